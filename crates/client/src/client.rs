@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::fmt;
-use std::sync::{Arc, Weak, mpsc};
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -12,8 +12,9 @@ use hashlane_verify::CancelToken;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
-use crate::command::{Command, Limits, Remove, TorrentCommand};
+use crate::command::{Command, Remove, TorrentCommand};
 use crate::config::{AddError, AddOptions, Config, Goal, Http, NewTorrent, Source, Task};
+use crate::control::Control;
 use crate::error::{Error, TorrentError};
 use crate::event::{Event, Outcome, RemovedTorrent};
 use crate::folder::WatchedFolder;
@@ -22,6 +23,7 @@ use crate::handover::{Handover, Ledger, Observer};
 use crate::http::Server;
 use crate::identity::TorrentKey;
 use crate::inbox::{Done, Inbox, Message};
+use crate::limits::Limits;
 use crate::log;
 use crate::snapshot::Snapshot;
 use crate::subscription::{Events, Subscribers, Subscription};
@@ -55,10 +57,7 @@ pub struct Client {
     /// Taken by the method that waits for the end.
     thread: Option<JoinHandle<Result<Vec<Outcome>, Error>>>,
     cancel: CancelToken,
-    subscribers: Arc<Subscribers>,
-    inbox: Inbox,
-    session: Weak<Session>,
-    snapshots: watch::Receiver<Arc<Snapshot>>,
+    control: Control,
     observer: Observer,
 }
 
@@ -101,17 +100,20 @@ impl Client {
         config.cancel = config.cancel.child();
         let cancel = config.cancel.clone();
         let (snapshot_sender, snapshots) = watch::channel(Arc::default());
-        let server = config.http.as_ref().map(|http| {
-            let (session, max_len) = (Arc::downgrade(&session), config.max_metainfo_len);
-            serve_page(http, &inbox, &events, session, snapshots.clone(), max_len)
-        });
+        let control = Control {
+            inbox: inbox.clone(),
+            snapshots: snapshots.clone(),
+            subscribers,
+        };
+        let server = config.http.as_ref();
+        let server =
+            server.map(|http| serve_page(http, &control, &events, config.max_metainfo_len));
         let server = server.transpose()?;
         let folder = watch_folder(&config, &continued, &inbox, &ledger)?;
         let [opener, verifier, checker, mover] = workers(&inbox, patience(tasks.len()))?;
-        let client = (inbox.clone(), Arc::downgrade(&session));
         let observer = Observer {
             session: Arc::downgrade(&session),
-            snapshots: snapshots.clone(),
+            snapshots,
             ledger: Arc::clone(&ledger),
             avoided_web_seeds: config.session.avoided_web_seeds.clone(),
         };
@@ -139,14 +141,10 @@ impl Client {
             .name("client".into())
             .spawn(move || tracing::dispatcher::with_default(&log, run))
             .map_err(Error::Thread)?;
-        let (inbox, session) = client;
         let client = Self {
             thread: Some(thread),
             cancel,
-            subscribers,
-            inbox,
-            session,
-            snapshots,
+            control,
             observer,
         };
         Ok((client, subscription))
@@ -154,7 +152,7 @@ impl Client {
 
     /// Sends a command. It has no effect if the client has ended.
     pub fn send(&self, command: Command) {
-        self.inbox.send(Message::Command(command));
+        self.control.send(command);
     }
 
     /// Adds a torrent, and returns at once. Its source is read or fetched later: if that fails, so does the torrent.
@@ -162,70 +160,24 @@ impl Client {
     /// # Errors
     /// Returns the reason why the client takes no torrent.
     pub fn add(&self, source: Source, options: AddOptions) -> Result<TorrentHandle, AddError> {
-        let label = options.label.unwrap_or_else(|| source.label());
-        let number = self.inbox.add(NewTorrent {
-            label: label.clone(),
-            source,
-            goal: options.goal,
-            is_paused: options.is_paused,
-            labels: options.labels,
-            limits: options.limits,
-            origin: None,
-            file: None,
-        })?;
-        Ok(self.handle(number, &label))
+        self.control.add(source, options)
     }
 
     /// Returns all torrents in the order of their numbers, with those that have ended, and without those that were removed.
     pub fn torrents(&self) -> Vec<TorrentHandle> {
-        // In this order, a torrent can be in both lists, but is never in none.
-        let pending = self.observer.ledger.pending();
-        let snapshot = self.snapshot();
-        let published = snapshot.torrents.iter();
-        let published = published.map(|one| (one.identity.number, one.torrent.as_str()));
-        let pending = pending
-            .iter()
-            .map(|(number, label)| (*number, label.as_str()));
-        let pending = pending.filter(|(number, _)| *number >= snapshot.next_number);
-        let torrents = published.chain(pending);
-        torrents
-            .map(|(number, label)| self.handle(number, label))
-            .collect()
+        self.control.torrents()
     }
 
     /// Returns the torrent of a key, as [`Snapshot::find`] does. A torrent has its number as soon as it was added, and an
     /// info-hash as soon as its metadata or its magnet link is known.
     pub fn get(&self, key: impl Into<TorrentKey>) -> Option<TorrentHandle> {
-        let key = key.into();
-        // In this order, a torrent is at least at one place.
-        let pending = match key {
-            TorrentKey::Number(number) => self.observer.ledger.pending_label(number),
-            TorrentKey::InfoHash(_) => None,
-        };
-        let snapshot = self.snapshot();
-        match (snapshot.find(key), key) {
-            (Some(found), _) => Some(self.handle(found.identity.number, &found.torrent)),
-            (None, TorrentKey::Number(number)) if number >= snapshot.next_number => {
-                Some(self.handle(number, &pending?))
-            }
-            (None, _) => None,
-        }
-    }
-
-    fn handle(&self, number: usize, label: &str) -> TorrentHandle {
-        TorrentHandle::new(
-            number,
-            label,
-            self.inbox.clone(),
-            self.snapshots.clone(),
-            Arc::clone(&self.subscribers),
-        )
+        self.control.get(key.into())
     }
 
     /// Returns a subscription to all events from now on. It begins with the addresses of the page and of the session, if
     /// they are known.
     pub fn subscribe(&self) -> Subscription {
-        self.subscribers.subscribe()
+        self.control.subscribe()
     }
 
     /// Returns an observer of the client, for the case that libtorrent does not respond.
@@ -235,7 +187,7 @@ impl Client {
 
     /// Returns the latest snapshot.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.snapshots.borrow())
+        self.control.snapshot()
     }
 
     /// Waits for the end of the client, and returns the outcome of each torrent that was not removed.
@@ -268,7 +220,7 @@ impl Client {
 
     fn cancel(&self) {
         self.cancel.cancel();
-        if let Some(session) = self.session.upgrade() {
+        if let Some(session) = self.control.session() {
             session.wake();
         }
     }
@@ -331,18 +283,15 @@ fn watch_folder(
 /// Starts the HTTP server, and reports its address.
 fn serve_page(
     http: &Http,
-    inbox: &Inbox,
+    control: &Control,
     events: &Events,
-    session: Weak<Session>,
-    snapshots: watch::Receiver<Arc<Snapshot>>,
     max_metainfo_len: u64,
 ) -> Result<Server, Error> {
-    let server = Server::start(http, snapshots, session, inbox.clone(), max_metainfo_len).map_err(
-        |error| Error::Http {
-            address: http.address,
-            error,
-        },
-    )?;
+    let server = Server::start(http, control.clone(), max_metainfo_len);
+    let server = server.map_err(|error| Error::Http {
+        address: http.address,
+        error,
+    })?;
     let url = server.url();
     info!(url, "serving the page");
     events.send(Event::Page {

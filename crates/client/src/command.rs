@@ -1,12 +1,9 @@
 //! Requests to a running client.
 
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use crate::limits::{Limits, SeedLimits};
 use hashlane_swarm::Priority;
-use serde::{Deserialize, Deserializer};
-
-use crate::config::SeedLimits;
 
 /// A request to a running client.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,33 +57,4 @@ pub enum Remove {
     /// of the client has it, or if it is not known to belong to the torrent: it has no right piece, or it changed since its
     /// verification.
     DeleteContent,
-}
-
-/// Rate limits of the session or of one torrent, in bytes per second. `None` leaves a limit as it is, `Some(None)` removes it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Limits {
-    /// Download limit; that of the session holds for all torrents together.
-    #[serde(default, deserialize_with = "present")]
-    pub max_down: Option<Option<NonZeroU32>>,
-    /// Upload limit; that of the session holds for all torrents together.
-    #[serde(default, deserialize_with = "present")]
-    pub max_up: Option<Option<NonZeroU32>>,
-}
-
-impl Limits {
-    /// Changes limits.
-    pub(crate) fn change(self, max_down: &mut Option<u32>, max_up: &mut Option<u32>) {
-        for (limit, new) in [(max_down, self.max_down), (max_up, self.max_up)] {
-            if let Some(new) = new {
-                *limit = new.map(NonZeroU32::get);
-            }
-        }
-    }
-}
-
-/// Reads a field that is present and may be null.
-#[expect(clippy::option_option, reason = "absent and null differ")]
-fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<NonZeroU32>>, D::Error> {
-    Option::deserialize(from).map(Some)
 }

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use hashlane_files::{Globs, read_limited};
-use hashlane_metainfo::{InfoHashes, Magnet};
+use hashlane_metainfo::{InfoHashes, Magnet, Torrent as Metainfo};
 use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
 
-use crate::command::Limits;
 use crate::identity::InfoHash;
+use crate::limits::{Limits, SeedLimits};
 use crate::origin::{Origin, WatchedFile};
 
 /// Default of the length limit of .torrent files: those of the largest torrents have a few MiB.
@@ -70,6 +70,8 @@ pub struct Http {
     /// Further origins under which browsers reach the page, through a proxy or by a name: `https://torrents.example`. Each
     /// is written as in the header `Origin` (RFC 6454 section 6.2): in lower case, without a default port and a path.
     pub origins: Vec<String>,
+    /// Folders that requests may move content to, and to folders below them. Empty refuses such requests.
+    pub folders: Vec<PathBuf>,
 }
 
 /// Torrents that are added while a client runs.
@@ -160,8 +162,10 @@ pub type ReadMetainfo =
 
 /// The origin of a torrent's metadata.
 pub enum Source {
-    /// A .torrent file.
+    /// A .torrent file that is read later.
     Metainfo(ReadMetainfo),
+    /// A .torrent file that was parsed. Its torrent has its info-hashes as soon as it is added.
+    Torrent(Metainfo),
     /// A URL (http, https) of a .torrent file.
     Url(String),
     /// A magnet link.
@@ -188,16 +192,34 @@ impl Source {
         Self::from(Magnet::new(info_hashes))
     }
 
+    /// Returns the info-hashes of the torrent, if they are known.
+    pub(crate) fn info_hashes(&self) -> Option<InfoHashes> {
+        match self {
+            Self::Torrent(metainfo) => Some(metainfo.info_hashes()),
+            Self::Magnet(magnet) => Some(magnet.info_hashes),
+            Self::Metainfo(_) | Self::Url(_) => None,
+        }
+    }
+
     /// Returns a name of the source for users. URLs and links can contain passkeys, which it does not have.
     pub(crate) fn label(&self) -> String {
         match self {
             Self::Metainfo(_) => "torrent".to_owned(),
+            Self::Torrent(metainfo) => {
+                String::from_utf8_lossy(metainfo.name().as_bytes()).into_owned()
+            }
             Self::Url(_) => "URL".to_owned(),
             Self::Magnet(magnet) => {
                 let name = magnet.name.clone();
                 name.unwrap_or_else(|| "magnet link".to_owned())
             }
         }
+    }
+}
+
+impl From<Metainfo> for Source {
+    fn from(metainfo: Metainfo) -> Self {
+        Self::Torrent(metainfo)
     }
 }
 
@@ -222,8 +244,8 @@ impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Metainfo(_) => f.write_str("Metainfo"),
-            // URLs and links can contain passkeys.
-            Self::Url(_) | Self::Magnet(_) => f.write_str(&self.label()),
+            // Torrents, URLs and links can contain passkeys.
+            Self::Torrent(_) | Self::Url(_) | Self::Magnet(_) => f.write_str(&self.label()),
         }
     }
 }
@@ -289,15 +311,6 @@ pub enum Existing {
     Overwrite,
     /// Sends [`Event::Confirm`](crate::Event::Confirm) before any wrong piece is replaced.
     Confirm,
-}
-
-/// Limits after which a torrent is no longer served.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SeedLimits {
-    /// Sent bytes as a multiple of the content.
-    pub ratio: Option<f64>,
-    /// Time of serving, without pauses.
-    pub time: Option<Duration>,
 }
 
 /// The place of content that exists.

@@ -13,11 +13,11 @@ use std::time::{Duration, SystemTime};
 
 use tracing::warn;
 
-use crate::command::Limits;
 use crate::config::{NewTorrent, Source, reader};
 use crate::error::Error;
 use crate::handover::Ledger;
 use crate::inbox::Inbox;
+use crate::limits::Limits;
 use crate::origin::WatchedFile;
 
 /// Interval at which the folder is read. A file is added when it has not changed for this time.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
@@ -9,16 +10,16 @@ use std::time::Duration;
 
 use hashlane_metainfo::{Torrent as Metainfo, is_url};
 use hashlane_swarm::{Peer, Priority, Session, SessionError, TorrentId, Tracker};
-use tokio::sync::watch;
 
-use crate::command::{Command, Limits, Remove, TorrentCommand};
-use crate::config::SeedLimits;
+use crate::command::{Command, Remove, TorrentCommand};
+use crate::config::{AddError, AddOptions, NewTorrent, Source};
+use crate::control::Control;
 use crate::event::Outcome;
 use crate::file::{TorrentFile, files};
 use crate::identity::TorrentKey;
-use crate::inbox::{Inbox, Message};
-use crate::snapshot::{Activity, Snapshot, TorrentSnapshot};
-use crate::subscription::Subscribers;
+use crate::limits::{Limits, SeedLimits};
+use crate::origin::Origin;
+use crate::snapshot::{Activity, TorrentSnapshot};
 
 /// Interval at which [`TorrentHandle::wait_complete`] looks at the snapshot.
 const TICK: Duration = Duration::from_millis(200);
@@ -58,9 +59,7 @@ pub enum HandleError {
 pub struct TorrentHandle {
     number: usize,
     label: Arc<str>,
-    inbox: Inbox,
-    snapshots: watch::Receiver<Arc<Snapshot>>,
-    subscribers: Arc<Subscribers>,
+    control: Control,
 }
 
 /// Without fields: events, links and records of torrents have tokens and passkeys.
@@ -71,19 +70,11 @@ impl fmt::Debug for TorrentHandle {
 }
 
 impl TorrentHandle {
-    pub(crate) fn new(
-        number: usize,
-        label: &str,
-        inbox: Inbox,
-        snapshots: watch::Receiver<Arc<Snapshot>>,
-        subscribers: Arc<Subscribers>,
-    ) -> Self {
+    pub(crate) fn new(number: usize, label: &str, control: Control) -> Self {
         Self {
             number,
             label: label.into(),
-            inbox,
-            snapshots,
-            subscribers,
+            control,
         }
     }
 
@@ -106,7 +97,7 @@ impl TorrentHandle {
 
     /// Returns the latest state of the torrent, unless it was removed.
     fn present(&self) -> Result<TorrentSnapshot, HandleError> {
-        let snapshot = Arc::clone(&self.snapshots.borrow());
+        let snapshot = self.control.snapshot();
         match snapshot.find(TorrentKey::Number(self.number)) {
             Some(found) => Ok(found.clone()),
             None if self.number < snapshot.next_number => Err(HandleError::Removed),
@@ -237,8 +228,15 @@ impl TorrentHandle {
 
     /// Returns the files, or none while the metadata is unknown. Also returns those of a torrent or client that has ended.
     pub fn files(&self) -> Vec<TorrentFile> {
+        self.files_in(0..usize::MAX)
+    }
+
+    /// Returns the files at these positions, as [`Self::files`] does. A torrent can have millions of files.
+    pub fn files_in(&self, positions: Range<usize>) -> Vec<TorrentFile> {
         let progress = self.ask(Session::file_progress).ok();
-        files(&self.snapshot(), 0, progress.as_deref()).collect()
+        let snapshot = self.snapshot();
+        let files = files(&snapshot, positions.start, progress.as_deref());
+        files.take(positions.len()).collect()
     }
 
     /// Returns the connected peers.
@@ -312,7 +310,7 @@ impl TorrentHandle {
     /// [`HandleError::Failed`] if the torrent failed, [`HandleError::Ended`] if it ended and is incomplete,
     /// [`HandleError::Removed`] if it was removed, [`HandleError::Stopped`] if the client ended before.
     pub fn wait_complete(&self) -> Result<(), HandleError> {
-        let events = self.subscribers.subscribe();
+        let events = self.control.subscribe();
         loop {
             // The client publishes a last snapshot before its events end.
             let next = events.recv_timeout(TICK);
@@ -342,7 +340,7 @@ impl TorrentHandle {
     /// Sends a command to a torrent that was not removed.
     fn send_to_present(&self, command: TorrentCommand) -> Result<(), HandleError> {
         let command = Command::Torrent(self.number, command);
-        if self.inbox.send(Message::Command(command)) {
+        if self.control.send(command) {
             Ok(())
         } else {
             Err(HandleError::Stopped)
@@ -354,7 +352,7 @@ impl TorrentHandle {
         &self,
         question: impl FnOnce(&Session, TorrentId) -> Result<T, SessionError>,
     ) -> Result<T, HandleError> {
-        let session = self.inbox.session().ok_or(HandleError::Stopped)?;
+        let session = self.control.session().ok_or(HandleError::Stopped)?;
         let id = self.running()?.id.ok_or(HandleError::NotInSession)?;
         question(&session, id).map_err(|error| HandleError::Session(error.to_string()))
     }
@@ -374,4 +372,73 @@ fn over(snapshot: TorrentSnapshot) -> HandleError {
     snapshot
         .error
         .map_or(HandleError::Ended, HandleError::Failed)
+}
+
+impl Control {
+    /// Adds a torrent, and returns at once.
+    pub(crate) fn add(
+        &self,
+        source: Source,
+        options: AddOptions,
+    ) -> Result<TorrentHandle, AddError> {
+        let label = options.label.unwrap_or_else(|| source.label());
+        let number = self.inbox.add(NewTorrent {
+            label: label.clone(),
+            origin: origin_of(&source),
+            source,
+            goal: options.goal,
+            is_paused: options.is_paused,
+            labels: options.labels,
+            limits: options.limits,
+            file: None,
+        })?;
+        Ok(self.handle(number, &label))
+    }
+
+    /// Returns all torrents in the order of their numbers.
+    pub(crate) fn torrents(&self) -> Vec<TorrentHandle> {
+        // In this order, a torrent can be in both lists, but is never in none.
+        let pending = self.inbox.ledger().pending();
+        let snapshot = self.snapshot();
+        let published = snapshot.torrents.iter();
+        let published = published.map(|one| (one.identity.number, one.torrent.as_str()));
+        let pending = pending.iter();
+        let pending = pending.map(|(torrent, label)| (torrent.number, label.as_str()));
+        let pending = pending.filter(|(number, _)| *number >= snapshot.next_number);
+        let torrents = published.chain(pending);
+        torrents
+            .map(|(number, label)| self.handle(number, label))
+            .collect()
+    }
+
+    /// Returns the torrent of a key, also if it is in no snapshot yet.
+    pub(crate) fn get(&self, key: TorrentKey) -> Option<TorrentHandle> {
+        // In this order, a torrent can be at both places, but is never at none.
+        let pending = self.inbox.ledger().pending();
+        let snapshot = self.snapshot();
+        let found = snapshot.find(key);
+        if let Some(found) = found.filter(|found| !found.activity.is_over()) {
+            return Some(self.handle(found.identity.number, &found.torrent));
+        }
+        let mut pending = pending.iter();
+        let pending =
+            pending.find(|(torrent, _)| torrent.number >= snapshot.next_number && torrent.has(key));
+        let pending = pending.map(|(torrent, label)| (torrent.number, label));
+        let found = found.map(|found| (found.identity.number, &found.torrent));
+        let (number, label) = pending.or(found)?;
+        Some(self.handle(number, label))
+    }
+
+    fn handle(&self, number: usize, label: &str) -> TorrentHandle {
+        TorrentHandle::new(number, label, self.clone())
+    }
+}
+
+/// Returns the origin of a source whose metadata or link is known.
+fn origin_of(source: &Source) -> Option<Origin> {
+    match source {
+        Source::Torrent(metainfo) => Some(Origin::of_metainfo(metainfo.bytes())),
+        Source::Magnet(magnet) => Some(Origin::of_magnet(magnet)),
+        Source::Metainfo(_) | Source::Url(_) => None,
+    }
 }

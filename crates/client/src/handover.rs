@@ -69,6 +69,10 @@ impl Past {
     fn of_new(number: usize, new: &NewTorrent) -> Self {
         Self {
             snapshot: TorrentSnapshot {
+                identity: Identity {
+                    number,
+                    info_hashes: new.source.info_hashes(),
+                },
                 labels: new.labels.clone(),
                 ..TorrentSnapshot::new(number, &new.label)
             },
@@ -206,21 +210,13 @@ impl Ledger {
         lock(&self.identities).remove(&id);
     }
 
-    /// Returns the numbers and labels of the torrents that were sent, and are not in a snapshot yet.
-    pub(crate) fn pending(&self) -> Vec<(usize, String)> {
+    /// Returns the identities and labels of the torrents that were sent, and are not in a snapshot yet.
+    pub(crate) fn pending(&self) -> Vec<(Identity, String)> {
         let pending = lock(&self.pending);
         let torrents = pending.torrents.iter().map(|past| &past.snapshot);
         torrents
-            .map(|torrent| (torrent.identity.number, torrent.torrent.clone()))
+            .map(|torrent| (torrent.identity, torrent.torrent.clone()))
             .collect()
-    }
-
-    /// Returns the label of a torrent that was sent, and is not in a snapshot yet.
-    pub(crate) fn pending_label(&self, number: usize) -> Option<String> {
-        let pending = lock(&self.pending);
-        let mut torrents = pending.torrents.iter().map(|past| &past.snapshot);
-        let found = torrents.find(|torrent| torrent.identity.number == number)?;
-        Some(found.torrent.clone())
     }
 
     /// Forgets the torrents with smaller numbers, which are in a snapshot.

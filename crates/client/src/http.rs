@@ -1,13 +1,13 @@
 //! The HTTP server of a client: a page, an API and metrics.
 //!
-//! Snapshots flow from the client's loop to the browsers, and commands flow back. Only the pieces, peers, trackers and
-//! progress of files of one torrent are read from the session itself.
+//! Snapshots flow from the client's loop to the browsers. Requests for one torrent use its handle, as a program would.
 //!
 //! | file | content |
 //! |---|---|
 //! | `access` | access control of requests |
 //! | `add` | torrents that requests add |
 //! | `api` | requests and event streams |
+//! | `change` | changes of one torrent |
 //! | `detail`, `files`, `trackers` | answers about one torrent |
 //! | `metrics` | metrics of all torrents |
 //! | `state` | state shared by all requests |
@@ -16,6 +16,7 @@
 mod access;
 mod add;
 mod api;
+mod change;
 mod detail;
 mod files;
 mod metrics;
@@ -24,20 +25,18 @@ mod trackers;
 
 use std::io;
 use std::net::TcpListener;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware;
 use axum::response::IntoResponse;
-use axum::routing::{get, post, put};
-use hashlane_swarm::Session;
+use axum::routing::{delete, get, post, put};
 use tokio::sync::watch;
 
 use crate::config::Http;
-use crate::inbox::Inbox;
-use crate::snapshot::Snapshot;
+use crate::control::Control;
 use access::Access;
 use state::State;
 
@@ -84,17 +83,11 @@ pub(crate) struct Server {
 
 impl Server {
     /// Serves the page. Torrents that are added have at most `max_metainfo_len` bytes.
-    pub(crate) fn start(
-        http: &Http,
-        snapshots: watch::Receiver<Arc<Snapshot>>,
-        session: Weak<Session>,
-        inbox: Inbox,
-        max_metainfo_len: u64,
-    ) -> io::Result<Self> {
+    pub(crate) fn start(http: &Http, control: Control, max_metainfo_len: u64) -> io::Result<Self> {
         let listener = TcpListener::bind(http.address)?;
         let access = Arc::new(Access::new(http.origins.clone())?);
         let (end, ended) = watch::channel(());
-        let state = State::new(snapshots, session, inbox, ended);
+        let state = State::new(control, &http.folders, ended);
         let router = router(state.clone(), Arc::clone(&access), max_metainfo_len);
         let ending = async move {
             end.send_replace(());
@@ -134,16 +127,25 @@ fn router(state: State, access: Arc<Access>, max_metainfo_len: u64) -> Router {
         )
         .route("/api/v1/events", get(api::events))
         .route("/api/v1/torrents/{id}", get(api::torrent))
+        .route("/api/v1/torrents/{id}", delete(change::remove))
         .route("/api/v1/torrents/{id}/events", get(api::torrent_events))
         .route("/api/v1/torrents/{id}/trackers", get(api::trackers))
+        .route("/api/v1/torrents/{id}/trackers", post(change::add_tracker))
+        .route("/api/v1/torrents/{id}/peers", post(change::add_peer))
         .route("/api/v1/torrents/{id}/files", get(api::files))
         .route(
             "/api/v1/torrents/{id}/files",
-            put(api::prioritize).layer(DefaultBodyLimit::max(MAX_FILE_LIST_LEN)),
+            put(change::prioritize).layer(DefaultBodyLimit::max(MAX_FILE_LIST_LEN)),
         )
-        .route("/api/v1/torrents/{id}/pause", post(api::pause))
-        .route("/api/v1/torrents/{id}/resume", post(api::resume))
-        .route("/api/v1/torrents/{id}/end", post(api::end))
+        .route("/api/v1/torrents/{id}/pause", post(change::pause))
+        .route("/api/v1/torrents/{id}/resume", post(change::resume))
+        .route("/api/v1/torrents/{id}/end", post(change::end))
+        .route("/api/v1/torrents/{id}/verify", post(change::verify))
+        .route("/api/v1/torrents/{id}/reannounce", post(change::reannounce))
+        .route("/api/v1/torrents/{id}/relocate", post(change::relocate))
+        .route("/api/v1/torrents/{id}/limits", put(change::limits))
+        .route("/api/v1/torrents/{id}/goal", put(change::goal))
+        .route("/api/v1/torrents/{id}/labels", put(change::labels))
         .route("/api/v1/limits", put(api::limits))
         .layer(DefaultBodyLimit::max(MAX_BODY_LEN))
         .layer(middleware::from_fn_with_state(access, access::check))

@@ -78,6 +78,11 @@ impl Inbox {
         added
     }
 
+    /// Returns the torrents that were added while the client runs.
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
     /// Returns the session, unless the client has ended.
     pub(crate) fn session(&self) -> Option<Arc<Session>> {
         self.session.upgrade()

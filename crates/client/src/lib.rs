@@ -20,7 +20,7 @@
 //! |---|---|
 //! | `config` | tasks and settings, and a sign that the loop is running |
 //! | `client` | the threads of a client and its event loop |
-//! | `builder`, `handle` | the start of a client, and the control of its torrents, by a program |
+//! | `builder`, `control`, `handle` | the start of a client, and the control of its torrents, by a program |
 //! | `torrent` | the state machine of one torrent |
 //! | `stored` | a torrent and its files: opened, claimed for a download, verified; `claim`: the files of a download; `record`: content that was verified earlier; `selection`: selected files; `moved`: content in another folder |
 //! | `worker` | the threads that read .torrent files and verify |
@@ -35,6 +35,7 @@
 //! | `handover` | the state that another process continues from, if libtorrent does not respond |
 //! | `fetch` | .torrent files from URLs |
 //! | `file` | the files of a torrent |
+//! | `limits` | limits of rates and of serving |
 //! | `log` | events of the session in the log |
 //! | `http` | the page, its API and metrics |
 #![forbid(unsafe_code)]
@@ -44,6 +45,7 @@ mod builder;
 mod client;
 mod command;
 mod config;
+mod control;
 mod error;
 mod event;
 mod fetch;
@@ -54,6 +56,7 @@ mod handover;
 mod http;
 mod identity;
 mod inbox;
+mod limits;
 mod log;
 mod origin;
 mod rates;
@@ -66,10 +69,10 @@ mod worker;
 
 pub use builder::Builder;
 pub use client::Client;
-pub use command::{Command, Limits, Remove, TorrentCommand};
+pub use command::{Command, Remove, TorrentCommand};
 pub use config::{
     AddError, AddOptions, Additions, Config, Download, Existing, Goal, Http, Place, Pulse,
-    ReadMetainfo, Seed, SeedLimits, Source, Task,
+    ReadMetainfo, Seed, Source, Task,
 };
 pub use error::{Absence, Error, TorrentError};
 pub use event::{
@@ -80,6 +83,7 @@ pub use file::TorrentFile;
 pub use handle::{HandleError, TorrentHandle};
 pub use handover::{Handover, Observer};
 pub use identity::{Identity, InfoHash, InvalidKey, TorrentKey};
+pub use limits::{Limits, SeedLimits};
 pub use snapshot::{Activity, Snapshot, TorrentSnapshot};
 pub use subscription::Subscription;
 

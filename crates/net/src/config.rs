@@ -6,10 +6,25 @@ use anyhow::Context as _;
 use hashlane_cli::Env;
 use hashlane_cli::options::client::ClientOptions;
 use hashlane_cli::torrent_file::MAX_LEN;
-use hashlane_client::{Additions, Config, Goal, Http, Pulse};
+use hashlane_client::{Additions, Config, Goal, Http, Place, Pulse};
 
 use crate::log::LogFile as _;
 use crate::settings::{SessionSettings as _, peer_addresses};
+
+/// Returns the folders of the command, which requests may move content to.
+fn folders(goal: &Goal) -> Vec<PathBuf> {
+    match goal {
+        Goal::Download(download) => {
+            let move_to = download.move_to.iter();
+            move_to.chain([&download.folder]).cloned().collect()
+        }
+        Goal::Seed(seed) => match &seed.place {
+            Place::Folder(folder) => vec![folder.clone()],
+            Place::Content(_) => Vec::new(),
+        },
+        Goal::Metadata { .. } => Vec::new(),
+    }
+}
 
 /// Options that have the settings of a client.
 pub(crate) trait ClientConfig {
@@ -27,6 +42,7 @@ impl ClientConfig for ClientOptions {
             http: self.http.map(|address| Http {
                 address,
                 origins: self.http_origins.clone(),
+                folders: folders(&goal),
             }),
             hashing: self.hashing.options(),
             cancel: env.cancel.clone(),

@@ -6,6 +6,7 @@
 mod swarm {
     mod adding;
     pub(crate) mod browser;
+    mod changes;
     mod changing;
     mod daemon;
     #[cfg(target_os = "linux")]
@@ -17,7 +18,7 @@ mod swarm {
     pub(crate) mod http;
     #[cfg(target_os = "linux")]
     mod limits;
-    mod metadata;
+    pub(crate) mod metadata;
     mod moving;
     mod naming;
     pub(crate) mod network;

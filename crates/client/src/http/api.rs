@@ -16,10 +16,12 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt as _};
 
 use super::detail::Detail;
-use super::files::PriorityRequest;
+use super::files::FilesView;
 use super::state::State;
-use crate::command::{Command, Limits, TorrentCommand};
+use super::trackers::TrackersView;
+use crate::command::Command;
 use crate::identity::TorrentKey;
+use crate::limits::Limits;
 use crate::snapshot::Snapshot;
 
 /// Interval of the events of a stream.
@@ -32,22 +34,6 @@ struct Overview<'s> {
     snapshot: &'s Snapshot,
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<Detail>,
-}
-
-fn send(state: &State, command: Command) -> StatusCode {
-    if state.send(command) {
-        StatusCode::ACCEPTED
-    } else {
-        StatusCode::SERVICE_UNAVAILABLE
-    }
-}
-
-fn send_to(state: &State, key: TorrentKey, command: TorrentCommand) -> StatusCode {
-    match state.snapshot().find(key) {
-        Some(torrent) if torrent.activity.is_over() => StatusCode::CONFLICT,
-        Some(torrent) => send(state, Command::Torrent(torrent.identity.number, command)),
-        None => StatusCode::NOT_FOUND,
-    }
 }
 
 /// Sends an event now and at each interval, until the browser disconnects or `event` returns `None`. When the client ends,
@@ -97,7 +83,7 @@ fn json(value: &impl Serialize) -> Option<Event> {
 }
 
 /// Returns the value in the query `NAME=VALUE`; `None` without a query.
-fn value_in_query<T: FromStr>(query: Option<&str>, name: &str) -> Result<Option<T>, ()> {
+pub(super) fn value_in_query<T: FromStr>(query: Option<&str>, name: &str) -> Result<Option<T>, ()> {
     let Some(query) = query.filter(|query| !query.is_empty()) else {
         return Ok(None);
     };
@@ -119,7 +105,7 @@ pub(super) async fn events(Shared(state): Shared<State>, RawQuery(query): RawQue
     let Ok(key) = value_in_query(query.as_deref(), "torrent") else {
         return StatusCode::BAD_REQUEST.into_response();
     };
-    if key.is_some_and(|key| state.snapshot().find(key).is_none()) {
+    if key.is_some_and(|key| state.get(key).is_none()) {
         return StatusCode::NOT_FOUND.into_response();
     }
     stream(state, move |state| {
@@ -141,7 +127,7 @@ pub(super) async fn torrent_events(
     Shared(state): Shared<State>,
     Path(key): Path<TorrentKey>,
 ) -> Response {
-    if state.snapshot().find(key).is_none() {
+    if state.get(key).is_none() {
         return StatusCode::NOT_FOUND.into_response();
     }
     stream(state, move |state| json(&Detail::of(state, key)?))
@@ -156,8 +142,8 @@ pub(super) async fn files(
     let Ok(from) = value_in_query(query.as_deref(), "from") else {
         return StatusCode::BAD_REQUEST.into_response();
     };
-    match state.snapshot().find(key) {
-        Some(torrent) => Json(state.files(torrent, from.unwrap_or(0))).into_response(),
+    match state.get(key) {
+        Some(torrent) => Json(FilesView::of(&torrent, from.unwrap_or(0))).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
@@ -166,45 +152,20 @@ pub(super) async fn trackers(
     Shared(state): Shared<State>,
     Path(key): Path<TorrentKey>,
 ) -> Response {
-    match state.snapshot().find(key) {
-        Some(torrent) => Json(state.trackers(torrent)).into_response(),
+    match state.get(key) {
+        // A torrent that is not in the session has no trackers.
+        Some(torrent) => {
+            let trackers = torrent.trackers().unwrap_or_default();
+            Json(TrackersView::of(trackers)).into_response()
+        }
         None => StatusCode::NOT_FOUND.into_response(),
     }
-}
-
-/// Sets the priority of files of a download.
-pub(super) async fn prioritize(
-    Shared(state): Shared<State>,
-    Path(key): Path<TorrentKey>,
-    Json(request): Json<PriorityRequest>,
-) -> Response {
-    match state.snapshot().find(key) {
-        None => StatusCode::NOT_FOUND.into_response(),
-        Some(torrent) => match request.check(torrent) {
-            Ok(()) => {
-                let command = TorrentCommand::Prioritize(request.files, request.priority.into());
-                send_to(&state, key, command).into_response()
-            }
-            Err(refusal) => refusal.into_response(),
-        },
-    }
-}
-
-pub(super) async fn pause(Shared(state): Shared<State>, Path(key): Path<TorrentKey>) -> StatusCode {
-    send_to(&state, key, TorrentCommand::Pause)
-}
-
-pub(super) async fn resume(
-    Shared(state): Shared<State>,
-    Path(key): Path<TorrentKey>,
-) -> StatusCode {
-    send_to(&state, key, TorrentCommand::Resume)
-}
-
-pub(super) async fn end(Shared(state): Shared<State>, Path(key): Path<TorrentKey>) -> StatusCode {
-    send_to(&state, key, TorrentCommand::End)
 }
 
 pub(super) async fn limits(Shared(state): Shared<State>, Json(limits): Json<Limits>) -> StatusCode {
-    send(&state, Command::Limit(limits))
+    if state.control.send(Command::Limit(limits)) {
+        StatusCode::ACCEPTED
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    }
 }

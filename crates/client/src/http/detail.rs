@@ -63,8 +63,9 @@ impl From<Peer> for PeerView {
 
 impl Detail {
     pub(super) fn of(state: &State, key: TorrentKey) -> Option<Self> {
-        let torrent = state.snapshot().find(key)?.clone();
-        let (have, mut peers) = match state.pieces_and_peers(&torrent) {
+        let handle = state.get(key)?;
+        let torrent = handle.snapshot();
+        let (have, mut peers) = match handle.have().ok().zip(handle.peers().ok()) {
             Some((have, peers)) => (bitfield(have), peers),
             // A complete torrent keeps its pieces after its end.
             None if torrent.is_complete => {

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use hashlane_swarm::Priority;
 use serde::{Deserialize, Serialize};
 
-use crate::file::files;
+use crate::handle::TorrentHandle;
 use crate::snapshot::TorrentSnapshot;
 
 /// Maximum number of files in an answer.
@@ -64,11 +64,11 @@ impl From<PriorityName> for Priority {
 }
 
 impl FilesView {
-    /// Returns the files of a torrent from this position on, or no files while its metadata is unknown. `progress` has
-    /// an entry for each file.
-    pub(super) fn of(torrent: &TorrentSnapshot, from: usize, progress: Option<&[u64]>) -> Self {
-        let files = files(torrent, from, progress).take(MAX_FILES);
-        let files = files.map(|file| FileView {
+    /// Returns the files of a torrent from this position on, or no files while its metadata is unknown.
+    pub(super) fn of(torrent: &TorrentHandle, from: usize) -> Self {
+        let files = torrent.files_in(from..from.saturating_add(MAX_FILES));
+        let snapshot = torrent.snapshot();
+        let files = files.into_iter().map(|file| FileView {
             number: file.number,
             path: file.path,
             length_bytes: file.length_bytes,
@@ -76,8 +76,8 @@ impl FilesView {
             priority: file.priority.into(),
         });
         Self {
-            total: torrent.detail.priorities.len(),
-            changeable: torrent.is_download && !torrent.activity.is_over(),
+            total: snapshot.files as usize,
+            changeable: snapshot.is_download && !snapshot.activity.is_over(),
             files: files.collect(),
         }
     }

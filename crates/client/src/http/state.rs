@@ -1,16 +1,14 @@
 //! State shared by all requests.
 
-use std::sync::{Arc, Weak};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
-use hashlane_swarm::{Peer, Session};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-use super::files::FilesView;
-use super::trackers::TrackersView;
-use crate::command::Command;
-use crate::config::{AddError, NewTorrent};
-use crate::inbox::{Inbox, Message};
-use crate::snapshot::{Snapshot, TorrentSnapshot};
+use crate::control::Control;
+use crate::handle::TorrentHandle;
+use crate::identity::TorrentKey;
+use crate::snapshot::Snapshot;
 
 /// Maximum number of event streams.
 const MAX_STREAMS: usize = 32;
@@ -18,42 +16,36 @@ const MAX_STREAMS: usize = 32;
 /// State shared by all requests.
 #[derive(Clone)]
 pub(super) struct State {
-    snapshots: watch::Receiver<Arc<Snapshot>>,
-    session: Weak<Session>,
-    inbox: Inbox,
+    pub(super) control: Control,
+    /// Folders that requests may move content to.
+    folders: Arc<[PathBuf]>,
     streams: Arc<Semaphore>,
     /// Changes when the client ends.
     ended: watch::Receiver<()>,
 }
 
 impl State {
-    pub(super) fn new(
-        snapshots: watch::Receiver<Arc<Snapshot>>,
-        session: Weak<Session>,
-        inbox: Inbox,
-        ended: watch::Receiver<()>,
-    ) -> Self {
+    pub(super) fn new(control: Control, folders: &[PathBuf], ended: watch::Receiver<()>) -> Self {
         Self {
-            snapshots,
-            session,
-            inbox,
+            control,
+            folders: folders.into(),
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
             ended,
         }
     }
 
     pub(super) fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.snapshots.borrow())
+        self.control.snapshot()
     }
 
-    /// Passes a command to the client's loop. Returns `false` if the loop has ended.
-    pub(super) fn send(&self, command: Command) -> bool {
-        self.inbox.send(Message::Command(command))
+    /// Returns the torrent of a key.
+    pub(super) fn get(&self, key: TorrentKey) -> Option<TorrentHandle> {
+        self.control.get(key)
     }
 
-    /// Adds a torrent.
-    pub(super) fn add(&self, new: NewTorrent) -> Result<usize, AddError> {
-        self.inbox.add(new)
+    /// Returns `true` if requests may move content to a folder.
+    pub(super) fn permits(&self, folder: &Path) -> bool {
+        self.folders.iter().any(|root| is_below(folder, root))
     }
 
     /// Returns a place among the event streams, unless all are taken.
@@ -71,27 +63,53 @@ impl State {
         // The semaphore is never closed.
         let _ = self.streams.acquire_many(MAX_STREAMS as u32).await;
     }
+}
 
-    /// Returns the files of a torrent from this position on, with their progress if it is in the session.
-    pub(super) fn files(&self, torrent: &TorrentSnapshot, from: usize) -> FilesView {
-        let session = self.session.upgrade().zip(torrent.id);
-        let progress = session.and_then(|(session, id)| session.file_progress(id).ok());
-        FilesView::of(torrent, from, progress.as_deref())
+/// Returns `true` if a folder is `root` or below it, with symbolic links followed as far as the folder exists.
+fn is_below(folder: &Path, root: &Path) -> bool {
+    let is_plain = |part| matches!(part, Component::RootDir | Component::Normal(_));
+    if !folder.is_absolute() || !folder.components().all(is_plain) {
+        return false;
     }
+    // A link that leads nowhere exists, and has no place.
+    let mut existing = folder.ancestors();
+    let existing = existing.find(|it| it.symlink_metadata().is_ok());
+    let existing = existing.and_then(|it| it.canonicalize().ok());
+    let root = root.canonicalize();
+    root.is_ok_and(|root| existing.is_some_and(|existing| existing.starts_with(root)))
+}
 
-    /// Returns the trackers of a torrent, or no trackers if it is not in the session.
-    pub(super) fn trackers(&self, torrent: &TorrentSnapshot) -> TrackersView {
-        let session = self.session.upgrade().zip(torrent.id);
-        let trackers = session.and_then(|(session, id)| session.trackers(id).ok());
-        TrackersView::of(trackers.unwrap_or_default())
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
 
-    /// Returns the pieces and peers of a torrent, if it is in the session.
-    pub(super) fn pieces_and_peers(
-        &self,
-        torrent: &TorrentSnapshot,
-    ) -> Option<(Vec<bool>, Vec<Peer>)> {
-        let (session, id) = (self.session.upgrade()?, torrent.id?);
-        Some((session.have(id).ok()?, session.peers(id).ok()?))
+    #[test]
+    fn only_folders_below_a_root_are_permitted() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        fs::create_dir_all(path("root/a")).unwrap();
+        fs::create_dir(path("rootless")).unwrap();
+        symlink(path("rootless"), path("root/out")).unwrap();
+        symlink(path("absent"), path("root/dangling")).unwrap();
+        symlink(path("root/a"), path("in")).unwrap();
+        let root = path("root");
+        for inside in ["root", "root/a", "root/new/folder", "in", "in/new"] {
+            assert!(is_below(&path(inside), &root), "{inside}");
+        }
+        for outside in [
+            "",
+            "rootless",
+            "root/../rootless",
+            "root/new/../..",
+            "root/out",
+            "root/out/new",
+        ] {
+            assert!(!is_below(&path(outside), &root), "{outside}");
+        }
+        assert!(!is_below(Path::new("root"), &root));
+        assert!(!is_below(&root, &path("absent")));
+        assert!(!is_below(&path("root/dangling/new"), &root));
     }
 }

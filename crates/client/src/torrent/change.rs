@@ -8,10 +8,11 @@ use hashlane_swarm::Stamps;
 
 use super::stage::{Absent, Active, Check, LeadsTo, Phase, Verifying};
 use super::state::{Machine, Shared};
-use crate::command::Limits;
-use crate::config::{Goal, SeedLimits};
+use crate::config::Goal;
 use crate::error::TorrentError;
 use crate::inbox::Done;
+use crate::limits::Limits;
+use crate::limits::SeedLimits;
 use crate::snapshot::Activity;
 use crate::stored::StoredTorrent;
 use crate::worker::Turn;

@@ -7,9 +7,9 @@ use tracing::{error, info};
 
 use super::stage::{Active, Phase, Stage};
 use super::state::{Machine, Shared};
-use crate::config::SeedLimits;
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
+use crate::limits::SeedLimits;
 use crate::snapshot::Activity;
 
 impl Machine {

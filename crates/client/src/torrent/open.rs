@@ -30,6 +30,11 @@ impl Machine {
                 let read = move || read().map_err(TorrentError::Source);
                 self.open(shared, read, Sources::default(), None);
             }
+            Source::Torrent(metainfo) => {
+                self.identify(shared, metainfo.info_hashes());
+                let bytes = metainfo.bytes().to_vec();
+                self.open(shared, move || Ok(bytes), Sources::default(), None);
+            }
             Source::Url(url) => {
                 let request = fetch::Request {
                     url,

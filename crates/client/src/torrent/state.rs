@@ -10,12 +10,13 @@ use hashlane_swarm::{Priority, Session, TorrentId};
 use hashlane_verify::CancelToken;
 
 use super::stage::Stages;
-use crate::config::{Config, Goal, Place, SeedLimits};
+use crate::config::{Config, Goal, Place};
 use crate::error::Absence;
 use crate::event::{Event, Outcome};
 use crate::handover::{Ledger, Past};
 use crate::identity::Identity;
 use crate::inbox::{Done, Inbox};
+use crate::limits::SeedLimits;
 use crate::rates::RateMeter;
 use crate::snapshot::TorrentSnapshot;
 use crate::stored::VerifySettings;

@@ -203,6 +203,7 @@ fn a_torrent_too_many_is_refused() {
         http: Some(Http {
             address: ([127, 0, 0, 1], 0).into(),
             origins: Vec::new(),
+            folders: Vec::new(),
         }),
         additions: Additions {
             goal: Some(download(Source::Url(String::new()), folder.path(), Existing::Resume).goal),
@@ -237,7 +238,7 @@ fn a_torrent_too_many_is_refused() {
         stream.read_to_string(&mut answer).unwrap();
         answer
     };
-    assert!(answer("1").starts_with("HTTP/1.1 202 "));
+    assert!(answer("1").starts_with("HTTP/1.1 201 "));
     let refused = answer("2");
     assert!(refused.starts_with("HTTP/1.1 409 "), "{refused}");
     assert!(refused.contains("there are too many torrents"), "{refused}");

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use hashlane_client::{ForeignName, Identity};
+use hashlane_client::{Deletion, ForeignName, Identity};
 use serde::Serialize;
 
 /// A JSON line; see docs/json.md.
@@ -31,6 +31,8 @@ impl<'r> Line<'r> {
             Report::Changed { .. } => "changed",
             Report::Absent { .. } => "absent",
             Report::Ended { .. } => "ended",
+            Report::Removed { .. } => "removed",
+            Report::Relocated { .. } => "relocated",
             Report::Warning { .. } => "warning",
             Report::Executed { .. } => "executed",
             Report::Missed { .. } => "missed",
@@ -100,6 +102,18 @@ pub(super) enum Report<'r> {
     },
     /// A torrent is no longer served.
     Ended { uploaded_bytes: u64 },
+    /// A torrent was removed from the client.
+    Removed {
+        uploaded_bytes: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        deleted: Option<Deleted>,
+    },
+    /// A move that was requested has ended.
+    Relocated {
+        content: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'r str>,
+    },
     /// A problem that ends no torrent.
     Warning { message: &'r str },
     /// A command of `--exec` has ended.
@@ -108,6 +122,35 @@ pub(super) enum Report<'r> {
     Missed { events: u64 },
     /// A torrent failed.
     Error { message: &'r str },
+}
+
+/// The files of a removed torrent that were deleted.
+#[derive(Serialize)]
+pub(super) struct Deleted {
+    files: u64,
+    bytes: u64,
+    kept: Vec<Kept>,
+}
+
+/// A file that was not deleted.
+#[derive(Serialize)]
+struct Kept {
+    path: String,
+    reason: String,
+}
+
+impl From<&Deletion> for Deleted {
+    fn from(deletion: &Deletion) -> Self {
+        let kept = deletion.kept.iter().map(|kept| Kept {
+            path: kept.path.to_string_lossy().into_owned(),
+            reason: kept.reason.clone(),
+        });
+        Self {
+            files: deletion.files,
+            bytes: deletion.bytes,
+            kept: kept.collect(),
+        }
+    }
 }
 
 /// A torrent as the user named it, and its identity.

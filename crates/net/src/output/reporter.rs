@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hashlane_client::{
-    Absence, ChangedContent, Client, Event, FinishedDownload, ForeignName, Identity, TorrentError,
-    VerifiedContent,
+    Absence, ChangedContent, Client, Event, FinishedDownload, ForeignName, Identity,
+    RemovedTorrent, TorrentError, VerifiedContent,
 };
 use hashlane_metainfo::{Torrent, masked_text};
 
@@ -142,6 +142,12 @@ impl Reporter {
                     format!("{}: {} sent", torrent.label, Size(uploaded_bytes))
                 })
             }
+            Event::Removed(removed) => self.removed(env, removed),
+            Event::Relocated {
+                torrent,
+                content,
+                error,
+            } => self.relocated(env, *torrent, content, error.as_ref()),
             Event::Warning { torrent, message } => {
                 let torrent = torrent.map(|torrent| self.name(torrent));
                 self.warning(env, torrent, message)
@@ -156,6 +162,60 @@ impl Reporter {
             }
             // Other events are not printed: the runner handles them.
             _ => Ok(()),
+        }
+    }
+
+    fn removed(&self, env: &mut Env, removed: &RemovedTorrent) -> anyhow::Result<()> {
+        let torrent = self.name(removed.torrent);
+        let report = Report::Removed {
+            uploaded_bytes: removed.uploaded_bytes,
+            deleted: removed.deletion.as_ref().map(Into::into),
+        };
+        self.print(env, Some(torrent), &report, || {
+            let label = torrent.label;
+            let Some(deletion) = &removed.deletion else {
+                return format!("{label}: removed");
+            };
+            let files = count(deletion.files, "file");
+            let kept = match deletion.kept.len() {
+                0 => String::new(),
+                n => format!(", {} left", count(n as u64, "file")),
+            };
+            format!(
+                "{label}: removed; {files} deleted, {}{kept}",
+                Size(deletion.bytes)
+            )
+        })?;
+        if self.is_json {
+            return Ok(());
+        }
+        let kept = removed.deletion.iter().flat_map(|deletion| &deletion.kept);
+        for kept in kept {
+            let text = format!("{}: left there: {}", kept.path.display(), kept.reason);
+            self.warning(env, Some(torrent), &text)?;
+        }
+        Ok(())
+    }
+
+    fn relocated(
+        &self,
+        env: &mut Env,
+        torrent: Identity,
+        content: &Path,
+        error: Option<&TorrentError>,
+    ) -> anyhow::Result<()> {
+        let torrent = self.name(torrent);
+        let error = error.map(ToString::to_string);
+        let report = Report::Relocated {
+            content: content.to_string_lossy().into_owned(),
+            error: error.as_deref(),
+        };
+        let label = torrent.label;
+        match &error {
+            Some(error) if !self.is_json => self.warning(env, Some(torrent), error),
+            _ => self.print(env, Some(torrent), &report, || {
+                format!("{label}: moved to {}", content.display())
+            }),
         }
     }
 

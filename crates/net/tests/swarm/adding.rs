@@ -33,13 +33,13 @@ fn torrents_that_requests_add() {
     assert_eq!(add(&[kind], &bytes), 401);
     assert_eq!(add(&[bearer], &bytes), 415);
     assert_eq!(add(&[kind, bearer], b"d4:infode"), 422);
-    assert_eq!(add(&[kind, bearer], &bytes), 202);
+    assert_eq!(add(&[kind, bearer], &bytes), 201);
     let link = json!({"link": content.magnet(&file)}).to_string();
     assert_eq!(
         page.change("POST /api/v1/magnets", r#"{"link": "magnet:?x"}"#),
         422
     );
-    assert_eq!(page.change("POST /api/v1/magnets", &link), 202);
+    assert_eq!(page.change("POST /api/v1/magnets", &link), 201);
     page.wait_for(|all| {
         (0..2).all(|n| all["torrents"][n]["complete"] == true && all["accepts_torrents"] == true)
     });

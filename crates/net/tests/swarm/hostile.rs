@@ -307,7 +307,7 @@ fn add_by_page(download: &Peer, torrent: &Path) {
     let address = address.parse().unwrap();
     let body = fs::read(torrent).unwrap();
     let answer = ask_bytes(address, "POST /api/v1/torrents", &headers, &body);
-    assert_eq!(answer.status, 202);
+    assert_eq!(answer.status, 201);
 }
 
 /// A web seed that makes libtorrent compute forever ends one torrent: the program executes itself again without it.

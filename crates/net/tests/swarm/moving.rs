@@ -178,7 +178,7 @@ fn add(page: &Page, torrent: &Path) {
     ];
     let bytes = fs::read(torrent).unwrap();
     let answer = ask_bytes(page.address, "POST /api/v1/torrents", &headers, &bytes);
-    assert_eq!(answer.status, 202);
+    assert_eq!(answer.status, 201);
 }
 
 fn wait_for(page: &Page, number: usize, activity: &str) {
@@ -220,10 +220,11 @@ fn ended_torrents_are_added_again() {
     assert_eq!(page.change("POST /api/v1/torrents/2/end", ""), 202);
     wait_for(&page, 2, "ended");
     let link = serde_json::json!({"link": content.magnet(&torrent)}).to_string();
-    assert_eq!(page.change("POST /api/v1/magnets", &link), 202);
+    assert_eq!(page.change("POST /api/v1/magnets", &link), 201);
     wait_for(&page, 3, "serving");
-    // A torrent that has not ended still occupies its path.
-    add(&page, &torrent);
+    // A torrent that has not ended still occupies its path. A request would not add it.
+    assert_eq!(page.change("POST /api/v1/magnets", &link), 200);
+    fs::copy(&torrent, watched.path().join("again.torrent")).unwrap();
     wait_for(&page, 4, "failed");
     page.peer
         .interrupt()

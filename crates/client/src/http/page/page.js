@@ -150,8 +150,12 @@ function show(state) {
   $("add").hidden = !mayAdd();
   showTotals(state);
   showTorrents(torrents);
+  if (chosen !== null && torrents.every((torrent) => torrent.number !== chosen)) {
+    unchoose();
+    notice("refusal", "The torrent that was chosen was removed.");
+  }
   if (state.detail?.number === chosen) showDetail(state.detail);
-  if (chosen === null && torrents.length === 1) choose(0);
+  if (chosen === null && torrents.length === 1) choose(torrents[0].number);
 }
 
 function showEnd(state) {
@@ -200,9 +204,9 @@ async function explainRefusal(refused, since) {
     if (response.ok) {
       const state = await response.json();
       if (refused !== source) return;
-      if (chosen !== null && chosen >= state.torrents.length) {
+      if (chosen !== null && state.torrents.every((torrent) => torrent.number !== chosen)) {
         unchoose();
-        notice("refusal", "The program was started again, and the torrent that was chosen is not in it.");
+        notice("refusal", "The torrent that was chosen was removed, or the program was started again without it.");
         return;
       }
       text = "The program refuses this page: too many pages are open. Close some, and reload this one.";

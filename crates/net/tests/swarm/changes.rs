@@ -1,0 +1,244 @@
+//! Requests that add, change, move and remove torrents.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::http::{Response, ask_bytes};
+use super::metadata::shown;
+use super::page::Page;
+use super::peers::{Content, Peer};
+use super::tracker::Tracker;
+
+/// Starts a process that downloads what is added, and serves it.
+fn downloading(seed: &Peer, folder: &Path) -> Page {
+    let watched = folder.join("watched");
+    fs::create_dir(&watched).unwrap();
+    let options = [
+        "--http",
+        "0",
+        "--seed",
+        "--watch",
+        watched.to_str().unwrap(),
+    ];
+    Page::of(Peer::get(&[], &folder.join("downloads"), seed, &options))
+}
+
+fn add(page: &Page, torrent: &Path) -> Response {
+    let headers = [
+        ("Content-Type", "application/x-bittorrent"),
+        ("Authorization", page.bearer()),
+    ];
+    let bytes = fs::read(torrent).unwrap();
+    ask_bytes(page.address, "POST /api/v1/torrents", &headers, &bytes)
+}
+
+/// Waits until a torrent fulfils a condition.
+fn wait_for(page: &Page, number: u64, is_so: impl Fn(&Value) -> bool) {
+    page.wait_for(|all| {
+        let mut torrents = all["torrents"].as_array().unwrap().iter();
+        torrents.any(|one| one["number"] == number && is_so(one))
+    });
+}
+
+fn is_serving(torrent: &Value) -> bool {
+    torrent["activity"] == "serving" && torrent["complete"] == true
+}
+
+/// A torrent is named by its info-hashes as soon as it is added, and is added once.
+#[test]
+fn an_addition_is_answered_by_the_torrent() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "hybrid");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let page = downloading(&seed, folder.path());
+    let shown = shown(&torrent);
+    let (v1, v2) = (&shown["info_hash_v1"], &shown["info_hash_v2"]);
+    let expected = json!({"number": 0, "info_hash": v1, "info_hash_v1": v1, "info_hash_v2": v2});
+    let first = add(&page, &torrent);
+    assert_eq!((first.status, first.json()), (201, expected.clone()));
+    assert_eq!(first.header("location"), Some("/api/v1/torrents/0"));
+    let again = add(&page, &torrent);
+    assert_eq!((again.status, again.json()), (200, expected));
+    for link in [v1, v2] {
+        let body = json!({"link": link}).to_string();
+        assert_eq!(page.change("POST /api/v1/magnets", &body), 200);
+    }
+    wait_for(&page, 0, is_serving);
+    assert_eq!(page.change("POST /api/v1/torrents/0/end", ""), 202);
+    wait_for(&page, 0, |torrent| torrent["activity"] == "ended");
+    let second = add(&page, &torrent);
+    assert_eq!((second.status, &second.json()["number"]), (201, &json!(1)));
+    // An info-hash that nobody knows is a torrent, too.
+    let link = json!({"link": "1".repeat(40)}).to_string();
+    assert_eq!(page.change("POST /api/v1/magnets", &link), 201);
+    assert_eq!(page.change("POST /api/v1/magnets", &link), 200);
+    assert_eq!(
+        page.get(&format!("/api/v1/torrents/{}", "1".repeat(40)))
+            .status,
+        200
+    );
+}
+
+#[test]
+fn torrents_are_removed_by_requests() {
+    let content = Content::new();
+    let (tree, file) = (
+        content.torrent("tree", "v1"),
+        content.torrent("file.bin", "v2"),
+    );
+    let seed = Peer::seed(&[&tree, &file], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let page = downloading(&seed, folder.path());
+    let downloads = folder.path().join("downloads");
+    assert_eq!(add(&page, &tree).status, 201);
+    assert_eq!(add(&page, &file).status, 201);
+    wait_for(&page, 0, is_serving);
+    wait_for(&page, 1, is_serving);
+    let remove = |query: &str| page.change(&format!("DELETE /api/v1/torrents/{query}"), "");
+    for query in ["0?content=", "0?content=all", "0?x"] {
+        assert_eq!(remove(query), 400, "{query}");
+    }
+    assert_eq!(remove("0?content=keep"), 202);
+    let line = page.peer.wait_for_line("removed");
+    assert_eq!(
+        (&line["number"], &line["torrent"]),
+        (&json!(0), &json!("tree"))
+    );
+    assert!(
+        line["deleted"].is_null() && line["uploaded_bytes"].is_u64(),
+        "{line}"
+    );
+    assert_eq!(page.get("/api/v1/torrents/0").status, 404);
+    assert_eq!(remove("0"), 404);
+    assert_eq!(page.change("POST /api/v1/torrents/0/pause", ""), 404);
+    let torrents = page.get("/api/v1/torrents").json();
+    assert_eq!(
+        torrents["torrents"].as_array().unwrap().len(),
+        1,
+        "{torrents}"
+    );
+    content.assert_same("tree", &downloads);
+    // The path of the first torrent is free. Both are deleted then.
+    assert_eq!(add(&page, &tree).json()["number"], 2);
+    wait_for(&page, 2, is_serving);
+    for number in [1, 2] {
+        assert_eq!(remove(&format!("{number}?content=delete")), 202);
+    }
+    page.wait_for(|all| all["torrents"].as_array().unwrap().is_empty());
+    let is_empty = || fs::read_dir(&downloads).unwrap().next().is_none();
+    while !is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let ended = page.peer.interrupt();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let deleted = ended.lines.iter().filter(|line| line["type"] == "removed");
+    let deleted: Vec<_> = deleted.map(|line| &line["deleted"]["kept"]).collect();
+    assert_eq!(deleted, [&Value::Null, &json!([]), &json!([])], "{ended:?}");
+}
+
+/// What a request changes is part of the torrent, and the session follows it.
+#[test]
+fn torrents_are_changed_by_requests() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    // With a watched folder, the process runs on without a running torrent.
+    let watched = tempfile::tempdir().unwrap();
+    let options = ["--http", "0", "--watch", watched.path().to_str().unwrap()];
+    let seed = Page::of(Peer::seed_with(&[&torrent], content.path(), &options));
+    seed.peer.wait_for_line("verified");
+    let change = |request: &str, body: Value| {
+        let (method, rest) = request.split_once(' ').unwrap();
+        let request = format!("{method} /api/v1/torrents/0/{rest}");
+        seed.change(&request, &body.to_string())
+    };
+    let limits = json!({"max_down": 1_048_576, "max_up": 2_097_152});
+    assert_eq!(change("PUT limits", limits), 202);
+    assert_eq!(change("PUT limits", json!({"max_down": null})), 202);
+    assert_eq!(change("PUT labels", json!({"labels": ["a", "b"]})), 202);
+    assert_eq!(change("PUT labels", json!({"labels": vec!["x"; 65]})), 422);
+    let goal = json!({"serve": true, "ratio": 50, "seconds": 86_400});
+    assert_eq!(change("PUT goal", goal), 202);
+    for goal in [
+        json!({"serve": true, "ratio": -1}),
+        json!({"serve": true, "seconds": -1}),
+        json!({"serve": true, "seconds": 1e300}),
+        json!({"serve": false, "ratio": 1}),
+        json!({"ratio": 1}),
+    ] {
+        assert_eq!(change("PUT goal", goal.clone()), 422, "{goal}");
+    }
+    wait_for(&seed, 0, |one| {
+        one["labels"] == json!(["a", "b"])
+            && one["max_down"].is_null()
+            && one["max_up"] == 2_097_152
+            && one["seed_ratio"] == 50.0
+            && one["seed_seconds"] == 86_400.0
+            && one["serve"] == true
+    });
+    // The tracker learns of the torrent, and is known after a verification.
+    let tracker = Tracker::start();
+    assert_eq!(change("POST trackers", json!({"url": "no URL"})), 422);
+    assert_eq!(change("POST trackers", json!({"url": tracker.url()})), 202);
+    seed.wait_for(|_| tracker.heard(|heard| !heard.ports.is_empty()));
+    assert_eq!(change("POST verify", json!({})), 202);
+    assert_eq!(change("POST peers", json!({"address": "nobody"})), 422);
+    seed.wait_for(|_| seed.peer.lines_of("verified").len() == 2);
+    let trackers = || seed.get("/api/v1/torrents/0/trackers").json();
+    seed.wait_for(|_| trackers()["total"] == 1);
+    assert_eq!(change("POST reannounce", json!({})), 202);
+    // A download finds its peer by a request.
+    let folder = tempfile::tempdir().unwrap();
+    let address = seed.peer.wait_for_line("listening")["address"].clone();
+    let options = ["--http", "0", "--seed"];
+    let page = Page::of(Peer::get_alone(&[&torrent], folder.path(), &options));
+    wait_for(&page, 0, |one| one["activity"] == "downloading");
+    let peer = json!({"address": address}).to_string();
+    assert_eq!(page.change("POST /api/v1/torrents/0/peers", &peer), 202);
+    wait_for(&page, 0, is_serving);
+    content.assert_same("tree", folder.path());
+    // Content that is not served ends.
+    assert_eq!(change("PUT goal", json!({"serve": false})), 202);
+    wait_for(&seed, 0, |one| one["activity"] == "ended");
+    assert_eq!(change("POST verify", json!({})), 409);
+    assert_eq!(change("PUT labels", json!({"labels": []})), 202);
+    wait_for(&seed, 0, |one| one["labels"] == json!([]));
+}
+
+/// Requests move content below the folders of the command, and nowhere else.
+#[test]
+fn content_moves_only_below_the_folders_of_the_command() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let page = downloading(&seed, folder.path());
+    assert_eq!(add(&page, &torrent).status, 201);
+    wait_for(&page, 0, is_serving);
+    let downloads = folder.path().join("downloads");
+    let relocate = |to: &Path| {
+        let body = json!({"folder": to}).to_string();
+        page.change("POST /api/v1/torrents/0/relocate", &body)
+    };
+    let outside = [
+        folder.path().to_owned(),
+        downloads.join("../watched"),
+        "downloads".into(),
+        "".into(),
+    ];
+    for outside in outside {
+        assert_eq!(relocate(&outside), 403, "{}", outside.display());
+    }
+    let new = downloads.join("new/folder");
+    assert_eq!(relocate(&new), 202);
+    let line = page.peer.wait_for_line("relocated");
+    assert_eq!(line["content"], json!(new.join("tree")), "{line}");
+    assert!(line["error"].is_null(), "{line}");
+    wait_for(&page, 0, |one| {
+        is_serving(one) && one["content"] == json!(new.join("tree"))
+    });
+    content.assert_same("tree", &new);
+    assert!(!downloads.join("tree").exists());
+}
