@@ -182,6 +182,8 @@ test-workspace test-swarm test-hostile: export HASHLANE_CONFIG = /dev/null
 # The workspace builds the engine without overflow checks and debug assertions, for speed.
 test-workspace: $(if $(LIBTORRENT),test-axe)
 	$(CARGO) test --workspace $(LIBTORRENT)
+	# The workspace has the client's page.
+	$(if $(LIBTORRENT),$(CARGO) test --package hashlane-client $(LIBTORRENT) --lib)
 	$(CARGO) test --package hashlane-sha --all-features $(foreach check,overflow-checks debug-assertions,\
 		--config 'profile.dev.package.hashlane-sha.$(check)=true')
 	$(CARGO) test --package hashlane-sha --no-default-features
@@ -328,6 +330,7 @@ lint: layering ## Check formatting, clippy, documentation, links, layering, repo
 	$(CARGO) clippy --workspace --all-targets -- --deny warnings
 	$(CARGO) clippy --package hashlane-sha --package hashlane-metainfo --all-targets --all-features -- --deny warnings
 	$(if $(LIBTORRENT),$(CARGO) clippy --package hashlane-swarm --package hashlane-client --package hashlane-net --all-targets $(LIBTORRENT) -- --deny warnings)
+	$(if $(LIBTORRENT),$(CARGO) clippy --package hashlane-client --all-targets $(LIBTORRENT) -- --deny warnings)
 	$(CARGO) clippy --package hashlane-simd --package hashlane-sha --all-targets --no-default-features -- --deny warnings
 	$(CARGO) fmt --manifest-path bench/sha/Cargo.toml --check
 	$(CARGO) clippy $(BENCH_SHA) --all-targets -- --deny warnings

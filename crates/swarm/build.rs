@@ -16,6 +16,11 @@ const UNITS: [&str; 6] = ["alerts", "disk", "session", "settings", "text", "web_
 
 #[cfg(feature = "libtorrent")]
 fn libtorrent() {
+    // docs.rs has no libtorrent, and documentation needs no C++.
+    println!("cargo::rerun-if-env-changed=DOCS_RS");
+    if env::var_os("DOCS_RS").is_some() {
+        return;
+    }
     let library = pkg_config::Config::new()
         .atleast_version("2.0.8")
         .probe("libtorrent-rasterbar");

@@ -13,14 +13,13 @@ use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::command::{Command, Remove, TorrentCommand};
-use crate::config::{AddError, AddOptions, Config, Goal, Http, NewTorrent, Source, Task};
+use crate::config::{AddError, AddOptions, Config, Goal, NewTorrent, Source, Task};
 use crate::control::Control;
 use crate::error::{Error, TorrentError};
 use crate::event::{Event, Outcome, RemovedTorrent};
 use crate::folder::WatchedFolder;
 use crate::handle::TorrentHandle;
 use crate::handover::{Handover, Ledger, Observer};
-use crate::http::Server;
 use crate::identity::TorrentKey;
 use crate::inbox::{Done, Inbox, Message};
 use crate::limits::Limits;
@@ -105,10 +104,8 @@ impl Client {
             snapshots: snapshots.clone(),
             subscribers,
         };
-        let server = config.http.as_ref();
-        let server =
-            server.map(|http| serve_page(http, &control, &events, config.max_metainfo_len));
-        let server = server.transpose()?;
+        #[cfg(feature = "http")]
+        let page = crate::http::serve(&config, &control, &events)?;
         let folder = watch_folder(&config, &continued, &inbox, &ledger)?;
         let [opener, verifier, checker, mover] = workers(&inbox, patience(tasks.len()))?;
         let observer = Observer {
@@ -134,7 +131,9 @@ impl Client {
         let run = move || {
             let result = running.run(tasks, continued);
             drop(folder);
-            running.end(server);
+            #[cfg(feature = "http")]
+            drop(page);
+            running.end();
             result
         };
         let thread = thread::Builder::new()
@@ -278,27 +277,6 @@ fn watch_folder(
     let added = torrents.filter_map(|past| past.file.as_ref());
     let (inbox, ledger) = (inbox.clone(), Arc::clone(ledger));
     WatchedFolder::start(folder, config.max_metainfo_len, inbox, ledger, added).map(Some)
-}
-
-/// Starts the HTTP server, and reports its address.
-fn serve_page(
-    http: &Http,
-    control: &Control,
-    events: &Events,
-    max_metainfo_len: u64,
-) -> Result<Server, Error> {
-    let server = Server::start(http, control.clone(), max_metainfo_len);
-    let server = server.map_err(|error| Error::Http {
-        address: http.address,
-        error,
-    })?;
-    let url = server.url();
-    info!(url, "serving the page");
-    events.send(Event::Page {
-        url,
-        token: server.token().to_owned(),
-    });
-    Ok(server)
 }
 
 /// The state of the loop.
@@ -707,9 +685,8 @@ impl Running {
         }
     }
 
-    /// Ends the page, the work that is still running, and the session.
-    fn end(self, server: Option<Server>) {
-        drop(server);
+    /// Ends the work that is still running, and the session.
+    fn end(self) {
         for torrent in self.torrents.values() {
             torrent.cancel_verification();
         }

@@ -31,6 +31,8 @@ pub struct Config {
     /// Peers to connect to, for every torrent.
     pub peers: Vec<SocketAddr>,
     /// The HTTP page, or `None` for no page.
+    #[cfg(feature = "http")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "http")))]
     pub http: Option<Http>,
     /// Method of reading and hashing content.
     pub hashing: Options,
@@ -52,6 +54,7 @@ impl Default for Config {
             session: Settings::default(),
             bind: None,
             peers: Vec::new(),
+            #[cfg(feature = "http")]
             http: None,
             hashing: Options::default(),
             cancel: CancelToken::default(),
@@ -63,6 +66,8 @@ impl Default for Config {
 }
 
 /// The HTTP page of a client.
+#[cfg(feature = "http")]
+#[cfg_attr(docsrs, doc(cfg(feature = "http")))]
 #[derive(Clone, Debug)]
 pub struct Http {
     /// Address to listen at; port 0 for any free port.

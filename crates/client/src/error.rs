@@ -1,6 +1,7 @@
 //! Errors of a client and of its torrents.
 
 use std::io;
+#[cfg(feature = "http")]
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -17,6 +18,8 @@ pub enum Error {
     #[error("cannot start a thread: {0}; `ulimit -u` and `ulimit -v` limit threads")]
     Thread(io::Error),
     /// The HTTP page cannot be served.
+    #[cfg(feature = "http")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "http")))]
     #[error("{address}: {error}")]
     Http {
         /// The address of the page.

@@ -12,7 +12,7 @@ use crate::identity::Identity;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// The HTTP page is served.
+    /// The HTTP page is served (with the feature `http`).
     Page {
         /// Address of the page.
         url: String,

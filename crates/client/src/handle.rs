@@ -19,6 +19,7 @@ use crate::file::{TorrentFile, files};
 use crate::identity::TorrentKey;
 use crate::limits::{Limits, SeedLimits};
 use crate::origin::Origin;
+use crate::rates::RateHistory;
 use crate::snapshot::{Activity, TorrentSnapshot};
 
 /// Interval at which [`TorrentHandle::wait_complete`] looks at the snapshot.
@@ -224,6 +225,17 @@ impl TorrentHandle {
     /// [`HandleError::Session`].
     pub fn have(&self) -> Result<Vec<bool>, HandleError> {
         self.ask(Session::have)
+    }
+
+    /// Returns an entry for each piece, `true` if its content was wrong at the last verification or when it arrived. Pieces
+    /// that are present by now are right again. Empty before the first verification, and after the removal.
+    pub fn wrong(&self) -> Arc<[bool]> {
+        self.snapshot().detail.wrong
+    }
+
+    /// Returns the rates of the last minutes.
+    pub fn rate_history(&self) -> Arc<RateHistory> {
+        self.snapshot().detail.history
     }
 
     /// Returns the files, or none while the metadata is unknown. Also returns those of a torrent or client that has ended.

@@ -35,8 +35,11 @@ use axum::response::IntoResponse;
 use axum::routing::{delete, get, post, put};
 use tokio::sync::watch;
 
-use crate::config::Http;
+use crate::config::{Config, Http};
 use crate::control::Control;
+use crate::error::Error;
+use crate::event::Event;
+use crate::subscription::Events;
 use access::Access;
 use state::State;
 
@@ -81,9 +84,32 @@ pub(crate) struct Server {
     serving: hashlane_server::Server,
 }
 
+/// Serves the page if there is one, and reports its address.
+pub(crate) fn serve(
+    config: &Config,
+    control: &Control,
+    events: &Events,
+) -> Result<Option<Server>, Error> {
+    let Some(http) = &config.http else {
+        return Ok(None);
+    };
+    let server = Server::start(http, control.clone(), config.max_metainfo_len);
+    let server = server.map_err(|error| Error::Http {
+        address: http.address,
+        error,
+    })?;
+    let url = format!("http://{}/", server.serving.address());
+    tracing::info!(url, "serving the page");
+    events.send(Event::Page {
+        url,
+        token: server.access.token().to_owned(),
+    });
+    Ok(Some(server))
+}
+
 impl Server {
     /// Serves the page. Torrents that are added have at most `max_metainfo_len` bytes.
-    pub(crate) fn start(http: &Http, control: Control, max_metainfo_len: u64) -> io::Result<Self> {
+    fn start(http: &Http, control: Control, max_metainfo_len: u64) -> io::Result<Self> {
         let listener = TcpListener::bind(http.address)?;
         let access = Arc::new(Access::new(http.origins.clone())?);
         let (end, ended) = watch::channel(());
@@ -95,15 +121,6 @@ impl Server {
         };
         let serving = hashlane_server::Server::start("http", listener, router, ending)?;
         Ok(Self { access, serving })
-    }
-
-    pub(crate) fn url(&self) -> String {
-        format!("http://{}/", self.serving.address())
-    }
-
-    /// Returns the token that requests need to change something.
-    pub(crate) fn token(&self) -> &str {
-        self.access.token()
     }
 }
 

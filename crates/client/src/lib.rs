@@ -40,6 +40,7 @@
 //! | `http` | the page, its API and metrics |
 #![forbid(unsafe_code)]
 #![cfg(all(unix, feature = "libtorrent"))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod builder;
 mod client;
@@ -53,6 +54,7 @@ mod file;
 mod folder;
 mod handle;
 mod handover;
+#[cfg(feature = "http")]
 mod http;
 mod identity;
 mod inbox;
@@ -70,9 +72,12 @@ mod worker;
 pub use builder::Builder;
 pub use client::Client;
 pub use command::{Command, Remove, TorrentCommand};
+#[cfg(feature = "http")]
+#[cfg_attr(docsrs, doc(cfg(feature = "http")))]
+pub use config::Http;
 pub use config::{
-    AddError, AddOptions, Additions, Config, Download, Existing, Goal, Http, Place, Pulse,
-    ReadMetainfo, Seed, Source, Task,
+    AddError, AddOptions, Additions, Config, Download, Existing, Goal, Place, Pulse, ReadMetainfo,
+    Seed, Source, Task,
 };
 pub use error::{Absence, Error, TorrentError};
 pub use event::{
@@ -84,6 +89,7 @@ pub use handle::{HandleError, TorrentHandle};
 pub use handover::{Handover, Observer};
 pub use identity::{Identity, InfoHash, InvalidKey, TorrentKey};
 pub use limits::{Limits, SeedLimits};
+pub use rates::RateHistory;
 pub use snapshot::{Activity, Snapshot, TorrentSnapshot};
 pub use subscription::Subscription;
 

@@ -6,20 +6,23 @@ use std::time::{Duration, Instant};
 
 const WINDOW: Duration = Duration::from_secs(4);
 
-/// Time between two rates of a history.
-pub(crate) const HISTORY_INTERVAL: Duration = Duration::from_secs(2);
-
 /// Number of rates of a history: five minutes.
 const HISTORY_LEN: usize = 150;
 
-/// The rates of one torrent in the last minutes, one per [`HISTORY_INTERVAL`], the oldest first.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RateHistory {
-    pub(crate) down: VecDeque<u64>,
-    pub(crate) up: VecDeque<u64>,
+/// The rates of one torrent in the last five minutes, the oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RateHistory {
+    /// Download rates in bytes per second.
+    pub down: VecDeque<u64>,
+    /// Upload rates in bytes per second.
+    pub up: VecDeque<u64>,
 }
 
 impl RateHistory {
+    /// Time between two rates.
+    pub const INTERVAL: Duration = Duration::from_secs(2);
+
     fn push(&mut self, down: u64, up: u64) {
         for (rates, rate) in [(&mut self.down, down), (&mut self.up, up)] {
             if rates.len() == HISTORY_LEN {
@@ -72,7 +75,7 @@ impl RateMeter {
         );
         if self
             .recorded
-            .is_none_or(|last| now - last >= HISTORY_INTERVAL)
+            .is_none_or(|last| now - last >= RateHistory::INTERVAL)
         {
             self.recorded = Some(now);
             Arc::make_mut(&mut self.history).push(rates.0, rates.1);

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::state::State;
 use crate::identity::TorrentKey;
-use crate::rates::{HISTORY_INTERVAL, RateHistory};
+use crate::rates::RateHistory;
 use crate::snapshot::TorrentSnapshot;
 
 /// Maximum number of peers in the detail of a torrent. Peers with the highest rates come first.
@@ -78,8 +78,8 @@ impl Detail {
         peers.truncate(MAX_PEERS);
         Some(Self {
             have: BASE64.encode(&have),
-            wrong: BASE64.encode(&bitfield(torrent.detail.wrong.iter().copied())),
-            rate_history: RateHistoryView::of(&torrent.detail.history),
+            wrong: BASE64.encode(&bitfield(handle.wrong().iter().copied())),
+            rate_history: RateHistoryView::of(&handle.rate_history()),
             peer_list: peers.into_iter().map(PeerView::from).collect(),
             torrent,
         })
@@ -97,7 +97,7 @@ struct RateHistoryView {
 impl RateHistoryView {
     fn of(history: &RateHistory) -> Self {
         Self {
-            interval_seconds: HISTORY_INTERVAL.as_secs(),
+            interval_seconds: RateHistory::INTERVAL.as_secs(),
             down: history.down.iter().copied().collect(),
             up: history.up.iter().copied().collect(),
         }

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use hashlane_client::{
     Activity, AddOptions, Client, Deletion, Download, Event, Goal, HandleError, KeptFile, Limits,
-    Place, Remove, RemovedTorrent, Seed, SeedLimits, Subscription, TorrentError, TorrentHandle,
-    TrackerState,
+    Place, Remove, RemovedTorrent, Seed, SeedLimits, Source, Subscription, TorrentError,
+    TorrentHandle, TrackerState,
 };
 use hashlane_metainfo::Version;
 use hashlane_verify::CancelToken;
@@ -283,11 +283,13 @@ fn a_changed_file_stays() {
     let events = client.subscribe();
     let torrent = client.add(shared.source(), at(&data)).unwrap();
     wait_for(&torrent, Activity::Serving);
-    fs::write(data.join("a"), "of the user").unwrap();
+    // The length stays, and the client still has the pieces of the last verification, unless it has noticed the change.
+    let bytes = vec![7; 300_000];
+    fs::write(data.join("a"), &bytes).unwrap();
     torrent.remove(Remove::DeleteContent).unwrap();
     let deletion = removed(&events, &torrent).deletion.unwrap();
     assert_eq!(deletion.kept.len(), 1, "{deletion:?}");
-    assert_eq!(fs::read(data.join("a")).unwrap(), b"of the user");
+    assert!(fs::read(data.join("a")).unwrap() == bytes);
     assert_eq!(names(&data), ["a"]);
 }
 
@@ -529,4 +531,89 @@ fn a_torrent_is_announced_on_request() {
     let last = announced.recv_timeout(PATIENCE).unwrap();
     assert!(last.contains("event=stopped"), "{last}");
     drop(client);
+}
+
+/// A download that is incomplete moves to another file system with what it has, and goes on from there. A torrent that is
+/// removed during a move is deleted where its content is.
+#[test]
+fn an_incomplete_download_moves_to_another_file_system() {
+    let shared = Shared::new(Version::V1);
+    let folder = tempfile::tempdir().unwrap();
+    let Ok(other) = tempfile::tempdir_in("/dev/shm") else {
+        println!("NOT RUN: there is no second file system at /dev/shm");
+        return;
+    };
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    let whole = fs::read(shared.folder.path().join("data/a")).unwrap();
+    let mut half = whole.clone();
+    half[200_000..].fill(0);
+    fs::write(data.join("a"), half).unwrap();
+    let client = start(&[]);
+    let events = client.subscribe();
+    let torrent = client.add(shared.source(), to(folder.path())).unwrap();
+    let have = next(&events, |event| match event {
+        Event::Verified(verified) => Some(verified.have),
+        _ => None,
+    });
+    assert!(have > 0);
+    torrent.relocate(other.path()).unwrap();
+    assert_eq!(relocated(&events), None);
+    let again = next(&events, |event| match event {
+        Event::Verified(verified) => Some(verified.have),
+        _ => None,
+    });
+    assert_eq!(again, have);
+    assert!(names(folder.path()).is_empty());
+    assert_eq!(names(other.path()), ["data"]);
+    let seed = Running::start(vec![shared.seed()], &[]);
+    let peer = seed.address();
+    until(|| torrent.add_peer(peer).is_ok());
+    torrent.wait_complete().unwrap();
+    shared.assert_same(other.path());
+    // Back to the first file system, and removed meanwhile.
+    torrent.relocate(folder.path()).unwrap();
+    torrent.remove(Remove::DeleteContent).unwrap();
+    let deletion = removed(&events, &torrent).deletion.unwrap();
+    assert_eq!((deletion.files, deletion.kept), (3, Vec::new()));
+    assert!(names(folder.path()).is_empty() && names(other.path()).is_empty());
+    drop(client);
+    seed.interrupt();
+}
+
+/// A torrent waits until the content of another one at its path is deleted, also behind torrents that open slowly. A client
+/// that is stopped meanwhile ends.
+#[test]
+fn a_deletion_waits_for_torrents_that_are_being_opened() {
+    let shared = Shared::new(Version::V1);
+    let seed = Running::start(vec![shared.seed()], &[]);
+    let folder = tempfile::tempdir().unwrap();
+    let client = start(&[seed.address()]);
+    let events = client.subscribe();
+    let torrent = client.add(shared.source(), to(folder.path())).unwrap();
+    torrent.wait_complete().unwrap();
+    // A magnet link that is still without metadata is not opened, and delays nothing. A file that is read is.
+    let (sender, receiver) = std::sync::mpsc::channel::<()>();
+    let other = Shared::new(Version::V2);
+    let bytes = other.torrent.bytes().to_vec();
+    let slow = Source::Metainfo(Box::new(move || {
+        receiver.recv()?;
+        Ok(bytes)
+    }));
+    // The second torrent serves the content of the first one.
+    let slow = client.add(slow, at(&folder.path().join("data"))).unwrap();
+    torrent.remove(Remove::DeleteContent).unwrap();
+    until(|| torrent.is_removed());
+    shared.assert_same(folder.path());
+    sender.send(()).unwrap();
+    let deletion = removed(&events, &torrent).deletion.unwrap();
+    assert_eq!(
+        (deletion.files, deletion.kept.len()),
+        (0, 3),
+        "{deletion:?}"
+    );
+    wait_for(&slow, Activity::Serving);
+    shared.assert_same(folder.path());
+    drop(client);
+    seed.interrupt();
 }

@@ -7,17 +7,16 @@ mod examples;
 mod handles;
 
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use hashlane_client::{
-    Activity, Additions, Client, Command, Config, Download, Event, Existing, Goal, Http, Identity,
-    InfoHash, Limits, Outcome, Place, Pulse, Seed, SeedLimits, Snapshot, Source, Subscription,
-    Task, TorrentCommand, TorrentError, TorrentKey,
+    Activity, Client, Command, Config, Download, Event, Existing, Goal, Identity, InfoHash, Limits,
+    Outcome, Place, Seed, SeedLimits, Snapshot, Source, Subscription, Task, TorrentCommand,
+    TorrentError, TorrentKey,
 };
 use hashlane_files::Globs;
 use hashlane_metainfo::{InfoHashes, Magnet, NewContent, NewMetadata, Torrent, Version};
@@ -122,12 +121,9 @@ fn config(peers: &[SocketAddr], cancel: &CancelToken) -> Config {
         },
         bind: Some([127, 0, 0, 1].into()),
         peers: peers.to_vec(),
-        http: None,
-        hashing: Options::default(),
         cancel: cancel.clone(),
-        pulse: Pulse::default(),
         max_metainfo_len: 1 << 20,
-        additions: Additions::default(),
+        ..Config::default()
     }
 }
 
@@ -195,17 +191,18 @@ impl Running {
 }
 
 /// A request is answered by what becomes of it: a torrent too many is refused.
+#[cfg(feature = "http")]
 #[test]
 fn a_torrent_too_many_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let cancel = CancelToken::default();
     let config = Config {
-        http: Some(Http {
+        http: Some(hashlane_client::Http {
             address: ([127, 0, 0, 1], 0).into(),
             origins: Vec::new(),
             folders: Vec::new(),
         }),
-        additions: Additions {
+        additions: hashlane_client::Additions {
             goal: Some(download(Source::Url(String::new()), folder.path(), Existing::Resume).goal),
             folder: Some(folder.path().to_owned()),
             max_torrents: 1,
@@ -225,8 +222,9 @@ fn a_torrent_too_many_is_refused() {
     });
     let address = url.trim_start_matches("http://").trim_end_matches('/');
     let answer = |digit: &str| {
+        use std::io::{Read as _, Write as _};
         let body = format!("{{\"link\": \"{}\"}}", digit.repeat(40));
-        let mut stream = TcpStream::connect(address).unwrap();
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
         let (len, json) = (body.len(), "application/json");
         write!(
             stream,
