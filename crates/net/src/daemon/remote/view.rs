@@ -1,0 +1,120 @@
+//! A torrent as programs see it.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use hashlane_client::{Activity, TorrentHandle, TorrentSnapshot};
+use hashlane_metainfo::MetadataRef;
+use hashlane_remote::model::{Goal, Limits, State, Torrent};
+use hashlane_store::{Entry, Place};
+
+use crate::daemon::torrents::Torrents;
+
+fn state(activity: Activity) -> State {
+    match activity {
+        Activity::Waiting => State::WaitsToVerify,
+        Activity::Verifying => State::Verifies,
+        Activity::Metadata | Activity::Downloading | Activity::Moving => State::Downloads,
+        Activity::Serving => State::Seeds,
+        Activity::Confirming
+        | Activity::Paused
+        | Activity::Absent
+        | Activity::Ended
+        | Activity::Failed => State::Stopped,
+    }
+}
+
+/// Returns a torrent as programs see it.
+#[expect(clippy::too_many_lines, reason = "one field after the other")]
+pub(super) fn torrent(id: u32, position: u32, entry: &Entry, torrents: &Torrents) -> Torrent {
+    let name = entry.name();
+    let unknown = TorrentSnapshot::new(0, "");
+    let snapshot = torrents.snapshot(name).unwrap_or(unknown);
+    let totals = torrents.totals_of(name);
+    let metainfo = torrents.handle(name).and_then(TorrentHandle::metainfo);
+    let keys = metainfo.as_ref().map(|metainfo| metainfo.metadata_ref());
+    let choices = &entry.choices;
+    let (activity, reason) = torrents.activity(name);
+    let folder = match &choices.place {
+        Place::Folder(folder) => folder.as_path(),
+        Place::Content(content) => content.parent().unwrap_or(content),
+    };
+    let has_metadata = snapshot.name.is_some();
+    let mut trackers = keys
+        .iter()
+        .flat_map(MetadataRef::trackers)
+        .flat_map(|tier| tier.urls());
+    let tracker = trackers.next().map(|url| url.to_string());
+    let n_trackers = tracker.iter().count() as u32 + trackers.count() as u32;
+    Torrent {
+        id,
+        info_hashes: entry.info_hashes,
+        name: if entry.title.is_empty() {
+            name.to_string()
+        } else {
+            entry.title.clone()
+        },
+        folder: folder.to_string_lossy().into_owned(),
+        content: match &choices.place {
+            Place::Folder(folder) => folder.join(&entry.title),
+            Place::Content(content) => content.clone(),
+        }
+        .to_string_lossy()
+        .into_owned(),
+        state: activity.map_or(State::Stopped, state),
+        error: reason.or(snapshot.error),
+        has_metadata,
+        is_private: snapshot.is_private,
+        comment: keys
+            .as_ref()
+            .and_then(|keys| keys.comment)
+            .map_or_else(String::new, |text| text.to_string()),
+        creator: keys
+            .as_ref()
+            .and_then(|keys| keys.created_by)
+            .map_or_else(String::new, |text| text.to_string()),
+        created: keys
+            .as_ref()
+            .and_then(|keys| keys.creation_date)
+            .and_then(|date| u64::try_from(date).ok()),
+        n_files: snapshot.files,
+        n_pieces: snapshot.pieces,
+        piece_len: u64::from(snapshot.piece_length),
+        total_len: snapshot.total_bytes,
+        wanted_len: snapshot.wanted_bytes,
+        done_len: snapshot.done_bytes,
+        checked_len: snapshot.verified_bytes,
+        down_rate: snapshot.down_bytes_per_second,
+        up_rate: snapshot.up_bytes_per_second,
+        downloaded: totals.received,
+        uploaded: totals.sent,
+        corrupt: snapshot.wasted_bytes,
+        seconds_left: snapshot
+            .seconds_left
+            .map(|seconds| Duration::try_from_secs_f64(seconds).map_or(0, |left| left.as_secs())),
+        n_peers: snapshot.peers,
+        n_seeds: snapshot.seeds,
+        added: totals.added,
+        completed: totals.completed,
+        changed: snapshot.active_at.unwrap_or(totals.added),
+        seconds_downloading: Duration::try_from_secs_f64(snapshot.downloading_seconds)
+            .map_or(0, |time| time.as_secs()),
+        seconds_seeding: totals.seeding_seconds,
+        category: choices.category.clone(),
+        labels: choices.labels.iter().cloned().collect(),
+        tracker,
+        n_trackers,
+        queue_position: position,
+        is_forced: false,
+        is_sequential: choices.sequential,
+        limits: Limits {
+            max_down: choices.limits.down.map(NonZeroU32::get),
+            max_up: choices.limits.up.map(NonZeroU32::get),
+            ratio: choices.goal.ratio.map_or(Goal::OfClient, Goal::At),
+            seeding_minutes: choices.goal.time.map_or(Goal::OfClient, |time| {
+                Goal::At(u32::try_from(time.as_secs() / 60).unwrap_or(u32::MAX))
+            }),
+            idle_minutes: Goal::OfClient,
+        },
+    }
+}
