@@ -244,7 +244,8 @@ fn qbittorrents_api_controls_the_daemon() {
     let folder = tv.to_str().unwrap();
     let category = format!("category=tv&savePath={folder}");
     assert_eq!(post(at, "torrents/createCategory", &category).status, 200);
-    let link: String = magnet.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let encode = |text: String, byte| text + &format!("%{byte:02x}");
+    let link = magnet.bytes().fold(String::new(), encode);
     let added = post(
         at,
         "torrents/add",
