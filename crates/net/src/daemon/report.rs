@@ -131,9 +131,9 @@ pub(super) fn torrent(
 }
 
 /// Returns the state of the daemon. A torrent without snapshot waits for its content.
-pub(super) fn status(
+pub(super) fn status<'s>(
     store: &Store,
-    snapshots: impl Iterator<Item = Option<TorrentSnapshot>>,
+    snapshots: impl Iterator<Item = Option<&'s TorrentSnapshot>>,
 ) -> StatusReply {
     let all = store.totals().all;
     let mut status = StatusReply {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use hashlane_cli::control::{Add, StatusReply, TorrentReply};
 use hashlane_client::{
     Activity, AddOptions, Client, Command, Event, Limits, Priority, Remove, TorrentError,
-    TorrentHandle, TorrentSnapshot,
+    TorrentHandle, TorrentKey, TorrentSnapshot,
 };
 use hashlane_metainfo::Torrent;
 use hashlane_store::{Choices, Entry, Metainfo, Name, Place, Store, StoreError, TorrentTotals};
@@ -424,9 +424,16 @@ impl Torrents {
 
     /// Returns the state of the daemon.
     pub(super) fn status(&self) -> StatusReply {
+        let all = self.client.as_ref().map(Client::snapshot);
+        let all = all.unwrap_or_default();
+        // A torrent that was just added has no snapshot yet.
+        let new = TorrentSnapshot::new(0, "");
         let snapshots = self.running.values().map(|running| {
-            let snapshot = running.handle.as_ref().map(TorrentHandle::snapshot);
-            snapshot.filter(|_| running.wait.is_none())
+            let handle = running.handle.as_ref().filter(|_| running.wait.is_none())?;
+            Some(
+                all.find(TorrentKey::Number(handle.number()))
+                    .unwrap_or(&new),
+            )
         });
         report::status(&self.store, snapshots)
     }
@@ -599,9 +606,15 @@ impl Torrents {
 
     /// Adds what the client counted to the totals.
     fn count(&mut self) {
+        // One snapshot of all torrents: a copy for each of thousands would take long.
+        let Some(all) = self.client.as_ref().map(Client::snapshot) else {
+            return;
+        };
         let mut counted = Vec::with_capacity(self.running.len());
         for (name, running) in &self.running {
-            let Some(snapshot) = running.handle.as_ref().map(TorrentHandle::snapshot) else {
+            let number = running.handle.as_ref().map(TorrentHandle::number);
+            let found = number.and_then(|number| all.find(TorrentKey::Number(number)));
+            let Some(snapshot) = found else {
                 continue;
             };
             let base = &running.base;
