@@ -1,4 +1,4 @@
-# Every command that CI runs, for use on any machine.
+# Every command that CI runs, and others, for use on any machine.
 
 CARGO ?= cargo
 HASHLANE = target/release/hashlane

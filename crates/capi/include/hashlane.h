@@ -983,7 +983,7 @@ hashlane_error hashlane_queue_new(const hashlane_engine *engine,
 /**
  * Adds the `message_len` bytes at `message`. The bytes are not copied: keep them unchanged until
  * the callback receives them. `tag` is passed to the callback, and may be NULL. If the message
- * fills the last lane, all lanes run until at least one message ends. The callback receives every
+ * fills the last lane, all lanes run until at least one message ends. The callback then gets every
  * message that has ended, in unspecified order.
  *
  * # Safety

@@ -207,7 +207,7 @@ pub unsafe extern "C" fn hashlane_queue_new(
 
 /// Adds the `message_len` bytes at `message`. The bytes are not copied: keep them unchanged until
 /// the callback receives them. `tag` is passed to the callback, and may be NULL. If the message
-/// fills the last lane, all lanes run until at least one message ends. The callback receives every
+/// fills the last lane, all lanes run until at least one message ends. The callback then gets every
 /// message that has ended, in unspecified order.
 ///
 /// # Safety

@@ -12,8 +12,7 @@
 //! 5. `lanes.rs`: `run` loads a window of each message, hashes all windows, and retires the messages that have ended.
 //! 6. `reader/`: `load` maps the windows, or reads them into a buffer. `open_files.rs` has the files.
 //! 7. `hasher.rs`: [`MessageHasher::update`] gets all windows in one call; digests of messages pass them to
-//!    `Engine::update_many`. The bytes of up to
-//!    sixteen messages then pass through the lanes of a vector register.
+//!    `Engine::update_many`. The bytes of up to sixteen messages then pass through the lanes of a vector register.
 //! 8. `lanes.rs`: `retire` finishes the digests and frees the lanes. A message whose file has changed goes back to 4.
 //! 9. `results.rs`: the worker sends its results to the calling thread, about fifty times per second.
 //! 10. `run.rs`: the calling thread passes them to `receive`.

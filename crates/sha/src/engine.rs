@@ -126,7 +126,6 @@ impl Engine {
         Self::of(|kernel| kernel.backend() == Backend::Portable || is_allowed(kernel.backend()))
     }
 
-    /// Returns an engine that runs one kernel for any number of messages, for tests and benchmarks.
     /// Returns an engine that runs one kernel while up to [`MAX_LANES`] messages are in progress,
     /// even if the kernel has fewer lanes.
     #[cfg(test)]

@@ -38,8 +38,7 @@
 //! Engine::digest_many             messages in any form become sets of slices
 //! Entries::digest_many_after      compiled once for each algorithm; slices become jobs
 //! scheduler::run_lanes            jobs fill the lanes; results become digests
-//! Lanes::step                     the kernel for the number of jobs, the blocks of the shortest
-//! job
+//! Lanes::step                     the kernel for the number of jobs, as far as the shortest goes
 //! Kernel::compress_lanes          from the kernel in the table to its function
 //! lanes::compress_lanes           for each block: words of all lanes, one vector each
 //! Vectorize::vectorize            enables the instructions for the code inside

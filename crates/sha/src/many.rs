@@ -84,6 +84,7 @@ impl Engine {
         message_len: usize,
         digests: &mut [A::Digest],
     ) {
+        assert!(message_len > 0, "a message has at least one byte");
         let n_messages = bytes.len().div_ceil(message_len);
         assert_eq!(digests.len(), n_messages, "one digest for each message");
         A::Entries::digest_chunks(self, bytes, message_len, digests);

@@ -154,7 +154,8 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
     }
 
     /// Adds a message. If the message fills the last lane, the lanes run until at least one job
-    /// ends. `done` receives every job that has ended.
+    /// ends. `done` then receives every job that has ended. Before that, and without a flush, it
+    /// receives none: a part without a whole block ends at once, and is reported then too.
     pub fn submit(&mut self, tag: T, message: M, mut done: impl FnMut(Hashed<A, T, M>)) {
         self.run_if_full(&mut done);
         let place = self.free_place();
@@ -295,8 +296,8 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
 }
 
 impl<A: Algorithm, T, M> LaneQueue<A, T, M> {
-    /// Returns the number of messages and parts that `done` has not received yet, always less than
-    /// [`Engine::lanes`].
+    /// Returns the number of messages and parts that `done` has not received yet: less than
+    /// [`Engine::lanes`] after each call that returned, and at most as many after one that panicked.
     pub fn len(&self) -> usize {
         self.lanes.tags().len() + self.finished.len()
     }

@@ -186,7 +186,8 @@ pub trait Simd: Vectorize {
     }
 
     /// Returns Maj(x, y, z) with three operations, for a chain of calls in which `x` becomes `y` of
-    /// the next call and `y` becomes `z`. `y_xor_z` holds x ^ y of the previous call.
+    /// the next call and `y` becomes `z`. `y_xor_z` holds x ^ y of the previous call; vectors with an
+    /// operation for Maj ignore it.
     #[inline(always)]
     fn maj_in_chain(self, x: Self::V, y: Self::V, z: Self::V, y_xor_z: &mut Self::V) -> Self::V {
         let _ = z;

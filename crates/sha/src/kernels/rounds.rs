@@ -63,8 +63,8 @@ pub trait Rounds {
 
     /// Computes round `T`. `w_k` is W(t) + K(t).
     ///
-    /// `b_xor_c` holds b ^ c of this round before the call, and b ^ c of the next round after it.
-    /// SHA-1 does not use it.
+    /// `b_xor_c` holds b ^ c of this round before the call, and b ^ c of the next round after it, if
+    /// the vectors use it. SHA-1 does not.
     fn round<const T: usize, S: Simd>(
         s: S,
         v: &mut Self::Variables<S::V>,

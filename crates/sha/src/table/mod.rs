@@ -1,4 +1,4 @@
-//! The table of kernels, and the only calls to their bodies.
+//! The table of kernels, through which the engine calls their bodies.
 //!
 //! The rows of x86 and of ARM are in files of their own, those of other architectures at the end of
 //! this one. A row names a kernel, the token that proves that the CPU can run it, its rates on each
