@@ -207,17 +207,11 @@ impl Remote {
         )))
     }
 
-    /// Changes what a person chose, in the folder first.
+    /// Changes what a person chose.
     fn choose(&self, id: u32, change: impl FnOnce(&mut Choices)) -> Result<Name, Refusal> {
         let name = self.name(id)?;
-        let mut torrents = lock(&self.torrents);
-        let entry = torrents.store.get(name).ok_or(Refusal::Absent)?;
-        let mut choices = entry.choices.clone();
-        change(&mut choices);
-        if choices != entry.choices {
-            let updated = torrents.store.update(name, choices);
-            updated.map_err(|error| Refusal::Failed(error.to_string()))?;
-        }
+        let changed = lock(&self.torrents).set(name, change);
+        changed.map_err(Refusal::Failed)?;
         Ok(name)
     }
 
@@ -234,7 +228,7 @@ impl Remote {
         if matches!(limits.idle_minutes, Goal::At(_)) {
             return Err(unsupported("a limit of the time without uploads"));
         }
-        let name = self.choose(id, |choices| {
+        self.choose(id, |choices| {
             choices.limits = hashlane_store::Limits { down, up };
             choices.goal.ratio = match limits.ratio {
                 Goal::At(ratio) => Some(ratio),
@@ -242,13 +236,6 @@ impl Remote {
             };
             choices.goal.time = seeding_time(limits.seeding_minutes);
         })?;
-        if let Some(handle) = lock(&self.torrents).handle(name) {
-            // It may have ended. The limits apply when it is started again.
-            let _ = handle.set_limits(Limits {
-                max_down: Some(down),
-                max_up: Some(up),
-            });
-        }
         Ok(())
     }
 
@@ -274,9 +261,8 @@ impl Remote {
         let folder = self.allowed(folder)?;
         if is_moved {
             let name = self.name(id)?;
-            return lock(&self.torrents)
-                .relocate(name, &folder)
-                .map_err(Refusal::Failed);
+            let moved = lock(&self.torrents).relocate(name, &folder);
+            return moved.map_err(Refusal::Failed);
         }
         let name = self.choose(id, |choices| {
             choices.place = match &choices.place {
@@ -626,7 +612,10 @@ impl Control for Remote {
                     .set_paused(name, true)
                     .map_err(Refusal::Failed)
             }
-            Change::Verify => self.ask(id, TorrentHandle::verify),
+            Change::Verify => {
+                let name = self.name(id)?;
+                lock(&self.torrents).verify(name).map_err(Refusal::Failed)
+            }
             Change::Announce => self.ask(id, TorrentHandle::reannounce),
             Change::Remove { delete: true } if !self.rights.may_delete => {
                 let reason = "the configuration does not allow programs to delete content";
@@ -645,13 +634,7 @@ impl Control for Remote {
             }
             Change::Folder { folder, is_moved } => self.place(id, &folder, is_moved),
             Change::Labels(labels) => {
-                let name = self.choose(id, |choices| {
-                    choices.labels = labels.iter().cloned().collect();
-                })?;
-                if let Some(handle) = lock(&self.torrents).handle(name) {
-                    // It may have ended. The labels are in the folder.
-                    let _ = handle.set_labels(labels);
-                }
+                self.choose(id, |choices| choices.labels = labels.into_iter().collect())?;
                 Ok(())
             }
             Change::Category(category) => {
