@@ -2,15 +2,16 @@
 
 use std::future::poll_fn;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::pin::Pin;
 
+use axum::Router;
 use axum::body::{Bytes, HttpBody as _};
 use axum::extract::Request;
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, HOST};
 use data_encoding::BASE64;
-use hashlane_server::is_address;
+use hashlane_server::{Server, is_address};
 
 use crate::login::Login;
 
@@ -93,6 +94,20 @@ pub(crate) async fn discard(request: Request) {
             _ => return,
         }
     }
+}
+
+/// Serves a protocol on a thread with this name.
+pub(crate) fn start(
+    address: SocketAddr,
+    thread: &str,
+    protocol: &str,
+    router: Router,
+) -> Result<Server, ListenError> {
+    let io = |error| ListenError::Io { address, error };
+    let listener = TcpListener::bind(address).map_err(io)?;
+    let server = Server::start(thread, listener, router, async {}).map_err(io)?;
+    tracing::info!(address = %server.address(), "serving {protocol}");
+    Ok(server)
 }
 
 /// Returns the name and password of a request (Basic authentication, RFC 7617), joined by a colon.

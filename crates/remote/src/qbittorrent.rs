@@ -20,7 +20,7 @@ mod torrents;
 #[expect(clippy::unnecessary_wraps, reason = "methods share a type")]
 mod transfer;
 
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -31,7 +31,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use hashlane_server::Server;
 
-use crate::listen::{Listen, ListenError, discard};
+use crate::listen::{Listen, ListenError, discard, start};
 use crate::login::Verdict;
 use crate::model::Control;
 use call::{Answer, Call};
@@ -171,7 +171,6 @@ pub fn serve(
 ) -> Result<Server, ListenError> {
     listen.check()?;
     let address = listen.address;
-    let io = |error| ListenError::Io { address, error };
     let changes = Changes::new().map_err(|error| ListenError::Random(error.to_string()))?;
     let max_metainfo_len = usize::try_from(max_metainfo_len).unwrap_or(usize::MAX);
     let service = Arc::new(Service {
@@ -190,10 +189,7 @@ pub fn serve(
         )
         .layer(DefaultBodyLimit::max(max_len))
         .with_state(service);
-    let listener = TcpListener::bind(address).map_err(io)?;
-    let server = Server::start("qbittorrent", listener, router, async {}).map_err(io)?;
-    tracing::info!(address = %server.address(), "serving the qBittorrent Web API");
-    Ok(server)
+    start(address, "qbittorrent", "the qBittorrent Web API", router)
 }
 
 async fn answer(

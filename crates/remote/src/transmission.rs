@@ -10,7 +10,7 @@ mod request;
 mod session;
 mod torrent;
 
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
@@ -25,7 +25,7 @@ use hashlane_server::Server;
 use serde_json::{Value, json};
 use subtle::ConstantTimeEq as _;
 
-use crate::listen::{Listen, ListenError, basic_credentials, discard};
+use crate::listen::{Listen, ListenError, basic_credentials, discard, start};
 use crate::login::Verdict;
 use crate::model::Control;
 use call::Removals;
@@ -61,7 +61,6 @@ pub fn serve(
 ) -> Result<Server, ListenError> {
     listen.check()?;
     let address = listen.address;
-    let io = |error| ListenError::Io { address, error };
     let mut session_id = [0; SESSION_ID_LEN];
     getrandom::fill(&mut session_id).map_err(|error| ListenError::Random(error.to_string()))?;
     let service = Arc::new(Service {
@@ -78,10 +77,7 @@ pub fn serve(
         .route("/transmission/rpc/", any(answer))
         .layer(DefaultBodyLimit::max(max_len))
         .with_state(service);
-    let listener = TcpListener::bind(address).map_err(io)?;
-    let server = Server::start("transmission", listener, router, async {}).map_err(io)?;
-    tracing::info!(address = %server.address(), "serving Transmission RPC");
-    Ok(server)
+    start(address, "transmission", "Transmission RPC", router)
 }
 
 async fn answer(
