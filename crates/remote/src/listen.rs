@@ -53,7 +53,7 @@ pub enum ListenError {
 }
 
 impl Listen {
-    /// Checks that nobody else can use the protocol by mistake. Warns if everybody may.
+    /// Refuses an address that other machines can reach without a login. Warns if `is_open` allows it.
     pub(crate) fn check(&self) -> Result<(), ListenError> {
         if self.login.is_some() || self.address.ip().to_canonical().is_loopback() {
             return Ok(());

@@ -17,7 +17,7 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// Returns the space, of which `min_free` bytes shall stay free.
+    /// Returns the space of which `min_free` bytes must stay free.
     pub(super) fn new(min_free: u64) -> Self {
         Self {
             min_free,

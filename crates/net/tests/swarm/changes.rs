@@ -71,7 +71,7 @@ fn an_addition_is_answered_by_the_torrent() {
     wait_for(&page, 0, |torrent| torrent["activity"] == "ended");
     let second = add(&page, &torrent);
     assert_eq!((second.status, &second.json()["number"]), (201, &json!(1)));
-    // An info-hash that nobody knows is a torrent, too.
+    // An unknown info-hash is a torrent, too.
     let link = json!({"link": "1".repeat(40)}).to_string();
     assert_eq!(page.change("POST /api/v1/magnets", &link), 201);
     assert_eq!(page.change("POST /api/v1/magnets", &link), 200);

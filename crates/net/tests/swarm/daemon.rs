@@ -613,7 +613,7 @@ fn hostile_requests_are_refused() {
     daemon.terminate();
 }
 
-/// Nobody else can open the folder, and the daemon also asks the system who has connected.
+/// Only its user can open the folder, and the daemon also asks the system who has connected.
 #[cfg(target_os = "linux")]
 #[test]
 fn other_users_are_refused() {

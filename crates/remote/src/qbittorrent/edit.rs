@@ -292,7 +292,7 @@ pub(super) fn file_prio(call: &Call<'_>) -> Result<Answer, Failure> {
     Ok(done())
 }
 
-/// Returns the name of a category. `/` separates its parts, none of which is empty.
+/// Returns the name of a category. `/` separates its parts. A part that is empty is an error.
 fn category_name(name: &str) -> Result<String, Failure> {
     let is_valid =
         !name.contains(['\\', '\n', '\0']) && name.split('/').all(|part| !part.is_empty());
