@@ -1,7 +1,9 @@
 //! Subscriptions to the events of a client.
 //!
 //! Each subscriber has a queue of its own. Sending never waits. A queue that is full takes no pieces and warnings, and of
-//! each other kind of event only the last one of each torrent.
+//! each other kind of event only the last one of each torrent. Of a torrent that was removed, a full queue keeps
+//! [`Event::Removed`] alone, and no more of these events than it has places. So the memory of a queue depends on the
+//! torrents that the client has, and not on those that it had.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
@@ -23,7 +25,8 @@ const MAX_ADDRESSES: usize = 64;
 ///
 /// A subscriber that does not read has no effect on the client and on other subscribers. If too many events wait for it,
 /// it loses [`Event::Piece`] and [`Event::Warning`], and of each other kind of event all but the last one of each torrent.
-/// [`Event::Missed`] then reports how many were lost. The end of a torrent is never lost.
+/// [`Event::Missed`] then reports how many were lost. The end of a torrent that the client has is never lost. A removed
+/// torrent leaves [`Event::Removed`] alone, and the oldest of more than 16,384 such events are lost.
 pub struct Subscription(Arc<Queue>);
 
 /// Without fields: events, links and records of torrents have tokens and passkeys.
@@ -94,16 +97,15 @@ impl Queue {
     }
 }
 
-/// A kind of event, and the number of its torrent.
-type Kind = (Discriminant<Event>, Option<usize>);
-
 /// The events that wait for a subscriber.
 #[derive(Debug, Default)]
 struct Waiting {
     /// The events by the order of their arrival.
     events: BTreeMap<u64, Arc<Event>>,
-    /// The last waiting event of each kind that is not lost.
-    last: HashMap<Kind, u64>,
+    /// The last waiting event of each kind that is not lost, by torrent.
+    last: HashMap<Option<usize>, HashMap<Discriminant<Event>, u64>>,
+    /// The waiting reports of removed torrents, in the order of their arrival.
+    removed: VecDeque<u64>,
     n_received: u64,
     /// Number of lost events that have not been reported.
     n_missed: u64,
@@ -121,13 +123,60 @@ impl Waiting {
                 return;
             }
         } else {
-            let earlier = self.last.insert(kind_of(&event), number);
-            if is_full && earlier.is_some_and(|earlier| self.events.remove(&earlier).is_some()) {
-                self.n_missed += 1;
+            let torrent = number_of(&event);
+            if is_full && matches!(*event, Event::Removed(_)) {
+                self.forget(torrent);
             }
+            let last = self.last.entry(torrent).or_default();
+            let earlier = last.insert(discriminant(&*event), number);
+            if is_full && let Some(earlier) = earlier {
+                self.lose(earlier);
+            }
+        }
+        if matches!(*event, Event::Removed(_)) {
+            if self.removed.len() >= MAX_WAITING
+                && let Some(oldest) = self.removed.front()
+                && let Some(oldest) = self.events.get(oldest)
+            {
+                self.forget(number_of(oldest));
+            }
+            self.removed.push_back(number);
         }
         self.events.insert(number, event);
         self.n_received += 1;
+    }
+
+    /// Removes the last events of a torrent that was removed.
+    fn forget(&mut self, torrent: Option<usize>) {
+        let last = self.last.remove(&torrent).unwrap_or_default();
+        for number in last.into_values() {
+            self.lose(number);
+        }
+    }
+
+    /// Removes an event.
+    fn lose(&mut self, number: u64) {
+        if let Some(event) = self.events.remove(&number) {
+            self.n_missed += 1;
+            self.left(number, &event);
+        }
+    }
+
+    /// Records that an event left the queue.
+    fn left(&mut self, number: u64, event: &Event) {
+        if self.removed.front() == Some(&number) {
+            self.removed.pop_front();
+        }
+        let torrent = number_of(event);
+        if let Some(last) = self.last.get_mut(&torrent) {
+            let kind = discriminant(event);
+            if last.get(&kind) == Some(&number) {
+                last.remove(&kind);
+            }
+            if last.is_empty() {
+                self.last.remove(&torrent);
+            }
+        }
     }
 
     /// Returns the next event, or the number of those that were lost.
@@ -137,10 +186,7 @@ impl Waiting {
             return Some(Arc::new(Event::Missed { events }));
         }
         let (number, event) = self.events.pop_first()?;
-        let kind = kind_of(&event);
-        if self.last.get(&kind) == Some(&number) {
-            self.last.remove(&kind);
-        }
+        self.left(number, &event);
         Some(event)
     }
 }
@@ -150,9 +196,8 @@ fn is_lossy(event: &Event) -> bool {
     matches!(event, Event::Piece { .. } | Event::Warning { .. })
 }
 
-fn kind_of(event: &Event) -> Kind {
-    let torrent = event.torrent().map(|torrent| torrent.number);
-    (discriminant(event), torrent)
+fn number_of(event: &Event) -> Option<usize> {
+    event.torrent().map(|torrent| torrent.number)
 }
 
 /// The subscribers of a client.
@@ -252,6 +297,7 @@ impl Drop for Events {
 mod tests {
     use super::*;
     use crate::error::TorrentError;
+    use crate::event::RemovedTorrent;
     use crate::identity::Identity;
 
     fn torrent(number: usize) -> Identity {
@@ -268,6 +314,17 @@ mod tests {
             torrent: torrent(number),
             uploaded_bytes,
         }
+    }
+
+    fn removed(number: usize) -> Event {
+        Event::Removed(RemovedTorrent {
+            torrent: torrent(number),
+            label: String::new(),
+            content: None,
+            downloaded_bytes: 0,
+            uploaded_bytes: 0,
+            deletion: None,
+        })
     }
 
     fn page() -> Event {
@@ -325,6 +382,54 @@ mod tests {
         );
         assert!(slow.recv().is_none());
         assert!(slow.0.lock().last.is_empty());
+    }
+
+    /// Torrents that come and go while nobody reads leave no more events than a queue has places.
+    #[test]
+    fn removed_torrents_do_not_fill_the_memory() {
+        let subscribers = Arc::new(Subscribers::default());
+        let slow = subscribers.subscribe();
+        let events = Events::new(Arc::clone(&subscribers));
+        for number in 0..MAX_WAITING as u32 {
+            events.send(piece(number));
+        }
+        let live = ended(0, 7);
+        events.send(live);
+        let n_removed = MAX_WAITING + 1000;
+        for number in 1..=n_removed {
+            events.send(Event::Added {
+                torrent: torrent(number),
+                label: String::new(),
+            });
+            events.send(ended(number, 1));
+            events.send(removed(number));
+        }
+        {
+            let waiting = slow.0.lock();
+            assert_eq!(waiting.events.len(), 2 * MAX_WAITING + 1);
+            assert_eq!(waiting.removed.len(), MAX_WAITING);
+            assert_eq!(waiting.last.len(), 1 + MAX_WAITING);
+        }
+        drop(events);
+        let lost = 2 * n_removed as u64 + 1000;
+        let next = slow.recv().unwrap();
+        assert!(
+            matches!(*next, Event::Missed { events } if events == lost),
+            "{next:?}"
+        );
+        let rest: Vec<_> = slow.iter().skip(MAX_WAITING).collect();
+        assert!(
+            matches!(*rest[0], Event::Ended { torrent, uploaded_bytes: 7 } if torrent.number == 0)
+        );
+        for (event, number) in rest[1..].iter().zip(1001..) {
+            assert!(
+                matches!(&**event, Event::Removed(removed) if removed.torrent.number == number),
+                "{event:?}"
+            );
+        }
+        assert_eq!(rest.len(), 1 + MAX_WAITING);
+        let waiting = slow.0.lock();
+        assert!(waiting.last.is_empty() && waiting.removed.is_empty());
     }
 
     #[test]
