@@ -19,7 +19,7 @@ use crate::error::{Error, TorrentError};
 use crate::event::{Event, Outcome, RemovedTorrent};
 use crate::folder::WatchedFolder;
 use crate::handle::TorrentHandle;
-use crate::handover::{Handover, Ledger, Observer};
+use crate::handover::{Handover, Ledger, Observer, Past};
 use crate::identity::TorrentKey;
 use crate::inbox::{Done, Inbox, Message};
 use crate::limits::Limits;
@@ -305,6 +305,17 @@ struct Running {
     updated: Instant,
 }
 
+/// A torrent that starts with the client.
+struct Start {
+    number: usize,
+    source: Source,
+    /// The server that made libtorrent hang, if it is a web seed of this torrent.
+    web_seed: Option<String>,
+    /// The commands of another process.
+    commands: Vec<TorrentCommand>,
+    removal: Option<Remove>,
+}
+
 impl Running {
     fn new(
         shared: Shared,
@@ -331,27 +342,7 @@ impl Running {
     }
 
     fn run(&mut self, tasks: Vec<Task>, continued: Handover) -> Result<Vec<Outcome>, Error> {
-        let mut starts: Vec<(usize, Source, Option<String>)> = Vec::with_capacity(tasks.len());
-        let mut pasts = continued.torrents.into_iter();
-        self.next_number = tasks.len();
-        for (number, task) in tasks.into_iter().enumerate() {
-            let past = pasts.next();
-            if matches!(past, Some(None)) {
-                // The torrent was removed.
-                continue;
-            }
-            let past = past.flatten();
-            let mut torrent = Machine::new(number, &task.label, task.goal);
-            let web_seed = past.as_ref().and_then(|past| past.web_seed.clone());
-            if let Some(past) = past {
-                torrent.continue_from(&self.shared, past);
-            }
-            self.torrents.insert(number, torrent);
-            starts.push((number, task.source, web_seed));
-        }
-        self.shared
-            .ledger
-            .removed(self.next_number - self.torrents.len());
+        let starts = self.take_up(tasks, continued.torrents);
         if let Some((max_down, max_up)) = continued.limits {
             (self.max_down, self.max_up) = (max_down, max_up);
             self.shared.session.limit(max_down, max_up)?;
@@ -368,18 +359,8 @@ impl Running {
             });
         }
         self.publish();
-        for (number, source, web_seed) in starts {
-            let torrent = self.torrents.get_mut(&number);
-            let Some(torrent) = torrent.filter(|torrent| torrent.outcome().is_none()) else {
-                continue;
-            };
-            let started = match web_seed {
-                Some(server) => Err(TorrentError::WebSeed(server)),
-                None => torrent.start(&self.shared, source),
-            };
-            if let Err(error) = started {
-                torrent.fail(&self.shared, error);
-            }
+        for start in starts {
+            self.start(start);
         }
         loop {
             let outcomes = self.torrents.values().map(Machine::outcome);
@@ -398,6 +379,59 @@ impl Running {
                 return Ok(outcomes);
             }
             self.step()?;
+        }
+    }
+
+    /// Takes up the torrents of the tasks, with the state of another process.
+    fn take_up(&mut self, tasks: Vec<Task>, pasts: Vec<Option<Past>>) -> Vec<Start> {
+        let mut starts = Vec::with_capacity(tasks.len());
+        let mut pasts = pasts.into_iter();
+        self.next_number = tasks.len();
+        for (number, task) in tasks.into_iter().enumerate() {
+            let past = pasts.next();
+            if matches!(past, Some(None)) {
+                // The torrent was removed.
+                continue;
+            }
+            let past = past.flatten();
+            let mut torrent = Machine::new(number, &task.label, task.goal);
+            let mut start = Start {
+                number,
+                source: task.source,
+                web_seed: None,
+                commands: Vec::new(),
+                removal: None,
+            };
+            if let Some(past) = past {
+                start.web_seed.clone_from(&past.web_seed);
+                start.commands = past.chosen.commands();
+                start.removal = past.chosen.removal();
+                torrent.continue_from(&self.shared, past);
+            }
+            self.torrents.insert(number, torrent);
+            starts.push(start);
+        }
+        self.shared
+            .ledger
+            .removed(self.next_number - self.torrents.len());
+        starts
+    }
+
+    /// Starts a torrent of a task, unless it is over, and repeats the commands of another process.
+    fn start(&mut self, start: Start) {
+        let torrent = self.torrents.get_mut(&start.number);
+        if let Some(torrent) = torrent.filter(|torrent| torrent.outcome().is_none()) {
+            let started = match start.web_seed {
+                Some(server) => Err(TorrentError::WebSeed(server)),
+                None => torrent.start(&self.shared, start.source),
+            };
+            match started {
+                Ok(()) => torrent.repeat_commands(&self.shared, start.commands),
+                Err(error) => torrent.fail(&self.shared, error),
+            }
+        }
+        if let Some(content) = start.removal {
+            self.remove(start.number, content);
         }
     }
 
@@ -534,8 +568,9 @@ impl Running {
             }
             Message::Command(Command::Torrent(number, command)) => {
                 // A command can have the number of no torrent.
-                if let Some(torrent) = self.torrents.get_mut(&number) {
-                    torrent.on_command(&self.shared, command);
+                match self.torrents.get_mut(&number) {
+                    Some(torrent) => torrent.on_command(&self.shared, command),
+                    None => self.shared.ledger.forget(number),
                 }
             }
             Message::Done(number, done) => {
@@ -598,6 +633,7 @@ impl Running {
 
     /// Removes a torrent. A command can have the number of no torrent.
     fn remove(&mut self, number: usize, content: Remove) {
+        self.shared.ledger.forget(number);
         if let Some(torrent) = self.torrents.remove(&number) {
             info!(torrent = torrent.snapshot.torrent, "removed");
             match torrent.remove_from_client(&mut self.shared, content, self.next_number) {

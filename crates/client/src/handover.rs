@@ -13,9 +13,12 @@ use hashlane_swarm::{Session, TorrentId};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
+use crate::chosen::Chosen;
+use crate::command::Command;
 use crate::config::{AddError, Additions, Goal, NewTorrent, Source, Task, reader};
 use crate::event::Outcome;
 use crate::identity::Identity;
+use crate::limits::Limits;
 use crate::origin::{Origin, WatchedFile};
 use crate::snapshot::{Snapshot, TorrentSnapshot};
 
@@ -47,6 +50,9 @@ pub(crate) struct Past {
     pub(crate) web_seed: Option<String>,
     pub(crate) file: Option<WatchedFile>,
     pub(crate) origin: Option<Origin>,
+    /// What commands changed.
+    #[serde(default)]
+    pub(crate) chosen: Chosen,
 }
 
 impl Past {
@@ -61,26 +67,31 @@ impl Past {
             web_seed: None,
             file: detail.file.clone(),
             origin: detail.origin.clone().or_else(read),
+            chosen: Chosen::default(),
             snapshot: snapshot.clone(),
         }
     }
 
     /// Returns the state of a torrent that the loop has not added yet.
     fn of_new(number: usize, new: &NewTorrent) -> Self {
-        Self {
-            snapshot: TorrentSnapshot {
-                identity: Identity {
-                    number,
-                    info_hashes: new.source.info_hashes(),
-                },
-                labels: new.labels.clone(),
-                ..TorrentSnapshot::new(number, &new.label)
+        let mut snapshot = TorrentSnapshot {
+            identity: Identity {
+                number,
+                info_hashes: new.source.info_hashes(),
             },
+            labels: new.labels.clone(),
+            ..TorrentSnapshot::new(number, &new.label)
+        };
+        new.limits
+            .change(&mut snapshot.max_down, &mut snapshot.max_up);
+        Self {
+            snapshot,
             outcome: None,
             is_paused: new.is_paused,
             web_seed: None,
             file: new.file.clone(),
             origin: new.origin.clone(),
+            chosen: Chosen::default(),
         }
     }
 
@@ -143,6 +154,10 @@ pub(crate) struct Ledger {
     identities: Mutex<HashMap<TorrentId, Identity>>,
     /// Files of the watched folder whose torrents failed.
     failed: Mutex<HashSet<PathBuf>>,
+    /// What commands changed, by the numbers of torrents. The loop may not have handled the last commands.
+    chosen: Mutex<HashMap<usize, Chosen>>,
+    /// What commands changed of the session's limits.
+    limits: Mutex<Limits>,
 }
 
 /// Torrents that were added while the client runs.
@@ -173,6 +188,8 @@ impl Ledger {
             max_torrents: additions.max_torrents,
             identities: Mutex::default(),
             failed: Mutex::default(),
+            chosen: Mutex::default(),
+            limits: Mutex::default(),
         }
     }
 
@@ -233,6 +250,40 @@ impl Ledger {
         lock(&self.identities).insert(id, identity);
     }
 
+    /// Records a command before it is sent to the loop.
+    pub(crate) fn record(&self, command: &Command) {
+        match command {
+            Command::Torrent(number, command) => {
+                lock(&self.chosen)
+                    .entry(*number)
+                    .or_default()
+                    .record(command);
+            }
+            Command::Limit(limits) => {
+                let mut all = lock(&self.limits);
+                all.max_down = limits.max_down.or(all.max_down);
+                all.max_up = limits.max_up.or(all.max_up);
+            }
+        }
+    }
+
+    /// Continues with what commands of another process changed.
+    pub(crate) fn continue_from(&self, number: usize, chosen: Chosen) {
+        lock(&self.chosen).insert(number, chosen);
+    }
+
+    /// Changes what is recorded of a torrent.
+    pub(crate) fn correct(&self, number: usize, change: impl FnOnce(&mut Chosen)) {
+        if let Some(chosen) = lock(&self.chosen).get_mut(&number) {
+            change(chosen);
+        }
+    }
+
+    /// Forgets what commands changed of a torrent that was removed.
+    pub(crate) fn forget(&self, number: usize) {
+        lock(&self.chosen).remove(&number);
+    }
+
     pub(crate) fn file_failed(&self, path: &Path) {
         lock(&self.failed).insert(path.to_owned());
     }
@@ -273,11 +324,14 @@ impl Observer {
             .collect();
         let known = snapshot.torrents.iter().map(Past::of).chain(pending);
         let mut torrents = Vec::new();
-        for past in known {
+        let chosen = lock(&self.ledger.chosen);
+        for mut past in known {
             let number = past.snapshot.identity.number;
+            past.chosen = chosen.get(&number).cloned().unwrap_or_default();
             torrents.resize_with(torrents.len().max(number + 1), || None);
             torrents[number] = Some(past);
         }
+        drop(chosen);
         torrents.resize_with(torrents.len().max(snapshot.next_number), || None);
         let stuck = torrents.get_mut(identity.number)?.as_mut()?;
         stuck.snapshot.identity = identity;
@@ -285,12 +339,14 @@ impl Observer {
         let cause = format!("the web seed {server} of {}", stuck.snapshot.torrent);
         let mut avoided_web_seeds = self.avoided_web_seeds.clone();
         avoided_web_seeds.push(server);
+        let mut limits = (snapshot.max_down, snapshot.max_up);
+        lock(&self.ledger.limits).change(&mut limits.0, &mut limits.1);
         Some(Handover {
             cause,
             has_failed: false,
             avoided_web_seeds,
             torrents,
-            limits: Some((snapshot.max_down, snapshot.max_up)),
+            limits: Some(limits),
         })
     }
 }

@@ -90,6 +90,9 @@ impl Inbox {
 
     /// Sends a message. Returns `false` if the client has ended.
     pub(crate) fn send(&self, message: Message) -> bool {
+        if let Message::Command(command) = &message {
+            self.ledger.record(command);
+        }
         let is_sent = self.sender.send(message).is_ok();
         if let Some(session) = self.session.upgrade() {
             session.wake();

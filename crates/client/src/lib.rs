@@ -32,6 +32,7 @@
 //! | `rates` | download and upload rates |
 //! | `folder` | .torrent files of a watched folder |
 //! | `origin` | the origin of a torrent: bytes, a link, or a watched file |
+//! | `chosen` | changes by commands, for that process |
 //! | `handover` | the state that another process continues from, if libtorrent does not respond |
 //! | `fetch` | .torrent files from URLs |
 //! | `file` | the files of a torrent |
@@ -43,6 +44,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod builder;
+mod chosen;
 mod client;
 mod command;
 mod config;

@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hashlane_swarm::Stamps;
+use hashlane_swarm::{Priority, Stamps};
 
 use super::stage::{Absent, Active, Check, LeadsTo, Phase, Verifying};
 use super::state::{Machine, Shared};
+use crate::command::TorrentCommand;
 use crate::config::Goal;
 use crate::error::TorrentError;
 use crate::inbox::Done;
@@ -18,6 +19,30 @@ use crate::stored::StoredTorrent;
 use crate::worker::Turn;
 
 impl Machine {
+    /// Repeats the commands of another process.
+    pub(crate) fn repeat_commands(&mut self, shared: &Shared, commands: Vec<TorrentCommand>) {
+        for command in commands {
+            self.on_command(shared, command);
+        }
+    }
+
+    /// Returns the priorities of all files with those that commands of another process set, if there are any.
+    pub(super) fn take_earlier_priorities(&mut self, all: &[Priority]) -> Option<Vec<Priority>> {
+        let earlier = std::mem::take(&mut self.earlier_priorities);
+        if earlier.is_empty() || !matches!(self.goal, Goal::Download(_)) {
+            return None;
+        }
+        let mut all = all.to_vec();
+        for (file, priority) in earlier {
+            if let Some(slot) = all.get_mut(file as usize) {
+                *slot = priority;
+            }
+        }
+        // A download without any file would count as complete.
+        let selects_any = all.iter().any(|priority| *priority != Priority::Skip);
+        selects_any.then_some(all)
+    }
+
     /// Requests a verification. A torrent that is not in the session yet is verified anyway.
     pub(super) fn request_verification(&mut self) {
         if let Some(absent) = self.stages.get_mut::<Absent>() {

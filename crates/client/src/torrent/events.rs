@@ -70,7 +70,7 @@ impl Machine {
             TorrentCommand::Limit(limits) => self.limit(shared, limits),
             TorrentCommand::Label(labels) => self.snapshot.labels = labels,
             TorrentCommand::Seed(limits) => self.seed(shared, limits),
-            TorrentCommand::Relocate(folder) => self.request_move(shared, folder),
+            TorrentCommand::Relocate(folder) => self.request_move(shared, &folder),
             // The loop removes the torrent itself.
             TorrentCommand::Remove(_) => {}
         }

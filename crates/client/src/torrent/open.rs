@@ -12,14 +12,14 @@ use tracing::info;
 
 use super::stage::{LeadsTo, Leaving, Metadata, Opening, Verifying};
 use super::state::{Machine, Shared};
-use crate::config::{Goal, Source};
+use crate::config::{Goal, Place, Source};
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
 use crate::fetch;
 use crate::inbox::{Done, Message};
 use crate::origin::Origin;
 use crate::snapshot::Activity;
-use crate::stored::StoredTorrent;
+use crate::stored::{Selection, StoredTorrent};
 use crate::worker::Turn;
 
 impl Machine {
@@ -129,9 +129,19 @@ impl Machine {
         sources: Sources,
         link: Option<(InfoHashes, Option<FileSelection>)>,
     ) {
-        let goal = self.goal.clone();
+        let mut goal = self.goal.clone();
+        let folders = self.earlier_folders.clone();
         let open = move || {
             let metainfo = read()?;
+            if let Some(place) = Self::earlier_place(&goal, &metainfo, &folders) {
+                match (&mut goal, place) {
+                    (Goal::Download(download), Place::Folder(folder)) => {
+                        Arc::make_mut(download).folder = folder;
+                    }
+                    (Goal::Seed(seed), place) => seed.place = place,
+                    _ => {}
+                }
+            }
             let mut stored = match &goal {
                 Goal::Download(download) => {
                     let moved = download.move_to.as_ref();
@@ -196,6 +206,7 @@ impl Machine {
             }
             self.occupy(shared, &stored.root);
         }
+        self.continue_moves(shared, &stored);
         self.warn_of_each(shared, std::mem::take(&mut stored.notes), "more files");
         let names = stored.foreign_names();
         if !names.is_empty() {
@@ -221,9 +232,14 @@ impl Machine {
         stored: StoredTorrent,
         peers: Vec<SocketAddr>,
     ) {
+        let mut priorities = stored.priorities();
+        if let Some(earlier) = self.take_earlier_priorities(&priorities) {
+            stored.set_selection(Selection::by_priorities(stored.torrent(), &earlier));
+            priorities = earlier;
+        }
         let stored = Arc::new(stored);
         self.snapshot.wanted_bytes = stored.selected_bytes();
-        self.snapshot.detail.priorities = stored.priorities().into();
+        self.snapshot.detail.priorities = priorities.into();
         self.snapshot.detail.stored = Some(Arc::clone(&stored));
         let content = Arc::clone(&stored);
         match &self.goal {

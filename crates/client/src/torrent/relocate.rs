@@ -1,12 +1,12 @@
 //! Moves content to another folder: at the end of a download, or by command. The torrent leaves the session first, so that
 //! no peer reads files during the move.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use super::stage::{Absent, Active, Before, LeadsTo, Moving, Verifying};
 use super::state::{Machine, Shared};
-use crate::config::Goal;
+use crate::config::{Goal, Place, Seed};
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
 use crate::inbox::Done;
@@ -109,15 +109,21 @@ impl Machine {
     }
 
     /// Requests a move. It starts as soon as the stage of the torrent allows it.
-    pub(super) fn request_move(&mut self, shared: &Shared, folder: PathBuf) {
+    pub(super) fn request_move(&mut self, shared: &Shared, folder: &Path) {
         match self.stages.get::<Absent>() {
             Some(absent) => {
+                self.forget_move(shared, folder);
                 let error = TorrentError::NothingPresent(absent.absence.clone());
                 let content = absent.stored.root.clone();
                 self.report_move(shared, content, Some(error));
             }
-            None if self.outcome().is_none() => self.move_due = Some(folder),
-            None => {}
+            None if self.outcome().is_none() => {
+                let earlier = self.move_due.replace(folder.to_owned());
+                if let Some(earlier) = earlier.filter(|earlier| earlier != folder) {
+                    self.forget_move(shared, &earlier);
+                }
+            }
+            None => self.forget_move(shared, folder),
         }
     }
 
@@ -137,6 +143,7 @@ impl Machine {
             return Ok(());
         }
         if let Some(other) = shared.places.get(&to).and_then(Weak::upgrade) {
+            self.forget_move(shared, &folder);
             let other = other.to_string();
             let error = TorrentError::SamePlace { other, path: to };
             self.report_move(shared, stored.root.clone(), Some(error));
@@ -151,6 +158,7 @@ impl Machine {
         let before = Before {
             stored: Arc::clone(&stored),
             place,
+            folder: folder.clone(),
         };
         let moving = Moving {
             is_new: false,
@@ -175,9 +183,12 @@ impl Machine {
                 let stored = Arc::new(stored);
                 self.arrived(shared, &stored, notes);
                 self.settle_in(&stored);
+                let ledger = &shared.ledger;
+                ledger.correct(self.number(), |chosen| chosen.moved(&before.folder));
                 (stored, None)
             }
             Err(error) => {
+                self.forget_move(shared, &before.folder);
                 // The new path is free again.
                 self.place = before.place;
                 (before.stored, Some(error))
@@ -186,6 +197,44 @@ impl Machine {
         self.report_move(shared, stored.root.clone(), error);
         let turn = Turn::ByWork(self.snapshot.total_bytes);
         self.verify_from::<Moving>(shared, stored, peers, turn);
+    }
+
+    /// Records that a move will not happen, for a process that continues from this one.
+    fn forget_move(&self, shared: &Shared, folder: &Path) {
+        let ledger = &shared.ledger;
+        ledger.correct(self.number(), |chosen| chosen.forget_move(folder));
+    }
+
+    /// Returns the place of the content of a torrent, in a folder that a command of another process moved it to. That process
+    /// may have ended before or after the move.
+    pub(super) fn earlier_place(
+        goal: &Goal,
+        metainfo: &[u8],
+        folders: &[PathBuf],
+    ) -> Option<Place> {
+        let mut places = folders.iter().map(|folder| match goal {
+            Goal::Seed(Seed {
+                place: Place::Content(content),
+                ..
+            }) => Place::Content(folder.join(content.file_name().unwrap_or_default())),
+            _ => Place::Folder(folder.clone()),
+        });
+        places.find(|place| match place {
+            Place::Folder(folder) => StoredTorrent::exists(metainfo, folder),
+            Place::Content(content) => content.symlink_metadata().is_ok(),
+        })
+    }
+
+    /// Continues the moves of another process, when the place of the content is known.
+    pub(super) fn continue_moves(&mut self, shared: &Shared, stored: &StoredTorrent) {
+        let folders = std::mem::take(&mut self.earlier_folders);
+        let is_here = |folder: &PathBuf| stored.root.parent() == Some(folder);
+        if folders.iter().any(is_here) {
+            self.settle_in(stored);
+        }
+        if let Some(folder) = folders.into_iter().next().filter(|last| !is_here(last)) {
+            self.request_move(shared, &folder);
+        }
     }
 
     /// Changes the goal to the new place of the content.
@@ -209,7 +258,8 @@ impl Machine {
     /// Reports that a requested move does not start any more.
     pub(super) fn refuse_move(&mut self, shared: &Shared) {
         let stored = self.snapshot.detail.stored.as_ref();
-        if let (Some(_), Some(stored)) = (self.move_due.take(), stored) {
+        if let (Some(folder), Some(stored)) = (self.move_due.take(), stored) {
+            self.forget_move(shared, &folder);
             self.report_move(shared, stored.root.clone(), Some(TorrentError::Ended));
         }
     }

@@ -5,6 +5,7 @@
 //! that are possible; another one does not compile. `STATE.md` beside this file explains them.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -96,6 +97,8 @@ pub(super) struct Before {
     pub(super) stored: Arc<StoredTorrent>,
     /// The label under which the torrent occupies the path.
     pub(super) place: Option<Arc<str>>,
+    /// The folder to move to.
+    pub(super) folder: PathBuf,
 }
 
 /// The torrent is in the session.

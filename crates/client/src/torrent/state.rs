@@ -58,6 +58,10 @@ pub(crate) struct Machine {
     /// The time when bytes last arrived, and the number of bytes present then.
     pub(super) last_arrival: (Instant, u64),
     pub(super) priorities: PriorityChange,
+    /// Priorities that commands of another process set, until the files are known.
+    pub(super) earlier_priorities: Vec<(u32, Priority)>,
+    /// Folders that commands of another process moved the content to, the last one first, until the files are known.
+    pub(super) earlier_folders: Vec<PathBuf>,
     /// Trackers that were added by command.
     pub(super) trackers: Vec<String>,
     /// Whether a verification by command has not started yet.
@@ -156,6 +160,8 @@ impl Machine {
             started: now,
             last_arrival: (now, 0),
             priorities: PriorityChange::default(),
+            earlier_priorities: Vec::new(),
+            earlier_folders: Vec::new(),
             trackers: Vec::new(),
             is_verification_due: false,
             move_due: None,
@@ -226,7 +232,10 @@ impl Machine {
             self.snapshot.downloading_seconds = earlier.downloading_seconds;
             self.snapshot.serving_seconds = earlier.serving_seconds;
             self.snapshot.detail.origin = past.origin;
+            self.earlier_priorities = past.chosen.priorities();
+            self.earlier_folders = past.chosen.folders();
         }
+        shared.ledger.continue_from(self.number(), past.chosen);
         self.snapshot.detail.file = past.file;
     }
 

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use hashlane_metainfo::needs_escape;
 use hashlane_swarm::WebSeeds;
 
-use crate::VERSIONS;
+use crate::{VERSIONS, wait_for};
 
 use super::http::ask_bytes;
+use super::page::Page;
 use super::peers::{Content, Ended, PATIENCE, Peer, get, get_command, get_from, not_run, ran};
 use super::servers::{Answer, WebServer, hostile_web_seed, redirecting_web_seed};
 use super::tracker::Tracker;
@@ -577,4 +578,84 @@ fn texts_of_servers_and_links_are_escaped() {
         &ended,
         "btih:x\\u{1b}[2J\\u{9b}\\u{202e}\\u{a}hashlane: other: ",
     );
+}
+
+/// What the page changed lasts when the program executes itself again, also what it changed while libtorrent stood still.
+#[cfg(target_os = "linux")]
+#[test]
+fn changes_last_when_a_web_seed_blocks_libtorrent() {
+    if WebSeeds::default() == WebSeeds::Used {
+        not_run("unsafe web seeds", "libtorrent is safe");
+        return;
+    }
+    let content = Content::new();
+    let given = content.torrent("tree", "v1");
+    let url = hostile_web_seed(Answer::Chunk("ffffffffffffffff"));
+    let blocking = content.torrent_with("file.bin", "v1", &["--web-seed", &url]);
+    let watched = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    // A part of the content is present.
+    fs::create_dir(folder.path().join("tree")).unwrap();
+    let present = "tree/a.bin";
+    fs::copy(content.path().join(present), folder.path().join(present)).unwrap();
+    let options = ["--web-seeds", "--http", "0", "--watch"];
+    let options = [&options[..], &[watched.path().to_str().unwrap()]].concat();
+    let download = Peer::start(get_command(&[&given], folder.path(), None, &options));
+    let page = Page::of(download);
+    let path = |name: &str| format!("/api/v1/torrents/0{name}");
+    let change = |page: &Page, method: &str, name: &str, body: &str| {
+        let status = page.change(&format!("{method} {}", path(name)), body);
+        assert_eq!(status, 202, "{name}");
+    };
+    page.wait_for(|all| all["torrents"][0]["activity"] == "downloading");
+    let first = folder.path().join("first");
+    let last = folder.path().join("last");
+    let relocate = |page: &Page, to: &Path| {
+        let body = serde_json::json!({ "folder": to }).to_string();
+        change(page, "POST", "/relocate", &body);
+    };
+    relocate(&page, &first);
+    wait_for(|| page.peer.lines_of("relocated").len() == 1);
+    change(&page, "PUT", "/labels", r#"{"labels":["a","b"]}"#);
+    change(&page, "PUT", "/files", r#"{"files":[0],"priority":"high"}"#);
+    fs::copy(blocking, watched.path().join("blocking.torrent")).unwrap();
+    // The loop may stand still from now on.
+    wait_for(|| page.peer.lines_of("added").len() == 1);
+    relocate(&page, &last);
+    change(&page, "PUT", "/limits", r#"{"max_down":12345}"#);
+    change(&page, "PUT", "/goal", r#"{"serve":true,"ratio":2.5}"#);
+    let url = r#"{"url":"http://127.0.0.1:1/announce"}"#;
+    change(&page, "POST", "/trackers", url);
+    change(&page, "POST", "/pause", "");
+    let limits = r#"{"max_down":null,"max_up":54321}"#;
+    assert_eq!(page.change("PUT /api/v1/limits", limits), 202);
+    page.peer.wait_for_line("error");
+    wait_for(|| page.peer.lines_of("page").len() == 2);
+    let page = page.again();
+    page.wait_for(|all| {
+        let torrent = &all["torrents"][0];
+        torrent["content"] == last.join("tree").to_str().unwrap()
+            && torrent["activity"] == "paused"
+            && torrent["done_bytes"].as_u64() > Some(0)
+    });
+    let all = page.get("/api/v1/torrents").json();
+    assert_eq!(
+        (&all["max_down"], &all["max_up"]),
+        (&serde_json::Value::Null, &54321.into())
+    );
+    let torrent = &all["torrents"][0];
+    assert_eq!(torrent["labels"], serde_json::json!(["a", "b"]));
+    assert_eq!(torrent["max_down"], 12345);
+    assert_eq!(
+        (&torrent["serve"], &torrent["seed_ratio"]),
+        (&true.into(), &2.5.into())
+    );
+    let files = page.get(&path("/files")).json();
+    assert_eq!(files["files"][0]["priority"], "high", "{files:#}");
+    let trackers = page.get(&path("/trackers")).json();
+    assert!(
+        trackers.to_string().contains("http://127.0.0.1:1"),
+        "{trackers:#}"
+    );
+    assert!(!folder.path().join("tree").exists() && !first.join("tree").exists());
 }

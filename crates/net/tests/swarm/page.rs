@@ -22,7 +22,18 @@ pub(crate) struct Page {
 
 impl Page {
     pub(crate) fn of(peer: Peer) -> Self {
-        let line = peer.wait_for_line("page");
+        peer.wait_for_line("page");
+        Self::at_last_address(peer)
+    }
+
+    /// Returns the page of the process that continues from this one.
+    pub(crate) fn again(self) -> Self {
+        Self::at_last_address(self.peer)
+    }
+
+    fn at_last_address(peer: Peer) -> Self {
+        let lines = peer.lines_of("page");
+        let line = lines.last().unwrap();
         let url = line["url"].as_str().unwrap().to_owned();
         let address = url.trim_start_matches("http://").trim_end_matches('/');
         Self {

@@ -1,0 +1,228 @@
+//! Changes of torrents by commands, for another process that continues from this one.
+//!
+//! A change is recorded when its command is sent, because the loop may stand still before it handles the command.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use hashlane_swarm::Priority;
+use serde::{Deserialize, Serialize};
+
+use crate::command::{Remove, TorrentCommand};
+use crate::limits::{Limits, SeedLimits};
+
+/// The priorities by their numbers in the state.
+const PRIORITIES: [Priority; 4] = [
+    Priority::Skip,
+    Priority::Low,
+    Priority::Normal,
+    Priority::High,
+];
+
+/// The changes of one torrent since it was added. Later changes replace earlier ones.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Chosen {
+    labels: Option<Vec<String>>,
+    is_paused: Option<bool>,
+    max_down: Option<Change<Option<u32>>>,
+    max_up: Option<Change<Option<u32>>>,
+    seeding: Option<Change<Option<SeedLimits>>>,
+    trackers: Vec<String>,
+    /// Numbers of [`PRIORITIES`] by the positions of files.
+    priorities: BTreeMap<u32, usize>,
+    /// The folders of moves: of the last one that ended, and of those that have not ended. Paths need not be UTF-8.
+    folders: Vec<OsString>,
+    has_ended: bool,
+    /// Whether the content is deleted, if the torrent was removed.
+    removal: Option<bool>,
+}
+
+/// A new value. JSON has the same text for an absent value and `None`.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Change<T> {
+    to: T,
+}
+
+impl Chosen {
+    /// Records a command.
+    pub(crate) fn record(&mut self, command: &TorrentCommand) {
+        match command {
+            TorrentCommand::Pause => self.is_paused = Some(true),
+            TorrentCommand::Resume => self.is_paused = Some(false),
+            TorrentCommand::End => self.has_ended = true,
+            TorrentCommand::Prioritize(files, priority) => {
+                let number = PRIORITIES.iter().position(|it| it == priority);
+                for file in files {
+                    self.priorities.extend(number.map(|number| (*file, number)));
+                }
+            }
+            TorrentCommand::AddTracker(url) if !self.trackers.contains(url) => {
+                self.trackers.push(url.clone());
+            }
+            TorrentCommand::Limit(limits) => {
+                for (limit, new) in [
+                    (&mut self.max_down, limits.max_down),
+                    (&mut self.max_up, limits.max_up),
+                ] {
+                    if let Some(new) = new {
+                        let to = new.map(std::num::NonZeroU32::get);
+                        *limit = Some(Change { to });
+                    }
+                }
+            }
+            TorrentCommand::Label(labels) => self.labels = Some(labels.clone()),
+            TorrentCommand::Seed(limits) => self.seeding = Some(Change { to: *limits }),
+            TorrentCommand::Relocate(folder) => {
+                self.forget_move(folder);
+                self.folders.push(folder.into());
+            }
+            TorrentCommand::Remove(content) => {
+                self.removal = Some(*content == Remove::DeleteContent);
+            }
+            // The answer to a question, which the other process asks again. The content is verified anyway.
+            TorrentCommand::Replace
+            | TorrentCommand::Keep(_)
+            | TorrentCommand::Verify
+            | TorrentCommand::AddTracker(_)
+            | TorrentCommand::Reannounce => {}
+        }
+    }
+
+    /// Records that a move will not happen.
+    pub(crate) fn forget_move(&mut self, folder: &Path) {
+        self.folders.retain(|other| Path::new(other) != folder);
+    }
+
+    /// Records that the content was moved to this folder, and forgets the folders before.
+    pub(crate) fn moved(&mut self, folder: &Path) {
+        let is_here = |other: &OsString| Path::new(other) == folder;
+        if let Some(position) = self.folders.iter().position(is_here) {
+            self.folders.drain(..position);
+        }
+    }
+
+    /// Returns the commands that repeat the changes, in an order in which they can be repeated before the torrent starts.
+    /// Priorities and moves need the torrent's files.
+    pub(crate) fn commands(&self) -> Vec<TorrentCommand> {
+        let limit = |change: Option<Change<Option<u32>>>| {
+            change.map(|Change { to }| to.and_then(std::num::NonZeroU32::new))
+        };
+        let limits = Limits {
+            max_down: limit(self.max_down),
+            max_up: limit(self.max_up),
+        };
+        let trackers = self.trackers.iter().cloned();
+        let labels = self.labels.clone().map(TorrentCommand::Label);
+        let is_paused = self.is_paused.map(|is_paused| {
+            if is_paused {
+                TorrentCommand::Pause
+            } else {
+                TorrentCommand::Resume
+            }
+        });
+        let seeding = self.seeding.map(|change| TorrentCommand::Seed(change.to));
+        let ended = self.has_ended.then_some(TorrentCommand::End);
+        [TorrentCommand::Limit(limits)]
+            .into_iter()
+            .chain(trackers.map(TorrentCommand::AddTracker))
+            .chain(labels)
+            .chain(is_paused)
+            .chain(seeding)
+            .chain(ended)
+            .collect()
+    }
+
+    /// Returns the removal of the torrent, if it was removed.
+    pub(crate) fn removal(&self) -> Option<Remove> {
+        self.removal.map(|is_deleted| {
+            if is_deleted {
+                Remove::DeleteContent
+            } else {
+                Remove::Keep
+            }
+        })
+    }
+
+    /// Returns the priorities that were changed, by the positions of files.
+    pub(crate) fn priorities(&self) -> Vec<(u32, Priority)> {
+        let known = self.priorities.iter();
+        known
+            .filter_map(|(file, number)| Some((*file, *PRIORITIES.get(*number)?)))
+            .collect()
+    }
+
+    /// Returns the folders of moves, the last one first.
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+        self.folders.iter().rev().map(PathBuf::from).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn later_changes_replace_earlier_ones_in_another_process() {
+        let seeding = Some(SeedLimits {
+            ratio: Some(1.5),
+            time: Some(Duration::from_millis(2500)),
+        });
+        let limit = |max_down, max_up| TorrentCommand::Limit(Limits { max_down, max_up });
+        let tracker = |url: &str| TorrentCommand::AddTracker(url.to_owned());
+        let mut chosen = Chosen::default();
+        for command in [
+            TorrentCommand::Pause,
+            TorrentCommand::Label(vec!["a".to_owned()]),
+            TorrentCommand::Resume,
+            TorrentCommand::Seed(None),
+            tracker("http://a/"),
+            tracker("http://b/"),
+            tracker("http://a/"),
+            limit(Some(NonZeroU32::new(1)), Some(NonZeroU32::new(2))),
+            TorrentCommand::Prioritize(vec![0, 1], Priority::Skip),
+            TorrentCommand::Relocate("/a".into()),
+            TorrentCommand::Relocate("/b".into()),
+            TorrentCommand::Label(vec!["b".to_owned()]),
+            TorrentCommand::Seed(seeding),
+            limit(None, Some(None)),
+            TorrentCommand::Prioritize(vec![1], Priority::High),
+            TorrentCommand::Relocate("/c".into()),
+            TorrentCommand::Verify,
+        ] {
+            chosen.record(&command);
+        }
+        chosen.moved(Path::new("/b"));
+        chosen.record(&TorrentCommand::Relocate("/d".into()));
+        chosen.forget_move(Path::new("/c"));
+        let text = serde_json::to_string(&chosen).unwrap();
+        let continued: Chosen = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            continued.commands(),
+            [
+                limit(Some(NonZeroU32::new(1)), Some(None)),
+                tracker("http://a/"),
+                tracker("http://b/"),
+                TorrentCommand::Label(vec!["b".to_owned()]),
+                TorrentCommand::Resume,
+                TorrentCommand::Seed(seeding),
+            ]
+        );
+        assert_eq!(
+            continued.priorities(),
+            [(0, Priority::Skip), (1, Priority::High)]
+        );
+        let folders: Vec<PathBuf> = vec!["/d".into(), "/b".into()];
+        assert_eq!(continued.folders(), folders);
+        assert_eq!(continued.removal(), None);
+        chosen.record(&TorrentCommand::Seed(None));
+        chosen.record(&TorrentCommand::Remove(Remove::DeleteContent));
+        let text = serde_json::to_string(&chosen).unwrap();
+        let continued: Chosen = serde_json::from_str(&text).unwrap();
+        assert_eq!(continued.removal(), Some(Remove::DeleteContent));
+        assert!(continued.commands().contains(&TorrentCommand::Seed(None)));
+    }
+}
