@@ -5,7 +5,6 @@
 //! | file | content |
 //! |---|---|
 //! | `model` | a client as the protocols see it |
-//! | `login` | names and passwords of requests |
 //! | `listen` | where a protocol is served, and to whom |
 //! | `check` | checks of requests that all protocols share |
 //! | `labels` | categories among labels |
@@ -16,13 +15,12 @@
 mod check;
 mod labels;
 mod listen;
-mod login;
 pub mod model;
 mod qbittorrent;
 mod transmission;
 
+pub use hashlane_server::{Login, LoginError, Verdict};
 pub use listen::{Listen, ListenError};
-pub use login::{Login, LoginError, Verdict};
 pub use model::Control;
 pub use qbittorrent::serve as serve_qbittorrent;
 pub use transmission::serve as serve_transmission;

@@ -11,9 +11,7 @@ use axum::extract::Request;
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, HOST};
 use data_encoding::BASE64;
-use hashlane_server::{Server, is_address};
-
-use crate::login::Login;
+use hashlane_server::{Login, Server, is_address};
 
 /// Length in bytes of a refused request that is still read.
 const MAX_DISCARDED_LEN: usize = 32 << 20;

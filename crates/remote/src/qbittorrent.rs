@@ -12,7 +12,6 @@ mod changes;
 mod client;
 mod edit;
 mod request;
-mod sessions;
 mod sync;
 mod torrent;
 #[expect(clippy::unnecessary_wraps, reason = "methods share a type")]
@@ -20,6 +19,7 @@ mod torrents;
 #[expect(clippy::unnecessary_wraps, reason = "methods share a type")]
 mod transfer;
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
@@ -29,18 +29,19 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderMap, SET_COOKI
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
-use hashlane_server::Server;
+use hashlane_server::{Server, Sessions, Verdict};
 
 use crate::listen::{Listen, ListenError, discard, start};
-use crate::login::Verdict;
 use crate::model::Control;
 use call::{Answer, Call};
 use changes::Changes;
 use request::{Failure, Form};
-use sessions::Sessions;
 
 /// The path of all methods.
 const ROOT: &str = "/api/v2/";
+
+/// The name of the cookie of sessions.
+const COOKIE: &str = "SID";
 
 /// Length limit in bytes of the form of a login.
 const MAX_LOGIN_LEN: usize = 1 << 16;
@@ -171,12 +172,14 @@ pub fn serve(
 ) -> Result<Server, ListenError> {
     listen.check()?;
     let address = listen.address;
+    let random = |error: io::Error| ListenError::Random(error.to_string());
+    let sessions = Sessions::new(COOKIE).map_err(random)?;
     let changes = Changes::new().map_err(|error| ListenError::Random(error.to_string()))?;
     let max_metainfo_len = usize::try_from(max_metainfo_len).unwrap_or(usize::MAX);
     let service = Arc::new(Service {
         listen,
         control,
-        sessions: Sessions::default(),
+        sessions,
         changes: Mutex::new(changes),
         max_metainfo_len,
     });
@@ -216,7 +219,7 @@ impl Service {
         let path = request.uri().path();
         let path = path.strip_prefix(ROOT).unwrap_or(path);
         let is_login = path == "auth/login";
-        if !is_login && self.listen.login.is_some() && !self.sessions.has(headers) {
+        if !is_login && self.listen.login.is_some() && self.sessions.of(headers).is_none() {
             return Err(Failure::new(StatusCode::FORBIDDEN, "Forbidden"));
         }
         let (admitted, changes) = match path {
@@ -259,8 +262,8 @@ impl Service {
         match admitted {
             Admitted::Login => blocking(move || self.login(client, &headers, &form)).await,
             Admitted::Logout => {
-                self.sessions.end(&headers);
-                Ok([(SET_COOKIE, sessions::ENDED)].into_response())
+                let ended = self.sessions.end(&headers);
+                Ok([(SET_COOKIE, ended)].into_response())
             }
             Admitted::Method(function) => blocking(move || self.call(function, form)).await,
         }
@@ -279,7 +282,7 @@ impl Service {
 
     /// Starts a session if the name and the password are right.
     fn login(&self, client: IpAddr, headers: &HeaderMap, form: &Form) -> Result<Response, Failure> {
-        if self.sessions.has(headers) {
+        if self.sessions.of(headers).is_some() {
             return Ok("Ok.".into_response());
         }
         if let Some(login) = &self.listen.login {
@@ -293,11 +296,11 @@ impl Service {
                 }
             }
         }
-        let cookie = self.sessions.start().map_err(|error| {
+        let session = self.sessions.start().map_err(|error| {
             let reason = format!("random numbers: {error}");
             Failure::new(StatusCode::INTERNAL_SERVER_ERROR, reason)
         })?;
-        Ok(([(SET_COOKIE, cookie)], "Ok.").into_response())
+        Ok(([(SET_COOKIE, session.cookie)], "Ok.").into_response())
     }
 }
 

@@ -21,12 +21,11 @@ use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderName, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use data_encoding::HEXLOWER;
-use hashlane_server::Server;
+use hashlane_server::{Server, Verdict};
 use serde_json::{Value, json};
 use subtle::ConstantTimeEq as _;
 
 use crate::listen::{Listen, ListenError, basic_credentials, discard, start};
-use crate::login::Verdict;
 use crate::model::Control;
 use call::Removals;
 

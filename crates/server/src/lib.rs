@@ -7,10 +7,14 @@
 //! | `lib.rs` | the server: its thread, its connections and their time limits |
 //! | `connections` | the limit of connections |
 //! | `host` | names by which a client reaches this machine |
+//! | `login` | names and passwords of requests |
+//! | `sessions` | cookies of programs that have logged in |
 #![forbid(unsafe_code)]
 
 mod connections;
 mod host;
+mod login;
+mod sessions;
 
 use std::convert::Infallible;
 use std::fmt;
@@ -32,6 +36,8 @@ use tokio_io_timeout::TimeoutStream;
 
 use connections::{Connection, Connections};
 pub use host::is_address;
+pub use login::{Login, LoginError, Verdict};
+pub use sessions::{Session, Sessions};
 
 /// Maximum time for the answers that still run at the end.
 const END_TIMEOUT: Duration = Duration::from_millis(300);

@@ -8,7 +8,6 @@
 
 mod client;
 mod groups;
-mod login;
 mod python;
 mod qbittorrent;
 mod sequences;

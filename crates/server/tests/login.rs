@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use hashlane_remote::{Login, LoginError, Verdict};
+use hashlane_server::{Login, LoginError, Verdict};
 
 /// The hash of `password`, as `argon2 saltsalt -id -t 1 -m 10 -p 1 -e` of Debian prints it.
 const HASH: &str =
