@@ -219,7 +219,7 @@ fn macs<A: Algorithm>(input: &Input<'_>, expected: impl Fn(&[u8]) -> Vec<u8>) {
     let engine = engine_of(input);
     let messages = messages_of(input);
     let key = HmacKey::<A>::with_engine(engine, input.key);
-    let mut macs = vec![Mac::<A>::default(); messages.len()];
+    let mut macs = vec![Mac::<A>::placeholder(); messages.len()];
     engine.hmac_many(&key, &messages, &mut macs);
     for (mac, message) in macs.iter().zip(&messages) {
         assert_eq!(mac.as_bytes(), expected(message));

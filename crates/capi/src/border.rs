@@ -1,7 +1,8 @@
 //! Handles, and the arguments that only this library has: messages, paths, and buffers for texts.
 //!
-//! A block of unsafe code without a comment relies on the Safety section of its function alone.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+//! A SAFETY comment names what the Safety section of the function says of an argument. Null and
+//! misaligned pointers are refused before they are used.
+#![allow(unsafe_code, reason = "reads and writes arguments of C")]
 
 use std::ffi::{OsStr, c_char, c_void};
 use std::path::Path;
@@ -44,10 +45,13 @@ pub(crate) unsafe fn messages<'a>(
     lens: *const usize,
     n_messages: usize,
 ) -> Result<Vec<&'a [u8]>, Error> {
+    // SAFETY: `starts` is null or points to `n_messages` readable bytes.
     let starts = unsafe { array(starts, n_messages) }?;
+    // SAFETY: `lens` is null or points to `n_messages` readable bytes.
     let lens = unsafe { array(lens, n_messages) }?;
     let mut messages = reserved(n_messages)?;
     for (start, len) in starts.iter().zip(lens) {
+        // SAFETY: each message has as many bytes as its length says, which do not change.
         messages.push(unsafe { array(start.cast(), *len) }?);
     }
     Ok(messages)
@@ -58,6 +62,7 @@ pub(crate) unsafe fn messages<'a>(
 /// # Safety
 /// The same as for [`text`].
 pub(crate) unsafe fn path<'a>(start: *const c_char) -> Result<&'a Path, Error> {
+    // SAFETY: `start` ends with a NUL.
     let text = unsafe { text(start) }?;
     #[cfg(unix)]
     let path = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(text.to_bytes());
@@ -69,10 +74,10 @@ pub(crate) unsafe fn path<'a>(start: *const c_char) -> Result<&'a Path, Error> {
     Ok(Path::new(path))
 }
 
-/// Returns `len` default values.
-pub(crate) fn defaults<T: Clone + Default>(len: usize) -> Result<Vec<T>, Error> {
+/// Returns `len` copies of a value.
+pub(crate) fn filled<T: Clone>(len: usize, value: T) -> Result<Vec<T>, Error> {
     let mut values = reserved(len)?;
-    values.resize(len, T::default());
+    values.resize(len, value);
     Ok(values)
 }
 
@@ -81,13 +86,15 @@ pub(crate) fn defaults<T: Clone + Default>(len: usize) -> Result<Vec<T>, Error> 
 /// # Safety
 /// The same as for [`shared`].
 pub(crate) unsafe fn optional<'a, T>(handle: *const T) -> Result<Option<&'a T>, Error> {
+    // SAFETY: `handle` is null or a handle that is not freed during the call.
     match unsafe { shared(handle) } {
         Err(Fault::Null) => Ok(None),
         object => Ok(Some(object?)),
     }
 }
 
-/// Returns the object of a handle, which exists until the result is dropped, even if the handle is freed before.
+/// Returns the object of a handle, which exists until the result is dropped, even if the handle is
+/// freed before.
 ///
 /// # Safety
 /// `handle` is null or misaligned, or comes from [`give`] and was not freed.
@@ -100,8 +107,8 @@ pub(crate) unsafe fn keep<T>(handle: *const T) -> Result<Arc<T>, Error> {
     })
 }
 
-/// Returns the state of a handle for one call. Fails with [`Error::Busy`] if another call uses the state, and with
-/// [`Error::Internal`] if a panic has interrupted such a call.
+/// Returns the state of a handle for one call. Fails with [`Error::Busy`] if another call uses the
+/// state, and with [`Error::Internal`] if a panic has interrupted such a call.
 pub(crate) fn lock<T>(state: &Mutex<T>) -> Result<MutexGuard<'_, T>, Error> {
     state.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => Error::Busy,
@@ -109,24 +116,26 @@ pub(crate) fn lock<T>(state: &Mutex<T>) -> Result<MutexGuard<'_, T>, Error> {
     })
 }
 
-/// A structure that the caller allocates. Its first field, `struct_size`, is a `usize`. Versions only append fields.
+/// A structure that the caller allocates. Its first field, `struct_size`, is a `usize`. Versions
+/// only append fields.
 pub(crate) trait Versioned: Copy {
     /// The size of each version in bytes, in ascending order.
     const SIZES: &'static [usize];
 }
 
-/// The maximum of `struct_size`. It bounds the damage of a number that was not set, as `openat2` of Linux does.
+/// The maximum of `struct_size`. It bounds the damage of a number that was not set, as `openat2` of
+/// Linux does.
 const MAX_STRUCT_SIZE: usize = 4096;
 
-/// Writes a structure to `*target`, up to the size in its first field, which stays. Bytes beyond the fields of this version
-/// must be 0: a caller that has set them expects an effect.
+/// Writes a structure to `*target`, up to the size in its first field, which stays. Bytes beyond
+/// the fields of this version must be 0: a caller that has set them expects an effect.
 ///
 /// # Safety
-/// `target` is null or misaligned, or points to a number. If the number is at most [`MAX_STRUCT_SIZE`], it points to this
-/// many readable and writable bytes.
+/// `target` is null or misaligned, or points to a number. If the number is at most
+/// [`MAX_STRUCT_SIZE`], it points to this many readable and writable bytes.
 pub(crate) unsafe fn put_versioned<T: Versioned>(target: *mut T, value: T) -> Result<(), Error> {
-    // The end of the last field is the end of the structure. Otherwise a field of a later version could lie in the padding
-    // of this one, and both versions would have the same size.
+    // The end of the last field is the end of the structure. Otherwise a field of a later version
+    // could lie in the padding of this one, and both versions would have the same size.
     const { assert!(T::SIZES[T::SIZES.len() - 1] == size_of::<T>()) };
     let (known, start) = (size_of::<T>(), size_of::<usize>());
     hashlane_border::check(target)?;
@@ -143,7 +152,8 @@ pub(crate) unsafe fn put_versioned<T: Versioned>(target: *mut T, value: T) -> Re
         return Err(Error::StructSize);
     }
     let fields = (&raw const value).cast::<u8>().wrapping_add(start);
-    // SAFETY: both structures have `start` bytes and the copied ones, and `value` is a local variable.
+    // SAFETY: both structures have `start` bytes and the copied ones, and `value` is a local
+    // variable.
     unsafe {
         bytes
             .wrapping_add(start)
@@ -152,11 +162,12 @@ pub(crate) unsafe fn put_versioned<T: Versioned>(target: *mut T, value: T) -> Re
     Ok(())
 }
 
-/// Writes a handle to the object that `make` returns to `*handle`, or NULL if `make` fails.
+/// Writes a handle to the object that `make` returns to `*handle`, or NULL if `make` fails. C may
+/// use a handle on any thread, and on several at once, so the object is `Send` and `Sync`.
 ///
 /// # Safety
 /// `handle` is null or misaligned, or points to a writable pointer.
-pub(crate) unsafe fn give<T>(
+pub(crate) unsafe fn give<T: Send + Sync>(
     handle: *mut *mut T,
     make: impl FnOnce() -> Result<T, Error>,
 ) -> Error {
@@ -212,7 +223,8 @@ pub(crate) unsafe fn write_all<'b>(
 /// not fit. `buffer` may be null if there are no bytes, and `len` may be null.
 ///
 /// # Safety
-/// `buffer` is null, or points to `capacity` writable bytes outside `bytes`. `len` is null, or points to a writable number.
+/// `buffer` is null, or points to `capacity` writable bytes outside `bytes`. `len` is null, or
+/// points to a writable number.
 pub(crate) unsafe fn fill(
     buffer: *mut u8,
     capacity: usize,
@@ -220,6 +232,7 @@ pub(crate) unsafe fn fill(
     len: *mut usize,
 ) -> Result<(), Error> {
     if !len.is_null() {
+        // SAFETY: `len` points to writable memory for the value.
         unsafe { put(len, bytes.len()) }?;
     }
     if bytes.is_empty() {
@@ -245,11 +258,13 @@ pub(crate) unsafe fn fill_text(
 ) -> Result<(), Error> {
     let buffer = buffer.cast();
     // One byte of the buffer is for the NUL. A buffer of 0 bytes holds no text.
+    // SAFETY: `fill` gets one byte less than `buffer` has.
     unsafe { fill(buffer, capacity.saturating_sub(1), text, len) }?;
     if capacity == 0 {
         return Err(Error::BufferTooSmall);
     }
-    // SAFETY: the text and the NUL fit. If `buffer` is null, the text is empty, and `write` rejects null.
+    // SAFETY: the text and the NUL fit. If `buffer` is null, the text is empty, and `write` rejects
+    // null.
     unsafe { write(buffer.wrapping_add(text.len()), &[0]) }
 }
 
@@ -258,6 +273,7 @@ pub(crate) unsafe fn fill_text(
 /// # Safety
 /// The same as for [`hashlane_border::put`].
 pub(crate) unsafe fn put<T>(target: *mut T, value: T) -> Result<(), Error> {
+    // SAFETY: `target` points to a writable number.
     Ok(unsafe { hashlane_border::put(target, value) }?)
 }
 
@@ -266,6 +282,7 @@ pub(crate) unsafe fn put<T>(target: *mut T, value: T) -> Result<(), Error> {
 /// # Safety
 /// The same as for [`hashlane_border::write`].
 pub(crate) unsafe fn write<T: Copy>(start: *mut T, elements: &[T]) -> Result<(), Error> {
+    // SAFETY: `start` points to as many writable bytes, outside of the source.
     Ok(unsafe { hashlane_border::write(start, elements) }?)
 }
 
@@ -291,7 +308,8 @@ mod tests {
             second: 2,
         };
         let write = |words: &mut [u64]| {
-            // SAFETY: the tests below state no more bytes than the array has, or more than the maximum.
+            // SAFETY: the tests below state no more bytes than the array has, or more than the
+            // maximum.
             unsafe { put_versioned(words.as_mut_ptr().cast(), value) }
         };
         for (before, expected) in [

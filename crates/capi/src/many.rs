@@ -1,12 +1,13 @@
 //! Digests and MACs of many messages that are all available.
 //!
-//! A block of unsafe code without a comment relies on the Safety section of its function alone.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+//! A SAFETY comment names what the Safety section of the function says of an argument. Null and
+//! misaligned pointers are refused before they are used.
+#![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::ffi::c_void;
 
 use hashlane_hashes::{HashFunction, Hasher};
-use hashlane_sha::{Mac, Sha1, Sha256};
+use hashlane_sha::{Algorithm, Mac, Sha1, Sha256};
 
 use crate::algorithm::{AlgorithmId, algorithm};
 use crate::border;
@@ -14,7 +15,8 @@ use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 use crate::hmac::HmacKey;
 
-/// Evaluates an expression with the type of an algorithm that the engine hashes in lanes, or another expression.
+/// Evaluates an expression with the type of an algorithm that the engine hashes in lanes, or
+/// another expression.
 macro_rules! with_lanes {
     ($algorithm:expr, $name:ident => $result:expr, else $other:expr) => {
         match $algorithm {
@@ -47,6 +49,7 @@ unsafe fn one_by_one<'a>(
         hasher.update(message);
         hasher.finalize()
     }));
+    // SAFETY: `digests` points to as many writable bytes, outside of the source.
     unsafe { border::write_all(digests, computed.iter().map(AsRef::as_ref)) }
 }
 
@@ -54,31 +57,32 @@ unsafe fn one_by_one<'a>(
 ///
 /// # Safety
 /// `macs` points to as many writable bytes as all MACs have.
-unsafe fn in_lanes<A: hashlane_sha::Algorithm>(
+unsafe fn in_lanes<A: Algorithm>(
     engine: hashlane_sha::Engine,
     key: &hashlane_sha::HmacKey<A>,
     messages: &[&[u8]],
     macs: *mut u8,
 ) -> Result<(), Error> {
-    let mut computed = border::defaults(messages.len())?;
+    let mut computed = border::filled(messages.len(), Mac::placeholder())?;
     engine.hmac_many(key, messages, &mut computed);
+    // SAFETY: `macs` points to as many writable bytes, outside of the source.
     unsafe { border::write_all(macs, computed.iter().map(Mac::as_bytes)) }
 }
 
 /// Writes the digests of many messages, in the order of the messages. Message `i` has the
 /// `message_lens[i]` bytes at `messages[i]`. Its digest starts at `digests + i * n`, where `n` is
-/// `hashlane_digest_len()`. Messages of SHA-1 and SHA-256 are hashed in lanes, many at once: the function is fastest with at
-/// least `hashlane_engine_lanes()` messages, the longest first. Messages of other algorithms are hashed one by one. `engine`
-/// may be NULL.
+/// `hashlane_digest_len()`. Messages of SHA-1 and SHA-256 are hashed in lanes, many at once: the
+/// function is fastest with at least `hashlane_engine_lanes()` messages, the longest first.
+/// Messages of other algorithms are hashed one by one. `engine` may be NULL.
 ///
-/// The function allocates at most 88 bytes of work space per message on 64-bit systems. If it fails,
-/// no digest is written.
+/// The function allocates at most 88 bytes of work space per message on 64-bit systems. If it
+/// fails, no digest is written.
 ///
 /// Thread-safe.
 ///
 /// # Safety
-/// `messages` and `message_lens` point to `n_messages` elements, and each message to as many readable bytes as its length
-/// states. `digests` points to `n_messages * n` writable bytes.
+/// `messages` and `message_lens` point to `n_messages` elements, and each message to as many
+/// readable bytes as its length states. `digests` points to `n_messages * n` writable bytes.
 /// `engine` is NULL or comes from `hashlane_engine_new()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_digest_many(
@@ -90,15 +94,19 @@ pub unsafe extern "C" fn hashlane_digest_many(
     digests: *mut u8,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { engine_or_detected(engine) }?;
         let algorithm = algorithm(algorithm_id)?;
+        // SAFETY: both arrays have `n_messages` elements, and each message as many bytes as its
+        // length says.
         let messages = unsafe { border::messages(messages, message_lens, n_messages) }?;
         with_lanes!(algorithm, A => {
-            let mut computed = border::defaults(n_messages)?;
+            let mut computed = border::filled(n_messages, <A as Algorithm>::Digest::default())?;
             engine.digest_many::<A>(&messages, &mut computed);
             // SAFETY: the caller promises space for the digests. `computed` is memory of this call.
             unsafe { border::write_all(digests, computed.iter().map(AsRef::as_ref)) }
         }, else {
+            // SAFETY: `digests` points to as many writable bytes as all digests have.
             unsafe { one_by_one(engine, algorithm, messages.into_iter(), digests) }
         })
     })
@@ -106,10 +114,12 @@ pub unsafe extern "C" fn hashlane_digest_many(
 
 /// Writes the digests of consecutive messages of `message_len` bytes in the `len` bytes at `bytes`.
 /// The last message may be shorter. `n_digests` must be `len / message_len`, rounded up. Digest `i`
-/// starts at `digests + i * n`, where `n` is `hashlane_digest_len()`. Messages of SHA-1 and SHA-256 are
-/// hashed in lanes, those of other algorithms one by one. Lengths that are multiples of 64 are fastest. `engine` may be NULL.
+/// starts at `digests + i * n`, where `n` is `hashlane_digest_len()`. Messages of SHA-1 and SHA-256
+/// are hashed in lanes, those of other algorithms one by one. Lengths that are multiples of 64 are
+/// fastest. `engine` may be NULL.
 ///
-/// The function allocates at most 72 bytes of work space per message. If it fails, no digest is written.
+/// The function allocates at most 72 bytes of work space per message. If it fails, no digest is
+/// written.
 ///
 /// Thread-safe.
 ///
@@ -133,23 +143,26 @@ pub unsafe extern "C" fn hashlane_digest_chunks(
         if n_digests != len.div_ceil(message_len) {
             return Err(Error::WrongCount);
         }
+        // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { engine_or_detected(engine) }?;
+        // SAFETY: `bytes` points to `len` elements that do not change during the call.
         let bytes = unsafe { border::array(bytes.cast(), len) }?;
         let algorithm = algorithm(algorithm_id)?;
         with_lanes!(algorithm, A => {
-            let mut computed = border::defaults(n_digests)?;
+            let mut computed = border::filled(n_digests, <A as Algorithm>::Digest::default())?;
             engine.digest_chunks::<A>(bytes, message_len, &mut computed);
             // SAFETY: the caller promises space for the digests. `computed` is memory of this call.
             unsafe { border::write_all(digests, computed.iter().map(AsRef::as_ref)) }
         }, else {
+            // SAFETY: `digests` points to as many writable bytes as all digests have.
             unsafe { one_by_one(engine, algorithm, bytes.chunks(message_len), digests) }
         })
     })
 }
 
-/// Writes the MACs of many messages under one key, in the order of the messages. The arguments and the use of lanes are
-/// the same as for `hashlane_digest_many()`, with a key instead of an algorithm. The engine of this
-/// call is used, not the engine of the key.
+/// Writes the MACs of many messages under one key, in the order of the messages. The arguments and
+/// the use of lanes are the same as for `hashlane_digest_many()`, with a key instead of an
+/// algorithm. The engine of this call is used, not the engine of the key.
 ///
 /// Thread-safe.
 ///
@@ -167,13 +180,19 @@ pub unsafe extern "C" fn hashlane_hmac_many(
     macs: *mut u8,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { engine_or_detected(engine) }?;
+        // SAFETY: `key` is a handle that is not freed during the call.
         let key = unsafe { border::shared(key) }?;
+        // SAFETY: both arrays have `n_messages` elements, and each message as many bytes as its
+        // length says.
         let messages = unsafe { border::messages(messages, message_lens, n_messages) }?;
         match &key.0 {
+            // SAFETY: `macs` points to as many writable bytes as all MACs have.
             hashlane_hashes::HmacKey::Sha1(key) => unsafe {
                 in_lanes(engine, key, &messages, macs)
             },
+            // SAFETY: as for SHA-1.
             hashlane_hashes::HmacKey::Sha256(key) => unsafe {
                 in_lanes(engine, key, &messages, macs)
             },
@@ -181,7 +200,8 @@ pub unsafe extern "C" fn hashlane_hmac_many(
                 let mut computed = border::reserved(n_messages)?;
                 computed.extend(messages.iter().map(|message| key.mac(message)));
                 let computed = computed.iter().map(hashlane_hashes::Mac::as_bytes);
-                // SAFETY: the caller promises space for the MACs. `computed` is memory of this call.
+                // SAFETY: the caller promises space for the MACs. `computed` is memory of this
+                // call.
                 unsafe { border::write_all(macs, computed) }
             }
         }

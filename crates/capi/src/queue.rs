@@ -1,7 +1,8 @@
 //! Many messages that arrive one by one, whole or in parts.
 //!
-//! A block of unsafe code without a comment relies on the Safety section of its function alone.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+//! A SAFETY comment names what the Safety section of the function says of an argument. Null and
+//! misaligned pointers are refused before they are used.
+#![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -23,8 +24,8 @@ use crate::hasher::Hasher;
 /// change them.
 ///
 /// The function must return. It must not throw an exception through the library or leave with
-/// `longjmp()`. Calls with the same queue fail inside the function with `HASHLANE_ERROR_BUSY`, except
-/// `hashlane_queue_free()`.
+/// `longjmp()`. Calls with the same queue fail inside the function with `HASHLANE_ERROR_BUSY`,
+/// except `hashlane_queue_free()`.
 pub type DigestCallback = Option<
     unsafe extern "C" fn(
         tag: *mut c_void,
@@ -34,25 +35,25 @@ pub type DigestCallback = Option<
     ),
 >;
 
-/// A queue that hashes messages as they arrive: SHA-1 and SHA-256 as many at once as there are lanes, other algorithms one by
-/// one as soon as they are submitted. One call at a time uses a queue: calls on
-/// other threads, and calls in the callback, fail with `HASHLANE_ERROR_BUSY`.
+/// A queue that hashes messages as they arrive: SHA-1 and SHA-256 as many at once as there are
+/// lanes, other algorithms one by one as soon as they are submitted. One call at a time uses a
+/// queue: calls on other threads, and calls in the callback, fail with `HASHLANE_ERROR_BUSY`.
 #[derive(Debug)]
 pub struct LaneQueue {
-    lanes: Mutex<AnyLanes>,
+    queue: Mutex<AnyQueue>,
     callback: DigestCallback,
     engine: hashlane_sha::Engine,
 }
 
 #[derive(Debug)]
-enum AnyLanes {
+enum AnyQueue {
     Sha1(Queue<Sha1>),
     Sha256(Queue<Sha256>),
     /// Messages are hashed when they are submitted.
-    None(HashFunction),
+    OneByOne(HashFunction),
 }
 
-type Queue<A> = hashlane_sha::LaneQueue<A, Tag, Message>;
+type Queue<A> = hashlane_sha::LaneQueue<A, Tag, MessageBytes>;
 
 /// The data that belong to a submitted message.
 #[derive(Debug)]
@@ -63,28 +64,35 @@ struct Tag {
     hasher: Option<Arc<Hasher>>,
 }
 
+// SAFETY: the library passes the tag to the callback and never uses it as a pointer.
+unsafe impl Send for Tag {}
+
 /// The bytes of a message, which belong to the caller and are unchanged until the callback receives
 /// them.
 #[derive(Clone, Copy, Debug)]
-struct Message {
+struct MessageBytes {
     start: *const c_void,
     len: usize,
 }
 
-impl Message {
+// SAFETY: the bytes do not change until the callback receives them, so any thread may read them.
+unsafe impl Send for MessageBytes {}
+
+impl MessageBytes {
     /// # Safety
     /// `start` and `len` meet the conditions of [`border::array`] as long as the message exists.
     unsafe fn new(start: *const c_void, len: usize) -> Result<Self, Error> {
+        // SAFETY: `start` points to `len` elements that do not change during the call.
         unsafe { border::array(start.cast::<u8>(), len) }?;
         Ok(Self { start, len })
     }
 }
 
-impl AsRef<[u8]> for Message {
+impl AsRef<[u8]> for MessageBytes {
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: the promise to `Message::new`, which made this message.
+        // SAFETY: the promise to `MessageBytes::new`, which made this message.
         let bytes = unsafe { border::array(self.start.cast(), self.len) };
-        bytes.expect("Message::new checks the pointer and the length")
+        bytes.expect("MessageBytes::new checks the pointer and the length")
     }
 }
 
@@ -101,10 +109,11 @@ macro_rules! submit_part {
 }
 
 impl LaneQueue {
-    /// Passes a message to the callback, after its hasher if it has one. `wrap` makes a message in progress of a hasher.
+    /// Passes a message to the callback, after its hasher if it has one. `wrap` makes a message in
+    /// progress of a hasher.
     fn report<A: hashlane_sha::Algorithm>(
         &self,
-        hashed: Hashed<A, Tag, Message>,
+        hashed: Hashed<A, Tag, MessageBytes>,
         wrap: fn(A) -> hashlane_hashes::Hasher,
     ) {
         let digest = hashed.digest();
@@ -121,29 +130,31 @@ impl LaneQueue {
         );
     }
 
-    fn call_back(&self, tag: &Tag, message: Message, digest: Option<&[u8]>) {
+    fn call_back(&self, tag: &Tag, message: MessageBytes, digest: Option<&[u8]>) {
         if let Some(callback) = self.callback {
             let digest = digest.map_or(ptr::null(), <[u8]>::as_ptr);
-            // SAFETY: the caller of `hashlane_queue_new` promises that the callback can be called with these arguments.
+            // SAFETY: the caller of `hashlane_queue_new` promises that the callback can be called
+            // with these arguments.
             unsafe { callback(tag.tag, message.start, message.len, digest) };
         }
     }
 
-    /// Adds a part of a message to the lanes, or hashes it. `hasher` is the message of the hasher in `tag`.
+    /// Adds a part of a message to the lanes, or hashes it. `hasher` is the message of the hasher
+    /// in `tag`.
     fn submit_part(
         &self,
-        lanes: &mut AnyLanes,
+        lanes: &mut AnyQueue,
         tag: Tag,
         hasher: hashlane_hashes::Hasher,
-        part: Message,
+        part: MessageBytes,
         is_last: bool,
     ) {
         use hashlane_hashes::Hasher::{Sha1, Sha256};
         match (lanes, hasher) {
-            (AnyLanes::Sha1(lanes), Sha1(hasher)) => {
+            (AnyQueue::Sha1(lanes), Sha1(hasher)) => {
                 submit_part!(self, lanes, hasher, tag, part, is_last, Sha1);
             }
-            (AnyLanes::Sha256(lanes), Sha256(hasher)) => {
+            (AnyQueue::Sha256(lanes), Sha256(hasher)) => {
                 submit_part!(self, lanes, hasher, tag, part, is_last, Sha256);
             }
             (_, mut hasher) => {
@@ -161,24 +172,24 @@ impl LaneQueue {
     }
 }
 
-impl AnyLanes {
+impl AnyQueue {
     fn algorithm(&self) -> HashFunction {
         match self {
             Self::Sha1(_) => HashFunction::Sha1,
             Self::Sha256(_) => HashFunction::Sha256,
-            Self::None(algorithm) => *algorithm,
+            Self::OneByOne(algorithm) => *algorithm,
         }
     }
 }
 
-/// Writes a new queue to `*queue`, or NULL if the function fails. The queue calls `callback` with each digest. `engine` may be
-/// NULL. Free the queue with `hashlane_queue_free()`.
+/// Writes a new queue to `*queue`, or NULL if the function fails. The queue calls `callback` with
+/// each digest. `engine` may be NULL. Free the queue with `hashlane_queue_free()`.
 ///
 /// Thread-safe.
 ///
 /// # Safety
-/// `callback` may be called as its type describes as long as the queue exists. `queue` points to a writable pointer.
-/// `engine` is NULL or comes from `hashlane_engine_new()`.
+/// `callback` may be called as its type describes as long as the queue exists. `queue` points to a
+/// writable pointer. `engine` is NULL or comes from `hashlane_engine_new()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_queue_new(
     engine: *const Engine,
@@ -190,18 +201,20 @@ pub unsafe extern "C" fn hashlane_queue_new(
         if callback.is_none() {
             return Err(Error::NullPointer);
         }
+        // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { engine_or_detected(engine) }?;
-        let lanes = Mutex::new(match algorithm(algorithm_id)? {
-            HashFunction::Sha1 => AnyLanes::Sha1(Queue::with_engine(engine)),
-            HashFunction::Sha256 => AnyLanes::Sha256(Queue::with_engine(engine)),
-            other => AnyLanes::None(other),
+        let inner = Mutex::new(match algorithm(algorithm_id)? {
+            HashFunction::Sha1 => AnyQueue::Sha1(Queue::with_engine(engine)),
+            HashFunction::Sha256 => AnyQueue::Sha256(Queue::with_engine(engine)),
+            other => AnyQueue::OneByOne(other),
         });
         Ok(LaneQueue {
-            lanes,
+            queue: inner,
             callback,
             engine,
         })
     };
+    // SAFETY: `queue` points to a writable pointer.
     unsafe { border::give(queue, make) }
 }
 
@@ -221,20 +234,23 @@ pub unsafe extern "C" fn hashlane_queue_submit(
     message_len: usize,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `queue` is a handle that is not freed during the call.
         let queue = unsafe { border::keep(queue) }?;
-        let message = unsafe { Message::new(message, message_len) }?;
-        let mut lanes = border::lock(&queue.lanes)?;
+        // SAFETY: `message` points to `message_len` bytes that do not change until the callback
+        // receives them.
+        let message = unsafe { MessageBytes::new(message, message_len) }?;
+        let mut inner = border::lock(&queue.queue)?;
         let tag = Tag { tag, hasher: None };
-        match &mut *lanes {
-            AnyLanes::Sha1(lanes) => lanes.submit(tag, message, |hashed| {
+        match &mut *inner {
+            AnyQueue::Sha1(lanes) => lanes.submit(tag, message, |hashed| {
                 queue.report(hashed, hashlane_hashes::Hasher::Sha1);
             }),
-            AnyLanes::Sha256(lanes) => lanes.submit(tag, message, |hashed| {
+            AnyQueue::Sha256(lanes) => lanes.submit(tag, message, |hashed| {
                 queue.report(hashed, hashlane_hashes::Hasher::Sha256);
             }),
-            AnyLanes::None(algorithm) => {
+            AnyQueue::OneByOne(algorithm) => {
                 let hasher = hashlane_hashes::Hasher::with_engine(queue.engine, *algorithm);
-                queue.submit_part(&mut lanes, tag, hasher, message, true);
+                queue.submit_part(&mut inner, tag, hasher, message, true);
             }
         }
         Ok(())
@@ -243,10 +259,10 @@ pub unsafe extern "C" fn hashlane_queue_submit(
 
 /// Adds the `part_len` bytes at `part` to the message of `hasher`, after the earlier parts.
 /// `is_last` is not 0 for the last part, which may be empty. The bytes are not copied: keep them
-/// unchanged until the callback receives them. Until then, other calls with the hasher fail with `HASHLANE_ERROR_BUSY`.
-/// Afterwards the hasher can take the next part, or the first part of another message if this was the last
-/// part. `tag` is passed to the callback, and may be NULL. Parts whose lengths are multiples of 64
-/// are fastest.
+/// unchanged until the callback receives them. Until then, other calls with the hasher fail with
+/// `HASHLANE_ERROR_BUSY`. Afterwards the hasher can take the next part, or the first part of
+/// another message if this was the last part. `tag` is passed to the callback, and may be NULL.
+/// Parts whose lengths are multiples of 64 are fastest.
 ///
 /// Fails with `HASHLANE_ERROR_WRONG_ALGORITHM` if the hasher belongs to another algorithm than the
 /// queue, and with `HASHLANE_ERROR_BUSY` if an earlier part of the hasher is still in a queue.
@@ -264,13 +280,17 @@ pub unsafe extern "C" fn hashlane_queue_submit_part(
     is_last: c_int,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `queue` is a handle that is not freed during the call.
         let queue = unsafe { border::keep(queue) }?;
-        let part = unsafe { Message::new(part, part_len) }?;
-        let mut lanes = border::lock(&queue.lanes)?;
+        // SAFETY: `part` points to `part_len` bytes that do not change until the callback receives
+        // them.
+        let part = unsafe { MessageBytes::new(part, part_len) }?;
+        let mut inner = border::lock(&queue.queue)?;
+        // SAFETY: `hasher` is a handle that is not freed during the call.
         let hasher = unsafe { border::keep(hasher) }?;
-        let message = hasher.take(lanes.algorithm())?;
+        let message = hasher.take(inner.algorithm())?;
         let hasher = Some(hasher);
-        queue.submit_part(&mut lanes, Tag { tag, hasher }, message, part, is_last != 0);
+        queue.submit_part(&mut inner, Tag { tag, hasher }, message, part, is_last != 0);
         Ok(())
     })
 }
@@ -283,15 +303,16 @@ pub unsafe extern "C" fn hashlane_queue_submit_part(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_queue_flush(queue: *mut LaneQueue) -> Error {
     border::guard(|| {
+        // SAFETY: `queue` is a handle that is not freed during the call.
         let queue = unsafe { border::keep(queue) }?;
-        match &mut *border::lock(&queue.lanes)? {
-            AnyLanes::Sha1(lanes) => {
+        match &mut *border::lock(&queue.queue)? {
+            AnyQueue::Sha1(lanes) => {
                 lanes.flush(|hashed| queue.report(hashed, hashlane_hashes::Hasher::Sha1));
             }
-            AnyLanes::Sha256(lanes) => {
+            AnyQueue::Sha256(lanes) => {
                 lanes.flush(|hashed| queue.report(hashed, hashlane_hashes::Hasher::Sha256));
             }
-            AnyLanes::None(_) => {}
+            AnyQueue::OneByOne(_) => {}
         }
         Ok(())
     })
@@ -299,12 +320,13 @@ pub unsafe extern "C" fn hashlane_queue_flush(queue: *mut LaneQueue) -> Error {
 
 /// Frees a queue. The callback does not receive the messages that are still in the queue: call
 /// `hashlane_queue_flush()` first. The hashers of parts that are still in the queue lose their
-/// messages and stay busy: they can only be freed. If the queue is freed in its callback, the call that runs the callback
-/// still completes. NULL is ignored.
+/// messages and stay busy: they can only be freed. If the queue is freed in its callback, the call
+/// that runs the callback still completes. NULL is ignored.
 ///
 /// # Safety
 /// `queue` comes from `hashlane_queue_new()`, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_queue_free(queue: *mut LaneQueue) {
+    // SAFETY: `queue` is null or a handle that nobody uses from now on.
     unsafe { border::free(queue) }
 }

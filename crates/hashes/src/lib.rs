@@ -84,7 +84,7 @@ impl HashFunction {
     }
 }
 
-/// The digest of a message, or a part of a MAC.
+/// The digest of a message, or a MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest {
     bytes: [u8; MAX_DIGEST_LEN],

@@ -1,11 +1,14 @@
 //! The trait `Algorithm` for callers, and the entry points that its implementations need.
 
+use core::array::TryFromSliceError;
 use core::fmt;
+use core::hash::Hash;
+use core::str::FromStr;
 
-use crate::backend::Backend;
+use crate::digests::ParseDigestError;
+use crate::engine::Engine;
 #[cfg(not(feature = "std"))]
 use crate::engine::Plan;
-use crate::engine::{Engine, KernelName, KernelUnavailable};
 use crate::table::Kernel;
 use crate::types::{MAX_LANES, State};
 
@@ -27,7 +30,7 @@ use crate::types::{MAX_LANES, State};
 /// assert!(digest_of_parts::<Sha256>(&[b"a", b"bc"]).to_string().starts_with("ba7816bf"));
 /// ```
 pub trait Algorithm: Clone + Default + fmt::Debug + Send + Sync + 'static {
-    /// The part of the algorithm that only this crate can use.
+    /// The half of the algorithm that only this crate can use.
     #[doc(hidden)]
     type Entries: sealed::Entries<Self>;
 
@@ -38,10 +41,16 @@ pub trait Algorithm: Clone + Default + fmt::Debug + Send + Sync + 'static {
         + Default
         + Eq
         + Ord
+        + Hash
         + fmt::Debug
         + fmt::Display
+        + fmt::LowerHex
+        + fmt::UpperHex
+        + FromStr<Err = ParseDigestError>
+        + for<'a> TryFrom<&'a [u8], Error = TryFromSliceError>
         + Send
-        + Sync;
+        + Sync
+        + 'static;
 
     /// The name of the algorithm in lower case without a hyphen, as in kernel names: `sha1`,
     /// `sha256`.
@@ -49,6 +58,10 @@ pub trait Algorithm: Clone + Default + fmt::Debug + Send + Sync + 'static {
 
     /// The length of a digest in bytes.
     const DIGEST_LEN: usize;
+
+    /// Returns the digest of one message that is available as a whole, on the best backend of this
+    /// CPU: see [`Engine::detect`].
+    fn digest(message: &[u8]) -> Self::Digest;
 
     /// Returns the hasher of an empty message, on the best backend of this CPU: see
     /// [`Engine::detect`].
@@ -188,51 +201,9 @@ impl Engine {
         self.plan::<A::Entries>().len() - 1
     }
 
-    /// Returns the kernel that runs while `n_messages` of `A` are available.
-    pub fn kernel<A: Algorithm>(&self, n_messages: usize) -> KernelName {
-        let plan = self.plan::<A::Entries>();
-        KernelName::new::<A>(plan[n_messages.clamp(1, plan.len() - 1)])
-    }
-
-    /// Returns an engine that runs one kernel of `A` for any number of messages, for tests and
-    /// benchmarks: the kernel of `backend` that compresses `lanes` messages at once. The other
-    /// algorithm gets the best kernels.
-    ///
-    /// # Errors
-    /// This CPU cannot run the backend, or the backend has no kernel with this number of lanes.
-    pub fn with_kernel<A: Algorithm>(
-        backend: Backend,
-        lanes: usize,
-    ) -> Result<Self, KernelUnavailable> {
-        let kernel = Kernel::available()
-            .find(|kernel| kernel.backend() == backend && kernel.lanes() == lanes);
-        kernel
-            .map(Self::with_only::<A::Entries>)
-            .ok_or(KernelUnavailable(KernelName {
-                algorithm: A::NAME,
-                lanes,
-                backend,
-            }))
-    }
-
     /// Returns the kernel for a single message of `A`.
     pub(crate) fn kernel_alone<A: Algorithm>(&self) -> Kernel {
         self.plan::<A::Entries>()[1]
-    }
-}
-
-impl KernelName {
-    /// Returns the kernels of `A` that this CPU can run.
-    pub fn available<A: Algorithm>() -> impl Iterator<Item = Self> {
-        Kernel::available().map(Self::new::<A>)
-    }
-
-    pub(crate) fn new<A: Algorithm>(kernel: Kernel) -> Self {
-        Self {
-            algorithm: A::NAME,
-            lanes: kernel.lanes(),
-            backend: kernel.backend(),
-        }
     }
 }
 

@@ -72,6 +72,41 @@ impl Backend {
         }
     }
 
+    /// Returns `true` if this CPU and the operating system can run the backend.
+    pub fn is_available(self) -> bool {
+        cfg_if::cfg_if! {
+            if #[cfg(any(target_arch = "x86", target_arch = "x86_64"))] {
+                match self {
+                    Self::Portable => true,
+                    Self::Sse2 => hashlane_simd::Sse2::detect().is_some(),
+                    Self::Ssse3 => hashlane_simd::Ssse3::detect().is_some(),
+                    Self::Avx => hashlane_simd::Avx::detect().is_some(),
+                    Self::Avx2 => hashlane_simd::Avx2::detect().is_some(),
+                    Self::Avx512Vl => hashlane_simd::Avx512Vl::detect().is_some(),
+                    Self::Avx512 => hashlane_simd::Avx512::detect().is_some(),
+                    Self::ShaNi => hashlane_simd::ShaNi::detect().is_some(),
+                    _ => false,
+                }
+            } else if #[cfg(target_arch = "aarch64")] {
+                match self {
+                    Self::Portable => true,
+                    Self::Neon => hashlane_simd::Neon::detect().is_some(),
+                    Self::NeonSha3 => hashlane_simd::NeonSha3::detect().is_some(),
+                    Self::ArmSha => hashlane_simd::ArmSha::detect().is_some(),
+                    _ => false,
+                }
+            } else {
+                match self {
+                    Self::Portable => true,
+                    Self::Simd128 => {
+                        cfg!(all(target_family = "wasm", target_feature = "simd128"))
+                    }
+                    _ => false,
+                }
+            }
+        }
+    }
+
     /// Returns `true` if the backend uses the CPU's instructions for the rounds of SHA-1 and
     /// SHA-256.
     pub(crate) fn has_sha_instructions(self) -> bool {

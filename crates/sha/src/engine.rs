@@ -15,26 +15,6 @@ use crate::types::{CpuFeature, MAX_LANES};
 #[cfg(feature = "std")]
 static DETECTED: std::sync::OnceLock<Engine> = std::sync::OnceLock::new();
 
-impl Backend {
-    /// Returns `true` if this CPU and the operating system can run the backend.
-    pub fn is_available(self) -> bool {
-        Kernel::available().any(|kernel| kernel.backend() == self)
-    }
-}
-
-/// The engine cannot run this kernel: the backend has no kernel with so many lanes, or this CPU
-/// lacks a feature. The error is the name alone, and stays so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KernelUnavailable(pub KernelName);
-
-impl fmt::Display for KernelUnavailable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: no such kernel on this CPU", self.0)
-    }
-}
-
-impl core::error::Error for KernelUnavailable {}
-
 /// The engine of this process is already in use: see `Engine::set_default`.
 #[cfg(feature = "std")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,28 +150,6 @@ impl fmt::Debug for Engine {
             .field(Sha1Compression::NAME, &self.plan::<Sha1Compression>())
             .field(Sha256Compression::NAME, &self.plan::<Sha256Compression>())
             .finish()
-    }
-}
-
-/// The name of a kernel in tests, benchmarks and reports, for example `sha1_x16_avx512`.
-/// Crates with kernels of their own make names, so a new part is a breaking change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct KernelName {
-    /// `sha1` or `sha256`; other crates name their kernels otherwise.
-    pub algorithm: &'static str,
-    /// Number of messages that the kernel compresses at once.
-    pub lanes: usize,
-    /// The backend that the kernel belongs to.
-    pub backend: Backend,
-}
-
-impl fmt::Display for KernelName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}_x{}_", self.algorithm, self.lanes)?;
-        self.backend.name().chars().try_for_each(|c| {
-            let c = if c == '-' { '_' } else { c };
-            write!(f, "{c}")
-        })
     }
 }
 

@@ -12,7 +12,8 @@ use crate::kernels::sha1::Sha1Compression;
 use crate::kernels::sha256::Sha256Compression;
 use crate::scheduler::Tail;
 
-/// Returns the digest of one message that is available as a whole.
+/// Returns the digest of one message that is available as a whole, on the best backend of this CPU:
+/// [`Engine::digest`] on [`Engine::detect`].
 ///
 /// ```
 /// use hashlane_sha::{Sha256, digest};
@@ -20,6 +21,13 @@ use crate::scheduler::Tail;
 /// ```
 pub fn digest<A: Algorithm>(message: &[u8]) -> A::Digest {
     A::Entries::digest_one(kernel_alone::<A>(), message)
+}
+
+impl Engine {
+    /// Returns the digest of one message that is available as a whole.
+    pub fn digest<A: Algorithm>(&self, message: &[u8]) -> A::Digest {
+        A::Entries::digest_one(self.kernel_alone::<A>(), message)
+    }
 }
 
 impl Context {
@@ -130,6 +138,10 @@ macro_rules! hasher {
             type Digest = $digest;
             const NAME: &'static str = $compression::NAME;
             const DIGEST_LEN: usize = $digest_len;
+
+            fn digest(message: &[u8]) -> $digest {
+                digest::<Self>(message)
+            }
 
             fn new() -> Self {
                 Self::new()

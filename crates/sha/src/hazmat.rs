@@ -1,4 +1,4 @@
-//! Parts of the algorithms, for callers that keep the state of a message themselves. Nothing here
+//! Steps of the algorithms, for callers that keep the state of a message themselves. Nothing here
 //! checks that a result is the digest of a message.
 //!
 //! [`compress`] is the compression function, for callers that own the state, such as a kernel

@@ -65,6 +65,12 @@ impl<A: Algorithm> Clone for Mac<A> {
 impl<A: Algorithm> Copy for Mac<A> {}
 
 impl<A: Algorithm> Mac<A> {
+    /// Returns a value for [`Engine::hmac_many`] to overwrite: zeros. It is the MAC of no message,
+    /// so it is not the `Default` of the type.
+    pub fn placeholder() -> Self {
+        Self(A::Digest::default())
+    }
+
     /// Returns the bytes of the MAC.
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_ref()
@@ -137,13 +143,6 @@ impl<A: Algorithm> PartialEq for Mac<A> {
 }
 
 impl<A: Algorithm> Eq for Mac<A> {}
-
-/// Returns zeros, to be overwritten by [`Engine::hmac_many`].
-impl<A: Algorithm> Default for Mac<A> {
-    fn default() -> Self {
-        Self(A::Digest::default())
-    }
-}
 
 /// Writes lower-case hexadecimal digits.
 impl<A: Algorithm> fmt::Display for Mac<A> {
@@ -370,7 +369,7 @@ impl Engine {
     ///
     /// let key = HmacKey::<Sha256>::new(b"key");
     /// let messages: [&[u8]; 3] = [b"", b"abc", b"of any length"];
-    /// let mut macs = [Mac::default(); 3];
+    /// let mut macs = [Mac::placeholder(); 3];
     /// Engine::detect().hmac_many(&key, &messages, &mut macs);
     /// assert_eq!(macs[1], hmac::<Sha256>(b"key", b"abc"));
     /// assert!(macs[2].verify(&[0; 32]).is_err());

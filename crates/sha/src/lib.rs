@@ -14,13 +14,14 @@
 //! | `kernels/one_message.rs` | one message, its schedule in vectors |
 //! | `kernels/{sha1,sha256}.rs` | the algorithms: constants, round, schedule in words and in vectors |
 //! | `kernels/{x86_sha,aarch64_sha,sha_streams}.rs` | one, two or four messages with the SHA instructions |
-//! | `backend.rs` | backends by name |
-//! | `table/mod.rs` | kernels by name, the calls to their bodies, and the kernels of WebAssembly and other architectures |
+//! | `backend.rs` | backends by name, and whether this CPU can run them |
+//! | `table/mod.rs` | kernels, the calls to their bodies, and the kernels of WebAssembly and other architectures |
 //! | `table/{x86,aarch64}.rs` | the kernels of these architectures, with their rates |
 //! | `scheduler.rs` | assigns messages to lanes and runs the lanes |
 //! | `engine.rs` | the choice of kernels |
 //! | `context.rs` | the state and the buffer of one message |
 //! | `algorithm.rs` | the trait `Algorithm`, and `Entries`, its private half |
+//! | `kernel_name.rs` | kernels by name, for tests and benchmarks |
 //! | `jobs.rs` | the loops over many messages, not yet compiled for an algorithm |
 //! | `hasher.rs` | `Sha1` and `Sha256`: one message, in parts |
 //! | `many.rs` | many messages that are all available |
@@ -28,9 +29,25 @@
 //! | `rows.rs` | many messages in rows, by offsets, or after a common prefix |
 //! | `readers.rs` | messages from readers (feature `std`) |
 //! | `hmac.rs` | HMAC with either algorithm, for one message and for many |
-//! | `hazmat.rs` | the compression function and other parts of the algorithms, for callers |
+//! | `hazmat.rs` | the compression function and other steps of the algorithms, for callers |
 //! | `rustcrypto.rs` | the traits of the `digest` crate (feature `digest`) |
 //! | `entries.rs` | the entry points, compiled once for each algorithm |
+//!
+//! # Words
+//!
+//! | word | meaning |
+//! |---|---|
+//! | message | the whole input of one digest |
+//! | part | consecutive bytes of a message that does not arrive at once |
+//! | block, word | 64 bytes of a message, 32 bits of a block (FIPS 180-4) |
+//! | lane | one of the messages that a kernel compresses at once: a word of each vector, or a stream |
+//! | stream | the instructions for one message where a kernel interleaves those of several |
+//! | job | the blocks of a message, or of a part, that run in one lane |
+//! | tail | the last one or two blocks of a message, with the padding |
+//! | row | a message in a buffer whose messages start at equal distances, as in a matrix |
+//! | plan | the kernel for each number of messages |
+//!
+//! `hashlane-simd` defines *quad*, *quarter*, *group* and *fragment*, which only kernels use.
 //!
 //! # The way of a block
 //!
@@ -74,6 +91,7 @@ mod hasher;
 pub mod hazmat;
 mod hmac;
 mod jobs;
+mod kernel_name;
 mod kernels;
 mod many;
 mod queue;
@@ -93,9 +111,10 @@ pub use backend::{Backend, BackendUnavailable, ParseBackendError};
 pub use digests::{ParseDigestError, Sha1Digest, Sha256Digest};
 #[cfg(feature = "std")]
 pub use engine::AlreadyDetected;
-pub use engine::{Engine, KernelName, KernelUnavailable, cpu_features};
+pub use engine::{Engine, cpu_features};
 pub use hasher::{Sha1, Sha256, digest};
 pub use hmac::{Hmac, HmacKey, Mac, TagError, hmac};
+pub use kernel_name::{KernelName, KernelUnavailable};
 pub use many::digest_many;
 pub use queue::{Hashed, LaneQueue, Outcome};
 pub use rows::OffsetsError;

@@ -63,12 +63,12 @@ impl Tail {
         *self = Self::NONE;
         self.end = if rest.len() < BLOCK_LEN - 8 { 1 } else { 2 };
         // A copy of constant length compiles without a call.
-        let (block, part) = rest.as_chunks::<BLOCK_LEN>();
+        let (block, partial) = rest.as_chunks::<BLOCK_LEN>();
         if let [block] = block {
             self.blocks[0] = *block;
         }
-        if !part.is_empty() {
-            self.blocks[block.len()][..part.len()].copy_from_slice(part);
+        if !partial.is_empty() {
+            self.blocks[block.len()][..partial.len()].copy_from_slice(partial);
         }
         let bytes = self.blocks.as_flattened_mut();
         bytes[rest.len()] = 0x80;

@@ -1,12 +1,14 @@
-//! Operation tables of the vector instruction sets of 64-bit ARM, one row per intrinsic.
+//! Operation tables of the vector instruction sets of 64-bit ARM, one line per intrinsic.
 //!
 //! The words of a vector are named from the lowest, as a little-endian load orders them. Big-endian
 //! systems have no tokens.
 //!
-//! A block of unsafe code without a comment calls intrinsics in a function that receives a token.
-//! The token exists, so the CPU has their features.
-
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+#![allow(unsafe_code, reason = "calls intrinsics")]
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "a block without a comment calls intrinsics in a function that receives a token: \
+              the token exists, so the CPU has their features"
+)]
 #![allow(
     clippy::wildcard_imports,
     reason = "a table of intrinsics names thirty of them"
@@ -19,7 +21,7 @@
 use core::arch::aarch64::*;
 use core::arch::asm;
 
-use crate::{Block, CpuFeature, MAX_LANES, MAX_PARTS, Quads, Simd, Vectorize};
+use crate::{Block, CpuFeature, MAX_LANES, MAX_QUADS, Quads, Simd, Vectorize};
 
 /// Four words.
 type V = uint32x4_t;
@@ -80,7 +82,7 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn part<R>(self, f: impl FnOnce() -> R) -> R {
+            fn fragment<R>(self, f: impl FnOnce() -> R) -> R {
                 #[inline]
                 #[target_feature(enable = $feature)]
                 fn enabled<F: FnOnce() -> R, R>(f: F) -> R {
@@ -251,8 +253,8 @@ macro_rules! simd_neon {
                 swap_bytes(self, a)
             }
             #[inline(always)]
-            fn load_parts(self, rows: [&[u8; 16]; MAX_PARTS]) -> V {
-                load_16(self, rows[0])
+            fn load_quads(self, quarters: [&[u8; 16]; MAX_QUADS]) -> V {
+                load_16(self, quarters[0])
             }
         }
     };

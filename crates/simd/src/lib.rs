@@ -4,9 +4,20 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `lib.rs` | the traits of tokens: lanes, 128-bit parts, and the schedule of a single message; what CPUs without tokens have |
+//! | `lib.rs` | the traits of tokens: lanes, quads, and the schedule of a single message; what CPUs without tokens have |
 //! | `portable.rs` | one lane of plain integers |
 //! | `{x86,aarch64,wasm}.rs` | the tokens of each architecture; all unsafe code |
+//!
+//! # Words
+//!
+//! | word | meaning |
+//! |---|---|
+//! | word | 32 bits |
+//! | lane | the position of a word in a vector; lane `i` of all vectors holds the words of message `i` |
+//! | quad | 128 bits of a vector: four words |
+//! | quarter | 16 of the 64 bytes of a block: four words |
+//! | group | four consecutive rounds, or the four words of the schedule for them |
+//! | fragment | a round, or another small function that a kernel is composed of |
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![deny(unsafe_code)]
 #![allow(
@@ -83,16 +94,16 @@ pub trait Vectorize: Copy {
     /// Runs `f`, which must be `#[inline(always)]`, with these instructions enabled.
     fn vectorize<R>(self, f: impl FnOnce() -> R) -> R;
 
-    /// Runs `f`, a part of a closure that [`Self::vectorize`] runs. `f` must be
+    /// Runs `f`, a fragment of a closure that [`Self::vectorize`] runs. `f` must be
     /// `#[inline(always)]`.
     ///
-    /// The compiler simplifies a part as a separate function before it inlines the part into the
-    /// kernel. Each vector operation starts as some twenty instructions that pass vectors by
-    /// reference, and LLVM promotes references to registers in quadratic time. Without parts, the
-    /// engine takes four times as long to compile. A part is a round, small enough that LLVM always
-    /// inlines it; `tools/symbols` checks this.
+    /// The compiler simplifies a fragment as a separate function before it inlines the fragment
+    /// into the kernel. Each vector operation starts as some twenty instructions that pass vectors
+    /// by reference, and LLVM promotes references to registers in quadratic time. Without fragments,
+    /// the engine takes four times as long to compile. A fragment is a round, small enough that LLVM
+    /// always inlines it; `tools/symbols` checks this.
     #[inline(always)]
-    fn part<R>(self, f: impl FnOnce() -> R) -> R {
+    fn fragment<R>(self, f: impl FnOnce() -> R) -> R {
         f()
     }
 }
@@ -204,54 +215,54 @@ pub trait Simd: Vectorize {
     }
 }
 
-/// The largest number of 128-bit parts in a vector.
-pub const MAX_PARTS: usize = MAX_LANES / 4;
+/// The largest number of quads in a vector.
+pub const MAX_QUADS: usize = MAX_LANES / 4;
 
-/// A vector instruction set whose vectors consist of 128-bit parts, with the operations to
-/// transpose a block. Each part holds four messages: lane = 4 · part + word.
+/// A vector instruction set whose vectors consist of quads, with the operations to transpose a
+/// block. Each quad holds four lanes: lane = 4 · quad + word.
 pub trait Quads: Simd {
-    /// The number of 128-bit parts in a vector: 1, 2 or 4.
-    const PARTS: usize = Self::LANES / 4;
+    /// The number of quads in a vector: 1, 2 or 4.
+    const QUADS: usize = Self::LANES / 4;
 
-    /// Alternates the words of the low halves of `a` and `b`, in each part.
+    /// Alternates the words of the low halves of `a` and `b`, in each quad.
     fn zip_lo32(self, a: Self::V, b: Self::V) -> Self::V;
 
-    /// Alternates the words of the high halves of `a` and `b`, in each part.
+    /// Alternates the words of the high halves of `a` and `b`, in each quad.
     fn zip_hi32(self, a: Self::V, b: Self::V) -> Self::V;
 
-    /// Returns the low half of `a`, then that of `b`, in each part.
+    /// Returns the low half of `a`, then that of `b`, in each quad.
     fn zip_lo64(self, a: Self::V, b: Self::V) -> Self::V;
 
-    /// Returns the high half of `a`, then that of `b`, in each part.
+    /// Returns the high half of `a`, then that of `b`, in each quad.
     fn zip_hi64(self, a: Self::V, b: Self::V) -> Self::V;
 
     /// Reverses the four bytes of each word.
     fn swap_bytes(self, a: Self::V) -> Self::V;
 
-    /// Loads one row of sixteen bytes into each part; rows beyond the number of parts are ignored.
-    fn load_parts(self, rows: [&[u8; 16]; MAX_PARTS]) -> Self::V;
+    /// Loads one quarter of a block into each quad. Quarters beyond the number of quads are ignored.
+    fn load_quads(self, quarters: [&[u8; 16]; MAX_QUADS]) -> Self::V;
 
-    /// Loads the four quarters of one block per part, with the bytes of each word reversed. Blocks
-    /// beyond the number of parts are ignored.
+    /// Loads the four quarters of one block per quad, with the bytes of each word reversed. Blocks
+    /// beyond the number of quads are ignored.
     ///
     /// The bytes are reversed before the transpose. After the transpose, the compiler would merge
     /// each reversal with the preceding shuffle into two reversals and an OR.
     ///
-    /// Parts are loaded one by one, which uses the load ports and any vector port. Loads of whole
+    /// Quads are loaded one by one, which uses the load ports and any vector port. Loads of whole
     /// 64-byte lines take fewer operations, but all shuffles then compete for one port. SHA-1 x16
-    /// reaches 8.65 GB/s with parts and 7.7 GB/s with whole lines.
+    /// reaches 8.65 GB/s with quads and 7.7 GB/s with whole lines.
     #[inline(always)]
-    fn load_quarters(self, blocks: [&Block; MAX_PARTS]) -> [Self::V; 4] {
+    fn load_quarters(self, blocks: [&Block; MAX_QUADS]) -> [Self::V; 4] {
         let [a, b, c, d] = blocks.map(|block| block.as_chunks::<16>().0);
         [
-            self.swap_bytes(self.load_parts([&a[0], &b[0], &c[0], &d[0]])),
-            self.swap_bytes(self.load_parts([&a[1], &b[1], &c[1], &d[1]])),
-            self.swap_bytes(self.load_parts([&a[2], &b[2], &c[2], &d[2]])),
-            self.swap_bytes(self.load_parts([&a[3], &b[3], &c[3], &d[3]])),
+            self.swap_bytes(self.load_quads([&a[0], &b[0], &c[0], &d[0]])),
+            self.swap_bytes(self.load_quads([&a[1], &b[1], &c[1], &d[1]])),
+            self.swap_bytes(self.load_quads([&a[2], &b[2], &c[2], &d[2]])),
+            self.swap_bytes(self.load_quads([&a[3], &b[3], &c[3], &d[3]])),
         ]
     }
 
-    /// Implements [`Simd::load_block`]: a 4×4 transpose in each 128-bit part, for each quarter of
+    /// Implements [`Simd::load_block`]: a 4×4 transpose in each quad, for each quarter of
     /// the block.
     ///
     /// All quarters of a block are loaded before the block of the next lane. The pieces of a
@@ -260,19 +271,19 @@ pub trait Quads: Simd {
     /// again later would have been evicted.
     #[inline(always)]
     fn transpose_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [Self::V; 16] {
-        let part = |first: usize, part: usize| &inputs[first + 4 * (part % Self::PARTS)][n];
-        let rows = |first| {
+        let block = |word: usize, quad: usize| &inputs[word + 4 * (quad % Self::QUADS)][n];
+        let blocks = |word| {
             [
-                part(first, 0),
-                part(first, 1),
-                part(first, 2),
-                part(first, 3),
+                block(word, 0),
+                block(word, 1),
+                block(word, 2),
+                block(word, 3),
             ]
         };
-        let a = self.load_quarters(rows(0));
-        let b = self.load_quarters(rows(1));
-        let c = self.load_quarters(rows(2));
-        let d = self.load_quarters(rows(3));
+        let a = self.load_quarters(blocks(0));
+        let b = self.load_quarters(blocks(1));
+        let c = self.load_quarters(blocks(2));
+        let d = self.load_quarters(blocks(3));
         let [w0, w1, w2, w3] = self.transpose_words(a[0], b[0], c[0], d[0]);
         let [w4, w5, w6, w7] = self.transpose_words(a[1], b[1], c[1], d[1]);
         let [w8, w9, w10, w11] = self.transpose_words(a[2], b[2], c[2], d[2]);
@@ -282,7 +293,7 @@ pub trait Quads: Simd {
         ]
     }
 
-    /// Transposes 4×4 words in each part.
+    /// Transposes 4×4 words in each quad.
     #[inline(always)]
     fn transpose_words(self, a: Self::V, b: Self::V, c: Self::V, d: Self::V) -> [Self::V; 4] {
         let (lo_ab, lo_cd) = (self.zip_lo32(a, b), self.zip_lo32(c, d));
@@ -296,12 +307,12 @@ pub trait Quads: Simd {
     }
 }
 
-/// Four words of one or two blocks, passed from vectors to words.
+/// The schedule of a group for one or two blocks, passed from vectors to words.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-pub type Row = [u32; 8];
+pub type Group = [u32; 8];
 
 /// A vector instruction set with the operations for the schedule of a single message. Here a
-/// 128-bit part holds four words of one block.
+/// quad holds the words of one group of one block, and vectors have no lanes.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub trait Schedule: Quads {
     /// The token for the rounds, which run on single words.
@@ -310,22 +321,22 @@ pub trait Schedule: Quads {
     /// The token for the rounds.
     const WORD: Self::Word;
 
-    /// Returns the same four words in each part.
-    fn splat_part(self, words: &[u32; 4]) -> Self::V;
+    /// Returns the same four words in each quad.
+    fn splat_quad(self, words: &[u32; 4]) -> Self::V;
 
-    /// Reorders the words in each part. `ORDER` has two bits per word.
+    /// Reorders the words in each quad. `ORDER` has two bits per word.
     fn shuffle<const ORDER: i32>(self, a: Self::V) -> Self::V;
 
     /// Shifts 64-bit words right.
     fn shr64<const N: i32>(self, a: Self::V) -> Self::V;
 
     /// Returns sixteen bytes of `lo` followed by `hi`, from byte `BYTES` (4 or 8) on, in each
-    /// part.
+    /// quad.
     fn words_from<const BYTES: i32>(self, lo: Self::V, hi: Self::V) -> Self::V;
 
-    /// Returns words 0 and 1 of `a` and words 2 and 3 of `b`, in each part.
+    /// Returns words 0 and 1 of `a` and words 2 and 3 of `b`, in each quad.
     fn halves(self, a: Self::V, b: Self::V) -> Self::V;
 
-    /// Overwrites the first words of a row, one per lane.
-    fn store_row(self, a: Self::V, row: &mut Row);
+    /// Overwrites the first words of a group, as many as the vector has.
+    fn store_group(self, a: Self::V, group: &mut Group);
 }

@@ -12,7 +12,7 @@ use core::arch::wasm32::{
 };
 
 use crate::portable::outlined;
-use crate::{Block, CpuFeature, MAX_LANES, MAX_PARTS, Quads, Simd, Vectorize};
+use crate::{Block, CpuFeature, MAX_LANES, MAX_QUADS, Quads, Simd, Vectorize};
 
 /// 128-bit vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,8 +103,8 @@ impl Quads for Simd128 {
         i8x16_shuffle::<3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12>(a, a)
     }
     #[inline(always)]
-    fn load_parts(self, rows: [&[u8; 16]; MAX_PARTS]) -> v128 {
+    fn load_quads(self, quarters: [&[u8; 16]; MAX_QUADS]) -> v128 {
         // SAFETY: the type says that there are 16 bytes, and the load needs no alignment.
-        unsafe { v128_load(rows[0].as_ptr().cast()) }
+        unsafe { v128_load(quarters[0].as_ptr().cast()) }
     }
 }

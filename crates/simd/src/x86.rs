@@ -1,11 +1,13 @@
-//! Operation tables of the x86 vector instruction sets, one row per intrinsic.
+//! Operation tables of the x86 vector instruction sets, one line per intrinsic.
 //!
 //! The file is long because the tables of all instruction sets use the same macros.
 //!
-//! A block of unsafe code without a comment calls intrinsics in a function that receives a token.
-//! The token exists, so the CPU has their features.
-
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+#![allow(unsafe_code, reason = "calls intrinsics")]
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "a block without a comment calls intrinsics in a function that receives a token: \
+              the token exists, so the CPU has their features"
+)]
 #![allow(
     clippy::wildcard_imports,
     reason = "a table of intrinsics names fifty of them"
@@ -20,7 +22,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::portable::simd_word;
 use crate::{
-    Block, CpuFeature, MAX_LANES, MAX_PARTS, Portable, Quads, Row, Schedule, Simd, Vectorize,
+    Block, CpuFeature, Group, MAX_LANES, MAX_QUADS, Portable, Quads, Schedule, Simd, Vectorize,
 };
 
 /// The token of a backend. Its features include SSE2.
@@ -64,7 +66,7 @@ macro_rules! token {
 
             #[inline(always)]
             #[cfg(any(target_feature = "sse2", not(any(target_os = "none", target_os = "uefi"))))]
-            fn part<R>(self, f: impl FnOnce() -> R) -> R {
+            fn fragment<R>(self, f: impl FnOnce() -> R) -> R {
                 #[inline]
                 #[target_feature(enable = $first)]
                 $(#[target_feature(enable = $feature)])*
@@ -83,7 +85,7 @@ macro_rules! token {
             }
 
             #[cfg(all(not(target_feature = "sse2"), any(target_os = "none", target_os = "uefi")))]
-            fn part<R>(self, f: impl FnOnce() -> R) -> R {
+            fn fragment<R>(self, f: impl FnOnce() -> R) -> R {
                 self.vectorize(f)
             }
         }
@@ -256,7 +258,7 @@ macro_rules! simd {
      load: $load:ident, store: $store:ident,
      zip32: $zip_lo32:ident $zip_hi32:ident, zip64: $zip_lo64:ident $zip_hi64:ident,
      swap_bytes: |$swap_s:ident, $swap_a:ident| $swap:expr,
-     quarters: |$quarters_s:ident, $rows:ident| $quarters:expr
+     load_quads: |$quads_s:ident, $quarters:ident| $load_quads:expr
      $(, overrides: { $($overrides:tt)* })? $(, quads_overrides: { $($quads_overrides:tt)* })?) => {
         impl Simd for $name {
             type V = $v;
@@ -321,9 +323,9 @@ macro_rules! simd {
                 unsafe { $swap }
             }
             #[inline(always)]
-            fn load_parts(self, $rows: [&[u8; 16]; MAX_PARTS]) -> $v {
-                let $quarters_s = self;
-                $quarters
+            fn load_quads(self, $quarters: [&[u8; 16]; MAX_QUADS]) -> $v {
+                let $quads_s = self;
+                $load_quads
             }
             $($($quads_overrides)*)?
         }
@@ -371,7 +373,7 @@ macro_rules! simd_128 {
             zip32: _mm_unpacklo_epi32 _mm_unpackhi_epi32,
             zip64: _mm_unpacklo_epi64 _mm_unpackhi_epi64,
             swap_bytes: |$swap_s, $swap_a| $swap,
-            quarters: |s, rows| load_16(s, rows[0])
+            load_quads: |s, quarters| load_16(s, quarters[0])
         );
     };
 }
@@ -392,10 +394,10 @@ macro_rules! simd_256 {
             zip32: _mm256_unpacklo_epi32 _mm256_unpackhi_epi32,
             zip64: _mm256_unpacklo_epi64 _mm256_unpackhi_epi64,
             swap_bytes: |s, a| _mm256_shuffle_epi8(a, _mm256_broadcastsi128_si256(swap_mask(s))),
-            quarters: |s, rows| {
+            load_quads: |s, quarters| {
                 unsafe {
-                    let parts = _mm256_castsi128_si256(load_16(s, rows[0]));
-                    _mm256_inserti128_si256::<1>(parts, load_16(s, rows[1]))
+                    let quads = _mm256_castsi128_si256(load_16(s, quarters[0]));
+                    _mm256_inserti128_si256::<1>(quads, load_16(s, quarters[1]))
                 }
             }
             $(, overrides: { $($overrides)* })?
@@ -446,12 +448,12 @@ simd!(Avx512, __m512i, lanes: 16,
     zip32: _mm512_unpacklo_epi32 _mm512_unpackhi_epi32,
     zip64: _mm512_unpacklo_epi64 _mm512_unpackhi_epi64,
     swap_bytes: |s, a| _mm512_shuffle_epi8(a, _mm512_broadcast_i32x4(swap_mask(s))),
-    quarters: |s, rows| {
+    load_quads: |s, quarters| {
         unsafe {
-            let parts = _mm512_castsi128_si512(load_16(s, rows[0]));
-            let parts = _mm512_inserti32x4::<1>(parts, load_16(s, rows[1]));
-            let parts = _mm512_inserti32x4::<2>(parts, load_16(s, rows[2]));
-            _mm512_inserti32x4::<3>(parts, load_16(s, rows[3]))
+            let quads = _mm512_castsi128_si512(load_16(s, quarters[0]));
+            let quads = _mm512_inserti32x4::<1>(quads, load_16(s, quarters[1]));
+            let quads = _mm512_inserti32x4::<2>(quads, load_16(s, quarters[2]));
+            _mm512_inserti32x4::<3>(quads, load_16(s, quarters[3]))
         }
     },
     overrides: { avx512_ops!(__m512i, rotl: _mm512_rol_epi32, logic: _mm512_ternarylogic_epi32); }
@@ -492,7 +494,7 @@ simd_word!(Word, enable: |f| f(), overrides: {
 /// Implements [`Schedule`] for a token.
 macro_rules! schedule {
     ($name:ident, $v:ident, word: $word:ident,
-     splat_part: $splat_part:expr, shuffle: $shuffle:ident, store: $store:ident,
+     splat_quad: $splat_quad:expr, shuffle: $shuffle:ident, store: $store:ident,
      shr64: |$shr_a:ident, $shr_n:ident| $shr:expr,
      words_from: |$from_lo:ident, $from_hi:ident, $from_n:ident| $from:expr,
      halves: |$halves_a:ident, $halves_b:ident| $halves:expr) => {
@@ -501,9 +503,9 @@ macro_rules! schedule {
             const WORD: $word = $word;
 
             #[inline(always)]
-            fn splat_part(self, words: &[u32; 4]) -> $v {
-                let part = load_words(self, words);
-                $splat_part(self, part)
+            fn splat_quad(self, words: &[u32; 4]) -> $v {
+                let quad = load_words(self, words);
+                $splat_quad(self, quad)
             }
             #[inline(always)]
             fn shuffle<const ORDER: i32>(self, a: $v) -> $v {
@@ -522,10 +524,10 @@ macro_rules! schedule {
                 unsafe { $halves }
             }
             #[inline(always)]
-            fn store_row(self, a: $v, row: &mut Row) {
-                const { assert!(size_of::<$v>() <= size_of::<Row>()) }
-                // SAFETY: a vector is no longer than a row, and the store needs no alignment.
-                unsafe { $store(row.as_mut_ptr().cast(), a) }
+            fn store_group(self, a: $v, group: &mut Group) {
+                const { assert!(size_of::<$v>() <= size_of::<Group>()) }
+                // SAFETY: a vector is no longer than a group, and the store needs no alignment.
+                unsafe { $store(group.as_mut_ptr().cast(), a) }
             }
         }
     };
@@ -535,7 +537,7 @@ macro_rules! schedule {
 macro_rules! schedule_128 {
     ($name:ident, words_from: |$lo:ident, $hi:ident, $n:ident| $from:expr) => {
         schedule!($name, __m128i, word: Portable,
-            splat_part: |_, part| part, shuffle: _mm_shuffle_epi32, store: _mm_storeu_si128,
+            splat_quad: |_, quad| quad, shuffle: _mm_shuffle_epi32, store: _mm_storeu_si128,
             shr64: |a, N| _mm_srli_epi64::<N>(a),
             words_from: |$lo, $hi, $n| $from,
             halves: |a, b| {
@@ -550,7 +552,7 @@ macro_rules! schedule_128 {
 macro_rules! schedule_256 {
     ($name:ident) => {
         schedule!($name, __m256i, word: Word,
-            splat_part: Self::both, shuffle: _mm256_shuffle_epi32, store: _mm256_storeu_si256,
+            splat_quad: Self::both, shuffle: _mm256_shuffle_epi32, store: _mm256_storeu_si256,
             shr64: |a, N| _mm256_srli_epi64::<N>(a),
             words_from: |lo, hi, BYTES| _mm256_alignr_epi8::<BYTES>(hi, lo),
             halves: |a, b| _mm256_blend_epi32::<0b1100_1100>(a, b)
@@ -558,8 +560,8 @@ macro_rules! schedule_256 {
 
         impl $name {
             #[inline(always)]
-            fn both(self, part: __m128i) -> __m256i {
-                unsafe { _mm256_broadcastsi128_si256(part) }
+            fn both(self, quad: __m128i) -> __m256i {
+                unsafe { _mm256_broadcastsi128_si256(quad) }
             }
         }
     };

@@ -17,7 +17,7 @@
 
 use std::io::Write as _;
 
-use hashlane_simd::{BLOCK_LEN, Block, MAX_LANES, MAX_PARTS, Portable, Quads, Simd};
+use hashlane_simd::{BLOCK_LEN, Block, MAX_LANES, MAX_QUADS, Portable, Quads, Simd};
 
 /// Words at the limits of signed and unsigned comparisons, and others. Their number has no common
 /// factor with the number of lanes.
@@ -222,7 +222,7 @@ fn moves<S: Quads>(
 }
 
 fn check_parts<S: Quads>(token: S) {
-    assert_eq!(S::PARTS * 4, S::LANES);
+    assert_eq!(S::QUADS * 4, S::LANES);
     moves(
         token,
         "zip_lo32",
@@ -254,7 +254,7 @@ fn check_parts<S: Quads>(token: S) {
         |[a]| a.swap_bytes(),
     );
 
-    let blocks: [Block; MAX_PARTS] = std::array::from_fn(|part| block(part, 0));
+    let blocks: [Block; MAX_QUADS] = std::array::from_fn(|part| block(part, 0));
     let mut found = [[0; MAX_LANES]; 4];
     let mut row = [0; MAX_LANES];
     token.vectorize(|| {
@@ -266,9 +266,9 @@ fn check_parts<S: Quads>(token: S) {
             token.store(vector, words);
         }
         let rows = blocks.each_ref().map(|block| block.first_chunk().unwrap());
-        token.store(token.load_parts(rows), &mut row);
+        token.store(token.load_quads(rows), &mut row);
     });
-    for part in 0..S::PARTS {
+    for part in 0..S::QUADS {
         for i in 0..BLOCK_LEN / 4 {
             let bytes = blocks[part][4 * i..].first_chunk().copied().unwrap();
             let word = found[i / 4][4 * part + i % 4];
@@ -281,7 +281,7 @@ fn check_parts<S: Quads>(token: S) {
                 assert_eq!(
                     row[4 * part + i],
                     u32::from_ne_bytes(bytes),
-                    "load_parts, part {part}, word {i}"
+                    "load_quads, part {part}, word {i}"
                 );
             }
         }
@@ -337,7 +337,7 @@ tokens! {
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 fn check_schedule<S: hashlane_simd::Schedule>(token: S) {
-    use hashlane_simd::Row;
+    use hashlane_simd::Group;
 
     check_words(S::WORD);
     moves(token, "halves", S::halves, [(0, 0), (0, 1), (1, 2), (1, 3)]);
@@ -364,14 +364,14 @@ fn check_schedule<S: hashlane_simd::Schedule>(token: S) {
     for seed in 0..64 {
         let words = words(seed);
         let mut found = [0; MAX_LANES];
-        let mut row: Row = [0xdead_beef; 8];
+        let mut row: Group = [0xdead_beef; 8];
         let mut splat = [0; MAX_LANES];
         let four = *words.first_chunk().unwrap();
         token.vectorize(|| {
             let vector = token.load(&words);
             token.store(token.shr64::<17>(vector), &mut found);
-            token.store_row(vector, &mut row);
-            token.store(token.splat_part(&four), &mut splat);
+            token.store_group(vector, &mut row);
+            token.store(token.splat_quad(&four), &mut splat);
         });
         for lane in (0..S::LANES).step_by(2) {
             let pair = u64::from(words[lane]) | u64::from(words[lane + 1]) << 32;
@@ -383,11 +383,11 @@ fn check_schedule<S: hashlane_simd::Schedule>(token: S) {
             );
         }
         for lane in 0..S::LANES {
-            assert_eq!(splat[lane], four[lane % 4], "splat_part, lane {lane}");
+            assert_eq!(splat[lane], four[lane % 4], "splat_quad, lane {lane}");
         }
         for (i, &word) in row.iter().enumerate() {
             let wanted = if i < S::LANES { words[i] } else { 0xdead_beef };
-            assert_eq!(word, wanted, "store_row, word {i}");
+            assert_eq!(word, wanted, "store_group, word {i}");
         }
     }
 }

@@ -17,7 +17,7 @@
 //! # Tricks
 //!
 //! - With one message, the unit idles while it waits for the result of the rounds before. A second
-//!   message, interleaved group by group, uses part of that time.
+//!   message, interleaved group by group, uses some of that time.
 //! - The loops over `N` have constant bounds and are unrolled.
 //! - The first word is the lowest one in a register, so the state needs no rearrangement.
 //!
@@ -54,9 +54,9 @@ pub(crate) fn sha1<const N: usize>(
                 let (abcd_in, e_in) = (abcd, e);
                 let mut w = [[s.splat(0); 4]; N];
                 for n in 0..N {
-                    let (rows, _) = inputs[n][block].as_chunks::<16>();
+                    let (quarters, _) = inputs[n][block].as_chunks::<16>();
                     for i in 0..4 {
-                        w[n][i] = s.load_bytes(&rows[i]);
+                        w[n][i] = s.load_bytes(&quarters[i]);
                     }
                 }
                 unroll!(Q in 0..20 => {
@@ -111,9 +111,9 @@ pub(crate) fn sha256<const N: usize>(
                 let (abcd_in, efgh_in) = (abcd, efgh);
                 let mut w = [[s.splat(0); 4]; N];
                 for n in 0..N {
-                    let (rows, _) = inputs[n][block].as_chunks::<16>();
+                    let (quarters, _) = inputs[n][block].as_chunks::<16>();
                     for i in 0..4 {
-                        w[n][i] = s.load_bytes(&rows[i]);
+                        w[n][i] = s.load_bytes(&quarters[i]);
                     }
                 }
                 let (k, _) = sha256::K.as_chunks::<4>();

@@ -10,10 +10,10 @@
 //! ```text
 //! current = W + K of block 0
 //! for each block n:
-//!     for each row of four rounds:
+//!     for each group of four rounds:
 //!         for each of the four rounds:
-//!             v = round(v, current[row][round])
-//!             prepare a quarter of this row of block n + 1 in `next`
+//!             v = round(v, current[group][round])
+//!             prepare a quarter of this group of block n + 1 in `next`
 //!     state += v
 //!     swap current and next
 //! ```
@@ -54,53 +54,53 @@ pub(crate) fn compress<A: Rounds, S: Schedule>(s: S, state: &mut State, blocks: 
 }
 
 /// Loads quarter `q` (words `4 * q` to `4 * q + 3`) of block `first`, and of the next block if
-/// the vector has two parts.
+/// the vector has two quads.
 #[inline(always)]
 pub(super) fn load_quarter<S: Schedule>(s: S, blocks: &[Block], first: usize, q: usize) -> S::V {
     let last = blocks.len() - 1;
-    let quarter = |part: usize| &blocks[(first + part).min(last)].as_chunks::<16>().0[q];
-    let second = quarter(usize::from(S::PARTS > 1));
+    let quarter = |quad: usize| &blocks[(first + quad).min(last)].as_chunks::<16>().0[q];
+    let second = quarter(usize::from(S::QUADS > 1));
     let first = quarter(0);
-    s.swap_bytes(s.load_parts([first, second, first, first]))
+    s.swap_bytes(s.load_quads([first, second, first, first]))
 }
 
 /// Compresses `blocks` into `state` with the rounds of an algorithm.
 ///
-/// - `rows`: the number of rows of four rounds, and their range.
-/// - `prepare`: computes stage `STAGE` (0 to 3) of row `G` of the blocks from `first` on.
+/// - `groups`: the number of groups of four rounds, and their range.
+/// - `prepare`: computes stage `STAGE` (0 to 3) of group `G` of the blocks from `first` on.
 macro_rules! one_message {
     ($A:ty, $S:ident, $blocks:ident, $state:ident,
-     rows: $n_rows:literal in $from:tt .. $to:tt,
-     prepare: |$G:ident, $STAGE:ident, $first:ident, $rows:ident| $prepare:block) => {
+     groups: $n_groups:literal in $from:tt .. $to:tt,
+     prepare: |$G:ident, $STAGE:ident, $first:ident, $groups:ident| $prepare:block) => {
         let mut h = *<$A>::variables(&mut *$state);
-        let (current, next) = &mut ([[0; 8]; $n_rows], [[0; 8]; $n_rows]);
+        let (current, next) = &mut ([[0; 8]; $n_groups], [[0; 8]; $n_groups]);
         let (mut current, mut next) = (current, next);
         unroll!($G in $from .. $to => {
             unroll!($STAGE in 0..4 => {
-                let ($first, $rows) = (0, &mut *current);
+                let ($first, $groups) = (0, &mut *current);
                 $prepare
             });
         });
         let mut n = 0;
         while n < $blocks.len() {
             macro_rules! block {
-                ($part:literal) => {
+                ($quad:literal) => {
                     let mut v = h;
                     let mut b_xor_c = h[1] ^ h[2];
                     unroll!(I in $from .. $to => {
-                        let row = current[I];
+                        let group = current[I];
                         unroll!(J in 0..4 => {
-                            let w_k = row[4 * $part + J];
+                            let w_k = group[4 * $quad + J];
                             <$A>::round::<{ 4 * I + J }, _>($S::WORD, &mut v, &mut b_xor_c, w_k);
-                            if $S::PARTS == 1 {
+                            if $S::QUADS == 1 {
                                 const $G: usize = I;
                                 const $STAGE: usize = J;
-                                let ($first, $rows) = (n + 1, &mut *next);
+                                let ($first, $groups) = (n + 1, &mut *next);
                                 $prepare
                             } else if J % 2 == 1 {
-                                const $G: usize = $n_rows / 2 * $part + I / 2;
+                                const $G: usize = $n_groups / 2 * $quad + I / 2;
                                 const $STAGE: usize = I % 2 * 2 + J / 2;
-                                let ($first, $rows) = (n + 2, &mut *next);
+                                let ($first, $groups) = (n + 2, &mut *next);
                                 $prepare
                             }
                         });
@@ -111,10 +111,10 @@ macro_rules! one_message {
                 };
             }
             block!(0);
-            if $S::PARTS == 2 && n + 1 < $blocks.len() {
+            if $S::QUADS == 2 && n + 1 < $blocks.len() {
                 block!(1);
             }
-            n += $S::PARTS;
+            n += $S::QUADS;
             core::mem::swap(&mut current, &mut next);
         }
         $state[..h.len()].copy_from_slice(&h);

@@ -31,8 +31,8 @@ macro_rules! unroll {
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use unroll;
 
-/// An algorithm: its constants, and the parts of its compression function. The kernels put the
-/// parts together for every width of vectors.
+/// An algorithm: its constants, and the steps of its compression function. The kernels put the
+/// steps together for every width of vectors.
 pub trait Rounds {
     /// The name in lower case without a hyphen, as in kernel names.
     const NAME: &'static str;

@@ -2,7 +2,7 @@
 
 use hashlane_simd::Simd;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-use hashlane_simd::{Row, Schedule};
+use hashlane_simd::{Group, Schedule};
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use crate::types::Block;
@@ -54,7 +54,7 @@ impl Rounds for Sha1Compression {
     /// Computes a word as in FIPS 180-4 section 6.1.3, with the schedule in sixteen words.
     #[inline(always)]
     fn next_word<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
-        s.part(
+        s.fragment(
             #[inline(always)]
             move || {
                 let sum = s.parity(w[(T + 13) % 16], w[(T + 8) % 16], w[(T + 2) % 16]);
@@ -75,7 +75,7 @@ impl Rounds for Sha1Compression {
     /// which depends on the last addition of the round before.
     #[inline(always)]
     fn round<const T: usize, S: Simd>(s: S, v: &mut [S::V; 5], _: &mut S::V, w_k: S::V) {
-        s.part(
+        s.fragment(
             #[inline(always)]
             move || {
                 let a = v[const { place(0, T, 5) }];
@@ -99,11 +99,11 @@ impl Rounds for Sha1Compression {
     fn compress_scheduled<S: Schedule>(s: S, state: &mut State, blocks: &[Block]) {
         let mut w = [s.splat(0); 8];
         one_message!(Self, S, blocks, state,
-            rows: 20 in 0..20,
-            prepare: |G, STAGE, first, rows| {
-                // One call per row, between the second and the third round.
-                if STAGE == usize::from(S::PARTS == 1) {
-                    prepare::<G, S>(s, &mut w, blocks, first, rows);
+            groups: 20 in 0..20,
+            prepare: |G, STAGE, first, groups| {
+                // One call per group, between the second and the third round.
+                if STAGE == usize::from(S::QUADS == 1) {
+                    prepare::<G, S>(s, &mut w, blocks, first, groups);
                 }
             }
         );
@@ -125,7 +125,7 @@ fn prepare<const G: usize, S: Schedule>(
     w: &mut [S::V; 8],
     blocks: &[Block],
     first: usize,
-    rows: &mut [Row; 20],
+    groups: &mut [Group; 20],
 ) {
     let back = |n: usize| w[(G + 8 - n) % 8];
     let group = if G < 4 {
@@ -142,5 +142,5 @@ fn prepare<const G: usize, S: Schedule>(
         s.rotl::<2, 30>(s.xor(s.xor(back(8), back(7)), s.xor(back(4), w6)))
     };
     w[G % 8] = group;
-    s.store_row(s.add(group, s.splat(const { k(4 * G) })), &mut rows[G]);
+    s.store_group(s.add(group, s.splat(const { k(4 * G) })), &mut groups[G]);
 }

@@ -2,7 +2,7 @@
 
 use hashlane_simd::Simd;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-use hashlane_simd::{Row, Schedule};
+use hashlane_simd::{Group, Schedule};
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use crate::types::Block;
@@ -59,7 +59,7 @@ impl Rounds for Sha256Compression {
     /// Computes a word as in FIPS 180-4 section 6.2.2, step 1.
     #[inline(always)]
     fn next_word<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
-        s.part(
+        s.fragment(
             #[inline(always)]
             move || {
                 let (w15, w2) = (w[(T + 1) % 16], w[(T + 14) % 16]);
@@ -83,7 +83,7 @@ impl Rounds for Sha256Compression {
     /// Computes a round as in FIPS 180-4 section 6.2.2, step 3.
     #[inline(always)]
     fn round<const T: usize, S: Simd>(s: S, v: &mut [S::V; 8], b_xor_c: &mut S::V, w_k: S::V) {
-        s.part(
+        s.fragment(
             #[inline(always)]
             move || {
                 let a = v[const { place(0, T, 8) }];
@@ -109,11 +109,11 @@ impl Rounds for Sha256Compression {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     #[inline(always)]
     fn compress_scheduled<S: Schedule>(s: S, state: &mut State, blocks: &[Block]) {
-        let mut group = Group::new(s);
+        let mut words = NextWords::new(s);
         one_message!(Self, S, blocks, state,
-            rows: 16 in 0..16,
-            prepare: |G, STAGE, first, rows| {
-                group.prepare::<G, STAGE, S>(s, blocks, first, rows);
+            groups: 16 in 0..16,
+            prepare: |G, STAGE, first, groups| {
+                words.prepare::<G, STAGE, S>(s, blocks, first, groups);
             }
         );
     }
@@ -125,7 +125,7 @@ impl Rounds for Sha256Compression {
 /// thirty vector operations. If all of them ran between two rounds, they would delay the next step
 /// of the chain of rounds. The operations are therefore spread over four stages.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-struct Group<V> {
+struct NextWords<V> {
     /// The last four groups; group `g` is at index g mod 4.
     w: [V; 4],
     /// The sum of the terms that are already computed.
@@ -133,7 +133,7 @@ struct Group<V> {
 }
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-impl<V: Copy> Group<V> {
+impl<V: Copy> NextWords<V> {
     #[inline(always)]
     fn new<S: Schedule<V = V>>(s: S) -> Self {
         let zero = s.splat(0);
@@ -143,14 +143,14 @@ impl<V: Copy> Group<V> {
         }
     }
 
-    /// Runs stage `STAGE` of group `G`. The last stage, 3, stores the group in its row.
+    /// Runs stage `STAGE` of group `G`. The last stage, 3, stores the group in its place.
     #[inline(always)]
     fn prepare<const G: usize, const STAGE: usize, S: Schedule<V = V>>(
         &mut self,
         s: S,
         blocks: &[Block],
         first: usize,
-        rows: &mut [Row; 16],
+        groups: &mut [Group; 16],
     ) {
         let Self { w, sum } = self;
         let back = |n: usize| w[(G + 4 - n) % 4];
@@ -169,7 +169,7 @@ impl<V: Copy> Group<V> {
                     w[G % 4] = add_small_sigma1_high(s, *sum, w[G % 4]);
                 }
                 let (k, _) = K.as_chunks::<4>();
-                s.store_row(s.add(w[G % 4], s.splat_part(&k[G])), &mut rows[G]);
+                s.store_group(s.add(w[G % 4], s.splat_quad(&k[G])), &mut groups[G]);
             }
             _ => {}
         }

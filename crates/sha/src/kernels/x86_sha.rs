@@ -56,9 +56,9 @@ pub(crate) fn sha1<const N: usize>(
                 let (abcd_in, e_in) = (abcd, e);
                 let mut w = [[s.zero(); 4]; N];
                 for n in 0..N {
-                    let (rows, _) = inputs[n][block].as_chunks::<16>();
+                    let (quarters, _) = inputs[n][block].as_chunks::<16>();
                     for i in 0..4 {
-                        w[n][i] = s.reverse_bytes(s.load_bytes(&rows[i]));
+                        w[n][i] = s.reverse_bytes(s.load_bytes(&quarters[i]));
                     }
                 }
                 let mut before = abcd;
@@ -124,9 +124,9 @@ pub(crate) fn sha256<const N: usize>(
                 );
                 let mut w = [[s.zero(); 4]; N];
                 for n in 0..N {
-                    let (rows, _) = inputs[n][block].as_chunks::<16>();
+                    let (quarters, _) = inputs[n][block].as_chunks::<16>();
                     for i in 0..4 {
-                        w[n][i] = s.swap_bytes(s.load_bytes(&rows[i]));
+                        w[n][i] = s.swap_bytes(s.load_bytes(&quarters[i]));
                     }
                 }
                 let (k, _) = sha256::K.as_chunks::<4>();

@@ -52,12 +52,12 @@ use crate::types::{Block, LaneStates, MAX_LANES, State};
 
 kernel_table! {
     one {
-        Portable(Portable) of Portable, sha1: [0.19], sha256: [0.09], lanes::compress::<A>;
-        ArmShaX1(ArmSha) of ArmSha, sha1: [0.7], sha256: [0.7], sha_streams::compress::<A>;
+        Portable(Portable), sha1: [0.19], sha256: [0.09], lanes::compress::<A>;
+        ArmShaX1(ArmSha), sha1: [0.7], sha256: [0.7], sha_streams::compress::<A>;
     }
     lanes {
-        NeonX4(Neon) of Neon x 4, sha1: [0.36], sha256: [0.17], lanes<_>;
-        NeonSha3X4(NeonSha3) of NeonSha3 x 4, sha1: [0.395], sha256: [0.185], lanes<_>;
-        ArmShaX2(ArmSha) of ArmSha x 2, sha1: [0.83], sha256: [1.05], sha_streams<2>;
+        NeonX4(Neon) x 4, sha1: [0.36], sha256: [0.17], lanes<_>;
+        NeonSha3X4(NeonSha3) x 4, sha1: [0.395], sha256: [0.185], lanes<_>;
+        ArmShaX2(ArmSha) x 2, sha1: [0.83], sha256: [1.05], sha_streams<2>;
     }
 }

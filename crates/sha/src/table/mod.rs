@@ -1,15 +1,15 @@
 //! The table of kernels, through which the engine calls their bodies.
 //!
-//! The rows of x86 and of ARM are in files of their own, those of other architectures at the end of
-//! this one. A row names a kernel, the token that proves that the CPU can run it, its rates on each
+//! The entries of x86 and of ARM are in files of their own, those of other architectures at the end
+//! of this one. An entry names a kernel, the token that proves that the CPU can run it, its rates on each
 //! family of CPUs, and its function.
 
 /// Defines [`Kernel`] from a table: kernels of one message first, then kernels of several messages.
 macro_rules! kernel_table {
     (
-        one { $($one:ident($one_token:ident) of $one_backend:ident,
-            sha1: $one_sha1:tt, sha256: $one_sha256:tt, $compress:expr;)* }
-        lanes { $($many:ident($token:ident) of $backend:ident x $lanes:literal,
+        one { $($one:ident($one_token:ident), sha1: $one_sha1:tt, sha256: $one_sha256:tt,
+            $compress:expr;)* }
+        lanes { $($many:ident($token:ident) x $lanes:literal,
             sha1: $sha1:tt, sha256: $sha256:tt, $body:ident<$parameter:tt>;)* }
     ) => {
         /// A way to run a compression function. Each variant holds the token that proves that this
@@ -31,10 +31,11 @@ macro_rules! kernel_table {
                 .flatten()
             }
 
+            /// Returns the backend of the kernel, which has the name of its token.
             pub(crate) fn backend(self) -> Backend {
                 match self {
-                    $(Self::$one(_) => Backend::$one_backend,)*
-                    $(Self::$many(_) => Backend::$backend,)*
+                    $(Self::$one(_) => Backend::$one_token,)*
+                    $(Self::$many(_) => Backend::$token,)*
                 }
             }
 
@@ -169,16 +170,16 @@ cfg_if::cfg_if! {
                 // Zen 3 generation (rustc 1.95, 2026-11).
                 kernel_table! {
                     one {
-                        Portable(Portable) of Portable, sha1: [0.73], sha256: [0.24], lanes::compress::<A>;
+                        Portable(Portable), sha1: [0.73], sha256: [0.24], lanes::compress::<A>;
                     }
                     lanes {
-                        Simd128X4(Simd128) of Simd128 x 4, sha1: [1.77], sha256: [0.49], lanes<_>;
+                        Simd128X4(Simd128) x 4, sha1: [1.77], sha256: [0.49], lanes<_>;
                     }
                 }
             } else {
                 kernel_table! {
                     one {
-                        Portable(Portable) of Portable, sha1: [0.86], sha256: [0.35], lanes::compress::<A>;
+                        Portable(Portable), sha1: [0.86], sha256: [0.35], lanes::compress::<A>;
                     }
                     lanes {
                     }

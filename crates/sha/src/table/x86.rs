@@ -56,21 +56,21 @@ use crate::types::{Block, LaneStates, MAX_LANES, State};
 
 kernel_table! {
     one {
-        Portable(Portable) of Portable, sha1: [0.88, 0.737, 0.737, 0.737], sha256: [0.397, 0.291, 0.291, 0.291], lanes::compress::<A>;
-        Sse2X1(Sse2) of Sse2, sha1: [1.09, 0.888, 0.888, 0.888], sha256: [0.475, 0.423, 0.423, 0.423], one_message::compress::<A, _>;
-        Ssse3X1(Ssse3) of Ssse3, sha1: [1.1, 0.889, 0.889, 0.889], sha256: [0.48, 0.357, 0.357, 0.357], one_message::compress::<A, _>;
-        AvxX1(Avx) of Avx, sha1: [1.05, 0.847, 0.847, 0.847], sha256: [0.48, 0.404, 0.404, 0.404], one_message::compress::<A, _>;
-        Avx2X1(Avx2) of Avx2, sha1: [1.12, 0.869, 0.869, 0.869], sha256: [0.504, 0.445, 0.445, 0.445], one_message::compress::<A, _>;
-        Avx512VlX1(Avx512Vl) of Avx512Vl, sha1: [1.13, 0.88, 0.88, 0.88], sha256: [0.527, 0.465, 0.465, 0.465], one_message::compress::<A, _>;
-        ShaNiX1(ShaNi) of ShaNi, sha1: [2.05, 1.695, 1.695, 1.695], sha256: [1.87, 1.588, 1.588, 1.588], sha_streams::compress::<A>;
+        Portable(Portable), sha1: [0.88, 0.737, 0.737, 0.737], sha256: [0.397, 0.291, 0.291, 0.291], lanes::compress::<A>;
+        Sse2X1(Sse2), sha1: [1.09, 0.888, 0.888, 0.888], sha256: [0.475, 0.423, 0.423, 0.423], one_message::compress::<A, _>;
+        Ssse3X1(Ssse3), sha1: [1.1, 0.889, 0.889, 0.889], sha256: [0.48, 0.357, 0.357, 0.357], one_message::compress::<A, _>;
+        AvxX1(Avx), sha1: [1.05, 0.847, 0.847, 0.847], sha256: [0.48, 0.404, 0.404, 0.404], one_message::compress::<A, _>;
+        Avx2X1(Avx2), sha1: [1.12, 0.869, 0.869, 0.869], sha256: [0.504, 0.445, 0.445, 0.445], one_message::compress::<A, _>;
+        Avx512VlX1(Avx512Vl), sha1: [1.13, 0.88, 0.88, 0.88], sha256: [0.527, 0.465, 0.465, 0.465], one_message::compress::<A, _>;
+        ShaNiX1(ShaNi), sha1: [2.05, 1.695, 1.695, 1.695], sha256: [1.87, 1.588, 1.588, 1.588], sha_streams::compress::<A>;
     }
     lanes {
-        Sse2X4(Sse2) of Sse2 x 4, sha1: [1.83, 1.711, 1.711, 1.711], sha256: [0.83, 0.55, 0.55, 0.55], lanes<_>;
-        AvxX4(Avx) of Avx x 4, sha1: [1.9, 1.84, 1.78, 1.84], sha256: [0.842, 0.77, 0.598, 0.77], lanes<_>;
-        Avx2X8(Avx2) of Avx2 x 8, sha1: [3.73, 3.593, 3.41, 3.593], sha256: [1.67, 1.486, 1.19, 1.486], lanes<_>;
-        Avx512VlX8(Avx512Vl) of Avx512Vl x 8, sha1: [6.32, 6.06, 6.06, 5.85], sha256: [3.2, 2.65, 2.65, 2.96], lanes<_>;
-        Avx512X16(Avx512) of Avx512 x 16, sha1: [8.68, 6.98, 6.98, 11.7], sha256: [4.34, 3.06, 3.06, 5.79], lanes<_>;
-        ShaNiX2(ShaNi) of ShaNi x 2, sha1: [2.41, 2.97, 2.31, 2.97], sha256: [2.26, 3.13, 2.27, 2.37], sha_streams<2>;
-        ShaNiX4(ShaNi) of ShaNi x 4, sha1: [2.07, 4.24, 2.44, 4.24], sha256: [2.31, 3.38, 2.31, 2.37], sha_streams<4>;
+        Sse2X4(Sse2) x 4, sha1: [1.83, 1.711, 1.711, 1.711], sha256: [0.83, 0.55, 0.55, 0.55], lanes<_>;
+        AvxX4(Avx) x 4, sha1: [1.9, 1.84, 1.78, 1.84], sha256: [0.842, 0.77, 0.598, 0.77], lanes<_>;
+        Avx2X8(Avx2) x 8, sha1: [3.73, 3.593, 3.41, 3.593], sha256: [1.67, 1.486, 1.19, 1.486], lanes<_>;
+        Avx512VlX8(Avx512Vl) x 8, sha1: [6.32, 6.06, 6.06, 5.85], sha256: [3.2, 2.65, 2.65, 2.96], lanes<_>;
+        Avx512X16(Avx512) x 16, sha1: [8.68, 6.98, 6.98, 11.7], sha256: [4.34, 3.06, 3.06, 5.79], lanes<_>;
+        ShaNiX2(ShaNi) x 2, sha1: [2.41, 2.97, 2.31, 2.97], sha256: [2.26, 3.13, 2.27, 2.37], sha_streams<2>;
+        ShaNiX4(ShaNi) x 4, sha1: [2.07, 4.24, 2.44, 4.24], sha256: [2.31, 3.38, 2.31, 2.37], sha_streams<4>;
     }
 }

@@ -3,9 +3,10 @@
 use ::hmac::KeyInit;
 
 use crate::algorithm::Algorithm;
-use crate::engine::{Engine, KernelName};
+use crate::engine::Engine;
 use crate::hasher::{Sha1, Sha256};
 use crate::hmac::{HmacKey, Mac};
+use crate::kernel_name::KernelName;
 
 use super::{Kernel, fields, from_hex, kernels_run, message};
 
@@ -96,7 +97,7 @@ pub(super) fn known_answers<A: Reference>(kernel: Kernel) {
             assert_eq!(verified, Ok(()), "case {i}, alone");
 
             let n = kernel.lanes() + 1;
-            let mut macs = vec![Mac::default(); n];
+            let mut macs = vec![Mac::placeholder(); n];
             let messages = vec![case.message.as_slice(); n];
             engine.hmac_many(&key, &messages, &mut macs);
             for mac in macs {
@@ -120,7 +121,7 @@ pub(super) fn unequal_lengths<A: Reference>(kernel: Kernel) {
             .map(|i| message(i, (i * i * 7919) % 1000))
             .collect();
         let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
-        let mut macs = vec![Mac::default(); n_messages];
+        let mut macs = vec![Mac::placeholder(); n_messages];
         let ready = HmacKey::<A>::with_engine(engine, &key);
         engine.hmac_many(&ready, &messages, &mut macs);
         for (message, mac) in messages.iter().zip(&macs) {
