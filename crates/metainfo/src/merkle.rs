@@ -11,11 +11,15 @@
 //! piece has no piece layer. Its tree is only as high as its leaves need, so its root differs from
 //! the node of a piece with the same bytes in a longer file.
 //!
+//! A function that hashes its arguments takes the engine for that, also for a single node. The nodes
+//! of [`padding`] are constants. The rest of the crate hashes with [`Engine::detect`]: what it hashes
+//! is as small as a .torrent file.
+//!
 //! No function of this module panics.
 
 use std::sync::LazyLock;
 
-use hashlane_sha::{Engine, Sha256, Sha256Digest, digest};
+use hashlane_sha::{Engine, Sha256, Sha256Digest};
 
 /// Length of the part of a file under one leaf: 16 KiB (BEP 52 calls it a block).
 pub const LEAF_LEN: u32 = 16 << 10;
@@ -36,22 +40,26 @@ pub fn height_of(n_leaves: u64) -> u32 {
 /// which every leaf hash is zero. The nodes up to a height of 64, the largest that [`height_of`]
 /// returns, are computed once.
 pub fn padding(height: u32) -> Node {
+    fn twice(node: &Node) -> Node {
+        parent(Engine::detect(), node, node)
+    }
     static PADDING: LazyLock<[Node; 65]> = LazyLock::new(|| {
         let mut nodes = [[0; 32]; 65];
         for height in 1..nodes.len() {
-            nodes[height] = parent(&nodes[height - 1], &nodes[height - 1]);
+            nodes[height] = twice(&nodes[height - 1]);
         }
         nodes
     });
     match PADDING.get(height as usize) {
         Some(node) => *node,
-        None => (64..height).fold(PADDING[64], |node, _| parent(&node, &node)),
+        None => (64..height).fold(PADDING[64], |node, _| twice(&node)),
     }
 }
 
 /// Returns the node above two neighbours.
-pub fn parent(left: &Node, right: &Node) -> Node {
-    digest::<Sha256>([*left, *right].as_flattened()).into()
+pub fn parent(engine: Engine, left: &Node, right: &Node) -> Node {
+    let pair = [*left, *right];
+    engine.digest::<Sha256>(pair.as_flattened()).into()
 }
 
 /// Returns the root over a level of nodes, all of this height, padded to a power of two.
@@ -66,7 +74,7 @@ pub fn root_over(engine: Engine, level: &[Node], height: u32) -> Node {
         let pairs = level.len() / 2 * 2;
         push_parents(engine, &level[..pairs], &mut above);
         if let [last] = &level[pairs..] {
-            above.push(parent(last, &padding(height)));
+            above.push(parent(engine, last, &padding(height)));
         }
         level = above.into();
         height = height.saturating_add(1);
@@ -145,7 +153,8 @@ mod tests {
             _ => {
                 let half = leaves.len().min(1 << (height - 1));
                 let (left, right) = leaves.split_at(half);
-                parent(&naive(left, height - 1), &naive(right, height - 1))
+                let [left, right] = [left, right].map(|half| naive(half, height - 1));
+                parent(Engine::detect(), &left, &right)
             }
         }
     }

@@ -10,22 +10,22 @@ pub const CHUNK_LEN: usize = 16 << 10;
 
 /// A way to combine the digests of the chunks of a message, such as a merkle tree over leaves (BEP 52).
 pub trait ChunkDigests {
-    /// The algorithm that hashes chunks.
-    type Algorithm: Algorithm;
+    /// The hash function of the chunks.
+    type ChunkHash: Algorithm;
 
     /// The result for a message.
     type Digest: Send;
 
-    /// Starts a message in a lane, and discards the previous message of the lane. Returns the number of bytes that are
+    /// Starts a message in a slot, and discards the previous message of the slot. Returns the number of bytes that are
     /// cut into chunks, from the first byte on. The rest of the message is not hashed.
-    fn start(&mut self, lane: usize, message: u32) -> u64;
+    fn start(&mut self, slot: usize, message: u32) -> u64;
 
-    /// Appends chunks to the message in each lane. `lens[i]` is the number of bytes that lane `i` receives. `digests`
-    /// are the digests of all chunks, lane by lane.
-    fn append(&mut self, lens: &[usize], digests: &[<Self::Algorithm as Algorithm>::Digest]);
+    /// Appends chunks to the message in each slot. `lens[i]` is the number of bytes that slot `i` receives. `digests`
+    /// are the digests of all chunks, slot by slot.
+    fn append(&mut self, lens: &[usize], digests: &[<Self::ChunkHash as Algorithm>::Digest]);
 
-    /// Returns the results for the messages in these lanes, in the order of `lanes`.
-    fn finish(&mut self, lanes: &[usize]) -> Vec<Self::Digest>;
+    /// Returns the results for the messages in these slots, in the order of `slots`.
+    fn finish(&mut self, slots: &[usize]) -> Vec<Self::Digest>;
 
     /// Returns the result for a message of `len_bytes` zeros. Returns `None` if the run is cancelled before it is known.
     fn zeros(&mut self, message: u32, len_bytes: u64, cancel: &CancelToken)
@@ -38,7 +38,7 @@ pub trait ChunkDigests {
 pub struct ChunkHasher<C> {
     engine: Engine,
     chunks: C,
-    /// Number of bytes that are still to be hashed, by lane.
+    /// Number of bytes that are still to be hashed, by slot.
     rests: Vec<u64>,
 }
 
@@ -59,11 +59,11 @@ impl<C: ChunkDigests> MessageHasher for ChunkHasher<C> {
     // As for `MessageDigest`: only the engine reads bytes.
     const MAPS: Maps<Self> = Maps::ALLOWED;
 
-    fn start(&mut self, lane: usize, message: u32) {
-        if lane >= self.rests.len() {
-            self.rests.resize(lane + 1, 0);
+    fn start(&mut self, slot: usize, message: u32) {
+        if slot >= self.rests.len() {
+            self.rests.resize(slot + 1, 0);
         }
-        self.rests[lane] = self.chunks.start(lane, message);
+        self.rests[slot] = self.chunks.start(slot, message);
     }
 
     fn update(&mut self, windows: &[&[u8]]) {
@@ -77,14 +77,14 @@ impl<C: ChunkDigests> MessageHasher for ChunkHasher<C> {
             lens.push(len_bytes);
             *rest -= len_bytes as u64;
         }
-        let mut digests = vec![<C::Algorithm as Algorithm>::Digest::default(); chunks.len()];
+        let mut digests = vec![<C::ChunkHash as Algorithm>::Digest::default(); chunks.len()];
         self.engine
-            .digest_many::<C::Algorithm>(&chunks, &mut digests);
+            .digest_many::<C::ChunkHash>(&chunks, &mut digests);
         self.chunks.append(&lens, &digests);
     }
 
-    fn finish(&mut self, lanes: &[usize]) -> Vec<C::Digest> {
-        self.chunks.finish(lanes)
+    fn finish(&mut self, slots: &[usize]) -> Vec<C::Digest> {
+        self.chunks.finish(slots)
     }
 
     fn zeros(&mut self, message: u32, len_bytes: u64, cancel: &CancelToken) -> Option<C::Digest> {

@@ -20,7 +20,7 @@ const KEPT_ZEROS: usize = 4;
 
 /// A hasher of messages that a worker reads side by side. Each worker has its own hashers.
 ///
-/// A message occupies a numbered lane from [`start`](Self::start) until [`finish`](Self::finish).
+/// A message occupies a numbered slot from [`start`](Self::start) until [`finish`](Self::finish).
 /// Its bytes arrive in windows. The lengths of all windows except the last are multiples of 16 KiB.
 ///
 /// A pair `(A, B)` computes two digests of each message while its bytes are in the cache. An
@@ -41,15 +41,15 @@ pub trait MessageHasher {
         1
     }
 
-    /// Starts a message in a lane, and discards the previous message of the lane.
-    fn start(&mut self, lane: usize, message: u32);
+    /// Starts a message in a slot, and discards the previous message of the slot.
+    fn start(&mut self, slot: usize, message: u32);
 
-    /// Appends a window to the message in each lane: `windows[i]` belongs to lane `i`. The window of
-    /// a lane without a message is empty.
+    /// Appends a window to the message in each slot: `windows[i]` belongs to slot `i`. The window of
+    /// a slot without a message is empty.
     fn update(&mut self, windows: &[&[u8]]);
 
-    /// Returns the digests of the messages in these lanes, in the order of `lanes`.
-    fn finish(&mut self, lanes: &[usize]) -> Vec<Self::Digest>;
+    /// Returns the digests of the messages in these slots, in the order of `slots`.
+    fn finish(&mut self, slots: &[usize]) -> Vec<Self::Digest>;
 
     /// Returns the digest of a message of `len_bytes` zeros. Returns `None` if the run is cancelled
     /// before the digest is known.
@@ -94,8 +94,8 @@ impl<H: ?Sized> fmt::Debug for Maps<H> {
 #[derive(Debug)]
 pub struct MessageDigest<A: Algorithm> {
     engine: Engine,
-    /// Hashers by lane.
-    lanes: Vec<A>,
+    /// Hashers by slot.
+    slots: Vec<A>,
     /// Lengths and digests of zeros, the oldest first.
     zeros: Vec<(u64, A::Digest)>,
 }
@@ -105,7 +105,7 @@ impl<A: Algorithm> MessageDigest<A> {
     pub fn new(engine: Engine) -> Self {
         Self {
             engine,
-            lanes: Vec::new(),
+            slots: Vec::new(),
             zeros: Vec::new(),
         }
     }
@@ -117,27 +117,27 @@ impl<A: Algorithm> MessageHasher for MessageDigest<A> {
     // The engine loads words and computes with them. No index and no branch depends on a byte.
     const MAPS: Maps<Self> = Maps::ALLOWED;
 
-    fn start(&mut self, lane: usize, _: u32) {
-        if let Some(hasher) = self.lanes.get_mut(lane) {
+    fn start(&mut self, slot: usize, _: u32) {
+        if let Some(hasher) = self.slots.get_mut(slot) {
             hasher.reset();
         } else {
-            self.lanes.resize(lane + 1, A::with_engine(self.engine));
+            self.slots.resize(slot + 1, A::with_engine(self.engine));
         }
     }
 
     fn update(&mut self, windows: &[&[u8]]) {
-        assert!(windows.len() <= self.lanes.len(), "each window has a lane");
+        assert!(windows.len() <= self.slots.len(), "each window has a slot");
         let windows = windows.iter().copied();
-        self.engine.update_many(self.lanes.iter_mut().zip(windows));
+        self.engine.update_many(self.slots.iter_mut().zip(windows));
     }
 
-    fn finish(&mut self, lanes: &[usize]) -> Vec<A::Digest> {
-        let mut digests = vec![A::Digest::default(); lanes.len()];
-        if lanes.iter().copied().eq(0..lanes.len()) {
-            let lanes = &mut self.lanes[..lanes.len()];
-            self.engine.finalize_many(lanes, &mut digests);
+    fn finish(&mut self, slots: &[usize]) -> Vec<A::Digest> {
+        let mut digests = vec![A::Digest::default(); slots.len()];
+        if slots.iter().copied().eq(0..slots.len()) {
+            let slots = &mut self.slots[..slots.len()];
+            self.engine.finalize_many(slots, &mut digests);
         } else {
-            let mut hashers: Vec<A> = lanes.iter().map(|lane| self.lanes[*lane].clone()).collect();
+            let mut hashers: Vec<A> = slots.iter().map(|slot| self.slots[*slot].clone()).collect();
             self.engine.finalize_many(&mut hashers, &mut digests);
         }
         digests
@@ -175,9 +175,9 @@ impl<A: MessageHasher, B: MessageHasher> MessageHasher for (A, B) {
         self.0.n_passes() + self.1.n_passes()
     }
 
-    fn start(&mut self, lane: usize, message: u32) {
-        self.0.start(lane, message);
-        self.1.start(lane, message);
+    fn start(&mut self, slot: usize, message: u32) {
+        self.0.start(slot, message);
+        self.1.start(slot, message);
     }
 
     fn update(&mut self, windows: &[&[u8]]) {
@@ -199,9 +199,9 @@ impl<A: MessageHasher, B: MessageHasher> MessageHasher for (A, B) {
         }
     }
 
-    fn finish(&mut self, lanes: &[usize]) -> Vec<Self::Digest> {
-        let first = self.0.finish(lanes);
-        first.into_iter().zip(self.1.finish(lanes)).collect()
+    fn finish(&mut self, slots: &[usize]) -> Vec<Self::Digest> {
+        let first = self.0.finish(slots);
+        first.into_iter().zip(self.1.finish(slots)).collect()
     }
 
     #[inline]
@@ -225,9 +225,9 @@ impl<H: MessageHasher> MessageHasher for Option<H> {
         self.as_ref().map_or(0, H::n_passes)
     }
 
-    fn start(&mut self, lane: usize, message: u32) {
+    fn start(&mut self, slot: usize, message: u32) {
         if let Some(hasher) = self {
-            hasher.start(lane, message);
+            hasher.start(slot, message);
         }
     }
 
@@ -237,10 +237,10 @@ impl<H: MessageHasher> MessageHasher for Option<H> {
         }
     }
 
-    fn finish(&mut self, lanes: &[usize]) -> Vec<Self::Digest> {
+    fn finish(&mut self, slots: &[usize]) -> Vec<Self::Digest> {
         match self {
-            Some(hasher) => hasher.finish(lanes).into_iter().map(Some).collect(),
-            None => lanes.iter().map(|_| None).collect(),
+            Some(hasher) => hasher.finish(slots).into_iter().map(Some).collect(),
+            None => slots.iter().map(|_| None).collect(),
         }
     }
 

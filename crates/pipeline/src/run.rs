@@ -10,11 +10,11 @@ use hashlane_files::MapArena;
 use hashlane_sha::Engine;
 
 use crate::hasher::MessageHasher;
-use crate::lanes::Shared;
 use crate::messages::Messages;
 use crate::open_files::{FileSet, OpenFiles};
 use crate::read_speed::ReadSpeed;
 use crate::results::{Receiver, Reporter, Results};
+use crate::running::Shared;
 use crate::schedule::{MAX_BATCH_MESSAGES, Schedule};
 use crate::worker::Worker;
 use crate::{CancelToken, Error, IoMode, Options};
@@ -418,8 +418,8 @@ mod tests {
             self.0.fetch_add(n_bytes, Ordering::Relaxed);
         }
 
-        fn finish(&mut self, lanes: &[usize]) -> Vec<()> {
-            vec![(); lanes.len()]
+        fn finish(&mut self, slots: &[usize]) -> Vec<()> {
+            vec![(); slots.len()]
         }
 
         fn zeros(&mut self, _: u32, _: u64, _: &CancelToken) -> Option<()> {
@@ -444,9 +444,9 @@ mod tests {
             }
         }
 
-        fn finish(&mut self, lanes: &[usize]) -> Vec<()> {
-            self.n_messages.fetch_add(lanes.len(), Ordering::Relaxed);
-            vec![(); lanes.len()]
+        fn finish(&mut self, slots: &[usize]) -> Vec<()> {
+            self.n_messages.fetch_add(slots.len(), Ordering::Relaxed);
+            vec![(); slots.len()]
         }
 
         fn zeros(&mut self, _: u32, _: u64, _: &CancelToken) -> Option<()> {

@@ -74,7 +74,7 @@ impl Input {
 
 /// A message that is being hashed.
 #[derive(Debug)]
-struct Slot {
+struct Running {
     message: u32,
     input: Input,
     /// Number of bytes hashed so far.
@@ -86,7 +86,7 @@ struct Slot {
     refusal: Option<Refusal>,
 }
 
-impl Slot {
+impl Running {
     /// Returns the number of bytes to request next, if there is no other limit.
     fn wanted(&self) -> u64 {
         wanted(&self.input, self.done)
@@ -108,17 +108,17 @@ fn wanted(input: &Input, done: u64) -> u64 {
 }
 
 /// Messages that share a reader and are hashed side by side. When a message ends, the next message
-/// takes its lane.
+/// takes its slot.
 #[derive(Debug)]
 pub(crate) struct RunningMessages<R, H> {
     reader: R,
     hasher: H,
-    /// Slots by lane.
-    slots: Vec<Option<Slot>>,
+    /// The messages by slot.
+    slots: Vec<Option<Running>>,
     n_busy: usize,
-    /// All lanes before this one are busy.
+    /// All slots before this one are busy.
     first_free: usize,
-    /// Sum of `reserved` over all slots.
+    /// Sum of `reserved` over all messages.
     reserved: u64,
     /// Messages that this reader refused, to be read from their first byte by the other reader.
     refused: Vec<(u32, Input)>,
@@ -141,7 +141,7 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
         self.n_busy == 0
     }
 
-    /// Returns the number of messages in the lanes.
+    /// Returns the number of messages in the slots.
     pub(crate) fn n_busy(&self) -> usize {
         self.n_busy
     }
@@ -155,7 +155,7 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
         std::mem::take(&mut self.refused)
     }
 
-    /// Starts a message in a free lane.
+    /// Starts a message in a free slot.
     ///
     /// # Errors
     /// Returns the input if there is no room for the message.
@@ -171,9 +171,9 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
         let free = self.slots[self.first_free..]
             .iter()
             .position(Option::is_none);
-        let lane = free.map_or(self.slots.len(), |i| self.first_free + i);
+        let slot = free.map_or(self.slots.len(), |i| self.first_free + i);
         let reserved = room(&input, R::batch(tools.speed));
-        let slot = Slot {
+        let running = Running {
             message,
             input,
             done: 0,
@@ -181,13 +181,13 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
             is_ended: false,
             refusal: None,
         };
-        if lane == self.slots.len() {
-            self.slots.push(Some(slot));
+        if slot == self.slots.len() {
+            self.slots.push(Some(running));
         } else {
-            self.slots[lane] = Some(slot);
+            self.slots[slot] = Some(running);
         }
-        self.hasher.start(lane, message);
-        self.first_free = lane + 1;
+        self.hasher.start(slot, message);
+        self.first_free = slot + 1;
         self.reserved += reserved;
         self.n_busy += 1;
         Ok(())
@@ -227,31 +227,31 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
     }
 
     /// Refuses messages, so that the other reader reads them.
-    fn refuse(&mut self, is_refused: impl Fn(&Slot) -> bool) {
-        for slot in self.slots.iter_mut().flatten() {
-            if slot.refusal.is_none() && is_refused(slot) {
-                slot.refusal = Some(Refusal::TryOther);
+    fn refuse(&mut self, is_refused: impl Fn(&Running) -> bool) {
+        for running in self.slots.iter_mut().flatten() {
+            if running.refusal.is_none() && is_refused(running) {
+                running.refusal = Some(Refusal::TryOther);
             }
         }
     }
 
-    /// Returns the number of bytes to load for each lane.
+    /// Returns the number of bytes to load for each slot.
     fn shares(&self, batch: Batch) -> Vec<u64> {
         let slots = self.slots.iter().enumerate();
-        let mut slots: Vec<(usize, &Slot)> = slots
-            .filter_map(|(lane, slot)| Some((lane, slot.as_ref()?)))
+        let mut slots: Vec<(usize, &Running)> = slots
+            .filter_map(|(slot, running)| Some((slot, running.as_ref()?)))
             .collect();
         if batch.is_in_order() {
-            slots.sort_unstable_by_key(|(_, slot)| slot.message);
+            slots.sort_unstable_by_key(|(_, running)| running.message);
         }
         let mut shares = vec![0; self.slots.len()];
         let mut rest = batch.len_bytes();
-        for (i, (lane, slot)) in slots.into_iter().enumerate() {
-            let share = batch.window_len(slot.wanted(), i == 0);
+        for (i, (slot, running)) in slots.into_iter().enumerate() {
+            let share = batch.window_len(running.wanted(), i == 0);
             if share > rest {
                 break;
             }
-            shares[lane] = share;
+            shares[slot] = share;
             rest -= share;
         }
         shares
@@ -277,11 +277,11 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
         }
         let shares = self.shares(batch);
         let windows = self.slots.iter_mut().zip(&shares);
-        let windows = windows.map(|(slot, share)| match slot {
-            Some(slot) => Window {
-                message: slot.message,
-                range: slot.done..slot.done + share,
-                stream: match &mut slot.input {
+        let windows = windows.map(|(running, share)| match running {
+            Some(running) => Window {
+                message: running.message,
+                range: running.done..running.done + share,
+                stream: match &mut running.input {
                     Input::Extents { .. } => None,
                     Input::Stream(file, stream) => Some((*file, stream)),
                 },
@@ -306,21 +306,21 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
             return false;
         }
         let elapsed = started.elapsed();
-        for (lane, refusal) in refusals {
-            if let Some(slot) = &mut self.slots[lane] {
-                slot.refusal = Some(refusal);
+        for (slot, refusal) in refusals {
+            if let Some(running) = &mut self.slots[slot] {
+                running.refusal = Some(refusal);
             }
         }
         let mut total = 0;
-        for (lane, (slot, share)) in self.slots.iter_mut().zip(shares).enumerate() {
-            let Some(slot) = slot else { continue };
-            let loaded = self.reader.bytes(lane).len() as u64;
+        for (slot, (running, share)) in self.slots.iter_mut().zip(shares).enumerate() {
+            let Some(running) = running else { continue };
+            let loaded = self.reader.bytes(slot).len() as u64;
             total += loaded;
-            slot.is_ended = match slot.input {
-                Input::Extents { len_bytes, .. } => slot.done + loaded == len_bytes,
+            running.is_ended = match running.input {
+                Input::Extents { len_bytes, .. } => running.done + loaded == len_bytes,
                 Input::Stream(..) => loaded < share,
             };
-            if slot.is_ended || slot.refusal.is_some() {
+            if running.is_ended || running.refusal.is_some() {
                 *turn = None;
             }
         }
@@ -329,7 +329,9 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
             // Reading in order was not necessary. Reading side by side keeps all lanes busy, which
             // is worth more than the first bytes of a message. Messages that are complete are still
             // hashed.
-            self.refuse(|slot| !slot.is_ended && matches!(slot.input, Input::Extents { .. }));
+            self.refuse(|running| {
+                !running.is_ended && matches!(running.input, Input::Extents { .. })
+            });
         }
         true
     }
@@ -342,14 +344,17 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
             slots,
             ..
         } = self;
-        let inputs = slots.iter_mut().enumerate().map(|(lane, slot)| match slot {
-            Some(slot) if slot.refusal.is_none() => {
-                let bytes = reader.bytes(lane);
-                slot.done += bytes.len() as u64;
-                bytes
-            }
-            _ => &[],
-        });
+        let inputs = slots
+            .iter_mut()
+            .enumerate()
+            .map(|(slot, running)| match running {
+                Some(running) if running.refusal.is_none() => {
+                    let bytes = reader.bytes(slot);
+                    running.done += bytes.len() as u64;
+                    bytes
+                }
+                _ => &[],
+            });
         let inputs: Vec<&[u8]> = inputs.collect();
         let n_bytes: usize = inputs.iter().map(|input| input.len()).sum();
         hasher.update(&inputs);
@@ -363,28 +368,32 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
     fn retire<M>(&mut self, tools: &mut Tools<'_, M, H::Digest>) -> usize {
         let slots = self.slots.iter_mut().enumerate();
         let mut ended = Vec::new();
-        let mut lanes = Vec::new();
+        let mut ended_slots = Vec::new();
         let mut n_retired = 0;
-        for (lane, place) in slots {
-            let Some(slot) = place.take_if(|slot| slot.is_ended || slot.refusal.is_some()) else {
+        for (slot, place) in slots {
+            let Some(running) =
+                place.take_if(|running| running.is_ended || running.refusal.is_some())
+            else {
                 continue;
             };
             n_retired += 1;
-            self.first_free = self.first_free.min(lane);
-            self.reserved -= slot.reserved;
-            tools.reporter.remove_pending(slot.done);
-            match slot.refusal {
+            self.first_free = self.first_free.min(slot);
+            self.reserved -= running.reserved;
+            tools.reporter.remove_pending(running.done);
+            match running.refusal {
                 None => {
-                    lanes.push(lane);
-                    ended.push((slot.message, slot.done));
+                    ended_slots.push(slot);
+                    ended.push((running.message, running.done));
                 }
-                Some(Refusal::TryOther) => self.refused.push((slot.message, slot.input)),
+                Some(Refusal::TryOther) => self.refused.push((running.message, running.input)),
                 Some(Refusal::Fault(fault)) => {
-                    let len_bytes = match slot.input {
+                    let len_bytes = match running.input {
                         Input::Extents { len_bytes, .. } => len_bytes,
-                        Input::Stream(..) => slot.done,
+                        Input::Stream(..) => running.done,
                     };
-                    tools.reporter.message(slot.message, len_bytes, Err(fault));
+                    tools
+                        .reporter
+                        .message(running.message, len_bytes, Err(fault));
                 }
             }
         }
@@ -393,7 +402,9 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
             self.slots.clear();
             self.first_free = 0;
         }
-        for ((message, len_bytes), digest) in ended.into_iter().zip(self.hasher.finish(&lanes)) {
+        for ((message, len_bytes), digest) in
+            ended.into_iter().zip(self.hasher.finish(&ended_slots))
+        {
             tools.reporter.message(message, len_bytes, Ok(digest));
         }
         n_retired

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 use crate::hasher::MessageHasher;
-use crate::lanes::{Input, RunningMessages, Shared, Tools};
 use crate::messages::{FileIndex, MessageLen, Messages};
 use crate::open_files::{Fault, OpenFiles};
 use crate::reader::{Buffered, Mapped};
 use crate::results::Reporter;
+use crate::running::{Input, RunningMessages, Shared, Tools};
 
 /// Shorter files are read instead of mapped: a map costs more than the copy, and threads wait for
 /// each other to create maps. 10,000 files of 50 KiB on two cores take 0.15 s read and 0.22 s
@@ -32,7 +32,7 @@ pub(crate) struct Worker<'a, M, H: MessageHasher> {
     tools: Tools<'a, M, H::Digest>,
     mapped: Option<RunningMessages<Mapped, H>>,
     buffered: RunningMessages<Buffered, H>,
-    /// Messages that wait for a lane.
+    /// Messages that wait for a slot.
     waiting: VecDeque<(u32, Input)>,
 }
 
@@ -189,7 +189,7 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
         }
     }
 
-    /// Starts the messages that wait for a lane. When the lanes of a reader are full, runs them first.
+    /// Starts the messages that wait for a slot. When the slots of a reader are full, runs them first.
     ///
     /// The loop ends, although each reader can refuse a message and leave it to the other reader.
     /// What the mapped reader refuses is not mapped again. The buffered reader refuses messages only

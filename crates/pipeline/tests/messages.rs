@@ -136,7 +136,7 @@ fn files_of_all_lengths() {
             contents.push(noise(seed, len_bytes));
         }
     }
-    // A long file beside many short ones, whose lanes are refilled repeatedly.
+    // A long file beside many short ones, whose slots are refilled repeatedly.
     contents.insert(1, noise(9, 6 << 20));
     contents.extend((0..300).map(|seed| noise(seed, seed * 131)));
     let mut files = Files::new();
@@ -371,29 +371,29 @@ fn a_cancelled_run_ends() {
 /// A hasher outside of the crate, which hashes with another implementation.
 #[derive(Default)]
 struct Foreign {
-    lanes: Vec<sha1::Sha1>,
+    slots: Vec<sha1::Sha1>,
 }
 
 impl MessageHasher for Foreign {
     type Digest = [u8; 20];
 
-    fn start(&mut self, lane: usize, _: u32) {
-        if lane >= self.lanes.len() {
-            self.lanes.resize_with(lane + 1, sha1::Sha1::default);
+    fn start(&mut self, slot: usize, _: u32) {
+        if slot >= self.slots.len() {
+            self.slots.resize_with(slot + 1, sha1::Sha1::default);
         }
-        self.lanes[lane].reset();
+        self.slots[slot].reset();
     }
 
     fn update(&mut self, windows: &[&[u8]]) {
-        for (lane, window) in self.lanes.iter_mut().zip(windows) {
-            lane.update(window);
+        for (slot, window) in self.slots.iter_mut().zip(windows) {
+            slot.update(window);
         }
     }
 
-    fn finish(&mut self, lanes: &[usize]) -> Vec<[u8; 20]> {
-        let lanes = lanes.iter();
-        lanes
-            .map(|lane| self.lanes[*lane].clone().finalize().into())
+    fn finish(&mut self, slots: &[usize]) -> Vec<[u8; 20]> {
+        let slots = slots.iter();
+        slots
+            .map(|slot| self.slots[*slot].clone().finalize().into())
             .collect()
     }
 
@@ -512,27 +512,27 @@ fn only_hashers_of_the_crate_see_bytes_that_can_change() {
 struct Chunks(Vec<Vec<Sha256Digest>>, u64);
 
 impl ChunkDigests for Chunks {
-    type Algorithm = Sha256;
+    type ChunkHash = Sha256;
     type Digest = Vec<Sha256Digest>;
 
-    fn start(&mut self, lane: usize, _: u32) -> u64 {
-        if lane >= self.0.len() {
-            self.0.resize(lane + 1, Vec::new());
+    fn start(&mut self, slot: usize, _: u32) -> u64 {
+        if slot >= self.0.len() {
+            self.0.resize(slot + 1, Vec::new());
         }
-        self.0[lane].clear();
+        self.0[slot].clear();
         self.1
     }
 
     fn append(&mut self, lens: &[usize], mut digests: &[Sha256Digest]) {
-        for (lane, len_bytes) in self.0.iter_mut().zip(lens) {
+        for (slot, len_bytes) in self.0.iter_mut().zip(lens) {
             let own = digests.split_off(..len_bytes.div_ceil(CHUNK_LEN));
-            lane.extend(own.expect("a digest of each chunk"));
+            slot.extend(own.expect("a digest of each chunk"));
         }
         assert!(digests.is_empty());
     }
 
-    fn finish(&mut self, lanes: &[usize]) -> Vec<Vec<Sha256Digest>> {
-        lanes.iter().map(|lane| self.0[*lane].clone()).collect()
+    fn finish(&mut self, slots: &[usize]) -> Vec<Vec<Sha256Digest>> {
+        slots.iter().map(|slot| self.0[*slot].clone()).collect()
     }
 
     fn zeros(&mut self, _: u32, _: u64, _: &CancelToken) -> Option<Vec<Sha256Digest>> {

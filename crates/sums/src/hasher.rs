@@ -19,12 +19,12 @@ pub(crate) struct Digests<'a> {
     algorithms: &'a (dyn Fn(u32) -> Arc<[DigestAlgorithm]> + Sync),
     sha1: EngineDigests<MessageDigest<Sha1>>,
     sha256: EngineDigests<MessageDigest<Sha256>>,
-    lanes: Vec<Lane>,
+    slots: Vec<Slot>,
 }
 
-/// The message in a lane.
+/// The message in a slot.
 #[derive(Clone)]
-struct Lane {
+struct Slot {
     algorithms: Arc<[DigestAlgorithm]>,
     /// The states of all algorithms except SHA-1 and SHA-256.
     streams: Vec<Stream>,
@@ -37,31 +37,31 @@ struct EngineDigests<H> {
 }
 
 impl<H: MessageHasher<Digest: AsRef<[u8]>>> EngineDigests<H> {
-    fn start(&mut self, lane: usize, message: u32, new: impl FnOnce() -> H) {
-        self.hasher.get_or_insert_with(new).start(lane, message);
+    fn start(&mut self, slot: usize, message: u32, new: impl FnOnce() -> H) {
+        self.hasher.get_or_insert_with(new).start(slot, message);
     }
 
     /// Appends windows to the messages that need this algorithm.
-    fn update(&mut self, lanes: &[Lane], windows: &[&[u8]]) {
+    fn update(&mut self, slots: &[Slot], windows: &[&[u8]]) {
         let Some(hasher) = &mut self.hasher else {
             return;
         };
-        let is_needed = |lane: &Lane| lane.algorithms.contains(&self.algorithm);
-        let Some(last) = lanes[..windows.len()].iter().rposition(is_needed) else {
+        let is_needed = |slot: &Slot| slot.algorithms.contains(&self.algorithm);
+        let Some(last) = slots[..windows.len()].iter().rposition(is_needed) else {
             return;
         };
-        let windows = lanes.iter().zip(&windows[..=last]);
+        let windows = slots.iter().zip(&windows[..=last]);
         let windows: Vec<&[u8]> = windows
-            .map(|(lane, window)| if is_needed(lane) { window } else { &[][..] })
+            .map(|(slot, window)| if is_needed(slot) { window } else { &[][..] })
             .collect();
         hasher.update(&windows);
     }
 
     /// Returns the digests of the ended messages that need this algorithm, in their order.
-    fn finish(&mut self, lanes: &[Lane], ended: &[usize]) -> impl Iterator<Item = Digest> + use<H> {
+    fn finish(&mut self, slots: &[Slot], ended: &[usize]) -> impl Iterator<Item = Digest> + use<H> {
         let needed = ended.iter().copied();
         let needed: Vec<usize> = needed
-            .filter(|lane| lanes[*lane].algorithms.contains(&self.algorithm))
+            .filter(|slot| slots[*slot].algorithms.contains(&self.algorithm))
             .collect();
         let hasher = self.hasher.as_mut().filter(|_| !needed.is_empty());
         let digests = hasher.map_or_else(Vec::new, |hasher| hasher.finish(&needed));
@@ -86,7 +86,7 @@ impl<'a> Digests<'a> {
                 algorithm: DigestAlgorithm::Hash(HashFunction::Sha256),
                 hasher: None,
             },
-            lanes: Vec::new(),
+            slots: Vec::new(),
         }
     }
 }
@@ -94,7 +94,7 @@ impl<'a> Digests<'a> {
 impl MessageHasher for Digests<'_> {
     type Digest = Vec<Digest>;
 
-    fn start(&mut self, lane: usize, message: u32) {
+    fn start(&mut self, slot: usize, message: u32) {
         let engine = self.engine;
         let algorithms = (self.algorithms)(message);
         let mut streams = Vec::new();
@@ -102,46 +102,46 @@ impl MessageHasher for Digests<'_> {
             match algorithm {
                 DigestAlgorithm::Hash(HashFunction::Sha1) => {
                     let new = || MessageDigest::new(engine);
-                    self.sha1.start(lane, message, new);
+                    self.sha1.start(slot, message, new);
                 }
                 DigestAlgorithm::Hash(HashFunction::Sha256) => {
                     let new = || MessageDigest::new(engine);
-                    self.sha256.start(lane, message, new);
+                    self.sha256.start(slot, message, new);
                 }
                 other => streams.push(Stream::new(*other, engine)),
             }
         }
-        let new = Lane {
+        let new = Slot {
             algorithms,
             streams,
         };
-        if self.lanes.len() <= lane {
-            let free = Lane {
+        if self.slots.len() <= slot {
+            let free = Slot {
                 algorithms: [].into(),
                 streams: Vec::new(),
             };
-            self.lanes.resize(lane + 1, free);
+            self.slots.resize(slot + 1, free);
         }
-        self.lanes[lane] = new;
+        self.slots[slot] = new;
     }
 
     fn update(&mut self, windows: &[&[u8]]) {
-        self.sha1.update(&self.lanes, windows);
-        self.sha256.update(&self.lanes, windows);
-        for (lane, window) in self.lanes.iter_mut().zip(windows) {
-            for stream in &mut lane.streams {
+        self.sha1.update(&self.slots, windows);
+        self.sha256.update(&self.slots, windows);
+        for (slot, window) in self.slots.iter_mut().zip(windows) {
+            for stream in &mut slot.streams {
                 stream.update(window);
             }
         }
     }
 
-    fn finish(&mut self, lanes: &[usize]) -> Vec<Vec<Digest>> {
-        let mut sha1 = self.sha1.finish(&self.lanes, lanes);
-        let mut sha256 = self.sha256.finish(&self.lanes, lanes);
-        let digests = lanes.iter().map(|lane| {
-            let lane = &mut self.lanes[*lane];
-            let mut streams = std::mem::take(&mut lane.streams).into_iter();
-            let digests = lane.algorithms.iter().map(|algorithm| match algorithm {
+    fn finish(&mut self, slots: &[usize]) -> Vec<Vec<Digest>> {
+        let mut sha1 = self.sha1.finish(&self.slots, slots);
+        let mut sha256 = self.sha256.finish(&self.slots, slots);
+        let digests = slots.iter().map(|slot| {
+            let slot = &mut self.slots[*slot];
+            let mut streams = std::mem::take(&mut slot.streams).into_iter();
+            let digests = slot.algorithms.iter().map(|algorithm| match algorithm {
                 DigestAlgorithm::Hash(HashFunction::Sha1) => sha1.next(),
                 DigestAlgorithm::Hash(HashFunction::Sha256) => sha256.next(),
                 _ => streams.next().map(Stream::finish),

@@ -39,7 +39,7 @@ pub(crate) fn piece_hasher(layout: &Layout, engine: Engine) -> PieceHasher<'_> {
 pub(crate) struct PieceRoots<'l> {
     layout: &'l Layout,
     engine: Engine,
-    /// The tree of each lane.
+    /// The tree of each slot.
     trees: Vec<PieceTree>,
     /// Roots of trees over leaves of zeros, by height. Empty until they are needed.
     zeros: Vec<Node>,
@@ -84,10 +84,10 @@ struct TreeBuilder {
 impl TreeBuilder {
     /// Adds the root of the next subtree, which has this height. A subtree starts at a multiple of its own number of
     /// leaves.
-    fn push(&mut self, node: Node, height: u32) {
+    fn push(&mut self, engine: Engine, node: Node, height: u32) {
         let mut subtree = (height, node);
         while let Some((height, left)) = self.nodes.pop_if(|(height, _)| *height == subtree.0) {
-            subtree = (height + 1, parent(&left, &subtree.1));
+            subtree = (height + 1, parent(engine, &left, &subtree.1));
         }
         debug_assert!(
             self.nodes
@@ -98,14 +98,14 @@ impl TreeBuilder {
     }
 
     /// Returns the root, padded to `height`, and empties the tree. The tree is not higher than `height`.
-    fn finish(&mut self, height: u32) -> Node {
+    fn finish(&mut self, engine: Engine, height: u32) -> Node {
         let Some((mut at, mut node)) = self.nodes.pop() else {
             return padding(height);
         };
         while at < height {
             node = match self.nodes.pop_if(|(height, _)| *height == at) {
-                Some((_, left)) => parent(&left, &node),
-                None => parent(&node, &padding(at)),
+                Some((_, left)) => parent(engine, &left, &node),
+                None => parent(engine, &node, &padding(at)),
             };
             at += 1;
         }
@@ -131,8 +131,10 @@ impl<'l> PieceRoots<'l> {
     /// Returns the roots of trees whose leaves are all zeros, by height.
     fn trees_of_zeros(&mut self) -> &[Node] {
         if self.zeros.is_empty() {
-            let leaf = sha256(self.engine, &[0; LEAF_LEN as usize]);
-            let trees = std::iter::successors(Some(leaf), |node| Some(parent(node, node)));
+            let engine = self.engine;
+            let leaf = engine.digest::<Sha256>(&[0; LEAF_LEN as usize]).into();
+            let above = |node: &Node| Some(parent(engine, node, node));
+            let trees = std::iter::successors(Some(leaf), above);
             self.zeros = trees.take(MAX_TREE_HEIGHT + 1).collect();
         }
         &self.zeros
@@ -140,16 +142,16 @@ impl<'l> PieceRoots<'l> {
 }
 
 impl ChunkDigests for PieceRoots<'_> {
-    type Algorithm = Sha256;
+    type ChunkHash = Sha256;
     type Digest = Node;
 
-    fn start(&mut self, lane: usize, message: u32) -> u64 {
+    fn start(&mut self, slot: usize, message: u32) -> u64 {
         let piece = self.layout.piece(message);
-        if lane >= self.trees.len() {
-            self.trees.resize_with(lane + 1, PieceTree::default);
+        if slot >= self.trees.len() {
+            self.trees.resize_with(slot + 1, PieceTree::default);
         }
         let len_bytes = self.data_len(piece);
-        let tree = &mut self.trees[lane];
+        let tree = &mut self.trees[slot];
         tree.builder.nodes.clear();
         tree.done = 0;
         tree.len_bytes = len_bytes;
@@ -160,32 +162,31 @@ impl ChunkDigests for PieceRoots<'_> {
     fn append(&mut self, lens: &[usize], leaves: &[Sha256Digest]) {
         let leaves: Vec<Node> = leaves.iter().map(|leaf| Node::from(*leaf)).collect();
         let mut leaves = &leaves[..];
-        let mut lanes = Vec::with_capacity(lens.len());
+        let mut slots = Vec::with_capacity(lens.len());
         let mut subtrees = Vec::with_capacity(lens.len());
-        for (lane, (tree, len_bytes)) in self.trees.iter_mut().zip(lens).enumerate() {
+        for (slot, (tree, len_bytes)) in self.trees.iter_mut().zip(lens).enumerate() {
             let mut rest = *len_bytes;
             while rest > 0 {
                 let (subtree, others) = leaves.split_at(tree.next_subtree(rest));
                 leaves = others;
                 let len_bytes = rest.min(subtree.len() * CHUNK_LEN);
-                lanes.push(lane);
+                slots.push(slot);
                 subtrees.push(subtree);
                 tree.done += len_bytes as u64;
                 rest -= len_bytes;
             }
         }
         let roots = roots_of(self.engine, &subtrees);
-        for ((lane, subtree), root) in lanes.into_iter().zip(subtrees).zip(roots) {
+        for ((slot, subtree), root) in slots.into_iter().zip(subtrees).zip(roots) {
             let height = height_of(subtree.len() as u64);
-            self.trees[lane].builder.push(root, height);
+            self.trees[slot].builder.push(self.engine, root, height);
         }
     }
 
-    fn finish(&mut self, lanes: &[usize]) -> Vec<Node> {
-        let trees = &mut self.trees;
-        let roots = lanes.iter().map(|lane| {
-            let tree = &mut trees[*lane];
-            tree.builder.finish(tree.height)
+    fn finish(&mut self, slots: &[usize]) -> Vec<Node> {
+        let roots = slots.iter().map(|slot| {
+            let tree = &mut self.trees[*slot];
+            tree.builder.finish(self.engine, tree.height)
         });
         roots.collect()
     }
@@ -200,21 +201,16 @@ impl ChunkDigests for PieceRoots<'_> {
         // One whole tree for each bit of the number of leaves, the highest first.
         for height in (0..trees.len()).rev() {
             if n_leaves >> height & 1 == 1 {
-                tree.push(trees[height], height as u32);
+                tree.push(engine, trees[height], height as u32);
             }
         }
         let rest = (len_bytes % u64::from(LEAF_LEN)) as usize;
         if rest > 0 {
-            tree.push(sha256(engine, &[0; LEAF_LEN as usize][..rest]), 0);
+            let leaf = engine.digest::<Sha256>(&[0; LEAF_LEN as usize][..rest]);
+            tree.push(engine, leaf.into(), 0);
         }
-        Some(tree.finish(tree_height))
+        Some(tree.finish(engine, tree_height))
     }
-}
-
-fn sha256(engine: Engine, bytes: &[u8]) -> Node {
-    let mut hasher = Sha256::with_engine(engine);
-    hasher.update(bytes);
-    hasher.finalize().into()
 }
 
 #[cfg(test)]
@@ -246,12 +242,12 @@ mod tests {
     /// padding.
     fn digests(content: &[u8], layout: &Layout, window_lens: &[usize]) -> Vec<PieceDigests> {
         let pieces: Vec<PieceIndex> = layout.lengths().pieces().collect();
-        let lanes: Vec<usize> = (0..pieces.len()).collect();
+        let slots: Vec<usize> = (0..pieces.len()).collect();
         let mut hasher = piece_hasher(layout, Engine::detect());
-        // The second round reuses the lanes.
+        // The second round reuses the slots.
         for _ in 0..2 {
-            for (lane, piece) in pieces.iter().enumerate() {
-                hasher.start(lane, piece.get());
+            for (slot, piece) in pieces.iter().enumerate() {
+                hasher.start(slot, piece.get());
             }
             let (mut begin, mut lens) = (0, window_lens.iter().cycle());
             while begin < PIECE as u64 {
@@ -265,7 +261,7 @@ mod tests {
                 begin += window_len;
             }
         }
-        hasher.finish(&lanes)
+        hasher.finish(&slots)
     }
 
     /// On a rotating disk, windows are whole pieces, and a part of a piece can be padding. No leaf contains padding,
@@ -316,14 +312,14 @@ mod tests {
         let mut builder = TreeBuilder::default();
         for (start, height) in [(0, 3), (8, 2), (12, 0)] {
             let subtree = &leaves[start..start + (1 << height)];
-            builder.push(roots_of(engine, &[subtree])[0], height);
+            builder.push(engine, roots_of(engine, &[subtree])[0], height);
         }
-        let root = builder.finish(4);
+        let root = builder.finish(engine, 4);
         assert_eq!([root], *roots_of(engine, &[&leaves]));
-        assert_eq!(builder.finish(2), padding(2), "it is empty again");
-        builder.push(root, 4);
+        assert_eq!(builder.finish(engine, 2), padding(2), "it is empty again");
+        builder.push(engine, root, 4);
         assert_eq!(
-            builder.finish(6),
+            builder.finish(engine, 6),
             roots_of(engine, &[&[&leaves[..], &[[0; 32]; 20]].concat()])[0]
         );
     }

@@ -75,7 +75,10 @@ fn padding_is_hashed_zeros() {
 fn padding_has_no_largest_height() {
     let below = padding(height_of(u64::MAX));
     assert_eq!(padding(65), sha256(&[below, below].concat()));
-    assert_eq!(padding(66), parent(&padding(65), &padding(65)));
+    assert_eq!(
+        padding(66),
+        parent(Engine::detect(), &padding(65), &padding(65))
+    );
 }
 
 #[test]
