@@ -134,8 +134,8 @@ typedef enum {
      */
     HASHLANE_ERROR_OUT_OF_MEMORY = 10,
     /**
-     * Another call uses the handle: on another thread, or the call whose callback is running. Or a queue has a part of the
-     * hasher's message. The call has changed nothing.
+     * Another call uses the handle: on another thread, or the call whose callback is running. Or a
+     * queue has a part of the hasher's message. The call has changed nothing.
      */
     HASHLANE_ERROR_BUSY = 11,
     /**
@@ -197,8 +197,8 @@ typedef enum {
      */
     HASHLANE_ERROR_MISALIGNED_POINTER = 25,
     /**
-     * `struct_size` is 0 or otherwise the size of no version of the structure, or a byte beyond the fields that this
-     * library knows is not 0.
+     * `struct_size` is 0 or otherwise the size of no version of the structure, or a byte beyond
+     * the fields that this library knows is not 0.
      */
     HASHLANE_ERROR_STRUCT_SIZE = 26,
     /**
@@ -211,15 +211,17 @@ typedef enum {
  * A choice of kernels, one for each number of messages. An engine never changes, and threads may
  * share it.
  *
- * Functions with an engine accept NULL for the best engine of this CPU, which is chosen once per process.
+ * Functions with an engine accept NULL for the best engine of this CPU, which is chosen once per
+ * process.
  */
 typedef struct hashlane_engine hashlane_engine;
 
 /**
  * The state of one message that arrives in parts. One call at a time uses a hasher.
  *
- * While another thread uses the hasher, and while a part of the message is in a queue, all functions but
- * `hashlane_hasher_free()` fail with `HASHLANE_ERROR_BUSY`: see `hashlane_queue_submit_part()`.
+ * While another thread uses the hasher, and while a part of the message is in a queue, all
+ * functions but `hashlane_hasher_free()` fail with `HASHLANE_ERROR_BUSY`: see
+ * `hashlane_queue_submit_part()`.
  */
 typedef struct hashlane_hasher hashlane_hasher;
 
@@ -229,14 +231,15 @@ typedef struct hashlane_hasher hashlane_hasher;
 typedef struct hashlane_hmac_key hashlane_hmac_key;
 
 /**
- * A queue that hashes messages as they arrive: SHA-1 and SHA-256 as many at once as there are lanes, other algorithms one by
- * one as soon as they are submitted. One call at a time uses a queue: calls on
- * other threads, and calls in the callback, fail with `HASHLANE_ERROR_BUSY`.
+ * A queue that hashes messages as they arrive: SHA-1 and SHA-256 as many at once as there are
+ * lanes, other algorithms one by one as soon as they are submitted. One call at a time uses a
+ * queue: calls on other threads, and calls in the callback, fail with `HASHLANE_ERROR_BUSY`.
  */
 typedef struct hashlane_queue hashlane_queue;
 
 /**
- * The MAC of one message that arrives in parts. One call at a time uses it: other calls fail with `HASHLANE_ERROR_BUSY`.
+ * The MAC of one message that arrives in parts. One call at a time uses it: other calls fail with
+ * `HASHLANE_ERROR_BUSY`.
  */
 typedef struct hashlane_mac hashlane_mac;
 
@@ -253,8 +256,9 @@ typedef struct hashlane_torrent hashlane_torrent;
 /**
  * The number of an algorithm, for example `HASHLANE_SHA256`.
  *
- * The engine hashes many messages of SHA-1 and SHA-256 at once, each in a lane of a vector. All functions accept all
- * algorithms; the other algorithms are hashed one message at a time, and ignore the engine.
+ * The engine hashes many messages of SHA-1 and SHA-256 at once, each in a lane of a vector. All
+ * functions accept all algorithms; the other algorithms are hashed one message at a time, and
+ * ignore the engine.
  */
 typedef uint32_t hashlane_algorithm;
 
@@ -266,8 +270,8 @@ typedef uint32_t hashlane_algorithm;
  * change them.
  *
  * The function must return. It must not throw an exception through the library or leave with
- * `longjmp()`. Calls with the same queue fail inside the function with `HASHLANE_ERROR_BUSY`, except
- * `hashlane_queue_free()`.
+ * `longjmp()`. Calls with the same queue fail inside the function with `HASHLANE_ERROR_BUSY`,
+ * except `hashlane_queue_free()`.
  */
 typedef void (*hashlane_digest_callback)(void *tag,
                                          const void *message,
@@ -306,7 +310,8 @@ typedef struct {
  */
 typedef struct {
     /**
-     * Set by the caller, or by the library in `hashlane_verify_progress`: the size of this structure in bytes.
+     * Set by the caller, or by the library in `hashlane_verify_progress`: the size of this
+     * structure in bytes.
      */
     size_t struct_size;
     /**
@@ -338,8 +343,8 @@ typedef struct {
 /**
  * The progress of a verification. Later versions may append fields.
  *
- * The structure has no `struct_size`, because the library allocates it. A program that reads a field of a later version
- * needs that version of the library.
+ * The structure has no `struct_size`, because the library allocates it. A program that reads a
+ * field of a later version needs that version of the library.
  */
 typedef struct {
     /**
@@ -420,10 +425,11 @@ typedef struct {
 typedef uint32_t hashlane_alphabet;
 
 /**
- * A string whose checksum matches. The pointers are valid until the callback returns. Later versions may append fields.
+ * A string whose checksum matches. The pointers are valid until the callback returns. Later
+ * versions may append fields.
  *
- * The structure has no `struct_size`, because the library allocates it. A program that reads a field of a later version
- * needs that version of the library.
+ * The structure has no `struct_size`, because the library allocates it. A program that reads a
+ * field of a later version needs that version of the library.
  */
 typedef struct {
     /**
@@ -586,14 +592,16 @@ const char *hashlane_error_message(int error);
 const char *hashlane_error_details(int error);
 
 /**
- * Returns the version of the library, for example `0.1.0`. The text is constant and is never freed.
+ * Returns the version of the library, for example `0.1.0`. The text is constant and is never
+ * freed.
  *
  * Thread-safe.
  */
 const char *hashlane_version(void);
 
 /**
- * Returns the length in bytes of a digest or MAC of the algorithm, or 0 if no algorithm has this number.
+ * Returns the length in bytes of a digest or MAC of the algorithm, or 0 if no algorithm has this
+ * number.
  *
  * Thread-safe.
  */
@@ -613,19 +621,19 @@ const char *hashlane_backend_name(size_t index);
  * the numbers of messages for which `portable` is faster. If `backend` is NULL, the engine uses
  * the best backends of this CPU.
  *
- * Fails with `HASHLANE_ERROR_UNKNOWN_BACKEND` or `HASHLANE_ERROR_UNAVAILABLE_BACKEND`. `*engine` is then NULL. Free the
- * engine with `hashlane_engine_free()`.
+ * Fails with `HASHLANE_ERROR_UNKNOWN_BACKEND` or `HASHLANE_ERROR_UNAVAILABLE_BACKEND`. `*engine`
+ * is then NULL. Free the engine with `hashlane_engine_free()`.
  *
  * Thread-safe.
  *
  * # Safety
  * `backend` is NULL or ends with a NUL. `engine` points to a writable pointer.
  */
-hashlane_error hashlane_engine_new(const char *backend,
-                                   hashlane_engine **engine);
+hashlane_error hashlane_engine_new(const char *backend, hashlane_engine **engine);
 
 /**
- * Frees an engine. Hashers, keys and queues that were made with the engine stay usable. NULL is ignored.
+ * Frees an engine. Hashers, keys and queues that were made with the engine stay usable. NULL is
+ * ignored.
  *
  * # Safety
  * `engine` comes from `hashlane_engine_new()`, is freed once, and is not used afterwards.
@@ -633,8 +641,9 @@ hashlane_error hashlane_engine_new(const char *backend,
 void hashlane_engine_free(hashlane_engine *engine);
 
 /**
- * Returns the name of the backend that hashes `n_messages` available messages at once, for example `avx512`, or NULL if the
- * engine does not hash with this algorithm. The text is constant and is never freed.
+ * Returns the name of the backend that hashes `n_messages` available messages at once, for example
+ * `avx512`, or NULL if the engine does not hash with this algorithm. The text is constant and is
+ * never freed.
  *
  * Thread-safe.
  *
@@ -647,26 +656,25 @@ const char *hashlane_engine_backend(const hashlane_engine *engine,
 
 /**
  * Returns the number of messages that keep every lane busy, at least 1, or 0 if no algorithm has
- * this number. `hashlane_digest_many()` is fastest with at least this many messages. The number is 1 for algorithms other
- * than SHA-1 and SHA-256.
+ * this number. `hashlane_digest_many()` is fastest with at least this many messages. The number is
+ * 1 for algorithms other than SHA-1 and SHA-256.
  *
  * Thread-safe.
  *
  * # Safety
  * `engine` is NULL or comes from `hashlane_engine_new()`.
  */
-size_t hashlane_engine_lanes(const hashlane_engine *engine,
-                             hashlane_algorithm algorithm_id);
+size_t hashlane_engine_lanes(const hashlane_engine *engine, hashlane_algorithm algorithm_id);
 
 /**
- * Writes the digest of the `message_len` bytes at `message` to `digest`, `hashlane_digest_len()` bytes. The
- * digest may overwrite the message. `engine` may be NULL.
+ * Writes the digest of the `message_len` bytes at `message` to `digest`, `hashlane_digest_len()`
+ * bytes. The digest may overwrite the message. `engine` may be NULL.
  *
  * Thread-safe.
  *
  * # Safety
- * `message` points to `message_len` readable bytes, and `digest` to as many writable bytes as a digest has.
- * `engine` is NULL or comes from `hashlane_engine_new()`.
+ * `message` points to `message_len` readable bytes, and `digest` to as many writable bytes as a
+ * digest has. `engine` is NULL or comes from `hashlane_engine_new()`.
  */
 hashlane_error hashlane_digest(const hashlane_engine *engine,
                                hashlane_algorithm algorithm_id,
@@ -675,10 +683,11 @@ hashlane_error hashlane_digest(const hashlane_engine *engine,
                                uint8_t *digest);
 
 /**
- * Writes the digest of the bytes of a file to `digest`, `hashlane_digest_len()` bytes. `engine` may be NULL. The
- * file may be a pipe or a device, which is read to its end.
+ * Writes the digest of the bytes of a file to `digest`, `hashlane_digest_len()` bytes. `engine`
+ * may be NULL. The file may be a pipe or a device, which is read to its end.
  *
- * Fails with `HASHLANE_ERROR_SYSTEM`, with details, if the file cannot be read. Nothing is written to `digest` then.
+ * Fails with `HASHLANE_ERROR_SYSTEM`, with details, if the file cannot be read. Nothing is written
+ * to `digest` then.
  *
  * Thread-safe.
  *
@@ -692,8 +701,8 @@ hashlane_error hashlane_digest_file(const hashlane_engine *engine,
                                     uint8_t *digest);
 
 /**
- * Writes a new hasher with an empty message to `*hasher`, or NULL if the function fails. `engine` may be NULL. Free the
- * hasher with `hashlane_hasher_free()`.
+ * Writes a new hasher with an empty message to `*hasher`, or NULL if the function fails. `engine`
+ * may be NULL. Free the hasher with `hashlane_hasher_free()`.
  *
  * Thread-safe.
  *
@@ -731,18 +740,17 @@ hashlane_error hashlane_hasher_finish(hashlane_hasher *hasher, uint8_t *digest);
 hashlane_error hashlane_hasher_reset(hashlane_hasher *hasher);
 
 /**
- * Writes a copy of the hasher with its message to `*copy`, or NULL if the function fails. Free the copy with
- * `hashlane_hasher_free()`.
+ * Writes a copy of the hasher with its message to `*copy`, or NULL if the function fails. Free the
+ * copy with `hashlane_hasher_free()`.
  *
  * # Safety
  * `hasher` comes from this library. `copy` points to a writable pointer.
  */
-hashlane_error hashlane_hasher_clone(const hashlane_hasher *hasher,
-                                     hashlane_hasher **copy);
+hashlane_error hashlane_hasher_clone(const hashlane_hasher *hasher, hashlane_hasher **copy);
 
 /**
- * Frees a hasher. If a queue has a part of its message, the part stays in the queue, and the callback receives it. NULL is
- * ignored.
+ * Frees a hasher. If a queue has a part of its message, the part stays in the queue, and the
+ * callback receives it. NULL is ignored.
  *
  * # Safety
  * `hasher` comes from this library, is freed once, and is not used afterwards.
@@ -750,14 +758,16 @@ hashlane_error hashlane_hasher_clone(const hashlane_hasher *hasher,
 void hashlane_hasher_free(hashlane_hasher *hasher);
 
 /**
- * Writes the MAC of the `message_len` bytes at `message` under the `key_len` bytes at `key` to `mac`, `hashlane_digest_len()` bytes. `engine` may be NULL. For a key that is used more than once, `hashlane_hmac_key_new()` is faster.
+ * Writes the MAC of the `message_len` bytes at `message` under the `key_len` bytes at `key` to
+ * `mac`, `hashlane_digest_len()` bytes. `engine` may be NULL. For a key that is used more than
+ * once, `hashlane_hmac_key_new()` is faster.
  *
  * Thread-safe.
  *
  * # Safety
- * `key` points to `key_len` readable bytes, `message` to `message_len` readable bytes, and `mac` to as many writable bytes
- * as a digest has.
- * `engine` is NULL or comes from `hashlane_engine_new()`.
+ * `key` points to `key_len` readable bytes, `message` to `message_len` readable bytes, and `mac`
+ * to as many writable bytes as a digest has. `engine` is NULL or comes from
+ * `hashlane_engine_new()`.
  */
 hashlane_error hashlane_hmac(const hashlane_engine *engine,
                              hashlane_algorithm algorithm_id,
@@ -768,9 +778,10 @@ hashlane_error hashlane_hmac(const hashlane_engine *engine,
                              uint8_t *mac);
 
 /**
- * Writes a new key of the `key_len` bytes at `key` to `*hmac_key`, or NULL if the function fails. The bytes are not needed
- * afterwards. FIPS 198-1 requires at least half as many bytes as a digest has; this function accepts any length. `engine`
- * may be NULL. Free the key with `hashlane_hmac_key_free()`.
+ * Writes a new key of the `key_len` bytes at `key` to `*hmac_key`, or NULL if the function fails.
+ * The bytes are not needed afterwards. FIPS 198-1 requires at least half as many bytes as a digest
+ * has; this function accepts any length. `engine` may be NULL. Free the key with
+ * `hashlane_hmac_key_free()`.
  *
  * Thread-safe.
  *
@@ -785,7 +796,8 @@ hashlane_error hashlane_hmac_key_new(const hashlane_engine *engine,
                                      hashlane_hmac_key **hmac_key);
 
 /**
- * Wipes a key from memory and frees it. A MAC in progress has a copy of the key and stays usable. NULL is ignored.
+ * Wipes a key from memory and frees it. A MAC in progress has a copy of the key and stays usable.
+ * NULL is ignored.
  *
  * # Safety
  * `key` comes from `hashlane_hmac_key_new()`, is freed once, and is not used afterwards.
@@ -798,8 +810,8 @@ void hashlane_hmac_key_free(hashlane_hmac_key *key);
  * Thread-safe.
  *
  * # Safety
- * `key` comes from `hashlane_hmac_key_new()`. `message` points to `message_len` readable bytes, and `mac` to as many writable
- * bytes as a digest has.
+ * `key` comes from `hashlane_hmac_key_new()`. `message` points to `message_len` readable bytes,
+ * and `mac` to as many writable bytes as a digest has.
  */
 hashlane_error hashlane_hmac_key_mac(const hashlane_hmac_key *key,
                                      const void *message,
@@ -814,7 +826,8 @@ hashlane_error hashlane_hmac_key_mac(const hashlane_hmac_key *key,
  * Thread-safe.
  *
  * # Safety
- * `key` comes from `hashlane_hmac_key_new()`. `message` points to `message_len` and `tag` to `tag_len` readable bytes.
+ * `key` comes from `hashlane_hmac_key_new()`. `message` points to `message_len` and `tag` to
+ * `tag_len` readable bytes.
  */
 hashlane_error hashlane_hmac_key_verify(const hashlane_hmac_key *key,
                                         const void *message,
@@ -823,17 +836,19 @@ hashlane_error hashlane_hmac_key_verify(const hashlane_hmac_key *key,
                                         size_t tag_len);
 
 /**
- * Checks that the `tag_len` bytes at `tag` are the first `truncated_len` bytes of the MAC of a message, for protocols that
- * truncate MACs. The comparison takes constant time. `truncated_len` comes from the protocol, not from the sender, who
- * chooses `tag_len`.
+ * Checks that the `tag_len` bytes at `tag` are the first `truncated_len` bytes of the MAC of a
+ * message, for protocols that truncate MACs. The comparison takes constant time. `truncated_len`
+ * comes from the protocol, not from the sender, who chooses `tag_len`.
  *
- * Fails with `HASHLANE_ERROR_TRUNCATED_LENGTH` if `truncated_len` is less than 10 bytes or than half of a MAC (RFC 2104,
- * section 5), or more than the length of a MAC. Otherwise it fails like `hashlane_hmac_key_verify()`.
+ * Fails with `HASHLANE_ERROR_TRUNCATED_LENGTH` if `truncated_len` is less than 10 bytes or than
+ * half of a MAC (RFC 2104, section 5), or more than the length of a MAC. Otherwise it fails like
+ * `hashlane_hmac_key_verify()`.
  *
  * Thread-safe.
  *
  * # Safety
- * `key` comes from `hashlane_hmac_key_new()`. `message` points to `message_len` and `tag` to `tag_len` readable bytes.
+ * `key` comes from `hashlane_hmac_key_new()`. `message` points to `message_len` and `tag` to
+ * `tag_len` readable bytes.
  */
 hashlane_error hashlane_hmac_key_verify_truncated(const hashlane_hmac_key *key,
                                                   const void *message,
@@ -843,16 +858,15 @@ hashlane_error hashlane_hmac_key_verify_truncated(const hashlane_hmac_key *key,
                                                   size_t truncated_len);
 
 /**
- * Writes a new MAC in progress with an empty message to `*hmac`, or NULL if the function fails. Free it with
- * `hashlane_mac_free()`.
+ * Writes a new MAC in progress with an empty message to `*hmac`, or NULL if the function fails.
+ * Free it with `hashlane_mac_free()`.
  *
  * Thread-safe.
  *
  * # Safety
  * `key` comes from `hashlane_hmac_key_new()`. `hmac` points to a writable pointer.
  */
-hashlane_error hashlane_mac_new(const hashlane_hmac_key *key,
-                                hashlane_mac **hmac);
+hashlane_error hashlane_mac_new(const hashlane_hmac_key *key, hashlane_mac **hmac);
 
 /**
  * Appends the `part_len` bytes at `part` to the message.
@@ -881,8 +895,8 @@ hashlane_error hashlane_mac_finish(hashlane_mac *hmac, uint8_t *mac);
 hashlane_error hashlane_mac_verify(hashlane_mac *hmac, const uint8_t *tag, size_t tag_len);
 
 /**
- * Checks that the `tag_len` bytes at `tag` are the first `truncated_len` bytes of the MAC of the message. Fails like
- * `hashlane_hmac_key_verify_truncated()`. The message is empty afterwards.
+ * Checks that the `tag_len` bytes at `tag` are the first `truncated_len` bytes of the MAC of the
+ * message. Fails like `hashlane_hmac_key_verify_truncated()`. The message is empty afterwards.
  *
  * # Safety
  * `hmac` comes from `hashlane_mac_new()`. `tag` points to `tag_len` readable bytes.
@@ -903,18 +917,18 @@ void hashlane_mac_free(hashlane_mac *hmac);
 /**
  * Writes the digests of many messages, in the order of the messages. Message `i` has the
  * `message_lens[i]` bytes at `messages[i]`. Its digest starts at `digests + i * n`, where `n` is
- * `hashlane_digest_len()`. Messages of SHA-1 and SHA-256 are hashed in lanes, many at once: the function is fastest with at
- * least `hashlane_engine_lanes()` messages, the longest first. Messages of other algorithms are hashed one by one. `engine`
- * may be NULL.
+ * `hashlane_digest_len()`. Messages of SHA-1 and SHA-256 are hashed in lanes, many at once: the
+ * function is fastest with at least `hashlane_engine_lanes()` messages, the longest first.
+ * Messages of other algorithms are hashed one by one. `engine` may be NULL.
  *
- * The function allocates at most 88 bytes of work space per message on 64-bit systems. If it fails,
- * no digest is written.
+ * The function allocates at most 88 bytes of work space per message on 64-bit systems. If it
+ * fails, no digest is written.
  *
  * Thread-safe.
  *
  * # Safety
- * `messages` and `message_lens` point to `n_messages` elements, and each message to as many readable bytes as its length
- * states. `digests` points to `n_messages * n` writable bytes.
+ * `messages` and `message_lens` point to `n_messages` elements, and each message to as many
+ * readable bytes as its length states. `digests` points to `n_messages * n` writable bytes.
  * `engine` is NULL or comes from `hashlane_engine_new()`.
  */
 hashlane_error hashlane_digest_many(const hashlane_engine *engine,
@@ -927,10 +941,12 @@ hashlane_error hashlane_digest_many(const hashlane_engine *engine,
 /**
  * Writes the digests of consecutive messages of `message_len` bytes in the `len` bytes at `bytes`.
  * The last message may be shorter. `n_digests` must be `len / message_len`, rounded up. Digest `i`
- * starts at `digests + i * n`, where `n` is `hashlane_digest_len()`. Messages of SHA-1 and SHA-256 are
- * hashed in lanes, those of other algorithms one by one. Lengths that are multiples of 64 are fastest. `engine` may be NULL.
+ * starts at `digests + i * n`, where `n` is `hashlane_digest_len()`. Messages of SHA-1 and SHA-256
+ * are hashed in lanes, those of other algorithms one by one. Lengths that are multiples of 64 are
+ * fastest. `engine` may be NULL.
  *
- * The function allocates at most 72 bytes of work space per message. If it fails, no digest is written.
+ * The function allocates at most 72 bytes of work space per message. If it fails, no digest is
+ * written.
  *
  * Thread-safe.
  *
@@ -947,9 +963,9 @@ hashlane_error hashlane_digest_chunks(const hashlane_engine *engine,
                                       size_t n_digests);
 
 /**
- * Writes the MACs of many messages under one key, in the order of the messages. The arguments and the use of lanes are
- * the same as for `hashlane_digest_many()`, with a key instead of an algorithm. The engine of this
- * call is used, not the engine of the key.
+ * Writes the MACs of many messages under one key, in the order of the messages. The arguments and
+ * the use of lanes are the same as for `hashlane_digest_many()`, with a key instead of an
+ * algorithm. The engine of this call is used, not the engine of the key.
  *
  * Thread-safe.
  *
@@ -966,14 +982,14 @@ hashlane_error hashlane_hmac_many(const hashlane_engine *engine,
                                   uint8_t *macs);
 
 /**
- * Writes a new queue to `*queue`, or NULL if the function fails. The queue calls `callback` with each digest. `engine` may be
- * NULL. Free the queue with `hashlane_queue_free()`.
+ * Writes a new queue to `*queue`, or NULL if the function fails. The queue calls `callback` with
+ * each digest. `engine` may be NULL. Free the queue with `hashlane_queue_free()`.
  *
  * Thread-safe.
  *
  * # Safety
- * `callback` may be called as its type describes as long as the queue exists. `queue` points to a writable pointer.
- * `engine` is NULL or comes from `hashlane_engine_new()`.
+ * `callback` may be called as its type describes as long as the queue exists. `queue` points to a
+ * writable pointer. `engine` is NULL or comes from `hashlane_engine_new()`.
  */
 hashlane_error hashlane_queue_new(const hashlane_engine *engine,
                                   hashlane_algorithm algorithm_id,
@@ -998,10 +1014,10 @@ hashlane_error hashlane_queue_submit(hashlane_queue *queue,
 /**
  * Adds the `part_len` bytes at `part` to the message of `hasher`, after the earlier parts.
  * `is_last` is not 0 for the last part, which may be empty. The bytes are not copied: keep them
- * unchanged until the callback receives them. Until then, other calls with the hasher fail with `HASHLANE_ERROR_BUSY`.
- * Afterwards the hasher can take the next part, or the first part of another message if this was the last
- * part. `tag` is passed to the callback, and may be NULL. Parts whose lengths are multiples of 64
- * are fastest.
+ * unchanged until the callback receives them. Until then, other calls with the hasher fail with
+ * `HASHLANE_ERROR_BUSY`. Afterwards the hasher can take the next part, or the first part of
+ * another message if this was the last part. `tag` is passed to the callback, and may be NULL.
+ * Parts whose lengths are multiples of 64 are fastest.
  *
  * Fails with `HASHLANE_ERROR_WRONG_ALGORITHM` if the hasher belongs to another algorithm than the
  * queue, and with `HASHLANE_ERROR_BUSY` if an earlier part of the hasher is still in a queue.
@@ -1029,8 +1045,8 @@ hashlane_error hashlane_queue_flush(hashlane_queue *queue);
 /**
  * Frees a queue. The callback does not receive the messages that are still in the queue: call
  * `hashlane_queue_flush()` first. The hashers of parts that are still in the queue lose their
- * messages and stay busy: they can only be freed. If the queue is freed in its callback, the call that runs the callback
- * still completes. NULL is ignored.
+ * messages and stay busy: they can only be freed. If the queue is freed in its callback, the call
+ * that runs the callback still completes. NULL is ignored.
  *
  * # Safety
  * `queue` comes from `hashlane_queue_new()`, is freed once, and is not used afterwards.
@@ -1038,8 +1054,8 @@ hashlane_error hashlane_queue_flush(hashlane_queue *queue);
 void hashlane_queue_free(hashlane_queue *queue);
 
 /**
- * Reads a .torrent file of at most `HASHLANE_MAX_TORRENT_LEN` bytes, and writes the torrent to `*torrent`, or NULL if the
- * function fails. Free it with `hashlane_torrent_free()`.
+ * Reads a .torrent file of at most `HASHLANE_MAX_TORRENT_LEN` bytes, and writes the torrent to
+ * `*torrent`, or NULL if the function fails. Free it with `hashlane_torrent_free()`.
  *
  * Fails with `HASHLANE_ERROR_SYSTEM` or `HASHLANE_ERROR_INVALID_TORRENT`, with details.
  *
@@ -1048,12 +1064,11 @@ void hashlane_queue_free(hashlane_queue *queue);
  * # Safety
  * `path` ends with a NUL. `torrent` points to a writable pointer.
  */
-hashlane_error hashlane_torrent_open(const char *path,
-                                     hashlane_torrent **torrent);
+hashlane_error hashlane_torrent_open(const char *path, hashlane_torrent **torrent);
 
 /**
- * Reads a torrent from the `len` bytes at `bytes`, which are copied, and writes it to `*torrent`, or NULL if the function
- * fails. Free it with `hashlane_torrent_free()`.
+ * Reads a torrent from the `len` bytes at `bytes`, which are copied, and writes it to `*torrent`,
+ * or NULL if the function fails. Free it with `hashlane_torrent_free()`.
  *
  * Fails with `HASHLANE_ERROR_INVALID_TORRENT`, with details.
  *
@@ -1062,15 +1077,14 @@ hashlane_error hashlane_torrent_open(const char *path,
  * # Safety
  * `bytes` points to `len` readable bytes. `torrent` points to a writable pointer.
  */
-hashlane_error hashlane_torrent_parse(const void *bytes,
-                                      size_t len,
-                                      hashlane_torrent **torrent);
+hashlane_error hashlane_torrent_parse(const void *bytes, size_t len, hashlane_torrent **torrent);
 
 /**
  * Frees a torrent. Reports made with it stay usable. NULL is ignored.
  *
  * # Safety
- * `torrent` comes from `hashlane_torrent_open()` or `hashlane_torrent_parse()`, is freed once, and is not used afterwards.
+ * `torrent` comes from `hashlane_torrent_open()` or `hashlane_torrent_parse()`, is freed once, and
+ * is not used afterwards.
  */
 void hashlane_torrent_free(hashlane_torrent *torrent);
 
@@ -1093,10 +1107,11 @@ hashlane_error hashlane_torrent_name(const hashlane_torrent *torrent,
                                      size_t *name_len);
 
 /**
- * Writes the info-hash to `info_hash`: for `HASHLANE_SHA1` the 20 bytes of version 1 (BEP 3), for `HASHLANE_SHA256` the 32
- * bytes of version 2 (BEP 52). A hybrid torrent has both.
+ * Writes the info-hash to `info_hash`: for `HASHLANE_SHA1` the 20 bytes of version 1 (BEP 3), for
+ * `HASHLANE_SHA256` the 32 bytes of version 2 (BEP 52). A hybrid torrent has both.
  *
- * Fails with `HASHLANE_ERROR_NO_SUCH_HASHES` if the torrent has only the other version, and for other algorithms.
+ * Fails with `HASHLANE_ERROR_NO_SUCH_HASHES` if the torrent has only the other version, and for
+ * other algorithms.
  *
  * Thread-safe.
  *
@@ -1150,7 +1165,8 @@ hashlane_error hashlane_torrent_file_path(const hashlane_torrent *torrent,
  * single-file torrent. Its last component need not be the torrent's name. For a single-file
  * torrent, `content_path` may also be the folder that contains the file under the torrent's name.
  * `engine` may be NULL. `n_threads` is the number of threads that read and hash, or 0 for one per
- * CPU. `callback` may be NULL; otherwise it receives the progress about fifty times per second for each thread.
+ * CPU. `callback` may be NULL; otherwise it receives the progress about fifty times per second for
+ * each thread.
  *
  * If the callback cancels, the function fails with `HASHLANE_ERROR_CANCELLED`, and `*report`
  * contains the states that are known. `HASHLANE_ERROR_SYSTEM` has details.
@@ -1232,8 +1248,9 @@ hashlane_error hashlane_report_bitfield(const hashlane_report *report,
                                         size_t len);
 
 /**
- * Writes the state of a file to `*file`, whose `struct_size` the caller has set. To list all files, increment `index` from 0 until the
- * function fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`. Padding is omitted.
+ * Writes the state of a file to `*file`, whose `struct_size` the caller has set. To list all
+ * files, increment `index` from 0 until the function fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`.
+ * Padding is omitted.
  *
  * Fails also with `HASHLANE_ERROR_STRUCT_SIZE`.
  *
@@ -1247,9 +1264,9 @@ hashlane_error hashlane_report_file(const hashlane_report *report,
                                     hashlane_file_report *file);
 
 /**
- * Writes to `*n_pieces` the number of missing pieces of a file whose bytes on the disk are all zeros.
- * A download has not written such pieces yet, or the disk has lost them. The number is 0 if the file
- * is shorter than in the torrent. `index` is the same as for `hashlane_report_file()`.
+ * Writes to `*n_pieces` the number of missing pieces of a file whose bytes on the disk are all
+ * zeros. A download has not written such pieces yet, or the disk has lost them. The number is 0 if
+ * the file is shorter than in the torrent. `index` is the same as for `hashlane_report_file()`.
  *
  * Fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`.
  *

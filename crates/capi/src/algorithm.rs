@@ -7,8 +7,9 @@ use crate::error::Error;
 
 /// The number of an algorithm, for example `HASHLANE_SHA256`.
 ///
-/// The engine hashes many messages of SHA-1 and SHA-256 at once, each in a lane of a vector. All functions accept all
-/// algorithms; the other algorithms are hashed one message at a time, and ignore the engine.
+/// The engine hashes many messages of SHA-1 and SHA-256 at once, each in a lane of a vector. All
+/// functions accept all algorithms; the other algorithms are hashed one message at a time, and
+/// ignore the engine.
 pub type AlgorithmId = u32;
 
 /// SHA-1 (FIPS 180-4), in lanes. Attackers can make messages with equal digests.
@@ -62,7 +63,8 @@ pub(crate) fn algorithm(id: AlgorithmId) -> Result<HashFunction, Error> {
     }
 }
 
-/// Returns the length in bytes of a digest or MAC of the algorithm, or 0 if no algorithm has this number.
+/// Returns the length in bytes of a digest or MAC of the algorithm, or 0 if no algorithm has this
+/// number.
 ///
 /// Thread-safe.
 #[unsafe(no_mangle)]

@@ -1,7 +1,8 @@
 //! Base58Check: encoding, decoding, and recovery of damaged strings.
 //!
-//! A block of unsafe code without a comment relies on the Safety section of its function alone.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+//! A SAFETY comment names what the Safety section of the function says of an argument. Null and
+//! misaligned pointers are refused before they are used.
+#![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
@@ -65,6 +66,7 @@ pub unsafe extern "C" fn hashlane_base58check_encode(
         if payload_len > HASHLANE_BASE58_MAX_LEN {
             return Err(Error::LengthTooLarge);
         }
+        // SAFETY: `payload` points to `payload_len` elements that do not change during the call.
         let payload = unsafe { border::array(payload.cast(), payload_len) }?;
         let encoded = Zeroizing::new(encode_check(payload, alphabet));
         // SAFETY: `encoded` is memory of this call.
@@ -95,6 +97,7 @@ pub unsafe extern "C" fn hashlane_base58check_decode(
 ) -> Error {
     border::guard(|| {
         let alphabet = alphabet(alphabet_id)?;
+        // SAFETY: `text` ends with a NUL.
         let text = unsafe { border::text(text) }?;
         if text.count_bytes() > HASHLANE_BASE58_MAX_LEN {
             return Err(Error::LengthTooLarge);
@@ -114,10 +117,11 @@ pub const HASHLANE_DAMAGE_CASE: u32 = 1;
 /// Characters may have been replaced by similar ones. A flag of `hashlane_recover()`.
 pub const HASHLANE_DAMAGE_GLYPHS: u32 = 2;
 
-/// A string whose checksum matches. The pointers are valid until the callback returns. Later versions may append fields.
+/// A string whose checksum matches. The pointers are valid until the callback returns. Later
+/// versions may append fields.
 ///
-/// The structure has no `struct_size`, because the library allocates it. A program that reads a field of a later version
-/// needs that version of the library.
+/// The structure has no `struct_size`, because the library allocates it. A program that reads a
+/// field of a later version needs that version of the library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RecoverHit {
@@ -158,8 +162,10 @@ unsafe fn kinds_of(names: *const *const c_char, n_kinds: usize) -> Result<Vec<Ki
     if n_kinds == 0 {
         return Ok(Kind::all());
     }
+    // SAFETY: `names` points to `n_kinds` elements that do not change during the call.
     let names = unsafe { border::array(names, n_kinds) }?;
     let kind = |name: &*const c_char| {
+        // SAFETY: `name` ends with a NUL.
         let name = unsafe { border::text(*name) }?.to_string_lossy();
         Kind::named(&name).ok_or_else(|| Error::UnknownKind.with_details(name))
     };
@@ -227,10 +233,12 @@ pub unsafe extern "C" fn hashlane_recover(
 ) -> Error {
     border::guard(|| {
         let callback = callback.ok_or(Error::NullPointer)?;
+        // SAFETY: `text` ends with a NUL.
         let text = unsafe { border::text(text) }?;
         let text = text
             .to_str()
             .map_err(|error| Error::InvalidText.with_details(error))?;
+        // SAFETY: `kinds` points to `n_kinds` texts that end with a NUL.
         let kinds = unsafe { kinds_of(kinds, n_kinds) }?;
         // A flag of a later version would make the search wider than this one.
         if damage & !(HASHLANE_DAMAGE_CASE | HASHLANE_DAMAGE_GLYPHS) != 0 {
@@ -248,6 +256,8 @@ pub unsafe extern "C" fn hashlane_recover(
                 return false;
             }
             called.set(Instant::now());
+            // SAFETY: the caller passes a function that can be called with these arguments during
+            // the call.
             unsafe { callback(context, ptr::null(), 0.0) != 0 }
         };
         let search = match Search::new_until(text, damage, &kinds, &is_over) {
@@ -262,11 +272,14 @@ pub unsafe extern "C" fn hashlane_recover(
                 return;
             }
             let is_over = match event {
+                // SAFETY: as for the calls of `callback` above.
                 Event::Hit(hit) => unsafe { report(callback, context, &hit, done) },
                 Event::Progress(progress) => {
                     #[allow(clippy::cast_precision_loss, reason = "a part from 0 to 1")]
                     let part = progress.done as f64 / progress.total.max(1) as f64;
                     done = part;
+                    // SAFETY: the caller passes a function that can be called with these arguments
+                    // during the call.
                     unsafe { callback(context, ptr::null(), done) != 0 }
                 }
             };

@@ -1,7 +1,8 @@
 //! Digests of one message that is available as a whole, or in a file.
 //!
-//! A block of unsafe code without a comment relies on the Safety section of its function alone.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+//! A SAFETY comment names what the Safety section of the function says of an argument. Null and
+//! misaligned pointers are refused before they are used.
+#![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::ffi::{c_char, c_void};
 use std::fs::File;
@@ -14,14 +15,14 @@ use crate::border;
 use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 
-/// Writes the digest of the `message_len` bytes at `message` to `digest`, `hashlane_digest_len()` bytes. The
-/// digest may overwrite the message. `engine` may be NULL.
+/// Writes the digest of the `message_len` bytes at `message` to `digest`, `hashlane_digest_len()`
+/// bytes. The digest may overwrite the message. `engine` may be NULL.
 ///
 /// Thread-safe.
 ///
 /// # Safety
-/// `message` points to `message_len` readable bytes, and `digest` to as many writable bytes as a digest has.
-/// `engine` is NULL or comes from `hashlane_engine_new()`.
+/// `message` points to `message_len` readable bytes, and `digest` to as many writable bytes as a
+/// digest has. `engine` is NULL or comes from `hashlane_engine_new()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_digest(
     engine: *const Engine,
@@ -34,7 +35,9 @@ pub unsafe extern "C" fn hashlane_digest(
         if digest.is_null() {
             return Err(Error::NullPointer);
         }
+        // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { border::optional(engine) }?;
+        // SAFETY: `message` points to `message_len` elements that do not change during the call.
         let message = unsafe { border::array(message.cast(), message_len) }?;
         let computed = digest_of(engine, algorithm(algorithm_id)?, message);
         // SAFETY: the caller promises the bytes of a digest. `computed` is a local variable.
@@ -42,10 +45,11 @@ pub unsafe extern "C" fn hashlane_digest(
     })
 }
 
-/// Writes the digest of the bytes of a file to `digest`, `hashlane_digest_len()` bytes. `engine` may be NULL. The
-/// file may be a pipe or a device, which is read to its end.
+/// Writes the digest of the bytes of a file to `digest`, `hashlane_digest_len()` bytes. `engine`
+/// may be NULL. The file may be a pipe or a device, which is read to its end.
 ///
-/// Fails with `HASHLANE_ERROR_SYSTEM`, with details, if the file cannot be read. Nothing is written to `digest` then.
+/// Fails with `HASHLANE_ERROR_SYSTEM`, with details, if the file cannot be read. Nothing is written
+/// to `digest` then.
 ///
 /// Thread-safe.
 ///
@@ -63,7 +67,9 @@ pub unsafe extern "C" fn hashlane_digest_file(
         if digest.is_null() {
             return Err(Error::NullPointer);
         }
+        // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { engine_or_detected(engine) }?;
+        // SAFETY: `path` ends with a NUL.
         let path = unsafe { border::path(path) }?;
         let mut hasher = Hasher::with_engine(engine, algorithm(algorithm_id)?);
         File::open(path)

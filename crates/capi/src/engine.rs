@@ -1,7 +1,8 @@
 //! Backends by name, and engines, which choose the kernel for each number of messages.
 //!
-//! A block of unsafe code without a comment relies on the Safety section of its function alone.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+//! A SAFETY comment names what the Safety section of the function says of an argument. Null and
+//! misaligned pointers are refused before they are used.
+#![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
@@ -17,7 +18,8 @@ use crate::error::Error;
 /// A choice of kernels, one for each number of messages. An engine never changes, and threads may
 /// share it.
 ///
-/// Functions with an engine accept NULL for the best engine of this CPU, which is chosen once per process.
+/// Functions with an engine accept NULL for the best engine of this CPU, which is chosen once per
+/// process.
 #[derive(Debug)]
 pub struct Engine(pub(crate) hashlane_sha::Engine);
 
@@ -34,6 +36,7 @@ static BACKENDS: LazyLock<Vec<(Backend, CString)>> = LazyLock::new(|| {
 pub(crate) unsafe fn engine_or_detected(
     engine: *const Engine,
 ) -> Result<hashlane_sha::Engine, Error> {
+    // SAFETY: `engine` is null or an engine that is not freed during the call.
     let engine = unsafe { border::optional(engine) }?;
     Ok(engine.map_or_else(hashlane_sha::Engine::detect, |engine| engine.0))
 }
@@ -54,8 +57,8 @@ pub extern "C" fn hashlane_backend_name(index: usize) -> *const c_char {
 /// the numbers of messages for which `portable` is faster. If `backend` is NULL, the engine uses
 /// the best backends of this CPU.
 ///
-/// Fails with `HASHLANE_ERROR_UNKNOWN_BACKEND` or `HASHLANE_ERROR_UNAVAILABLE_BACKEND`. `*engine` is then NULL. Free the
-/// engine with `hashlane_engine_free()`.
+/// Fails with `HASHLANE_ERROR_UNKNOWN_BACKEND` or `HASHLANE_ERROR_UNAVAILABLE_BACKEND`. `*engine`
+/// is then NULL. Free the engine with `hashlane_engine_free()`.
 ///
 /// Thread-safe.
 ///
@@ -80,20 +83,24 @@ pub unsafe extern "C" fn hashlane_engine_new(
             .map(Engine)
             .map_err(|_| Error::UnavailableBackend)
     };
+    // SAFETY: `engine` points to a writable pointer.
     unsafe { border::give(engine, make) }
 }
 
-/// Frees an engine. Hashers, keys and queues that were made with the engine stay usable. NULL is ignored.
+/// Frees an engine. Hashers, keys and queues that were made with the engine stay usable. NULL is
+/// ignored.
 ///
 /// # Safety
 /// `engine` comes from `hashlane_engine_new()`, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_engine_free(engine: *mut Engine) {
+    // SAFETY: `engine` is null or a handle that nobody uses from now on.
     unsafe { border::free(engine) }
 }
 
-/// Returns the name of the backend that hashes `n_messages` available messages at once, for example `avx512`, or NULL if the
-/// engine does not hash with this algorithm. The text is constant and is never freed.
+/// Returns the name of the backend that hashes `n_messages` available messages at once, for example
+/// `avx512`, or NULL if the engine does not hash with this algorithm. The text is constant and is
+/// never freed.
 ///
 /// Thread-safe.
 ///
@@ -107,6 +114,7 @@ pub unsafe extern "C" fn hashlane_engine_backend(
 ) -> *const c_char {
     let mut name = ptr::null();
     let _ = border::guard(|| {
+        // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { engine_or_detected(engine) }?;
         let kernel = match algorithm(algorithm_id)? {
             HashFunction::Sha1 => engine.kernel::<Sha1>(n_messages),
@@ -123,8 +131,8 @@ pub unsafe extern "C" fn hashlane_engine_backend(
 }
 
 /// Returns the number of messages that keep every lane busy, at least 1, or 0 if no algorithm has
-/// this number. `hashlane_digest_many()` is fastest with at least this many messages. The number is 1 for algorithms other
-/// than SHA-1 and SHA-256.
+/// this number. `hashlane_digest_many()` is fastest with at least this many messages. The number is
+/// 1 for algorithms other than SHA-1 and SHA-256.
 ///
 /// Thread-safe.
 ///
@@ -137,6 +145,7 @@ pub unsafe extern "C" fn hashlane_engine_lanes(
 ) -> usize {
     let mut lanes = 0;
     let _ = border::guard(|| {
+        // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { engine_or_detected(engine) }?;
         lanes = match algorithm(algorithm_id)? {
             HashFunction::Sha1 => engine.lanes::<Sha1>(),

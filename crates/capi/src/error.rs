@@ -31,8 +31,8 @@ pub enum Error {
     WrongCount = 9,
     /// There is not enough memory for the work space of the call.
     OutOfMemory = 10,
-    /// Another call uses the handle: on another thread, or the call whose callback is running. Or a queue has a part of the
-    /// hasher's message. The call has changed nothing.
+    /// Another call uses the handle: on another thread, or the call whose callback is running. Or a
+    /// queue has a part of the hasher's message. The call has changed nothing.
     Busy = 11,
     /// An internal error. Free the handles of the call and do not use them otherwise.
     Internal = 12,
@@ -64,8 +64,8 @@ pub enum Error {
     TruncatedLength = 24,
     /// A pointer is not aligned for the type that it points to.
     MisalignedPointer = 25,
-    /// `struct_size` is 0 or otherwise the size of no version of the structure, or a byte beyond the fields that this
-    /// library knows is not 0.
+    /// `struct_size` is 0 or otherwise the size of no version of the structure, or a byte beyond
+    /// the fields that this library knows is not 0.
     StructSize = 26,
     /// The number has a bit that is none of the flags `HASHLANE_DAMAGE_...` of this library.
     UnknownDamage = 27,
@@ -184,7 +184,8 @@ pub extern "C" fn hashlane_error_details(error: c_int) -> *const c_char {
     details.unwrap_or_else(|| hashlane_error_message(error))
 }
 
-/// Returns the version of the library, for example `0.1.0`. The text is constant and is never freed.
+/// Returns the version of the library, for example `0.1.0`. The text is constant and is never
+/// freed.
 ///
 /// Thread-safe.
 #[unsafe(no_mangle)]

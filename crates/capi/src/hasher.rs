@@ -1,12 +1,13 @@
 //! Digests of a message that arrives in parts.
 //!
-//! A block of unsafe code without a comment relies on the Safety section of its function alone.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+//! A SAFETY comment names what the Safety section of the function says of an argument. Null and
+//! misaligned pointers are refused before they are used.
+#![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
-use hashlane_hashes::{HashFunction, Hasher as Message};
+use hashlane_hashes::{HashFunction, Hasher as MessageInProgress};
 
 use crate::algorithm::{AlgorithmId, algorithm};
 use crate::border;
@@ -15,26 +16,30 @@ use crate::error::Error;
 
 /// The state of one message that arrives in parts. One call at a time uses a hasher.
 ///
-/// While another thread uses the hasher, and while a part of the message is in a queue, all functions but
-/// `hashlane_hasher_free()` fail with `HASHLANE_ERROR_BUSY`: see `hashlane_queue_submit_part()`.
+/// While another thread uses the hasher, and while a part of the message is in a queue, all
+/// functions but `hashlane_hasher_free()` fail with `HASHLANE_ERROR_BUSY`: see
+/// `hashlane_queue_submit_part()`.
 #[derive(Debug)]
 pub struct Hasher(
     /// `None` while a part of the message is in a queue.
-    Mutex<Option<Message>>,
+    Mutex<Option<MessageInProgress>>,
 );
 
 impl Hasher {
-    fn new(message: Message) -> Self {
+    fn new(message: MessageInProgress) -> Self {
         Self(Mutex::new(Some(message)))
     }
 
     /// Calls `body` with the message.
-    fn with<T>(&self, body: impl FnOnce(&mut Message) -> Result<T, Error>) -> Result<T, Error> {
+    fn with<T>(
+        &self,
+        body: impl FnOnce(&mut MessageInProgress) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         body(border::lock(&self.0)?.as_mut().ok_or(Error::Busy)?)
     }
 
     /// Moves the message to a queue of this algorithm.
-    pub(crate) fn take(&self, algorithm: HashFunction) -> Result<Message, Error> {
+    pub(crate) fn take(&self, algorithm: HashFunction) -> Result<MessageInProgress, Error> {
         let mut message = border::lock(&self.0)?;
         match &*message {
             Some(hasher) if hasher.algorithm() != algorithm => Err(Error::WrongAlgorithm),
@@ -42,14 +47,15 @@ impl Hasher {
         }
     }
 
-    /// Takes the message back from a queue. Waits for a call on another thread, which ends soon, because it fails.
-    pub(crate) fn give_back(&self, message: Message) {
+    /// Takes the message back from a queue. Waits for a call on another thread, which ends soon,
+    /// because it fails.
+    pub(crate) fn give_back(&self, message: MessageInProgress) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
     }
 }
 
-/// Writes a new hasher with an empty message to `*hasher`, or NULL if the function fails. `engine` may be NULL. Free the
-/// hasher with `hashlane_hasher_free()`.
+/// Writes a new hasher with an empty message to `*hasher`, or NULL if the function fails. `engine`
+/// may be NULL. Free the hasher with `hashlane_hasher_free()`.
 ///
 /// Thread-safe.
 ///
@@ -63,10 +69,14 @@ pub unsafe extern "C" fn hashlane_hasher_new(
     hasher: *mut *mut Hasher,
 ) -> Error {
     let make = || {
+        // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { engine_or_detected(engine) }?;
         let algorithm = algorithm(algorithm_id)?;
-        Ok(Hasher::new(Message::with_engine(engine, algorithm)))
+        Ok(Hasher::new(MessageInProgress::with_engine(
+            engine, algorithm,
+        )))
     };
+    // SAFETY: `hasher` points to a writable pointer.
     unsafe { border::give(hasher, make) }
 }
 
@@ -81,7 +91,9 @@ pub unsafe extern "C" fn hashlane_hasher_update(
     part_len: usize,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `hasher` is a handle that is not freed during the call.
         let hasher = unsafe { border::shared(hasher) }?;
+        // SAFETY: `part` points to `part_len` elements that do not change during the call.
         let part = unsafe { border::array(part.cast(), part_len) }?;
         hasher.with(|message| {
             message.update(part);
@@ -98,6 +110,7 @@ pub unsafe extern "C" fn hashlane_hasher_update(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hasher_finish(hasher: *mut Hasher, digest: *mut u8) -> Error {
     border::guard(|| {
+        // SAFETY: `hasher` is a handle that is not freed during the call.
         let hasher = unsafe { border::shared(hasher) }?;
         hasher.with(|message| {
             let computed = message.clone().finalize();
@@ -116,6 +129,7 @@ pub unsafe extern "C" fn hashlane_hasher_finish(hasher: *mut Hasher, digest: *mu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hasher_reset(hasher: *mut Hasher) -> Error {
     border::guard(|| {
+        // SAFETY: `hasher` is a handle that is not freed during the call.
         let hasher = unsafe { border::shared(hasher) }?;
         hasher.with(|message| {
             message.reset();
@@ -124,8 +138,8 @@ pub unsafe extern "C" fn hashlane_hasher_reset(hasher: *mut Hasher) -> Error {
     })
 }
 
-/// Writes a copy of the hasher with its message to `*copy`, or NULL if the function fails. Free the copy with
-/// `hashlane_hasher_free()`.
+/// Writes a copy of the hasher with its message to `*copy`, or NULL if the function fails. Free the
+/// copy with `hashlane_hasher_free()`.
 ///
 /// # Safety
 /// `hasher` comes from this library. `copy` points to a writable pointer.
@@ -135,18 +149,21 @@ pub unsafe extern "C" fn hashlane_hasher_clone(
     copy: *mut *mut Hasher,
 ) -> Error {
     let make = || {
+        // SAFETY: `hasher` is a handle that is not freed during the call.
         let hasher = unsafe { border::shared(hasher) }?;
         hasher.with(|message| Ok(Hasher::new(message.clone())))
     };
+    // SAFETY: `copy` points to a writable pointer.
     unsafe { border::give(copy, make) }
 }
 
-/// Frees a hasher. If a queue has a part of its message, the part stays in the queue, and the callback receives it. NULL is
-/// ignored.
+/// Frees a hasher. If a queue has a part of its message, the part stays in the queue, and the
+/// callback receives it. NULL is ignored.
 ///
 /// # Safety
 /// `hasher` comes from this library, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hasher_free(hasher: *mut Hasher) {
+    // SAFETY: `hasher` is null or a handle that nobody uses from now on.
     unsafe { border::free(hasher) }
 }

@@ -1,7 +1,8 @@
 //! HMAC of one message, whole or in parts.
 //!
-//! A block of unsafe code without a comment relies on the Safety section of its function alone.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+//! A SAFETY comment names what the Safety section of the function says of an argument. Null and
+//! misaligned pointers are refused before they are used.
+#![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::ffi::c_void;
 use std::sync::Mutex;
@@ -27,7 +28,8 @@ impl HmacKey {
     }
 }
 
-/// The MAC of one message that arrives in parts. One call at a time uses it: other calls fail with `HASHLANE_ERROR_BUSY`.
+/// The MAC of one message that arrives in parts. One call at a time uses it: other calls fail with
+/// `HASHLANE_ERROR_BUSY`.
 #[derive(Debug)]
 pub struct MacInProgress(Mutex<InProgress>);
 
@@ -54,14 +56,16 @@ fn verify(mac: &Mac, tag: &[u8], truncated_len: Option<usize>) -> Result<(), Err
     })
 }
 
-/// Writes the MAC of the `message_len` bytes at `message` under the `key_len` bytes at `key` to `mac`, `hashlane_digest_len()` bytes. `engine` may be NULL. For a key that is used more than once, `hashlane_hmac_key_new()` is faster.
+/// Writes the MAC of the `message_len` bytes at `message` under the `key_len` bytes at `key` to
+/// `mac`, `hashlane_digest_len()` bytes. `engine` may be NULL. For a key that is used more than
+/// once, `hashlane_hmac_key_new()` is faster.
 ///
 /// Thread-safe.
 ///
 /// # Safety
-/// `key` points to `key_len` readable bytes, `message` to `message_len` readable bytes, and `mac` to as many writable bytes
-/// as a digest has.
-/// `engine` is NULL or comes from `hashlane_engine_new()`.
+/// `key` points to `key_len` readable bytes, `message` to `message_len` readable bytes, and `mac`
+/// to as many writable bytes as a digest has. `engine` is NULL or comes from
+/// `hashlane_engine_new()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hmac(
     engine: *const Engine,
@@ -73,8 +77,11 @@ pub unsafe extern "C" fn hashlane_hmac(
     mac: *mut u8,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { engine_or_detected(engine) }?;
+        // SAFETY: `key` points to `key_len` elements that do not change during the call.
         let key = unsafe { border::array(key.cast(), key_len) }?;
+        // SAFETY: `message` points to `message_len` elements that do not change during the call.
         let message = unsafe { border::array(message.cast(), message_len) }?;
         let key = hashlane_hashes::HmacKey::with_engine(engine, algorithm(algorithm_id)?, key);
         // SAFETY: the caller promises the bytes of a MAC. The bytes of the source are a temporary.
@@ -82,9 +89,10 @@ pub unsafe extern "C" fn hashlane_hmac(
     })
 }
 
-/// Writes a new key of the `key_len` bytes at `key` to `*hmac_key`, or NULL if the function fails. The bytes are not needed
-/// afterwards. FIPS 198-1 requires at least half as many bytes as a digest has; this function accepts any length. `engine`
-/// may be NULL. Free the key with `hashlane_hmac_key_free()`.
+/// Writes a new key of the `key_len` bytes at `key` to `*hmac_key`, or NULL if the function fails.
+/// The bytes are not needed afterwards. FIPS 198-1 requires at least half as many bytes as a digest
+/// has; this function accepts any length. `engine` may be NULL. Free the key with
+/// `hashlane_hmac_key_free()`.
 ///
 /// Thread-safe.
 ///
@@ -100,21 +108,26 @@ pub unsafe extern "C" fn hashlane_hmac_key_new(
     hmac_key: *mut *mut HmacKey,
 ) -> Error {
     let make = || {
+        // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { engine_or_detected(engine) }?;
+        // SAFETY: `key` points to `key_len` elements that do not change during the call.
         let key = unsafe { border::array(key.cast(), key_len) }?;
         let algorithm = algorithm(algorithm_id)?;
         let key = hashlane_hashes::HmacKey::with_engine(engine, algorithm, key);
         Ok(HmacKey(key))
     };
+    // SAFETY: `hmac_key` points to a writable pointer.
     unsafe { border::give(hmac_key, make) }
 }
 
-/// Wipes a key from memory and frees it. A MAC in progress has a copy of the key and stays usable. NULL is ignored.
+/// Wipes a key from memory and frees it. A MAC in progress has a copy of the key and stays usable.
+/// NULL is ignored.
 ///
 /// # Safety
 /// `key` comes from `hashlane_hmac_key_new()`, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hmac_key_free(key: *mut HmacKey) {
+    // SAFETY: `key` is null or a handle that nobody uses from now on.
     unsafe { border::free(key) }
 }
 
@@ -123,8 +136,8 @@ pub unsafe extern "C" fn hashlane_hmac_key_free(key: *mut HmacKey) {
 /// Thread-safe.
 ///
 /// # Safety
-/// `key` comes from `hashlane_hmac_key_new()`. `message` points to `message_len` readable bytes, and `mac` to as many writable
-/// bytes as a digest has.
+/// `key` comes from `hashlane_hmac_key_new()`. `message` points to `message_len` readable bytes,
+/// and `mac` to as many writable bytes as a digest has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hmac_key_mac(
     key: *const HmacKey,
@@ -133,7 +146,9 @@ pub unsafe extern "C" fn hashlane_hmac_key_mac(
     mac: *mut u8,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `key` is a handle that is not freed during the call.
         let key = unsafe { border::shared(key) }?;
+        // SAFETY: `message` points to `message_len` elements that do not change during the call.
         let message = unsafe { border::array(message.cast(), message_len) }?;
         // SAFETY: the caller promises the bytes of a MAC. The bytes of the source are a temporary.
         unsafe { border::write(mac, key.mac(message).as_bytes()) }
@@ -147,7 +162,8 @@ pub unsafe extern "C" fn hashlane_hmac_key_mac(
 /// Thread-safe.
 ///
 /// # Safety
-/// `key` comes from `hashlane_hmac_key_new()`. `message` points to `message_len` and `tag` to `tag_len` readable bytes.
+/// `key` comes from `hashlane_hmac_key_new()`. `message` points to `message_len` and `tag` to
+/// `tag_len` readable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hmac_key_verify(
     key: *const HmacKey,
@@ -156,20 +172,23 @@ pub unsafe extern "C" fn hashlane_hmac_key_verify(
     tag: *const u8,
     tag_len: usize,
 ) -> Error {
+    // SAFETY: `key`, `message` and `tag` are as `verify_message` requires.
     border::guard(|| unsafe { verify_message(key, message, message_len, tag, tag_len, None) })
 }
 
-/// Checks that the `tag_len` bytes at `tag` are the first `truncated_len` bytes of the MAC of a message, for protocols that
-/// truncate MACs. The comparison takes constant time. `truncated_len` comes from the protocol, not from the sender, who
-/// chooses `tag_len`.
+/// Checks that the `tag_len` bytes at `tag` are the first `truncated_len` bytes of the MAC of a
+/// message, for protocols that truncate MACs. The comparison takes constant time. `truncated_len`
+/// comes from the protocol, not from the sender, who chooses `tag_len`.
 ///
-/// Fails with `HASHLANE_ERROR_TRUNCATED_LENGTH` if `truncated_len` is less than 10 bytes or than half of a MAC (RFC 2104,
-/// section 5), or more than the length of a MAC. Otherwise it fails like `hashlane_hmac_key_verify()`.
+/// Fails with `HASHLANE_ERROR_TRUNCATED_LENGTH` if `truncated_len` is less than 10 bytes or than
+/// half of a MAC (RFC 2104, section 5), or more than the length of a MAC. Otherwise it fails like
+/// `hashlane_hmac_key_verify()`.
 ///
 /// Thread-safe.
 ///
 /// # Safety
-/// `key` comes from `hashlane_hmac_key_new()`. `message` points to `message_len` and `tag` to `tag_len` readable bytes.
+/// `key` comes from `hashlane_hmac_key_new()`. `message` points to `message_len` and `tag` to
+/// `tag_len` readable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hmac_key_verify_truncated(
     key: *const HmacKey,
@@ -180,6 +199,7 @@ pub unsafe extern "C" fn hashlane_hmac_key_verify_truncated(
     truncated_len: usize,
 ) -> Error {
     let len = Some(truncated_len);
+    // SAFETY: `key`, `message` and `tag` are as `verify_message` requires.
     border::guard(|| unsafe { verify_message(key, message, message_len, tag, tag_len, len) })
 }
 
@@ -195,14 +215,17 @@ unsafe fn verify_message(
     tag_len: usize,
     truncated_len: Option<usize>,
 ) -> Result<(), Error> {
+    // SAFETY: `key` is a handle that is not freed during the call.
     let key = unsafe { border::shared(key) }?;
+    // SAFETY: `message` points to `message_len` elements that do not change during the call.
     let message = unsafe { border::array(message.cast(), message_len) }?;
+    // SAFETY: `tag` points to `tag_len` elements that do not change during the call.
     let tag = unsafe { border::array(tag, tag_len) }?;
     verify(&key.mac(message), tag, truncated_len)
 }
 
-/// Writes a new MAC in progress with an empty message to `*hmac`, or NULL if the function fails. Free it with
-/// `hashlane_mac_free()`.
+/// Writes a new MAC in progress with an empty message to `*hmac`, or NULL if the function fails.
+/// Free it with `hashlane_mac_free()`.
 ///
 /// Thread-safe.
 ///
@@ -214,10 +237,12 @@ pub unsafe extern "C" fn hashlane_mac_new(
     hmac: *mut *mut MacInProgress,
 ) -> Error {
     let make = || {
+        // SAFETY: `key` is a handle that is not freed during the call.
         let key = unsafe { border::shared(key) }?;
         let (key, hmac) = (key.clone(), key.0.start());
         Ok(MacInProgress(Mutex::new(InProgress { key, hmac })))
     };
+    // SAFETY: `hmac` points to a writable pointer.
     unsafe { border::give(hmac, make) }
 }
 
@@ -232,7 +257,9 @@ pub unsafe extern "C" fn hashlane_mac_update(
     part_len: usize,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `hmac` is a handle that is not freed during the call.
         let hmac = unsafe { border::shared(hmac) }?;
+        // SAFETY: `part` points to `part_len` elements that do not change during the call.
         let part = unsafe { border::array(part.cast(), part_len) }?;
         border::lock(&hmac.0)?.hmac.update(part);
         Ok(())
@@ -250,6 +277,7 @@ pub unsafe extern "C" fn hashlane_mac_finish(hmac: *mut MacInProgress, mac: *mut
         if mac.is_null() {
             return Err(Error::NullPointer);
         }
+        // SAFETY: `hmac` is a handle that is not freed during the call.
         let hmac = unsafe { border::shared(hmac) }?;
         let computed = border::lock(&hmac.0)?.finish();
         // SAFETY: the caller promises the bytes of a MAC. The source is a local variable.
@@ -269,14 +297,16 @@ pub unsafe extern "C" fn hashlane_mac_verify(
     tag_len: usize,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `hmac` is a handle that is not freed during the call.
         let hmac = unsafe { border::shared(hmac) }?;
+        // SAFETY: `tag` points to `tag_len` elements that do not change during the call.
         let tag = unsafe { border::array(tag, tag_len) }?;
         verify(&border::lock(&hmac.0)?.finish(), tag, None)
     })
 }
 
-/// Checks that the `tag_len` bytes at `tag` are the first `truncated_len` bytes of the MAC of the message. Fails like
-/// `hashlane_hmac_key_verify_truncated()`. The message is empty afterwards.
+/// Checks that the `tag_len` bytes at `tag` are the first `truncated_len` bytes of the MAC of the
+/// message. Fails like `hashlane_hmac_key_verify_truncated()`. The message is empty afterwards.
 ///
 /// # Safety
 /// `hmac` comes from `hashlane_mac_new()`. `tag` points to `tag_len` readable bytes.
@@ -288,7 +318,9 @@ pub unsafe extern "C" fn hashlane_mac_verify_truncated(
     truncated_len: usize,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `hmac` is a handle that is not freed during the call.
         let hmac = unsafe { border::shared(hmac) }?;
+        // SAFETY: `tag` points to `tag_len` elements that do not change during the call.
         let tag = unsafe { border::array(tag, tag_len) }?;
         verify(&border::lock(&hmac.0)?.finish(), tag, Some(truncated_len))
     })
@@ -300,5 +332,6 @@ pub unsafe extern "C" fn hashlane_mac_verify_truncated(
 /// `hmac` comes from `hashlane_mac_new()`, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_mac_free(hmac: *mut MacInProgress) {
+    // SAFETY: `hmac` is null or a handle that nobody uses from now on.
     unsafe { border::free(hmac) }
 }

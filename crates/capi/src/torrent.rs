@@ -1,7 +1,8 @@
 //! Torrents: .torrent files, their lists of files, and their info-hashes (BEP 3, BEP 52).
 //!
-//! A block of unsafe code without a comment relies on the Safety section of its function alone.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+//! A SAFETY comment names what the Safety section of the function says of an argument. Null and
+//! misaligned pointers are refused before they are used.
+#![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::ffi::{c_char, c_void};
 use std::io;
@@ -42,8 +43,8 @@ fn parse(bytes: Vec<u8>) -> Result<Torrent, hashlane_metainfo::Error> {
     hashlane_metainfo::Torrent::parse(bytes).map(Torrent)
 }
 
-/// Reads a .torrent file of at most `HASHLANE_MAX_TORRENT_LEN` bytes, and writes the torrent to `*torrent`, or NULL if the
-/// function fails. Free it with `hashlane_torrent_free()`.
+/// Reads a .torrent file of at most `HASHLANE_MAX_TORRENT_LEN` bytes, and writes the torrent to
+/// `*torrent`, or NULL if the function fails. Free it with `hashlane_torrent_free()`.
 ///
 /// Fails with `HASHLANE_ERROR_SYSTEM` or `HASHLANE_ERROR_INVALID_TORRENT`, with details.
 ///
@@ -57,6 +58,7 @@ pub unsafe extern "C" fn hashlane_torrent_open(
     torrent: *mut *mut Torrent,
 ) -> Error {
     let make = || {
+        // SAFETY: `path` ends with a NUL.
         let path = unsafe { border::path(path) }?;
         let shown = path.display();
         let bytes = read(path)
@@ -64,11 +66,12 @@ pub unsafe extern "C" fn hashlane_torrent_open(
         parse(bytes)
             .map_err(|error| Error::InvalidTorrent.with_details(format_args!("{shown}: {error}")))
     };
+    // SAFETY: `torrent` points to a writable pointer.
     unsafe { border::give(torrent, make) }
 }
 
-/// Reads a torrent from the `len` bytes at `bytes`, which are copied, and writes it to `*torrent`, or NULL if the function
-/// fails. Free it with `hashlane_torrent_free()`.
+/// Reads a torrent from the `len` bytes at `bytes`, which are copied, and writes it to `*torrent`,
+/// or NULL if the function fails. Free it with `hashlane_torrent_free()`.
 ///
 /// Fails with `HASHLANE_ERROR_INVALID_TORRENT`, with details.
 ///
@@ -83,18 +86,22 @@ pub unsafe extern "C" fn hashlane_torrent_parse(
     torrent: *mut *mut Torrent,
 ) -> Error {
     let make = || {
+        // SAFETY: `bytes` points to `len` elements that do not change during the call.
         let bytes = unsafe { border::array(bytes.cast::<u8>(), len) }?;
         parse(bytes.to_vec()).map_err(|error| Error::InvalidTorrent.with_details(error))
     };
+    // SAFETY: `torrent` points to a writable pointer.
     unsafe { border::give(torrent, make) }
 }
 
 /// Frees a torrent. Reports made with it stay usable. NULL is ignored.
 ///
 /// # Safety
-/// `torrent` comes from `hashlane_torrent_open()` or `hashlane_torrent_parse()`, is freed once, and is not used afterwards.
+/// `torrent` comes from `hashlane_torrent_open()` or `hashlane_torrent_parse()`, is freed once, and
+/// is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_torrent_free(torrent: *mut Torrent) {
+    // SAFETY: `torrent` is null or a handle that nobody uses from now on.
     unsafe { border::free(torrent) }
 }
 
@@ -117,15 +124,18 @@ pub unsafe extern "C" fn hashlane_torrent_name(
     name_len: *mut usize,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `torrent` is a handle that is not freed during the call.
         let torrent = unsafe { border::shared(torrent) }?;
+        // SAFETY: `name` has `capacity` writable bytes, and `name_len` is null or writable.
         unsafe { border::fill_text(name, capacity, torrent.0.name().as_bytes(), name_len) }
     })
 }
 
-/// Writes the info-hash to `info_hash`: for `HASHLANE_SHA1` the 20 bytes of version 1 (BEP 3), for `HASHLANE_SHA256` the 32
-/// bytes of version 2 (BEP 52). A hybrid torrent has both.
+/// Writes the info-hash to `info_hash`: for `HASHLANE_SHA1` the 20 bytes of version 1 (BEP 3), for
+/// `HASHLANE_SHA256` the 32 bytes of version 2 (BEP 52). A hybrid torrent has both.
 ///
-/// Fails with `HASHLANE_ERROR_NO_SUCH_HASHES` if the torrent has only the other version, and for other algorithms.
+/// Fails with `HASHLANE_ERROR_NO_SUCH_HASHES` if the torrent has only the other version, and for
+/// other algorithms.
 ///
 /// Thread-safe.
 ///
@@ -138,6 +148,7 @@ pub unsafe extern "C" fn hashlane_torrent_info_hash(
     info_hash: *mut u8,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `torrent` is a handle that is not freed during the call.
         let torrent = unsafe { border::shared(torrent) }?;
         let hashes = torrent.0.info_hashes();
         let (v1, v2) = (hashes.v1(), hashes.v2());
@@ -146,6 +157,7 @@ pub unsafe extern "C" fn hashlane_torrent_info_hash(
             HashFunction::Sha256 => v2.as_ref().map(AsRef::as_ref),
             _ => None,
         };
+        // SAFETY: `info_hash` points to as many writable bytes, outside of the source.
         unsafe { border::write(info_hash, bytes.ok_or(Error::NoSuchHashes)?) }
     })
 }
@@ -185,6 +197,7 @@ pub unsafe extern "C" fn hashlane_torrent_get_sizes(
     sizes: *mut TorrentSizes,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `torrent` is a handle that is not freed during the call.
         let Torrent(torrent) = unsafe { border::shared(torrent) }?;
         let lengths = torrent.lengths();
         let found = TorrentSizes {
@@ -194,6 +207,7 @@ pub unsafe extern "C" fn hashlane_torrent_get_sizes(
             n_files: torrent.files().len(),
             n_pieces: lengths.piece_count() as usize,
         };
+        // SAFETY: `sizes` has as many bytes as its `struct_size` says.
         unsafe { border::put_versioned(sizes, found) }
     })
 }
@@ -220,6 +234,7 @@ pub unsafe extern "C" fn hashlane_torrent_file_path(
     path_len: *mut usize,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `torrent` is a handle that is not freed during the call.
         let torrent = unsafe { border::shared(torrent) }?;
         let file = torrent.0.files().get(file).ok_or(Error::IndexTooLarge)?;
         let mut text = Vec::new();
@@ -229,6 +244,7 @@ pub unsafe extern "C" fn hashlane_torrent_file_path(
             }
             text.extend_from_slice(component.as_bytes());
         }
+        // SAFETY: `path` has `capacity` writable bytes, and `path_len` is null or writable.
         unsafe { border::fill_text(path, capacity, &text, path_len) }
     })
 }

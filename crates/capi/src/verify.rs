@@ -1,7 +1,8 @@
 //! Verification of a torrent's content, and the report.
 //!
-//! A block of unsafe code without a comment relies on the Safety section of its function alone.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+//! A SAFETY comment names what the Safety section of the function says of an argument. Null and
+//! misaligned pointers are refused before they are used.
+#![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::offset_of;
@@ -21,7 +22,8 @@ use crate::torrent::Torrent;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
-    /// Set by the caller, or by the library in `hashlane_verify_progress`: the size of this structure in bytes.
+    /// Set by the caller, or by the library in `hashlane_verify_progress`: the size of this
+    /// structure in bytes.
     pub struct_size: usize,
     /// Not verified, because the verification was cancelled.
     pub n_unchecked: u32,
@@ -110,8 +112,8 @@ fn file_state(state: FileState) -> FileStateId {
 
 /// The progress of a verification. Later versions may append fields.
 ///
-/// The structure has no `struct_size`, because the library allocates it. A program that reads a field of a later version
-/// needs that version of the library.
+/// The structure has no `struct_size`, because the library allocates it. A program that reads a
+/// field of a later version needs that version of the library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct VerifyProgress {
@@ -149,7 +151,8 @@ fn content(torrent: &Torrent, path: &Path) -> Result<Content, Error> {
 /// single-file torrent. Its last component need not be the torrent's name. For a single-file
 /// torrent, `content_path` may also be the folder that contains the file under the torrent's name.
 /// `engine` may be NULL. `n_threads` is the number of threads that read and hash, or 0 for one per
-/// CPU. `callback` may be NULL; otherwise it receives the progress about fifty times per second for each thread.
+/// CPU. `callback` may be NULL; otherwise it receives the progress about fifty times per second for
+/// each thread.
 ///
 /// If the callback cancels, the function fails with `HASHLANE_ERROR_CANCELLED`, and `*report`
 /// contains the states that are known. `HASHLANE_ERROR_SYSTEM` has details.
@@ -172,8 +175,11 @@ pub unsafe extern "C" fn hashlane_torrent_verify(
 ) -> Error {
     let mut is_cancelled = false;
     let make = || {
+        // SAFETY: `torrent` is a handle that is not freed during the call.
         let torrent = unsafe { border::shared(torrent) }?;
+        // SAFETY: `content_path` ends with a NUL.
         let content = content(torrent, unsafe { border::path(content_path) }?)?;
+        // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { engine_or_detected(engine) }?;
         // Without maps: their handler of SIGBUS would belong to the program.
         let options = Options::default()
@@ -191,6 +197,8 @@ pub unsafe extern "C" fn hashlane_torrent_verify(
                 total_bytes: progress.total_bytes,
                 counts: &raw const counts,
             };
+            // SAFETY: the caller passes a function that can be called with these arguments during
+            // the call.
             if unsafe { callback(context, &raw const progress) } != 0 {
                 cancel.cancel();
             }
@@ -201,6 +209,7 @@ pub unsafe extern "C" fn hashlane_torrent_verify(
         is_cancelled = report.is_cancelled();
         Ok(Report(report))
     };
+    // SAFETY: `report` points to a writable pointer.
     match unsafe { border::give(report, make) } {
         Error::None if is_cancelled => Error::Cancelled,
         error => error,
@@ -213,6 +222,7 @@ pub unsafe extern "C" fn hashlane_torrent_verify(
 /// `report` comes from `hashlane_torrent_verify()`, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_report_free(report: *mut Report) {
+    // SAFETY: `report` is null or a handle that nobody uses from now on.
     unsafe { border::free(report) }
 }
 
@@ -227,6 +237,7 @@ pub unsafe extern "C" fn hashlane_report_free(report: *mut Report) {
 pub unsafe extern "C" fn hashlane_report_is_complete(report: *const Report) -> c_int {
     let mut is_complete = false;
     let _ = border::guard(|| {
+        // SAFETY: `report` is a handle that is not freed during the call.
         is_complete = unsafe { border::shared(report) }?.0.is_complete();
         Ok(())
     });
@@ -247,7 +258,9 @@ pub unsafe extern "C" fn hashlane_report_counts(
     counts: *mut Counts,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `report` is a handle that is not freed during the call.
         let report = unsafe { border::shared(report) }?;
+        // SAFETY: `counts` has as many bytes as its `struct_size` says.
         unsafe { border::put_versioned(counts, Counts::new(report.0.counts())) }
     })
 }
@@ -267,11 +280,13 @@ pub unsafe extern "C" fn hashlane_report_piece_states(
     n_states: usize,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `report` is a handle that is not freed during the call.
         let pieces = unsafe { border::shared(report) }?.0.pieces();
         if n_states != pieces.len() {
             return Err(Error::WrongCount);
         }
         let found: Vec<_> = pieces.iter().map(|state| piece_state(*state)).collect();
+        // SAFETY: `states` points to as many writable bytes, outside of the source.
         unsafe { border::write(states, &found) }
     })
 }
@@ -293,10 +308,12 @@ pub unsafe extern "C" fn hashlane_report_bitfield(
     len: usize,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `report` is a handle that is not freed during the call.
         let found = unsafe { border::shared(report) }?.0.bitfield();
         if len != found.len() {
             return Err(Error::WrongCount);
         }
+        // SAFETY: `bitfield` points to as many writable bytes, outside of the source.
         unsafe { border::write(bitfield, &found) }
     })
 }
@@ -327,8 +344,9 @@ impl Versioned for FileReport {
     const SIZES: &'static [usize] = &[offset_of!(Self, state) + size_of::<FileStateId>()];
 }
 
-/// Writes the state of a file to `*file`, whose `struct_size` the caller has set. To list all files, increment `index` from 0 until the
-/// function fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`. Padding is omitted.
+/// Writes the state of a file to `*file`, whose `struct_size` the caller has set. To list all
+/// files, increment `index` from 0 until the function fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`.
+/// Padding is omitted.
 ///
 /// Fails also with `HASHLANE_ERROR_STRUCT_SIZE`.
 ///
@@ -343,6 +361,7 @@ pub unsafe extern "C" fn hashlane_report_file(
     file: *mut FileReport,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `report` is a handle that is not freed during the call.
         let files = unsafe { border::shared(report) }?.0.files();
         let found = files.get(index).ok_or(Error::IndexTooLarge)?;
         let found = FileReport {
@@ -355,13 +374,14 @@ pub unsafe extern "C" fn hashlane_report_file(
             n_have: found.counts.have,
             state: file_state(found.state),
         };
+        // SAFETY: `file` has as many bytes as its `struct_size` says.
         unsafe { border::put_versioned(file, found) }
     })
 }
 
-/// Writes to `*n_pieces` the number of missing pieces of a file whose bytes on the disk are all zeros.
-/// A download has not written such pieces yet, or the disk has lost them. The number is 0 if the file
-/// is shorter than in the torrent. `index` is the same as for `hashlane_report_file()`.
+/// Writes to `*n_pieces` the number of missing pieces of a file whose bytes on the disk are all
+/// zeros. A download has not written such pieces yet, or the disk has lost them. The number is 0 if
+/// the file is shorter than in the torrent. `index` is the same as for `hashlane_report_file()`.
 ///
 /// Fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`.
 ///
@@ -376,8 +396,10 @@ pub unsafe extern "C" fn hashlane_report_file_zero_pieces(
     n_pieces: *mut u32,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `report` is a handle that is not freed during the call.
         let files = unsafe { border::shared(report) }?.0.files();
         let file = files.get(index).ok_or(Error::IndexTooLarge)?;
+        // SAFETY: `n_pieces` points to a writable number.
         unsafe { border::put(n_pieces, file.zero_pieces) }
     })
 }
@@ -403,12 +425,14 @@ pub unsafe extern "C" fn hashlane_report_file_error(
     text_len: *mut usize,
 ) -> Error {
     border::guard(|| {
+        // SAFETY: `report` is a handle that is not freed during the call.
         let files = unsafe { border::shared(report) }?.0.files();
         let file = files.get(index).ok_or(Error::IndexTooLarge)?;
         let error = file
             .error
             .as_ref()
             .map_or(String::new(), ToString::to_string);
+        // SAFETY: `text` has `capacity` writable bytes, and `text_len` is null or writable.
         unsafe { border::fill_text(text, capacity, error.as_bytes(), text_len) }
     })
 }

@@ -45,7 +45,7 @@ const _: () = {
 
 /// A message that is being hashed.
 pub(crate) trait Context: Sized {
-    type Algorithm: Algorithm;
+    type Hash: Algorithm;
     /// Words of the state, which are also the words of the digest.
     type State: AsMut<[u32]>;
     type Digest: AsRef<[u8]> + AsMut<[u8]> + Default;
@@ -76,7 +76,7 @@ pub(crate) trait Context: Sized {
             n_bits,
             buffer,
         } = self.fields();
-        let compress = |blocks: &[_]| compress::<Self::Algorithm>(state.as_mut(), blocks);
+        let compress = |blocks: &[_]| compress::<Self::Hash>(state.as_mut(), blocks);
         let len_bytes = hazmat::update(buffer, *n_bits >> 3, data, compress);
         *n_bits = len_bytes << 3;
     }
@@ -90,7 +90,7 @@ pub(crate) trait Context: Sized {
         } = self.fields();
         let len_bytes = *n_bits >> 3;
         hazmat::pad(buffer, len_bytes, |blocks| {
-            compress::<Self::Algorithm>(state.as_mut(), blocks);
+            compress::<Self::Hash>(state.as_mut(), blocks);
         });
         if Self::COUNTS_PADDING {
             // A one bit and the length follow the message, and fill the last block.
@@ -119,7 +119,7 @@ pub(crate) fn compress<A: Algorithm>(state: &mut [u32], blocks: &[[u8; BLOCK_LEN
 }
 
 impl Context for Sha1Context {
-    type Algorithm = Sha1;
+    type Hash = Sha1;
     type State = [u32; 5];
     type Digest = [u8; 20];
     const COUNTS_PADDING: bool = true;
@@ -144,7 +144,7 @@ impl Context for Sha1Context {
 }
 
 impl Context for Sha256Context {
-    type Algorithm = Sha256;
+    type Hash = Sha256;
     type State = [u32; 8];
     type Digest = [u8; 32];
     const COUNTS_PADDING: bool = false;

@@ -9,8 +9,9 @@
 //!
 //! A panic ends the process, because the functions are `extern "C"`.
 //!
-//! A block of unsafe code without a comment relies on the Safety section of its function alone.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+//! A SAFETY comment names what the Safety section of the function says of an argument. Null and misaligned
+//! pointers are refused before they are used.
+#![allow(unsafe_code, reason = "exports functions to C")]
 #![allow(non_snake_case, reason = "the names are those of libmd")]
 
 use std::ffi::c_char;
@@ -48,6 +49,7 @@ fn refuse_argument(function: &str, fault: Fault) -> ! {
 /// # Safety
 /// If `data` is not null and `len` is at most `isize::MAX`, `len` bytes at `data` are readable.
 unsafe fn bytes<'a>(function: &str, data: *const u8, len: usize) -> &'a [u8] {
+    // SAFETY: `data` is null or points to `len` readable bytes.
     unsafe { array(data, len) }.unwrap_or_else(|fault| refuse_argument(function, fault))
 }
 
@@ -56,6 +58,7 @@ unsafe fn bytes<'a>(function: &str, data: *const u8, len: usize) -> &'a [u8] {
 /// # Safety
 /// If `pointer` is neither null nor misaligned, it points to an initialised `T`, and nothing else refers to it.
 unsafe fn reference<'a, T>(function: &str, pointer: *mut T) -> &'a mut T {
+    // SAFETY: nothing else uses the object at `pointer` during the call.
     unsafe { exclusive(pointer) }.unwrap_or_else(|fault| refuse_argument(function, fault))
 }
 
@@ -106,11 +109,13 @@ unsafe fn file_chunk<C: Context>(
     offset: libc::off_t,
     length: libc::off_t,
 ) -> *mut c_char {
+    // SAFETY: `name` ends with a NUL.
     let read = match unsafe { text(name) } {
         Err(_) => Err(std::io::Error::from_raw_os_error(libc::EFAULT)),
         Ok(name) => context::read::<C>(name, offset, length),
     };
     match read {
+        // SAFETY: `digits` is null or has space for the digits and a NUL.
         Ok(mut context) => unsafe { end(&mut context, digits) },
         Err(error) => {
             // SAFETY: the address of this thread's `errno` is always valid.
@@ -133,6 +138,7 @@ macro_rules! export {
         /// `context` is null or misaligned, or writable.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $init(context: *mut $context) {
+            // SAFETY: `context` points to writable memory for the value.
             match unsafe { put(context, <$context>::initial()) } {
                 Err(Fault::Null) if <$context>::IGNORES_NULL => {}
                 Err(fault) => refuse_argument(stringify!($init), fault),
@@ -146,7 +152,9 @@ macro_rules! export {
         /// `context` is initialised, no other thread uses it, and the bytes are readable and outside of it.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $update(context: *mut $context, data: *const u8, len: usize) {
+            // SAFETY: `data` points to `len` readable bytes.
             let data = unsafe { bytes(stringify!($update), data, len) };
+            // SAFETY: nothing else uses `context` during the call.
             unsafe { reference(stringify!($update), context) }.update(data);
         }
 
@@ -157,6 +165,7 @@ macro_rules! export {
         /// `context` is initialised and no other thread uses it.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $pad(context: *mut $context) {
+            // SAFETY: nothing else uses `context` during the call.
             unsafe { reference(stringify!($pad), context) }.pad();
         }
 
@@ -168,6 +177,7 @@ macro_rules! export {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $final(digest: *mut u8, context: *mut $context) {
             // The reference ends before `digest` is written, so the two may overlap.
+            // SAFETY: nothing else uses `context` during the call.
             let context = unsafe { reference(stringify!($final), context) };
             if digest.is_null() {
                 context.pad();
@@ -185,9 +195,11 @@ macro_rules! export {
         /// `state` is aligned, has all words of a state, and no other thread uses it; `block` has 64 bytes.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $transform(state: *mut [u32; $digest_len / 4], block: *const u8) {
+            // SAFETY: `block` points to `BLOCK_LEN` readable bytes.
             let block = unsafe { bytes(stringify!($transform), block, BLOCK_LEN) };
+            // SAFETY: nothing else uses `state` during the call.
             let state = unsafe { reference(stringify!($transform), state) };
-            compress::<<$context as Context>::Algorithm>(state, block.as_chunks().0);
+            compress::<<$context as Context>::Hash>(state, block.as_chunks().0);
         }
 
         /// Writes the digest of a message as hexadecimal digits to `text`. If `text` is null,
@@ -199,6 +211,7 @@ macro_rules! export {
         /// and a zero byte outside of the context.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $end(context: *mut $context, text: *mut c_char) -> *mut c_char {
+            // SAFETY: nothing else uses the context, and `text` is null or has space for the digits and a NUL.
             unsafe { end(reference(stringify!($end), context), text) }
         }
 
@@ -210,6 +223,7 @@ macro_rules! export {
         /// and a zero byte.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $file(name: *const c_char, text: *mut c_char) -> *mut c_char {
+            // SAFETY: `name` ends with a NUL, and `text` is null or has space for the digits and a NUL.
             unsafe { file_chunk::<$context>(name, text, 0, 0) }
         }
 
@@ -226,6 +240,7 @@ macro_rules! export {
             offset: libc::off_t,
             length: libc::off_t,
         ) -> *mut c_char {
+            // SAFETY: `name` ends with a NUL, and `text` is null or has space for the digits and a NUL.
             unsafe { file_chunk::<$context>(name, text, offset, length) }
         }
 
@@ -240,7 +255,9 @@ macro_rules! export {
             text: *mut c_char,
         ) -> *mut c_char {
             let mut context = <$context>::initial();
+            // SAFETY: `data` points to `len` readable bytes.
             context.update(unsafe { bytes(stringify!($data), data, len) });
+            // SAFETY: `text` is null or has space for the digits and a NUL.
             unsafe { end(&mut context, text) }
         }
     };

@@ -1,8 +1,9 @@
 //! The return codes of arguments that cannot be used, and the arguments of PKCS#11: mechanisms,
 //! templates, and buffers with their lengths.
 //!
-//! A block of unsafe code without a comment relies on the Safety section of its function alone.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+//! A SAFETY comment names what the Safety section of the function says of an argument. Null and misaligned
+//! pointers are refused before they are used.
+#![allow(unsafe_code, reason = "reads and writes arguments of C")]
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -41,6 +42,7 @@ fn length(len: CK_ULONG) -> usize {
 /// # Safety
 /// `start` is null or not aligned, or points to `len` elements that do not change during `'a`.
 pub(crate) unsafe fn array<'a, T>(start: *const T, len: CK_ULONG) -> Result<&'a [T]> {
+    // SAFETY: `start` points to `len` elements that do not change during the call.
     unsafe { hashlane_border::array(start, length(len)) }.map_err(code)
 }
 
@@ -54,6 +56,7 @@ pub(crate) fn check_target<T>(target: *const T) -> Result {
 /// # Safety
 /// As for [`array()`] with one element.
 pub(crate) unsafe fn structure<'a, T>(start: *const T) -> Result<Option<&'a T>> {
+    // SAFETY: `start` is a handle that is not freed during the call.
     match unsafe { hashlane_border::shared(start) } {
         Err(Fault::Null) => Ok(None),
         structure => structure.map(Some).map_err(code),
@@ -65,6 +68,7 @@ pub(crate) unsafe fn structure<'a, T>(start: *const T) -> Result<Option<&'a T>> 
 /// # Safety
 /// `target` is null or not aligned, or points to a writable `T`.
 pub(crate) unsafe fn put<T>(target: *mut T, value: T) -> Result {
+    // SAFETY: `target` points to a writable number.
     unsafe { hashlane_border::put(target, value) }.map_err(code)
 }
 
@@ -73,6 +77,7 @@ pub(crate) unsafe fn put<T>(target: *mut T, value: T) -> Result {
 /// # Safety
 /// `start` is null, or points to `len` writable bytes to which nothing else refers during `'a`.
 pub(crate) unsafe fn space<'a>(start: *mut u8, len: CK_ULONG) -> Result<&'a mut [MaybeUninit<u8>]> {
+    // SAFETY: `start` points to `len` writable bytes to which nothing else refers.
     unsafe { hashlane_border::array_mut(start.cast(), length(len)) }.map_err(code)
 }
 
@@ -88,9 +93,11 @@ pub(crate) struct Request<'a> {
 /// # Safety
 /// `mechanism` is null or not aligned, or points to a mechanism whose parameter is readable and does not change during `'a`.
 pub(crate) unsafe fn request<'a>(mechanism: *const CK_MECHANISM) -> Result<Option<Request<'a>>> {
+    // SAFETY: `mechanism` is null or points to a mechanism.
     let Some(request) = (unsafe { structure(mechanism) })? else {
         return Ok(None);
     };
+    // SAFETY: a mechanism states the length of its parameter.
     let parameter = unsafe { array(request.pParameter.cast(), request.ulParameterLen) };
     Ok(Some(Request {
         mechanism: request.mechanism,
@@ -109,9 +116,11 @@ pub(crate) unsafe fn template<'a>(
     template: *const CK_ATTRIBUTE,
     count: CK_ULONG,
 ) -> Result<Vec<Given<'a>>> {
+    // SAFETY: `template` is null or points to `count` readable bytes.
     let attributes = unsafe { array(template, count) }?;
     let mut given = reserved(attributes.len()).map_err(code)?;
     for attribute in attributes {
+        // SAFETY: an attribute states the length of its value.
         let value = unsafe { array(attribute.pValue.cast(), attribute.ulValueLen) };
         given.push((
             attribute.type_,
@@ -218,6 +227,7 @@ impl<T: Copy> Output<T> {
 /// # Safety
 /// `text` is null, or points to a string with a zero byte at its end.
 pub(crate) unsafe fn is_text(text: *const u8, expected: &std::ffi::CStr) -> bool {
+    // SAFETY: `text` is null or ends with a NUL.
     let text = unsafe { hashlane_border::text(text.cast()) };
     text == Ok(expected)
 }

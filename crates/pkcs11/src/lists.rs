@@ -3,8 +3,9 @@
 //! No other function is exported. If the lists referred to exported functions, the dynamic linker
 //! would replace them by a program's own `C_Initialize` and so on.
 //!
-//! A block of unsafe code without a comment relies on the contract of its function alone.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+//! A SAFETY comment names what the contract of the function says of an argument. Null and misaligned
+//! pointers are refused before they are used.
+#![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::ffi::CStr;
 
@@ -156,6 +157,7 @@ unsafe impl Sync for Interfaces {}
 /// `list` is null or points to a writable pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn C_GetFunctionList(list: *mut *mut CK_FUNCTION_LIST) -> CK_RV {
+    // SAFETY: the function has the same conditions.
     unsafe { get_function_list(list) }
 }
 
@@ -168,6 +170,7 @@ pub unsafe extern "C" fn C_GetInterfaceList(
     interfaces: *mut CK_INTERFACE,
     count: *mut CK_ULONG,
 ) -> CK_RV {
+    // SAFETY: the function has the same conditions.
     unsafe { get_interface_list(interfaces, count) }
 }
 
@@ -183,10 +186,12 @@ pub unsafe extern "C" fn C_GetInterface(
     interface: *mut *mut CK_INTERFACE,
     flags: CK_FLAGS,
 ) -> CK_RV {
+    // SAFETY: the function has the same conditions.
     unsafe { get_interface(name, version, interface, flags) }
 }
 
 unsafe extern "C" fn get_function_list(list: *mut *mut CK_FUNCTION_LIST) -> CK_RV {
+    // SAFETY: `list` points to writable memory for the value.
     guard(|| unsafe { put(list, (&raw const LIST_2_40).cast_mut()) })
 }
 
@@ -194,6 +199,7 @@ unsafe extern "C" fn get_interface_list(
     interfaces: *mut CK_INTERFACE,
     count: *mut CK_ULONG,
 ) -> CK_RV {
+    // SAFETY: `count` points to a number, and `interfaces` is null or has as many writable elements.
     guard(|| unsafe { Output::new(interfaces, count) }?.write(&INTERFACES.0))
 }
 
@@ -207,9 +213,11 @@ unsafe extern "C" fn get_interface(
         check_target(interface)?;
         // SAFETY: the name is read only if it is not null.
         let is_ours = name.is_null() || unsafe { is_text(name, NAME) };
+        // SAFETY: `version` is null or points to a version.
         let version = unsafe { structure(version.cast_const()) }?;
         let found = select(version, flags).filter(|_| is_ours);
         let found = found.ok_or(CKR_FUNCTION_FAILED)?;
+        // SAFETY: `interface` points to writable memory for the value.
         unsafe { put(interface, (&raw const *found).cast_mut()) }
     })
 }

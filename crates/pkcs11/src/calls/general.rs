@@ -1,7 +1,8 @@
 //! General functions, and functions for slots and tokens.
 //!
-//! A block of unsafe code without a comment relies on the contract of its function alone.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+//! A SAFETY comment names what the contract of the function says of an argument. Null and
+//! misaligned pointers are refused before they are used.
+#![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::ffi::c_void;
 
@@ -28,8 +29,8 @@ pub(crate) unsafe extern "C" fn initialize(arguments: *mut c_void) -> CK_RV {
     })
 }
 
-/// Checks the arguments of `C_Initialize`. The module uses locks of the operating system. A caller that offers only its own
-/// locks gets `CKR_CANT_LOCK`.
+/// Checks the arguments of `C_Initialize`. The module uses locks of the operating system. A caller
+/// that offers only its own locks gets `CKR_CANT_LOCK`.
 fn check_arguments(arguments: &CK_C_INITIALIZE_ARGS) -> Result {
     must_be_null(arguments.pReserved)?;
     let callbacks = [
@@ -54,10 +55,12 @@ pub(crate) unsafe extern "C" fn finalize(reserved: *mut c_void) -> CK_RV {
 }
 
 pub(crate) unsafe extern "C" fn get_info_2_40(info: *mut CK_INFO) -> CK_RV {
+    // SAFETY: `info` points to writable memory for the structure.
     guard(|| unsafe { get_info(info, V2_40) })
 }
 
 pub(crate) unsafe extern "C" fn get_info_3_0(info: *mut CK_INFO) -> CK_RV {
+    // SAFETY: `info` points to writable memory for the structure.
     guard(|| unsafe { get_info(info, V3_0) })
 }
 
@@ -71,6 +74,7 @@ pub(crate) const V3_0: CK_VERSION = CK_VERSION { major: 3, minor: 0 };
 /// # Safety
 /// `info` is null or writable.
 unsafe fn get_info(info: *mut CK_INFO, interface: CK_VERSION) -> Result {
+    // SAFETY: `info` points to writable memory for the value.
     process::read(|_| unsafe { put(info, library_info(interface)) })
 }
 
@@ -79,6 +83,7 @@ pub(crate) unsafe extern "C" fn get_slot_list(
     slots: *mut CK_SLOT_ID,
     count: *mut CK_ULONG,
 ) -> CK_RV {
+    // SAFETY: `count` points to a number, and `slots` is null or has as many writable elements.
     guard(|| process::read(|_| unsafe { Output::new(slots, count) }?.write(&[SLOT])))
 }
 
@@ -86,6 +91,7 @@ pub(crate) unsafe extern "C" fn get_slot_info(slot: CK_SLOT_ID, info: *mut CK_SL
     guard(|| {
         process::read(|_| {
             check_slot(slot)?;
+            // SAFETY: `info` points to writable memory for the value.
             unsafe { put(info, slot_info()) }
         })
     })
@@ -98,6 +104,7 @@ pub(crate) unsafe extern "C" fn get_token_info(
     guard(|| {
         process::read(|token| {
             check_slot(slot)?;
+            // SAFETY: `info` points to writable memory for the value.
             unsafe { put(info, token.info()) }
         })
     })
@@ -129,6 +136,8 @@ pub(crate) unsafe extern "C" fn get_mechanism_list(
     guard(|| {
         process::read(|_| {
             check_slot(slot)?;
+            // SAFETY: `count` points to a number, and `mechanisms` is null or has as many writable
+            // elements.
             unsafe { Output::new(mechanisms, count) }?.write(&MECHANISMS.map(|(number, _)| number))
         })
     })
@@ -143,6 +152,7 @@ pub(crate) unsafe extern "C" fn get_mechanism_info(
         process::read(|_| {
             check_slot(slot)?;
             check_target(info)?;
+            // SAFETY: `info` points to writable memory for the value.
             unsafe { put(info, Mechanism::from_number(mechanism)?.info()) }
         })
     })
@@ -157,6 +167,7 @@ pub(crate) unsafe extern "C" fn init_token(
     guard(|| {
         process::read(|token| {
             check_slot(slot)?;
+            // SAFETY: `pin` is null or points to `pin_len` readable bytes.
             unsafe { array(pin, pin_len) }?;
             if label.is_null() {
                 return Err(CKR_ARGUMENTS_BAD);

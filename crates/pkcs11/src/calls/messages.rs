@@ -1,7 +1,8 @@
 //! Functions for messages: digests, signatures and verifications.
 //!
-//! A block of unsafe code without a comment relies on the contract of its function alone.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+//! A SAFETY comment names what the contract of the function says of an argument. Null and
+//! misaligned pointers are refused before they are used.
+#![allow(unsafe_code, reason = "exports functions to C")]
 
 use cryptoki_sys::{
     CK_ATTRIBUTE_TYPE, CK_BYTE, CK_MECHANISM, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG,
@@ -27,6 +28,7 @@ unsafe fn begin(
     mechanism: *mut CK_MECHANISM,
     make: impl FnOnce(Request<'_>) -> Result<(Message, usize)>,
 ) -> Result {
+    // SAFETY: `mechanism` is null or a mechanism with a parameter of the length that it states.
     match unsafe { request(mechanism) }? {
         Some(request) => session.operation.begin(purpose, || make(request)),
         None if session.operation.cancel(purpose) => Ok(()),
@@ -43,6 +45,7 @@ pub(crate) unsafe extern "C" fn digest_init(
             let hash = mechanism::digest(request)?;
             Ok((Message::digest(hash), hash.digest_len()))
         };
+        // SAFETY: `mechanism` is null or a mechanism with a parameter of the length that it states.
         unsafe { begin(&*session(handle)?, Purpose::Digest, mechanism, make) }
     })
 }
@@ -92,6 +95,7 @@ unsafe fn hmac_init(
             }
             Ok((Message::hmac(hash, key.value()), mac_len))
         };
+        // SAFETY: `mechanism` is null or a mechanism with a parameter of the length that it states.
         unsafe { begin(&session, purpose, mechanism, make) }
     })
 }
@@ -101,6 +105,7 @@ pub(crate) unsafe extern "C" fn sign_init(
     mechanism: *mut CK_MECHANISM,
     key: CK_OBJECT_HANDLE,
 ) -> CK_RV {
+    // SAFETY: `mechanism` is null or a mechanism with a parameter of the length that it states.
     unsafe { hmac_init(handle, mechanism, key, (Purpose::Sign, CKA_SIGN)) }
 }
 
@@ -109,6 +114,7 @@ pub(crate) unsafe extern "C" fn verify_init(
     mechanism: *mut CK_MECHANISM,
     key: CK_OBJECT_HANDLE,
 ) -> CK_RV {
+    // SAFETY: `mechanism` is null or a mechanism with a parameter of the length that it states.
     unsafe { hmac_init(handle, mechanism, key, (Purpose::Verify, CKA_VERIFY)) }
 }
 
@@ -121,6 +127,7 @@ unsafe fn update(
     len: CK_ULONG,
 ) -> CK_RV {
     guard(|| {
+        // SAFETY: `part` is null or points to `len` readable bytes.
         let part = unsafe { array(part.cast_const(), len) };
         session(handle)?.operation.update(purpose, part)
     })
@@ -131,6 +138,7 @@ pub(crate) unsafe extern "C" fn digest_update(
     part: *mut CK_BYTE,
     len: CK_ULONG,
 ) -> CK_RV {
+    // SAFETY: `part` is null or points to `len` readable bytes.
     unsafe { update(handle, Purpose::Digest, part, len) }
 }
 
@@ -139,6 +147,7 @@ pub(crate) unsafe extern "C" fn sign_update(
     part: *mut CK_BYTE,
     len: CK_ULONG,
 ) -> CK_RV {
+    // SAFETY: `part` is null or points to `len` readable bytes.
     unsafe { update(handle, Purpose::Sign, part, len) }
 }
 
@@ -147,11 +156,13 @@ pub(crate) unsafe extern "C" fn verify_update(
     part: *mut CK_BYTE,
     len: CK_ULONG,
 ) -> CK_RV {
+    // SAFETY: `part` is null or points to `len` readable bytes.
     unsafe { update(handle, Purpose::Verify, part, len) }
 }
 
 /// # Safety
-/// `data` is null or points to `len` readable bytes. `tag` and `tag_len` are valid for [`Output::new`].
+/// `data` is null or points to `len` readable bytes. `tag` and `tag_len` are valid for
+/// [`Output::new`].
 unsafe fn whole(
     handle: CK_SESSION_HANDLE,
     purpose: Purpose,
@@ -159,7 +170,9 @@ unsafe fn whole(
     (tag, tag_len): (*mut CK_BYTE, *mut CK_ULONG),
 ) -> CK_RV {
     guard(|| {
+        // SAFETY: `data` is null or points to `len` readable bytes.
         let data = unsafe { array(data.cast_const(), len) };
+        // SAFETY: `tag_len` points to a number, and `tag` is null or has as many writable elements.
         let output = unsafe { Output::new(tag, tag_len) };
         session(handle)?.operation.whole(purpose, data, output)
     })
@@ -172,6 +185,8 @@ pub(crate) unsafe extern "C" fn digest(
     digest: *mut CK_BYTE,
     digest_len: *mut CK_ULONG,
 ) -> CK_RV {
+    // SAFETY: `data` points to `len` readable bytes, and `digest` is null or has `*digest_len`
+    // writable ones.
     unsafe { whole(handle, Purpose::Digest, (data, len), (digest, digest_len)) }
 }
 
@@ -182,6 +197,8 @@ pub(crate) unsafe extern "C" fn sign(
     mac: *mut CK_BYTE,
     mac_len: *mut CK_ULONG,
 ) -> CK_RV {
+    // SAFETY: `data` points to `len` readable bytes, and `mac` is null or has `*mac_len` writable
+    // ones.
     unsafe { whole(handle, Purpose::Sign, (data, len), (mac, mac_len)) }
 }
 
@@ -194,6 +211,7 @@ unsafe fn finish(
     tag_len: *mut CK_ULONG,
 ) -> CK_RV {
     guard(|| {
+        // SAFETY: `tag_len` points to a number, and `tag` is null or has as many writable elements.
         let output = unsafe { Output::new(tag, tag_len) };
         session(handle)?.operation.finish(purpose, output)
     })
@@ -204,6 +222,7 @@ pub(crate) unsafe extern "C" fn digest_final(
     digest: *mut CK_BYTE,
     digest_len: *mut CK_ULONG,
 ) -> CK_RV {
+    // SAFETY: `digest` is null or has `*digest_len` writable bytes.
     unsafe { finish(handle, Purpose::Digest, digest, digest_len) }
 }
 
@@ -212,6 +231,7 @@ pub(crate) unsafe extern "C" fn sign_final(
     mac: *mut CK_BYTE,
     mac_len: *mut CK_ULONG,
 ) -> CK_RV {
+    // SAFETY: `mac` is null or has `*mac_len` writable bytes.
     unsafe { finish(handle, Purpose::Sign, mac, mac_len) }
 }
 
@@ -223,6 +243,7 @@ unsafe fn tag<'a>(tag: *mut CK_BYTE, len: CK_ULONG) -> Result<&'a [u8]> {
     if tag.is_null() {
         return Err(CKR_ARGUMENTS_BAD);
     }
+    // SAFETY: `tag` is null or points to `len` readable bytes.
     unsafe { array(tag.cast_const(), len) }
 }
 
@@ -234,7 +255,9 @@ pub(crate) unsafe extern "C" fn verify(
     mac_len: CK_ULONG,
 ) -> CK_RV {
     guard(|| {
+        // SAFETY: `data` is null or points to `len` readable bytes.
         let data = unsafe { array(data.cast_const(), len) };
+        // SAFETY: `mac` is null or points to `mac_len` readable bytes.
         let mac = unsafe { tag(mac, mac_len) };
         session(handle)?.operation.verify_whole(data, mac)
     })
@@ -246,6 +269,7 @@ pub(crate) unsafe extern "C" fn verify_final(
     mac_len: CK_ULONG,
 ) -> CK_RV {
     guard(|| {
+        // SAFETY: `mac` is null or points to `mac_len` readable bytes.
         let mac = unsafe { tag(mac, mac_len) };
         session(handle)?.operation.verify_finish(mac)
     })

@@ -1,4 +1,5 @@
-//! The functions that C calls, in the order of the standard (v2.40, sections 5.4 to 5.16; v3.0 for three more).
+//! The functions that C calls, in the order of the standard (v2.40, sections 5.4 to 5.16; v3.0 for
+//! three more).
 //!
 //! The signatures and their contracts are those of the standard. A pointer is null, misaligned, or
 //! valid for the bytes that the standard reads or writes there, and nothing else changes these

@@ -1,7 +1,8 @@
 //! Functions for objects: creation, generation, attributes and searches.
 //!
-//! A block of unsafe code without a comment relies on the contract of its function alone.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+//! A SAFETY comment names what the contract of the function says of an argument. Null and
+//! misaligned pointers are refused before they are used.
+#![allow(unsafe_code, reason = "exports functions to C")]
 
 use cryptoki_sys::{
     CK_ATTRIBUTE, CK_MECHANISM, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG,
@@ -29,6 +30,7 @@ unsafe fn add(
     check_target(object)?;
     let key = make()?;
     let added = process::write(|token| token.add(handle, key))?;
+    // SAFETY: `object` points to writable memory for the value.
     unsafe { put(object, added) }
 }
 
@@ -39,7 +41,10 @@ pub(crate) unsafe extern "C" fn create_object(
     object: *mut CK_OBJECT_HANDLE,
 ) -> CK_RV {
     guard(|| {
+        // SAFETY: `attributes` points to `count` attributes with values of the lengths that they
+        // state.
         let make = || Key::create(&unsafe { template(attributes, count) }?);
+        // SAFETY: `object` points to a writable handle.
         unsafe { add(handle, object, make) }
     })
 }
@@ -53,11 +58,16 @@ pub(crate) unsafe extern "C" fn generate_key(
 ) -> CK_RV {
     guard(|| {
         let make = || {
+            // SAFETY: `mechanism` is null or a mechanism with a parameter of the length that it
+            // states.
             let request = unsafe { request(mechanism) }?.ok_or(CKR_ARGUMENTS_BAD)?;
+            // SAFETY: `attributes` points to `count` attributes with values of the lengths that
+            // they state.
             let template = unsafe { template(attributes, count) }?;
             mechanism::generate(request)?;
             Key::generate(&template)
         };
+        // SAFETY: `key` points to a writable handle.
         unsafe { add(handle, key, make) }
     })
 }
@@ -72,8 +82,11 @@ pub(crate) unsafe extern "C" fn copy_object(
     guard(|| {
         let make = || {
             let key = process::read(|token| token.key(object).cloned())?;
+            // SAFETY: `attributes` points to `count` attributes with values of the lengths that
+            // they state.
             key.copy(&unsafe { template(attributes, count) }?)
         };
+        // SAFETY: `copy` points to a writable handle.
         unsafe { add(handle, copy, make) }
     })
 }
@@ -98,6 +111,7 @@ pub(crate) unsafe extern "C" fn get_object_size(
     guard(|| {
         process::read(|token| {
             token.session(handle)?;
+            // SAFETY: `size` points to writable memory for the value.
             unsafe { put(size, token.key(object)?.size() as CK_ULONG) }
         })
     })
@@ -114,6 +128,8 @@ pub(crate) unsafe extern "C" fn get_attribute_value(
             token.session(handle)?;
             token.key(object).cloned()
         })?;
+        // SAFETY: `attributes` points to `count` attributes, each with as much writable memory as
+        // it states.
         unsafe { fill_template(attributes, count, |attribute| key.read(attribute)) }
     })
 }
@@ -125,6 +141,8 @@ pub(crate) unsafe extern "C" fn set_attribute_value(
     count: CK_ULONG,
 ) -> CK_RV {
     guard(|| {
+        // SAFETY: `attributes` points to `count` attributes with values of the lengths that they
+        // state.
         let template: Result<Vec<Given<'_>>> = unsafe { template(attributes, count) };
         process::write(|token| {
             token.session(handle)?;
@@ -139,6 +157,8 @@ pub(crate) unsafe extern "C" fn find_objects_init(
     count: CK_ULONG,
 ) -> CK_RV {
     guard(|| {
+        // SAFETY: `attributes` points to `count` attributes with values of the lengths that they
+        // state.
         let template: Result<Vec<Given<'_>>> = unsafe { template(attributes, count) };
         let (session, found) = process::read(|token| {
             let session = token.session(handle)?.clone();
@@ -162,7 +182,10 @@ pub(crate) unsafe extern "C" fn find_objects(
         }
         let max_found = usize::try_from(max).unwrap_or(usize::MAX);
         let found = session.operation.next_found(max_found)?;
+        // SAFETY: `count` points to writable memory for the value.
         unsafe { put(count, max) }?;
+        // SAFETY: `count` points to a number, and `objects` is null or has as many writable
+        // elements.
         let output = unsafe { Output::new(objects, count) }?;
         output.write(&found)
     })
