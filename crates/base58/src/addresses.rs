@@ -8,7 +8,7 @@ use k256::elliptic_curve::sec1::ToSec1Point as _;
 use k256::{AffinePoint, ProjectivePoint, PublicKey, Scalar, SecretKey};
 use ripemd::{Digest as _, Ripemd160};
 
-use crate::alphabet::Alphabet;
+use crate::check::Alphabet;
 use crate::check::encode_check;
 use crate::hit::Hit;
 

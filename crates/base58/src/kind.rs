@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::alphabet::Alphabet;
+use crate::check::Alphabet;
 
 /// The longest supported payload, in bytes.
 pub const MAX_PAYLOAD_LEN: usize = 44;

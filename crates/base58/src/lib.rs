@@ -6,8 +6,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `alphabet` | the digits of base 58 and their characters |
-//! | `check` | Base58 and Base58Check: encoding and decoding |
+//! | `check` | Base58 and Base58Check: alphabets, encoding and decoding |
 //! | `value` | integers of 384 bits |
 //! | `kind` | kinds of strings: payload length, version, suffix |
 //! | `pattern` | a damaged text as one set of digits per position |
@@ -40,7 +39,6 @@
 )]
 
 mod addresses;
-mod alphabet;
 mod backend;
 mod check;
 mod cost;
@@ -62,9 +60,10 @@ mod value;
 mod workers;
 
 pub use addresses::{ADDRESS_HASH_LEN, Address, AddressHash};
-pub use alphabet::{Alphabet, BASE};
 pub use backend::{SearchBackend, TableSearch};
-pub use check::{CHECKSUM_LEN, DecodeError, decode, decode_check, encode, encode_check};
+pub use check::{
+    Alphabet, BASE, CHECKSUM_LEN, DecodeError, decode, decode_check, encode, encode_check,
+};
 pub use cpu::CpuBackend;
 pub use error::SearchError;
 pub use hit::Hit;

@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use crate::alphabet::{Alphabet, BASE};
 use crate::check::CHECKSUM_LEN;
+use crate::check::{Alphabet, BASE};
 use crate::kind::Kind;
 use crate::pattern::Pattern;
 use crate::space::{Bounds, Space, bounds};

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use crate::alphabet::{Alphabet, BASE};
+use crate::check::{Alphabet, BASE};
 
 /// The maximum number of characters in a pattern. No supported string is longer.
 pub const MAX_PATTERN_LEN: usize = 80;

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use hashlane_sha::Sha256Digest;
 
-use crate::alphabet::Alphabet;
 use crate::backend::SearchBackend;
+use crate::check::Alphabet;
 use crate::cost::{self, Part};
 use crate::error::SearchError;
 use crate::hit::Hit;

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::alphabet::BASE;
+use crate::check::BASE;
 use crate::check::CHECKSUM_LEN;
 use crate::kind::Kind;
 use crate::pattern::{DigitSet, Pattern};

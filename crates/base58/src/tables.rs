@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use zeroize::Zeroizing;
 
-use crate::alphabet::BASE;
+use crate::check::BASE;
 use crate::message::{CHECKSUM_BITS, Message};
 use crate::sha256d::{Addends, Query, Shape};
 use crate::space::{Space, TAIL_LEN};

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use crate::deserialize::{Problem, ValueDeserializer};
+use crate::error::unknown;
 use crate::file::{parse, read_file};
-use crate::nearest::unknown;
 use crate::{ConfigFile, Data, Error, Sources, Table, Value, variables};
 
 /// The values of one file, or of the environment.

@@ -9,7 +9,7 @@ use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, SeqAccess, Visitor,
 };
 
-use crate::nearest::unknown;
+use crate::error::unknown;
 use crate::typed::{FILE_PATH, SHELL_COMMAND};
 use crate::{Data, Origin, Table, Value};
 

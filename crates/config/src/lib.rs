@@ -43,15 +43,13 @@
 //! | `config.rs` | the layers together |
 //! | `deserialize.rs` | values as types of serde |
 //! | `typed.rs` | types whose meaning depends on the origin: paths and shell commands |
-//! | `nearest.rs` | the known name that is nearest to an unknown one |
-//! | `error.rs` | errors |
+//! | `error.rs` | errors, and the known name that is nearest to an unknown one |
 #![forbid(unsafe_code)]
 
 mod config;
 mod deserialize;
 mod error;
 mod file;
-mod nearest;
 mod origin;
 mod sources;
 mod typed;
@@ -59,9 +57,8 @@ mod value;
 mod variables;
 
 pub use config::{Config, Layer};
-pub use error::Error;
+pub use error::{Error, nearest};
 pub use file::{MAX_LEN, read_file};
-pub use nearest::nearest;
 pub use origin::{ConfigFile, Origin};
 pub use sources::Sources;
 pub use typed::{FilePath, ShellCommand};
