@@ -21,6 +21,8 @@
 //! | `new_file` | output files, written whole or not at all, and the rule for replacing files |
 //! | `links` | URLs and magnet links without passkeys |
 //! | `torrent_file` | reading .torrent files |
+//!
+//! Public types are exhaustive: only the programs of this repository use the library, and a new case needs a decision in each.
 #![deny(unsafe_code)]
 
 mod clap_text;

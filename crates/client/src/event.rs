@@ -148,6 +148,7 @@ impl Event {
 
 /// A name that another program writes instead of the torrent's.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ForeignName {
     /// Path of the file in the torrent, or the torrent's name for the content itself.
     pub path: String,
@@ -161,6 +162,7 @@ pub struct ForeignName {
 
 /// The content of a torrent when it was verified.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct VerifiedContent {
     /// The torrent.
     pub torrent: Identity,
@@ -184,6 +186,7 @@ pub struct VerifiedContent {
 
 /// The selected content of a download, complete and verified.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct CompleteContent {
     /// The torrent.
     pub torrent: Identity,
@@ -197,6 +200,7 @@ pub struct CompleteContent {
 
 /// A torrent that was removed from the client.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RemovedTorrent {
     /// The torrent.
     pub torrent: Identity,
@@ -234,6 +238,7 @@ pub struct KeptFile {
 
 /// The content of a served torrent after its files changed.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ChangedContent {
     /// The torrent.
     pub torrent: Identity,
@@ -253,6 +258,7 @@ pub struct ChangedContent {
 
 /// A download that is complete and was verified again.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct FinishedDownload {
     /// The torrent.
     pub torrent: Identity,
@@ -270,6 +276,7 @@ pub struct FinishedDownload {
 
 /// Pieces that are present and wrong, and would be replaced by a download.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Replacement {
     /// Name of the torrent, unescaped.
     pub name: String,

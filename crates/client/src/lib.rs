@@ -39,6 +39,9 @@
 //! | `limits` | limits of rates and of serving |
 //! | `log` | events of the session in the log |
 //! | `http` | the page, its API and metrics |
+//!
+//! What the client reports can get new fields. Commands and configurations are exhaustive: a program makes them, and a new one
+//! needs its decision.
 #![forbid(unsafe_code)]
 #![cfg(all(unix, feature = "libtorrent"))]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -8,6 +8,7 @@ use crate::Origin;
 
 /// An error of the configuration.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// A file cannot be opened or read.
     #[error("{}: {error}", path.display())]

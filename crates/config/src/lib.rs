@@ -44,6 +44,8 @@
 //! | `deserialize.rs` | values as types of serde |
 //! | `typed.rs` | types whose meaning depends on the origin: paths and shell commands |
 //! | `error.rs` | errors, and the known name that is nearest to an unknown one |
+//!
+//! `Error` can get new cases. `Value`, `Data` and `Origin` are exhaustive: a program decides about each type of TOML.
 #![forbid(unsafe_code)]
 
 mod config;

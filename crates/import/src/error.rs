@@ -9,6 +9,7 @@ use hashlane_metainfo::{ComponentError, EditError, MagnetError};
 /// The reason why a session as a whole cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {reason}", path.display())]
+#[non_exhaustive]
 pub struct SessionError {
     /// The file or folder that the error is about.
     pub path: PathBuf,
@@ -19,6 +20,7 @@ pub struct SessionError {
 /// The reason why one torrent of a session cannot be read. The others are not affected.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {reason}", file.display())]
+#[non_exhaustive]
 pub struct Failure {
     /// The file that the error is about. For a row of a database, the name of the database with the row's number.
     pub file: PathBuf,

@@ -17,6 +17,8 @@
 //! | `libtorrent` | resume data of libtorrent, which qBittorrent and Deluge keep |
 //! | `qbittorrent`, `transmission`, `rtorrent`, `deluge` | the sessions of the programs |
 //! | `session` | a session of any of them |
+//!
+//! Errors can get new fields. What a session can hold is exhaustive: a program that overlooked a case would lose it.
 #![forbid(unsafe_code)]
 
 mod deluge;

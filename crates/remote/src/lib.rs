@@ -10,6 +10,8 @@
 //! | `labels` | categories among labels |
 //! | `transmission` | Transmission RPC: `request` (arguments), `torrent` (fields of torrents), `session` (settings), `call` (methods) |
 //! | `qbittorrent` | qBittorrent Web API: `request` (forms), `access` (pages of other sites), `sessions` (cookies), `torrent` (fields of torrents), `client` (rates), `changes` (since an answer); methods: `call`, `app`, `transfer`, `torrents`, `edit`, `sync` |
+//!
+//! Types of the model are exhaustive: a client of the trait fills in every field, and an adapter decides about every case.
 #![forbid(unsafe_code)]
 
 mod check;

@@ -14,6 +14,8 @@
 //! | `name` | the name of a torrent |
 //! | `file` | reading and writing one file |
 //! | `error` | errors |
+//!
+//! Types of choices and totals are exhaustive: a program makes them, and a field that it overlooked would be lost in the folder.
 #![forbid(unsafe_code)]
 #![cfg(unix)]
 

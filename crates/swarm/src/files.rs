@@ -32,6 +32,7 @@ pub enum Access {
 /// A failed operation on a file.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {error}", path.display())]
+#[non_exhaustive]
 pub struct StorageError {
     /// The file.
     pub path: PathBuf,

@@ -15,6 +15,8 @@
 //! - `event.rs`, `status.rs`: the reports of a session.
 //! - `secrets.rs`: the secrets that its reports must not contain.
 //! - `ffi.rs`: the interface to the C++ half in `cpp/`.
+//!
+//! Reports can get new fields. Parameters, and types whose every case the client decides about, are exhaustive.
 #![deny(unsafe_code)]
 // Sessions and files use Unix interfaces.
 #![cfg(unix)]

@@ -47,6 +47,7 @@ pub struct Status {
 /// A connected peer.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[non_exhaustive]
 pub struct Peer {
     /// The address of the peer.
     pub address: SocketAddr,
@@ -75,6 +76,7 @@ pub struct Peer {
 
 /// A tracker of a torrent.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Tracker {
     /// The URL, without passwords and passkeys.
     pub url: String,
