@@ -34,6 +34,10 @@ pub enum Request {
     Pause(Keys),
     /// Resumes torrents, also those that have ended or failed.
     Resume(Keys),
+    /// Resumes torrents, which run at once without a place in the queue.
+    ResumeNow(Keys),
+    /// Moves torrents in the queue.
+    Queue(Queue),
     /// Reports the state of the daemon. The result is [`Reply::Status`].
     Status {},
 }
@@ -110,6 +114,30 @@ pub struct Move {
     pub folder: PathBuf,
 }
 
+/// A move in the queue.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Queue {
+    /// The torrents.
+    pub keys: Keys,
+    /// Where they go.
+    pub to: QueuePlace,
+}
+
+/// A place in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum QueuePlace {
+    /// The first place.
+    Top,
+    /// One place towards the first.
+    Up,
+    /// One place towards the last.
+    Down,
+    /// The last place.
+    Bottom,
+}
+
 /// The torrents that a request is about.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -144,6 +172,8 @@ pub enum Reply {
     Paused(Named),
     /// A torrent was resumed.
     Resumed(Named),
+    /// A torrent was moved in the queue.
+    Reordered(Named),
     /// A torrent.
     Torrent(Box<TorrentReply>),
     /// The state of the daemon.
@@ -176,7 +206,7 @@ pub struct TorrentReply {
     /// The torrent.
     #[serde(flatten)]
     pub torrent: Named,
-    /// The activity, as in the HTTP API.
+    /// The activity, as in the HTTP API, or `queued`.
     pub activity: String,
     /// The reason why the torrent failed, or waits.
     pub error: Option<String>,
@@ -212,6 +242,8 @@ pub struct TorrentReply {
     pub completed: Option<u64>,
     /// Whether a person, or the end of its goal, paused the torrent.
     pub paused: bool,
+    /// Whether the torrent runs without a place in the queue.
+    pub forced: bool,
     /// The category.
     pub category: Option<String>,
     /// The labels.
@@ -226,8 +258,8 @@ pub struct TorrentReply {
     pub seed_seconds: Option<u64>,
     /// The folder that the content is being moved to.
     pub move_to: Option<String>,
-    /// The position in the queue.
-    pub order: Option<u32>,
+    /// The position in the queue, from 0.
+    pub order: u64,
 }
 
 /// The state of a daemon.
@@ -247,6 +279,8 @@ pub struct StatusReply {
     pub serving: u64,
     /// Number of torrents that are verified now, or wait for it.
     pub verifying: u64,
+    /// Number of torrents that wait for their turn.
+    pub queued: u64,
     /// Number of torrents that are paused.
     pub paused: u64,
     /// Number of torrents that failed, or wait for their content.

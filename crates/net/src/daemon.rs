@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `torrents` | the torrents: those of the state folder, in the client |
 //! | `goal` | what the client does for a torrent, from what a person chose |
+//! | `queue` | the torrents that run now, and those that wait for their turn |
 //! | `remote` | the daemon as the protocols of other programs see it |
 //! | `socket` | requests over the Unix socket |
 //! | `request` | answers to requests |
@@ -13,6 +14,7 @@
 //! | `signals` | the signals that end the daemon |
 
 mod goal;
+mod queue;
 mod remote;
 mod report;
 mod request;
@@ -70,6 +72,7 @@ impl Run for Daemon {
         let defaults = Defaults {
             folder,
             min_free: self.min_free,
+            queue: (&self.queue).into(),
             records: self.trust.map(|trust| match trust {
                 Trust::SizeAndTime => records,
             }),

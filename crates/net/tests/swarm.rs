@@ -11,6 +11,7 @@ mod swarm {
     mod daemon;
     #[cfg(target_os = "linux")]
     mod daemon_faults;
+    mod daemon_queue;
     mod daemon_remote;
     mod descriptors;
     pub(crate) mod foreign;

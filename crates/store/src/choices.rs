@@ -31,8 +31,10 @@ pub struct Choices {
     pub sequential: bool,
     /// Whether the torrent is paused.
     pub paused: bool,
-    /// The position in the queue: torrents with smaller numbers go first. `None` puts a new torrent at the end.
-    pub order: Option<u32>,
+    /// Whether the torrent runs without waiting for its turn in the queue.
+    pub forced: bool,
+    /// The place in the queue: torrents with smaller numbers go first. `None` puts a new torrent at the end.
+    pub order: Option<i64>,
 }
 
 impl Choices {
@@ -48,6 +50,7 @@ impl Choices {
             priorities: Priorities::default(),
             sequential: false,
             paused: false,
+            forced: false,
             order: None,
         }
     }
@@ -126,8 +129,10 @@ struct Fields {
     sequential: bool,
     #[serde(skip_serializing_if = "is_default")]
     paused: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    forced: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    order: Option<u32>,
+    order: Option<i64>,
     #[serde(skip_serializing_if = "is_default")]
     goal: GoalFields,
     #[serde(skip_serializing_if = "is_default")]
@@ -195,6 +200,7 @@ impl From<Choices> for Fields {
             labels: choices.labels,
             sequential: choices.sequential,
             paused: choices.paused,
+            forced: choices.forced,
             order: choices.order,
             goal: GoalFields {
                 ratio: choices.goal.ratio,
@@ -242,6 +248,7 @@ impl TryFrom<Fields> for Choices {
             priorities: fields.priorities,
             sequential: fields.sequential,
             paused: fields.paused,
+            forced: fields.forced,
             order: fields.order,
         })
     }
@@ -276,7 +283,8 @@ mod tests {
             },
             sequential: true,
             paused: true,
-            order: Some(3),
+            forced: true,
+            order: Some(-3),
             ..Choices::at(Place::Folder("/srv/\u{e4}".into()))
         };
         let text = toml::to_string(&choices).unwrap();

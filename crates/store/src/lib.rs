@@ -10,6 +10,7 @@
 //! | `entry` | a torrent of the folder |
 //! | `choices` | what a person chose for a torrent |
 //! | `groups` | categories and labels |
+//! | `order` | the numbers that give torrents their order |
 //! | `totals` | bytes, times and dates |
 //! | `name` | the name of a torrent |
 //! | `file` | reading and writing one file |
@@ -27,6 +28,7 @@ mod format;
 mod groups;
 mod lock;
 mod name;
+mod order;
 mod store;
 mod totals;
 

@@ -48,6 +48,7 @@ use crate::format::{self, UPGRADES};
 use crate::groups::Groups;
 use crate::lock::Lock;
 use crate::name::Name;
+use crate::order;
 use crate::totals::{TorrentTotals, Totals, seconds};
 
 /// The permissions of the folders.
@@ -212,6 +213,37 @@ impl Store {
             entry.choices = choices;
         }
         Ok(())
+    }
+
+    /// Puts all torrents into this order. It is on the disk afterwards. A kill in between leaves some of the changes.
+    ///
+    /// # Errors
+    /// The folder does not have a torrent, or it cannot be written.
+    pub fn set_order(&mut self, order: &[Name]) -> Result<(), StoreError> {
+        let places: Vec<_> = order
+            .iter()
+            .map(|name| Ok(self.entry(*name)?.choices.order))
+            .collect::<Result<_, StoreError>>()?;
+        let numbers = order::numbers(&places);
+        let mut updates = Vec::new();
+        for (name, number) in order.iter().zip(numbers) {
+            let mut choices = self.entry(*name)?.choices.clone();
+            if choices.order != Some(number) {
+                choices.order = Some(number);
+                let text = text_of(*name, &choices)?;
+                updates.push((*name, choices, text));
+            }
+        }
+        if updates.is_empty() {
+            return Ok(());
+        }
+        for (name, choices, text) in updates {
+            file::write(&self.path(name, CHOICES), text.as_bytes(), Overwrite::Yes)?;
+            if let Some(entry) = self.entries.get_mut(&name) {
+                entry.choices = choices;
+            }
+        }
+        file::sync_folder(&self.torrents)
     }
 
     /// Replaces the magnet link of a torrent by its metadata, or a .torrent file by one with other trackers. Returns the

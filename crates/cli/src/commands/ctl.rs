@@ -15,7 +15,7 @@ use hashlane_metainfo::{Magnet, Torrent};
 use serde::Deserialize;
 
 use crate::commands::configured::{self, Configurable};
-use crate::control::{Add, Keys, Move, Named, Remove, Reply, Request, Set};
+use crate::control::{Add, Keys, Move, Named, Queue, QueuePlace, Remove, Reply, Request, Set};
 use crate::output::json_lines;
 use crate::output::text::{Escaped, Grouped, Size, count};
 use crate::{Env, Exit, links, torrent_file, values};
@@ -61,7 +61,9 @@ enum Action {
     /// Pause torrents
     Pause(Chosen),
     /// Resume torrents, also those that have ended or failed
-    Resume(Chosen),
+    Resume(ResumeArgs),
+    /// Move torrents in the queue
+    Queue(QueueArgs),
     /// Show the state of the daemon
     Status,
 }
@@ -157,6 +159,26 @@ struct MoveArgs {
     /// New folder for the content, under the torrent's name
     #[arg(short, long, value_name = "DIR", required = true)]
     dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct ResumeArgs {
+    #[command(flatten)]
+    chosen: Chosen,
+
+    /// Run at once and until the next `pause` or `resume`, without a place in the queue
+    #[arg(long)]
+    now: bool,
+}
+
+#[derive(Debug, Args)]
+struct QueueArgs {
+    /// New place: the first or the last, or one place up or down
+    #[arg(value_name = "PLACE")]
+    to: QueuePlace,
+
+    #[command(flatten)]
+    chosen: Chosen,
 }
 
 #[derive(Debug, Args)]
@@ -259,7 +281,12 @@ impl Action {
             }),
             Self::Verify(chosen) => Request::Verify(chosen.named()?),
             Self::Pause(chosen) => Request::Pause(chosen.named()?),
-            Self::Resume(chosen) => Request::Resume(chosen.named()?),
+            Self::Resume(args) if args.now => Request::ResumeNow(args.chosen.named()?),
+            Self::Resume(args) => Request::Resume(args.chosen.named()?),
+            Self::Queue(args) => Request::Queue(Queue {
+                keys: args.chosen.named()?,
+                to: args.to,
+            }),
         })
     }
 }
@@ -366,6 +393,7 @@ fn print(env: &mut Env, reply: &Reply) -> anyhow::Result<()> {
         Reply::Verifying(torrent) => vec![named(torrent, "verifying")],
         Reply::Paused(torrent) => vec![named(torrent, "paused")],
         Reply::Resumed(torrent) => vec![named(torrent, "resumed")],
+        Reply::Reordered(torrent) => vec![named(torrent, "moved in the queue")],
         Reply::Status(status) => {
             let mut lines = vec![
                 format!(
@@ -373,11 +401,12 @@ fn print(env: &mut Env, reply: &Reply) -> anyhow::Result<()> {
                     status.version, status.process, status.state
                 ),
                 format!(
-                    "{}: {} downloading, {} serving, {} verifying, {} paused, {} failed or waiting",
+                    "{}: {} downloading, {} serving, {} verifying, {} queued, {} paused, {} failed or waiting",
                     count(status.torrents, "torrent"),
                     Grouped(status.downloading),
                     Grouped(status.serving),
                     Grouped(status.verifying),
+                    Grouped(status.queued),
                     Grouped(status.paused),
                     Grouped(status.failed),
                 ),

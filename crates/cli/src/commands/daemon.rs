@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -44,6 +45,10 @@ pub struct Daemon {
     #[arg(long, value_name = "WHAT")]
     pub trust: Option<Trust>,
 
+    /// The queue.
+    #[command(flatten)]
+    pub queue: QueueOptions,
+
     /// Existing programs that control the daemon.
     #[command(flatten)]
     pub remote: RemoteOptions,
@@ -67,6 +72,23 @@ pub struct Daemon {
     /// The file of the configuration.
     #[command(flatten)]
     pub config: ConfigFile,
+}
+
+/// Options of the queue. `hashlane ctl queue` changes its order.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Queue")]
+pub struct QueueOptions {
+    /// Maximum number of active downloads; others wait in the queue [default: no limit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_active_downloads: Option<u32>,
+
+    /// Maximum number of complete torrents that are served; others wait in the queue [default: no limit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_active_uploads: Option<u32>,
+
+    /// Time without a transferred byte after which a torrent holds no place in the queue, for example 10m
+    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = values::duration)]
+    pub stalled_after: Duration,
 }
 
 /// Options of protocols by which existing programs control the daemon.

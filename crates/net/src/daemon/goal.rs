@@ -11,6 +11,8 @@ use hashlane_client::{Download, Goal, Limits, Seed, SeedLimits, Source};
 use hashlane_metainfo::Torrent;
 use hashlane_store::{Entry, Metainfo, Place, TorrentTotals};
 
+use super::queue::QueueLimits;
+
 /// Settings of all torrents.
 #[derive(Debug)]
 pub(super) struct Defaults {
@@ -18,6 +20,8 @@ pub(super) struct Defaults {
     pub(super) folder: Option<PathBuf>,
     /// Bytes that downloads leave free on their disks.
     pub(super) min_free: Option<u64>,
+    /// The limits of the queue at the start.
+    pub(super) queue: QueueLimits,
     /// Folder of the records of verified content; `None` to verify all content at each start.
     pub(super) records: Option<PathBuf>,
 }

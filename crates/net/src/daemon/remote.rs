@@ -30,6 +30,7 @@ use hashlane_server::Server;
 use hashlane_store::{Choices, Metainfo, Name, Place, Priorities, StoreError};
 use hashlane_verify::{HashVersions, Layout, files_of};
 
+use super::queue::QueueMove;
 use super::report::New;
 use super::torrents::{Torrents, lock};
 use crate::config::absolute;
@@ -345,6 +346,18 @@ fn unsupported(what: &str) -> Refusal {
     Refusal::Forbidden(format!("{what}: not supported"))
 }
 
+impl From<model::QueueMove> for QueueMove {
+    fn from(to: model::QueueMove) -> Self {
+        match to {
+            model::QueueMove::Top => Self::Top,
+            model::QueueMove::Up => Self::Up,
+            model::QueueMove::Down => Self::Down,
+            model::QueueMove::Bottom => Self::Bottom,
+            model::QueueMove::To(place) => Self::To(place as usize),
+        }
+    }
+}
+
 /// Gives files a priority, or deselects them.
 fn set_priority(priorities: &mut Priorities, files: &[u32], priority: Option<Priority>) {
     for file in files {
@@ -600,17 +613,15 @@ impl Control for Remote {
 
     fn change(&self, id: u32, change: Change) -> Result<(), Refusal> {
         match change {
-            Change::Start { .. } => {
+            Change::Start { now } => {
                 let name = self.name(id)?;
                 lock(&self.torrents)
-                    .set_paused(name, false)
+                    .resume(name, now)
                     .map_err(Refusal::Failed)
             }
             Change::Stop => {
                 let name = self.name(id)?;
-                lock(&self.torrents)
-                    .set_paused(name, true)
-                    .map_err(Refusal::Failed)
+                lock(&self.torrents).pause(name).map_err(Refusal::Failed)
             }
             Change::Verify => {
                 let name = self.name(id)?;
@@ -650,9 +661,11 @@ impl Control for Remote {
             Change::Limits(limits) => self.limit(id, &limits),
             Change::Select { files, priority } => self.select(id, &files, priority),
             Change::Rename { .. } => Err(unsupported("a new name for a file")),
-            Change::Queue(_) => Err(unsupported(
-                "another order of torrents, which all run at once",
-            )),
+            Change::Queue(to) => {
+                let name = self.name(id)?;
+                let moved = lock(&self.torrents).reorder(&[name], to.into());
+                moved.map_err(Refusal::Failed)
+            }
             Change::AddTrackers(_) => Err(unsupported("another tracker")),
             _ => Err(unsupported("this change")),
         }
@@ -689,8 +702,9 @@ impl Control for Remote {
                 Encryption::Off => model::Encryption::Tolerated,
             },
             max_peers: settings.max_peers.map(u32::from),
-            max_downloads: None,
-            max_seeds: None,
+            max_downloads: torrents.queue.downloads,
+            max_seeds: torrents.queue.uploads,
+            stalled_minutes: Some(torrents.queue.stalled_minutes()),
             starts_added: self.starts_added.load(Ordering::Relaxed),
             now: Statistics {
                 uploaded: sent,
@@ -730,16 +744,15 @@ impl Control for Remote {
             && others
                 .seeding_minutes
                 .is_none_or(|minutes| minutes == now.seeding_minutes)
-            && others.max_downloads.is_none_or(|n| n == now.max_downloads)
-            && others.max_seeds.is_none_or(|n| n == now.max_seeds)
             && others.port.is_none_or(|port| port == now.port);
         if !is_same {
             return Err(Refusal::Forbidden(
-                "only the rate limits and the start of new torrents can be changed here; the rest is set at the start".into(),
+                "only the rate limits, the limits of the queue and the start of new torrents can be changed here; the rest is set at the start".into(),
             ));
         }
         let rate = |limit: Option<Option<u32>>| limit.map(|limit| limit.and_then(NonZeroU32::new));
-        if max_down == Some(Some(0)) || max_up == Some(Some(0)) {
+        let limits = [max_down, max_up, others.max_downloads, others.max_seeds];
+        if limits.contains(&Some(Some(0))) {
             return Err(Refusal::Invalid(
                 "a limit of 0 would stop all torrents: pause them instead".into(),
             ));
@@ -747,7 +760,11 @@ impl Control for Remote {
         if let Some(starts_added) = change.starts_added {
             self.starts_added.store(starts_added, Ordering::Relaxed);
         }
-        lock(&self.torrents).limit(Limits {
+        let mut torrents = lock(&self.torrents);
+        let queue = &mut torrents.queue;
+        queue.downloads = others.max_downloads.unwrap_or(queue.downloads);
+        queue.uploads = others.max_seeds.unwrap_or(queue.uploads);
+        torrents.limit(Limits {
             max_down: rate(max_down),
             max_up: rate(max_up),
         });

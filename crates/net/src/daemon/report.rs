@@ -92,6 +92,7 @@ pub(super) fn torrent(
     entry: &Entry,
     snapshot: Option<&TorrentSnapshot>,
     totals: TorrentTotals,
+    order: u64,
 ) -> TorrentReply {
     let unknown = TorrentSnapshot::new(0, "");
     let snapshot = snapshot.unwrap_or(&unknown);
@@ -116,6 +117,7 @@ pub(super) fn torrent(
         added: totals.added,
         completed: totals.completed,
         paused: choices.paused,
+        forced: choices.forced,
         category: choices.category.clone(),
         labels: choices.labels.iter().cloned().collect(),
         max_down: choices.limits.down,
@@ -126,14 +128,15 @@ pub(super) fn torrent(
             .move_to
             .as_deref()
             .map(|folder| folder.to_string_lossy().into_owned()),
-        order: choices.order,
+        order,
     }
 }
 
-/// Returns the state of the daemon. A torrent without snapshot waits for its content.
+/// Returns the state of the daemon. A torrent without snapshot waits for its content. The flag says whether a torrent waits
+/// for its turn.
 pub(super) fn status<'s>(
     store: &Store,
-    snapshots: impl Iterator<Item = Option<&'s TorrentSnapshot>>,
+    snapshots: impl Iterator<Item = (Option<&'s TorrentSnapshot>, bool)>,
 ) -> StatusReply {
     let all = store.totals().all;
     let mut status = StatusReply {
@@ -144,6 +147,7 @@ pub(super) fn status<'s>(
         downloading: 0,
         serving: 0,
         verifying: 0,
+        queued: 0,
         paused: 0,
         failed: 0,
         down_bytes_per_second: 0,
@@ -152,7 +156,7 @@ pub(super) fn status<'s>(
         sent_bytes: all.sent,
         problems: store.problems().iter().map(ToString::to_string).collect(),
     };
-    for snapshot in snapshots {
+    for (snapshot, is_queued) in snapshots {
         status.torrents += 1;
         let Some(snapshot) = snapshot else {
             status.failed += 1;
@@ -162,6 +166,7 @@ pub(super) fn status<'s>(
             Activity::Waiting | Activity::Verifying | Activity::Confirming => &mut status.verifying,
             Activity::Metadata | Activity::Downloading => &mut status.downloading,
             Activity::Serving | Activity::Moving => &mut status.serving,
+            Activity::Paused if is_queued => &mut status.queued,
             Activity::Paused => &mut status.paused,
             Activity::Absent | Activity::Ended | Activity::Failed => &mut status.failed,
         } += 1;

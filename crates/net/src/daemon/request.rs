@@ -1,5 +1,7 @@
 //! Requests: what they ask for, and their answers.
 
+use std::collections::HashMap;
+
 use hashlane_cli::control::{Keys, Named, Reply, Request};
 use hashlane_client as client;
 use hashlane_metainfo::InfoHashes;
@@ -23,8 +25,13 @@ impl Torrents {
             }
             Request::List(keys) => {
                 let names = self.names_of(&keys)?;
+                let order = self.names_in_order().into_iter().zip(0..);
+                let order: HashMap<Name, u64> = order.collect();
                 let entries = names.iter().filter_map(|name| self.store.get(*name));
-                let torrents = entries.map(|entry| self.torrent(entry));
+                let torrents = entries.map(|entry| {
+                    let order = order.get(&entry.name()).copied();
+                    self.torrent(entry, order.unwrap_or_default())
+                });
                 Ok(torrents
                     .map(|torrent| Reply::Torrent(Box::new(torrent)))
                     .collect())
@@ -49,12 +56,21 @@ impl Torrents {
                 self.each(&to.keys, Reply::Moving, change)
             }
             Request::Verify(keys) => self.each(&keys, Reply::Verifying, Self::verify),
-            Request::Pause(keys) => self.each(&keys, Reply::Paused, |torrents, name| {
-                torrents.set_paused(name, true)
-            }),
+            Request::Pause(keys) => self.each(&keys, Reply::Paused, Self::pause),
             Request::Resume(keys) => self.each(&keys, Reply::Resumed, |torrents, name| {
-                torrents.set_paused(name, false)
+                torrents.resume(name, false)
             }),
+            Request::ResumeNow(keys) => self.each(&keys, Reply::Resumed, |torrents, name| {
+                torrents.resume(name, true)
+            }),
+            Request::Queue(queue) => {
+                let names = self.names_of(&queue.keys)?;
+                self.reorder(&names, queue.to.into())?;
+                let named = names
+                    .iter()
+                    .map(|name| self.named(*name).map(Reply::Reordered));
+                named.collect()
+            }
             Request::Status {} => Ok(vec![Reply::Status(Box::new(self.status()))]),
         }
     }

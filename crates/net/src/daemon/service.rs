@@ -84,6 +84,7 @@ fn text(status: &StatusReply) -> String {
         (status.downloading, "downloading"),
         (status.serving, "serving"),
         (status.verifying, "verifying"),
+        (status.queued, "queued"),
         (status.paused, "paused"),
         (status.failed, "failed or waiting"),
     ];

@@ -17,6 +17,7 @@ use hashlane_metainfo::Torrent;
 use hashlane_store::{Choices, Entry, Metainfo, Name, Place, Store, StoreError, TorrentTotals};
 
 use super::goal::{Defaults, goal, limits, source, vanished};
+use super::queue::{self, Candidate, QueueLimits, QueueMove, Turn};
 use super::report;
 use super::space::Space;
 use crate::runner::named;
@@ -34,6 +35,9 @@ const FIRST_RETRY: Duration = Duration::from_secs(5);
 /// Limit of this time: a retry verifies all content.
 const MAX_RETRY: Duration = Duration::from_secs(300);
 
+/// The activity of a torrent that waits for its turn, which the client does not know.
+const QUEUED: &str = "queued";
+
 /// The torrents.
 pub(super) struct Torrents {
     pub(super) store: Store,
@@ -47,6 +51,8 @@ pub(super) struct Torrents {
     ticked: Instant,
     /// The time of the last save of totals.
     saved: Instant,
+    /// The limits of the queue.
+    pub(super) queue: QueueLimits,
     /// Whether totals have to be saved at the next tick.
     is_save_due: bool,
 }
@@ -59,6 +65,10 @@ struct Running {
     base: TorrentTotals,
     /// The reason why the download is paused, if its disk is nearly full.
     held: Option<String>,
+    /// The turn in the queue.
+    turn: Turn,
+    /// Whether the torrent was last paused in the client, or resumed.
+    is_paused: bool,
     /// Whether the metadata of a magnet link was received.
     has_metainfo: bool,
     /// The wait before the next start.
@@ -85,6 +95,7 @@ impl Torrents {
         Self {
             store,
             client: Some(client),
+            queue: defaults.queue,
             defaults,
             running: HashMap::new(),
             names: HashMap::new(),
@@ -240,12 +251,22 @@ impl Torrents {
         entry.map_err(|error| error.to_string())
     }
 
-    /// Pauses a torrent, or resumes it.
-    pub(super) fn set_paused(&mut self, name: Name, paused: bool) -> Result<(), String> {
+    /// Pauses a torrent.
+    pub(super) fn pause(&mut self, name: Name) -> Result<(), String> {
+        self.set_paused(name, true, false)
+    }
+
+    /// Resumes a torrent: when its turn comes, or now.
+    pub(super) fn resume(&mut self, name: Name, now: bool) -> Result<(), String> {
+        self.set_paused(name, false, now)
+    }
+
+    fn set_paused(&mut self, name: Name, paused: bool, forced: bool) -> Result<(), String> {
         self.check_running()?;
         let entry = self.entry(name)?;
         let mut choices = Choices {
             paused,
+            forced,
             ..entry.choices.clone()
         };
         let snapshot = self.snapshot(name);
@@ -257,18 +278,15 @@ impl Torrents {
             let updated = self.store.update(name, choices);
             updated.map_err(|error| error.to_string())?;
         }
+        let is_waiting = self.queue.is_some() && !forced;
+        if let Some(running) = self.running.get_mut(&name) {
+            running.turn = Turn::new(is_waiting, Instant::now());
+        }
         let is_over = snapshot.is_none_or(|snapshot| snapshot.activity.is_over());
         if !paused && is_over {
             self.restart(name);
-        } else if let Some(handle) = self.handle(name)
-            && (paused || !self.is_held(name))
-        {
-            // The torrent may end now.
-            let _ = if paused {
-                handle.pause()
-            } else {
-                handle.resume()
-            };
+        } else {
+            self.apply(name);
         }
         Ok(())
     }
@@ -342,6 +360,7 @@ impl Torrents {
         if let Some(min_free) = self.defaults.min_free {
             self.hold_downloads(Space::new(min_free));
         }
+        self.take_turns();
         for name in self.links() {
             errors.extend(self.keep_metainfo(name).err());
         }
@@ -366,6 +385,7 @@ impl Torrents {
 
     /// Pauses downloads whose disks are nearly full, and resumes those whose disks have space again.
     fn hold_downloads(&mut self, mut space: Space) {
+        let mut changed = Vec::new();
         for (name, running) in &mut self.running {
             let (Some(entry), Some(handle)) = (self.store.get(*name), &running.handle) else {
                 continue;
@@ -374,15 +394,94 @@ impl Torrents {
             if !is_held && handle.snapshot().activity != Activity::Downloading {
                 continue;
             }
-            let shortage = space.shortage(entry.choices.place.path(), is_held);
-            // The torrent may have ended.
-            match (&shortage, is_held) {
-                (Some(_), false) => drop(handle.pause()),
-                (None, true) if !entry.choices.paused => drop(handle.resume()),
-                _ => {}
+            running.held = space.shortage(entry.choices.place.path(), is_held);
+            if running.held.is_some() != is_held {
+                changed.push(*name);
             }
-            running.held = shortage;
         }
+        for name in changed {
+            self.apply(name);
+        }
+    }
+
+    /// Gives the torrents their turns in the queue.
+    fn take_turns(&mut self) {
+        let mut running = self.running.values();
+        if !self.queue.is_some() && !running.any(|running| running.turn.is_waiting) {
+            return;
+        }
+        let Some(all) = self.client.as_ref().map(Client::snapshot) else {
+            return;
+        };
+        let mut waiting: HashMap<Name, &mut Running> = self
+            .running
+            .iter_mut()
+            .map(|(name, running)| (*name, running))
+            .collect();
+        let mut turns = Vec::new();
+        for entry in self.store.entries() {
+            let Some(running) = waiting.remove(&entry.name()) else {
+                continue;
+            };
+            running.turn.is_waiting &= self.queue.is_some();
+            let number = running.handle.as_ref().map(TorrentHandle::number);
+            let snapshot = number.and_then(|number| all.find(TorrentKey::Number(number)));
+            if let Some(snapshot) = snapshot
+                && !entry.choices.paused
+                && running.held.is_none()
+            {
+                turns.push(Candidate {
+                    turn: &mut running.turn,
+                    is_forced: entry.choices.forced,
+                    snapshot,
+                });
+            }
+        }
+        queue::assign(&self.queue, turns, Instant::now());
+        let names: Vec<Name> = self.running.keys().copied().collect();
+        for name in names {
+            self.apply(name);
+        }
+    }
+
+    /// Pauses or resumes a torrent in the client, if that has to be changed.
+    fn apply(&mut self, name: Name) {
+        let (Some(entry), Some(running)) = (self.store.get(name), self.running.get_mut(&name))
+        else {
+            return;
+        };
+        running.turn.is_waiting &= !entry.choices.forced;
+        let is_paused = entry.choices.paused || running.held.is_some() || running.turn.is_waiting;
+        if let Some(handle) = &running.handle
+            && is_paused != running.is_paused
+        {
+            // The torrent may end now.
+            let _ = if is_paused {
+                handle.pause()
+            } else {
+                handle.resume()
+            };
+            running.is_paused = is_paused;
+        }
+    }
+
+    /// Returns `true` if a torrent waits for its turn.
+    pub(super) fn is_queued(&self, entry: &Entry) -> bool {
+        let running = self.running.get(&entry.name());
+        running.is_some_and(|running| {
+            running.turn.is_waiting && !entry.choices.paused && running.held.is_none()
+        })
+    }
+
+    /// Moves torrents in the queue. They keep their order.
+    pub(super) fn reorder(&mut self, names: &[Name], to: QueueMove) -> Result<(), String> {
+        self.check_running()?;
+        let order = queue::moved(self.names_in_order(), names, to);
+        self.store
+            .set_order(&order)
+            .map_err(|error| error.to_string())?;
+        self.take_turns();
+        Ok(())
     }
 
     /// Returns the torrents whose metadata is not in the folder, and may be.
@@ -399,11 +498,15 @@ impl Torrents {
     }
 
     /// Returns the state of a torrent.
-    pub(super) fn torrent(&self, entry: &Entry) -> TorrentReply {
+    pub(super) fn torrent(&self, entry: &Entry, order: u64) -> TorrentReply {
         let name = entry.name();
         let snapshot = self.snapshot(name);
         let totals = self.store.totals().torrents.get(&name).copied();
-        let mut reply = report::torrent(entry, snapshot.as_ref(), totals.unwrap_or_default());
+        let mut reply =
+            report::torrent(entry, snapshot.as_ref(), totals.unwrap_or_default(), order);
+        if self.is_queued(entry) && reply.activity == Activity::Paused.name() {
+            QUEUED.clone_into(&mut reply.activity);
+        }
         let wait = self
             .running
             .get(&name)
@@ -428,12 +531,14 @@ impl Torrents {
         let all = all.unwrap_or_default();
         // A torrent that was just added has no snapshot yet.
         let new = TorrentSnapshot::new(0, "");
-        let snapshots = self.running.values().map(|running| {
-            let handle = running.handle.as_ref().filter(|_| running.wait.is_none())?;
-            Some(
-                all.find(TorrentKey::Number(handle.number()))
-                    .unwrap_or(&new),
-            )
+        let snapshots = self.running.iter().map(|(name, running)| {
+            let handle = running.handle.as_ref().filter(|_| running.wait.is_none());
+            let snapshot = handle.map(|handle| {
+                let found = all.find(TorrentKey::Number(handle.number()));
+                found.unwrap_or(&new)
+            });
+            let entry = self.store.get(*name);
+            (snapshot, entry.is_some_and(|entry| self.is_queued(entry)))
         });
         report::status(&self.store, snapshots)
     }
@@ -489,11 +594,6 @@ impl Torrents {
         Ok(())
     }
 
-    fn is_held(&self, name: Name) -> bool {
-        let running = self.running.get(&name);
-        running.is_some_and(|running| running.held.is_some())
-    }
-
     pub(super) fn handle(&self, name: Name) -> Option<&TorrentHandle> {
         self.running.get(&name)?.handle.as_ref()
     }
@@ -523,6 +623,9 @@ impl Torrents {
         if let Some(reason) = vanished(entry, &totals) {
             return self.wait(name, Activity::Absent, reason);
         }
+        // A torrent waits for its first turn, which comes at the next tick.
+        let is_waiting = self.queue.is_some() && !entry.choices.forced;
+        let is_paused = entry.choices.paused || is_waiting;
         let options = AddOptions {
             label: Some(if entry.title.is_empty() {
                 name.to_string()
@@ -530,7 +633,7 @@ impl Torrents {
                 entry.title.clone()
             }),
             goal: Some(goal(entry, &totals, &self.defaults)),
-            is_paused: entry.choices.paused,
+            is_paused,
             labels: entry.choices.labels.iter().cloned().collect(),
             limits: limits(entry),
         };
@@ -543,6 +646,8 @@ impl Torrents {
                 let running = self.running_of(name);
                 running.handle = Some(handle);
                 running.wait = None;
+                running.turn = Turn::new(is_waiting, Instant::now());
+                running.is_paused = is_paused;
             }
             Err(error) => self.wait(name, Activity::Paused, error.to_string()),
         }
@@ -554,6 +659,8 @@ impl Torrents {
             handle: None,
             base,
             held: None,
+            turn: Turn::new(false, Instant::now()),
+            is_paused: false,
             has_metainfo: false,
             wait: None,
             delay: FIRST_RETRY,
@@ -680,11 +787,9 @@ impl Torrents {
             paused: true,
             ..entry.choices.clone()
         };
-        if let Some(handle) = self.handle(name) {
-            // The torrent may have ended.
-            let _ = handle.pause();
-        }
-        self.store.update(name, choices)
+        self.store.update(name, choices)?;
+        self.apply(name);
+        Ok(())
     }
 }
 

@@ -5,6 +5,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::Command;
 
+use data_encoding::BASE64;
+
 use super::daemon::{Daemon, daemon_command, folder};
 use super::http::ask;
 use super::peers::{Content, Peer, ended, not_run};
@@ -77,6 +79,23 @@ impl Remote {
             self.daemon.stderr()
         );
         text
+    }
+
+    /// Sends a request, and returns the answer.
+    fn rpc(&self, body: &str) -> String {
+        let at = SocketAddr::from(([127, 0, 0, 1], self.port));
+        let basic = BASE64.encode(b"user:password");
+        let login = ("Authorization", &*format!("Basic {basic}"));
+        let request = "POST /transmission/rpc";
+        let first = ask(at, request, &[login], body);
+        let session = first.header("x-transmission-session-id").unwrap();
+        ask(
+            at,
+            request,
+            &[login, ("X-Transmission-Session-Id", session)],
+            body,
+        )
+        .body
     }
 
     #[track_caller]
@@ -297,4 +316,68 @@ fn a_listener_for_other_machines_needs_a_password() {
     let ended = super::peers::ended(&mut daemon_command(&state, &half));
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(ended.stderr.contains("must be given together"), "{ended:?}");
+}
+
+#[test]
+fn transmission_remote_orders_the_queue() {
+    let content = Content::new();
+    let torrents = [
+        content.torrent("tree", "v1"),
+        content.torrent("file.bin", "v1"),
+    ];
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let Some(remote) = Remote::start(&state, &downloads, &["--max-active-downloads", "1"]) else {
+        return;
+    };
+    for torrent in &torrents {
+        remote.done(&["-a", torrent.to_str().unwrap()]);
+    }
+    let activities = || {
+        let list = remote.daemon.done(["list"]);
+        list.iter()
+            .map(|torrent| {
+                let text = |key: &str| torrent[key].as_str().unwrap().to_owned();
+                [text("name"), text("activity")]
+            })
+            .collect::<Vec<_>>()
+    };
+    let is = |expected: [[&str; 2]; 2]| wait_for(|| activities() == expected);
+    is([["tree", "downloading"], ["file.bin", "queued"]]);
+    wait_for(|| remote.listed(2).contains("Queued"));
+    let ask = |method: &str, arguments: &str| {
+        let body = format!("{{\"method\":\"{method}\",\"arguments\":{arguments}}}");
+        remote.rpc(&body)
+    };
+    let settings = ask("session-get", "{}");
+    assert!(
+        settings.contains("\"download-queue-enabled\":true"),
+        "{settings}"
+    );
+    assert!(settings.contains("\"download-queue-size\":1"), "{settings}");
+    assert!(
+        settings.contains("\"queue-stalled-minutes\":30"),
+        "{settings}"
+    );
+    ask("queue-move-top", "{\"ids\":[2]}");
+    is([["file.bin", "downloading"], ["tree", "queued"]]);
+    let torrents = ask(
+        "torrent-get",
+        "{\"fields\":[\"id\",\"queuePosition\",\"status\"]}",
+    );
+    assert!(
+        torrents.contains("{\"id\":1,\"queuePosition\":1,\"status\":3}"),
+        "{torrents}"
+    );
+    ask("torrent-start-now", "{\"ids\":[1]}");
+    is([["file.bin", "downloading"], ["tree", "downloading"]]);
+    ask("torrent-start", "{\"ids\":[1]}");
+    is([["file.bin", "downloading"], ["tree", "queued"]]);
+    let refused = ask("session-set", "{\"download-queue-size\":0}");
+    assert!(
+        refused.contains("a limit of 0 would stop all torrents"),
+        "{refused}"
+    );
+    ask("session-set", "{\"download-queue-enabled\":false}");
+    is([["file.bin", "downloading"], ["tree", "downloading"]]);
 }

@@ -120,8 +120,14 @@ fn all(control: &dyn Control, session_id: &str) -> Map<String, Value> {
         ("peer-port-random-on-start", json!(false)),
         ("pex-enabled", json!(session.uses_peer_exchange)),
         ("port-forwarding-enabled", json!(session.maps_port)),
-        ("queue-stalled-enabled", json!(false)),
-        ("queue-stalled-minutes", json!(30)),
+        (
+            "queue-stalled-enabled",
+            json!(session.stalled_minutes.is_some()),
+        ),
+        (
+            "queue-stalled-minutes",
+            json!(session.stalled_minutes.unwrap_or(30)),
+        ),
         ("rename-partial-files", json!(false)),
         ("rpc-version", json!(RPC_VERSION)),
         ("rpc-version-minimum", json!(RPC_VERSION_MINIMUM)),

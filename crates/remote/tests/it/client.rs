@@ -61,6 +61,7 @@ impl Default for Client {
             max_peers: Some(200),
             max_downloads: Some(5),
             max_seeds: None,
+            stalled_minutes: None,
             starts_added: true,
             now: Statistics {
                 uploaded: 10,

@@ -77,6 +77,29 @@ fn torrents_are_there_again_in_their_order() {
 }
 
 #[test]
+fn an_order_lasts() {
+    let folder = folder_with(&[1, 2, 3, 4]);
+    let mut store = Store::open(folder.path()).unwrap();
+    let before = fs::read(path(&folder, 2, "toml")).unwrap();
+    let order = [4, 1, 2, 3].map(name);
+    store.set_order(&order).unwrap();
+    assert_eq!(names(&store), order);
+    // The others stay as they are.
+    assert_eq!(fs::read(path(&folder, 2, "toml")).unwrap(), before);
+    assert_eq!(store.get(name(4)).unwrap().choices.order, Some(-1));
+    drop(store);
+    let mut store = Store::open(folder.path()).unwrap();
+    assert_eq!(names(&store), order);
+    let order = [1, 4, 2, 3].map(name);
+    store.set_order(&order).unwrap();
+    assert_eq!(names(&store), order);
+    assert!(matches!(
+        store.set_order(&[name(9)]),
+        Err(StoreError::Absent(_))
+    ));
+}
+
+#[test]
 fn only_the_user_can_read_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();

@@ -61,7 +61,13 @@ pub(super) fn torrent(id: u32, position: u32, entry: &Entry, torrents: &Torrents
         }
         .to_string_lossy()
         .into_owned(),
-        state: activity.map_or(State::Stopped, state),
+        state: match activity {
+            Some(Activity::Paused) if torrents.is_queued(entry) && snapshot.is_complete => {
+                State::WaitsToSeed
+            }
+            Some(Activity::Paused) if torrents.is_queued(entry) => State::WaitsToDownload,
+            activity => activity.map_or(State::Stopped, state),
+        },
         error: reason.or(snapshot.error),
         has_metadata,
         is_private: snapshot.is_private,
@@ -105,7 +111,7 @@ pub(super) fn torrent(id: u32, position: u32, entry: &Entry, torrents: &Torrents
         tracker,
         n_trackers,
         queue_position: position,
-        is_forced: false,
+        is_forced: choices.forced,
         is_sequential: choices.sequential,
         limits: Limits {
             max_down: choices.limits.down.map(NonZeroU32::get),
