@@ -38,6 +38,12 @@ pub enum Request {
     ResumeNow(Keys),
     /// Moves torrents in the queue.
     Queue(Queue),
+    /// Lists the categories. The results are [`Reply::Category`].
+    Categories {},
+    /// Makes a category, or changes it.
+    SetCategory(SetCategory),
+    /// Removes a category.
+    RemoveCategory(RemoveCategory),
     /// Reports the state of the daemon. The result is [`Reply::Status`].
     Status {},
 }
@@ -58,6 +64,8 @@ pub struct Add {
     pub paused: bool,
     /// Whether pieces are requested in order.
     pub sequential: bool,
+    /// The category, which exists.
+    pub category: Option<String>,
     /// Words to find the torrent by.
     pub labels: Vec<String>,
     /// Sent bytes as a multiple of the content after which the torrent is no longer served.
@@ -90,6 +98,12 @@ pub struct Set {
     /// The labels.
     #[serde(default)]
     pub labels: Option<Vec<String>>,
+    /// The category, which exists; an empty text for none.
+    #[serde(default)]
+    pub category: Option<String>,
+    /// Whether the torrents get the goals of their categories, their labels or the daemon.
+    #[serde(default)]
+    pub default_goal: bool,
     /// Sent bytes as a multiple of the content after which the torrents are no longer served; 0 for no limit.
     #[serde(default)]
     pub ratio: Option<f64>,
@@ -122,6 +136,28 @@ pub struct Queue {
     pub keys: Keys,
     /// Where they go.
     pub to: QueuePlace,
+}
+
+/// A category that is made or changed.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SetCategory {
+    /// The name.
+    pub name: String,
+    /// Folder for the content of torrents that are added to the category.
+    pub folder: Option<PathBuf>,
+    /// Sent bytes as a multiple of the content after which its torrents are paused; 0 for no limit.
+    pub ratio: Option<f64>,
+    /// Seconds of serving after which its torrents are paused; 0 for no limit.
+    pub seed_seconds: Option<u64>,
+}
+
+/// A category that is removed.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RemoveCategory {
+    /// The name.
+    pub name: String,
 }
 
 /// A place in the queue.
@@ -174,6 +210,8 @@ pub enum Reply {
     Resumed(Named),
     /// A torrent was moved in the queue.
     Reordered(Named),
+    /// A category.
+    Category(CategoryReply),
     /// A torrent.
     Torrent(Box<TorrentReply>),
     /// The state of the daemon.
@@ -198,6 +236,23 @@ pub struct Named {
     pub info_hash_v2: Option<String>,
     /// The name of the torrent.
     pub name: String,
+}
+
+/// A category.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct CategoryReply {
+    /// The name.
+    pub name: String,
+    /// Folder for the content of new torrents; `None` for that of the daemon.
+    pub folder: Option<String>,
+    /// Sent bytes as a multiple of the content after which its torrents are paused.
+    pub seed_ratio: Option<f64>,
+    /// Seconds of serving after which its torrents are paused.
+    pub seed_seconds: Option<u64>,
+    /// Number of its torrents.
+    pub torrents: u64,
+    /// Whether it is set in the configuration, so that requests cannot change it.
+    pub configured: bool,
 }
 
 /// The state of a torrent.

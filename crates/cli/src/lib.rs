@@ -42,6 +42,7 @@ mod values;
 
 #[cfg(unix)]
 pub use commands::ctl::state_folder;
+pub use commands::daemon::tables;
 pub use commands::daemon::{Daemon, QueueOptions, RemoteOptions};
 pub use commands::get::Get;
 pub use commands::magnet::{Fetching, Magnet};

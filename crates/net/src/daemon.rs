@@ -3,6 +3,7 @@
 //! | module | |
 //! |---|---|
 //! | `torrents` | the torrents: those of the state folder, in the client |
+//! | `categories` | categories, and the goals that torrents inherit |
 //! | `goal` | what the client does for a torrent, from what a person chose |
 //! | `queue` | the torrents that run now, and those that wait for their turn |
 //! | `remote` | the daemon as the protocols of other programs see it |
@@ -13,6 +14,7 @@
 //! | `service` | reports to systemd |
 //! | `signals` | the signals that end the daemon |
 
+mod categories;
 mod goal;
 mod queue;
 mod remote;
@@ -30,7 +32,7 @@ use std::sync::{Arc, Mutex};
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Daemon, Env, Exit, Trust, state_folder};
 use hashlane_client::{Additions, Client, Config, Event, Pulse, Subscription, TorrentError};
-use hashlane_store::Store;
+use hashlane_store::{Store, Target};
 
 use crate::Run;
 use crate::config::absolute;
@@ -53,6 +55,7 @@ impl Run for Daemon {
         for problem in store.problems() {
             env.error(&format!("warning: {problem}"));
         }
+        let tables = self.tables(env)?;
         signals::install(env)?;
         let config = self.config(env)?;
         let pulse = config.pulse.clone();
@@ -71,13 +74,17 @@ impl Run for Daemon {
         let records = state.join("trust");
         let defaults = Defaults {
             folder,
+            goal: hashlane_store::Goal {
+                ratio: self.seed_ratio.map_or(Target::Inherited, Target::At),
+                time: self.seed_time.map_or(Target::Inherited, Target::At),
+            },
             min_free: self.min_free,
             queue: (&self.queue).into(),
             records: self.trust.map(|trust| match trust {
                 Trust::SizeAndTime => records,
             }),
         };
-        let torrents = Arc::new(Mutex::new(Torrents::new(store, client, defaults)));
+        let torrents = Arc::new(Mutex::new(Torrents::new(store, client, defaults, tables)));
         let socket = Socket::bind(&state)?;
         lock(&torrents).start_all();
         socket.serve(Arc::clone(&torrents))?;

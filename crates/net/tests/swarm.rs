@@ -10,6 +10,7 @@ mod swarm {
     mod changing;
     mod daemon;
     #[cfg(target_os = "linux")]
+    mod daemon_categories;
     mod daemon_faults;
     mod daemon_queue;
     mod daemon_remote;

@@ -75,12 +75,64 @@ impl Place {
 }
 
 /// Limits of serving. The first one that is reached ends it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(into = "GoalFields", try_from = "GoalFields")]
 pub struct Goal {
     /// Sent bytes as a multiple of the content. Not negative, and finite.
-    pub ratio: Option<f64>,
+    pub ratio: Target<f64>,
     /// Time of serving, in whole seconds.
-    pub time: Option<Duration>,
+    pub time: Target<Duration>,
+}
+
+impl Goal {
+    /// Returns this goal, with targets of another one where it has none of its own.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            ratio: self.ratio.or(other.ratio),
+            time: self.time.or(other.time),
+        }
+    }
+}
+
+/// A limit of serving.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Target<T> {
+    /// That of the category, the labels or the daemon.
+    #[default]
+    Inherited,
+    /// This one.
+    At(T),
+    /// None.
+    Never,
+}
+
+impl<T> Target<T> {
+    /// Returns this target, or another one if it is inherited.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        match self {
+            Self::Inherited => other,
+            own => own,
+        }
+    }
+
+    /// Returns the limit, if it is one.
+    pub fn limit(self) -> Option<T> {
+        match self {
+            Self::At(limit) => Some(limit),
+            Self::Inherited | Self::Never => None,
+        }
+    }
+
+    /// Changes the limit.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Target<U> {
+        match self {
+            Self::Inherited => Target::Inherited,
+            Self::At(limit) => Target::At(change(limit)),
+            Self::Never => Target::Never,
+        }
+    }
 }
 
 /// Rate limits in bytes per second.
@@ -134,7 +186,7 @@ struct Fields {
     #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<i64>,
     #[serde(skip_serializing_if = "is_default")]
-    goal: GoalFields,
+    goal: Goal,
     #[serde(skip_serializing_if = "is_default")]
     limits: Limits,
     #[serde(skip_serializing_if = "is_default")]
@@ -145,9 +197,67 @@ struct Fields {
 #[serde(default, deny_unknown_fields)]
 struct GoalFields {
     #[serde(skip_serializing_if = "Option::is_none")]
-    ratio: Option<f64>,
+    ratio: Option<TargetField<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<u64>,
+    seconds: Option<TargetField<u64>>,
+}
+
+/// A target that is not inherited.
+#[derive(PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "a goal must be a number, or \"never\"")]
+enum TargetField<T> {
+    At(T),
+    Never(Never),
+}
+
+#[derive(PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Never {
+    Never,
+}
+
+impl<T> From<Option<TargetField<T>>> for Target<T> {
+    fn from(field: Option<TargetField<T>>) -> Self {
+        match field {
+            None => Self::Inherited,
+            Some(TargetField::At(limit)) => Self::At(limit),
+            Some(TargetField::Never(_)) => Self::Never,
+        }
+    }
+}
+
+impl<T> From<Target<T>> for Option<TargetField<T>> {
+    fn from(target: Target<T>) -> Self {
+        match target {
+            Target::Inherited => None,
+            Target::At(limit) => Some(TargetField::At(limit)),
+            Target::Never => Some(TargetField::Never(Never::Never)),
+        }
+    }
+}
+
+impl From<Goal> for GoalFields {
+    fn from(goal: Goal) -> Self {
+        Self {
+            ratio: goal.ratio.into(),
+            seconds: goal.time.map(|time| time.as_secs()).into(),
+        }
+    }
+}
+
+impl TryFrom<GoalFields> for Goal {
+    type Error = String;
+
+    fn try_from(fields: GoalFields) -> Result<Self, String> {
+        let ratio = Target::from(fields.ratio);
+        if matches!(ratio, Target::At(ratio) if !ratio.is_finite() || ratio < 0.0) {
+            return Err("goal.ratio: negative, or not a number".to_owned());
+        }
+        Ok(Self {
+            ratio,
+            time: Target::from(fields.seconds).map(Duration::from_secs),
+        })
+    }
 }
 
 /// A path: a text, or the bytes of a path that is not UTF-8.
@@ -202,10 +312,7 @@ impl From<Choices> for Fields {
             paused: choices.paused,
             forced: choices.forced,
             order: choices.order,
-            goal: GoalFields {
-                ratio: choices.goal.ratio,
-                seconds: choices.goal.time.map(|time| time.as_secs()),
-            },
+            goal: choices.goal,
             limits: choices.limits,
             priorities: choices.priorities,
         }
@@ -226,10 +333,6 @@ impl TryFrom<Fields> for Choices {
             return Err("move_to: content without a folder is not moved".to_owned());
         }
         let move_to = fields.move_to.map(|path| path.path("move_to"));
-        let ratio = fields.goal.ratio;
-        if ratio.is_some_and(|ratio| !ratio.is_finite() || ratio < 0.0) {
-            return Err("goal.ratio: negative, or not a number".to_owned());
-        }
         let Priorities { skip, low, high } = &fields.priorities;
         let mut twice = skip.intersection(low).chain(skip.intersection(high));
         if let Some(file) = twice.next().or_else(|| low.intersection(high).next()) {
@@ -238,10 +341,7 @@ impl TryFrom<Fields> for Choices {
         Ok(Self {
             place,
             move_to: move_to.transpose()?,
-            goal: Goal {
-                ratio,
-                time: fields.goal.seconds.map(Duration::from_secs),
-            },
+            goal: fields.goal,
             category: fields.category,
             labels: fields.labels,
             limits: fields.limits,
@@ -267,8 +367,8 @@ mod tests {
         let choices = Choices {
             move_to: Some("/new".into()),
             goal: Goal {
-                ratio: Some(1.5),
-                time: Some(Duration::from_secs(86_400)),
+                ratio: Target::At(1.5),
+                time: Target::At(Duration::from_secs(86_400)),
             },
             category: Some("tv \"3\"\n[limits]".to_owned()),
             labels: ["b", "a"].map(str::to_owned).into(),
@@ -289,6 +389,15 @@ mod tests {
         };
         let text = toml::to_string(&choices).unwrap();
         assert_eq!(read(&text).as_ref(), Ok(&choices), "{text}");
+        let never = Choices {
+            goal: Goal {
+                ratio: Target::Never,
+                time: Target::Inherited,
+            },
+            ..choices
+        };
+        let text = toml::to_string(&never).unwrap();
+        assert_eq!(read(&text), Ok(never), "{text}");
         let bytes = OsString::from_vec(b"/srv/\xFF\n".to_vec());
         let plain = Choices::at(Place::Content(bytes.into()));
         let text = toml::to_string(&plain).unwrap();
@@ -320,6 +429,10 @@ mod tests {
             (
                 "folder = '/a'\ngoal.ratio = -0.5",
                 "goal.ratio: negative, or not a number",
+            ),
+            (
+                "folder = '/a'\ngoal.seconds = 'always'",
+                "a goal must be a number, or \"never\"",
             ),
             (
                 "folder = '/a'\ngoal.ratio = nan",

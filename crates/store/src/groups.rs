@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use crate::choices::Goal;
 use serde::{Deserialize, Serialize};
 
 /// The categories and labels of the folder. A torrent can have others: those are known as long as a torrent has them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Groups {
     /// Labels.
@@ -17,10 +18,17 @@ pub struct Groups {
 }
 
 /// A category.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Category {
     /// Absolute path of the folder for the content of torrents that are added to the category; `None` for that of the daemon.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
+    /// When its torrents have been served for long enough.
+    #[serde(skip_serializing_if = "is_inherited")]
+    pub goal: Goal,
+}
+
+fn is_inherited(goal: &Goal) -> bool {
+    *goal == Goal::default()
 }

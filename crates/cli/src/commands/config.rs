@@ -14,6 +14,7 @@ use hashlane_config::Origin;
 use hashlane_metainfo::masked_text;
 
 use super::configured::{Configurable, Line, load, options_of, sources};
+use super::daemon::tables::Tables;
 use crate::options::network::PROXY_VARIABLE;
 use crate::options::{ConfigFile, Json};
 use crate::{Env, Exit};
@@ -66,6 +67,7 @@ impl ShowConfig {
             return Ok(Exit::Good);
         }
         let config = load(env, file, all)?;
+        Tables::of(&config)?;
         let read = config
             .layers()
             .iter()

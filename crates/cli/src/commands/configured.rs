@@ -25,7 +25,7 @@ use hashlane_config::{Config, Error, Sources};
 use crate::Env;
 use crate::options::Switch as _;
 
-use keys::{is_configurable, is_switch, tables};
+use keys::{all_tables, is_configurable, is_switch};
 
 pub(super) use keys::{Configurable, options_of};
 pub(super) use settings::Setting;
@@ -159,7 +159,7 @@ pub(super) fn load(
     file: Option<&PathBuf>,
     all: &[Configurable],
 ) -> Result<Config, Error> {
-    let config = Config::load(&sources(env, file), &tables(all))?;
+    let config = Config::load(&sources(env, file), &all_tables(all))?;
     keys::check(&config, all)?;
     Ok(config)
 }

@@ -15,7 +15,10 @@ use hashlane_metainfo::{Magnet, Torrent};
 use serde::Deserialize;
 
 use crate::commands::configured::{self, Configurable};
-use crate::control::{Add, Keys, Move, Named, Queue, QueuePlace, Remove, Reply, Request, Set};
+use crate::control::{
+    Add, CategoryReply, Keys, Move, Named, Queue, QueuePlace, Remove, RemoveCategory, Reply,
+    Request, Set, SetCategory,
+};
 use crate::output::json_lines;
 use crate::output::text::{Escaped, Grouped, Size, count};
 use crate::{Env, Exit, links, torrent_file, values};
@@ -64,6 +67,9 @@ enum Action {
     Resume(ResumeArgs),
     /// Move torrents in the queue
     Queue(QueueArgs),
+    /// List, make and remove categories
+    #[command(subcommand)]
+    Category(CategoryAction),
     /// Show the state of the daemon
     Status,
 }
@@ -89,6 +95,10 @@ struct AddArgs {
     /// Request pieces in order
     #[arg(long)]
     sequential: bool,
+
+    /// Category, whose folder and goal the torrent gets
+    #[arg(long, value_name = "NAME")]
+    category: Option<String>,
 
     /// Word to find the torrent by; repeatable
     #[arg(long = "label", value_name = "WORD")]
@@ -130,6 +140,18 @@ struct SetArgs {
     #[arg(long = "label", value_name = "WORD", conflicts_with = "no_labels")]
     labels: Vec<String>,
 
+    /// Category; the content stays where it is
+    #[arg(long, value_name = "NAME", conflicts_with = "no_category")]
+    category: Option<String>,
+
+    /// Remove the torrents from their categories
+    #[arg(long)]
+    no_category: bool,
+
+    /// Use the goals of the category, the labels or the daemon again
+    #[arg(long, conflicts_with_all = ["seed_ratio", "seed_time"])]
+    default_goal: bool,
+
     /// Remove all labels
     #[arg(long)]
     no_labels: bool,
@@ -169,6 +191,39 @@ struct ResumeArgs {
     /// Run at once and until the next `pause` or `resume`, without a place in the queue
     #[arg(long)]
     now: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum CategoryAction {
+    /// List the categories
+    List,
+    /// Make a category, or change it
+    Set(CategoryArgs),
+    /// Remove a category; its torrents stay, without one
+    Remove {
+        /// The name
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+struct CategoryArgs {
+    /// The name
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    /// Folder for the content of torrents that are added to the category
+    #[arg(short, long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+
+    /// Stop serving after the content has been sent this many times; 0 for no limit
+    #[arg(long, value_name = "RATIO", value_parser = values::positive_or_zero)]
+    seed_ratio: Option<f64>,
+
+    /// Stop serving after this time; 0 for no limit
+    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero)]
+    seed_time: Option<Duration>,
 }
 
 #[derive(Debug, Args)]
@@ -283,6 +338,19 @@ impl Action {
             Self::Pause(chosen) => Request::Pause(chosen.named()?),
             Self::Resume(args) if args.now => Request::ResumeNow(args.chosen.named()?),
             Self::Resume(args) => Request::Resume(args.chosen.named()?),
+            Self::Category(CategoryAction::List) => Request::Categories {},
+            Self::Category(CategoryAction::Set(args)) => {
+                let absolute = |dir: &PathBuf| std::path::absolute(env.resolve(dir));
+                Request::SetCategory(SetCategory {
+                    name: args.name,
+                    folder: args.dir.as_ref().map(absolute).transpose()?,
+                    ratio: args.seed_ratio,
+                    seed_seconds: args.seed_time.map(|time| time.as_secs()),
+                })
+            }
+            Self::Category(CategoryAction::Remove { name }) => {
+                Request::RemoveCategory(RemoveCategory { name })
+            }
             Self::Queue(args) => Request::Queue(Queue {
                 keys: args.chosen.named()?,
                 to: args.to,
@@ -297,6 +365,12 @@ impl SetArgs {
         Ok(Request::Set(Box::new(Set {
             keys: self.chosen.named()?,
             labels: has_labels.then_some(self.labels),
+            category: if self.no_category {
+                Some(String::new())
+            } else {
+                self.category
+            },
+            default_goal: self.default_goal,
             ratio: self.seed_ratio,
             seed_seconds: self.seed_time.map(|time| time.as_secs()),
             max_down: self.max_down,
@@ -328,6 +402,7 @@ impl AddArgs {
                 content: content.clone(),
                 paused: self.paused,
                 sequential: self.sequential,
+                category: self.category.clone(),
                 labels: self.labels.clone(),
                 ratio: self.seed_ratio,
                 seed_seconds: self.seed_time.map(|time| time.as_secs()),
@@ -426,6 +501,7 @@ fn print(env: &mut Env, reply: &Reply) -> anyhow::Result<()> {
             );
             lines
         }
+        Reply::Category(category) => vec![described(category)],
         // `Connection::ask` handles the end of an answer, and a table shows torrents.
         Reply::Torrent(_) | Reply::Done {} | Reply::Error { .. } => Vec::new(),
     };
@@ -433,6 +509,24 @@ fn print(env: &mut Env, reply: &Reply) -> anyhow::Result<()> {
         writeln!(env.stdout, "{}", Escaped(line))?;
     }
     Ok(())
+}
+
+/// Describes a category.
+fn described(category: &CategoryReply) -> String {
+    let folder = category.folder.as_deref();
+    let mut parts = vec![
+        count(category.torrents, "torrent"),
+        format!("folder {}", folder.unwrap_or("of the daemon")),
+    ];
+    let ratio = category.seed_ratio.map(|ratio| format!("ratio {ratio}"));
+    let time = category
+        .seed_seconds
+        .map(|seconds| format!("seeding time {seconds} s"));
+    parts.extend(ratio.into_iter().chain(time));
+    if category.configured {
+        parts.push("set in the configuration".to_owned());
+    }
+    format!("{}: {}", category.name, parts.join(", "))
 }
 
 /// Describes what was done with a torrent.

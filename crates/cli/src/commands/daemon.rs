@@ -1,16 +1,20 @@
 //! `hashlane daemon`: downloads and serves torrents until a signal ends it.
 
+pub mod tables;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
+use crate::commands::configured;
 use crate::commands::seed::Trust;
 use crate::options::client::Log;
 use crate::options::network::Network;
 use crate::options::{ConfigFile, Hashing, Output};
-use crate::values;
+use crate::{Env, values};
+use tables::Tables;
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -33,6 +37,16 @@ pub struct Daemon {
     /// Folder for the content of torrents that are added without one
     #[arg(short, long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
+
+    /// Stop serving after the content has been sent this many times, for example 1.5 [default: no limit]
+    ///
+    /// Goals of a torrent, its category and its labels win, in this order.
+    #[arg(long, value_name = "RATIO", value_parser = values::positive)]
+    pub seed_ratio: Option<f64>,
+
+    /// Stop serving after this time, for example 48h [default: no limit]
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub seed_time: Option<Duration>,
 
     /// Pause downloads while their disk has less free space, for example 10GiB [default: none]
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
@@ -72,6 +86,17 @@ pub struct Daemon {
     /// The file of the configuration.
     #[command(flatten)]
     pub config: ConfigFile,
+}
+
+impl Daemon {
+    /// Reads the tables of the configuration that are no options.
+    ///
+    /// # Errors
+    /// A table is invalid.
+    pub fn tables(&self, env: &Env) -> anyhow::Result<Tables> {
+        let config = configured::load(env, self.config.config.as_ref(), &super::CONFIGURABLE)?;
+        Ok(Tables::of(&config)?)
+    }
 }
 
 /// Options of the queue. `hashlane ctl queue` changes its order.

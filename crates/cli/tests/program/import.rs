@@ -140,7 +140,7 @@ mod state {
     use std::num::NonZeroU32;
     use std::time::Duration;
 
-    use hashlane_store::{Entry, Metainfo, Place, Store};
+    use hashlane_store::{Entry, Metainfo, Place, Store, Target};
 
     use super::{import, session};
 
@@ -175,8 +175,8 @@ mod state {
         assert_eq!(choices.place, Place::Folder("/srv/torrents".into()));
         assert_eq!(choices.category.as_deref(), Some("films"));
         assert!(choices.labels.iter().eq(["iso images", "linux"]));
-        assert_eq!(choices.goal.ratio, Some(2.5));
-        assert_eq!(choices.goal.time, Some(Duration::from_secs(36_000)));
+        assert_eq!(choices.goal.ratio, Target::At(2.5));
+        assert_eq!(choices.goal.time, Target::At(Duration::from_secs(36_000)));
         assert_eq!(choices.limits.up, NonZeroU32::new(102_400));
         assert_eq!(choices.limits.down, NonZeroU32::new(204_800));
         assert!(!choices.paused);

@@ -18,6 +18,8 @@ use super::queue::QueueLimits;
 pub(super) struct Defaults {
     /// Folder for the content of torrents that are added without one.
     pub(super) folder: Option<PathBuf>,
+    /// The goal of torrents that have no other.
+    pub(super) goal: hashlane_store::Goal,
     /// Bytes that downloads leave free on their disks.
     pub(super) min_free: Option<u64>,
     /// The limits of the queue at the start.

@@ -27,7 +27,7 @@ use hashlane_remote::model::{
 };
 use hashlane_remote::{Control, Listen, Login, serve_qbittorrent, serve_transmission};
 use hashlane_server::Server;
-use hashlane_store::{Choices, Metainfo, Name, Place, Priorities, StoreError};
+use hashlane_store::{Choices, Metainfo, Name, Place, Priorities, StoreError, Target};
 use hashlane_verify::{HashVersions, Layout, files_of};
 
 use super::queue::QueueMove;
@@ -231,11 +231,7 @@ impl Remote {
         }
         self.choose(id, |choices| {
             choices.limits = hashlane_store::Limits { down, up };
-            choices.goal.ratio = match limits.ratio {
-                Goal::At(ratio) => Some(ratio),
-                Goal::OfClient | Goal::Never => None,
-            };
-            choices.goal.time = seeding_time(limits.seeding_minutes);
+            choices.goal = stored_goal(limits);
         })?;
         Ok(())
     }
@@ -287,20 +283,14 @@ impl Remote {
         if matches!(new.limits.idle_minutes, Goal::At(_)) {
             return Err(unsupported("a limit of the time without uploads"));
         }
-        let of_category = new.category.as_ref().and_then(|category| {
-            let torrents = lock(&self.torrents);
-            torrents
-                .store
-                .groups()
-                .categories
-                .get(category)?
-                .folder
-                .clone()
-        });
-        let own = of_category.as_ref().or(self.fixed.folder.as_ref());
+        let of_category = new
+            .category
+            .as_deref()
+            .and_then(|category| lock(&self.torrents).category(category).folder);
+        let own = of_category.or_else(|| self.fixed.folder.clone());
         let folder = match (&new.folder, own) {
             (Some(folder), _) => self.allowed(folder)?,
-            (None, Some(folder)) => folder.clone(),
+            (None, Some(folder)) => folder,
             (None, None) => {
                 return Err(Refusal::Invalid(
                     "no folder for the content is configured".into(),
@@ -308,13 +298,7 @@ impl Remote {
             }
         };
         let mut choices = Choices {
-            goal: hashlane_store::Goal {
-                ratio: match new.limits.ratio {
-                    Goal::At(ratio) => Some(ratio),
-                    Goal::OfClient | Goal::Never => None,
-                },
-                time: seeding_time(new.limits.seeding_minutes),
-            },
+            goal: stored_goal(&new.limits),
             category: new.category.clone(),
             labels: new.labels.iter().cloned().collect(),
             limits: hashlane_store::Limits {
@@ -335,11 +319,22 @@ impl Remote {
     }
 }
 
-fn seeding_time(minutes: Goal<u32>) -> Option<Duration> {
-    match minutes {
-        Goal::At(minutes) => Some(Duration::from_secs(u64::from(minutes) * 60)),
-        Goal::OfClient | Goal::Never => None,
+fn stored_goal(limits: &model::Limits) -> hashlane_store::Goal {
+    fn target<T>(goal: Goal<T>) -> Target<T> {
+        match goal {
+            Goal::OfClient => Target::Inherited,
+            Goal::At(limit) => Target::At(limit),
+            Goal::Never => Target::Never,
+        }
     }
+    hashlane_store::Goal {
+        ratio: target(limits.ratio),
+        time: target(limits.seeding_minutes).map(of_minutes),
+    }
+}
+
+fn of_minutes(minutes: u32) -> Duration {
+    Duration::from_secs(u64::from(minutes) * 60)
 }
 
 fn unsupported(what: &str) -> Refusal {
@@ -496,14 +491,11 @@ impl Control for Remote {
         let torrents = lock(&self.torrents);
         let stored = torrents.store.groups();
         let mut labels = stored.labels.clone();
-        let mut categories = stored.categories.clone();
         for entry in torrents.store.entries() {
             labels.extend(entry.choices.labels.iter().cloned());
-            if let Some(category) = &entry.choices.category {
-                categories.entry(category.clone()).or_default();
-            }
         }
-        let categories = categories.into_iter().map(|(name, category)| Category {
+        let categories = torrents.categories().into_iter();
+        let categories = categories.map(|(name, category)| Category {
             name,
             folder: category
                 .folder
@@ -525,13 +517,20 @@ impl Control for Remote {
             _ => None,
         };
         let mut torrents = lock(&self.torrents);
+        let configured = match &change {
+            GroupChange::Category(category) => std::slice::from_ref(&category.name),
+            GroupChange::RemoveCategories(names) => names,
+            _ => &[],
+        };
+        for name in configured {
+            let checked = torrents.check_not_configured(name);
+            checked.map_err(Refusal::Forbidden)?;
+        }
         let mut groups = torrents.store.groups().clone();
         // Torrents first: a category or label that a torrent has exists.
         let drop: Box<dyn Fn(&mut Choices)> = match change {
             GroupChange::Category(category) => {
-                groups
-                    .categories
-                    .insert(category.name, hashlane_store::Category { folder });
+                groups.categories.entry(category.name).or_default().folder = folder;
                 Box::new(|_| ())
             }
             GroupChange::Labels(labels) => {
@@ -685,8 +684,8 @@ impl Control for Remote {
             port: settings.listen.first().map_or(0, SocketAddr::port),
             max_down,
             max_up,
-            ratio: None,
-            seeding_minutes: None,
+            ratio: torrents.defaults.goal.ratio.limit(),
+            seeding_minutes: torrents.defaults.goal.time.limit().map(view::minutes),
             idle_minutes: None,
             // The session does not say either.
             is_reachable: false,
@@ -737,17 +736,13 @@ impl Control for Remote {
             .folder
             .as_ref()
             .is_none_or(|folder| *folder == now.folder)
-            && others.ratio.is_none_or(|ratio| ratio == now.ratio)
             && others
                 .idle_minutes
                 .is_none_or(|minutes| minutes == now.idle_minutes)
-            && others
-                .seeding_minutes
-                .is_none_or(|minutes| minutes == now.seeding_minutes)
             && others.port.is_none_or(|port| port == now.port);
         if !is_same {
             return Err(Refusal::Forbidden(
-                "only the rate limits, the limits of the queue and the start of new torrents can be changed here; the rest is set at the start".into(),
+                "only rate limits, goals, the limits of the queue and the start of new torrents can be changed here; the rest is set at the start".into(),
             ));
         }
         let rate = |limit: Option<Option<u32>>| limit.map(|limit| limit.and_then(NonZeroU32::new));
@@ -764,6 +759,18 @@ impl Control for Remote {
         let queue = &mut torrents.queue;
         queue.downloads = others.max_downloads.unwrap_or(queue.downloads);
         queue.uploads = others.max_seeds.unwrap_or(queue.uploads);
+        // Shown times are rounded, so a program that sends them back must not change them.
+        let goal = &mut torrents.defaults.goal;
+        if let Some(ratio) = others.ratio {
+            goal.ratio = ratio.map_or(Target::Inherited, Target::At);
+        }
+        if let Some(minutes) = others
+            .seeding_minutes
+            .filter(|new| *new != now.seeding_minutes)
+        {
+            goal.time =
+                minutes.map_or(Target::Inherited, |minutes| Target::At(of_minutes(minutes)));
+        }
         torrents.limit(Limits {
             max_down: rate(max_down),
             max_up: rate(max_up),

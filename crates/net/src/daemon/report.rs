@@ -8,7 +8,7 @@ use data_encoding::BASE64;
 use hashlane_cli::control::{Add, Named, Set, StatusReply, TorrentReply};
 use hashlane_client::{Activity, TorrentSnapshot};
 use hashlane_metainfo::{Magnet, Torrent};
-use hashlane_store::{Choices, Entry, Goal, Limits, Place, Store, TorrentTotals};
+use hashlane_store::{Choices, Entry, Goal, Limits, Place, Store, Target, TorrentTotals};
 
 /// A torrent that is added.
 pub(super) enum New {
@@ -29,9 +29,10 @@ pub(super) fn new_torrent(add: Add, folder: Option<&Path>) -> Result<New, String
     };
     let choices = Choices {
         goal: Goal {
-            ratio: add.ratio,
-            time: add.seed_seconds.map(Duration::from_secs),
+            ratio: add.ratio.map_or(Target::Inherited, Target::At),
+            time: add.seed_seconds.map_or(Target::Inherited, seconds),
         },
+        category: add.category,
         labels: add.labels.into_iter().collect(),
         limits: Limits {
             down: add.max_down,
@@ -63,18 +64,41 @@ pub(super) fn set(choices: &mut Choices, set: &Set) {
     if let Some(labels) = &set.labels {
         choices.labels = labels.iter().cloned().collect();
     }
-    if let Some(ratio) = set.ratio {
-        choices.goal.ratio = (ratio != 0.0).then_some(ratio);
+    if let Some(category) = &set.category {
+        choices.category = Some(category.clone()).filter(|category| !category.is_empty());
     }
-    if let Some(seconds) = set.seed_seconds {
-        choices.goal.time = (seconds != 0).then_some(Duration::from_secs(seconds));
+    if set.default_goal {
+        choices.goal = Goal::default();
     }
+    change_goal(&mut choices.goal, set.ratio, set.seed_seconds);
     if let Some(max_down) = set.max_down {
         choices.limits.down = NonZeroU32::new(max_down);
     }
     if let Some(max_up) = set.max_up {
         choices.limits.up = NonZeroU32::new(max_up);
     }
+}
+
+/// Changes the parts of a goal that are given. Zero removes a limit.
+pub(super) fn change_goal(goal: &mut Goal, ratio: Option<f64>, seed_seconds: Option<u64>) {
+    if let Some(ratio) = ratio {
+        goal.ratio = if ratio == 0.0 {
+            Target::Never
+        } else {
+            Target::At(ratio)
+        };
+    }
+    if let Some(time) = seed_seconds {
+        goal.time = if time == 0 {
+            Target::Never
+        } else {
+            seconds(time)
+        };
+    }
+}
+
+fn seconds(seconds: u64) -> Target<Duration> {
+    Target::At(Duration::from_secs(seconds))
 }
 
 /// Returns the identity of a torrent.
@@ -93,6 +117,7 @@ pub(super) fn torrent(
     snapshot: Option<&TorrentSnapshot>,
     totals: TorrentTotals,
     order: u64,
+    goal: Goal,
 ) -> TorrentReply {
     let unknown = TorrentSnapshot::new(0, "");
     let snapshot = snapshot.unwrap_or(&unknown);
@@ -122,8 +147,8 @@ pub(super) fn torrent(
         labels: choices.labels.iter().cloned().collect(),
         max_down: choices.limits.down,
         max_up: choices.limits.up,
-        seed_ratio: choices.goal.ratio,
-        seed_seconds: choices.goal.time.map(|time| time.as_secs()),
+        seed_ratio: goal.ratio.limit(),
+        seed_seconds: goal.time.limit().map(|time| time.as_secs()),
         move_to: choices
             .move_to
             .as_deref()

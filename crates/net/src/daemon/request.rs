@@ -46,6 +46,7 @@ impl Torrents {
                 self.each(&remove.keys, Reply::Removed, change)
             }
             Request::Set(set) => {
+                self.folder_of(set.category.as_deref().filter(|name| !name.is_empty()))?;
                 let change = |torrents: &mut Self, name| {
                     torrents.set(name, |choices| report::set(choices, &set))
                 };
@@ -70,6 +71,14 @@ impl Torrents {
                     .iter()
                     .map(|name| self.named(*name).map(Reply::Reordered));
                 named.collect()
+            }
+            Request::Categories {} => {
+                let replies = self.category_replies().into_iter();
+                Ok(replies.map(Reply::Category).collect())
+            }
+            Request::SetCategory(set) => self.set_category(set).map(|()| Vec::new()),
+            Request::RemoveCategory(remove) => {
+                self.remove_category(&remove.name).map(|()| Vec::new())
             }
             Request::Status {} => Ok(vec![Reply::Status(Box::new(self.status()))]),
         }

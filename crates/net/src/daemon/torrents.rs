@@ -9,12 +9,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hashlane_cli::control::{Add, StatusReply, TorrentReply};
+use hashlane_cli::tables::Tables;
 use hashlane_client::{
     Activity, AddOptions, Client, Command, Event, Limits, Priority, Remove, TorrentError,
     TorrentHandle, TorrentKey, TorrentSnapshot,
 };
 use hashlane_metainfo::Torrent;
-use hashlane_store::{Choices, Entry, Metainfo, Name, Place, Store, StoreError, TorrentTotals};
+use hashlane_store::{
+    Choices, Entry, Metainfo, Name, Place, Store, StoreError, Target, TorrentTotals,
+};
 
 use super::goal::{Defaults, goal, limits, source, vanished};
 use super::queue::{self, Candidate, QueueLimits, QueueMove, Turn};
@@ -43,7 +46,9 @@ pub(super) struct Torrents {
     pub(super) store: Store,
     /// `None` after the end.
     client: Option<Client>,
-    defaults: Defaults,
+    pub(super) defaults: Defaults,
+    /// The tables of the configuration.
+    pub(super) tables: Tables,
     running: HashMap<Name, Running>,
     /// The names of torrents by their numbers in the client.
     names: HashMap<usize, Name>,
@@ -91,12 +96,13 @@ pub(super) fn lock(torrents: &Mutex<Torrents>) -> MutexGuard<'_, Torrents> {
 }
 
 impl Torrents {
-    pub(super) fn new(store: Store, client: Client, defaults: Defaults) -> Self {
+    pub(super) fn new(store: Store, client: Client, defaults: Defaults, tables: Tables) -> Self {
         Self {
             store,
             client: Some(client),
             queue: defaults.queue,
             defaults,
+            tables,
             running: HashMap::new(),
             names: HashMap::new(),
             ticked: Instant::now(),
@@ -119,7 +125,8 @@ impl Torrents {
 
     /// Adds a torrent to the folder and to the client. Returns `false` if it is present.
     pub(super) fn add(&mut self, add: Add) -> Result<(Name, bool), String> {
-        let new = report::new_torrent(add, self.defaults.folder.as_deref())?;
+        let folder = self.folder_of(add.category.as_deref())?;
+        let new = report::new_torrent(add, folder.as_deref())?;
         self.put(new)
     }
 
@@ -272,7 +279,10 @@ impl Torrents {
         let snapshot = self.snapshot(name);
         if !paused && self.has_reached_goal(name, snapshot.as_ref()) {
             // A person who resumes it wants it to be served on.
-            choices.goal = hashlane_store::Goal::default();
+            choices.goal = hashlane_store::Goal {
+                ratio: Target::Never,
+                time: Target::Never,
+            };
         }
         if choices != entry.choices {
             let updated = self.store.update(name, choices);
@@ -502,8 +512,13 @@ impl Torrents {
         let name = entry.name();
         let snapshot = self.snapshot(name);
         let totals = self.store.totals().torrents.get(&name).copied();
-        let mut reply =
-            report::torrent(entry, snapshot.as_ref(), totals.unwrap_or_default(), order);
+        let mut reply = report::torrent(
+            entry,
+            snapshot.as_ref(),
+            totals.unwrap_or_default(),
+            order,
+            self.goal_of(entry),
+        );
         if self.is_queued(entry) && reply.activity == Activity::Paused.name() {
             QUEUED.clone_into(&mut reply.activity);
         }
@@ -758,8 +773,8 @@ impl Torrents {
     fn has_goal_to_check(&self, name: Name) -> bool {
         let entry = self.store.get(name);
         entry.is_some_and(|entry| {
-            let goal = &entry.choices.goal;
-            !entry.choices.paused && (goal.ratio.is_some() || goal.time.is_some())
+            let goal = self.goal_of(entry);
+            !entry.choices.paused && (goal.ratio.limit().is_some() || goal.time.limit().is_some())
         })
     }
 
@@ -768,13 +783,15 @@ impl Torrents {
         let (Some(entry), Some(snapshot)) = (self.store.get(name), snapshot) else {
             return false;
         };
-        let (goal, totals) = (&entry.choices.goal, self.totals_of(name));
+        let (goal, totals) = (self.goal_of(entry), self.totals_of(name));
         snapshot.is_complete
             && (goal
                 .ratio
+                .limit()
                 .is_some_and(|ratio| sent_ratio(totals.sent, snapshot.total_bytes) >= ratio)
                 || goal
                     .time
+                    .limit()
                     .is_some_and(|time| totals.seeding_seconds >= time.as_secs()))
     }
 

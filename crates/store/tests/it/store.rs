@@ -3,7 +3,9 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use hashlane_metainfo::{InfoHashes, Magnet};
-use hashlane_store::{Category, Choices, Groups, Metainfo, Name, Place, Store, StoreError};
+use hashlane_store::{
+    Category, Choices, Goal, Groups, Metainfo, Name, Place, Store, StoreError, Target,
+};
 use tempfile::TempDir;
 
 use crate::made::{hybrid, names_of_hybrid, torrent};
@@ -402,6 +404,10 @@ fn categories_and_labels_last() {
     assert_eq!(*store.groups(), Groups::default());
     let tv = Category {
         folder: Some("/srv/tv".into()),
+        goal: Goal {
+            ratio: Target::At(2.0),
+            time: Target::Never,
+        },
     };
     let groups = Groups {
         labels: ["a \"label\"".to_owned()].into(),

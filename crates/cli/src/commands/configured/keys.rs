@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use clap::{Arg, ArgAction, Args as _};
 use hashlane_config::{Config, Error, nearest};
 
+use crate::commands::daemon::tables::TABLES;
 use crate::options::Hashing;
 use crate::options::network::Network;
 
@@ -98,8 +99,15 @@ fn why_not(name: &str) -> Option<String> {
     is_once.then(|| format!("can only be given on the command line, as --{name}"))
 }
 
-/// Returns the names of all tables.
-pub(super) fn tables(all: &[Configurable]) -> Vec<&'static str> {
+/// Returns the names of all tables, also of those whose keys are no options.
+pub(super) fn all_tables(all: &[Configurable]) -> Vec<&'static str> {
+    let mut tables = tables(all);
+    tables.extend(TABLES);
+    tables
+}
+
+/// Returns the names of the tables of options.
+fn tables(all: &[Configurable]) -> Vec<&'static str> {
     let own = all.iter().map(|command| command.name);
     own.chain(SHARED.map(|(name, _)| name)).collect()
 }

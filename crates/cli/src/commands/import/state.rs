@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hashlane_import::{Goal, Imported, Priority, Source, Torrents};
-use hashlane_store::{Choices, Limits, Name, Place, Priorities, Store, TorrentTotals};
+use hashlane_store::{Choices, Limits, Name, Place, Priorities, Store, Target, TorrentTotals};
 
 use super::outcome::{Outcome, ratio};
 use super::report::Report;
@@ -132,12 +132,10 @@ fn choices(imported: &Imported) -> (Choices, Vec<String>) {
         low: with_priority(imported, Priority::Low),
         high: with_priority(imported, Priority::High),
     };
-    if let Goal::At(thousandths) = imported.ratio_goal {
-        choices.goal.ratio = Some(ratio(thousandths));
-    }
-    if let Goal::At(seconds) = imported.seeding_time_goal {
-        choices.goal.time = Some(Duration::from_secs(seconds));
-    }
+    choices.goal = hashlane_store::Goal {
+        ratio: target(imported.ratio_goal).map(ratio),
+        time: target(imported.seeding_time_goal).map(Duration::from_secs),
+    };
     if matches!(imported.idle_time_goal, Goal::At(_)) {
         notes.push("not carried over: the time without peers after which seeding ends".into());
     }
@@ -154,6 +152,14 @@ fn choices(imported: &Imported) -> (Choices, Vec<String>) {
         notes.push(format!("not carried over: {files}; the torrent is paused"));
     }
     (choices, notes)
+}
+
+fn target(goal: Goal) -> Target<u64> {
+    match goal {
+        Goal::Inherited => Target::Inherited,
+        Goal::At(value) => Target::At(value),
+        Goal::Unlimited => Target::Never,
+    }
 }
 
 /// Returns the place of the content. A folder can be downloaded to only if the content has the torrent's name there.

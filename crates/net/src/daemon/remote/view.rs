@@ -6,7 +6,7 @@ use std::time::Duration;
 use hashlane_client::{Activity, TorrentHandle, TorrentSnapshot};
 use hashlane_metainfo::MetadataRef;
 use hashlane_remote::model::{Goal, Limits, State, Torrent};
-use hashlane_store::{Entry, Place};
+use hashlane_store::{Entry, Place, Target};
 
 use crate::daemon::torrents::Torrents;
 
@@ -22,6 +22,19 @@ fn state(activity: Activity) -> State {
         | Activity::Ended
         | Activity::Failed => State::Stopped,
     }
+}
+
+fn model_goal<T>(target: Target<T>) -> Goal<T> {
+    match target {
+        Target::Inherited => Goal::OfClient,
+        Target::At(limit) => Goal::At(limit),
+        Target::Never => Goal::Never,
+    }
+}
+
+/// Returns whole minutes.
+pub(super) fn minutes(time: Duration) -> u32 {
+    u32::try_from(time.as_secs() / 60).unwrap_or(u32::MAX)
 }
 
 /// Returns a torrent as programs see it.
@@ -116,10 +129,8 @@ pub(super) fn torrent(id: u32, position: u32, entry: &Entry, torrents: &Torrents
         limits: Limits {
             max_down: choices.limits.down.map(NonZeroU32::get),
             max_up: choices.limits.up.map(NonZeroU32::get),
-            ratio: choices.goal.ratio.map_or(Goal::OfClient, Goal::At),
-            seeding_minutes: choices.goal.time.map_or(Goal::OfClient, |time| {
-                Goal::At(u32::try_from(time.as_secs() / 60).unwrap_or(u32::MAX))
-            }),
+            ratio: model_goal(choices.goal.ratio),
+            seeding_minutes: model_goal(choices.goal.time.map(minutes)),
             idle_minutes: Goal::OfClient,
         },
     }

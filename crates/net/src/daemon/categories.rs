@@ -1,0 +1,209 @@
+//! Categories, and the goals that torrents inherit.
+//!
+//! The first of these that has a goal wins, for the ratio and the time separately: the torrent, its category, its labels, the
+//! daemon. Of several labels, the largest goal wins, so that a torrent meets them all. The configuration wins over what was
+//! set by a request, key by key.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use hashlane_cli::control::{CategoryReply, SetCategory};
+use hashlane_store::{Category, Entry, Goal, Name, Target};
+
+use super::torrents::Torrents;
+
+impl Torrents {
+    /// Returns all categories: of the configuration, of requests, and of torrents.
+    pub(super) fn categories(&self) -> BTreeMap<String, Category> {
+        let mut categories = self.store.groups().categories.clone();
+        for entry in self.store.entries() {
+            if let Some(category) = &entry.choices.category {
+                categories.entry(category.clone()).or_default();
+            }
+        }
+        for name in self.tables.categories.keys() {
+            let category = self.category(name);
+            categories.insert(name.clone(), category);
+        }
+        categories
+    }
+
+    /// Returns the folder and the goal of a category.
+    pub(super) fn category(&self, name: &str) -> Category {
+        let stored = self.store.groups().categories.get(name);
+        let stored = stored.cloned().unwrap_or_default();
+        let Some(configured) = self.tables.categories.get(name) else {
+            return stored;
+        };
+        let folder = configured.dir.clone().map(PathBuf::from);
+        Category {
+            folder: folder.or(stored.folder),
+            goal: configured.goal().or(stored.goal),
+        }
+    }
+
+    /// Returns the folder for new torrents of a category that exists, or of none.
+    pub(super) fn folder_of(&self, category: Option<&str>) -> Result<Option<PathBuf>, String> {
+        let own = match category {
+            Some(name) if !self.categories().contains_key(name) => {
+                return Err(format!(
+                    "{name}: no such category; `hashlane ctl category set` makes one"
+                ));
+            }
+            Some(name) => self.category(name).folder,
+            None => None,
+        };
+        Ok(own.or_else(|| self.defaults.folder.clone()))
+    }
+
+    /// Returns the goal of a torrent, with the targets that it inherits.
+    pub(super) fn goal_of(&self, entry: &Entry) -> Goal {
+        let choices = &entry.choices;
+        let category = choices.category.as_deref();
+        let of_category = category.map(|name| self.category(name).goal);
+        let labels = choices.labels.iter();
+        let labels = labels.filter_map(|label| self.tables.labels.get(label));
+        let of_labels = labels.fold(Goal::default(), |goal, label| larger(goal, label.goal()));
+        choices
+            .goal
+            .or(of_category.unwrap_or_default())
+            .or(of_labels)
+            .or(self.defaults.goal)
+    }
+
+    /// Returns the categories with the numbers of their torrents.
+    pub(super) fn category_replies(&self) -> Vec<CategoryReply> {
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        let entries = self.store.entries();
+        for category in entries
+            .iter()
+            .filter_map(|entry| entry.choices.category.as_deref())
+        {
+            *counts.entry(category).or_default() += 1;
+        }
+        let categories = self.categories().into_iter();
+        let replies = categories.map(|(name, category)| CategoryReply {
+            folder: category
+                .folder
+                .map(|folder| folder.to_string_lossy().into_owned()),
+            seed_ratio: category.goal.ratio.limit(),
+            seed_seconds: category.goal.time.limit().map(|time| time.as_secs()),
+            torrents: counts.get(&*name).copied().unwrap_or_default(),
+            configured: self.tables.categories.contains_key(&name),
+            name,
+        });
+        replies.collect()
+    }
+
+    /// Makes a category, or changes it.
+    pub(super) fn set_category(&mut self, set: SetCategory) -> Result<(), String> {
+        check_name(&set.name)?;
+        self.check_not_configured(&set.name)?;
+        let mut groups = self.store.groups().clone();
+        let category = groups.categories.entry(set.name).or_default();
+        if let Some(folder) = set.folder {
+            category.folder = Some(folder);
+        }
+        super::report::change_goal(&mut category.goal, set.ratio, set.seed_seconds);
+        self.store
+            .set_groups(groups)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Removes a category. Its torrents have none then.
+    pub(super) fn remove_category(&mut self, name: &str) -> Result<(), String> {
+        self.check_not_configured(name)?;
+        if !self.categories().contains_key(name) {
+            return Err(format!("{name}: no such category"));
+        }
+        let entries = self.store.entries().into_iter();
+        let members = entries.filter(|entry| entry.choices.category.as_deref() == Some(name));
+        let members: Vec<Name> = members.map(Entry::name).collect();
+        // Torrents first: a category that a torrent has exists.
+        for member in members {
+            self.set(member, |choices| choices.category = None)?;
+        }
+        let mut groups = self.store.groups().clone();
+        groups.categories.remove(name);
+        self.store
+            .set_groups(groups)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Refuses changes of a category that the configuration has.
+    pub(super) fn check_not_configured(&self, name: &str) -> Result<(), String> {
+        if self.tables.categories.contains_key(name) {
+            return Err(format!(
+                "{name}: this category is set in the configuration, [categories.{name}]"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Returns the goal that meets both.
+fn larger(one: Goal, other: Goal) -> Goal {
+    fn target<T: PartialOrd>(one: Target<T>, other: Target<T>) -> Target<T> {
+        match (one, other) {
+            (Target::Inherited, other) => other,
+            (one, Target::Inherited) => one,
+            (Target::At(one), Target::At(other)) => {
+                Target::At(if one < other { other } else { one })
+            }
+            _ => Target::Never,
+        }
+    }
+    Goal {
+        ratio: target(one.ratio, other.ratio),
+        time: target(one.time, other.time),
+    }
+}
+
+/// Refuses names that programs cannot show or send.
+fn check_name(name: &str) -> Result<(), String> {
+    if name.is_empty() || name.chars().any(char::is_control) || name.contains(',') {
+        return Err(format!(
+            "{name:?}: the name of a category is not empty, and has no commas and control characters"
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_largest_goal_meets_all() {
+        let goal = |ratio, seconds| Goal {
+            ratio,
+            time: if seconds == 0 {
+                Target::Inherited
+            } else {
+                Target::At(Duration::from_secs(seconds))
+            },
+        };
+        for (one, other, both) in [
+            (
+                goal(Target::At(1.0), 0),
+                goal(Target::At(2.0), 0),
+                goal(Target::At(2.0), 0),
+            ),
+            (
+                goal(Target::At(2.0), 9),
+                goal(Target::Never, 3),
+                goal(Target::Never, 9),
+            ),
+            (
+                goal(Target::Inherited, 3),
+                goal(Target::At(0.5), 0),
+                goal(Target::At(0.5), 3),
+            ),
+        ] {
+            assert_eq!(larger(one, other), both);
+            assert_eq!(larger(other, one), both);
+        }
+    }
+}
