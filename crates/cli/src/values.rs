@@ -146,16 +146,41 @@ pub(crate) fn duration_or_zero(text: &str) -> Result<Duration, String> {
     duration(text)
 }
 
-/// Reads `90`, `90s`, `5m` and `2h`.
+/// Reads `90`, `90s`, `5m`, `1.5h`, `3days`, and sums such as `1d12h` and `1h 30min`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[number.len()..] {
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        unit => return Err(format!("\"{unit}\" is not s, m or h")),
-    };
-    let seconds = positive(number)? * unit;
+    let mut seconds = 0.0;
+    let mut rest = text.trim();
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    loop {
+        // A number without a unit may have an exponent.
+        if let Ok(number) = positive(rest) {
+            if seconds > 0.0 {
+                return Err(format!("{rest} has no unit"));
+            }
+            seconds = number;
+            break;
+        }
+        let number = &rest[..rest.find(|c| !is_number(c)).unwrap_or(rest.len())];
+        rest = rest[number.len()..].trim_start();
+        let unit = &rest[..rest
+            .find(|c: char| !c.is_ascii_alphabetic())
+            .unwrap_or(rest.len())];
+        rest = rest[unit.len()..].trim_start();
+        let number = positive(number)?;
+        let length = match unit {
+            "ms" => 1e-3,
+            "s" | "sec" | "second" | "seconds" => 1.0,
+            "m" | "min" | "minute" | "minutes" => 60.0,
+            "h" | "hour" | "hours" => 3600.0,
+            "d" | "day" | "days" => 86_400.0,
+            "w" | "week" | "weeks" => 7.0 * 86_400.0,
+            unit => return Err(format!("\"{unit}\" is not ms, s, min, h, d or w")),
+        };
+        seconds += number * length;
+        if rest.is_empty() {
+            break;
+        }
+    }
     // Capped at 31 years, so that every number fits into a duration.
     Ok(Duration::from_secs_f64(seconds.min(1e9)))
 }
@@ -301,9 +326,28 @@ mod tests {
         assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("2h"), Ok(Duration::from_secs(2 * 3600)));
-        for text in ["", "s", "-1", "0", "1d", "nan", "inf"] {
+        let hours = |n: u64| Ok(Duration::from_secs(n * 3600));
+        for (text, expected) in [
+            ("7d", 168),
+            ("2days", 48),
+            ("1w", 168),
+            ("1d12h", 36),
+            ("1d 12hours", 36),
+            ("1h 3600s", 2),
+            ("1 day", 24),
+            ("1.5d", 36),
+        ] {
+            assert_eq!(duration(text), hours(expected), "{text}");
+        }
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("1e3"), Ok(Duration::from_secs(1000)));
+        for text in [
+            "", "s", "-1", "0", "1x", "nan", "inf", "1h30", "1h -2m", "1h,2m", "0d", "1d\u{fc}",
+        ] {
             assert!(duration(text).is_err(), "{text}");
         }
+        let error = duration("5 moons").expect_err("no unit");
+        assert_eq!(error, "\"moons\" is not ms, s, min, h, d or w");
         assert_eq!(positive("1e10"), Ok(1e10));
     }
 

@@ -111,7 +111,7 @@ pub(crate) struct Recover {
     #[arg(long, value_name = "N", value_parser = values::positive)]
     max_hashes: Option<f64>,
 
-    /// Maximum time per string, for example 90s, 5m or 2h [default: 10s without --case, --glyphs and --errors]; a search
+    /// Maximum time per string, for example 90s, 5min, 2h or 1d [default: 10s without --case, --glyphs and --errors]; a search
     /// whose remaining part takes longer does not start
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     max_time: Option<Duration>,

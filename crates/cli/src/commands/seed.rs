@@ -54,7 +54,7 @@ pub struct Seed {
     #[arg(long, value_name = "RATIO", value_parser = values::positive)]
     pub seed_ratio: Option<f64>,
 
-    /// Stop after this time, for example 2h
+    /// Stop after this time, for example 2h or 7d
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub seed_time: Option<Duration>,
 
