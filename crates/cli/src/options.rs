@@ -27,7 +27,7 @@ pub(crate) struct Threads {
         visible_short_alias = 'j',
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..=1024)
+        value_parser = values::threads
     )]
     threads: Option<u16>,
 }

@@ -29,6 +29,21 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     Ok(number.checked_mul(1 << shift).ok_or("too many")?)
 }
 
+/// Maximum number of threads.
+const MAX_THREADS: u64 = 1024;
+
+/// Reads a number of threads. Users of transmission-create give a tracker to `-t`.
+pub(crate) fn threads(text: &str) -> Result<u16, String> {
+    if text.contains("://") {
+        return Err("expected a number of threads; trackers are given with -a".into());
+    }
+    let n: u64 = text.parse().map_err(|error| format!("{error}"))?;
+    if !(1..=MAX_THREADS).contains(&n) {
+        return Err(format!("{n} is not in 1..={MAX_THREADS}"));
+    }
+    Ok(n as u16)
+}
+
 /// Reads a size below 4 GiB.
 pub(crate) fn bytes(text: &str) -> Result<u32, String> {
     let size = size(text)?;

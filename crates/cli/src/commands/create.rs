@@ -10,12 +10,13 @@ pub(super) mod preset;
 mod report;
 mod selection;
 
+use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
 use data_encoding::HEXLOWER;
-use hashlane_metainfo::{NewContent, NewMetadata, PathComponent, PieceHashes, Torrent};
+use hashlane_metainfo::{NewContent, NewMetadata, PathComponent, PieceHashes, Torrent, Version};
 use hashlane_verify::{SourceTree, hash_source_tree};
 
 pub(crate) use arguments::Create;
@@ -34,7 +35,9 @@ impl Create {
         self.check_usage(env)?;
         self.apply_preset(env)?;
         let filter = Filter::new(env, &self)?;
+        self.check_folder(env)?;
         let (mut exit, mut n_created) = (Exit::Good, 0);
+        let mut note = None;
         let mut places = Vec::new();
         for path in &self.paths {
             let result = if env.cancel.is_cancelled() {
@@ -43,7 +46,10 @@ impl Create {
                 self.create(env, path, &filter, &mut places)
             };
             match result {
-                Ok(()) => n_created += 1,
+                Ok(version) => {
+                    n_created += 1;
+                    note = note.or(version.and_then(report::other_programs));
+                }
                 Err(error) => {
                     env.error(&format!("{error:#}"));
                     exit = Exit::NotChecked;
@@ -53,17 +59,20 @@ impl Create {
                 }
             }
         }
-        if self.paths.len() > 1 && !self.dry_run && self.form() == Some(Form::Text) {
+        if self.form() == Some(Form::Line) && !self.dry_run {
             let n_torrents = count(self.paths.len() as u64, "torrent");
             writeln!(env.stdout, "{n_created} of {n_torrents} created")?;
+            if let Some(note) = note {
+                writeln!(env.stdout, "{note}")?;
+            }
         }
         Ok(exit)
     }
 
     /// Checks the rules that clap cannot express.
     fn check_usage(&self, env: &Env) -> anyhow::Result<()> {
-        if self.paths.len() > 1 && self.output.is_some() {
-            bail!("--output is for one input: use --output-dir");
+        if self.paths.len() > 1 && self.output.is_some() && self.output_folder(env).is_none() {
+            bail!("--output is for one input, unless it is a folder, or ends with /");
         }
         if self.paths.len() > 1 && self.name.is_some() {
             bail!("--name is for one input");
@@ -79,6 +88,36 @@ impl Create {
         Ok(())
     }
 
+    /// Returns the folder that the user gave for the .torrent files, if any.
+    fn output_folder(&self, env: &Env) -> Option<&Path> {
+        let is_folder = |output: &&Path| {
+            let ends = output.as_os_str().as_encoded_bytes();
+            ends.ends_with(b"/") || env.resolve(output).is_dir()
+        };
+        let output = self.output.as_deref().filter(is_folder);
+        self.output_dir.as_deref().or(output)
+    }
+
+    /// Creates the folder of the .torrent files, or checks once that it exists.
+    fn check_folder(&self, env: &Env) -> anyhow::Result<()> {
+        let parent = self.output.as_deref().and_then(Path::parent);
+        let Some(folder) = self.output_folder(env).or(parent) else {
+            return Ok(());
+        };
+        let place = env.resolve(folder);
+        if self.dry_run || folder.as_os_str().is_empty() || place.is_dir() {
+            return Ok(());
+        }
+        let shown = || folder.display().to_string();
+        if self.parents {
+            return fs::create_dir_all(place).with_context(shown);
+        }
+        if place.exists() {
+            bail!("{}: is not a folder", shown());
+        }
+        bail!("{}: no such folder: --parents creates it", shown());
+    }
+
     /// Returns the form of the reports, or `None` if none are wanted.
     fn form(&self) -> Option<Form> {
         match &self.printing {
@@ -86,6 +125,7 @@ impl Create {
             printing if printing.quiet => None,
             // The .torrent is the only output.
             _ if self.writes_to_stdout() && !self.dry_run => None,
+            _ if self.paths.len() > 1 => Some(Form::Line),
             _ => Some(Form::Text),
         }
     }
@@ -94,21 +134,22 @@ impl Create {
         self.output.as_deref() == Some(Path::new("-"))
     }
 
-    /// Creates the .torrent of one input, or only plans it. `places` holds the output files of the earlier inputs.
+    /// Creates the .torrent of one input, or only plans it. `places` holds the output files of the earlier inputs. Returns
+    /// the version of a torrent that was created.
     fn create(
         &self,
         env: &mut Env,
         path: &Path,
         filter: &Filter,
         places: &mut Vec<PathBuf>,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<Option<Version>> {
         let draft = self.draft(env, path, filter, places)?;
         let shown = || path.display().to_string();
         let (metadata, not_written) = self.metadata()?;
         if self.dry_run {
             return match self.form() {
-                Some(form) => report::planned(env, &draft, not_written, form),
-                None => Ok(()),
+                Some(form) => report::planned(env, &draft, not_written, form).map(|()| None),
+                None => Ok(None),
             };
         }
         env.catch_interrupts();
@@ -124,12 +165,10 @@ impl Create {
             .with_context(shown)?;
         self.write(env, &draft.target, torrent.bytes())?;
         let (elapsed, passkeys) = (elapsed.as_secs_f64(), self.secrets.passkeys());
-        match self.form() {
-            Some(form) => {
-                report::created(env, &draft, not_written, &torrent, passkeys, elapsed, form)
-            }
-            None => Ok(()),
+        if let Some(form) = self.form() {
+            report::created(env, &draft, not_written, &torrent, passkeys, elapsed, form)?;
         }
+        Ok(Some(torrent.version()))
     }
 
     fn draft(
@@ -182,9 +221,9 @@ impl Create {
     /// Returns the place of the .torrent, after checking that the file can be written there.
     fn target(&self, env: &Env, name: &[u8], places: &mut Vec<PathBuf>) -> anyhow::Result<Target> {
         let name = format!("{}.torrent", String::from_utf8_lossy(name));
-        let shown = match (&self.output, &self.output_dir) {
-            (Some(output), _) => output.clone(),
-            (None, Some(folder)) => folder.join(name),
+        let shown = match (self.output_folder(env), &self.output) {
+            (Some(folder), _) => folder.join(name),
+            (None, Some(output)) => output.clone(),
             (None, None) => name.into(),
         };
         if self.writes_to_stdout() {

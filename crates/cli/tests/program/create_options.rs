@@ -39,7 +39,7 @@ fn a_private_torrent_is_version_1_without_nodes_and_web_seeds() {
         assert_eq!(torrent["nodes"].as_array().unwrap().len(), 0);
     }
     let (stdout, torrent) = create(&["-p", "--format", "hybrid"]);
-    assert!(!stdout.contains("  format "), "{stdout}");
+    assert!(!stdout.contains("version 1 only"), "{stdout}");
     assert_eq!(torrent["version"], "hybrid");
     let (public, torrent) = create(&["--private=0"]);
     assert_eq!(torrent["private"], false);
@@ -148,14 +148,14 @@ fn several_inputs() {
     let ended = in_folder(folder.path(), &args);
     assert_eq!(ended.code, Some(2));
     assert!(
-        ended.stdout.ends_with("\n1 of 2 torrents created\n"),
+        ended.stdout.contains("\n1 of 2 torrents created\n"),
         "{}",
         ended.stdout
     );
     for (args, expected) in [
         (
             &["create", "content/a", "content/b", "-o", "x"][..],
-            "hashlane: --output is for one input: use --output-dir\n",
+            "hashlane: --output is for one input, unless it is a folder, or ends with /\n",
         ),
         (
             &["create", "content/a", "content/b", "-n", "x"],
@@ -163,7 +163,7 @@ fn several_inputs() {
         ),
         (
             &["create", "content/a", "--output-dir", "none"],
-            "hashlane: none/a.torrent: No such file or directory (os error 2)\n",
+            "hashlane: none: no such folder: --parents creates it\n",
         ),
     ] {
         let ended = in_folder(folder.path(), args);
@@ -173,7 +173,7 @@ fn several_inputs() {
 
 #[test]
 fn an_interrupt_ends_all_inputs() {
-    let args = ["create", "good", "damaged", "--output-dir", "none"];
+    let args = ["create", "good", "damaged", "--output-dir", "."];
     let (exit, stdout, stderr) = run_with(&args, |env| env.cancel.cancel());
     let tally = "0 of 2 torrents created\n";
     assert_eq!((exit, stdout.as_str()), (Exit::NotChecked, tally));
@@ -204,4 +204,54 @@ fn a_terminal_gets_no_torrent() {
     let expected =
         "hashlane: --output -: a terminal cannot show a .torrent: redirect standard output\n";
     assert_eq!(stderr, expected);
+}
+
+#[test]
+fn several_inputs_take_a_line_each() {
+    let folder = content(&[("a", 100), ("b/1", 40_000), ("b/Thumbs.db", 1), ("c", 0)]);
+    let create = |args: &[&str]| in_folder(folder.path(), &[&["create"], args].concat());
+    let inputs = ["content/a", "content/b", "-o", "new/folder/"];
+    // A missing folder is named once, before any file is read.
+    let ended = create(&inputs);
+    let expected = "hashlane: new/folder/: no such folder: --parents creates it\n";
+    assert_eq!((ended.code, &*ended.stderr), (Some(2), expected));
+    let ended = create(&[&inputs[..], &["--parents"]].concat());
+    let expected = "hybrid  100 bytes  new/folder/a.torrent
+hybrid   39.1 KiB  new/folder/b.torrent  (1 left out)
+2 of 2 torrents created
+Transmission 3 cannot open hybrids: --format v1
+";
+    assert_eq!(
+        (ended.code, &*ended.stderr, &*ended.stdout),
+        (Some(0), "", expected)
+    );
+    // The folder exists now. Version 1 needs no note.
+    let ended = create(&["content/a", "content/b", "-o", "new", "--format", "v1"]);
+    assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
+    assert!(ended.stdout.ends_with("\n2 of 2 torrents created\n"));
+    let ended = create(&["content/a", "-o", "new/folder", "-f"]);
+    assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
+    let note = "\n  format     hybrid; Transmission 3 cannot open hybrids: --format v1\n";
+    assert!(ended.stdout.contains(note), "{}", ended.stdout);
+    let ended = create(&["content/a", "-o", "x/y/z.torrent", "--parents"]);
+    assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
+    assert!(folder.path().join("x/y/z.torrent").is_file());
+    let ended = create(&["content/a", "--output-dir", "content/c"]);
+    let expected = "hashlane: content/c: is not a folder\n";
+    assert_eq!((ended.code, &*ended.stderr), (Some(2), expected));
+}
+
+#[test]
+fn a_tracker_in_place_of_threads_is_explained() {
+    let folder = content(&[("a", 100)]);
+    let tracker = "http://t.example/0123456789abcdef0123456789abcdef/announce";
+    let ended = in_folder(folder.path(), &["create", "content", "-t", tracker]);
+    assert_eq!(ended.code, Some(2));
+    let expected = "expected a number of threads; trackers are given with -a";
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    assert!(
+        !ended.stderr.contains("0123456789abcdef"),
+        "{}",
+        ended.stderr
+    );
 }

@@ -34,13 +34,17 @@ pub(crate) struct Create {
     #[arg(value_name = "PATH", required = true)]
     pub(super) paths: Vec<PathBuf>,
 
-    /// The .torrent to write, `-` for standard output [default: NAME.torrent in the output folder]
+    /// The .torrent to write, or its folder; `-` for standard output [default: NAME.torrent in the output folder]
     #[arg(short, long, value_name = "FILE", conflicts_with = "output_dir")]
     pub(super) output: Option<PathBuf>,
 
     /// Folder for the .torrent files [default: the working directory]
     #[arg(long, value_name = "DIR")]
     pub(super) output_dir: Option<PathBuf>,
+
+    /// Create missing folders of the .torrent files
+    #[arg(long)]
+    pub(super) parents: bool,
 
     #[command(flatten)]
     pub(super) force: Force,

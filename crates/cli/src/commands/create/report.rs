@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use hashlane_metainfo::{File, FileKind, Naming, NewFile, Torrent};
+use hashlane_metainfo::{File, FileKind, Naming, NewFile, Torrent, Version};
 use serde::Serialize;
 
 use super::plan::{Draft, NotWritten};
@@ -18,6 +18,8 @@ const MAX_NAMED: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Text,
+    /// A line for each of several torrents.
+    Line,
     Json,
 }
 
@@ -140,7 +142,7 @@ pub(super) fn planned(
     let out = &mut env.stdout;
     let title = Styled(palette.strong, Shown(&draft.target.shown));
     writeln!(out, "{title} (not written)")?;
-    print_content(out, palette, &summary)?;
+    print_content(out, palette, draft.content.version(), &summary)?;
     print_left_out(out, palette, draft, &summary.left_out)?;
     writeln!(out)?;
     for file in draft.content.files() {
@@ -187,7 +189,58 @@ pub(super) fn created(
     if form == Form::Json {
         return json_lines::print(env, &Line::Created(&created));
     }
+    if form == Form::Line {
+        return print_line(env, draft, &created);
+    }
     print(env, draft, &created)
+}
+
+/// Returns the programs that cannot open torrents of this version, and the option that creates others.
+pub(super) fn other_programs(version: Version) -> Option<&'static str> {
+    match version {
+        Version::V1 => None,
+        Version::Hybrid => Some("Transmission 3 cannot open hybrids: --format v1"),
+        Version::V2 => Some("programs without BEP 52 cannot open version 2: --format hybrid"),
+    }
+}
+
+/// Prints a torrent that was written on one line.
+fn print_line(env: &mut Env, draft: &Draft, created: &Created<'_>) -> anyhow::Result<()> {
+    let palette = Palette::new(env.color);
+    let summary = &created.summary;
+    let LeftOut {
+        excluded,
+        hidden,
+        links,
+        junk,
+        nodes,
+        web_seeds,
+    } = &summary.left_out;
+    let n_left_out = excluded + hidden + links + junk.len();
+    let n_urls = nodes + web_seeds;
+    let notes = [
+        (n_left_out > 0).then(|| format!("{} left out", Grouped(n_left_out as u64))),
+        (n_urls > 0).then(|| format!("{} left out", count(n_urls as u64, "URL"))),
+        (created.changed_names > 0).then(|| {
+            format!(
+                "libtorrent changes {}",
+                count(created.changed_names as u64, "name")
+            )
+        }),
+        (created.circular_links > 0).then(|| count(created.circular_links as u64, "circular link")),
+    ];
+    let notes: Vec<String> = notes.into_iter().flatten().collect();
+    let notes = match &notes[..] {
+        [] => String::new(),
+        notes => format!("  ({})", notes.join(", ")),
+    };
+    let (version, size) = (summary.version, Size(summary.content_bytes));
+    let torrent = Shown(&draft.target.shown);
+    Ok(writeln!(
+        env.stdout,
+        "{version:<6}  {size:>9}  {torrent}{}",
+        Styled(palette.partial, notes)
+    )?)
 }
 
 fn changed_names(torrent: &Torrent) -> usize {
@@ -227,7 +280,7 @@ fn print(env: &mut Env, draft: &Draft, created: &Created<'_>) -> anyhow::Result<
             writeln!(out, "  info-hash  {info_hash}{note}")?;
         }
     }
-    print_content(out, palette, summary)?;
+    print_content(out, palette, draft.content.version(), summary)?;
     if created.changed_names > 0 {
         let names = count(created.changed_names as u64, "name");
         let note = format!("libtorrent changes {names} on disk");
@@ -258,6 +311,7 @@ fn print(env: &mut Env, draft: &Draft, created: &Created<'_>) -> anyhow::Result<
 fn print_content(
     out: &mut dyn Write,
     palette: Palette,
+    version: Version,
     summary: &Summary<'_>,
 ) -> anyhow::Result<()> {
     writeln!(
@@ -272,6 +326,10 @@ fn print_content(
         writeln!(out, "  padding    {}", Size(summary.padding_bytes))?;
     }
     if let Some(note) = summary.note {
+        writeln!(out, "  format     {}", Styled(palette.partial, note))?;
+    }
+    if let Some(note) = other_programs(version) {
+        let note = format!("{}; {note}", summary.version);
         writeln!(out, "  format     {}", Styled(palette.partial, note))?;
     }
     Ok(())
