@@ -1,11 +1,12 @@
 //! Reads .torrent files from untrusted paths.
 
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
+use hashlane_files::walk_files;
 use hashlane_metainfo::{Magnet, Torrent};
 #[cfg(unix)]
 use rustix::fs::OFlags;
@@ -55,6 +56,54 @@ pub fn check_inputs(paths: &[impl AsRef<Path>]) -> anyhow::Result<()> {
         bail!("-: the standard input stream can be given only once");
     }
     Ok(())
+}
+
+/// Returns `true` if a name ends like that of a .torrent file.
+fn has_extension(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("torrent"))
+}
+
+/// A .torrent file by its path, or the path that hides .torrent files and the reason.
+pub(crate) type Found = Result<PathBuf, (PathBuf, anyhow::Error)>;
+
+/// Replaces each folder by the .torrent files below it, in the order of their names. Symbolic links in folders are not
+/// followed. A folder without .torrent files and a folder that cannot be read are errors.
+pub(crate) fn in_folders(env: &Env, paths: &[PathBuf]) -> Vec<Found> {
+    let mut all = Vec::new();
+    for path in paths {
+        let root = env.resolve(path);
+        if is_stream(path) || !root.is_dir() {
+            all.push(Ok(path.clone()));
+            continue;
+        }
+        // Paths start with the folder as it was given.
+        let given = |found: &Path| path.join(found.strip_prefix(&root).unwrap_or(found));
+        let before = all.len();
+        for found in walk_files(&root, false) {
+            match found {
+                Ok(found) if has_extension(&found) => all.push(Ok(given(&found))),
+                Ok(_) => {}
+                Err((other, _)) if is_special(&other) && !has_extension(&other) => {}
+                Err((found, error)) => {
+                    let found = given(&found);
+                    let error = anyhow!(error).context(found.display().to_string());
+                    all.push(Err((found, error)));
+                }
+            }
+        }
+        if all.len() == before {
+            let error = anyhow!("{}: has no .torrent files", path.display());
+            all.push(Err((path.clone(), error)));
+        }
+    }
+    all
+}
+
+/// Returns `true` for pipes, sockets and devices.
+fn is_special(path: &Path) -> bool {
+    let metadata = fs::symlink_metadata(path);
+    metadata.is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
 /// Describes the option for content that lies beside its .torrent file instead of at `expected`, if it does.

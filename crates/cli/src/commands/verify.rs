@@ -4,6 +4,7 @@ mod around;
 mod human;
 mod json;
 mod outside;
+mod sharing;
 mod tally;
 
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Verify {
-    /// .torrent files; `-` for standard input
+    /// .torrent files, or folders that contain some; `-` for standard input
     #[arg(value_name = "TORRENT", required = true)]
     pub(crate) torrents: Vec<PathBuf>,
 
@@ -95,7 +96,9 @@ pub(crate) enum Only {
 
 impl Verify {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
-        if self.torrents.len() > 1 {
+        torrent_file::check_inputs(&self.torrents)?;
+        let torrents = torrent_file::in_folders(env, &self.torrents);
+        if torrents.len() > 1 {
             for (option, is_given) in [
                 ("--content", self.content.is_some()),
                 ("--bitfield", self.bitfield.is_some()),
@@ -103,27 +106,31 @@ impl Verify {
                 if is_given {
                     bail!(
                         "{option} needs a single torrent, but {} were given",
-                        self.torrents.len()
+                        torrents.len()
                     );
                 }
             }
         }
-        torrent_file::check_inputs(&self.torrents)?;
         let options = self.hashing.options();
         let mut exit = Exit::Good;
         let mut tally = Tally::default();
-        for torrent_path in &self.torrents {
-            let result = if env.cancel.is_cancelled() {
-                let path = torrent_path.display();
-                Err(anyhow!("{path}: not checked: interrupted"))
-            } else {
-                self.check_torrent(env, &options, torrent_path, &mut tally)
+        for torrent in torrents {
+            let (path, result) = match torrent {
+                Err((path, error)) => (path, Err(error)),
+                Ok(path) if env.cancel.is_cancelled() => {
+                    let error = anyhow!("{}: not checked: interrupted", path.display());
+                    (path, Err(error))
+                }
+                Ok(path) => {
+                    let result = self.check_torrent(env, &options, &path, &mut tally);
+                    (path, result)
+                }
             };
             exit = exit.max(match result {
                 Ok(exit) => exit,
                 Err(error) => {
-                    tally.add_error(torrent_path);
-                    self.print_error(env, torrent_path, &error)?
+                    tally.add_error(&path);
+                    self.print_error(env, &path, &error)?
                 }
             });
         }

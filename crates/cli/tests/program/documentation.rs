@@ -371,6 +371,8 @@ fn verify() {
                 let create = format!("hashlane create downloads/{name} -l 16KiB -o {name}.torrent");
                 scratch.prepare(&create);
             }
+            fs::create_dir(scratch.path("torrents")).unwrap();
+            scratch.prepare("cp linux.torrent torrents");
             let damaged = "lincoln/1862_abraham_lincoln_r.txt";
             let from = demo().join("damaged/union-addresses").join(damaged);
             let speeches = scratch.path("downloads/speeches");
@@ -401,7 +403,13 @@ fn verify() {
                 "hashlane verify *.torrent -d downloads",
                 1,
                 "",
-                "3 torrents: 2 all there, 1 not, 677 KiB checked",
+                "3 torrents: 2 all there, 1 not, 92.9 % of 677 KiB, 677 KiB checked",
+            ),
+            (
+                "hashlane verify torrents -d downloads",
+                0,
+                "",
+                "all there     64 KiB  linux",
             ),
             (
                 "hashlane verify union-addresses.torrent speeches.torrent -d downloads",

@@ -251,7 +251,7 @@ fn several_torrents_are_verified_one_after_the_other() {
     assert_eq!(ended.code, Some(1));
     let bad_path = bad.torrent.display();
     let expected = format!(
-        "\n\nNot all there:\n  {bad_path}  1 bad\n2 torrents: 1 all there, 1 not, 8 bytes checked in "
+        "\n\nNot all there:\n   0.0 %  {bad_path}  1 bad\n2 torrents: 1 all there, 1 not, 50.0 % of 8 bytes, 8 bytes checked in "
     );
     assert!(
         ended
@@ -269,7 +269,7 @@ fn several_torrents_are_verified_one_after_the_other() {
     assert_eq!(ended.code, Some(2));
     let missing = missing.display();
     let expected = format!(
-        "Not all there:\n  {missing}  not checked\n  {bad_path}  1 bad\n3 torrents: 1 all there, 2 not, "
+        "Not all there:\n          {missing}  not checked\n   0.0 %  {bad_path}  1 bad\n3 torrents: 1 all there, 2 not, "
     );
     assert!(ended.stdout.contains(&expected), "{}", ended.stdout);
     assert!(
@@ -282,6 +282,7 @@ fn several_torrents_are_verified_one_after_the_other() {
 #[test]
 fn a_torrent_that_cannot_be_used_is_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("empty")).unwrap();
     let write = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
@@ -301,10 +302,7 @@ fn a_torrent_that_cannot_be_used_is_refused_with_the_reason() {
             folder.path().join("none.torrent"),
             "No such file or directory",
         ),
-        (
-            folder.path().to_owned(),
-            "is a directory, not a .torrent file",
-        ),
+        (folder.path().join("empty"), "has no .torrent files"),
         (huge, "is longer than 32 MiB, the limit for .torrent files"),
         (write("empty.torrent", b""), "byte 0"),
         (write("text.torrent", b"<html>not found</html>"), "byte 0"),
@@ -566,4 +564,108 @@ fn a_limit_of_libtorrent_is_noted() {
     let line: serde_json::Value =
         serde_json::from_str(ended.stdout.lines().next().unwrap()).unwrap();
     assert_eq!(line["notes"], serde_json::json!([note]));
+}
+
+#[test]
+fn a_file_beside_a_missing_one_cannot_be_judged() {
+    let files: [(&str, &[u8]); 5] = [
+        ("a", b"12"),
+        ("gone", b"3"),
+        ("b", b"4567"),
+        ("c", b"89"),
+        ("d", b"0123456"),
+    ];
+    let fixture = Fixture::new("name", 4, &files);
+    fs::remove_file(fixture.path("name/gone")).unwrap();
+    let ended = end(&mut fixture.verify());
+    assert_eq!(ended.code, Some(1));
+    let lines: Vec<&str> = ended.stdout.lines().map(str::trim).collect();
+    for line in [
+        "unclear          2 bytes  a  (cannot be judged: shares a piece with gone)",
+        "missing           1 byte  gone",
+        "1 of 2 pieces    4 bytes  b  (cannot be judged: shares a piece with gone)",
+        "1 missing: 3 of 4 pieces, 75.0 % of 16 bytes",
+    ] {
+        assert!(lines.contains(&line), "{line}: {lines:#?}");
+    }
+    // `c` and `d` share no piece with `gone`, so they are complete and not listed.
+    assert!(
+        lines
+            .iter()
+            .all(|line| !line.ends_with("  c") && !line.ends_with("  d"))
+    );
+    // If all bytes are present, each file of the piece may be the wrong one.
+    fs::write(fixture.path("name/gone"), b"4").unwrap();
+    let ended = end(&mut fixture.verify());
+    let line = "  0 of 1 piece     2 bytes  a  (1 bad, shares a bad piece with gone and b)\n";
+    assert!(ended.stdout.contains(line), "{}", ended.stdout);
+}
+
+#[test]
+fn many_files_in_one_piece_are_counted() {
+    let names: Vec<String> = (0..9).map(|i| i.to_string()).collect();
+    let files: Vec<(&str, &[u8])> = names.iter().map(|name| (&**name, &b"x"[..])).collect();
+    let fixture = Fixture::new("name", 64, &files);
+    fs::write(fixture.path("name/8"), "y").unwrap();
+    let ended = end(&mut fixture.verify());
+    for line in [
+        "0  (1 bad, shares a bad piece with 1 and 2 and 6 other files)",
+        "8  (1 bad, shares a bad piece with 0 and 1 and 6 other files)",
+    ] {
+        assert!(ended.stdout.contains(line), "{}", ended.stdout);
+    }
+    for name in ["3", "4", "5", "8"] {
+        fs::remove_file(fixture.path("name").join(name)).unwrap();
+    }
+    let ended = end(&mut fixture.verify());
+    let line = "0  (cannot be judged: shares a piece with 3 and 4 and 2 other files)";
+    assert!(ended.stdout.contains(line), "{}", ended.stdout);
+}
+
+#[test]
+fn a_folder_stands_for_its_torrents() {
+    let fixture = Fixture::new("name", 4, &[("a", b"some"), ("b", b"more")]);
+    let root = fixture.folder.path();
+    fs::create_dir_all(root.join("archive/below")).unwrap();
+    fs::copy(&fixture.torrent, root.join("archive/z.torrent")).unwrap();
+    fs::copy(&fixture.torrent, root.join("archive/below/y.TORRENT")).unwrap();
+    fs::write(root.join("archive/notes.txt"), "not a torrent").unwrap();
+    fs::create_dir(root.join("empty")).unwrap();
+    let verify = |args: &[&str]| end(hashlane().current_dir(root).arg("verify").args(args));
+    let ended = verify(&["archive"]);
+    assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
+    assert!(
+        ended.stdout.contains("\n2 torrents: all there, 16 bytes"),
+        "{ended:?}"
+    );
+    fs::write(root.join("name/b"), "less").unwrap();
+    let ended = verify(&["archive", "empty", "name.torrent"]);
+    assert_eq!(ended.code, Some(2));
+    assert_eq!(ended.stderr, "hashlane: empty: has no .torrent files\n");
+    let expected = "Not all there:
+  50.0 %  archive/below/y.TORRENT  1 bad
+  50.0 %  archive/z.torrent  1 bad
+          empty  not checked
+  50.0 %  name.torrent  1 bad
+4 torrents: 0 all there, 4 not, 50.0 % of 24 bytes, 24 bytes checked in ";
+    assert!(ended.stdout.contains(expected), "{}", ended.stdout);
+    let ended = verify(&["archive", "--bitfield", "bits"]);
+    let expected = "hashlane: --bitfield needs a single torrent, but 2 were given\n";
+    assert_eq!((ended.code, &*ended.stderr), (Some(2), expected));
+}
+
+#[cfg(unix)]
+#[test]
+fn other_entries_of_a_folder_of_torrents_are_ignored() {
+    let fixture = Fixture::new("name", 4, &[("a", b"some")]);
+    let root = fixture.folder.path();
+    let made = std::process::Command::new("mkfifo")
+        .args([root.join("pipe"), root.join("pipe.torrent")])
+        .status();
+    assert!(made.unwrap().success());
+    std::os::unix::fs::symlink(".", root.join("loop")).unwrap();
+    let ended = end(hashlane().current_dir(root).args(["verify", "."]));
+    let expected = "hashlane: ./pipe.torrent: not a regular file\n";
+    assert_eq!((ended.code, &*ended.stderr), (Some(2), expected));
+    assert!(ended.stdout.contains("2 torrents: 1 all there, 1 not"));
 }

@@ -12,6 +12,7 @@ use crate::output::piece_map::PieceMap;
 use crate::output::text::{Grouped, Palette, Shown, Size, Styled, count, percent, size_and_bytes};
 
 use super::outside::Verified;
+use super::sharing::Sharing;
 
 /// Number of columns of the piece map without a terminal.
 const DEFAULT_WIDTH: usize = 80;
@@ -42,9 +43,10 @@ pub(super) fn print(
 ) -> anyhow::Result<Shape> {
     let palette = Palette::new(env.color);
     let files = verified.report.files();
+    let sharing = Sharing::of(verified.report);
     let mut listed: Vec<Listed<'_>> = files
         .iter()
-        .map(|file| Listed::new(verified, file, all))
+        .map(|file| Listed::new(verified, &sharing, file, all))
         .filter(|file| all || !file.is_plain())
         .collect();
     if verified.report.is_complete() && listed.is_empty() {
@@ -130,16 +132,28 @@ fn print_line(env: &mut Env, palette: &Palette, verified: &Verified<'_>) -> anyh
 struct Listed<'v> {
     entry: File<'v>,
     file: &'v FileReport,
+    /// Whether no piece of the file is present, and all fail because of other files.
+    is_undecided: bool,
     notes: Vec<String>,
 }
 
 impl<'v> Listed<'v> {
-    fn new(verified: &Verified<'v>, file: &'v FileReport, all: bool) -> Self {
+    fn new(
+        verified: &Verified<'v>,
+        sharing: &Sharing<'_>,
+        file: &'v FileReport,
+        all: bool,
+    ) -> Self {
+        let is_partial = file.state == FileState::Partial;
+        let shared = sharing.of_file(verified, file);
+        let own = own_counts(file.counts, &shared.undecided);
+        let is_undecided = is_partial && file.counts.have == 0 && problems(own).is_none();
+        let own = problems(own).filter(|_| is_partial);
         let entry = verified.content.torrent().file(file.index.get());
         let notes = [
-            (file.state == FileState::Partial)
-                .then(|| problems(file.counts))
-                .flatten(),
+            own,
+            shared.note.filter(|_| is_partial),
+            shared.bad_note.filter(|_| is_partial),
             (file.zero_pieces > 0)
                 .then(|| format!("{} only zeros on disk", has_only(file.zero_pieces.into()))),
             versions_apart(verified.report, file),
@@ -157,6 +171,7 @@ impl<'v> Listed<'v> {
         Self {
             entry,
             file,
+            is_undecided,
             notes: notes.into_iter().flatten().collect(),
         }
     }
@@ -239,7 +254,7 @@ fn print_files(
     files: &[Listed<'_>],
     width: usize,
 ) -> anyhow::Result<()> {
-    let states: Vec<String> = files.iter().map(|file| state_of(file.file)).collect();
+    let states: Vec<String> = files.iter().map(state_of).collect();
     let state_width = states.iter().map(String::len).max().unwrap_or(0);
     for (file, state) in files.iter().zip(states) {
         let state = format!("{state:<state_width$}");
@@ -306,8 +321,10 @@ fn print_head(out: &mut dyn Write, verified: &Verified<'_>) -> anyhow::Result<()
 }
 
 /// Returns the state of a file in words. The text is ASCII, so its length is its width.
-fn state_of(file: &FileReport) -> String {
+fn state_of(listed: &Listed<'_>) -> String {
+    let file = listed.file;
     match file.state {
+        FileState::Partial if listed.is_undecided => "unclear".into(),
         FileState::Partial => {
             let (have, total) = (file.counts.have, file.counts.total());
             format!(
@@ -336,6 +353,18 @@ fn wrong_link(file: &FileReport) -> Option<String> {
         Some(target) => format!("leads to {}", Shown(target)),
         None => "is no link".into(),
     })
+}
+
+/// Returns the counts without pieces that say nothing about the file.
+fn own_counts(mut counts: PieceCounts, undecided: &[PieceState]) -> PieceCounts {
+    for state in undecided {
+        match state {
+            PieceState::Missing => counts.missing -= 1,
+            PieceState::Unreadable => counts.unreadable -= 1,
+            _ => {}
+        }
+    }
+    counts
 }
 
 /// Returns for example `3 bad, 1 missing`, or nothing if all pieces are present.

@@ -7,12 +7,12 @@ use hashlane_verify::Report;
 
 use crate::Env;
 use crate::output::columns::shortened;
-use crate::output::text::{Palette, Shown, Size, Styled, count};
+use crate::output::text::{Palette, Shown, Size, Styled, count, percent};
 
 use super::human::Shape;
 
-/// Maximum number of columns for a verdict and the space after it.
-const VERDICT_WIDTH: usize = 32;
+/// Maximum number of columns for a share, a verdict and the space around them.
+const VERDICT_WIDTH: usize = 40;
 
 /// Minimum number of columns for the path of a torrent.
 const MIN_PATH: usize = 12;
@@ -23,13 +23,25 @@ pub(super) struct Tally {
     n_torrents: u64,
     n_complete: u64,
     checked_bytes: u64,
+    /// Bytes of files in correct pieces, and bytes of all files, of the torrents that were checked.
+    have_bytes: u64,
+    total_bytes: u64,
     /// Whether any of these bytes were read.
     has_read: bool,
     elapsed: Duration,
-    /// Path and verdict of each torrent that is incomplete or could not be checked.
-    others: Vec<(String, String)>,
+    /// The torrents that are incomplete or could not be checked.
+    others: Vec<Other>,
     /// The shape of the last torrent that was printed.
     pub(super) last: Shape,
+}
+
+/// A torrent that is incomplete or could not be checked.
+#[derive(Debug)]
+struct Other {
+    path: String,
+    /// The share of the content that is correct, or nothing if the torrent could not be checked.
+    share: String,
+    verdict: String,
 }
 
 impl Tally {
@@ -37,20 +49,29 @@ impl Tally {
     pub(super) fn add(&mut self, torrent: &Path, report: &Report, verdict: String) {
         self.n_torrents += 1;
         self.checked_bytes += report.checked_bytes();
+        self.have_bytes += report.have_bytes();
+        self.total_bytes += report.total_bytes();
         self.has_read |= report.counts().have + report.counts().bad > 0;
         self.elapsed += report.elapsed();
         if report.is_complete() {
             self.n_complete += 1;
         } else {
-            self.others.push((Shown(torrent).to_string(), verdict));
+            self.others.push(Other {
+                path: Shown(torrent).to_string(),
+                share: percent(report.have_bytes(), report.total_bytes()),
+                verdict,
+            });
         }
     }
 
     /// Adds a torrent that could not be checked.
     pub(super) fn add_error(&mut self, torrent: &Path) {
         self.n_torrents += 1;
-        let verdict = "not checked".to_owned();
-        self.others.push((Shown(torrent).to_string(), verdict));
+        self.others.push(Other {
+            path: Shown(torrent).to_string(),
+            share: String::new(),
+            verdict: "not checked".to_owned(),
+        });
     }
 
     /// Prints the incomplete torrents, if there are several torrents, and one line of totals.
@@ -68,9 +89,15 @@ impl Tally {
                 writeln!(env.stdout)?;
             }
             writeln!(env.stdout, "Not all there:")?;
-            for (path, verdict) in &self.others {
+            for other in &self.others {
+                let Other {
+                    path,
+                    share,
+                    verdict,
+                } = other;
                 let path = shortened(path, path_width);
-                writeln!(env.stdout, "  {path}  {}", Styled(palette.bad, verdict))?;
+                let verdict = Styled(palette.bad, verdict);
+                writeln!(env.stdout, "  {share:>6}  {path}  {verdict}")?;
             }
         }
         if self.n_torrents > 1 {
@@ -86,6 +113,10 @@ impl Tally {
                 _ => format!("{} all there, {n_others} not", self.n_complete),
             };
             write!(env.stdout, "{torrents}: {}, ", Styled(style, verdict))?;
+            if n_others > 0 && self.total_bytes > 0 {
+                let share = percent(self.have_bytes, self.total_bytes);
+                write!(env.stdout, "{share} of {}, ", Size(self.total_bytes))?;
+            }
         }
         let checked = Size(self.checked_bytes);
         let seconds = self.elapsed.as_secs_f64();
