@@ -564,6 +564,27 @@ fn required_kernels_exist() {
     }
 }
 
+/// `is_available` asks the token of the backend, and the table lists the kernels of each token.
+#[test]
+fn a_backend_is_available_if_and_only_if_it_has_a_kernel() {
+    for backend in Backend::all() {
+        let has_kernel = Kernel::available().any(|kernel| kernel.backend() == backend);
+        assert_eq!(backend.is_available(), has_kernel, "{backend}");
+    }
+}
+
+#[test]
+fn one_message_is_hashed_by_the_kernel_of_the_engine() {
+    for kernel in Kernel::available().filter(|kernel| kernel.lanes() == 1) {
+        let engine = Engine::with_only::<Sha256Compression>(kernel);
+        let run = kernels_run(|| {
+            let digest = engine.digest::<Sha256>(b"abc");
+            assert_eq!(digest, Sha256::digest(b"abc"));
+        });
+        assert_eq!(run[0], KernelName::new::<Sha256>(kernel));
+    }
+}
+
 /// A plan may run a kernel of few lanes while more jobs are running. Here every number of jobs has
 /// the portable kernel.
 #[test]
