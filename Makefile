@@ -23,7 +23,7 @@ HOST = x86_64-unknown-linux-gnu
 NIGHTLY = nightly
 # The commit whose public API `make semver` compares with: the last release or, before the first
 # release, the last commit that changed the API on purpose.
-BASELINE = 6ecf8d2
+BASELINE = 7cf0dcf
 READMES = $(filter-out $(if $(LIBTORRENT),,crates/swarm/% crates/client/%),$(wildcard crates/*/README.md))
 # The oldest compiler that the crates support.
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
