@@ -1,6 +1,7 @@
 //! Options that several commands share. Each option is declared and read once.
 
 pub mod client;
+pub mod http;
 pub mod network;
 
 use std::num::NonZeroUsize;

@@ -13,6 +13,8 @@ use hashlane_metainfo::{InfoHashes, Magnet, Torrent as Metainfo};
 use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
 
+#[cfg(feature = "http")]
+use crate::http::Auth;
 use crate::identity::InfoHash;
 use crate::limits::{Limits, SeedLimits};
 use crate::origin::{Origin, WatchedFile};
@@ -75,8 +77,12 @@ pub struct Http {
     /// Further origins under which browsers reach the page, through a proxy or by a name: `https://torrents.example`. Each
     /// is written as in the header `Origin` (RFC 6454 section 6.2): in lower case, without a default port and a path.
     pub origins: Vec<String>,
-    /// Folders that requests may move content to, and to folders below them. Empty refuses such requests.
+    /// Folders in which requests may place content, and in folders below them. Empty refuses such requests.
     pub folders: Vec<PathBuf>,
+    /// Who may use the page.
+    pub auth: Auth,
+    /// Whether requests may fetch .torrent files from this machine and the local network.
+    pub fetches_local: bool,
 }
 
 /// Torrents that are added while a client runs.

@@ -16,8 +16,8 @@ pub enum Event {
     Page {
         /// Address of the page.
         url: String,
-        /// Token that requests need to change something.
-        token: String,
+        /// The token of this start; `None` if other credentials are required, or none.
+        token: Option<String>,
     },
     /// A torrent was added while the client runs. This is the first event of the torrent.
     Added {

@@ -4,6 +4,7 @@
 //! Variables such as `HTTPS_PROXY` are ignored, because the session ignores them too.
 
 mod bound_tcp;
+mod public;
 mod socks5;
 
 use std::io::ErrorKind;
@@ -16,12 +17,14 @@ use hashlane_files::read_limited;
 use hashlane_metainfo::Secrets;
 use hashlane_swarm::{Proxy, ProxyKind};
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
-use ureq::unversioned::resolver::DefaultResolver;
-use ureq::unversioned::transport::{ConnectProxyConnector, Connector as _, NativeTlsConnector};
+use ureq::unversioned::transport::{
+    ConnectProxyConnector, Connector as _, DefaultConnector, NativeTlsConnector,
+};
 use ureq::{Agent, ProxyProtocol};
 
 use crate::error::TorrentError;
 use bound_tcp::BoundTcpConnector;
+use public::Addresses;
 
 /// Default time limit of a request with all its redirections.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -38,6 +41,8 @@ pub(crate) struct Request {
     pub(crate) timeout: Option<Duration>,
     /// Length limit in bytes.
     pub(crate) max_len: u64,
+    /// Whether only servers outside of this machine and the local network are asked. A proxy decides that itself.
+    pub(crate) is_public: bool,
 }
 
 /// Fetches on a new thread, and passes the result to `done`. A pending connection cannot be interrupted and ends with
@@ -94,19 +99,19 @@ fn agent(request: &Request) -> Result<Agent, ureq::Error> {
         // `None` also overrides the proxy of the environment.
         .proxy(proxy.map(proxy_of).transpose()?)
         .build();
+    let resolver = Addresses {
+        is_public: request.is_public && proxy.is_none(),
+    };
     let Some(address) = request.bind else {
-        return Ok(Agent::new_with_config(config));
+        let connector = DefaultConnector::default();
+        return Ok(Agent::with_parts(config, connector, resolver));
     };
     let socks = proxy.filter(|proxy| proxy.kind == ProxyKind::Socks5);
     let connector =
         ().chain(ConnectProxyConnector::default())
             .chain(BoundTcpConnector::new(address, socks.cloned()))
             .chain(NativeTlsConnector::default());
-    Ok(Agent::with_parts(
-        config,
-        connector,
-        DefaultResolver::default(),
-    ))
+    Ok(Agent::with_parts(config, connector, resolver))
 }
 
 /// Returns the proxy for ureq. The proxy resolves names, so that this machine sends no DNS queries.

@@ -245,10 +245,15 @@ impl TorrentHandle {
 
     /// Returns the files at these positions, as [`Self::files`] does. A torrent can have millions of files.
     pub fn files_in(&self, positions: Range<usize>) -> Vec<TorrentFile> {
-        let progress = self.ask(Session::file_progress).ok();
+        let progress = self.file_progress();
         let snapshot = self.snapshot();
         let files = files(&snapshot, positions.start, progress.as_deref());
         files.take(positions.len()).collect()
+    }
+
+    /// Returns the present bytes of each file, if the torrent is in the session.
+    pub(crate) fn file_progress(&self) -> Option<Vec<u64>> {
+        self.ask(Session::file_progress).ok()
     }
 
     /// Returns the connected peers.

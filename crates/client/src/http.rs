@@ -1,25 +1,37 @@
 //! The HTTP server of a client: a page, an API and metrics.
 //!
-//! Snapshots flow from the client's loop to the browsers. Requests for one torrent use its handle, as a program would.
+//! Snapshots flow from the client's loop to the browsers. Requests act on a [`Service`]: a client, or a program that keeps the
+//! torrents of a client across restarts.
 //!
 //! | file | content |
 //! |---|---|
-//! | `access` | access control of requests |
-//! | `add` | torrents that requests add |
+//! | `service` | the trait of what requests act on, and a client as one |
+//! | `access`, `credentials`, `session` | access control of requests, and logins of the page |
+//! | `deadline` | the time limit for the body of a request |
+//! | `add`, `jobs` | torrents that requests add |
 //! | `api` | requests and event streams |
-//! | `change` | changes of one torrent |
+//! | `delta` | the changes of all torrents since an earlier event |
+//! | `change` | changes of torrents |
 //! | `detail`, `files`, `trackers` | answers about one torrent |
+//! | `about` | answers about the client itself |
 //! | `metrics` | metrics of all torrents |
 //! | `state` | state shared by all requests |
 //! | `page` | the page: HTML, style and scripts |
 
+mod about;
 mod access;
 mod add;
 mod api;
 mod change;
+mod credentials;
+mod deadline;
+mod delta;
 mod detail;
 mod files;
+mod jobs;
 mod metrics;
+mod service;
+mod session;
 mod state;
 mod trackers;
 
@@ -32,7 +44,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware;
 use axum::response::IntoResponse;
-use axum::routing::{delete, get, post, put};
+use axum::routing::{delete, get, patch, post, put};
 use tokio::sync::watch;
 
 use crate::config::{Config, Http};
@@ -41,6 +53,9 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::subscription::Events;
 use access::Access;
+pub use credentials::{Auth, Credentials, EVERYBODY, InvalidToken, Token};
+use service::PlainClient;
+pub use service::{Added, Change, Found, NewSource, NewTorrent, Refusal, Service, Statistics};
 use state::State;
 
 /// Length limit of a request's body in bytes.
@@ -49,8 +64,8 @@ const MAX_BODY_LEN: usize = 4 << 10;
 /// Length limit in bytes of a request's body that lists files.
 const MAX_FILE_LIST_LEN: usize = 64 << 10;
 
-/// Length limit in bytes of a request's body that has a magnet link.
-const MAX_MAGNET_LEN: usize = 64 << 10;
+/// Length limit in bytes of a request's body that lists torrents.
+const MAX_BATCH_LEN: usize = 1 << 20;
 
 const HTML: &str = "text/html; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
@@ -79,12 +94,12 @@ const PAGE: [(&str, &str, &str); 9] = [
 
 /// The server of the page. A separate thread runs it until the value is dropped.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub struct Server {
     access: Arc<Access>,
     serving: hashlane_server::Server,
 }
 
-/// Serves the page if there is one, and reports its address.
+/// Serves the page of a client if there is one, and reports its address.
 pub(crate) fn serve(
     config: &Config,
     control: &Control,
@@ -93,54 +108,94 @@ pub(crate) fn serve(
     let Some(http) = &config.http else {
         return Ok(None);
     };
-    let server = Server::start(http, control.clone(), config.max_metainfo_len);
-    let server = server.map_err(|error| Error::Http {
+    let client = PlainClient::new(control.clone(), config.additions.goal.clone());
+    let server = Server::start(http, config, Arc::new(client)).map_err(|error| Error::Http {
         address: http.address,
         error,
     })?;
-    let url = format!("http://{}/", server.serving.address());
-    tracing::info!(url, "serving the page");
+    if matches!(http.auth, Auth::Nobody) {
+        events.send(Event::Warning {
+            torrent: None,
+            message: format!("{}: {EVERYBODY}", server.url()),
+        });
+    }
     events.send(Event::Page {
-        url,
-        token: server.access.token().to_owned(),
+        url: server.url(),
+        token: server.new_token(http),
     });
     Ok(Some(server))
 }
 
 impl Server {
-    /// Serves the page. Torrents that are added have at most `max_metainfo_len` bytes.
-    fn start(http: &Http, control: Control, max_metainfo_len: u64) -> io::Result<Self> {
+    /// Serves the page of a service. `config` has the settings of its client.
+    ///
+    /// # Errors
+    /// The address is in use or not available, the system refuses a thread, or [`Http::auth`] has no credentials.
+    pub fn start(http: &Http, config: &Config, service: Arc<dyn Service>) -> io::Result<Self> {
         let listener = TcpListener::bind(http.address)?;
-        let access = Arc::new(Access::new(http.origins.clone())?);
+        let access = Arc::new(Access::new(http, listener.local_addr()?)?);
         let (end, ended) = watch::channel(());
-        let state = State::new(control, &http.folders, ended);
-        let router = router(state.clone(), Arc::clone(&access), max_metainfo_len);
+        let state = State::new(service, config, http, ended)?;
+        let router = router(state.clone(), Arc::clone(&access), config.max_metainfo_len);
         let ending = async move {
             end.send_replace(());
             state.streams_end().await;
         };
         let serving = hashlane_server::Server::start("http", listener, router, ending)?;
+        tracing::info!(address = %serving.address(), "serving the page");
         Ok(Self { access, serving })
+    }
+
+    /// Returns the address of the page.
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.serving.address())
+    }
+
+    /// Returns the token, if it is one of this start.
+    fn new_token(&self, http: &Http) -> Option<String> {
+        let token = self.access.token().map(|token| token.secret().to_owned());
+        token.filter(|_| matches!(http.auth, Auth::NewToken))
     }
 }
 
 fn router(state: State, access: Arc<Access>, max_metainfo_len: u64) -> Router {
     let max_metainfo_len = usize::try_from(max_metainfo_len).unwrap_or(usize::MAX);
-    let mut router = Router::new();
+    let mut page = Router::new();
     for (path, kind, text) in PAGE {
         let file = move || async move { ([(CONTENT_TYPE, kind)], text).into_response() };
-        router = router.route(path, get(file));
+        page = page.route(path, get(file));
     }
-    router
+    let sessions = Router::new()
+        .route("/api/v1/session", get(session::session))
+        .route("/api/v1/session", post(session::login))
+        .route("/api/v1/session", delete(session::logout))
+        .layer(DefaultBodyLimit::max(MAX_BODY_LEN))
+        .with_state(Arc::clone(&access));
+    api(max_metainfo_len)
+        .layer(DefaultBodyLimit::max(MAX_BODY_LEN))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&access),
+            access::check_rights,
+        ))
+        .with_state(state)
+        .merge(page)
+        .merge(sessions)
+        .layer(middleware::from_fn_with_state(access, access::check_site))
+}
+
+/// Returns the requests that need the right to read or to change something.
+fn api(max_metainfo_len: usize) -> Router<State> {
+    Router::new()
         .route("/metrics", get(metrics::metrics))
         .route("/api/v1/torrents", get(api::torrents))
         .route(
             "/api/v1/torrents",
             post(add::torrent).layer(DefaultBodyLimit::max(max_metainfo_len)),
         )
+        .route("/api/v1/jobs/{id}", get(add::job))
         .route(
-            "/api/v1/magnets",
-            post(add::magnet).layer(DefaultBodyLimit::max(MAX_MAGNET_LEN)),
+            "/api/v1/batch",
+            post(change::batch).layer(DefaultBodyLimit::max(MAX_BATCH_LEN)),
         )
         .route("/api/v1/events", get(api::events))
         .route("/api/v1/torrents/{id}", get(api::torrent))
@@ -163,8 +218,9 @@ fn router(state: State, access: Arc<Access>, max_metainfo_len: u64) -> Router {
         .route("/api/v1/torrents/{id}/limits", put(change::limits))
         .route("/api/v1/torrents/{id}/goal", put(change::goal))
         .route("/api/v1/torrents/{id}/labels", put(change::labels))
-        .route("/api/v1/limits", put(api::limits))
-        .layer(DefaultBodyLimit::max(MAX_BODY_LEN))
-        .layer(middleware::from_fn_with_state(access, access::check))
-        .with_state(state)
+        .route("/api/v1/torrents/{id}/category", put(change::category))
+        .route("/api/v1/config", get(about::config))
+        .route("/api/v1/config", patch(about::change_config))
+        .route("/api/v1/statistics", get(about::statistics))
+        .route("/api/v1/free-space", get(about::space))
 }

@@ -60,7 +60,7 @@ mod folder;
 mod handle;
 mod handover;
 #[cfg(feature = "http")]
-mod http;
+pub mod http;
 mod identity;
 mod inbox;
 mod limits;

@@ -77,6 +77,9 @@ pub struct TorrentSnapshot {
     pub error: Option<String>,
     /// Labels, which the client does not interpret.
     pub labels: Vec<String>,
+    /// The category, which only programs set that keep one.
+    #[serde(default)]
+    pub category: Option<String>,
     /// Whether the user paused the torrent, perhaps before it joined the session.
     #[serde(rename = "paused")]
     pub is_paused: bool,
@@ -178,6 +181,7 @@ impl TorrentSnapshot {
             is_complete: false,
             error: None,
             labels: Vec::new(),
+            category: None,
             is_paused: false,
             is_private: false,
             max_down: None,
@@ -209,6 +213,91 @@ impl TorrentSnapshot {
             id: None,
             detail: Detail::default(),
         }
+    }
+
+    /// Returns `true` if another state of the torrent shows the same, except for times that only run on.
+    #[cfg(feature = "http")]
+    #[expect(clippy::too_many_lines, reason = "one field after the other")]
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        // All fields are named, so that a new one is not forgotten.
+        let Self {
+            identity,
+            torrent,
+            name,
+            content,
+            activity,
+            is_download,
+            is_complete,
+            error,
+            labels,
+            category,
+            is_paused,
+            is_private,
+            max_down,
+            max_up,
+            is_served,
+            seed_ratio,
+            seed_seconds,
+            added_at,
+            completed_at,
+            active_at,
+            downloading_seconds: _,
+            serving_seconds: _,
+            files,
+            piece_length,
+            pieces,
+            trusted_pieces,
+            total_bytes,
+            verified_bytes,
+            wanted_bytes,
+            done_bytes,
+            downloaded_bytes,
+            uploaded_bytes,
+            wasted_bytes,
+            down_bytes_per_second,
+            up_bytes_per_second,
+            peers,
+            seeds,
+            seconds_left,
+            id: _,
+            detail: _,
+        } = self;
+        *identity == other.identity
+            && *torrent == other.torrent
+            && *name == other.name
+            && *content == other.content
+            && *activity == other.activity
+            && *is_download == other.is_download
+            && *is_complete == other.is_complete
+            && *error == other.error
+            && *labels == other.labels
+            && *category == other.category
+            && *is_paused == other.is_paused
+            && *is_private == other.is_private
+            && *max_down == other.max_down
+            && *max_up == other.max_up
+            && *is_served == other.is_served
+            && *seed_ratio == other.seed_ratio
+            && *seed_seconds == other.seed_seconds
+            && *added_at == other.added_at
+            && *completed_at == other.completed_at
+            && *active_at == other.active_at
+            && *files == other.files
+            && *piece_length == other.piece_length
+            && *pieces == other.pieces
+            && *trusted_pieces == other.trusted_pieces
+            && *total_bytes == other.total_bytes
+            && *verified_bytes == other.verified_bytes
+            && *wanted_bytes == other.wanted_bytes
+            && *done_bytes == other.done_bytes
+            && *downloaded_bytes == other.downloaded_bytes
+            && *uploaded_bytes == other.uploaded_bytes
+            && *wasted_bytes == other.wasted_bytes
+            && *down_bytes_per_second == other.down_bytes_per_second
+            && *up_bytes_per_second == other.up_bytes_per_second
+            && *peers == other.peers
+            && *seeds == other.seeds
+            && *seconds_left == other.seconds_left
     }
 
     /// Returns `true` if the torrent is in the session with complete content, in its final place.

@@ -330,7 +330,7 @@ mod tests {
     fn page() -> Event {
         Event::Page {
             url: "http://127.0.0.1:1/".to_owned(),
-            token: "token".to_owned(),
+            token: Some("token".to_owned()),
         }
     }
 

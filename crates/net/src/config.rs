@@ -1,12 +1,18 @@
 //! The settings of the client from the options.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use hashlane_cli::Env;
 use hashlane_cli::options::client::ClientOptions;
+use hashlane_cli::options::http::HttpOptions;
+use hashlane_cli::options::network::secret_line;
 use hashlane_cli::torrent_file::MAX_LEN;
+use hashlane_client::http::{Auth, Credentials, Token};
 use hashlane_client::{Additions, Config, Goal, Http, Place, Pulse};
+use hashlane_server::Login;
 
 use crate::log::LogFile as _;
 use crate::settings::{SessionSettings as _, peer_addresses};
@@ -39,11 +45,15 @@ impl ClientConfig for ClientOptions {
             session: self.network.settings(env, event_detail)?,
             bind: self.network.connections.bind,
             peers: peer_addresses(&self.peers)?,
-            http: self.http.map(|address| Http {
-                address,
-                origins: self.http_origins.clone(),
-                folders: folders(&goal),
-            }),
+            http: self
+                .http
+                .http
+                .map(|address| {
+                    let auth = auth(env, &self.http, self.insecure_no_auth)?;
+                    let auth = auth.unwrap_or(Auth::NewToken);
+                    anyhow::Ok(http(&self.http, address, auth, folders(&goal)))
+                })
+                .transpose()?,
             hashing: self.hashing.options(),
             cancel: env.cancel.clone(),
             pulse: Pulse::default(),
@@ -54,6 +64,66 @@ impl ClientConfig for ClientOptions {
                 ..Additions::default()
             },
         })
+    }
+}
+
+/// Returns the settings of the page.
+pub(crate) fn http(
+    options: &HttpOptions,
+    address: SocketAddr,
+    auth: Auth,
+    folders: Vec<PathBuf>,
+) -> Http {
+    Http {
+        address,
+        origins: options.http_origins.clone(),
+        folders,
+        auth,
+        fetches_local: options.http_fetch_local,
+    }
+}
+
+/// Returns who may use the page; `None` if the options do not say it.
+pub(crate) fn auth(
+    env: &Env,
+    options: &HttpOptions,
+    is_open: bool,
+) -> anyhow::Result<Option<Auth>> {
+    let token = options.http_token_file.as_ref().map(|path| {
+        let read = || anyhow::Ok(Token::new(&secret_line(env, path)?)?);
+        read().with_context(|| format!("--http-token-file {}", path.display()))
+    });
+    let user = options.http_user.as_deref();
+    let login = login(env, "--http", user, options.http_password_file.as_deref())?;
+    let (token, login) = (token.transpose()?, login.map(Arc::new));
+    let has_any = token.is_some() || login.is_some();
+    Ok(match (is_open, has_any) {
+        (true, true) => {
+            anyhow::bail!("--insecure-no-auth: not together with --http-token-file and --http-user")
+        }
+        (true, false) => Some(Auth::Nobody),
+        (false, true) => Some(Auth::Credentials(Credentials { token, login })),
+        (false, false) => None,
+    })
+}
+
+/// Returns the login with a name and the password of a file. `prefix` is that of both options.
+pub(crate) fn login(
+    env: &Env,
+    prefix: &str,
+    user: Option<&str>,
+    path: Option<&Path>,
+) -> anyhow::Result<Option<Login>> {
+    match (user, path) {
+        (Some(user), Some(path)) => {
+            let context = || format!("{prefix}-password-file {}", path.display());
+            let password = secret_line(env, path).with_context(context)?;
+            let login = Login::new(user, &password).with_context(context)?;
+            Ok(Some(login))
+        }
+        (None, None) => Ok(None),
+        // Not only one of them: without a login, everybody on this machine could control the program.
+        _ => anyhow::bail!("{prefix}-user and {prefix}-password-file must be given together"),
     }
 }
 

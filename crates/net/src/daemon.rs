@@ -6,6 +6,7 @@
 //! | `categories` | categories, and the goals that torrents inherit |
 //! | `goal` | what the client does for a torrent, from what a person chose |
 //! | `queue` | the torrents that run now, and those that wait for their turn |
+//! | `api` | the daemon as its page and its API see it |
 //! | `remote` | the daemon as the protocols of other programs see it |
 //! | `socket` | requests over the Unix socket |
 //! | `request` | answers to requests |
@@ -14,6 +15,7 @@
 //! | `service` | reports to systemd |
 //! | `signals` | the signals that end the daemon |
 
+mod api;
 mod categories;
 mod goal;
 mod queue;
@@ -69,7 +71,10 @@ impl Run for Daemon {
             folder: folder.clone(),
             settings: config.session.clone(),
         };
-        let client = Client::builder().config(config).start().map_err(named)?;
+        let client = Client::builder()
+            .config(config.clone())
+            .start()
+            .map_err(named)?;
         let events = client.subscribe();
         let records = state.join("trust");
         let defaults = Defaults {
@@ -85,15 +90,21 @@ impl Run for Daemon {
             }),
         };
         let torrents = Arc::new(Mutex::new(Torrents::new(store, client, defaults, tables)));
-        let socket = Socket::bind(&state)?;
         lock(&torrents).start_all();
-        socket.serve(Arc::clone(&torrents))?;
         let remote = remote::serve(env, &self.remote, &torrents, fixed)?;
+        let page = api::serve(env, &self, &torrents, &config, &state)?;
+        // A program that can connect to the socket can connect to the other listeners, too.
+        let socket = Socket::bind(&state)?;
+        socket.serve(Arc::clone(&torrents))?;
         let mut reporter = Reporter::new(self.output.is_json(), self.output.quiet);
+        if let Some(page) = &page {
+            let (url, token) = (page.url(), None);
+            reporter.on_event(env, &Event::Page { url, token })?;
+        }
         let service = Service::new(pulse, env.end_at_once)?;
         let followed = follow(env, &torrents, &events, &mut reporter, &service);
         service.stopping();
-        drop((socket, remote));
+        drop((socket, remote, page));
         let ended = lock(&torrents).end();
         followed?;
         ended?;

@@ -9,6 +9,7 @@ mod swarm {
     mod changes;
     mod changing;
     mod daemon;
+    mod daemon_api;
     #[cfg(target_os = "linux")]
     mod daemon_categories;
     mod daemon_faults;

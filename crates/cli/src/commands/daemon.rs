@@ -11,6 +11,7 @@ use clap::Args;
 use crate::commands::configured;
 use crate::commands::seed::Trust;
 use crate::options::client::Log;
+use crate::options::http::HttpOptions;
 use crate::options::network::Network;
 use crate::options::{ConfigFile, Hashing, Output};
 use crate::{Env, values};
@@ -62,6 +63,10 @@ pub struct Daemon {
     /// The queue.
     #[command(flatten)]
     pub queue: QueueOptions,
+
+    /// The page.
+    #[command(flatten)]
+    pub http: HttpOptions,
 
     /// Existing programs that control the daemon.
     #[command(flatten)]
@@ -142,15 +147,15 @@ pub struct RemoteOptions {
     #[arg(long = "remote-host", value_name = "NAME")]
     pub remote_hosts: Vec<String>,
 
-    /// Folders besides that of --dir in which programs may place content, with all folders below them
+    /// Folders besides that of --dir in which programs and requests may place content, with all folders below them
     #[arg(long = "remote-folder", value_name = "DIR")]
     pub remote_folders: Vec<PathBuf>,
 
-    /// Let programs delete the content of torrents that they remove
+    /// Let programs and requests delete the content of torrents that they remove
     #[arg(long)]
     pub remote_delete: bool,
 
-    /// Let everybody who reaches the address control the daemon without a password
+    /// Let everybody who reaches the addresses of --http, --transmission and --qbittorrent control the daemon without a password
     #[arg(long)]
     pub insecure_no_auth: bool,
 }

@@ -1,11 +1,11 @@
 //! The options that `get` and `seed` share, such as `--log`.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use hashlane_metainfo::PeerAddress;
 
+use super::http::HttpOptions;
 use super::network::Network;
 use super::{Hashing, Output};
 use crate::values;
@@ -25,15 +25,13 @@ pub struct ClientOptions {
     #[command(flatten)]
     pub hashing: Hashing,
 
-    /// Serve a web page, an API and metrics on this port of the local machine (0 for any), or on this
-    /// address and port
-    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = values::page)]
-    pub http: Option<SocketAddr>,
+    /// The page.
+    #[command(flatten)]
+    pub http: HttpOptions,
 
-    /// Origin under which browsers reach the page, by a proxy or a name, such as `https://torrents.example` or
-    /// `http://nas.local:8080`; repeatable
-    #[arg(long = "http-origin", value_name = "URL", value_parser = values::origin, requires = "http")]
-    pub http_origins: Vec<String>,
+    /// Let everybody who reaches the address of --http use it without a token or a password
+    #[arg(long, help_heading = "Page")]
+    pub insecure_no_auth: bool,
 
     /// Folder to watch: its .torrent files are added as they appear, and the program runs until Ctrl-C
     #[arg(long, value_name = "DIR")]

@@ -2,13 +2,16 @@
 //!
 //! Any site that a browser shows can send requests to this machine. Requests of other sites are refused. A site that
 //! uses its own name (DNS rebinding) fails because only addresses, `localhost` and the names of known origins are accepted
-//! as `Host`. A site that uses this server's name fails because of its `Origin`. A request that changes something needs the
-//! token that the program prints.
+//! as `Host`. A site that uses this server's name fails because of its `Origin`.
 //!
 //! A proxy may pass on the name that the browser asked for, or its own address. In both cases the `Origin` is that of the
 //! browser, so it must be known.
+//!
+//! A program shows a token with each request. A page logs in once, and has a session then: its cookie, and for requests that
+//! change something a second token, which other sites cannot read.
 
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,17 +23,23 @@ use axum::http::header::{
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use data_encoding::HEXLOWER;
-use hashlane_server::is_address;
-use subtle::ConstantTimeEq as _;
+use hashlane_server::{Login, Session, Sessions, Verdict, is_address};
+use tokio::sync::Semaphore;
 
-/// Length of a token in bytes.
-const TOKEN_LEN: usize = 16;
+use super::credentials::{Auth, Credentials, EVERYBODY, Token};
+use super::deadline::Late;
+use crate::config::Http;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Time limit of a request that changes something. Its body arrives after its head.
+/// The header with the token of a session.
+const CSRF_TOKEN: HeaderName = HeaderName::from_static("x-csrf-token");
+
+/// Time limit for the body of a request, which arrives after its head.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Maximum number of passwords that are checked at once: a check of a hash takes up to 256 MiB.
+const MAX_CHECKS: usize = 2;
 
 /// Headers of every response: the page loads resources from this server only.
 const HEADERS: [(HeaderName, &str); 5] = [
@@ -51,23 +60,79 @@ const HEADERS: [(HeaderName, &str); 5] = [
 /// The requests that are allowed.
 #[derive(Debug)]
 pub(super) struct Access {
-    /// The token of requests that change something.
-    token: String,
+    credentials: Credentials,
+    /// What requests without credentials may do.
+    without: Rights,
+    sessions: Sessions,
+    checks: Semaphore,
     /// Origins under which browsers reach this server, besides its address.
     origins: Vec<String>,
 }
 
+/// What a request may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rights {
+    Nothing,
+    Read,
+    Change,
+}
+
+/// The rights of a request, and its session.
+#[derive(Debug)]
+pub(super) struct Granted {
+    pub(super) rights: Rights,
+    pub(super) session: Option<Session>,
+}
+
+/// The credentials of a login.
+pub(super) enum Given {
+    Token(String),
+    Password(String, String),
+}
+
 impl Access {
-    /// Returns the access with a new random token.
-    pub(super) fn new(origins: Vec<String>) -> io::Result<Self> {
-        let mut bytes = [0; TOKEN_LEN];
-        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-        let token = HEXLOWER.encode(&bytes);
-        Ok(Self { token, origins })
+    /// Returns the access of a server at this address. Warns if everybody has it.
+    pub(super) fn new(http: &Http, address: SocketAddr) -> io::Result<Self> {
+        let is_local = address.ip().to_canonical().is_loopback() && http.origins.is_empty();
+        let (credentials, without) = match &http.auth {
+            Auth::NewToken => {
+                let token = Some(Token::random()?);
+                let without = if is_local {
+                    Rights::Read
+                } else {
+                    Rights::Nothing
+                };
+                (Credentials { token, login: None }, without)
+            }
+            Auth::Credentials(credentials) => {
+                if credentials.token.is_none() && credentials.login.is_none() {
+                    let reason = "neither a token nor a user name and a password";
+                    return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+                }
+                (credentials.clone(), Rights::Nothing)
+            }
+            Auth::Nobody => {
+                tracing::warn!(%address, "{EVERYBODY}");
+                (Credentials::default(), Rights::Change)
+            }
+        };
+        Ok(Self {
+            credentials,
+            without,
+            // Browsers send cookies to all ports of a host.
+            sessions: Sessions::new(format!("hashlane-{}", address.port()))?,
+            checks: Semaphore::new(MAX_CHECKS),
+            origins: http.origins.clone(),
+        })
     }
 
-    pub(super) fn token(&self) -> &str {
-        &self.token
+    /// Returns the token.
+    pub(super) fn token(&self) -> Option<&Token> {
+        self.credentials.token.as_ref()
+    }
+
+    pub(super) fn login(&self) -> Option<&Arc<Login>> {
+        self.credentials.login.as_ref()
     }
 
     /// Returns `true` for the hosts of this server. No other site can have an address or `localhost` as its name.
@@ -83,31 +148,93 @@ impl Access {
         origin == format!("http://{host}") || self.origins.iter().any(|known| known == origin)
     }
 
-    /// Returns `true` if the headers contain the token. The comparison takes constant time.
-    fn has_token(&self, headers: &HeaderMap) -> bool {
-        let given = headers
-            .get(AUTHORIZATION)
-            .and_then(|value| value.to_str().ok());
-        let given = given.and_then(|value| value.strip_prefix("Bearer "));
-        given.is_some_and(|given| given.as_bytes().ct_eq(self.token.as_bytes()).into())
+    /// Returns what a request may do. Without the token of its session, a request may only read.
+    pub(super) fn granted(&self, headers: &HeaderMap) -> Granted {
+        let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+        let bearer = text(AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+        let has_token = bearer
+            .zip(self.token())
+            .is_some_and(|(bearer, token)| token.is(bearer));
+        let session = self.sessions.of(headers);
+        let of_session = session.as_ref().map(|session| {
+            let is_own = text(CSRF_TOKEN).is_some_and(|token| session.has_token(token));
+            if is_own { Rights::Change } else { Rights::Read }
+        });
+        let rights = if has_token {
+            Rights::Change
+        } else {
+            of_session.unwrap_or(self.without).max(self.without)
+        };
+        Granted { rights, session }
+    }
+
+    /// Starts a session if the credentials are right.
+    pub(super) async fn start_session(
+        self: &Arc<Self>,
+        client: IpAddr,
+        given: Given,
+    ) -> Result<Session, (StatusCode, &'static str)> {
+        let verdict = match (given, &self.credentials) {
+            (
+                Given::Token(given),
+                Credentials {
+                    token: Some(token), ..
+                },
+            ) if token.is(&given) => Verdict::Right,
+            (
+                Given::Password(user, password),
+                Credentials {
+                    login: Some(login), ..
+                },
+            ) => {
+                // The semaphore is never closed.
+                let _place = self.checks.acquire().await;
+                let login = Arc::clone(login);
+                let check = move || login.check(client, Some((&user, &password)));
+                let checked = tokio::task::spawn_blocking(check).await;
+                checked.unwrap_or(Verdict::Wrong)
+            }
+            _ => Verdict::Wrong,
+        };
+        match verdict {
+            Verdict::Right => self.sessions.start().map_err(|_| {
+                let reason = "the system has no random numbers\n";
+                (StatusCode::INTERNAL_SERVER_ERROR, reason)
+            }),
+            Verdict::Wrong => Err((StatusCode::UNAUTHORIZED, "these credentials are wrong\n")),
+            Verdict::TooMany => {
+                let reason = "too many wrong passwords: try again in a minute\n";
+                Err((StatusCode::TOO_MANY_REQUESTS, reason))
+            }
+        }
+    }
+
+    /// Ends the session of a request. Returns the cookie that ends it in the browser.
+    pub(super) fn end_session(&self, headers: &HeaderMap) -> String {
+        self.sessions.end(headers)
     }
 }
 
-/// Passes a request on if it is allowed.
-pub(super) async fn check(
+/// Passes a request on if it is not of another site.
+pub(super) async fn check_site(
     State(access): State<Arc<Access>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let refusal = refusal(request.method(), request.headers(), &access);
-    let mut response = if let Some(refusal) = refusal {
-        refusal.into_response()
-    } else {
-        let response = tokio::time::timeout(BODY_TIMEOUT, next.run(request));
-        response
-            .await
-            .unwrap_or_else(|_| StatusCode::REQUEST_TIMEOUT.into_response())
-    };
+    let mut response =
+        if let Some(refusal) = refusal_of_site(request.method(), request.headers(), &access) {
+            refusal.into_response()
+        } else {
+            let late = Late::default();
+            let response = next
+                .run(request.map(|body| late.limit(body, BODY_TIMEOUT)))
+                .await;
+            if late.is_so() {
+                StatusCode::REQUEST_TIMEOUT.into_response()
+            } else {
+                response
+            }
+        };
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
@@ -119,7 +246,45 @@ pub(super) async fn check(
     response
 }
 
+/// Passes a request on if it has the right to read, or to change something.
+pub(super) async fn check_rights(
+    State(access): State<Arc<Access>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match refusal(request.method(), request.headers(), &access) {
+        Some(refusal) => refusal.into_response(),
+        None => next.run(request).await,
+    }
+}
+
+fn is_reading(method: &Method) -> bool {
+    [Method::GET, Method::HEAD].contains(method)
+}
+
 fn refusal(
+    method: &Method,
+    headers: &HeaderMap,
+    access: &Access,
+) -> Option<(StatusCode, &'static str)> {
+    let needed = if is_reading(method) {
+        Rights::Read
+    } else {
+        Rights::Change
+    };
+    let granted = access.granted(headers);
+    if granted.rights >= needed {
+        return None;
+    }
+    if granted.session.is_some() {
+        let reason = "the header X-CSRF-Token must have the token of the session\n";
+        return Some((StatusCode::FORBIDDEN, reason));
+    }
+    let reason = "a token or a login is required\n";
+    Some((StatusCode::UNAUTHORIZED, reason))
+}
+
+fn refusal_of_site(
     method: &Method,
     headers: &HeaderMap,
     access: &Access,
@@ -134,19 +299,15 @@ fn refusal(
     }
     // A link from another site may open the page: its request has no Origin.
     let is_other_origin = text(ORIGIN).is_some_and(|origin| !access.has_origin(origin, host));
-    let is_reading = [Method::GET, Method::HEAD].contains(method);
     let is_cross_site =
         text(SEC_FETCH_SITE).is_some_and(|site| !["same-origin", "none"].contains(&site));
     let is_navigation =
-        is_reading && text(HeaderName::from_static("sec-fetch-mode")) == Some("navigate");
+        is_reading(method) && text(HeaderName::from_static("sec-fetch-mode")) == Some("navigate");
     if is_other_origin || is_cross_site && !is_navigation {
         return Some((
             StatusCode::FORBIDDEN,
             "requests of other sites are refused\n",
         ));
-    }
-    if !is_reading && !access.has_token(headers) {
-        return Some((StatusCode::UNAUTHORIZED, "the token is required\n"));
     }
     None
 }
@@ -155,19 +316,46 @@ fn refusal(
 mod tests {
     use super::*;
 
-    fn status(method: &Method, headers: &[(&'static str, &str)]) -> Option<u16> {
-        let access = Access {
-            token: "secret".into(),
-            origins: vec![
-                "https://torrents.example".into(),
-                "http://nas.local:8080".into(),
-            ],
+    const SECRET: &str = "secret-0123456789";
+    const BEARER: &str = "Bearer secret-0123456789";
+
+    fn access(auth: Auth, address: &str) -> Access {
+        let origins = ["https://torrents.example", "http://nas.local:8080"];
+        let http = Http {
+            address: address.parse().unwrap(),
+            origins: origins.map(str::to_owned).into(),
+            folders: Vec::new(),
+            auth,
+            fetches_local: false,
         };
+        Access::new(&http, http.address).unwrap()
+    }
+
+    fn with_token() -> Access {
+        access(
+            Auth::Credentials(Credentials {
+                token: Some(Token::new(SECRET).unwrap()),
+                login: None,
+            }),
+            "127.0.0.1:8080",
+        )
+    }
+
+    fn map(headers: &[(&'static str, &str)]) -> HeaderMap {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
         }
-        refusal(method, &map, &access).map(|(status, _)| status.as_u16())
+        map
+    }
+
+    /// The status of a request to a server whose token is the secret, if it is refused.
+    fn status(method: &Method, headers: &[(&'static str, &str)]) -> Option<u16> {
+        let (access, map) = (with_token(), map(headers));
+        let of_site = refusal_of_site(method, &map, &access);
+        let refusal =
+            of_site.or_else(|| refusal(method, &map, &access).filter(|_| !is_reading(method)));
+        refusal.map(|(status, _)| status.as_u16())
     }
 
     #[test]
@@ -240,7 +428,7 @@ mod tests {
     #[test]
     fn known_origins_are_accepted() {
         let origin = ("origin", "https://torrents.example");
-        let token = ("authorization", "Bearer secret");
+        let token = ("authorization", BEARER);
         for host in ["torrents.example", "127.0.0.1:8080"] {
             let host = ("host", host);
             assert_eq!(status(&Method::POST, &[host, origin, token]), None);
@@ -264,10 +452,10 @@ mod tests {
             for wrong in [
                 "Bearer",
                 "Bearer ",
-                "Bearer secre",
-                "Bearer secrets",
-                "Basic secret",
-                "secret",
+                "Bearer secret-012345678",
+                "Bearer secret-01234567890",
+                "Basic secret-0123456789",
+                SECRET,
             ] {
                 assert_eq!(
                     status(&method, &[host, ("authorization", wrong)]),
@@ -275,18 +463,69 @@ mod tests {
                     "{wrong}"
                 );
             }
-            assert_eq!(
-                status(&method, &[host, ("authorization", "Bearer secret")]),
-                None
-            );
+            assert_eq!(status(&method, &[host, ("authorization", BEARER)]), None);
         }
     }
 
+    /// Only a server that no other machine can reach lets requests without credentials read.
     #[test]
-    fn tokens_differ() {
-        let new = || Access::new(Vec::new()).unwrap();
-        let (one, other) = (new(), new());
-        assert_eq!(one.token().len(), 2 * TOKEN_LEN);
-        assert_ne!(one.token(), other.token());
+    fn reading_needs_credentials_if_other_machines_can_reach_the_server() {
+        let local = Http {
+            address: "127.0.0.1:1".parse().unwrap(),
+            origins: Vec::new(),
+            folders: Vec::new(),
+            auth: Auth::NewToken,
+            fetches_local: false,
+        };
+        let rights = |http: &Http| Access::new(http, http.address).unwrap().without;
+        assert_eq!(rights(&local), Rights::Read);
+        for address in ["0.0.0.0:1", "[::]:1", "192.0.2.1:1", "[::ffff:192.0.2.1]:1"] {
+            let address = address.parse().unwrap();
+            let http = Http {
+                address,
+                ..local.clone()
+            };
+            assert_eq!(rights(&http), Rights::Nothing, "{address}");
+        }
+        let proxy = Http {
+            origins: vec!["https://torrents.example".into()],
+            ..local.clone()
+        };
+        assert_eq!(rights(&proxy), Rights::Nothing);
+        let open = Http {
+            auth: Auth::Nobody,
+            ..local.clone()
+        };
+        assert_eq!(rights(&open), Rights::Change);
+        assert_eq!(with_token().without, Rights::Nothing);
+        let none = Http {
+            auth: Auth::Credentials(Credentials::default()),
+            ..local
+        };
+        assert!(Access::new(&none, none.address).is_err());
+    }
+
+    /// A session reads. It changes something only with its own token.
+    #[test]
+    fn sessions_need_their_token_to_change_something() {
+        let access = with_token();
+        let [one, other] = [(); 2].map(|()| access.sessions.start().unwrap());
+        let cookie = one.cookie.split(';').next().unwrap();
+        let status = |method: &Method, headers: &[(&'static str, &str)]| {
+            refusal(method, &map(headers), &access).map(|(status, _)| status.as_u16())
+        };
+        let cookie = ("cookie", cookie);
+        assert_eq!(status(&Method::GET, &[]), Some(401));
+        assert_eq!(status(&Method::GET, &[cookie]), None);
+        assert_eq!(status(&Method::POST, &[cookie]), Some(403));
+        for (token, expected) in [(&one.token, None), (&other.token, Some(403))] {
+            let token = ("x-csrf-token", token.as_str());
+            assert_eq!(status(&Method::POST, &[cookie, token]), expected);
+            assert_eq!(status(&Method::POST, &[token]), Some(401));
+        }
+        let bearer = ("authorization", BEARER);
+        assert_eq!(status(&Method::POST, &[bearer]), None);
+        access.end_session(&map(&[cookie]));
+        assert_eq!(status(&Method::GET, &[cookie]), Some(401));
     }
 }

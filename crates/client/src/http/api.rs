@@ -2,45 +2,51 @@
 
 use std::convert::Infallible;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, RawQuery, State as Shared};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt as _};
 
+use super::delta::Changes;
 use super::detail::Detail;
 use super::files::FilesView;
+use super::service::Found;
 use super::state::State;
 use super::trackers::TrackersView;
-use crate::command::Command;
 use crate::identity::TorrentKey;
-use crate::limits::Limits;
-use crate::snapshot::Snapshot;
 
 /// Interval of the events of a stream.
 const TICK: Duration = Duration::from_millis(500);
 
-/// All torrents, and the detail of one.
+/// The fields of a torrent that change by themselves.
+const RUNNING_TIMES: [&str; 2] = ["downloading_seconds", "serving_seconds"];
+
+/// Changes of all torrents, and the detail of one.
 #[derive(Serialize)]
-struct Overview<'s> {
+struct Overview {
     #[serde(flatten)]
-    snapshot: &'s Snapshot,
+    changes: Changes,
     #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<Detail>,
+    detail: Option<Value>,
 }
 
-/// Sends an event now and at each interval, until the browser disconnects or `event` returns `None`. When the client ends,
-/// the last event has the type `end`.
-fn stream(
+/// Sends what is new now and at each interval, until the browser disconnects, `next` returns an error, or the client ends.
+/// The last event before the end has the type `end`. `next` may block. It returns `None` if nothing is new, which it never does
+/// for the last event.
+fn stream<S: Send + 'static>(
     state: State,
-    event: impl Fn(&State) -> Option<Event> + Send + Sync + 'static,
+    start: S,
+    next: impl Fn(&State, &mut S, bool) -> Result<Option<Event>, Gone> + Send + Sync + 'static,
 ) -> Response {
     let Some(permit) = state.stream_permit() else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
@@ -50,16 +56,25 @@ fn stream(
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut ended = state.ended();
+        let (next, mut sent) = (Arc::new(next), start);
         loop {
             let is_end = tokio::select! {
                 _ = ticks.tick() => false,
                 _ = ended.changed() => true,
+                () = sender.closed() => return,
             };
-            let Some(next) = event(&state) else {
-                return;
+            let function = Arc::clone(&next);
+            let (event, now) = state
+                .blocking(move |state| (function(state, &mut sent, is_end), sent))
+                .await;
+            sent = now;
+            let event = match event {
+                Ok(Some(event)) if is_end => event.event("end"),
+                Ok(Some(event)) => event,
+                Ok(None) => continue,
+                Err(Gone) => return,
             };
-            let next = if is_end { next.event("end") } else { next };
-            if sender.send(next).await.is_err() || is_end {
+            if sender.send(event).await.is_err() || is_end {
                 return;
             }
         }
@@ -72,6 +87,27 @@ fn stream(
     sse(events)
 }
 
+/// The torrent of a stream was removed.
+struct Gone;
+
+/// The detail of a torrent as a stream sent it last.
+#[derive(Default)]
+struct SentDetail(Option<Value>);
+
+impl SentDetail {
+    /// Returns the detail if it has changed, apart from times that run on, or if `is_last`.
+    fn next(&mut self, found: Found, is_last: bool) -> Option<Value> {
+        let detail = serde_json::to_value(Detail::of(found)).ok()?;
+        let mut lasting = detail.clone();
+        if let Some(fields) = lasting.as_object_mut() {
+            fields.retain(|name, _| !RUNNING_TIMES.contains(&name.as_str()));
+        }
+        let is_same = self.0.as_ref() == Some(&lasting);
+        self.0 = Some(lasting);
+        (is_last || !is_same).then_some(detail)
+    }
+}
+
 fn sse(events: impl Stream<Item = Result<Event, Infallible>> + Send + 'static) -> Response {
     Sse::new(events)
         .keep_alive(KeepAlive::default())
@@ -82,42 +118,78 @@ fn json(value: &impl Serialize) -> Option<Event> {
     Event::default().json_data(value).ok()
 }
 
-/// Returns the value in the query `NAME=VALUE`; `None` without a query.
-pub(super) fn value_in_query<T: FromStr>(query: Option<&str>, name: &str) -> Result<Option<T>, ()> {
-    let Some(query) = query.filter(|query| !query.is_empty()) else {
-        return Ok(None);
-    };
-    let value = query
-        .strip_prefix(name)
-        .and_then(|rest| rest.strip_prefix('='));
-    value
-        .and_then(|value| value.parse().ok())
-        .map(Some)
-        .ok_or(())
+/// The values in a query of names that appear at most once each.
+pub(super) struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// Reads a query that has only these names.
+    pub(super) fn read(query: Option<&str>, names: &[&str]) -> Result<Self, ()> {
+        let mut values: Vec<(String, String)> = Vec::new();
+        for (name, value) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
+            if !names.contains(&&*name) || values.iter().any(|(other, _)| *other == name) {
+                return Err(());
+            }
+            values.push((name.into_owned(), value.into_owned()));
+        }
+        Ok(Self(values))
+    }
+
+    pub(super) fn value<T: FromStr>(&self, name: &str) -> Result<Option<T>, ()> {
+        let found = self.0.iter().find(|(other, _)| other == name);
+        found
+            .map(|(_, value)| value.parse().map_err(|_| ()))
+            .transpose()
+    }
 }
 
 pub(super) async fn torrents(Shared(state): Shared<State>) -> Response {
-    Json(&*state.snapshot()).into_response()
+    let snapshot = state.blocking(|state| state.service.snapshot()).await;
+    Json(&*snapshot).into_response()
 }
 
-/// Streams all torrents, and with the query `torrent=ID` the detail of one of them.
-pub(super) async fn events(Shared(state): Shared<State>, RawQuery(query): RawQuery) -> Response {
-    let Ok(key) = value_in_query(query.as_deref(), "torrent") else {
+/// Streams the changes of all torrents, and with the query `torrent=ID` the detail of one of them. A program that was
+/// disconnected gets the changes since the event that it names in `Last-Event-ID`, or in the query `since=EVENT`.
+pub(super) async fn events(
+    Shared(state): Shared<State>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    let Ok((key, since)) = Query::read(query.as_deref(), &["torrent", "since"]).and_then(|query| {
+        let key = query.value::<TorrentKey>("torrent")?;
+        Ok((key, query.value::<String>("since")?))
+    }) else {
         return StatusCode::BAD_REQUEST.into_response();
     };
-    if key.is_some_and(|key| state.get(key).is_none()) {
+    if let Some(key) = key
+        && state
+            .blocking(move |state| state.service.find(key).is_none())
+            .await
+    {
         return StatusCode::NOT_FOUND.into_response();
     }
-    stream(state, move |state| {
-        json(&Overview {
-            snapshot: &state.snapshot(),
-            detail: key.and_then(|key| Detail::of(state, key)),
-        })
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    // A browser that connects again by itself sends the query of its first request, and a later event in the header.
+    let last = last.or(since.as_deref());
+    let since = last.and_then(|id| state.with_known_delta(|delta| delta.version_of(id)));
+    let start = (since, SentDetail::default());
+    stream(state, start, move |state, (since, sent), is_end| {
+        let (changes, id, version) = state.with_delta(is_end, |delta| {
+            (delta.since(*since), delta.id(), delta.version())
+        });
+        *since = Some(version);
+        let found = key.and_then(|key| state.service.find(key));
+        let detail = found.and_then(|found| sent.next(found, is_end));
+        if changes.is_empty() && detail.is_none() && !is_end {
+            return Ok(None);
+        }
+        let event = json(&Overview { changes, detail });
+        Ok(event.map(|event| event.id(id)))
     })
 }
 
 pub(super) async fn torrent(Shared(state): Shared<State>, Path(key): Path<TorrentKey>) -> Response {
-    match Detail::of(&state, key) {
+    let detail = state.blocking(move |state| state.service.find(key).map(Detail::of));
+    match detail.await {
         Some(detail) => Json(detail).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
@@ -127,23 +199,35 @@ pub(super) async fn torrent_events(
     Shared(state): Shared<State>,
     Path(key): Path<TorrentKey>,
 ) -> Response {
-    if state.get(key).is_none() {
+    if state
+        .blocking(move |state| state.service.find(key).is_none())
+        .await
+    {
         return StatusCode::NOT_FOUND.into_response();
     }
-    stream(state, move |state| json(&Detail::of(state, key)?))
+    stream(state, SentDetail::default(), move |state, sent, is_end| {
+        let found = state.service.find(key).ok_or(Gone)?;
+        Ok(sent.next(found, is_end).and_then(|detail| json(&detail)))
+    })
 }
 
-/// Returns some files of a torrent, because a torrent can have millions. The query `from=N` selects the first position.
+/// Returns some files of a torrent, because a torrent can have millions. The query can have `offset` and `limit`.
 pub(super) async fn files(
     Shared(state): Shared<State>,
     Path(key): Path<TorrentKey>,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let Ok(from) = value_in_query(query.as_deref(), "from") else {
+    let Ok((offset, limit)) = Query::read(query.as_deref(), &["offset", "limit"])
+        .and_then(|query| Ok((query.value("offset")?.unwrap_or(0), query.value("limit")?)))
+    else {
         return StatusCode::BAD_REQUEST.into_response();
     };
-    match state.get(key) {
-        Some(torrent) => Json(FilesView::of(&torrent, from.unwrap_or(0))).into_response(),
+    let files = state.blocking(move |state| {
+        let found = state.service.find(key)?;
+        Some(FilesView::of(&found, offset, limit))
+    });
+    match files.await {
+        Some(files) => Json(files).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
@@ -152,20 +236,14 @@ pub(super) async fn trackers(
     Shared(state): Shared<State>,
     Path(key): Path<TorrentKey>,
 ) -> Response {
-    match state.get(key) {
+    let trackers = state.blocking(move |state| {
+        let handle = state.service.find(key)?.handle;
         // A torrent that is not in the session has no trackers.
-        Some(torrent) => {
-            let trackers = torrent.trackers().unwrap_or_default();
-            Json(TrackersView::of(trackers)).into_response()
-        }
+        let trackers = handle.and_then(|handle| handle.trackers().ok());
+        Some(TrackersView::of(trackers.unwrap_or_default()))
+    });
+    match trackers.await {
+        Some(trackers) => Json(trackers).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
-    }
-}
-
-pub(super) async fn limits(Shared(state): Shared<State>, Json(limits): Json<Limits>) -> StatusCode {
-    if state.control.send(Command::Limit(limits)) {
-        StatusCode::ACCEPTED
-    } else {
-        StatusCode::SERVICE_UNAVAILABLE
     }
 }

@@ -1,4 +1,4 @@
-//! Requests that change one torrent.
+//! Requests that change torrents.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -8,100 +8,62 @@ use axum::Json;
 use axum::extract::{Path, RawQuery, State as Shared};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::api::value_in_query;
+use super::add::check_labels;
+use super::api::Query;
 use super::files::PriorityRequest;
+use super::service::{Change, Refusal};
 use super::state::State;
 use crate::command::Remove;
-use crate::handle::{HandleError, TorrentHandle};
 use crate::identity::TorrentKey;
 use crate::limits::{Limits, SeedLimits};
 
-/// Maximum number of labels of a torrent.
-const MAX_LABELS: usize = 64;
+/// Maximum number of torrents of a batch.
+const MAX_BATCH: usize = 10_000;
 
-/// Returns the answer to a command.
-fn answer(result: Result<(), HandleError>) -> Response {
-    let Err(error) = result else {
-        return StatusCode::ACCEPTED.into_response();
-    };
-    let status = match error {
-        HandleError::Stopped => StatusCode::SERVICE_UNAVAILABLE,
-        HandleError::Removed => StatusCode::NOT_FOUND,
-        HandleError::InvalidTracker => StatusCode::UNPROCESSABLE_ENTITY,
-        HandleError::Ended
-        | HandleError::Failed(_)
-        | HandleError::NotInSession
-        | HandleError::Session(_) => StatusCode::CONFLICT,
-    };
-    (status, format!("{error}\n")).into_response()
+/// What a request does with a torrent. A batch names it in the field `action`.
+#[derive(Clone, Deserialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+pub(super) enum Action {
+    Pause,
+    Resume,
+    End,
+    Verify,
+    Reannounce,
+    Remove(RemoveRequest),
+    Relocate(RelocateRequest),
+    Limits(Limits),
+    Goal(GoalRequest),
+    Labels(LabelsRequest),
+    Category(CategoryRequest),
+    AddTracker(TrackerRequest),
+    AddPeer(PeerRequest),
 }
 
-/// Calls a method of a torrent.
-fn call(
-    state: &State,
-    key: TorrentKey,
-    method: impl FnOnce(&TorrentHandle) -> Result<(), HandleError>,
-) -> Response {
-    match state.get(key) {
-        Some(torrent) => answer(method(&torrent)),
-        None => StatusCode::NOT_FOUND.into_response(),
-    }
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RemoveRequest {
+    #[serde(default)]
+    content: ContentOfRemoved,
 }
 
-fn invalid(reason: &'static str) -> Response {
-    (StatusCode::UNPROCESSABLE_ENTITY, reason).into_response()
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ContentOfRemoved {
+    #[default]
+    Keep,
+    Delete,
 }
 
-pub(super) async fn pause(Shared(state): Shared<State>, Path(key): Path<TorrentKey>) -> Response {
-    call(&state, key, TorrentHandle::pause)
-}
-
-pub(super) async fn resume(Shared(state): Shared<State>, Path(key): Path<TorrentKey>) -> Response {
-    call(&state, key, TorrentHandle::resume)
-}
-
-pub(super) async fn end(Shared(state): Shared<State>, Path(key): Path<TorrentKey>) -> Response {
-    call(&state, key, TorrentHandle::end)
-}
-
-pub(super) async fn verify(Shared(state): Shared<State>, Path(key): Path<TorrentKey>) -> Response {
-    call(&state, key, TorrentHandle::verify)
-}
-
-pub(super) async fn reannounce(
-    Shared(state): Shared<State>,
-    Path(key): Path<TorrentKey>,
-) -> Response {
-    call(&state, key, TorrentHandle::reannounce)
-}
-
-/// Removes a torrent: without its content, or with the query `content=delete`.
-pub(super) async fn remove(
-    Shared(state): Shared<State>,
-    Path(key): Path<TorrentKey>,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let content: Result<Option<String>, ()> = value_in_query(query.as_deref(), "content");
-    let content = match content.as_ref().map(Option::as_deref) {
-        Ok(None | Some("keep")) => Remove::Keep,
-        Ok(Some("delete")) => Remove::DeleteContent,
-        _ => return StatusCode::BAD_REQUEST.into_response(),
-    };
-    call(&state, key, |torrent| torrent.remove(content))
-}
-
-pub(super) async fn limits(
-    Shared(state): Shared<State>,
-    Path(key): Path<TorrentKey>,
-    Json(limits): Json<Limits>,
-) -> Response {
-    call(&state, key, |torrent| torrent.set_limits(limits))
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RelocateRequest {
+    folder: PathBuf,
 }
 
 /// For how long the content is served.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GoalRequest {
     serve: bool,
@@ -111,24 +73,146 @@ pub(super) struct GoalRequest {
     seconds: Option<f64>,
 }
 
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LabelsRequest {
+    labels: Vec<String>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CategoryRequest {
+    category: Option<String>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TrackerRequest {
+    url: String,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PeerRequest {
+    address: SocketAddr,
+}
+
+impl Action {
+    /// Returns the change, if requests may ask for it.
+    fn check(self, state: &State) -> Result<Change, Refusal> {
+        Ok(match self {
+            Self::Pause => Change::Pause,
+            Self::Resume => Change::Resume,
+            Self::End => Change::End,
+            Self::Verify => Change::Verify,
+            Self::Reannounce => Change::Reannounce,
+            Self::Remove(request) => Change::Remove(match request.content {
+                ContentOfRemoved::Keep => Remove::Keep,
+                ContentOfRemoved::Delete => Remove::DeleteContent,
+            }),
+            Self::Relocate(request) => Change::Relocate(state.permitted(request.folder)?),
+            Self::Limits(limits) => Change::Limit(limits),
+            Self::Goal(request) => Change::Seed(request.limits().map_err(Refusal::Invalid)?),
+            Self::Labels(request) => {
+                check_labels(&request.labels)?;
+                Change::Label(request.labels)
+            }
+            Self::Category(request) => Change::Category(request.category),
+            Self::AddTracker(request) => Change::AddTracker(request.url),
+            Self::AddPeer(request) => Change::AddPeer(request.address),
+        })
+    }
+}
+
 impl GoalRequest {
     /// Returns the limits, or `None` if the content is not served after its download.
-    fn limits(&self) -> Result<Option<SeedLimits>, &'static str> {
+    fn limits(&self) -> Result<Option<SeedLimits>, String> {
         if self.ratio.is_some_and(|ratio| ratio < 0.0) {
-            return Err("a ratio is not negative\n");
+            return Err("a ratio is not negative".into());
         }
         let time = self.seconds.map(Duration::try_from_secs_f64).transpose();
         let limits = SeedLimits {
             ratio: self.ratio,
             time: time
-                .map_err(|_| "seconds are not negative, and no longer than a computer counts\n")?,
+                .map_err(|_| "seconds are not negative, and no longer than a computer counts")?,
         };
         match (self.serve, limits == SeedLimits::default()) {
             (true, _) => Ok(Some(limits)),
             (false, true) => Ok(None),
-            (false, false) => Err("content that is not served has no limits\n"),
+            (false, false) => Err("content that is not served has no limits".into()),
         }
     }
+}
+
+/// Changes a torrent. May block.
+fn change(state: &State, key: TorrentKey, change: Change) -> Result<(), Refusal> {
+    let found = state.service.find(key).ok_or(Refusal::Absent)?;
+    state.service.change(found.torrent.identity.number, change)
+}
+
+/// Does what a request asks for one torrent.
+async fn act(state: State, key: TorrentKey, action: Action) -> Response {
+    let done = state.blocking(move |state| {
+        // An unknown torrent is reported before a value that cannot be used.
+        state.service.find(key).ok_or(Refusal::Absent)?;
+        change(state, key, action.check(state)?)
+    });
+    answer(done.await)
+}
+
+/// Returns the answer to a change.
+fn answer(result: Result<(), Refusal>) -> Response {
+    match result {
+        Ok(()) => StatusCode::ACCEPTED.into_response(),
+        Err(refusal) => refusal.response(),
+    }
+}
+
+pub(super) async fn pause(Shared(state): Shared<State>, Path(key): Path<TorrentKey>) -> Response {
+    act(state, key, Action::Pause).await
+}
+
+pub(super) async fn resume(Shared(state): Shared<State>, Path(key): Path<TorrentKey>) -> Response {
+    act(state, key, Action::Resume).await
+}
+
+pub(super) async fn end(Shared(state): Shared<State>, Path(key): Path<TorrentKey>) -> Response {
+    act(state, key, Action::End).await
+}
+
+pub(super) async fn verify(Shared(state): Shared<State>, Path(key): Path<TorrentKey>) -> Response {
+    act(state, key, Action::Verify).await
+}
+
+pub(super) async fn reannounce(
+    Shared(state): Shared<State>,
+    Path(key): Path<TorrentKey>,
+) -> Response {
+    act(state, key, Action::Reannounce).await
+}
+
+/// Removes a torrent: without its content, or with the query `content=delete`.
+pub(super) async fn remove(
+    Shared(state): Shared<State>,
+    Path(key): Path<TorrentKey>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let query = Query::read(query.as_deref(), &["content"]);
+    let content = query.and_then(|query| query.value::<String>("content"));
+    let content = match content.as_ref().map(Option::as_deref) {
+        Ok(None | Some("keep")) => ContentOfRemoved::Keep,
+        Ok(Some("delete")) => ContentOfRemoved::Delete,
+        _ => return StatusCode::BAD_REQUEST.into_response(),
+    };
+    act(state, key, Action::Remove(RemoveRequest { content })).await
+}
+
+pub(super) async fn limits(
+    Shared(state): Shared<State>,
+    Path(key): Path<TorrentKey>,
+    Json(limits): Json<Limits>,
+) -> Response {
+    act(state, key, Action::Limits(limits)).await
 }
 
 pub(super) async fn goal(
@@ -136,16 +220,7 @@ pub(super) async fn goal(
     Path(key): Path<TorrentKey>,
     Json(request): Json<GoalRequest>,
 ) -> Response {
-    match request.limits() {
-        Ok(limits) => call(&state, key, |torrent| torrent.set_goal(limits)),
-        Err(reason) => invalid(reason),
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct LabelsRequest {
-    labels: Vec<String>,
+    act(state, key, Action::Goal(request)).await
 }
 
 pub(super) async fn labels(
@@ -153,35 +228,24 @@ pub(super) async fn labels(
     Path(key): Path<TorrentKey>,
     Json(request): Json<LabelsRequest>,
 ) -> Response {
-    if request.labels.len() > MAX_LABELS {
-        return invalid("a torrent has at most 64 labels\n");
-    }
-    call(&state, key, |torrent| torrent.set_labels(request.labels))
+    act(state, key, Action::Labels(request)).await
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RelocateRequest {
-    folder: PathBuf,
+pub(super) async fn category(
+    Shared(state): Shared<State>,
+    Path(key): Path<TorrentKey>,
+    Json(request): Json<CategoryRequest>,
+) -> Response {
+    act(state, key, Action::Category(request)).await
 }
 
-/// Moves the content to a folder that the settings permit.
+/// Moves the content to a folder in which requests may place content.
 pub(super) async fn relocate(
     Shared(state): Shared<State>,
     Path(key): Path<TorrentKey>,
     Json(request): Json<RelocateRequest>,
 ) -> Response {
-    if !state.permits(&request.folder) {
-        let reason = "content may not be moved to this folder\n";
-        return (StatusCode::FORBIDDEN, reason).into_response();
-    }
-    call(&state, key, |torrent| torrent.relocate(request.folder))
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct TrackerRequest {
-    url: String,
+    act(state, key, Action::Relocate(request)).await
 }
 
 pub(super) async fn add_tracker(
@@ -189,13 +253,7 @@ pub(super) async fn add_tracker(
     Path(key): Path<TorrentKey>,
     Json(request): Json<TrackerRequest>,
 ) -> Response {
-    call(&state, key, |torrent| torrent.add_tracker(&request.url))
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PeerRequest {
-    address: SocketAddr,
+    act(state, key, Action::AddTracker(request)).await
 }
 
 pub(super) async fn add_peer(
@@ -203,7 +261,7 @@ pub(super) async fn add_peer(
     Path(key): Path<TorrentKey>,
     Json(request): Json<PeerRequest>,
 ) -> Response {
-    call(&state, key, |torrent| torrent.add_peer(request.address))
+    act(state, key, Action::AddPeer(request)).await
 }
 
 /// Sets the priority of files of a download.
@@ -212,11 +270,86 @@ pub(super) async fn prioritize(
     Path(key): Path<TorrentKey>,
     Json(request): Json<PriorityRequest>,
 ) -> Response {
-    let Some(torrent) = state.get(key) else {
-        return StatusCode::NOT_FOUND.into_response();
-    };
-    match request.check(&torrent.snapshot()) {
-        Ok(()) => answer(torrent.set_priorities(&request.files, request.priority.into())),
-        Err(refusal) => refusal.into_response(),
+    let done = state.blocking(move |state| {
+        let found = state.service.find(key).ok_or(Refusal::Absent)?;
+        request.check(&found.torrent)?;
+        let (number, priority) = (found.torrent.identity.number, request.priority.into());
+        let change = Change::Prioritize(request.files, priority);
+        state.service.change(number, change)
+    });
+    answer(done.await)
+}
+
+/// One change of many torrents.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BatchRequest {
+    /// The torrents, unless the request is for all of them.
+    #[serde(default)]
+    torrents: Option<Vec<String>>,
+    #[serde(default)]
+    all: bool,
+    change: Action,
+}
+
+#[derive(Serialize)]
+struct BatchView {
+    results: Vec<ResultView>,
+}
+
+/// What became of one torrent of a batch.
+#[derive(Serialize)]
+struct ResultView {
+    /// The torrent as the request named it, or its number.
+    torrent: String,
+    /// The status that a request for this torrent alone would have had.
+    status: u16,
+    error: Option<String>,
+}
+
+/// Changes many torrents, one after the other. The answer has a result for each.
+pub(super) async fn batch(
+    Shared(state): Shared<State>,
+    Json(request): Json<BatchRequest>,
+) -> Response {
+    let done = state.blocking(move |state| {
+        let to_do = request.change.check(state)?;
+        let torrents = match (request.torrents, request.all) {
+            (Some(torrents), false) => torrents,
+            (None, true) => {
+                let snapshot = state.service.snapshot();
+                let torrents = snapshot.torrents.iter();
+                torrents.map(|it| it.identity.number.to_string()).collect()
+            }
+            _ => {
+                let reason = "either a list of torrents or all of them";
+                return Err(Refusal::Invalid(reason.into()));
+            }
+        };
+        if torrents.len() > MAX_BATCH {
+            let reason = format!("a batch has at most {MAX_BATCH} torrents");
+            return Err(Refusal::Invalid(reason));
+        }
+        let results = torrents.into_iter().map(|torrent| {
+            let key = torrent.parse::<TorrentKey>();
+            let key = key.map_err(|error| Refusal::Invalid(error.to_string()));
+            let changed = key.and_then(|key| change(state, key, to_do.clone()));
+            let refusal = changed.err();
+            let status = refusal
+                .as_ref()
+                .map_or(StatusCode::ACCEPTED, Refusal::status);
+            ResultView {
+                torrent,
+                status: status.as_u16(),
+                error: refusal.map(|refusal| refusal.to_string()),
+            }
+        });
+        Ok(BatchView {
+            results: results.collect(),
+        })
+    });
+    match done.await {
+        Ok(results) => Json(results).into_response(),
+        Err(refusal) => refusal.response(),
     }
 }

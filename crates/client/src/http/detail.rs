@@ -5,8 +5,7 @@ use hashlane_swarm::Peer;
 use hashlane_verify::bitfield::bitfield;
 use serde::Serialize;
 
-use super::state::State;
-use crate::identity::TorrentKey;
+use super::service::Found;
 use crate::rates::RateHistory;
 use crate::snapshot::TorrentSnapshot;
 
@@ -62,10 +61,12 @@ impl From<Peer> for PeerView {
 }
 
 impl Detail {
-    pub(super) fn of(state: &State, key: TorrentKey) -> Option<Self> {
-        let handle = state.get(key)?;
-        let torrent = handle.snapshot();
-        let (have, mut peers) = match handle.have().ok().zip(handle.peers().ok()) {
+    pub(super) fn of(found: Found) -> Self {
+        let Found { torrent, handle } = found;
+        let in_session = handle
+            .as_ref()
+            .and_then(|handle| handle.have().ok().zip(handle.peers().ok()));
+        let (have, mut peers) = match in_session {
             Some((have, peers)) => (bitfield(have), peers),
             // A complete torrent keeps its pieces after its end.
             None if torrent.is_complete => {
@@ -76,13 +77,13 @@ impl Detail {
         let rate = |peer: &Peer| peer.down_rate + peer.up_rate;
         peers.sort_by(|a, b| rate(b).cmp(&rate(a)).then(a.address.cmp(&b.address)));
         peers.truncate(MAX_PEERS);
-        Some(Self {
+        Self {
             have: BASE64.encode(&have),
-            wrong: BASE64.encode(&bitfield(handle.wrong().iter().copied())),
-            rate_history: RateHistoryView::of(&handle.rate_history()),
+            wrong: BASE64.encode(&bitfield(torrent.detail.wrong.iter().copied())),
+            rate_history: RateHistoryView::of(&torrent.detail.history),
             peer_list: peers.into_iter().map(PeerView::from).collect(),
             torrent,
-        })
+        }
     }
 }
 

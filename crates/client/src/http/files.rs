@@ -1,14 +1,15 @@
 //! The files of a torrent, and their priorities.
 
-use axum::http::StatusCode;
 use hashlane_swarm::Priority;
 use serde::{Deserialize, Serialize};
 
+use super::service::{Found, Refusal};
+use crate::file::files;
 use crate::handle::TorrentHandle;
 use crate::snapshot::TorrentSnapshot;
 
-/// Maximum number of files in an answer.
-const MAX_FILES: usize = 500;
+/// Number of files in an answer that does not ask for another number, and its maximum.
+const FILES: (usize, usize) = (500, 5000);
 
 /// Some files of a torrent.
 #[derive(Serialize)]
@@ -64,11 +65,13 @@ impl From<PriorityName> for Priority {
 }
 
 impl FilesView {
-    /// Returns the files of a torrent from this position on, or no files while its metadata is unknown.
-    pub(super) fn of(torrent: &TorrentHandle, from: usize) -> Self {
-        let files = torrent.files_in(from..from.saturating_add(MAX_FILES));
-        let snapshot = torrent.snapshot();
-        let files = files.into_iter().map(|file| FileView {
+    /// Returns files of a torrent from a position on, or no files while its metadata is unknown.
+    pub(super) fn of(found: &Found, offset: usize, limit: Option<usize>) -> Self {
+        let progress = found.handle.as_ref().and_then(TorrentHandle::file_progress);
+        let snapshot = &found.torrent;
+        let files = files(snapshot, offset, progress.as_deref());
+        let files = files.take(limit.unwrap_or(FILES.0).min(FILES.1));
+        let files = files.map(|file| FileView {
             number: file.number,
             path: file.path,
             length_bytes: file.length_bytes,
@@ -94,10 +97,7 @@ pub(super) struct PriorityRequest {
 
 impl PriorityRequest {
     /// Refuses unknown files, a torrent that is only served, and an empty selection.
-    pub(super) fn check(
-        &self,
-        torrent: &TorrentSnapshot,
-    ) -> Result<(), (StatusCode, &'static str)> {
+    pub(super) fn check(&self, torrent: &TorrentSnapshot) -> Result<(), Refusal> {
         let mut priorities: Vec<PriorityName> = torrent
             .detail
             .priorities
@@ -105,20 +105,20 @@ impl PriorityRequest {
             .map(|priority| (*priority).into())
             .collect();
         if !torrent.is_download {
-            return Err((StatusCode::CONFLICT, "only downloads have priorities\n"));
+            return Err(Refusal::Conflict("only downloads have priorities".into()));
         }
         for file in &self.files {
             match priorities.get_mut(*file as usize) {
                 Some(priority) => *priority = self.priority,
-                None => return Err((StatusCode::UNPROCESSABLE_ENTITY, "there is no such file\n")),
+                None => return Err(Refusal::Invalid("there is no such file".into())),
             }
         }
         if priorities
             .iter()
             .all(|priority| *priority == PriorityName::Skip)
         {
-            let reason = "at least one file must stay selected\n";
-            return Err((StatusCode::UNPROCESSABLE_ENTITY, reason));
+            let reason = "at least one file must stay selected";
+            return Err(Refusal::Invalid(reason.into()));
         }
         Ok(())
     }

@@ -140,7 +140,8 @@ impl Collector for Torrents {
 
 pub(super) async fn metrics(Shared(state): Shared<State>) -> Response {
     let mut registry = Registry::with_prefix("hashlane");
-    registry.register_collector(Box::new(Torrents(state.snapshot())));
+    let snapshot = state.blocking(|state| state.service.snapshot()).await;
+    registry.register_collector(Box::new(Torrents(snapshot)));
     let mut text = String::new();
     match prometheus_client::encoding::text::encode(&mut text, &registry) {
         Ok(()) => ([(CONTENT_TYPE, OPEN_METRICS)], text).into_response(),

@@ -1,51 +1,128 @@
 //! State shared by all requests.
 
+use std::panic::resume_unwind;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-use crate::control::Control;
-use crate::handle::TorrentHandle;
-use crate::identity::TorrentKey;
-use crate::snapshot::Snapshot;
+use super::delta::Delta;
+use super::jobs::Jobs;
+use super::service::{Refusal, Service};
+use crate::config::{Config, Http};
+use crate::fetch;
 
 /// Maximum number of event streams.
 const MAX_STREAMS: usize = 32;
 
+/// Time for which all streams share the comparison with the latest snapshot.
+const FRESH: Duration = Duration::from_millis(250);
+
 /// State shared by all requests.
 #[derive(Clone)]
 pub(super) struct State {
-    pub(super) control: Control,
-    /// Folders that requests may move content to.
-    folders: Arc<[PathBuf]>,
+    pub(super) service: Arc<dyn Service>,
+    /// The settings of the client.
+    pub(super) config: Arc<Config>,
+    pub(super) jobs: Arc<Jobs>,
+    /// Folders in which requests may place content.
+    pub(super) folders: Arc<[PathBuf]>,
+    fetches_local: bool,
+    delta: Arc<Mutex<Fresh>>,
     streams: Arc<Semaphore>,
     /// Changes when the client ends.
     ended: watch::Receiver<()>,
 }
 
+/// The changes of all torrents, and the time of the last comparison.
+struct Fresh {
+    delta: Delta,
+    updated: Option<Instant>,
+}
+
 impl State {
-    pub(super) fn new(control: Control, folders: &[PathBuf], ended: watch::Receiver<()>) -> Self {
-        Self {
-            control,
-            folders: folders.into(),
+    pub(super) fn new(
+        service: Arc<dyn Service>,
+        config: &Config,
+        http: &Http,
+        ended: watch::Receiver<()>,
+    ) -> std::io::Result<Self> {
+        Ok(Self {
+            service,
+            config: Arc::new(config.clone()),
+            jobs: Arc::default(),
+            folders: http.folders.as_slice().into(),
+            fetches_local: http.fetches_local,
+            delta: Arc::new(Mutex::new(Fresh {
+                delta: Delta::new()?,
+                updated: None,
+            })),
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
             ended,
+        })
+    }
+
+    /// Returns the request for the .torrent file of a URL.
+    pub(super) fn fetch(&self, url: &str) -> fetch::Request {
+        fetch::Request {
+            url: url.to_owned(),
+            proxy: self.config.session.proxy.clone(),
+            bind: self.config.bind,
+            timeout: None,
+            max_len: self.config.max_metainfo_len,
+            is_public: !self.fetches_local,
         }
     }
 
-    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
-        self.control.snapshot()
+    /// Calls a function that may block, on a thread for that.
+    pub(super) async fn blocking<T: Send + 'static>(
+        &self,
+        function: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> T {
+        let state = self.clone();
+        let called = tokio::task::spawn_blocking(move || function(&state)).await;
+        called.unwrap_or_else(|error| resume_unwind(error.into_panic()))
     }
 
-    /// Returns the torrent of a key.
-    pub(super) fn get(&self, key: TorrentKey) -> Option<TorrentHandle> {
-        self.control.get(key)
-    }
-
-    /// Returns `true` if requests may move content to a folder.
+    /// Returns `true` if requests may place content in a folder.
     pub(super) fn permits(&self, folder: &Path) -> bool {
         self.folders.iter().any(|root| is_below(folder, root))
+    }
+
+    /// Returns a folder in which requests may place content.
+    pub(super) fn permitted(&self, folder: PathBuf) -> Result<PathBuf, Refusal> {
+        if self.permits(&folder) {
+            return Ok(folder);
+        }
+        let reason = "content may not be placed in this folder";
+        Err(Refusal::Forbidden(reason.into()))
+    }
+
+    /// Returns the changes of all torrents. They are those of now if `is_last`, and otherwise at most [`FRESH`] old.
+    pub(super) fn with_delta<T>(&self, is_last: bool, question: impl FnOnce(&Delta) -> T) -> T {
+        let mut fresh = self.fresh();
+        if is_last
+            || fresh
+                .updated
+                .is_none_or(|updated| updated.elapsed() >= FRESH)
+        {
+            fresh.delta.update(&self.service.snapshot());
+            fresh.updated = Some(Instant::now());
+        }
+        question(&fresh.delta)
+    }
+
+    /// Returns the changes of all torrents as they were compared last.
+    pub(super) fn with_known_delta<T>(&self, question: impl FnOnce(&Delta) -> T) -> T {
+        question(&self.fresh().delta)
+    }
+
+    fn fresh(&self) -> MutexGuard<'_, Fresh> {
+        // No code that holds the lock leaves the state inconsistent.
+        self.delta.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns a place among the event streams, unless all are taken.
@@ -62,6 +139,22 @@ impl State {
     pub(super) async fn streams_end(&self) {
         // The semaphore is never closed.
         let _ = self.streams.acquire_many(MAX_STREAMS as u32).await;
+    }
+}
+
+impl Refusal {
+    pub(super) fn status(&self) -> StatusCode {
+        match self {
+            Self::Absent => StatusCode::NOT_FOUND,
+            Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Forbidden(_) => StatusCode::FORBIDDEN,
+            Self::Conflict(_) => StatusCode::CONFLICT,
+            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    pub(super) fn response(&self) -> Response {
+        (self.status(), format!("{self}\n")).into_response()
     }
 }
 

@@ -42,6 +42,8 @@ impl Machine {
                     bind: shared.config.bind,
                     timeout: self.timeout(),
                     max_len: shared.config.max_metainfo_len,
+                    // The user of the program has chosen it.
+                    is_public: false,
                 };
                 let (number, inbox) = (self.number(), shared.inbox.clone());
                 fetch::start(request, move |result| {

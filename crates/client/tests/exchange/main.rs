@@ -201,6 +201,8 @@ fn a_torrent_too_many_is_refused() {
             address: ([127, 0, 0, 1], 0).into(),
             origins: Vec::new(),
             folders: Vec::new(),
+            auth: hashlane_client::http::Auth::NewToken,
+            fetches_local: false,
         }),
         additions: hashlane_client::Additions {
             goal: Some(download(Source::Url(String::new()), folder.path(), Existing::Resume).goal),
@@ -217,7 +219,7 @@ fn a_torrent_too_many_is_refused() {
         cancel,
     };
     let (url, token) = running.wait_for(|event| match event {
-        Event::Page { url, token } => Some((url.clone(), token.clone())),
+        Event::Page { url, token } => Some((url.clone(), token.clone()?)),
         _ => None,
     });
     let address = url.trim_start_matches("http://").trim_end_matches('/');
@@ -228,7 +230,7 @@ fn a_torrent_too_many_is_refused() {
         let (len, json) = (body.len(), "application/json");
         write!(
             stream,
-            "POST /api/v1/magnets HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\
+            "POST /api/v1/torrents HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\
              Content-Type: {json}\r\nContent-Length: {len}\r\nConnection: close\r\n\r\n{body}"
         )
         .unwrap();

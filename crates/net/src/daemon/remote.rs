@@ -14,7 +14,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
-use hashlane_cli::options::network::secret_line;
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Env, RemoteOptions};
 use hashlane_client::{
@@ -25,7 +24,7 @@ use hashlane_remote::model::{
     self, Added, Category, Change, File, Goal, GroupChange, Groups, NewTorrent, Peer, Priority,
     Refusal, Session, SessionChange, Source, Statistics, Torrent, Tracker,
 };
-use hashlane_remote::{Control, Listen, Login, serve_qbittorrent, serve_transmission};
+use hashlane_remote::{Control, Listen, serve_qbittorrent, serve_transmission};
 use hashlane_server::Server;
 use hashlane_store::{Choices, Metainfo, Name, Place, Priorities, StoreError, Target};
 use hashlane_verify::{HashVersions, Layout, files_of};
@@ -33,7 +32,7 @@ use hashlane_verify::{HashVersions, Layout, files_of};
 use super::queue::QueueMove;
 use super::report::New;
 use super::torrents::{Torrents, lock};
-use crate::config::absolute;
+use crate::config::{absolute, login};
 
 /// What programs may do besides controlling torrents.
 struct Rights {
@@ -85,19 +84,10 @@ pub(super) fn serve(
 
 /// Returns who may use a protocol at an address.
 fn listen(env: &Env, options: &RemoteOptions, address: SocketAddr) -> anyhow::Result<Listen> {
-    let login = match (&options.remote_user, &options.remote_password_file) {
-        (Some(user), Some(path)) => {
-            let context = || format!("--remote-password-file {}", path.display());
-            let password = secret_line(env, path).with_context(context)?;
-            Some(Login::new(user, &password).with_context(context)?)
-        }
-        (None, None) => None,
-        // Not only one of them: without a login, everybody on this machine could control the daemon.
-        _ => anyhow::bail!("--remote-user and --remote-password-file must be given together"),
-    };
+    let password = options.remote_password_file.as_deref();
     Ok(Listen {
         address,
-        login,
+        login: login(env, "--remote", options.remote_user.as_deref(), password)?,
         hosts: options.remote_hosts.clone(),
         is_open: options.insecure_no_auth,
     })
@@ -354,7 +344,7 @@ impl From<model::QueueMove> for QueueMove {
 }
 
 /// Gives files a priority, or deselects them.
-fn set_priority(priorities: &mut Priorities, files: &[u32], priority: Option<Priority>) {
+pub(super) fn set_priority(priorities: &mut Priorities, files: &[u32], priority: Option<Priority>) {
     for file in files {
         let Priorities { skip, low, high } = priorities;
         for set in [&mut *skip, &mut *low, &mut *high] {
@@ -378,7 +368,7 @@ fn client_priority(priority: Option<Priority>) -> hashlane_client::Priority {
     }
 }
 
-fn model_priority(priority: hashlane_client::Priority) -> Option<Priority> {
+pub(super) fn model_priority(priority: hashlane_client::Priority) -> Option<Priority> {
     match priority {
         hashlane_client::Priority::Skip => None,
         hashlane_client::Priority::Low => Some(Priority::Low),

@@ -5,13 +5,13 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hashlane_cli::control::{Add, StatusReply, TorrentReply};
 use hashlane_cli::tables::Tables;
 use hashlane_client::{
-    Activity, AddOptions, Client, Command, Event, Limits, Priority, Remove, TorrentError,
+    Activity, AddOptions, Client, Command, Event, Limits, Priority, Remove, Snapshot, TorrentError,
     TorrentHandle, TorrentKey, TorrentSnapshot,
 };
 use hashlane_metainfo::Torrent;
@@ -50,6 +50,8 @@ pub(super) struct Torrents {
     /// The tables of the configuration.
     pub(super) tables: Tables,
     running: HashMap<Name, Running>,
+    /// The number of the next torrent, for requests.
+    next_number: usize,
     /// The names of torrents by their numbers in the client.
     names: HashMap<usize, Name>,
     /// The time of the last tick.
@@ -64,6 +66,8 @@ pub(super) struct Torrents {
 
 /// A torrent of the folder.
 struct Running {
+    /// The number by which requests know the torrent. It stays when the torrent is started again.
+    number: usize,
     /// The torrent in the client, unless it has not started yet.
     handle: Option<TorrentHandle>,
     /// The totals without those of the client.
@@ -104,6 +108,7 @@ impl Torrents {
             defaults,
             tables,
             running: HashMap::new(),
+            next_number: 0,
             names: HashMap::new(),
             ticked: Instant::now(),
             saved: Instant::now(),
@@ -571,6 +576,44 @@ impl Torrents {
         (activity, running.held.clone())
     }
 
+    /// Returns the number by which requests know a torrent.
+    pub(super) fn number(&self, name: Name) -> Option<usize> {
+        Some(self.running.get(&name)?.number)
+    }
+
+    /// Returns the torrent that requests know by a number.
+    pub(super) fn numbered(&self, number: usize) -> Option<Name> {
+        let mut running = self.running.iter();
+        let found = running.find(|(_, running)| running.number == number);
+        found.map(|(name, _)| *name)
+    }
+
+    /// Returns the latest snapshot of the client.
+    pub(super) fn client_snapshot(&self) -> Arc<Snapshot> {
+        let client = self.client.as_ref();
+        client.map(Client::snapshot).unwrap_or_default()
+    }
+
+    /// Returns the state of a torrent in a snapshot of the client, with the activity and the reason if it waits, and with
+    /// another number.
+    pub(super) fn in_snapshot(&self, name: Name, all: &Snapshot) -> Option<TorrentSnapshot> {
+        let running = self.running.get(&name)?;
+        let number = running.handle.as_ref().map(TorrentHandle::number);
+        let found = number.and_then(|number| all.find(TorrentKey::Number(number)));
+        let mut torrent = found
+            .cloned()
+            .unwrap_or_else(|| TorrentSnapshot::new(running.number, ""));
+        torrent.identity.number = running.number;
+        if let Some(wait) = &running.wait {
+            torrent.activity = wait.activity;
+            torrent.error = Some(wait.reason.clone());
+        }
+        if let Some(held) = &running.held {
+            torrent.error = Some(held.clone());
+        }
+        Some(torrent)
+    }
+
     /// Returns the rate limits of the session in bytes per second: of downloads, and of uploads.
     pub(super) fn limits(&self) -> (Option<u32>, Option<u32>) {
         let snapshot = self.client.as_ref().map(Client::snapshot);
@@ -671,6 +714,10 @@ impl Torrents {
     fn running_of(&mut self, name: Name) -> &mut Running {
         let base = self.totals_of(name);
         self.running.entry(name).or_insert_with(|| Running {
+            number: {
+                self.next_number += 1;
+                self.next_number - 1
+            },
             handle: None,
             base,
             held: None,

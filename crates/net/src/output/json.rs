@@ -75,7 +75,10 @@ pub(super) enum Report<'r> {
     /// The session accepts peers at this address.
     Listening { address: SocketAddr },
     /// The page is served at this address.
-    Page { url: &'r str, token: &'r str },
+    Page {
+        url: &'r str,
+        token: Option<&'r str>,
+    },
     /// A piece was downloaded.
     Piece { piece: u32 },
     /// A download is complete and was verified again.

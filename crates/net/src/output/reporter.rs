@@ -114,7 +114,7 @@ impl Reporter {
                     format!("{label}: added")
                 })
             }
-            Event::Page { url, token } => self.page(env, url, token),
+            Event::Page { url, token } => self.page(env, url, token.as_deref()),
             Event::ForeignNames {
                 torrent,
                 name,
@@ -227,8 +227,9 @@ impl Reporter {
         }
     }
 
-    fn page(&self, env: &mut Env, url: &str, token: &str) -> anyhow::Result<()> {
-        let text = format!("page: {url}#{token}");
+    fn page(&self, env: &mut Env, url: &str, token: Option<&str>) -> anyhow::Result<()> {
+        let token_of_url = token.map_or_else(String::new, |token| format!("#{token}"));
+        let text = format!("page: {url}{token_of_url}");
         if self.is_quiet && !self.is_json {
             // The address of the requested page is a result, so that --quiet prints it too.
             writeln!(env.stdout, "{text}")?;

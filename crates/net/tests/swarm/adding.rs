@@ -36,10 +36,10 @@ fn torrents_that_requests_add() {
     assert_eq!(add(&[kind, bearer], &bytes), 201);
     let link = json!({"link": content.magnet(&file)}).to_string();
     assert_eq!(
-        page.change("POST /api/v1/magnets", r#"{"link": "magnet:?x"}"#),
+        page.change("POST /api/v1/torrents", r#"{"link": "magnet:?x"}"#),
         422
     );
-    assert_eq!(page.change("POST /api/v1/magnets", &link), 201);
+    assert_eq!(page.change("POST /api/v1/torrents", &link), 201);
     page.wait_for(|all| {
         (0..2).all(|n| all["torrents"][n]["complete"] == true && all["accepts_torrents"] == true)
     });

@@ -64,7 +64,7 @@ fn an_addition_is_answered_by_the_torrent() {
     assert_eq!((again.status, again.json()), (200, expected));
     for link in [v1, v2] {
         let body = json!({"link": link}).to_string();
-        assert_eq!(page.change("POST /api/v1/magnets", &body), 200);
+        assert_eq!(page.change("POST /api/v1/torrents", &body), 200);
     }
     wait_for(&page, 0, is_serving);
     assert_eq!(page.change("POST /api/v1/torrents/0/end", ""), 202);
@@ -73,8 +73,8 @@ fn an_addition_is_answered_by_the_torrent() {
     assert_eq!((second.status, &second.json()["number"]), (201, &json!(1)));
     // An unknown info-hash is a torrent, too.
     let link = json!({"link": "1".repeat(40)}).to_string();
-    assert_eq!(page.change("POST /api/v1/magnets", &link), 201);
-    assert_eq!(page.change("POST /api/v1/magnets", &link), 200);
+    assert_eq!(page.change("POST /api/v1/torrents", &link), 201);
+    assert_eq!(page.change("POST /api/v1/torrents", &link), 200);
     assert_eq!(
         page.get(&format!("/api/v1/torrents/{}", "1".repeat(40)))
             .status,

@@ -220,10 +220,10 @@ fn ended_torrents_are_added_again() {
     assert_eq!(page.change("POST /api/v1/torrents/2/end", ""), 202);
     wait_for(&page, 2, "ended");
     let link = serde_json::json!({"link": content.magnet(&torrent)}).to_string();
-    assert_eq!(page.change("POST /api/v1/magnets", &link), 201);
+    assert_eq!(page.change("POST /api/v1/torrents", &link), 201);
     wait_for(&page, 3, "serving");
     // A torrent that has not ended still occupies its path. A request would not add it.
-    assert_eq!(page.change("POST /api/v1/magnets", &link), 200);
+    assert_eq!(page.change("POST /api/v1/torrents", &link), 200);
     fs::copy(&torrent, watched.path().join("again.torrent")).unwrap();
     wait_for(&page, 4, "failed");
     page.peer

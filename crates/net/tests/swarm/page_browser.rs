@@ -155,21 +155,21 @@ fn a_token_in_chromium() {
     browser.click("#read-only summary");
     browser.write("#token", "00000000");
     browser.click("#read-only button");
-    browser.click("#pause");
     browser.wait_for(
         "return document.getElementById('refusal').innerText.startsWith('The token is wrong')",
     );
     assert_eq!(is_hidden("actions"), true);
     browser.write("#token", &page.with_token());
     browser.click("#read-only button");
+    browser.wait_for("return !document.getElementById('actions').hidden");
     browser.click("#pause");
     page.wait_for(torrent_is("paused"));
-    // The address with the token can be opened in the same tab.
-    browser.run("sessionStorage.clear(); return null");
+    // The session lasts when the page is loaded again, until its end.
     browser.open(&page.url);
-    browser.wait_for(
-        "return document.getElementById('actions').hidden && document.readyState === 'complete'",
-    );
+    browser.wait_for("return !document.getElementById('actions').hidden");
+    browser.click("#logout");
+    browser.wait_for("return document.getElementById('actions').hidden");
+    // The address with the token can be opened in the same tab.
     browser.open(&page.with_token());
     browser.wait_for("return !document.getElementById('actions').hidden");
     assert_eq!(browser.run("return location.href"), page.url);

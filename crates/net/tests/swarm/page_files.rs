@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::http::open;
-use super::page::{Page, served, torrent_is};
+use super::page::{Page, Torrents, served, torrent_is};
 use super::peers::{Content, Peer};
 use super::tracker::Tracker;
 
@@ -60,7 +60,7 @@ fn a_selection_that_changes() {
         assert_eq!(files[2]["path"], "sub/b.bin");
         assert_eq!(files[2]["priority"], "skip");
         assert_eq!(
-            page.get(&format!("{FILES}?from=2")).json()["files"][0]["number"],
+            page.get(&format!("{FILES}?offset=2")).json()["files"][0]["number"],
             2
         );
 
@@ -68,7 +68,7 @@ fn a_selection_that_changes() {
         assert_eq!(set(&page, &[3], "high"), 422);
         assert_eq!(set(&page, &[0], "highest"), 422);
         assert_eq!(set(&page, &[0], "skip"), 422);
-        assert_eq!(page.get(&format!("{FILES}?from=x")).status, 400);
+        assert_eq!(page.get(&format!("{FILES}?offset=x")).status, 400);
 
         // While the download runs, the small file is selected instead of the large one.
         assert_eq!(set(&page, &[2], "high"), 202);
@@ -84,7 +84,7 @@ fn a_selection_that_changes() {
         // After the download, the other files are selected.
         assert_eq!(set(&page, &[0, 1], "normal"), 202);
         page.wait_for(torrent_is("downloading"));
-        page.change("PUT /api/v1/limits", r#"{"max_down": null}"#);
+        page.change("PATCH /api/v1/config", r#"{"max_down": null}"#);
         page.wait_for(|all| torrent_is("serving")(all) && all["torrents"][0]["complete"] == true);
         content.assert_same("tree", folder.path());
         assert_eq!(page.peer.interrupt().code, Some(0), "{version}");
@@ -115,7 +115,7 @@ fn a_file_of_the_user_is_not_selected() {
         "{warning}"
     );
     assert_eq!(page.get(FILES).json()["files"][2]["priority"], "skip");
-    page.change("PUT /api/v1/limits", r#"{"max_down": null}"#);
+    page.change("PATCH /api/v1/config", r#"{"max_down": null}"#);
     page.wait_for(torrent_is("serving"));
     assert_eq!(fs::read(&own).unwrap(), b"not of the torrent");
     assert_eq!(page.peer.interrupt().code, Some(0));
@@ -202,11 +202,12 @@ fn the_end_is_an_event() {
         lines.iter().any(|line| line.contains("event: end")),
         "{lines:#?}"
     );
-    let last = lines.iter().rev().find(|line| line.starts_with("data: "));
-    let last = last.unwrap();
-    let state: Value = serde_json::from_str(last.trim_start_matches("data: ")).unwrap();
-    assert_eq!(state["torrents"][0]["activity"], "ended");
-    assert_eq!(state["torrents"][0]["complete"], true);
+    let mut torrents = Torrents::default();
+    let events = lines.iter().filter_map(|line| line.strip_prefix("data: "));
+    let events = events.map(|event| torrents.apply(serde_json::from_str(event).unwrap()));
+    let state = events.last().unwrap();
+    assert_eq!(torrents.0[&0]["activity"], "ended");
+    assert_eq!(torrents.0[&0]["complete"], true);
     let have = data_encoding::BASE64.decode(state["detail"]["have"].as_str().unwrap().as_bytes());
     let n_have: u32 = have.unwrap().iter().map(|byte| byte.count_ones()).sum();
     assert_eq!(n_have, 39);

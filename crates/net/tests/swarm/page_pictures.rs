@@ -165,7 +165,7 @@ fn pictures_in_chromium() {
     if std::env::var_os("HASHLANE_TEST_PICTURES").is_some() {
         for limit in [700, 500, 900, 350] {
             let body = format!("{{\"max_down\": {}}}", limit << 10);
-            gallery.page.change("PUT /api/v1/limits", &body);
+            gallery.page.change("PATCH /api/v1/config", &body);
             std::thread::sleep(Duration::from_secs(8));
         }
     }

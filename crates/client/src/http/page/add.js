@@ -32,7 +32,7 @@ async function addAll(send, files, text) {
     if (problem !== "") refused.push(`${plain(name)}: ${problem}`);
   };
   for (const file of files) await add(file.name, "torrents", "application/x-bittorrent", file);
-  for (const link of links) await add(link.slice(0, MAX_NAME), "magnets", "application/json", JSON.stringify({ link }));
+  for (const link of links) await add(link.slice(0, MAX_NAME), "torrents", "application/json", JSON.stringify({ link }));
   const n = files.length + links.length - refused.length;
   notice("added", n > 0 ? `${count(n, "torrent")} added.` : "");
   const problem = problemOf(words.filter((word) => !isLink(word)));

@@ -1,6 +1,6 @@
-// One stream of server-sent events brings the state of all torrents, with the detail of the chosen one. Files and trackers
-// are requested while their tab is open. Commands go back as requests with the token, which came in the fragment of the
-// address: browsers never send that.
+// One stream of server-sent events brings the changes of all torrents, with the detail of the chosen one. Files and trackers
+// are requested while their tab is open. The page logs in with the token in the fragment of the address, which browsers never
+// send, or with what a person types. It has a session then: a cookie, which the stream needs, and a token that commands carry.
 
 import { startAdding } from "./add.js";
 import { firstFile, resetLists, showFiles, showPeers, showTrackers, startLists } from "./lists.js";
@@ -13,22 +13,71 @@ const TAB_INTERVAL = 2000;
 
 const TABS = ["overview", "files", "peers", "trackers"];
 
-let token = null;
+// What the page may do, and the token of its session.
+let session = { read: true, change: false, csrf_token: null };
 let chosen = null;
 let tab = "overview";
 let source = null;
 let torrents = [];
+// The torrents by their numbers, and the name of the event that was applied last.
+const known = new Map();
+let lastEvent = null;
+const limits = { max_down: null, max_up: null };
 let acceptsTorrents = false;
 // The chosen torrent as it was last shown.
 let detail = null;
 
-function takeToken(text) {
-  token = text;
-  if (text === null) sessionStorage.removeItem("token");
-  else sessionStorage.setItem("token", text);
-  $("limits").hidden = text === null;
-  $("read-only").hidden = text !== null;
+function takeSession(view) {
+  session = view;
+  $("limits").hidden = !view.change;
+  $("logout").hidden = view.csrf_token === null;
+  $("read-only").hidden = view.change;
+  $("read-only").open ||= !view.read;
+  $("token-login").hidden = !view.token_login;
+  $("password-login").hidden = !view.password_login;
+  setText($("read-only").querySelector("summary"), view.read
+    ? "Read only: this page was opened without its token"
+    : "Log in to see the torrents");
+  setText($("login-hint"), view.token_login
+    ? "Open the address that hashlane printed in the terminal, including the part after #. Or paste that address, or the token:"
+    : "");
+  $("list").hidden = !view.read;
+  if (!view.read) {
+    $("detail").hidden = true;
+    source?.close();
+    setText($("totals"), "");
+  }
   if (detail !== null) showDetail(detail);
+}
+
+// Asks what the page may do. Browsers keep the session of a page that is loaded again.
+async function askSession() {
+  const response = await fetch("api/v1/session");
+  takeSession(await response.json());
+}
+
+// Logs in, and shows what the page may do then.
+async function logIn(credentials) {
+  try {
+    const headers = { "Content-Type": "application/json" };
+    const response = await fetch("api/v1/session", { method: "POST", headers, body: JSON.stringify(credentials) });
+    if (response.status === 401) {
+      await askSession();
+      notice("refusal", "token" in credentials
+        ? "The token is wrong, or of an earlier start of the program. Open the address that is in the terminal now."
+        : "The user name or the password is wrong.");
+      return;
+    }
+    if (!response.ok) {
+      notice("refusal", `The login was refused: ${plain(await response.text()) || response.statusText}`);
+      return;
+    }
+    takeSession(await response.json());
+    notice("refusal", "");
+    listen();
+  } catch (error) {
+    notice("refusal", `The login did not arrive: ${error.message}`);
+  }
 }
 
 function showTotals({ max_down, max_up }) {
@@ -92,7 +141,7 @@ function showVerdict(torrent) {
 
 // The buttons act on the torrent that is shown.
 function showActions(torrent) {
-  $("actions").hidden = token === null || isOver(torrent);
+  $("actions").hidden = !session.change || isOver(torrent);
   $("actions").dataset.torrent = torrent.number;
   const isPaused = torrent.activity === "paused";
   setText($("pause"), isPaused ? "Resume" : "Pause");
@@ -119,13 +168,13 @@ async function showTab() {
   if (chosen === null || !["files", "trackers"].includes(tab)) return;
   const [asked, of] = [tab, chosen];
   try {
-    const path = asked === "files" ? `files?from=${firstFile()}` : "trackers";
+    const path = asked === "files" ? `files?offset=${firstFile()}` : "trackers";
     const response = await fetch(`api/v1/torrents/${of}/${path}`);
     // The user may have gone to another torrent or tab meanwhile.
     if (!response.ok || asked !== tab || of !== chosen) return;
     const answer = await response.json();
     if (asked !== tab || of !== chosen) return;
-    if (asked === "files") showFiles(answer, token !== null);
+    if (asked === "files") showFiles(answer, session.change);
     else showTrackers(answer);
   } catch {
     // The stream reports a lost connection.
@@ -143,12 +192,23 @@ function openTab(name) {
   showTab();
 }
 
-const mayAdd = () => acceptsTorrents && token !== null;
+const mayAdd = () => acceptsTorrents && session.change;
+
+// Applies the changes of an event.
+function apply({ full, changed, removed, max_down, max_up, accepts_torrents }) {
+  if (full) known.clear();
+  for (const fields of changed) known.set(fields.number, { ...known.get(fields.number), ...fields });
+  for (const number of removed) known.delete(number);
+  torrents = [...known.values()].sort((a, b) => a.number - b.number);
+  if (accepts_torrents === undefined) return;
+  Object.assign(limits, { max_down, max_up });
+  acceptsTorrents = accepts_torrents;
+}
 
 function show(state) {
-  ({ torrents, accepts_torrents: acceptsTorrents } = state);
+  apply(state);
   $("add").hidden = !mayAdd();
-  showTotals(state);
+  showTotals(limits);
   showTorrents(torrents);
   if (chosen !== null && torrents.every((torrent) => torrent.number !== chosen)) {
     unchoose();
@@ -180,11 +240,15 @@ function showEnd(state) {
 // Opens the stream of the page, in place of the one before: browsers allow six connections to a server, for all tabs.
 function listen() {
   source?.close();
-  source = new EventSource(chosen === null ? "api/v1/events" : `api/v1/events?torrent=${chosen}`);
+  const query = new URLSearchParams();
+  if (chosen !== null) query.set("torrent", chosen);
+  if (lastEvent !== null) query.set("since", lastEvent);
+  source = new EventSource(`api/v1/events?${query}`);
   let last = null;
   source.onmessage = (event) => {
     last = new Date();
     notice("loss", "");
+    lastEvent = event.lastEventId;
     show(JSON.parse(event.data));
   };
   source.addEventListener("end", (event) => showEnd(JSON.parse(event.data)));
@@ -266,14 +330,17 @@ function startDetail() {
 
 // Sends a request with the token. Returns the problem, or "" if the request was accepted.
 async function send(method, path, type, body) {
-  const headers = { Authorization: `Bearer ${token}`, ...(type && { "Content-Type": type }) };
+  const headers = {
+    ...(session.csrf_token !== null && { "X-CSRF-Token": session.csrf_token }),
+    ...(type && { "Content-Type": type }),
+  };
   try {
     const response = await fetch(`api/v1/${path}`, { method, headers, body });
     if (response.ok) return "";
     if (response.status === 401) {
-      takeToken(null);
+      await askSession();
       $("read-only").open = true;
-      return "The token is wrong, or of an earlier start of the program. Open the address that is in the terminal now.";
+      return "The session has ended, or is of an earlier start of the program. Log in again, or open the address that is in the terminal now.";
     }
     return `The request was refused: ${plain(await response.text()) || response.statusText}`;
   } catch (error) {
@@ -310,11 +377,19 @@ function startActions() {
   $("confirm").addEventListener("close", () => {
     if ($("confirm").returnValue === "end") ask("POST", `torrents/${$("confirm").dataset.torrent}/end`);
   });
-  $("read-only").querySelector("form").addEventListener("submit", (event) => {
+  $("token-login").addEventListener("submit", (event) => {
     event.preventDefault();
-    takeToken($("token").value.trim().replace(/^.*#/, ""));
+    logIn({ token: $("token").value.trim().replace(/^.*#/, "") });
     $("token").value = "";
-    notice("refusal", "");
+  });
+  $("password-login").addEventListener("submit", (event) => {
+    event.preventDefault();
+    logIn({ user: $("user").value, password: $("password").value });
+    $("password").value = "";
+  });
+  $("logout").addEventListener("click", async () => {
+    await fetch("api/v1/session", { method: "DELETE" });
+    await askSession();
   });
 }
 
@@ -324,7 +399,7 @@ function startLimits() {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const limit = (id) => ($(id).value === "" ? null : Number($(id).value) * KIB);
-    await ask("PUT", "limits", { max_down: limit("max-down"), max_up: limit("max-up") });
+    await ask("PATCH", "config", { max_down: limit("max-down"), max_up: limit("max-up") });
     $("limits").classList.remove("changed");
     document.activeElement.blur();
   });
@@ -345,10 +420,19 @@ function startTabs() {
 }
 
 // Takes the token from the address, where it must not stay.
-function takeTokenOfAddress() {
-  if (location.hash.length < 2) return;
-  takeToken(location.hash.slice(1));
+function tokenOfAddress() {
+  if (location.hash.length < 2) return null;
+  const token = location.hash.slice(1);
   history.replaceState(null, "", location.pathname);
+  return token;
+}
+
+// Logs in with the token of the address, or continues the session. A person who is not logged in may be able to read.
+async function start() {
+  const token = tokenOfAddress();
+  if (token !== null) await logIn({ token });
+  else await askSession();
+  if (session.read && source === null) listen();
 }
 
 startTorrents((number) => {
@@ -365,9 +449,10 @@ startAdding(mayAdd, (path, type, body) => send("POST", path, type, body));
 startActions();
 startLimits();
 startTabs();
-takeToken(sessionStorage.getItem("token"));
-takeTokenOfAddress();
 // The address with the token may be opened where the page is open already.
-addEventListener("hashchange", takeTokenOfAddress);
-listen();
+addEventListener("hashchange", () => {
+  const token = tokenOfAddress();
+  if (token !== null) logIn({ token });
+});
+start().catch((error) => notice("loss", `The program does not answer: ${error.message}. Reload this page when it runs.`));
 setInterval(showTab, TAB_INTERVAL);

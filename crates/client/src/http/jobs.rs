@@ -1,0 +1,164 @@
+//! Torrents that are added from URLs. Their info-hashes are known only after the fetch, so the answer is a job.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hashlane_metainfo::Torrent;
+use serde::Serialize;
+
+use super::service::{Added, Refusal};
+use crate::fetch;
+use crate::identity::Identity;
+
+/// Maximum number of fetches at once. Each has a thread, and memory for a .torrent file.
+const MAX_RUNNING: usize = 8;
+
+/// Number of jobs that are remembered. Ended ones are forgotten first.
+const MAX_JOBS: usize = 256;
+
+/// The jobs, by their numbers.
+#[derive(Default)]
+pub(super) struct Jobs(Mutex<Numbered>);
+
+#[derive(Default)]
+struct Numbered {
+    last: u64,
+    jobs: BTreeMap<u64, JobState>,
+}
+
+/// A torrent that is added from a URL.
+#[derive(Serialize)]
+pub(super) struct Job {
+    pub(super) id: u64,
+    #[serde(flatten)]
+    state: JobState,
+}
+
+#[derive(Clone, Serialize)]
+pub(super) struct JobState {
+    state: Progress,
+    /// The torrent, if it is in the client now.
+    torrent: Option<Identity>,
+    error: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Progress {
+    Fetching,
+    Added,
+    Present,
+    Failed,
+}
+
+impl JobState {
+    const FETCHING: Self = Self {
+        state: Progress::Fetching,
+        torrent: None,
+        error: None,
+    };
+
+    fn of(result: Result<Added, Refusal>) -> Self {
+        match result {
+            Ok(added) => Self {
+                state: if added.is_new {
+                    Progress::Added
+                } else {
+                    Progress::Present
+                },
+                torrent: Some(added.torrent),
+                error: None,
+            },
+            Err(refusal) => Self {
+                state: Progress::Failed,
+                torrent: None,
+                error: Some(refusal.to_string()),
+            },
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        self.state == Progress::Fetching
+    }
+}
+
+impl Jobs {
+    fn lock(&self) -> MutexGuard<'_, Numbered> {
+        // No code that holds the lock leaves the jobs inconsistent.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn get(&self, id: u64) -> Option<Job> {
+        let state = self.lock().jobs.get(&id)?.clone();
+        Some(Job { id, state })
+    }
+
+    /// Starts a job, unless too many are running.
+    fn start(&self) -> Result<u64, Refusal> {
+        let mut numbered = self.lock();
+        let running = numbered.jobs.values().filter(|job| job.is_running());
+        if running.count() >= MAX_RUNNING {
+            let reason = "too many .torrent files are being fetched: try again later";
+            return Err(Refusal::Unavailable(reason.into()));
+        }
+        if numbered.jobs.len() >= MAX_JOBS {
+            let mut ended = numbered.jobs.iter().filter(|(_, job)| !job.is_running());
+            if let Some(oldest) = ended.next().map(|(id, _)| *id) {
+                numbered.jobs.remove(&oldest);
+            }
+        }
+        numbered.last += 1;
+        let id = numbered.last;
+        numbered.jobs.insert(id, JobState::FETCHING);
+        Ok(id)
+    }
+
+    fn end(&self, id: u64, state: JobState) {
+        self.lock().jobs.insert(id, state);
+    }
+
+    /// Fetches a .torrent file on a thread, and adds it there.
+    pub(super) fn fetch(
+        self: &Arc<Self>,
+        request: fetch::Request,
+        add: impl FnOnce(Torrent) -> Result<Added, Refusal> + Send + 'static,
+    ) -> Result<Job, Refusal> {
+        let id = self.start()?;
+        let jobs = Arc::clone(self);
+        let started = fetch::start(request, move |fetched| {
+            let invalid = |error: &dyn std::fmt::Display| Refusal::Invalid(error.to_string());
+            let added = fetched
+                .map_err(|error| invalid(&error))
+                .and_then(|bytes| Torrent::parse(bytes).map_err(|error| invalid(&error)))
+                .and_then(add);
+            jobs.end(id, JobState::of(added));
+        });
+        if let Err(error) = started {
+            let refusal = Refusal::Unavailable(error.to_string());
+            self.end(id, JobState::of(Err(refusal)));
+        }
+        self.get(id).ok_or(Refusal::Absent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_are_limited() {
+        let jobs = Jobs::default();
+        let running: Vec<u64> = (0..MAX_RUNNING).map(|_| jobs.start().unwrap()).collect();
+        assert!(matches!(jobs.start(), Err(Refusal::Unavailable(_))));
+        let failed = || JobState::of(Err(Refusal::Absent));
+        jobs.end(running[0], failed());
+        for _ in 0..2 * MAX_JOBS {
+            let id = jobs.start().unwrap();
+            jobs.end(id, failed());
+        }
+        assert_eq!(jobs.lock().jobs.len(), MAX_JOBS);
+        // Running jobs are remembered, ended ones are not.
+        assert!(jobs.get(running[0]).is_none());
+        assert!(running[1..].iter().all(|id| jobs.get(*id).is_some()));
+    }
+}

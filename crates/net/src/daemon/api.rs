@@ -1,0 +1,305 @@
+//! The daemon as its page and its API see it: changes go to the state folder first.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write as _};
+use std::num::NonZeroU32;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use hashlane_cli::options::network::secret_line;
+use hashlane_cli::{Daemon, Env};
+use hashlane_client::http::{
+    Added, Auth, Change, Credentials, EVERYBODY, Found, NewSource, NewTorrent, Refusal, Server,
+    Service, Statistics, Token,
+};
+use hashlane_client::{
+    Config, Identity, InfoHash, Limits, Priority, Remove, SeedLimits, Snapshot, TorrentKey,
+    TorrentSnapshot,
+};
+use hashlane_metainfo::{FileKind, InfoHashes, Torrent};
+use hashlane_store::{Choices, Entry, Name, Place, Target};
+
+use super::remote::{model_priority, set_priority};
+use super::report::New;
+use super::torrents::{Torrents, lock};
+use crate::config::{absolute, auth, http};
+
+/// The file in the state folder with the token, if the options name no credentials.
+const TOKEN: &str = "http-token";
+
+/// Serves the page, if the options ask for it.
+pub(super) fn serve(
+    env: &mut Env,
+    daemon: &Daemon,
+    torrents: &Arc<Mutex<Torrents>>,
+    config: &Config,
+    state: &Path,
+) -> anyhow::Result<Option<Server>> {
+    let Some(address) = daemon.http.http else {
+        return Ok(None);
+    };
+    let auth = match auth(env, &daemon.http, daemon.remote.insecure_no_auth)? {
+        Some(auth) => auth,
+        None => Auth::Credentials(Credentials {
+            token: Some(token(env, &state.join(TOKEN))?),
+            login: None,
+        }),
+    };
+    if matches!(auth, Auth::Nobody) {
+        env.error(&format!("warning: --http {address}: {EVERYBODY}"));
+    }
+    let folder = daemon.dir.iter();
+    let folders = folder
+        .chain(&daemon.remote.remote_folders)
+        .map(|folder| absolute(env, folder));
+    let folders: Vec<PathBuf> = folders.collect::<anyhow::Result<_>>()?;
+    let api = Api {
+        torrents: Arc::clone(torrents),
+        may_delete: daemon.remote.remote_delete,
+        started: Instant::now(),
+    };
+    let http = http(&daemon.http, address, auth, folders);
+    let server = Server::start(&http, config, Arc::new(api));
+    let server = server.with_context(|| format!("--http {address}"))?;
+    Ok(Some(server))
+}
+
+/// Returns the token of a file, which is made if it is absent. Only its user can read it.
+fn token(env: &Env, path: &Path) -> anyhow::Result<Token> {
+    let context = || path.display().to_string();
+    match secret_line(env, path) {
+        Ok(text) => Token::new(&text).with_context(context),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let token = Token::random()?;
+            write_token(path, &token).with_context(context)?;
+            Ok(token)
+        }
+        Err(error) => Err(error).with_context(context),
+    }
+}
+
+/// Writes the file of a token as a whole: a kill leaves no part of it. The state folder has no other daemon.
+fn write_token(path: &Path, token: &Token) -> io::Result<()> {
+    let new = path.with_extension("new");
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut file = options.open(&new)?;
+    writeln!(file, "{}", token.secret())?;
+    file.sync_all()?;
+    fs::rename(new, path)
+}
+
+/// The torrents of the daemon.
+struct Api {
+    torrents: Arc<Mutex<Torrents>>,
+    /// Whether requests may delete content.
+    may_delete: bool,
+    started: Instant,
+}
+
+/// Returns a torrent as requests see it: what the folder has of it, and its state in a snapshot of the client.
+fn shown(torrents: &Torrents, entry: &Entry, all: &Snapshot) -> Option<TorrentSnapshot> {
+    let name = entry.name();
+    let totals = torrents.totals_of(name);
+    let choices = &entry.choices;
+    let mut torrent = torrents.in_snapshot(name, all)?;
+    torrent.identity.info_hashes = Some(entry.info_hashes);
+    torrent.torrent = if entry.title.is_empty() {
+        name.to_string()
+    } else {
+        entry.title.clone()
+    };
+    torrent.labels = choices.labels.iter().cloned().collect();
+    torrent.category.clone_from(&choices.category);
+    torrent.is_paused = choices.paused;
+    torrent.max_down = choices.limits.down.map(NonZeroU32::get);
+    torrent.max_up = choices.limits.up.map(NonZeroU32::get);
+    torrent.is_served = true;
+    let goal = torrents.goal_of(entry);
+    torrent.seed_ratio = goal.ratio.limit();
+    torrent.seed_seconds = goal.time.limit().map(|time| time.as_secs_f64());
+    torrent.added_at = totals.added;
+    torrent.completed_at = totals.completed;
+    torrent.downloaded_bytes = totals.received;
+    torrent.uploaded_bytes = totals.sent;
+    torrent.serving_seconds = Duration::from_secs(totals.seeding_seconds).as_secs_f64();
+    Some(torrent)
+}
+
+fn name_of(torrents: &Torrents, key: TorrentKey) -> Option<Name> {
+    let info_hashes = match key {
+        TorrentKey::Number(number) => return torrents.numbered(number),
+        TorrentKey::InfoHash(InfoHash::V1(v1)) => InfoHashes::V1(v1),
+        TorrentKey::InfoHash(InfoHash::V2(v2)) => InfoHashes::V2(v2),
+    };
+    torrents.store.find(info_hashes).map(Entry::name)
+}
+
+impl Api {
+    /// Returns what a request chose for a torrent.
+    fn choices(new: &NewTorrent, torrents: &Torrents) -> Result<Choices, Refusal> {
+        let own = torrents.folder_of(new.category.as_deref());
+        let own = own.map_err(Refusal::Invalid)?;
+        let none = || Refusal::Conflict("no folder for the content is configured".into());
+        let folder = new.folder.clone().or(own).ok_or_else(none)?;
+        let mut choices = Choices {
+            category: new.category.clone(),
+            labels: new.labels.iter().cloned().collect(),
+            paused: new.is_paused,
+            ..Choices::at(Place::Folder(folder))
+        };
+        if let (Some(selected), NewSource::Torrent(torrent)) = (&new.selected, &new.source) {
+            let skipped: Vec<u32> = (0..n_files(torrent))
+                .filter(|file| !selected.contains(file))
+                .collect();
+            set_priority(&mut choices.priorities, &skipped, None);
+        }
+        Ok(choices)
+    }
+}
+
+/// Returns the number of files without padding.
+fn n_files(torrent: &Torrent) -> u32 {
+    let files = torrent.files().iter();
+    files
+        .filter(|file| file.kind() != FileKind::Padding)
+        .count() as u32
+}
+
+fn limit(choices: &mut Choices, limits: Limits) {
+    for (limit, new) in [
+        (&mut choices.limits.down, limits.max_down),
+        (&mut choices.limits.up, limits.max_up),
+    ] {
+        if let Some(new) = new {
+            *limit = new;
+        }
+    }
+}
+
+fn prioritize(
+    torrents: &mut Torrents,
+    name: Name,
+    files: &[u32],
+    priority: Priority,
+) -> Result<(), String> {
+    torrents.set(name, |choices| {
+        set_priority(&mut choices.priorities, files, model_priority(priority));
+    })?;
+    if let Some(handle) = torrents.handle(name) {
+        // It may have ended. The priorities apply when it is started again.
+        let _ = handle.set_priorities(files, priority);
+    }
+    Ok(())
+}
+
+impl Service for Api {
+    fn snapshot(&self) -> Arc<Snapshot> {
+        let torrents = lock(&self.torrents);
+        let all = torrents.client_snapshot();
+        let entries = torrents.store.entries().into_iter();
+        let mut shown: Vec<_> = entries
+            .filter_map(|entry| shown(&torrents, entry, &all))
+            .collect();
+        shown.sort_by_key(|torrent| torrent.identity.number);
+        Arc::new(Snapshot {
+            next_number: shown.last().map_or(0, |last| last.identity.number + 1),
+            torrents: shown,
+            max_down: all.max_down,
+            max_up: all.max_up,
+            accepts_torrents: true,
+        })
+    }
+
+    fn find(&self, key: TorrentKey) -> Option<Found> {
+        let torrents = lock(&self.torrents);
+        let name = name_of(&torrents, key)?;
+        let entry = torrents.store.get(name)?;
+        Some(Found {
+            torrent: shown(&torrents, entry, &torrents.client_snapshot())?,
+            handle: torrents.handle(name).cloned(),
+        })
+    }
+
+    fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
+        let mut torrents = lock(&self.torrents);
+        let choices = Self::choices(&new, &torrents)?;
+        let new = match new.source {
+            NewSource::Torrent(torrent) => New::Torrent(torrent, choices),
+            NewSource::Magnet(magnet) => New::Magnet(magnet, choices),
+        };
+        let (name, is_new) = torrents.put(new).map_err(Refusal::Conflict)?;
+        let entry = torrents.store.get(name).ok_or(Refusal::Absent)?;
+        let torrent = Identity {
+            number: torrents.number(name).ok_or(Refusal::Absent)?,
+            info_hashes: Some(entry.info_hashes),
+        };
+        Ok(Added { torrent, is_new })
+    }
+
+    fn change(&self, number: usize, change: Change) -> Result<(), Refusal> {
+        let mut torrents = lock(&self.torrents);
+        let name = torrents.numbered(number).ok_or(Refusal::Absent)?;
+        let changed = match change {
+            Change::Pause => torrents.pause(name),
+            Change::Resume => torrents.resume(name, false),
+            Change::Verify => torrents.verify(name),
+            Change::Remove(Remove::DeleteContent) if !self.may_delete => {
+                let reason = "the configuration does not allow requests to delete content";
+                return Err(Refusal::Forbidden(reason.into()));
+            }
+            Change::Remove(content) => torrents.remove(name, content),
+            Change::Relocate(folder) => torrents.relocate(name, &folder),
+            Change::Limit(limits) => torrents.set(name, |choices| limit(choices, limits)),
+            Change::Seed(Some(SeedLimits { ratio, time })) => torrents.set(name, |choices| {
+                // Without a limit, none is inherited either.
+                choices.goal = hashlane_store::Goal {
+                    ratio: ratio.map_or(Target::Never, Target::At),
+                    time: time.map_or(Target::Never, Target::At),
+                };
+            }),
+            Change::Label(labels) => torrents.set(name, |choices| {
+                choices.labels = labels.into_iter().collect();
+            }),
+            Change::Category(category) => {
+                let folder = torrents.folder_of(category.as_deref());
+                folder.map_err(Refusal::Invalid)?;
+                torrents.set(name, |choices| choices.category = category)
+            }
+            Change::Prioritize(files, priority) => {
+                prioritize(&mut torrents, name, &files, priority)
+            }
+            Change::Reannounce | Change::AddPeer(_) => {
+                let waits = || Refusal::Conflict("the torrent waits for its start".into());
+                return torrents.handle(name).ok_or_else(waits)?.change(change);
+            }
+            Change::End | Change::Seed(None) => {
+                Err("a daemon serves torrents until they are paused or removed".into())
+            }
+            Change::AddTracker(_) => Err("a daemon does not keep other trackers".into()),
+            _ => Err("a daemon cannot do this".into()),
+        };
+        changed.map_err(Refusal::Conflict)
+    }
+
+    fn limit(&self, limits: Limits) -> Result<(), Refusal> {
+        lock(&self.torrents).limit(limits);
+        Ok(())
+    }
+
+    fn statistics(&self) -> Statistics {
+        let torrents = lock(&self.torrents);
+        let all = torrents.store.totals().all;
+        let (downloaded, uploaded) = torrents.counted();
+        Statistics {
+            downloaded,
+            uploaded,
+            seconds: self.started.elapsed().as_secs(),
+            all_downloaded: all.received,
+            all_uploaded: all.sent,
+        }
+    }
+}

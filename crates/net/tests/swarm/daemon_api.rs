@@ -1,0 +1,698 @@
+//! A daemon that is controlled by its HTTP API.
+
+#![expect(clippy::too_many_lines, reason = "a test follows one daemon")]
+
+use std::fs;
+use std::io::{BufRead as _, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::daemon::{Daemon, daemon_command, folder};
+use super::http::{Response, ask, ask_bytes, open};
+use super::metadata::shown;
+use super::page::Torrents;
+use super::peers::{Content, Peer, ended};
+use super::servers::{WebServer, serve};
+use super::tracker::Tracker;
+use crate::wait_for;
+
+/// A daemon with an API on a free port.
+struct Api {
+    daemon: Daemon,
+    address: SocketAddr,
+    bearer: String,
+}
+
+impl Api {
+    fn start(state: &Path, downloads: &Path, options: &[&str]) -> Self {
+        let own = ["--dir", downloads.to_str().unwrap(), "--http", "0"];
+        let all: Vec<&str> = own.iter().chain(options).copied().collect();
+        let mut command = daemon_command(state, &all);
+        let stdout = state.with_extension("stdout");
+        command.stdout(fs::File::create(&stdout).unwrap());
+        let daemon = Daemon::of(state, command);
+        let mut address = None;
+        wait_for(|| {
+            let text = fs::read_to_string(&stdout).unwrap();
+            let line = text.split_once('\n');
+            let url = line.and_then(|(line, _)| line.strip_prefix("page: http://"));
+            address = url.map(|url| url.trim_end_matches('/').parse().unwrap());
+            address.is_some()
+        });
+        let token = fs::read_to_string(state.join("http-token")).unwrap_or_default();
+        Self {
+            daemon,
+            address: address.unwrap(),
+            bearer: format!("Bearer {}", token.trim()),
+        }
+    }
+
+    fn get(&self, path: &str) -> Response {
+        let headers = [("Authorization", self.bearer.as_str())];
+        ask(self.address, &format!("GET /api/v1/{path}"), &headers, "")
+    }
+
+    fn send(&self, method: &str, path: &str, body: &Value) -> Response {
+        let headers = [
+            ("Authorization", self.bearer.as_str()),
+            ("Content-Type", "application/json"),
+        ];
+        let request = format!("{method} /api/v1/{path}");
+        ask(self.address, &request, &headers, &body.to_string())
+    }
+
+    fn add(&self, torrent: &Path, query: &str) -> Response {
+        let headers = [
+            ("Authorization", self.bearer.as_str()),
+            ("Content-Type", "application/x-bittorrent"),
+        ];
+        let request = format!("POST /api/v1/torrents?{query}");
+        ask_bytes(
+            self.address,
+            &request,
+            &headers,
+            &fs::read(torrent).unwrap(),
+        )
+    }
+
+    #[track_caller]
+    fn wait_until(&self, key: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        let mut one = Value::Null;
+        wait_for(|| {
+            one = self.get(&format!("torrents/{key}")).json();
+            is_so(&one)
+        });
+        one
+    }
+}
+
+/// Returns a place with a state folder and a folder for downloads.
+fn places() -> (tempfile::TempDir, std::path::PathBuf, std::path::PathBuf) {
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    fs::create_dir(&downloads).unwrap();
+    (place, state, downloads)
+}
+
+/// What requests add and change is in the state folder: it lasts across a kill.
+#[test]
+fn requests_change_what_lasts() {
+    let content = Content::new();
+    let tracker = Tracker::start();
+    let announce = ["--announce", &tracker.url()];
+    let tree = content.torrent_with("tree", "hybrid", &announce);
+    let file = content.torrent_with("file.bin", "v1", &announce);
+    let _seed = Peer::seed(&[&tree, &file], content.path());
+    wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+    let (place, state, downloads) = places();
+    let api = Api::start(&state, &downloads, &[]);
+    assert_eq!(api.add(&tree, "category=tv").status, 422);
+    api.daemon.done(["category", "set", "tv"]);
+    let hashes = shown(&tree);
+    let v1 = hashes["info_hash_v1"].as_str().unwrap();
+    let below = downloads.join("below");
+    let query = format!(
+        "folder={}&paused=true&label=a&label=b&category=tv&select=0",
+        below.display()
+    );
+    let added = api.add(&tree, &query);
+    assert_eq!(added.status, 201, "{added:?}");
+    let identity = json!({
+        "number": 0, "info_hash": v1, "info_hash_v1": v1, "info_hash_v2": hashes["info_hash_v2"],
+    });
+    assert_eq!(added.json(), identity);
+    assert_eq!(added.header("location"), Some("/api/v1/torrents/0"));
+    let again = api.add(&tree, "");
+    assert_eq!((again.status, again.json()), (200, identity));
+    let one = api.wait_until(v1, |one| one["activity"] == "paused");
+    assert_eq!(one["labels"], json!(["a", "b"]));
+    assert_eq!(
+        (&one["category"], &one["paused"]),
+        (&json!("tv"), &json!(true))
+    );
+    // The files are selected when they are known.
+    api.wait_until(v1, |one| {
+        one["wanted_bytes"].as_u64() < one["total_bytes"].as_u64()
+    });
+    let change = |method: &str, path: &str, body: Value| {
+        let answer = api.send(method, &format!("torrents/{v1}/{path}"), &body);
+        assert_eq!(answer.status, 202, "{path}: {answer:?}");
+    };
+    change("PUT", "limits", json!({"max_down": 5_000_000, "max_up": 7}));
+    change("PUT", "limits", json!({"max_up": null}));
+    change("PUT", "labels", json!({"labels": ["c"]}));
+    change("PUT", "category", json!({"category": null}));
+    change("PUT", "goal", json!({"serve": true, "ratio": 2.5}));
+    for (path, body) in [
+        ("goal", json!({"serve": false})),
+        ("trackers", json!({"url": "http://t.example/announce"})),
+    ] {
+        let method = if path == "goal" { "PUT" } else { "POST" };
+        let refused = api.send(method, &format!("torrents/0/{path}"), &body);
+        assert_eq!(refused.status, 409, "{refused:?}");
+    }
+    api.daemon.kill();
+
+    let api = Api::start(&state, &downloads, &[]);
+    let one = api.wait_until(v1, |one| one["activity"] == "paused");
+    assert_eq!(one["labels"], json!(["c"]));
+    assert_eq!(
+        (&one["category"], &one["seed_ratio"]),
+        (&Value::Null, &json!(2.5))
+    );
+    assert_eq!(
+        (&one["max_down"], &one["max_up"]),
+        (&json!(5_000_000), &Value::Null)
+    );
+    let is_selected = |one: &Value| one["wanted_bytes"].as_u64() < one["total_bytes"].as_u64();
+    let one = api.wait_until(v1, is_selected);
+    let wanted = one["wanted_bytes"].clone();
+    assert_eq!(
+        api.send("POST", "torrents/0/resume", &Value::Null).status,
+        202
+    );
+    let one = api.wait_until(v1, |one| one["complete"] == true);
+    assert_eq!(one["done_bytes"], wanted);
+    assert!(below.join("tree").exists());
+    // The control socket sees the same torrent.
+    assert_eq!(api.daemon.torrent()["labels"], json!(["c"]));
+    let totals = || api.get("statistics").json();
+    wait_for(|| totals()["all_downloaded_bytes"].as_u64() >= wanted.as_u64());
+    // A number stays when a torrent is started again, and is not used again after a removal.
+    assert_eq!(api.add(&file, "").json()["number"], 1);
+    let removed = api.send("DELETE", "torrents/0?content=delete", &Value::Null);
+    assert_eq!(removed.status, 403, "{removed:?}");
+    assert_eq!(api.send("DELETE", "torrents/0", &Value::Null).status, 202);
+    assert_eq!(api.get("torrents/0").status, 404);
+    assert_eq!(api.add(&tree, "paused=true").json()["number"], 2);
+    api.daemon.terminate();
+
+    let api = Api::start(&state, &downloads, &["--remote-delete"]);
+    let statistics = api.get("statistics").json();
+    assert!(
+        statistics["all_downloaded_bytes"].as_u64() >= wanted.as_u64(),
+        "{statistics}"
+    );
+    assert_eq!(
+        api.get("torrents").json()["torrents"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    let file = downloads.join("file.bin");
+    let hash = shown(&content.torrent("file.bin", "v1"))["info_hash_v1"].clone();
+    let hash = hash.as_str().unwrap();
+    api.wait_until(hash, |one| one["complete"] == true);
+    assert!(file.exists());
+    let deleted = api.send(
+        "DELETE",
+        &format!("torrents/{hash}?content=delete"),
+        &Value::Null,
+    );
+    assert_eq!(deleted.status, 202);
+    wait_for(|| !file.exists());
+    api.daemon.terminate();
+    drop(place);
+}
+
+/// Content is placed only below the folders of the configuration, and nothing else in a request is a command.
+#[test]
+fn folders_and_commands_of_requests() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let (place, state, downloads) = places();
+    let other = place.path().join("other");
+    fs::create_dir(&other).unwrap();
+    let outside = place.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    std::os::unix::fs::symlink(&outside, downloads.join("link")).unwrap();
+    let api = Api::start(
+        &state,
+        &downloads,
+        &["--remote-folder", other.to_str().unwrap()],
+    );
+    let downloads_text = downloads.display();
+    for refused in [
+        "/etc".to_owned(),
+        "relative".to_owned(),
+        outside.display().to_string(),
+        format!("{downloads_text}/../outside"),
+        format!("{downloads_text}/link/new"),
+        format!("{downloads_text}%2F..%2Foutside"),
+    ] {
+        let answer = api.add(&torrent, &format!("folder={refused}"));
+        assert_eq!(answer.status, 403, "{refused}: {answer:?}");
+        let space = api.get(&format!("free-space?folder={refused}"));
+        assert_eq!(space.status, 403, "{refused}");
+    }
+    for invalid in [
+        "exec=touch",
+        "select=x",
+        "select=99",
+        "paused=maybe",
+        "folder=/a&folder=/b",
+    ] {
+        let answer = api.add(&torrent, invalid);
+        assert_eq!(answer.status, 422, "{invalid}: {answer:?}");
+    }
+    let link = json!({"link": "0".repeat(40), "options": {"exec": "touch"}});
+    assert_eq!(api.send("POST", "torrents", &link).status, 422);
+    assert!(
+        api.get("torrents").json()["torrents"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+    let space = api
+        .get(&format!("free-space?folder={downloads_text}/not/yet"))
+        .json();
+    assert!(
+        space["free_bytes"].as_u64() <= space["total_bytes"].as_u64(),
+        "{space}"
+    );
+    assert_eq!(
+        api.add(&torrent, &format!("folder={}&paused=true", other.display()))
+            .status,
+        201
+    );
+    for to in [&outside, &downloads.join("link")] {
+        let moved = api.send("POST", "torrents/0/relocate", &json!({"folder": to}));
+        assert_eq!(moved.status, 403, "{moved:?}");
+    }
+    let config = api.get("config").json();
+    assert_eq!(config["folders"], json!([downloads, other]));
+    let changed = api.send("PATCH", "config", &json!({"max_up": 100_000}));
+    assert_eq!(changed.status, 202);
+    wait_for(|| api.get("config").json()["max_up"] == 100_000);
+    api.daemon.terminate();
+}
+
+/// A URL is fetched as a job. Local servers are asked only if the options permit it.
+#[test]
+fn torrents_from_urls() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    fs::copy(&torrent, content.path().join("x.torrent")).unwrap();
+    let server = WebServer::of(content.path());
+    let (_place, state, downloads) = places();
+    let job = |api: &Api, link: &str| {
+        let body = json!({"link": link, "options": {"paused": true, "labels": ["url"]}});
+        let started = api.send("POST", "torrents", &body);
+        assert_eq!(started.status, 202, "{started:?}");
+        let place = started.header("location").unwrap().to_owned();
+        let place = place.trim_start_matches("/api/v1/");
+        let mut job = started.json();
+        wait_for(|| {
+            job = api.get(place).json();
+            job["state"] != "fetching"
+        });
+        job
+    };
+    let api = Api::start(&state, &downloads, &[]);
+    let refused = job(&api, &server.url("x.torrent"));
+    assert_eq!(refused["state"], "failed", "{refused}");
+    assert!(
+        refused["error"].as_str().unwrap().contains("local network"),
+        "{refused}"
+    );
+    assert_eq!(server.sent("/x.torrent"), 0);
+    for invalid in ["file:///etc/passwd", "ftp://h/x.torrent", "/etc/passwd"] {
+        let answer = api.send("POST", "torrents", &json!({"link": invalid}));
+        assert_eq!(answer.status, 422, "{invalid}: {answer:?}");
+    }
+    assert_eq!(api.get("jobs/99").status, 404);
+    api.daemon.terminate();
+
+    let api = Api::start(&state, &downloads, &["--http-fetch-local"]);
+    let added = job(&api, &server.url("x.torrent"));
+    let hash = &shown(&torrent)["info_hash_v1"];
+    assert_eq!(
+        (&added["state"], &added["torrent"]["info_hash"]),
+        (&json!("added"), hash)
+    );
+    assert_eq!(api.get("torrents/0").json()["labels"], json!(["url"]));
+    assert_eq!(job(&api, &server.url("x.torrent"))["state"], "present");
+    let other_scheme = serve(|mut stream| {
+        let _ = stream.read(&mut [0; 1024])?;
+        write!(
+            stream,
+            "HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n"
+        )
+    });
+    let key = "passkey-0123456789";
+    for url in [
+        format!("http://{other_scheme}/{key}"),
+        server.url("file.bin"),
+        format!("http://127.0.0.1:1/{key}"),
+    ] {
+        let failed = job(&api, &url);
+        assert_eq!(failed["state"], "failed", "{failed}");
+        assert!(!failed.to_string().contains(key), "{failed}");
+    }
+    api.daemon.terminate();
+}
+
+/// Reading needs the token too. A browser logs in, and pages of other sites cannot use its cookie.
+#[test]
+fn the_daemon_asks_for_credentials() {
+    let (place, state, downloads) = places();
+    let password = place.path().join("password");
+    fs::write(&password, "right password\n").unwrap();
+    let api = Api::start(&state, &downloads, &[]);
+    let mode = fs::metadata(state.join("http-token"))
+        .unwrap()
+        .permissions();
+    assert_eq!(mode.mode() & 0o777, 0o600);
+    let get =
+        |headers: &[(&str, &str)]| ask(api.address, "GET /api/v1/torrents", headers, "").status;
+    assert_eq!(get(&[]), 401);
+    assert_eq!(
+        get(&[("Authorization", "Bearer 0123456789abcdef0123456789abcdef")]),
+        401
+    );
+    assert_eq!(ask(api.address, "GET /", &[], "").status, 200);
+    assert_eq!(ask(api.address, "GET /metrics", &[], "").status, 401);
+    let session = ask(api.address, "GET /api/v1/session", &[], "").json();
+    assert_eq!(
+        (&session["read"], &session["token_login"]),
+        (&json!(false), &json!(true))
+    );
+    assert!(session["csrf_token"].is_null());
+    let json = ("Content-Type", "application/json");
+    let login = |address: SocketAddr, body: Value, origin: &str| {
+        let headers = [json, ("Origin", origin)];
+        ask(address, "POST /api/v1/session", &headers, &body.to_string())
+    };
+    let own = format!("http://{}", api.address);
+    let token = api.bearer.trim_start_matches("Bearer ").to_owned();
+    assert_eq!(login(api.address, json!({"token": "x"}), &own).status, 401);
+    assert_eq!(
+        login(
+            api.address,
+            json!({"token": &token}),
+            "http://other.example"
+        )
+        .status,
+        403
+    );
+    let answer = login(api.address, json!({"token": &token}), &own);
+    assert_eq!(answer.status, 201, "{answer:?}");
+    let cookie = answer.header("set-cookie").unwrap();
+    assert!(cookie.contains("HttpOnly; SameSite=Strict"), "{cookie}");
+    let cookie = ("Cookie", cookie.split(';').next().unwrap());
+    let csrf = answer.json()["csrf_token"].as_str().unwrap().to_owned();
+    let csrf = ("X-CSRF-Token", csrf.as_str());
+    assert_eq!(get(&[cookie]), 200);
+    let patch = |headers: &[(&str, &str)]| {
+        let all: Vec<_> = headers.iter().copied().chain([json]).collect();
+        ask(
+            api.address,
+            "PATCH /api/v1/config",
+            &all,
+            r#"{"max_up": 5}"#,
+        )
+        .status
+    };
+    assert_eq!(patch(&[cookie]), 403);
+    assert_eq!(patch(&[csrf]), 401);
+    assert_eq!(
+        patch(&[cookie, csrf, ("Origin", "http://other.example")]),
+        403
+    );
+    assert_eq!(patch(&[cookie, csrf, ("Host", "rebound.example")]), 421);
+    assert_eq!(patch(&[cookie, csrf]), 202);
+    assert_eq!(
+        ask(api.address, "DELETE /api/v1/session", &[cookie], "").status,
+        204
+    );
+    assert_eq!(get(&[cookie]), 401);
+    api.daemon.terminate();
+
+    // A user name and a password, with a limit of guesses. The token is none then.
+    let options = [
+        "--http-user",
+        "user",
+        "--http-password-file",
+        password.to_str().unwrap(),
+    ];
+    let api = Api::start(&state, &downloads, &options);
+    let own = format!("http://{}", api.address);
+    assert_eq!(api.get("torrents").status, 401);
+    let wrong = json!({"user": "user", "password": "wrong"});
+    let right = json!({"user": "user", "password": "right password"});
+    assert_eq!(login(api.address, right.clone(), &own).status, 201);
+    for _ in 0..10 {
+        assert_eq!(login(api.address, wrong.clone(), &own).status, 401);
+    }
+    assert_eq!(login(api.address, right, &own).status, 429);
+    assert!(!api.daemon.stderr().contains("right password"));
+    api.daemon.terminate();
+
+    let open = Api::start(&state, &downloads, &["--insecure-no-auth"]);
+    assert_eq!(
+        ask(open.address, "GET /api/v1/torrents", &[], "").status,
+        200
+    );
+    assert!(
+        open.daemon
+            .stderr()
+            .contains("everybody who reaches this address")
+    );
+    let foreign = [("Origin", "http://other.example")];
+    assert_eq!(
+        ask(open.address, "POST /api/v1/torrents", &foreign, "").status,
+        403
+    );
+    open.daemon.terminate();
+
+    let half = ["--http", "0", "--http-user", "user"];
+    let ended_one = ended(&mut daemon_command(&state, &half));
+    assert_eq!(ended_one.code, Some(2), "{ended_one:?}");
+    fs::write(state.join("http-token"), "short\n").unwrap();
+    let ended_one = ended(&mut daemon_command(&state, &["--http", "0"]));
+    assert!(
+        ended_one
+            .stderr
+            .contains("a token has at least 16 characters"),
+        "{ended_one:?}"
+    );
+}
+
+/// Events have only what changed, and continue where a program was disconnected.
+#[test]
+fn events_continue_after_a_disconnection() {
+    let content = Content::new();
+    let torrents = ["tree", "file.bin"].map(|name| content.torrent(name, "v1"));
+    let (_place, state, downloads) = places();
+    let api = Api::start(&state, &downloads, &[]);
+    for torrent in &torrents {
+        assert_eq!(api.add(torrent, "paused=true").status, 201);
+    }
+    api.wait_until("0", |one| one["activity"] == "paused");
+    api.wait_until("1", |one| one["activity"] == "paused");
+    // Returns the next event with its name.
+    let next = |last: Option<&str>| {
+        let mut headers = vec![("Authorization", api.bearer.as_str())];
+        headers.extend(last.map(|last| ("Last-Event-ID", last)));
+        let (reader, head) = open(api.address, "GET /api/v1/events", &headers, "");
+        assert_eq!(head.status, 200);
+        let (mut id, mut data) = (None, None);
+        for line in reader.lines().map_while(Result::ok) {
+            if let Some(text) = line.strip_prefix("id: ") {
+                id = Some(text.to_owned());
+            } else if let Some(text) = line.strip_prefix("data: ") {
+                data = Some(serde_json::from_str::<Value>(text).unwrap());
+            }
+            if id.is_some() && data.is_some() {
+                break;
+            }
+        }
+        (id.unwrap(), data.unwrap())
+    };
+    let mut known = Torrents::default();
+    let (id, event) = next(None);
+    assert_eq!(event["full"], true);
+    known.apply(event);
+    assert_eq!(known.0.len(), 2);
+    assert_eq!(
+        api.send("PUT", "torrents/1/labels", &json!({"labels": ["new"]}))
+            .status,
+        202
+    );
+    let (id, event) = next(Some(&id));
+    assert_eq!(event["full"], false);
+    let changed = event["changed"].as_array().unwrap();
+    assert!(
+        changed.len() == 1 && changed[0].get("total_bytes").is_none(),
+        "{event}"
+    );
+    known.apply(event);
+    assert_eq!(known.0[&1]["labels"], json!(["new"]));
+    assert_eq!(api.send("DELETE", "torrents/0", &Value::Null).status, 202);
+    let (_, event) = next(Some(&id));
+    assert_eq!(event["removed"], json!([0]));
+    known.apply(event);
+    assert_eq!(known.0.keys().collect::<Vec<_>>(), [&1]);
+    // An event of another start is followed by all torrents.
+    let (_, event) = next(Some("0123456789abcdef-1"));
+    assert_eq!(event["full"], true);
+    api.daemon.terminate();
+}
+
+/// One request changes many torrents. Each of them has its result.
+#[test]
+fn batches() {
+    let content = Content::new();
+    let torrents = ["tree", "file.bin"].map(|name| content.torrent(name, "v1"));
+    let (_place, state, downloads) = places();
+    let api = Api::start(&state, &downloads, &[]);
+    for torrent in &torrents {
+        assert_eq!(api.add(torrent, "paused=true").status, 201);
+    }
+    let hash = shown(&torrents[0])["info_hash_v1"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let batch = |body: Value| api.send("POST", "batch", &body);
+    let unknown = "0".repeat(40);
+    let labels = json!({"action": "labels", "labels": ["x"]});
+    let answer = batch(json!({"torrents": [hash, "1", unknown, "?"], "change": labels})).json();
+    let results = answer["results"].as_array().unwrap().iter();
+    let statuses: Vec<_> = results.map(|it| it["status"].as_u64().unwrap()).collect();
+    assert_eq!(statuses, [202, 202, 404, 422], "{answer}");
+    for number in ["0", "1"] {
+        assert_eq!(
+            api.get(&format!("torrents/{number}")).json()["labels"],
+            json!(["x"])
+        );
+    }
+    for invalid in [
+        json!({"change": {"action": "pause"}}),
+        json!({"torrents": [], "all": true, "change": {"action": "pause"}}),
+        json!({"all": true, "change": {"action": "exec"}}),
+        json!({"all": true, "change": {"action": "labels"}}),
+    ] {
+        assert_eq!(batch(invalid.clone()).status, 422, "{invalid}");
+    }
+    let outside = json!({"all": true, "change": {"action": "relocate", "folder": "/etc"}});
+    assert_eq!(batch(outside).status, 403);
+    let removed = batch(json!({"all": true, "change": {"action": "remove"}})).json();
+    assert_eq!(removed["results"].as_array().unwrap().len(), 2, "{removed}");
+    assert!(
+        api.get("torrents").json()["torrents"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+    api.daemon.terminate();
+}
+
+/// All of many requests over as many connections as the server takes are answered, while slow clients hold others.
+#[test]
+fn many_requests_over_many_connections() {
+    const CONNECTIONS: usize = 128;
+    const REQUESTS: usize = 10_000;
+    let content = Content::new();
+    let (_place, state, downloads) = places();
+    let api = Api::start(&state, &downloads, &[]);
+    assert_eq!(
+        api.add(&content.torrent("tree", "v1"), "paused=true")
+            .status,
+        201
+    );
+    let (address, bearer) = (api.address, api.bearer.as_str());
+    let answered = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..CONNECTIONS)
+            .map(|client| {
+                let n = REQUESTS / CONNECTIONS + usize::from(client < REQUESTS % CONNECTIONS);
+                scope.spawn(move || requests(address, bearer, n))
+            })
+            .collect();
+        let answered = clients.into_iter().map(|client| client.join().unwrap());
+        answered.sum::<usize>()
+    });
+    assert_eq!(answered, REQUESTS);
+    // Clients that send half a request lose their connections to others.
+    let slow: Vec<TcpStream> = (0..CONNECTIONS)
+        .map(|_| {
+            let mut stream = TcpStream::connect(address).unwrap();
+            let _ = stream.write_all(b"POST /api/v1/torrents HTTP/1.1\r\nHost: localhost\r\n");
+            stream
+        })
+        .collect();
+    assert_eq!(api.get("torrents").status, 200);
+    drop(slow);
+    api.daemon.terminate();
+}
+
+/// Sends requests over one connection, and returns the number of right answers.
+fn requests(address: SocketAddr, bearer: &str, n: usize) -> usize {
+    let stream = TcpStream::connect(address).unwrap();
+    let patience = std::time::Duration::from_secs(120);
+    stream.set_read_timeout(Some(patience)).unwrap();
+    let mut reader = std::io::BufReader::new(stream);
+    let mut n_right = 0;
+    for i in 0..n {
+        let (authorization, expected) = if i % 10 == 9 {
+            ("Bearer wrong-0123456789abcdef", "HTTP/1.1 401 ")
+        } else {
+            (bearer, "HTTP/1.1 200 ")
+        };
+        write!(
+            reader.get_mut(),
+            "GET /api/v1/torrents/0 HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n\r\n"
+        )
+        .unwrap();
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        n_right += usize::from(line.starts_with(expected));
+        let mut len = 0;
+        while line.trim_end() != "" {
+            line.clear();
+            reader.read_line(&mut line).unwrap();
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                len = value.trim().parse().unwrap();
+            }
+        }
+        let mut body = vec![0; len];
+        reader.read_exact(&mut body).unwrap();
+    }
+    n_right
+}
+
+/// Nobody serves the page to other machines without a login by mistake.
+#[test]
+fn get_and_seed_warn_about_a_missing_login() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let options = ["--http", "0", "--insecure-no-auth"];
+    let seed = Peer::seed_with(&[&torrent], content.path(), &options);
+    let warning = seed.wait_for_line("warning");
+    let text = warning.to_string();
+    assert!(
+        text.contains("everybody who reaches this address"),
+        "{text}"
+    );
+    let page = seed.wait_for_line("page");
+    assert!(page["token"].is_null(), "{page}");
+    let url = page["url"].as_str().unwrap().trim_start_matches("http://");
+    let address = url.trim_end_matches('/').parse().unwrap();
+    assert_eq!(
+        ask(address, "POST /api/v1/torrents/0/pause", &[], "").status,
+        202
+    );
+    // Other machines can reach this address, so that reading needs the token.
+    let seed = Peer::seed_with(&[&torrent], content.path(), &["--http", "0.0.0.0:0"]);
+    let page = seed.wait_for_line("page");
+    let port = page["url"].as_str().unwrap().trim_end_matches('/');
+    let port: u16 = port.rsplit(':').next().unwrap().parse().unwrap();
+    let address = SocketAddr::from(([127, 0, 0, 1], port));
+    let bearer = format!("Bearer {}", page["token"].as_str().unwrap());
+    let read = |headers: &[(&str, &str)]| ask(address, "GET /api/v1/torrents", headers, "").status;
+    assert_eq!(read(&[]), 401);
+    assert_eq!(read(&[("Authorization", &bearer)]), 200);
+}
