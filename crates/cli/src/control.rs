@@ -344,6 +344,10 @@ pub struct StatusReply {
     pub down_bytes_per_second: u64,
     /// Upload rate.
     pub up_bytes_per_second: u64,
+    /// Download limit in force, with the schedule.
+    pub max_down: Option<u32>,
+    /// Upload limit in force, with the schedule.
+    pub max_up: Option<u32>,
     /// Bytes of content received since the state folder was made.
     pub received_bytes: u64,
     /// Bytes of content sent since the state folder was made.

@@ -5,6 +5,7 @@
 //! | `torrents` | the torrents: those of the state folder, in the client |
 //! | `categories` | categories, and the goals that torrents inherit |
 //! | `goal` | what the client does for a torrent, from what a person chose |
+//! | `hooks` | shell commands that run when something happens to a torrent |
 //! | `queue` | the torrents that run now, and those that wait for their turn |
 //! | `api` | the daemon as its page and its API see it |
 //! | `remote` | the daemon as the protocols of other programs see it |
@@ -12,28 +13,37 @@
 //! | `request` | answers to requests |
 //! | `report` | conversions between requests, replies and the state folder |
 //! | `space` | the guard of free space |
+//! | `schedule` | limits at times of the week |
 //! | `service` | reports to systemd |
+//! | `watch` | folders whose files are added |
 //! | `signals` | the signals that end the daemon |
 
 mod api;
 mod categories;
 mod goal;
+mod hooks;
 mod queue;
 mod remote;
 mod report;
 mod request;
+mod schedule;
 mod service;
 mod signals;
 mod socket;
 mod space;
 mod torrents;
+mod watch;
 
+use std::num::NonZeroU32;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex};
 
+use hashlane_cli::tables::Tables;
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Daemon, Env, Exit, Trust, state_folder};
-use hashlane_client::{Additions, Client, Config, Event, Pulse, Subscription, TorrentError};
+use hashlane_client::{
+    Additions, Client, Config, Event, Limits, Pulse, Subscription, TorrentError,
+};
 use hashlane_store::{Store, Target};
 
 use crate::Run;
@@ -43,9 +53,11 @@ use crate::output::reporter::Reporter;
 use crate::runner::named;
 use crate::settings::SessionSettings as _;
 use goal::Defaults;
+use hooks::Hooks;
 use service::Service;
 use socket::Socket;
 use torrents::{Torrents, lock};
+use watch::{Watch, Watched};
 
 impl Run for Daemon {
     fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
@@ -66,11 +78,14 @@ impl Run for Daemon {
             .as_deref()
             .map(|folder| absolute(env, folder))
             .transpose()?;
+        let session_limits = (config.session.max_down, config.session.max_up);
         let fixed = remote::Fixed {
             state: state.clone(),
             folder: folder.clone(),
             settings: config.session.clone(),
         };
+        let watched = self.watched(env, &tables)?;
+        let hooks = Hooks::start(tables.hooks.clone())?;
         let client = Client::builder()
             .config(config.clone())
             .start()
@@ -84,12 +99,19 @@ impl Run for Daemon {
                 time: self.seed_time.map_or(Target::Inherited, Target::At),
             },
             min_free: self.min_free,
+            limits: Limits {
+                max_down: Some(session_limits.0.and_then(NonZeroU32::new)),
+                max_up: Some(session_limits.1.and_then(NonZeroU32::new)),
+            },
             queue: (&self.queue).into(),
             records: self.trust.map(|trust| match trust {
                 Trust::SizeAndTime => records,
             }),
         };
-        let torrents = Arc::new(Mutex::new(Torrents::new(store, client, defaults, tables)));
+        let torrents = Arc::new(Mutex::new(Torrents::new(
+            store, client, defaults, tables, hooks,
+        )));
+        let watch = Watch::start(watched, self.watch_remove, Arc::clone(&torrents))?;
         lock(&torrents).start_all();
         let remote = remote::serve(env, &self.remote, &torrents, fixed)?;
         let page = api::serve(env, &self, &torrents, &config, &state)?;
@@ -102,7 +124,7 @@ impl Run for Daemon {
             reporter.on_event(env, &Event::Page { url, token })?;
         }
         let service = Service::new(pulse, env.end_at_once)?;
-        let followed = follow(env, &torrents, &events, &mut reporter, &service);
+        let followed = follow(env, &torrents, &events, &watch, &mut reporter, &service);
         service.stopping();
         drop((socket, remote, page));
         let ended = lock(&torrents).end();
@@ -117,6 +139,7 @@ fn follow(
     env: &mut Env,
     torrents: &Mutex<Torrents>,
     events: &Subscription,
+    watch: &Watch,
     reporter: &mut Reporter,
     service: &Service,
 ) -> anyhow::Result<()> {
@@ -141,6 +164,9 @@ fn follow(
             for error in torrents.tick() {
                 env.error(&format!("{error}"));
             }
+            for problem in torrents.hook_problems().chain(watch.problems()) {
+                env.error(&format!("warning: {problem}"));
+            }
             service.report(&torrents.status());
         }
     }
@@ -162,9 +188,25 @@ fn is_own(event: &Event) -> bool {
 trait DaemonConfig {
     /// Returns the settings of the client.
     fn config(&self, env: &Env) -> anyhow::Result<Config>;
+
+    /// Returns the watched folders, with the categories of their torrents.
+    fn watched(&self, env: &Env, tables: &Tables) -> anyhow::Result<Vec<Watched>>;
 }
 
 impl DaemonConfig for Daemon {
+    fn watched(&self, env: &Env, tables: &Tables) -> anyhow::Result<Vec<Watched>> {
+        let of_options = self.watch_dir.iter().map(|folder| (folder.as_path(), None));
+        let of_categories = tables.categories.iter().filter_map(|(name, category)| {
+            let folder = category.watch_dir.as_ref()?.as_ref();
+            Some((folder, Some(name.clone())))
+        });
+        let watched = |(folder, category)| {
+            let folder = absolute(env, folder)?;
+            Ok(Watched { folder, category })
+        };
+        of_options.chain(of_categories).map(watched).collect()
+    }
+
     fn config(&self, env: &Env) -> anyhow::Result<Config> {
         let detail = self.log.event_detail(self.output.is_json());
         Ok(Config {

@@ -176,21 +176,28 @@ impl Records {
 
 /// Runs the command. Names of torrents come from other people: the shell gets them as variables, never as code.
 fn execute(command: &str, job: &Job) -> Result<(), String> {
-    // Standard output is reserved for the reports of this program.
-    let output = io::stderr().as_fd().try_clone_to_owned();
-    let output = output.map_err(|error| error.to_string())?;
-    let status = Command::new("sh")
-        .args(["-c", command])
-        .env_remove(again::VARIABLE)
+    let status = shell(command)?
         .env("HASHLANE_TORRENT", &job.label)
         .env("HASHLANE_NAME", &job.content.name)
         .env("HASHLANE_CONTENT", &job.content.content)
-        .stdin(Stdio::null())
-        .stdout(Stdio::from(output))
         .status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(status.to_string()),
         Err(error) => Err(format!("sh: {error}")),
     }
+}
+
+/// Returns a shell command without input. Its output goes to the standard error stream, because standard output is reserved
+/// for the reports of this program.
+pub(crate) fn shell(command: &str) -> Result<Command, String> {
+    let output = io::stderr().as_fd().try_clone_to_owned();
+    let output = output.map_err(|error| error.to_string())?;
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", command])
+        .env_remove(again::VARIABLE)
+        .stdin(Stdio::null())
+        .stdout(Stdio::from(output));
+    Ok(shell)
 }

@@ -13,6 +13,7 @@ mod swarm {
     #[cfg(target_os = "linux")]
     mod daemon_categories;
     mod daemon_faults;
+    mod daemon_hooks;
     mod daemon_queue;
     mod daemon_remote;
     mod descriptors;

@@ -39,6 +39,14 @@ pub struct Daemon {
     #[arg(short, long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
 
+    /// Add the .torrent and .magnet files of this folder as they appear; repeatable. The table `categories` has others
+    #[arg(long, value_name = "DIR")]
+    pub watch_dir: Vec<PathBuf>,
+
+    /// Remove files of watched folders after they were added, instead of renaming them to NAME.added
+    #[arg(long)]
+    pub watch_remove: bool,
+
     /// Stop serving after the content has been sent this many times, for example 1.5 [default: no limit]
     ///
     /// Goals of a torrent, its category and its labels win, in this order.
@@ -97,7 +105,7 @@ impl Daemon {
     /// Reads the tables of the configuration that are no options.
     ///
     /// # Errors
-    /// A table is invalid.
+    /// A table is invalid, or another user can change a file with hooks.
     pub fn tables(&self, env: &Env) -> anyhow::Result<Tables> {
         let config = configured::load(env, self.config.config.as_ref(), &super::CONFIGURABLE)?;
         Ok(Tables::of(&config)?)

@@ -22,6 +22,8 @@ pub(super) struct Defaults {
     pub(super) goal: hashlane_store::Goal,
     /// Bytes that downloads leave free on their disks.
     pub(super) min_free: Option<u64>,
+    /// The rate limits of the session at the start.
+    pub(super) limits: Limits,
     /// The limits of the queue at the start.
     pub(super) queue: QueueLimits,
     /// Folder of the records of verified content; `None` to verify all content at each start.

@@ -161,6 +161,7 @@ pub(super) fn torrent(
 /// for its turn.
 pub(super) fn status<'s>(
     store: &Store,
+    limits: (Option<u32>, Option<u32>),
     snapshots: impl Iterator<Item = (Option<&'s TorrentSnapshot>, bool)>,
 ) -> StatusReply {
     let all = store.totals().all;
@@ -177,6 +178,8 @@ pub(super) fn status<'s>(
         failed: 0,
         down_bytes_per_second: 0,
         up_bytes_per_second: 0,
+        max_down: limits.0,
+        max_up: limits.1,
         received_bytes: all.received,
         sent_bytes: all.sent,
         problems: store.problems().iter().map(ToString::to_string).collect(),

@@ -4,6 +4,7 @@
 //! after a restart.
 
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -20,8 +21,10 @@ use hashlane_store::{
 };
 
 use super::goal::{Defaults, goal, limits, source, vanished};
+use super::hooks::{Hooks, Moment};
 use super::queue::{self, Candidate, QueueLimits, QueueMove, Turn};
 use super::report;
+use super::schedule::{self, Scheduled};
 use super::space::Space;
 use crate::runner::named;
 
@@ -49,6 +52,11 @@ pub(super) struct Torrents {
     pub(super) defaults: Defaults,
     /// The tables of the configuration.
     pub(super) tables: Tables,
+    hooks: Hooks,
+    /// The rate limits of the session without a schedule.
+    limits: Limits,
+    /// The rate limits of the schedule.
+    scheduled: Scheduled,
     running: HashMap<Name, Running>,
     /// The number of the next torrent, for requests.
     next_number: usize,
@@ -100,13 +108,22 @@ pub(super) fn lock(torrents: &Mutex<Torrents>) -> MutexGuard<'_, Torrents> {
 }
 
 impl Torrents {
-    pub(super) fn new(store: Store, client: Client, defaults: Defaults, tables: Tables) -> Self {
+    pub(super) fn new(
+        store: Store,
+        client: Client,
+        defaults: Defaults,
+        tables: Tables,
+        hooks: Hooks,
+    ) -> Self {
         Self {
             store,
             client: Some(client),
             queue: defaults.queue,
+            limits: defaults.limits,
+            scheduled: Scheduled::default(),
             defaults,
             tables,
+            hooks,
             running: HashMap::new(),
             next_number: 0,
             names: HashMap::new(),
@@ -144,6 +161,7 @@ impl Torrents {
         };
         match put.map(Entry::name) {
             Ok(name) => {
+                self.hook(name, Moment::Added, None);
                 self.start(name);
                 Ok((name, true))
             }
@@ -161,7 +179,9 @@ impl Torrents {
             ));
         }
         self.count();
+        let entry = self.entry(name)?.clone();
         self.store.remove(name).map_err(|error| error.to_string())?;
+        self.hooks.run(Moment::Removed, &entry, None);
         let running = self.running.remove(&name);
         if let Some(handle) = running.and_then(|running| running.handle) {
             self.leave(&handle, content);
@@ -320,6 +340,10 @@ impl Torrents {
             Event::Complete(complete) => {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH);
                 let now = now.as_ref().map_or(0, Duration::as_secs);
+                let running = self.running.get(&name);
+                if running.is_some_and(|running| running.base.completed.is_none()) {
+                    self.hook(name, Moment::Complete, None);
+                }
                 if let Some(running) = self.running.get_mut(&name) {
                     running.base.completed.get_or_insert(now);
                     running.delay = FIRST_RETRY;
@@ -334,12 +358,34 @@ impl Torrents {
                 self.is_save_due = true;
             }
             Event::Failed { error, .. } if is_of_system(error) => {
+                let delay = self.running.get(&name).map(|running| running.delay);
+                // Not for each try.
+                if delay == Some(FIRST_RETRY) {
+                    self.hook(name, Moment::Failed, Some(&error.to_string()));
+                }
                 self.count();
                 self.wait(name, Activity::Paused, error.to_string());
+            }
+            Event::Failed { error, .. }
+                if !matches!(error, TorrentError::Ended | TorrentError::Interrupted) =>
+            {
+                self.hook(name, Moment::Failed, Some(&error.to_string()));
             }
             _ => {}
         }
         Ok(())
+    }
+
+    /// Returns the problems of hooks since the last call.
+    pub(super) fn hook_problems(&self) -> impl Iterator<Item = String> {
+        self.hooks.problems()
+    }
+
+    /// Runs a hook for a torrent.
+    fn hook(&self, name: Name, moment: Moment, error: Option<&str>) {
+        if let Some(entry) = self.store.get(name) {
+            self.hooks.run(moment, entry, error);
+        }
     }
 
     /// Returns the time until the next tick.
@@ -374,6 +420,9 @@ impl Torrents {
         }
         if let Some(min_free) = self.defaults.min_free {
             self.hold_downloads(Space::new(min_free));
+        }
+        if !self.tables.schedule.is_empty() {
+            self.follow_schedule(schedule::Moment::now());
         }
         self.take_turns();
         for name in self.links() {
@@ -560,7 +609,7 @@ impl Torrents {
             let entry = self.store.get(*name);
             (snapshot, entry.is_some_and(|entry| self.is_queued(entry)))
         });
-        report::status(&self.store, snapshots)
+        report::status(&self.store, (all.max_down, all.max_up), snapshots)
     }
 
     /// Returns the activity of a torrent, and the reason for which it waits; no activity before its start.
@@ -614,16 +663,38 @@ impl Torrents {
         Some(torrent)
     }
 
-    /// Returns the rate limits of the session in bytes per second: of downloads, and of uploads.
+    /// Returns the rate limits of the session in bytes per second, without those of the schedule: of downloads, and of
+    /// uploads.
     pub(super) fn limits(&self) -> (Option<u32>, Option<u32>) {
-        let snapshot = self.client.as_ref().map(Client::snapshot);
-        snapshot.map_or((None, None), |snapshot| {
-            (snapshot.max_down, snapshot.max_up)
-        })
+        let limit = |limit: Option<Option<NonZeroU32>>| limit.flatten().map(NonZeroU32::get);
+        (limit(self.limits.max_down), limit(self.limits.max_up))
     }
 
-    /// Changes the rate limits of the session, until the daemon ends.
-    pub(super) fn limit(&self, limits: Limits) {
+    /// Changes the rate limits of the session, until the daemon ends. Those of the schedule replace them.
+    pub(super) fn limit(&mut self, limits: Limits) {
+        self.limits = Limits {
+            max_down: limits.max_down.or(self.limits.max_down),
+            max_up: limits.max_up.or(self.limits.max_up),
+        };
+        self.send_limits();
+    }
+
+    /// Applies the limits of the schedule at a time.
+    fn follow_schedule(&mut self, moment: schedule::Moment) {
+        let scheduled = schedule::limits_at(&self.tables.schedule, moment);
+        if scheduled != self.scheduled {
+            tracing::info!(?scheduled, "the schedule changes the rate limits");
+            self.scheduled = scheduled;
+            self.send_limits();
+        }
+    }
+
+    fn send_limits(&self) {
+        let scheduled = |limit: Option<u32>| limit.and_then(NonZeroU32::new).map(Some);
+        let limits = Limits {
+            max_down: scheduled(self.scheduled.down).or(self.limits.max_down),
+            max_up: scheduled(self.scheduled.up).or(self.limits.max_up),
+        };
         if let Some(client) = &self.client {
             client.send(Command::Limit(limits));
         }

@@ -1,11 +1,11 @@
-//! The tables of the configuration that only the daemon has: categories and goals of labels. Their keys
+//! The tables of the configuration that only the daemon has: categories, goals of labels, hooks and the schedule. Their keys
 //! are no options, because each table has any number of entries.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use hashlane_config::{Config, Error, FilePath};
+use hashlane_config::{Config, Error, FilePath, ShellCommand};
 use hashlane_store::{Goal, Target};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, Visitor};
@@ -13,7 +13,7 @@ use serde::de::{Deserializer, Error as _, Visitor};
 use crate::values;
 
 /// The names of the tables.
-pub(crate) const TABLES: [&str; 2] = ["categories", "labels"];
+pub(crate) const TABLES: [&str; 4] = ["categories", "labels", "hooks", "schedule"];
 
 /// The tables of the daemon.
 #[derive(Clone, Debug, Default)]
@@ -22,17 +22,23 @@ pub struct Tables {
     pub categories: BTreeMap<String, CategoryTable>,
     /// The goals of labels by their names: `[labels.NAME]`.
     pub labels: BTreeMap<String, LabelTable>,
+    /// The hooks: `[hooks]`.
+    pub hooks: Hooks,
+    /// The rules of the schedule by their names: `[schedule.NAME]`.
+    pub schedule: BTreeMap<String, Rule>,
 }
 
 impl Tables {
     /// Reads the tables.
     ///
     /// # Errors
-    /// A key is unknown, or a value is invalid. The error names the place.
+    /// A key is unknown, a value is invalid, or another user can change a file with hooks. The error names the place.
     pub(crate) fn of(config: &Config) -> Result<Self, Error> {
         Ok(Self {
             categories: config.table("categories")?,
             labels: config.table("labels")?,
+            hooks: config.table("hooks")?,
+            schedule: config.table("schedule")?,
         })
     }
 }
@@ -49,6 +55,8 @@ pub struct CategoryTable {
     /// Time of serving; 0 for no limit.
     #[serde(deserialize_with = "time")]
     pub seed_time: Target<Duration>,
+    /// Folder whose .torrent and .magnet files are added to the category.
+    pub watch_dir: Option<FilePath>,
 }
 
 impl CategoryTable {
@@ -82,6 +90,61 @@ impl LabelTable {
         }
     }
 }
+
+/// Shell commands that the daemon runs.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Hooks {
+    /// Runs after a torrent was added.
+    pub added: Option<ShellCommand>,
+    /// Runs after all selected content of a torrent is present.
+    pub complete: Option<ShellCommand>,
+    /// Runs after a torrent has failed.
+    pub failed: Option<ShellCommand>,
+    /// Runs after a torrent was removed.
+    pub removed: Option<ShellCommand>,
+    /// Time after which a command is killed.
+    #[serde(deserialize_with = "hook_timeout")]
+    pub timeout: Option<Duration>,
+}
+
+/// Limits at times of the week.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Rule {
+    /// The days on which the rule begins; none for all.
+    pub days: Vec<Day>,
+    /// The time of the day when it begins, in local time.
+    #[serde(deserialize_with = "time_of_day")]
+    pub from: TimeOfDay,
+    /// The time when it ends: on the next day, if it is not after the beginning.
+    #[serde(deserialize_with = "time_of_day")]
+    pub to: TimeOfDay,
+    /// Download limit of all torrents in bytes per second.
+    #[serde(deserialize_with = "rate")]
+    pub max_down: Option<u32>,
+    /// Upload limit of all torrents in bytes per second.
+    #[serde(deserialize_with = "rate")]
+    pub max_up: Option<u32>,
+}
+
+/// A day of the week.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Day {
+    Mon,
+    Tue,
+    Wed,
+    Thu,
+    Fri,
+    Sat,
+    Sun,
+}
+
+/// A time of the day: minutes since midnight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TimeOfDay(pub u16);
 
 /// Reads a value as the command line reads the text of an option.
 fn parsed<'de, D: Deserializer<'de>, T>(
@@ -132,6 +195,33 @@ fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Target<Duration>, D::Error
     })
 }
 
+fn hook_timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    parsed(from, values::duration).map(Some)
+}
+
+fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    parsed(from, values::rate).map(Some)
+}
+
+fn time_of_day<'de, D: Deserializer<'de>>(from: D) -> Result<TimeOfDay, D::Error> {
+    parsed(from, |text| {
+        // TOML writes a time with seconds.
+        let text = text
+            .strip_suffix(":00")
+            .filter(|rest| rest.contains(':'))
+            .unwrap_or(text);
+        let time = text.split_once(':').and_then(|(hours, minutes)| {
+            let number = |digits: &str| {
+                let is_plain = digits.len() == 2 && digits.bytes().all(|b| b.is_ascii_digit());
+                is_plain.then(|| digits.parse::<u16>().ok())?
+            };
+            let (hours, minutes) = (number(hours)?, number(minutes)?);
+            (hours < 24 && minutes < 60).then_some(TimeOfDay(hours * 60 + minutes))
+        });
+        time.ok_or_else(|| "expected a time such as \"08:30\"".to_owned())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -148,7 +238,9 @@ mod tests {
     fn tables_are_read() {
         let tables = read(
             "[categories.tv]\ndir = \"/srv/tv\"\nseed-ratio = 1.5\nseed-time = \"48h\"\n\
-             [labels.linux]\nseed-ratio = 0\n",
+             [labels.linux]\nseed-ratio = 0\n\
+             [hooks]\ntimeout = 30\n\
+             [schedule.day]\ndays = [\"mon\", \"fri\"]\nfrom = 08:00:00\nto = \"17:30\"\nmax-up = \"1MiB\"\n",
         )
         .unwrap();
         let tv = &tables.categories["tv"];
@@ -163,6 +255,11 @@ mod tests {
             (linux.ratio, linux.time),
             (Target::Never, Target::Inherited)
         );
+        assert_eq!(tables.hooks.timeout, Some(Duration::from_secs(30)));
+        let day = &tables.schedule["day"];
+        assert_eq!(day.days, [Day::Mon, Day::Fri]);
+        assert_eq!((day.from, day.to), (TimeOfDay(480), TimeOfDay(1050)));
+        assert_eq!((day.max_down, day.max_up), (None, Some(1 << 20)));
     }
 
     #[test]
@@ -176,8 +273,30 @@ mod tests {
                 "[labels.a]\nseed-ratio = 1\n\n[labels.b]\nseed-ratio = -1",
                 "config.toml: line 5: seed-ratio: invalid value `-1`: not a number above zero",
             ),
+            (
+                "[schedule.night]\nfrom = \"8:00\"",
+                "config.toml: line 2: from: invalid value `8:00`: expected a time such as \"08:30\"",
+            ),
+            (
+                "[schedule.night]\nfrom = \"24:00\"",
+                "config.toml: line 2: from: invalid value `24:00`: expected a time such as \"08:30\"",
+            ),
+            (
+                "[schedule.night]\ndays = [\n\"mon\",\n\"tues\"]",
+                "config.toml: line 4: unknown value `tues`; did you mean `tue`?",
+            ),
+            (
+                "[schedule.night]\nmax-down = 0",
+                "config.toml: line 2: max-down: invalid value `0`: the rate must not be 0",
+            ),
         ] {
             assert_eq!(read(text).unwrap_err(), expected, "{text}");
         }
+        // The file has no owner.
+        let refused = read("[hooks]\nadded = \"true\"").unwrap_err();
+        assert!(
+            refused.starts_with("config.toml: line 2: added: commands are accepted only from"),
+            "{refused}"
+        );
     }
 }

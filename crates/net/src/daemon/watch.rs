@@ -1,0 +1,270 @@
+//! Watched folders: their .torrent and .magnet files are added.
+//!
+//! Folders are read at an interval, which works on network file systems too. A file is used when two readings find it with
+//! the same length and time of modification. A file that is no torrent may be incomplete all the same, so it is refused only
+//! after it has not changed for longer.
+
+use std::collections::HashMap;
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use hashlane_cli::torrent_file::MAX_LEN;
+use hashlane_files::read_limited;
+use hashlane_metainfo::{Magnet, Torrent};
+use hashlane_store::{Choices, Place};
+
+use super::report::New;
+use super::torrents::{Torrents, lock};
+
+/// Interval at which the folders are read.
+const INTERVAL: Duration = Duration::from_secs(2);
+
+/// Time without a change after which a file that is no torrent is refused.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Length limit of a .magnet file in bytes.
+const MAX_MAGNET_LEN: u64 = 1 << 20;
+
+/// The suffixes of files that were added, and that are no torrents.
+const ADDED: &str = "added";
+const INVALID: &str = "invalid";
+
+/// A folder whose files are added.
+pub(super) struct Watched {
+    pub(super) folder: PathBuf,
+    /// The category of the torrents.
+    pub(super) category: Option<String>,
+}
+
+/// Reads the folders on a thread, until the value is dropped.
+pub(super) struct Watch {
+    problems: mpsc::Receiver<String>,
+    /// Disconnected to end the thread.
+    _alive: mpsc::Sender<()>,
+}
+
+impl Watch {
+    /// Starts the thread, if there are folders. `removes` says whether files that were added are removed.
+    pub(super) fn start(
+        folders: Vec<Watched>,
+        removes: bool,
+        torrents: Arc<Mutex<Torrents>>,
+    ) -> io::Result<Self> {
+        let (sender, problems) = mpsc::channel();
+        let (alive, ended) = mpsc::channel();
+        let mut watcher = Watcher {
+            folders,
+            removes,
+            torrents,
+            files: HashMap::new(),
+            unreadable: HashMap::new(),
+            problems: sender,
+        };
+        let has_folders = !watcher.folders.is_empty();
+        let run = move || {
+            while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                watcher.read(Instant::now());
+            }
+        };
+        if has_folders {
+            thread::Builder::new().name("watch".into()).spawn(run)?;
+        }
+        Ok(Self {
+            problems,
+            _alive: alive,
+        })
+    }
+
+    /// Returns the problems since the last call.
+    pub(super) fn problems(&self) -> impl Iterator<Item = String> {
+        self.problems.try_iter()
+    }
+}
+
+/// What two readings of a file compare.
+type Stamp = (u64, Option<SystemTime>);
+
+/// A file that was seen.
+struct Seen {
+    stamp: Stamp,
+    since: Instant,
+    /// Whether its problem was reported. It is then used only after a change.
+    is_reported: bool,
+}
+
+struct Watcher {
+    folders: Vec<Watched>,
+    removes: bool,
+    torrents: Arc<Mutex<Torrents>>,
+    files: HashMap<PathBuf, Seen>,
+    /// The folders that cannot be read, with the reasons.
+    unreadable: HashMap<PathBuf, String>,
+    problems: mpsc::Sender<String>,
+}
+
+/// The reason why a file is not added.
+enum Failure {
+    /// The file is no torrent.
+    Invalid(String),
+    /// Something that may pass.
+    Other(String),
+}
+
+impl Watcher {
+    /// Reads the folders once.
+    fn read(&mut self, now: Instant) {
+        let mut found = HashMap::new();
+        let folders = self.folders.iter().enumerate();
+        for (number, Watched { folder, .. }) in folders {
+            let problem = match candidates(folder) {
+                Ok(files) => {
+                    found.extend(
+                        files
+                            .into_iter()
+                            .map(|(path, stamp)| (path, (number, stamp))),
+                    );
+                    None
+                }
+                Err(error) => Some(format!("{}: {error}", folder.display())),
+            };
+            // A folder that has vanished may return. Each reason is reported once.
+            let before = match &problem {
+                Some(problem) => self.unreadable.insert(folder.clone(), problem.clone()),
+                None => self.unreadable.remove(folder),
+            };
+            if let Some(problem) = problem.filter(|problem| before.as_ref() != Some(problem)) {
+                let _ = self.problems.send(problem);
+            }
+        }
+        self.files.retain(|path, _| found.contains_key(path));
+        let mut found: Vec<_> = found.into_iter().collect();
+        found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        for (path, (number, stamp)) in found {
+            self.look_at(path, number, stamp, now);
+        }
+    }
+
+    fn look_at(&mut self, path: PathBuf, folder: usize, stamp: Stamp, now: Instant) {
+        let seen = self.files.get(&path).filter(|seen| seen.stamp == stamp);
+        let Some(Seen {
+            since, is_reported, ..
+        }) = seen
+        else {
+            let seen = Seen {
+                stamp,
+                since: now,
+                is_reported: false,
+            };
+            self.files.insert(path, seen);
+            return;
+        };
+        if *is_reported {
+            return;
+        }
+        let is_old = now.duration_since(*since) >= PATIENCE;
+        let category = self.folders[folder].category.clone();
+        let ended = match self.add(&path, category) {
+            Ok(()) if self.removes => fs::remove_file(&path),
+            Ok(()) => rename(&path, ADDED),
+            Err(Failure::Invalid(_)) if !is_old => return,
+            Err(Failure::Invalid(reason)) => {
+                self.report(&path, &reason);
+                rename(&path, INVALID)
+            }
+            Err(Failure::Other(reason)) => {
+                // It is tried again, and reported once.
+                if is_old {
+                    self.report(&path, &reason);
+                }
+                return;
+            }
+        };
+        if let Err(error) = ended {
+            self.report(&path, &error.to_string());
+        }
+    }
+
+    fn report(&mut self, path: &Path, reason: &str) {
+        if let Some(seen) = self.files.get_mut(path) {
+            seen.is_reported = true;
+        }
+        let _ = self.problems.send(format!("{}: {reason}", path.display()));
+    }
+
+    /// Adds the torrent of a file. A torrent that is present counts as added.
+    fn add(&self, path: &Path, category: Option<String>) -> Result<(), Failure> {
+        let is_magnet = extension(path) == Some("magnet");
+        let limit = if is_magnet { MAX_MAGNET_LEN } else { MAX_LEN };
+        let bytes = read_file(path, limit)?;
+        let invalid = |error: &dyn std::fmt::Display| Failure::Invalid(error.to_string());
+        let torrents = &mut *lock(&self.torrents);
+        let folder = torrents.folder_of(category.as_deref());
+        let folder = folder.map_err(Failure::Other)?;
+        let none = || Failure::Other("no folder for the content: use --dir".to_owned());
+        let choices = Choices {
+            category,
+            ..Choices::at(Place::Folder(folder.ok_or_else(none)?))
+        };
+        let new = if is_magnet {
+            let text = str::from_utf8(&bytes).map_err(|error| invalid(&error))?;
+            let magnet: Magnet = text.trim().parse().map_err(|error| invalid(&error))?;
+            New::Magnet(Box::new(magnet), choices)
+        } else {
+            let torrent = Torrent::parse(bytes).map_err(|error| invalid(&error))?;
+            New::Torrent(torrent, choices)
+        };
+        torrents.put(new).map(|_| ()).map_err(Failure::Other)
+    }
+}
+
+/// Returns the bytes of a file.
+fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| read_limited(file, limit, &mut bytes));
+    match read {
+        Ok(true) => Ok(bytes),
+        Ok(false) => Err(Failure::Invalid(format!("longer than {limit} bytes"))),
+        Err(error) => Err(Failure::Other(error.to_string())),
+    }
+}
+
+/// Returns the files of a folder that may be torrents, with their stamps. Hidden files are those of programs that write.
+fn candidates(folder: &Path) -> io::Result<Vec<(PathBuf, Stamp)>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        let is_hidden = name.is_none_or(|name| name.starts_with('.'));
+        if is_hidden || !matches!(extension(&path), Some("torrent" | "magnet")) {
+            continue;
+        }
+        // A file may have vanished. Pipes and devices would block.
+        if let Ok(metadata) = fs::metadata(&path)
+            && metadata.is_file()
+        {
+            files.push((path, stamp(&metadata)));
+        }
+    }
+    Ok(files)
+}
+
+fn extension(path: &Path) -> Option<&str> {
+    path.extension()?.to_str()
+}
+
+fn stamp(metadata: &Metadata) -> Stamp {
+    (metadata.len(), metadata.modified().ok())
+}
+
+/// Adds a suffix to the name of a file.
+fn rename(path: &Path, suffix: &str) -> io::Result<()> {
+    let mut to = path.as_os_str().to_owned();
+    to.push(".");
+    to.push(suffix);
+    fs::rename(path, to)
+}

@@ -1,0 +1,200 @@
+//! Hooks and watched folders of `hashlane daemon`.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::daemon::{Daemon, daemon_command, folder};
+use super::peers::{Content, ended};
+use crate::wait_for;
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Returns the lines of a file, which hooks make.
+fn lines(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn hooks_run_with_the_torrent_in_the_environment() {
+    let content = Content::new();
+    // The shell must not run the names of torrents.
+    let name = "$(touch pwned) `touch pwned`";
+    fs::copy(content.path().join("file.bin"), content.path().join(name)).unwrap();
+    let torrent = Content::torrent_of(&content.path().join(name), "v1", &[]);
+    let (place, state) = folder();
+    let log = place.path().join("log");
+    let config = place.path().join("config.toml");
+    let variables = "\"$HASHLANE_EVENT\" \"$HASHLANE_INFO_HASH\" \"$HASHLANE_NAME\" \"$HASHLANE_FOLDER\" \
+                     \"$HASHLANE_CATEGORY\" $HASHLANE_LABELS";
+    // One write, because two commands run at once.
+    let hook = format!(
+        "'''printf '%s|%s|%s|%s|%s|%s|%s\\n' {variables} >> {}'''",
+        log.display()
+    );
+    let hooks =
+        format!("[hooks]\nadded = {hook}\ncomplete = {hook}\nremoved = {hook}\n[categories.tv]\n");
+    fs::write(&config, &hooks).unwrap();
+    let options = ["--dir", text(content.path()), "--config", text(&config)];
+    let mut command = daemon_command(&state, &options);
+    command.current_dir(place.path());
+    let daemon = Daemon::of(&state, command);
+    let added = daemon.done([
+        "add",
+        text(&torrent),
+        "--category",
+        "tv",
+        "--label",
+        "a",
+        "--label",
+        "b",
+    ]);
+    daemon.wait_for_activity("serving");
+    wait_for(|| lines(&log).len() == 2);
+    wait_for(|| {
+        let totals = fs::read_to_string(state.join("totals.toml"));
+        totals.is_ok_and(|totals| totals.contains("completed = "))
+    });
+    daemon.kill();
+    // A torrent that was complete before does not run its hook again.
+    let daemon = Daemon::start(&state, &options);
+    daemon.wait_for_activity("serving");
+    daemon.done(["remove", "--all"]);
+    wait_for(|| lines(&log).len() == 3);
+    let hash = added[0]["info_hash"].as_str().unwrap();
+    let mut expected = ["added", "complete", "removed"]
+        .map(|event| format!("{event}|{hash}|{name}|{}|tv|a|b", text(content.path())));
+    let mut found = lines(&log);
+    // Two commands run at once.
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+    assert!(!place.path().join("pwned").exists());
+    assert_eq!(daemon.stderr(), "");
+}
+
+#[test]
+fn a_hook_that_fails_or_hangs_is_reported() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let (place, state) = folder();
+    let config = place.path().join("config.toml");
+    let pid = place.path().join("pid");
+    let hooks = format!(
+        "[hooks]\nadded = \"exit 7\"\nremoved = \"sleep 600 & echo $! > {}; wait\"\ntimeout = \"1s\"\n",
+        pid.display()
+    );
+    fs::write(&config, hooks).unwrap();
+    let options = ["--dir", text(content.path()), "--config", text(&config)];
+    let daemon = Daemon::start(&state, &options);
+    daemon.done(["add", text(&torrent), "--paused"]);
+    wait_for(|| daemon.stderr().contains("hook `added` for"));
+    assert!(
+        daemon.stderr().contains("exit status: 7"),
+        "{}",
+        daemon.stderr()
+    );
+    daemon.done(["remove", "--all"]);
+    wait_for(|| daemon.stderr().contains("killed after 1 s"));
+    // The processes that it started end too.
+    let sleeping = fs::read_to_string(&pid).unwrap();
+    let is_running = || {
+        let status = fs::read_to_string(format!("/proc/{}/stat", sleeping.trim()));
+        status.is_ok_and(|status| !status.contains(" Z "))
+    };
+    wait_for(|| !is_running());
+    daemon.terminate();
+    // No command from a file that others can write.
+    let open = Command::new("chmod").arg("666").arg(&config).status();
+    assert!(open.unwrap().success());
+    let refused = ended(&mut daemon_command(&state, &options));
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(
+        refused.stderr.contains("other users can write to"),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn files_of_watched_folders_are_added() {
+    let content = Content::new();
+    let (place, state) = folder();
+    let (plain, tv) = (place.path().join("plain"), place.path().join("watch-tv"));
+    fs::create_dir(&plain).unwrap();
+    let config = place.path().join("config.toml");
+    fs::write(
+        &config,
+        "[categories.tv]\ndir = \"tv\"\nwatch-dir = \"watch-tv\"\n",
+    )
+    .unwrap();
+    let downloads = place.path().join("downloads");
+    let options = [
+        "--dir",
+        text(&downloads),
+        "--config",
+        text(&config),
+        "--watch-dir",
+        text(&plain),
+    ];
+    let daemon = Daemon::start(&state, &options);
+    // A folder that does not exist yet is reported once.
+    wait_for(|| daemon.stderr().contains("watch-tv: No such file"));
+    fs::create_dir(&tv).unwrap();
+    let torrent = content.torrent("file.bin", "v1");
+    let whole = fs::read(&torrent).unwrap();
+    // The second half comes later.
+    let file = tv.join("a.torrent");
+    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    let magnet = content.magnet(&content.torrent("tree", "v1"));
+    fs::write(plain.join("b.magnet"), magnet + "\n").unwrap();
+    fs::write(plain.join("c.torrent"), "no torrent").unwrap();
+    fs::write(plain.join(".hidden.torrent"), &whole).unwrap();
+    wait_for(|| plain.join("b.magnet.added").exists());
+    fs::write(&file, &whole).unwrap();
+    wait_for(|| tv.join("a.torrent.added").exists());
+    wait_for(|| plain.join("c.torrent.invalid").exists());
+    let list = daemon.done(["list"]);
+    let found: Vec<[Value; 2]> = list
+        .iter()
+        .map(|torrent| [torrent["category"].clone(), torrent["folder"].clone()])
+        .collect();
+    assert_eq!(found.len(), 2);
+    assert!(found.contains(&[json!("tv"), json!(text(&place.path().join("tv")))]));
+    assert!(found.contains(&[Value::Null, json!(text(&downloads))]));
+    wait_for(|| daemon.stderr().contains("c.torrent: "));
+    assert!(plain.join(".hidden.torrent").exists());
+    daemon.terminate();
+    // A torrent that is present counts as added, and files can be removed.
+    fs::write(&file, &whole).unwrap();
+    let removing = [&options[..], &["--watch-remove"]].concat();
+    let daemon = Daemon::start(&state, &removing);
+    wait_for(|| !file.exists());
+    assert_eq!(daemon.done(["list"]).len(), 2);
+}
+
+#[test]
+fn the_schedule_limits_the_rates() {
+    let (place, state) = folder();
+    let config = place.path().join("config.toml");
+    // In force at any time.
+    let rules = "[schedule.always]\nmax-up = \"1MiB\"\n[schedule.less]\nmax-up = 5000\n";
+    fs::write(&config, rules).unwrap();
+    let options = [
+        "--config",
+        text(&config),
+        "--max-down",
+        "7000",
+        "--max-up",
+        "9000",
+    ];
+    let daemon = Daemon::start(&state, &options);
+    wait_for(|| {
+        let status = &daemon.done(["status"])[0];
+        status["max_down"] == 7000 && status["max_up"] == 5000
+    });
+}
