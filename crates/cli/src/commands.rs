@@ -23,8 +23,9 @@ mod show;
 mod sum;
 mod verify;
 
-use clap::{ArgMatches, Args, CommandFactory as _, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use crate::options::look;
 use crate::output::stream::AfterFailure;
 use crate::{Env, Exit, NetworkCommands};
 
@@ -45,7 +46,8 @@ Environment:
   HASHLANE_CONFIG   configuration file to read instead of the other two
   HASHLANE_GET_DIR  an option of a command, here --dir of `get`
   HASHLANE_PROXY    URL of a proxy for `get`, `seed` and `magnet --fetch`; see --proxy
-  NO_COLOR          disables colours if it is set and not empty";
+  NO_COLOR          disables colours if it is set and not empty; so does CLICOLOR=0
+  CLICOLOR_FORCE    colours results that do not go to a terminal";
 
 /// Verifies files against torrents and creates, downloads and serves torrents at the speed of memory
 #[derive(Debug, Parser)]
@@ -62,6 +64,9 @@ Environment:
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    #[arg(skip)]
+    pub(crate) look: look::Chosen,
 }
 
 /// The reason why no command is run.
@@ -108,7 +113,7 @@ impl Cli {
             Some("show") => Self::of_one(env, "show", Command::Show),
             Some("edit") => Self::of_one(env, "edit", Command::Edit),
             Some("kernels") => Self::of_one(env, "kernels", Command::Kernels),
-            _ => Self::try_parse_from(&env.args).map_err(UsageError::Arguments),
+            _ => Self::of_any(env).map_err(UsageError::Arguments),
         }
     }
 
@@ -126,6 +131,21 @@ impl Cli {
             .result
             .and_then(|matches| Self::of_matches(&mut definition, matches, command));
         parsed.map_err(UsageError::Arguments)
+    }
+
+    /// Parses the arguments of any command.
+    fn of_any(env: &Env) -> Result<Self, clap::Error> {
+        let mut definition = Self::command();
+        let mut matches = definition.try_get_matches_from_mut(&env.args)?;
+        let look = matches
+            .subcommand()
+            .map(|(_, matches)| look::Chosen::of(matches));
+        let parsed = Self::from_arg_matches_mut(&mut matches);
+        let parsed = parsed.map_err(|error| error.format(&mut definition))?;
+        Ok(Self {
+            look: look.unwrap_or_default(),
+            ..parsed
+        })
     }
 
     /// Parses the arguments of the command with this name.
@@ -148,10 +168,12 @@ impl Cli {
     ) -> Result<Self, clap::Error> {
         // The program requires a command.
         let (_, mut matches) = matches.remove_subcommand().unwrap_or_default();
+        let look = look::Chosen::of(&matches);
         let options = A::from_arg_matches_mut(&mut matches);
         let options = options.map_err(|error| error.format(definition))?;
         Ok(Self {
             command: command(options),
+            look,
         })
     }
 }
@@ -217,11 +239,13 @@ mod tests {
     use super::*;
 
     /// The letter of each option, the same in every command.
-    const LETTERS: [(char, &str); 20] = [
+    const LETTERS: [(char, &str); 21] = [
         // The algorithm of `sum`, with the letter that other tools use.
         ('a', "algorithm"),
         ('a', "announce"),
         ('c', "comment"),
+        // As in `sha256sum`.
+        ('c', "check"),
         ('d', "dir"),
         ('e', "errors"),
         ('f', "force"),

@@ -123,6 +123,15 @@ fn state_folder() -> Option<PathBuf> {
     states.map(|states| states.join("hashlane"))
 }
 
+/// Returns whether results are coloured, by the variables of <https://no-color.org> and <https://bixense.com/clicolors>.
+fn color_by_variables(terminal_has_color: bool) -> bool {
+    if anstyle_query::no_color() {
+        return false;
+    }
+    anstyle_query::clicolor_force()
+        || terminal_has_color && anstyle_query::clicolor().unwrap_or(true)
+}
+
 /// See [`Env::interrupts`].
 pub type InstallInterrupts = fn(CancelToken, EndAtOnce) -> io::Result<()>;
 
@@ -132,7 +141,6 @@ pub type EndAtOnce = fn(&str);
 impl Env {
     /// Returns the environment of this process.
     pub fn of_process() -> Self {
-        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let is_terminal = io::stdout().is_terminal();
         let terminal_width = terminal_size::terminal_size().map(|(width, _)| width.0.into());
@@ -150,7 +158,7 @@ impl Env {
             stderr: Box::new(io::stderr()),
             width: terminal_width.filter(|_| is_terminal),
             stdout_is_terminal: is_terminal,
-            color: is_terminal && !is_dumb && !is_set("NO_COLOR"),
+            color: color_by_variables(is_terminal && !is_dumb),
             progress: io::stderr().is_terminal() && !is_dumb,
             backend: None,
             cancel: CancelToken::default(),

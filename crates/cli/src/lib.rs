@@ -77,7 +77,10 @@ pub fn run(env: &mut Env, network: &dyn NetworkCommands) -> Exit {
     env.stdout = Box::new(stdout);
 
     let result = match cli {
-        Ok(cli) => cli.command.run(env, network),
+        Ok(cli) => {
+            cli.look.apply(env);
+            cli.command.run(env, network)
+        }
         Err(error) => usage::print_help_or_error(env, &error),
     };
     let exit = result.unwrap_or_else(|error| {

@@ -39,6 +39,53 @@ pub fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> anyhow::Result<
     }
 }
 
+/// A file that is written piece by piece and gets its name at the end.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    file: AtomicFile,
+    place: PathBuf,
+    overwrite: Overwrite,
+}
+
+impl NewFile {
+    /// Refuses every path that [`write()`] refuses, and pipes and devices.
+    pub(crate) fn create(path: &Path, overwrite: Overwrite) -> anyhow::Result<Self> {
+        check(path, overwrite)?;
+        let place = place_of(path)?;
+        let before = place.metadata().ok();
+        if before.as_ref().is_some_and(|before| !before.is_file()) {
+            bail!("is not a regular file");
+        }
+        let file = AtomicFile::beside(&place, MODE)?;
+        if let Some(before) = before {
+            be_like(file.as_file(), &before)?;
+        }
+        Ok(Self {
+            file,
+            place,
+            overwrite,
+        })
+    }
+
+    /// Returns a stream that writes to the file.
+    pub(crate) fn stream(&self) -> io::Result<File> {
+        self.file.as_file().try_clone()
+    }
+
+    /// Returns the place of the file, without links.
+    pub(crate) fn place(&self) -> &Path {
+        &self.place
+    }
+
+    /// Gives the file its name.
+    pub(crate) fn put(self) -> anyhow::Result<()> {
+        match self.file.put(&self.place, self.overwrite) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => bail!(EXISTS),
+            result => Ok(result?),
+        }
+    }
+}
+
 /// Waits until no other run of this program holds the file at `place`, and holds the file until the result is dropped.
 /// A caller that reads a file, changes its bytes and replaces it holds the file meanwhile, so that no change of another
 /// run is lost. `waiting` is called if the function has to wait.

@@ -2,6 +2,7 @@
 
 pub mod client;
 pub mod http;
+pub(crate) mod look;
 pub mod network;
 
 use std::num::NonZeroUsize;
@@ -108,6 +109,9 @@ pub struct Json {
     /// Print JSON lines; docs/json.md describes them
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    _look: look::Look,
 }
 
 /// The form and amount of output of a command that works for a while.

@@ -5,13 +5,21 @@ mod arguments;
 mod check;
 mod counts;
 mod digests;
+mod filter;
 mod json;
 mod output;
 
 pub(crate) use arguments::Sum;
 
+use std::io::{BufWriter, Write as _};
+
+use anyhow::Context as _;
+use hashlane_sums::Options;
+
+use crate::new_file::NewFile;
 use crate::output::stream::AfterFailure;
 use crate::{Env, Exit};
+use filter::Filter;
 
 impl Sum {
     /// Returns what the command does after its results could not be written. A check continues, because its exit status
@@ -29,7 +37,28 @@ impl Sum {
         if self.check {
             check::run(&self, env, &options)
         } else {
-            digests::run(&self, env, &options)
+            self.print_or_write(env, &options)
         }
+    }
+
+    /// Prints digests, or writes them to the file of `--output`.
+    fn print_or_write(&self, env: &mut Env, options: &Options) -> anyhow::Result<Exit> {
+        let filter = Filter::new(self)?;
+        let Some(output) = &self.output else {
+            return digests::run(self, env, options, &filter);
+        };
+        let shown = || output.display().to_string();
+        let file = NewFile::create(&env.resolve(output), self.force.overwrite());
+        let file = file.with_context(shown)?;
+        let filter = filter.without(file.place());
+        let stream = BufWriter::new(file.stream().with_context(shown)?);
+        let stdout = std::mem::replace(&mut env.stdout, Box::new(stream));
+        let result = digests::run(self, env, options, &filter);
+        let flushed = env.stdout.flush().with_context(shown);
+        env.stdout = stdout;
+        let exit = result?;
+        flushed?;
+        file.put().with_context(shown)?;
+        Ok(exit)
     }
 }

@@ -732,10 +732,8 @@ fn the_guide_lists_every_key() {
                 .insert(option.to_owned());
         }
     }
-    let shared: BTreeSet<&str> = listed["hashing"]
-        .union(&listed["network"])
-        .copied()
-        .collect();
+    let shared = ["hashing", "network", "terminal"].map(|table| &listed[table]);
+    let shared: BTreeSet<&str> = shared.into_iter().flatten().copied().collect();
     for (command, keys) in &known {
         let own = listed.get(&**command).cloned().unwrap_or_default();
         let keys: BTreeSet<&str> = keys.iter().map(String::as_str).collect();

@@ -255,7 +255,7 @@ fn configuration() {
                 "hashlane config verify",
                 0,
                 "",
-                "# only           # not set",
+                "# only                 # not set",
             ),
             (
                 "hashlane config get --max-down 1MiB",

@@ -13,6 +13,8 @@ pub(crate) fn hashlane() -> Command {
         .stdin(Stdio::null())
         .env_remove("HASHLANE_BACKEND")
         .env("HASHLANE_CONFIG", "/dev/null")
+        .env_remove("CLICOLOR")
+        .env_remove("CLICOLOR_FORCE")
         .env_remove("NO_COLOR");
     command
 }

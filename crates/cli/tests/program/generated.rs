@@ -22,6 +22,20 @@ fn man_pages_for_every_command() {
     let ended = end(hashlane().arg("man"));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     assert!(ended.stdout.contains(".TH hashlane 1"));
+    for (command, text) in [
+        ("verify", ".TH hashlane-verify 1"),
+        ("sha1sum", "hashlane\\-sha1sum"),
+    ] {
+        let ended = end(hashlane().args(["man", command]));
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+        assert!(ended.stdout.contains(text), "{}", ended.stdout);
+    }
+    let ended = end(hashlane().args(["man", "verfy"]));
+    let expected = "hashlane: verfy: no such command; `hashlane --help` lists them\n";
+    assert_eq!(
+        (ended.code, &*ended.stdout, &*ended.stderr),
+        (Some(2), "", expected)
+    );
     let folder = tempfile::tempdir().unwrap();
     let ended = end(hashlane().args(["man", "--output"]).arg(folder.path()));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));

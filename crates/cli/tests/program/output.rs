@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
 
-use crate::fixture::{Fixture, demo, hashlane, verify_demo};
+use crate::fixture::{Fixture, demo, end, hashlane, verify_demo};
 
 /// Returns a pipe whose reader is closed.
 fn closed_pipe() -> Stdio {
@@ -191,4 +191,34 @@ fn results_that_cannot_be_written_end_with_2() {
     let mut quiet = verify_demo("good");
     quiet.arg("-q").stdout(File::create("/dev/full").unwrap());
     assert_eq!(quiet.status().unwrap().code(), Some(0));
+}
+
+#[test]
+fn colors_follow_the_option_and_the_standard_variables() {
+    let is_colored = |args: &[&str], variables: &[(&str, &str)]| {
+        let mut command = verify_demo("good");
+        command.args(args).envs(variables.iter().copied());
+        let ended = end(&mut command);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.stdout.contains("\x1b[")
+    };
+    for (args, variables, expected) in [
+        (&[][..], &[][..], false),
+        (&["--color", "always"], &[], true),
+        (&["--color", "auto"], &[], false),
+        (&[], &[("CLICOLOR_FORCE", "1")], true),
+        (&[], &[("CLICOLOR", "1")], false),
+        (&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], false),
+        (&["--color=never"], &[("CLICOLOR_FORCE", "1")], false),
+        (&["--color=always"], &[("NO_COLOR", "1")], true),
+    ] {
+        assert_eq!(
+            is_colored(args, variables),
+            expected,
+            "{args:?} {variables:?}"
+        );
+    }
+    // A command that is parsed with the definition of all commands.
+    let config = end(hashlane().args(["config", "--color", "always"]));
+    assert_eq!((config.code, &*config.stderr), (Some(0), ""));
 }

@@ -605,3 +605,53 @@ fn json_lines() {
     ];
     assert_eq!(lines, expected);
 }
+
+#[test]
+fn a_list_leaves_out_itself_and_excluded_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    for (name, text) in [("a", "a"), ("b.TMP", "b"), ("c/d", "d"), ("build/e", "e")] {
+        fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+        fs::write(root.join(name), text).unwrap();
+    }
+    let sum = |args: &[&str]| end(hashlane().current_dir(root).arg("sum").args(args));
+    let args = [
+        "-r",
+        ".",
+        "-o",
+        "list",
+        "-x",
+        "*.tmp",
+        "--exclude",
+        "/build",
+    ];
+    let ended = sum(&args);
+    assert_eq!(
+        (ended.code, &*ended.stdout, &*ended.stderr),
+        (Some(0), "", "")
+    );
+    let list = fs::read_to_string(root.join("list")).unwrap();
+    let names: Vec<&str> = list.lines().map(|line| &line[66..]).collect();
+    assert_eq!(names, ["./a", "./c/d"]);
+    assert_eq!(sum(&["-c", "list"]).code, Some(0));
+    // The list of an earlier run is neither replaced by accident nor hashed.
+    let ended = sum(&args);
+    let expected = "hashlane: list: exists: use --force to replace it\n";
+    assert_eq!((ended.code, &*ended.stderr), (Some(2), expected));
+    assert_eq!(sum(&[&args[..], &["-f"]].concat()).code, Some(0));
+    assert_eq!(fs::read_to_string(root.join("list")).unwrap(), list);
+    // Without -o, the list is a file like others.
+    let ended = sum(&["-r", "."]);
+    assert!(ended.stdout.ends_with("  ./list\n"), "{}", ended.stdout);
+    // A file that is named is hashed, and errors leave the exit status of a run without -o.
+    let ended = sum(&["b.TMP", "none", "-o", "other", "-x", "*.tmp"]);
+    assert_eq!(ended.code, Some(2));
+    let list = fs::read_to_string(root.join("other")).unwrap();
+    assert!(
+        list.ends_with("  b.TMP\n") && list.lines().count() == 1,
+        "{list}"
+    );
+    let ended = sum(&["a", "-o", "no/list"]);
+    assert_eq!((ended.code, &*ended.stdout), (Some(2), ""));
+    assert!(ended.stderr.starts_with("hashlane: no/list: "), "{ended:?}");
+}

@@ -7,6 +7,7 @@ use hashlane_config::{Config, Error, nearest};
 
 use crate::commands::daemon::tables::TABLES;
 use crate::options::Hashing;
+use crate::options::look::Look;
 use crate::options::network::Network;
 
 /// A command whose options can be configured.
@@ -28,9 +29,10 @@ impl Configurable {
 type Define = fn(clap::Command) -> clap::Command;
 
 /// Tables that several commands share, and the options in them.
-const SHARED: [(&str, Define); 2] = [
+const SHARED: [(&str, Define); 3] = [
     ("hashing", Hashing::augment_args),
     ("network", Network::augment_args),
+    ("terminal", Look::augment_args),
 ];
 
 /// Options that say what a command is to do this time: its inputs and outputs, when it ends, what it may overwrite or

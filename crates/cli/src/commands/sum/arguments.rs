@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use hashlane_sums::{DigestAlgorithm, UnknownAlgorithm};
 
-use crate::options::{ConfigFile, Hashing, Json};
+use crate::options::{ConfigFile, Force, Hashing, Json};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -57,8 +57,25 @@ pub(crate) struct Sum {
     pub(super) tag: bool,
 
     /// Check files against lists: of GNU coreutils, BSD, hashdeep or SFV
-    #[arg(long)]
+    #[arg(short, long)]
     pub(super) check: bool,
+
+    /// Leave out matching files and folders in folders, for example `*.tmp` anywhere or `/build` at the top; repeatable.
+    /// Letter case makes no difference
+    #[arg(
+        short = 'x',
+        long = "exclude",
+        value_name = "GLOB",
+        conflicts_with = "check"
+    )]
+    pub(super) excludes: Vec<String>,
+
+    /// File to write the digests to. It is written as a whole at the end, and its own digest is left out
+    #[arg(short, long, value_name = "FILE", conflicts_with = "check")]
+    pub(super) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) force: Force,
 
     /// Folder to compare with the lists: names start here, and extra and moved files are reported. A folder at the start
     /// of the names is removed if more files exist without it. No name leaves the folder

@@ -9,6 +9,7 @@ use hashlane_sums::{
 };
 
 use super::arguments::Sum;
+use super::filter::Filter;
 use super::json::{self, Line};
 use super::output::Output;
 use crate::output::json_lines::{self, PathText};
@@ -23,7 +24,12 @@ enum Named {
 }
 
 /// Prints the digests of all operands.
-pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result<Exit> {
+pub(super) fn run(
+    sum: &Sum,
+    env: &mut Env,
+    options: &Options,
+    filter: &Filter,
+) -> anyhow::Result<Exit> {
     let algorithms: Arc<[DigestAlgorithm]> = match &sum.algorithm[..] {
         [] => [DigestAlgorithm::Hash(HashFunction::Sha256)].into(),
         some => some.into(),
@@ -38,11 +44,11 @@ pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result
     if output.shows_progress() {
         let named = operands
             .iter()
-            .flat_map(|operand| files_of(sum, &base, operand.as_ref()));
+            .flat_map(|operand| files_of(sum, filter, &base, operand.as_ref()));
         output.total_bytes = named.filter_map(|(_, source)| len_of(&source)).sum();
     }
     let items = operands.iter().flat_map(|operand| {
-        files_of(sum, &base, operand.as_ref())
+        files_of(sum, filter, &base, operand.as_ref())
             .map(|(tag, source)| Item::new(source, Arc::clone(&algorithms), tag))
     });
     let mut exit = Exit::Good;
@@ -87,7 +93,12 @@ pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result
 }
 
 /// Returns the name and source of an operand, or of all files in it if it is a folder to search.
-fn files_of(sum: &Sum, base: &Path, operand: &Path) -> Box<dyn Iterator<Item = (Named, Source)>> {
+fn files_of(
+    sum: &Sum,
+    filter: &Filter,
+    base: &Path,
+    operand: &Path,
+) -> Box<dyn Iterator<Item = (Named, Source)>> {
     let name = bytes_of(operand).into_owned();
     if name == b"-" {
         return Box::new(std::iter::once((Named::File(name), Source::Stdin)));
@@ -104,15 +115,18 @@ fn files_of(sum: &Sum, base: &Path, operand: &Path) -> Box<dyn Iterator<Item = (
         let name: PathBuf = operand.join(inside);
         bytes_of(&name).into_owned()
     };
-    Box::new(
-        walk_files(&path, sum.follows_links()).map(move |found| match found {
-            Ok(path) => (Named::File(name_of(&path)), Source::File(path)),
-            Err((path, error)) => (
-                Named::Error(name_of(&path), error.to_string()),
-                Source::Nothing,
-            ),
-        }),
-    )
+    let (filter, folder) = (filter.clone(), path.clone());
+    let found = walk_files(&path, sum.follows_links()).filter(move |found| {
+        let (Ok(found) | Err((found, _))) = found;
+        filter.takes(&folder, found)
+    });
+    Box::new(found.map(move |found| match found {
+        Ok(path) => (Named::File(name_of(&path)), Source::File(path)),
+        Err((path, error)) => (
+            Named::Error(name_of(&path), error.to_string()),
+            Source::Nothing,
+        ),
+    }))
 }
 
 fn len_of(source: &Source) -> Option<u64> {
