@@ -1,18 +1,20 @@
 //! The client: its threads and its event loop.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use hashlane_swarm::{Event as SessionEvent, Session, Settings, Transport, WebSeeds};
+use hashlane_swarm::{Event as SessionEvent, Session, Settings, TorrentId, Transport, WebSeeds};
 use hashlane_verify::CancelToken;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::command::{Command, Remove, TorrentCommand};
+use crate::comparison::Comparison;
 use crate::config::{AddError, AddOptions, Config, Goal, NewTorrent, Source, Task};
 use crate::control::Control;
 use crate::error::{Error, TorrentError};
@@ -32,6 +34,13 @@ use crate::worker::Worker;
 
 /// Interval at which the snapshot is updated and the cancel token is checked.
 const TICK: Duration = Duration::from_millis(200);
+
+/// Interval at which torrents that are quiet are looked at too.
+const ROUND: Duration = Duration::from_secs(1);
+
+/// Number of messages that are handled before the events of the session are read. libtorrent keeps a record of about a
+/// kilobyte for each event that waits, and never returns the memory.
+const MAX_MESSAGES: usize = 64;
 
 /// Number of free ports to try.
 const MAX_LISTEN_ATTEMPTS: u32 = 10;
@@ -125,6 +134,7 @@ impl Client {
             events,
             places: HashMap::new(),
             ledger,
+            n_parting: Cell::new(0),
         };
         let mut running = Running::new(shared, messages, snapshot_sender);
         let log = tracing::dispatcher::get_default(Clone::clone);
@@ -284,7 +294,10 @@ struct Running {
     shared: Shared,
     messages: mpsc::Receiver<Message>,
     /// The torrents by number.
-    torrents: BTreeMap<usize, Machine>,
+    torrents: BTreeMap<usize, Box<Machine>>,
+    /// The numbers of the torrents that are updated at each tick, because they are not quiet or something happened to them.
+    busy: BTreeSet<usize>,
+    comparison: Comparison,
     next_number: usize,
     /// Removed torrents whose content is being deleted.
     removals: Vec<Removal>,
@@ -303,6 +316,10 @@ struct Running {
     utp: UtpFallback,
     /// The time of the last update of the snapshot.
     updated: Instant,
+    /// The time of the last look at quiet torrents.
+    looked: Instant,
+    /// Whether messages may be left.
+    has_messages: bool,
 }
 
 /// A torrent that starts with the client.
@@ -328,6 +345,8 @@ impl Running {
             shared,
             messages,
             torrents: BTreeMap::new(),
+            busy: BTreeSet::new(),
+            comparison: Comparison::default(),
             next_number: 0,
             removals: Vec::new(),
             stopped: None,
@@ -338,6 +357,8 @@ impl Running {
             n_listen_attempts: 1,
             utp: UtpFallback::default(),
             updated: Instant::now(),
+            looked: Instant::now(),
+            has_messages: false,
         }
     }
 
@@ -363,7 +384,7 @@ impl Running {
             self.start(start);
         }
         loop {
-            let outcomes = self.torrents.values().map(Machine::outcome);
+            let outcomes = self.torrents.values().map(|torrent| torrent.outcome());
             let additions = &self.shared.config.additions;
             let is_waiting = (additions.folder.is_some() || additions.runs_on)
                 && !self.shared.config.cancel.is_cancelled();
@@ -408,7 +429,8 @@ impl Running {
                 start.removal = past.chosen.removal();
                 torrent.continue_from(&self.shared, past);
             }
-            self.torrents.insert(number, torrent);
+            self.torrents.insert(number, Box::new(torrent));
+            self.busy.insert(number);
             starts.push(start);
         }
         self.shared
@@ -438,15 +460,18 @@ impl Running {
     /// Waits for events until the next tick, and handles them.
     fn step(&mut self) -> Result<(), Error> {
         self.shared.config.pulse.beat();
-        let events = self
-            .shared
-            .session
-            .wait(TICK.saturating_sub(self.updated.elapsed()))?;
+        let patience = if self.has_messages {
+            Duration::ZERO
+        } else {
+            TICK.saturating_sub(self.updated.elapsed())
+        };
+        let events = self.shared.session.wait(patience)?;
         if self.shared.config.cancel.is_cancelled() {
             if self.stopped.is_none() {
                 info!("interrupted");
                 self.stopped = Some(Instant::now());
             }
+            self.busy.extend(self.torrents.keys());
             self.update()?;
             for torrent in self.torrents.values_mut() {
                 torrent.interrupt(&self.shared);
@@ -458,20 +483,29 @@ impl Running {
         for event in events {
             self.on_event(event);
         }
-        while let Ok(message) = self.messages.try_recv() {
+        self.has_messages = true;
+        for _ in 0..MAX_MESSAGES {
+            let Ok(message) = self.messages.try_recv() else {
+                self.has_messages = false;
+                break;
+            };
             self.on_message(message)?;
         }
         for removal in &mut self.removals {
-            removal.start(&self.shared, self.torrents.values());
+            removal.start(
+                &self.shared,
+                self.torrents.values().map(|torrent| &**torrent),
+            );
         }
         if is_finished || self.updated.elapsed() >= TICK {
             self.updated = Instant::now();
             self.update()?;
-            self.publish();
-        } else if self.is_changed {
+        }
+        if self.is_changed {
             self.publish();
         }
-        if self.torrents.values().any(Machine::needs_peers)
+        if self.listen_error.is_some()
+            && self.torrents.values().any(|torrent| torrent.needs_peers())
             && let Some(error) = self.listen_error.take()
         {
             return Err(error);
@@ -480,13 +514,18 @@ impl Running {
     }
 
     fn on_event(&mut self, event: SessionEvent) {
+        let id = event.torrent();
+        let identity = id.and_then(|id| self.shared.ledger.identity(id));
         if let SessionEvent::Removed(id) = event {
             self.shared.ledger.left(id);
         }
-        let mut torrents = self.torrents.values_mut();
-        let torrent = event
-            .torrent()
-            .and_then(|id| torrents.find(|torrent| torrent.snapshot.id == Some(id)));
+        let number = identity.map(|identity| identity.number);
+        let torrent = number.and_then(|number| self.torrents.get_mut(&number));
+        // A torrent joins the session again with another identity.
+        let torrent = torrent.filter(|torrent| torrent.snapshot.id == id);
+        if let Some(torrent) = &torrent {
+            self.busy.insert(torrent.snapshot.identity.number);
+        }
         let label = torrent.as_ref().map_or("", |it| &it.snapshot.torrent);
         log::event(label, &event);
         match (torrent, event) {
@@ -538,6 +577,7 @@ impl Running {
 
     /// Makes up for events that were dropped because too many were waiting.
     fn catch_up(&mut self) {
+        self.busy.extend(self.torrents.keys());
         for torrent in self.torrents.values_mut() {
             let result = torrent
                 .missed_events(&self.shared.session)
@@ -569,12 +609,23 @@ impl Running {
             Message::Command(Command::Torrent(number, command)) => {
                 // A command can have the number of no torrent.
                 match self.torrents.get_mut(&number) {
-                    Some(torrent) => torrent.on_command(&self.shared, command),
+                    Some(torrent) => {
+                        self.busy.insert(number);
+                        torrent.on_command(&self.shared, command);
+                    }
                     None => self.shared.ledger.forget(number),
                 }
             }
             Message::Done(number, done) => {
                 self.on_done(number, done);
+            }
+            Message::Compared { changed, took } => {
+                self.comparison.end(took);
+                for number in changed {
+                    if let Some(torrent) = self.torrents.get_mut(&number) {
+                        torrent.check_files(&self.shared);
+                    }
+                }
             }
         }
         Ok(())
@@ -600,10 +651,11 @@ impl Running {
         if matches!(done, Done::Opened(_)) {
             self.remove_ended(Duration::ZERO);
         }
-        if let Some(torrent) = self.torrents.get_mut(&number)
-            && let Err(error) = torrent.on_done(&mut self.shared, done)
-        {
-            torrent.fail(&self.shared, error);
+        if let Some(torrent) = self.torrents.get_mut(&number) {
+            self.busy.insert(number);
+            if let Err(error) = torrent.on_done(&mut self.shared, done) {
+                torrent.fail(&self.shared, error);
+            }
         }
     }
 
@@ -636,6 +688,7 @@ impl Running {
         self.shared.ledger.forget(number);
         if let Some(torrent) = self.torrents.remove(&number) {
             info!(torrent = torrent.snapshot.torrent, "removed");
+            self.busy.remove(&number);
             match torrent.remove_from_client(&mut self.shared, content, self.next_number) {
                 Ok(removal) => self.removals.push(removal),
                 Err(removed) => self.removed.push(*removed),
@@ -647,6 +700,9 @@ impl Running {
 
     /// Removes the torrents from the session that ended at least this long ago.
     fn remove_ended(&mut self, after: Duration) {
+        if self.shared.n_parting.get() == 0 {
+            return;
+        }
         for torrent in self.torrents.values_mut() {
             torrent.leave_session(&self.shared, after);
         }
@@ -662,7 +718,7 @@ impl Running {
         let mut torrent = Machine::new(number, &label, goal);
         let detail = &mut torrent.snapshot.detail;
         (detail.origin, detail.file) = (new.origin, new.file);
-        let snapshot = &mut torrent.snapshot;
+        let snapshot = &mut *torrent.snapshot;
         (snapshot.is_paused, snapshot.labels) = (new.is_paused, new.labels);
         new.limits
             .change(&mut snapshot.max_down, &mut snapshot.max_up);
@@ -673,34 +729,69 @@ impl Running {
         if let Err(error) = torrent.start(&self.shared, new.source) {
             torrent.fail(&self.shared, error);
         }
-        self.torrents.insert(number, torrent);
+        self.torrents.insert(number, Box::new(torrent));
+        self.busy.insert(number);
     }
 
     fn limit(&mut self, limits: Limits) -> Result<(), Error> {
         limits.change(&mut self.max_down, &mut self.max_up);
+        self.is_changed = true;
         Ok(self.shared.session.limit(self.max_down, self.max_up)?)
     }
 
-    /// Updates all torrents from the session.
+    /// Updates the torrents from the session: those that are busy, and after a while all.
     fn update(&mut self) -> Result<(), Error> {
         self.remove_ended(PARTING);
-        let statuses = self.shared.session.statuses()?;
+        if self.looked.elapsed() >= ROUND {
+            self.looked = Instant::now();
+            self.look_around();
+        }
+        let busy = self.busy.iter();
+        let ids = busy.filter_map(|number| self.torrents.get(number)?.snapshot.id);
+        let ids: Vec<TorrentId> = ids.collect();
+        let statuses = self.shared.session.statuses(&ids)?;
         if self.shared.config.session.transport == Transport::Both
+            // A torrent without peers that it needs is busy.
             && let Some(utp) = self.utp.update(Instant::now(), statuses.values())
         {
             self.shared.session.use_utp(utp)?;
         }
-        for torrent in self.torrents.values_mut() {
+        self.is_changed |= !self.busy.is_empty();
+        for number in std::mem::take(&mut self.busy) {
+            let Some(torrent) = self.torrents.get_mut(&number) else {
+                continue;
+            };
             let status = torrent.snapshot.id.and_then(|id| statuses.get(&id));
             if let Some(status) = status
                 && let Err(error) = torrent.on_status(&mut self.shared, status)
             {
                 torrent.fail(&self.shared, error);
             }
-            torrent.look_for_content(&self.shared);
             torrent.update_progress();
+            if !torrent.is_quiet() {
+                self.busy.insert(number);
+            }
         }
         Ok(())
+    }
+
+    /// Looks at all torrents for what comes with time, and compares the files of those that are served.
+    fn look_around(&mut self) {
+        let now = Instant::now();
+        for (number, torrent) in &mut self.torrents {
+            if torrent.look_around(&self.shared) {
+                self.busy.insert(*number);
+            }
+        }
+        if !self.comparison.is_due(now) {
+            return;
+        }
+        let torrents = self.torrents.iter();
+        let due = torrents.filter_map(|(number, torrent)| {
+            let files = torrent.files_to_compare(now)?;
+            Some((*number, files))
+        });
+        self.comparison.start(&self.shared.verifier, due.collect());
     }
 
     fn publish(&mut self) {
@@ -708,7 +799,7 @@ impl Running {
         let torrents = self.torrents.values();
         let additions = &self.shared.config.additions;
         self.snapshots.send_replace(Arc::new(Snapshot {
-            torrents: torrents.map(|torrent| torrent.snapshot.clone()).collect(),
+            torrents: torrents.map(|torrent| torrent.snapshot.share()).collect(),
             next_number: self.next_number,
             max_down: self.max_down,
             max_up: self.max_up,

@@ -247,6 +247,8 @@ pub(crate) fn reader(path: PathBuf, max_len: u64) -> ReadMetainfo {
         if !read_limited(File::open(&path)?, max_len, &mut bytes)? {
             return Err(format!("longer than {max_len} bytes, the limit of .torrent files").into());
         }
+        // The torrent keeps the bytes.
+        bytes.shrink_to_fit();
         Ok(bytes)
     })
 }

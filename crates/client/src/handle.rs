@@ -89,21 +89,23 @@ impl TorrentHandle {
     ///
     /// [`Waiting`]: Activity::Waiting
     /// [`Ended`]: Activity::Ended
-    pub fn snapshot(&self) -> TorrentSnapshot {
-        self.present().unwrap_or_else(|_| TorrentSnapshot {
-            activity: Activity::Ended,
-            ..TorrentSnapshot::new(self.number, &self.label)
+    pub fn snapshot(&self) -> Arc<TorrentSnapshot> {
+        self.present().unwrap_or_else(|_| {
+            Arc::new(TorrentSnapshot {
+                activity: Activity::Ended,
+                ..TorrentSnapshot::new(self.number, &self.label)
+            })
         })
     }
 
     /// Returns the latest state of the torrent, unless it was removed.
-    fn present(&self) -> Result<TorrentSnapshot, HandleError> {
+    fn present(&self) -> Result<Arc<TorrentSnapshot>, HandleError> {
         let snapshot = self.control.snapshot();
         match snapshot.find(TorrentKey::Number(self.number)) {
-            Some(found) => Ok(found.clone()),
+            Some(found) => Ok(Arc::clone(found)),
             None if self.number < snapshot.next_number => Err(HandleError::Removed),
             // The client does not know the torrent yet.
-            None => Ok(TorrentSnapshot::new(self.number, &self.label)),
+            None => Ok(Arc::new(TorrentSnapshot::new(self.number, &self.label))),
         }
     }
 
@@ -230,12 +232,12 @@ impl TorrentHandle {
     /// Returns an entry for each piece, `true` if its content was wrong at the last verification or when it arrived. Pieces
     /// that are present by now are right again. Empty before the first verification, and after the removal.
     pub fn wrong(&self) -> Arc<[bool]> {
-        self.snapshot().detail.wrong
+        Arc::clone(&self.snapshot().detail.wrong)
     }
 
     /// Returns the rates of the last minutes.
     pub fn rate_history(&self) -> Arc<RateHistory> {
-        self.snapshot().detail.history
+        Arc::clone(&self.snapshot().detail.history)
     }
 
     /// Returns the files, or none while the metadata is unknown. Also returns those of a torrent or client that has ended.
@@ -294,13 +296,13 @@ impl TorrentHandle {
     /// Returns the metadata, as it was added or received from peers; `None` while it is unknown. The metadata of a magnet link
     /// has no trackers and, in version 2, no piece layers.
     pub fn metainfo(&self) -> Option<Metainfo> {
-        let snapshot = self.snapshot();
-        Some(snapshot.detail.stored?.torrent().clone())
+        self.snapshot().metainfo().cloned()
     }
 
     /// Returns the folder that contains the content, or that is to contain it; `None` if only metadata is fetched.
     pub fn folder(&self) -> Option<PathBuf> {
-        let detail = self.snapshot().detail;
+        let snapshot = self.snapshot();
+        let detail = &snapshot.detail;
         let folder = detail
             .stored
             .as_ref()
@@ -310,7 +312,7 @@ impl TorrentHandle {
 
     /// Returns the file, or the folder of the files; `None` while the metadata is unknown.
     pub fn content(&self) -> Option<PathBuf> {
-        Some(self.snapshot().detail.stored?.root.clone())
+        Some(self.snapshot().detail.stored.as_ref()?.root.clone())
     }
 
     /// Connects to a peer.
@@ -336,7 +338,7 @@ impl TorrentHandle {
             if let Some(outcome) = snapshot.detail.outcome {
                 return match outcome {
                     Outcome::Complete => Ok(()),
-                    Outcome::Incomplete | Outcome::Failed => Err(over(snapshot)),
+                    Outcome::Incomplete | Outcome::Failed => Err(over(&snapshot)),
                 };
             }
             if snapshot.is_in_place() {
@@ -375,19 +377,20 @@ impl TorrentHandle {
     }
 
     /// Returns the snapshot of a torrent that is not over.
-    fn running(&self) -> Result<TorrentSnapshot, HandleError> {
+    fn running(&self) -> Result<Arc<TorrentSnapshot>, HandleError> {
         let snapshot = self.present()?;
         if snapshot.activity.is_over() {
-            return Err(over(snapshot));
+            return Err(over(&snapshot));
         }
         Ok(snapshot)
     }
 }
 
 /// Returns the error of a torrent that is over.
-fn over(snapshot: TorrentSnapshot) -> HandleError {
+fn over(snapshot: &TorrentSnapshot) -> HandleError {
     snapshot
         .error
+        .clone()
         .map_or(HandleError::Ended, HandleError::Failed)
 }
 

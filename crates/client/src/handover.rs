@@ -222,6 +222,11 @@ impl Ledger {
         lock(&self.pending).n_torrents -= n_torrents;
     }
 
+    /// Returns the identity of a torrent in the session.
+    pub(crate) fn identity(&self, id: TorrentId) -> Option<Identity> {
+        lock(&self.identities).get(&id).copied()
+    }
+
     /// Records that a torrent has left the session.
     pub(crate) fn left(&self, id: TorrentId) {
         lock(&self.identities).remove(&id);
@@ -322,7 +327,8 @@ impl Observer {
             .iter()
             .cloned()
             .collect();
-        let known = snapshot.torrents.iter().map(Past::of).chain(pending);
+        let known = snapshot.torrents.iter();
+        let known = known.map(|torrent| Past::of(torrent)).chain(pending);
         let mut torrents = Vec::new();
         let chosen = lock(&self.ledger.chosen);
         for mut past in known {

@@ -1,6 +1,7 @@
 //! Messages to a client's loop from other threads.
 
 use std::sync::{Arc, Weak, mpsc};
+use std::time::Duration;
 
 use hashlane_swarm::{Priority, Session};
 
@@ -21,6 +22,13 @@ pub(crate) enum Message {
     Refused(String, AddError),
     /// Another thread finished work for the torrent with this number.
     Done(usize, Done),
+    /// The files of served torrents were compared with their states at the last verifications.
+    Compared {
+        /// The numbers of the torrents whose files changed.
+        changed: Vec<usize>,
+        /// The duration of the comparison.
+        took: Duration,
+    },
 }
 
 /// The result of work for a torrent on another thread.

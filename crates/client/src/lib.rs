@@ -24,12 +24,14 @@
 //! | `torrent` | the state machine of one torrent |
 //! | `stored` | a torrent and its files: opened, claimed for a download, verified; `claim`: the files of a download; `record`: content that was verified earlier; `selection`: selected files; `moved`: content in another folder |
 //! | `worker` | the threads that read .torrent files and verify |
+//! | `comparison` | the files of served torrents are compared with their state at the last verification |
 //! | `inbox` | messages to the loop from other threads |
 //! | `identity` | the number of a torrent and its info-hashes |
 //! | `command`, `event`, `snapshot`, `error` | the input and output of a client |
 //! | `subscription` | the queues of events, one for each subscriber |
 //! | `utp` | outgoing connections: TCP first, then uTP if TCP reaches no peer |
 //! | `rates` | download and upload rates |
+//! | `stopwatch` | times of downloading and serving |
 //! | `folder` | .torrent files of a watched folder |
 //! | `origin` | the origin of a torrent: bytes, a link, or a watched file |
 //! | `chosen` | changes by commands, for that process |
@@ -50,6 +52,7 @@ mod builder;
 mod chosen;
 mod client;
 mod command;
+mod comparison;
 mod config;
 mod control;
 mod error;
@@ -68,6 +71,7 @@ mod log;
 mod origin;
 mod rates;
 mod snapshot;
+mod stopwatch;
 mod stored;
 mod subscription;
 mod torrent;
@@ -96,6 +100,7 @@ pub use identity::{Identity, InfoHash, InvalidKey, TorrentKey};
 pub use limits::{Limits, SeedLimits};
 pub use rates::RateHistory;
 pub use snapshot::{Activity, Snapshot, TorrentSnapshot};
+pub use stopwatch::Stopwatch;
 pub use subscription::Subscription;
 
 // Types of other crates that settings, events and handles contain.

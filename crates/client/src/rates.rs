@@ -6,10 +6,13 @@ use std::time::{Duration, Instant};
 
 const WINDOW: Duration = Duration::from_secs(4);
 
+/// Number of samples for which an idle torrent has memory.
+const MIN_SAMPLES: usize = 4;
+
 /// Number of rates of a history: five minutes.
 const HISTORY_LEN: usize = 150;
 
-/// The rates of one torrent in the last five minutes, the oldest first.
+/// The rates of one torrent in the last five minutes, the oldest first. Those before the first transfer are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RateHistory {
@@ -17,6 +20,8 @@ pub struct RateHistory {
     pub down: VecDeque<u64>,
     /// Upload rates in bytes per second.
     pub up: VecDeque<u64>,
+    /// Number of rates at the end that are 0.
+    n_idle: usize,
 }
 
 impl RateHistory {
@@ -24,6 +29,16 @@ impl RateHistory {
     pub const INTERVAL: Duration = Duration::from_secs(2);
 
     fn push(&mut self, down: u64, up: u64) {
+        self.n_idle = if (down, up) == (0, 0) {
+            self.n_idle + 1
+        } else {
+            0
+        };
+        if self.n_idle == HISTORY_LEN {
+            // Most torrents of a large client are idle, and need no memory for that.
+            *self = Self::default();
+            return;
+        }
         for (rates, rate) in [(&mut self.down, down), (&mut self.up, up)] {
             if rates.len() == HISTORY_LEN {
                 rates.pop_front();
@@ -51,6 +66,11 @@ impl RateMeter {
         reason = "a rate is an estimate, and not negative"
     )]
     pub(crate) fn update(&mut self, now: Instant, down: u64, up: u64) -> (u64, u64) {
+        let start = now.checked_sub(WINDOW);
+        if let ([idle], Some(start)) = (self.samples.make_contiguous(), start) {
+            // Nothing was received or sent until a moment ago.
+            idle.0 = idle.0.max(start);
+        }
         self.samples.push_back((now, down, up));
         // One sample older than the window stays as the start of the window.
         while self
@@ -73,14 +93,30 @@ impl RateMeter {
             rate(down.saturating_sub(down_then)),
             rate(up.saturating_sub(up_then)),
         );
+        if rates == (0, 0)
+            && now - since >= WINDOW
+            && let Some(start) = start
+        {
+            // One sample says the same.
+            self.samples.clear();
+            self.samples.shrink_to(MIN_SAMPLES);
+            self.samples.push_back((start, down, up));
+        }
         if self
             .recorded
             .is_none_or(|last| now - last >= RateHistory::INTERVAL)
         {
             self.recorded = Some(now);
-            Arc::make_mut(&mut self.history).push(rates.0, rates.1);
+            if rates != (0, 0) || !self.history.down.is_empty() {
+                Arc::make_mut(&mut self.history).push(rates.0, rates.1);
+            }
         }
         rates
+    }
+
+    /// Returns `true` if the rates and their history are 0, and remain so until bytes are received or sent.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.samples.len() <= 1 && self.history.down.is_empty()
     }
 
     /// Returns the rates of the last minutes.
@@ -90,13 +126,38 @@ impl RateMeter {
 
     /// Discards all samples but keeps the history.
     pub(crate) fn reset(&mut self) {
-        self.samples.clear();
+        self.samples = VecDeque::new();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_idle_torrent_has_no_history() {
+        let mut meter = RateMeter::default();
+        let start = Instant::now();
+        let at = |second| start + Duration::from_secs(second);
+        for second in 0..=10 {
+            meter.update(at(second), 0, 0);
+        }
+        assert!(meter.is_idle());
+        // The rate is that of the whole window, as if there were samples in it.
+        assert_eq!(meter.update(at(11), 1000, 400), (250, 100));
+        assert!(!meter.is_idle());
+        for second in 12..200 {
+            meter.update(at(second), 1000, 400);
+            assert!(!meter.is_idle());
+        }
+        // The transfer is five minutes ago.
+        for second in 200..330 {
+            meter.update(at(second), 1000, 400);
+        }
+        assert!(meter.is_idle());
+        assert_eq!(*meter.history(), RateHistory::default());
+        assert_eq!(meter.update(at(330), 1000, 800), (0, 100));
+    }
 
     #[test]
     fn the_history_is_bounded() {

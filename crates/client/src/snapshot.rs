@@ -1,9 +1,11 @@
 //! Snapshots: the state of a client at one moment.
 
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use hashlane_metainfo::Torrent as Metainfo;
 use hashlane_swarm::{Priority, TorrentId};
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +13,15 @@ use crate::event::Outcome;
 use crate::identity::{Identity, TorrentKey};
 use crate::origin::{Origin, WatchedFile};
 use crate::rates::RateHistory;
+use crate::stopwatch::Stopwatch;
 use crate::stored::StoredTorrent;
 
 /// The state of all torrents of a client.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Snapshot {
-    /// The torrents in the order of their numbers. Numbers of torrents that were removed are missing.
-    pub torrents: Vec<TorrentSnapshot>,
+    /// The torrents in the order of their numbers. Numbers of torrents that were removed are missing. Two snapshots share a
+    /// torrent that did not change between them.
+    pub torrents: Vec<Arc<TorrentSnapshot>>,
     /// The number of the next torrent. A smaller number that no torrent has is that of a torrent that was removed.
     #[serde(skip)]
     pub next_number: usize,
@@ -32,7 +36,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// Returns the torrent of a key. Several torrents have the same info-hash if all but the last have ended; then
     /// returns the last one.
-    pub fn find(&self, key: TorrentKey) -> Option<&TorrentSnapshot> {
+    pub fn find(&self, key: TorrentKey) -> Option<&Arc<TorrentSnapshot>> {
         match key {
             TorrentKey::Number(number) => {
                 let found = self
@@ -104,9 +108,9 @@ pub struct TorrentSnapshot {
     /// The time when content was last received or sent, in seconds since 1970.
     pub active_at: Option<u64>,
     /// Time of downloading in this process, without pauses and verifications.
-    pub downloading_seconds: f64,
+    pub downloading_seconds: Stopwatch,
     /// Time of serving in this process, without pauses and verifications.
-    pub serving_seconds: f64,
+    pub serving_seconds: Stopwatch,
     /// Number of files without padding; 0 while the metadata is unknown.
     pub files: u32,
     /// Length of a piece in bytes.
@@ -192,8 +196,8 @@ impl TorrentSnapshot {
             added_at: unix_seconds(),
             completed_at: None,
             active_at: None,
-            downloading_seconds: 0.0,
-            serving_seconds: 0.0,
+            downloading_seconds: Stopwatch::default(),
+            serving_seconds: Stopwatch::default(),
             files: 0,
             piece_length: 0,
             pieces: 0,
@@ -305,9 +309,45 @@ impl TorrentSnapshot {
         self.is_complete && matches!(self.activity, Activity::Serving | Activity::Paused)
     }
 
+    /// Returns the metadata, as [`TorrentHandle::metainfo`](crate::TorrentHandle::metainfo) does.
+    pub fn metainfo(&self) -> Option<&Metainfo> {
+        Some(self.detail.stored.as_ref()?.torrent())
+    }
+
     /// Returns the name in the metadata, or the torrent as the user named it.
     pub fn title(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.torrent)
+    }
+}
+
+/// The snapshot of a torrent that its state machine changes. A change copies a snapshot that others still share.
+#[derive(Debug)]
+pub(crate) struct LiveSnapshot(Arc<TorrentSnapshot>);
+
+impl LiveSnapshot {
+    /// Returns the current state, which later changes do not affect.
+    pub(crate) fn share(&self) -> Arc<TorrentSnapshot> {
+        Arc::clone(&self.0)
+    }
+}
+
+impl From<TorrentSnapshot> for LiveSnapshot {
+    fn from(snapshot: TorrentSnapshot) -> Self {
+        Self(Arc::new(snapshot))
+    }
+}
+
+impl Deref for LiveSnapshot {
+    type Target = TorrentSnapshot;
+
+    fn deref(&self) -> &TorrentSnapshot {
+        &self.0
+    }
+}
+
+impl DerefMut for LiveSnapshot {
+    fn deref_mut(&mut self) -> &mut TorrentSnapshot {
+        Arc::make_mut(&mut self.0)
     }
 }
 
@@ -406,7 +446,7 @@ mod tests {
             let torrents = (0..).zip(activities);
             let torrents = torrents.map(|(number, activity)| torrent(number, *activity));
             let snapshot = Snapshot {
-                torrents: torrents.collect(),
+                torrents: torrents.map(Arc::new).collect(),
                 ..Snapshot::default()
             };
             let found = snapshot.find(TorrentKey::InfoHash(InfoHash::V1(v1)));

@@ -359,12 +359,17 @@ impl StoredTorrent {
         }
     }
 
+    /// Returns `true` if a file has changed since the storage began to watch it.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.storage.has_changed(&self.storage.stamps())
+    }
+
     /// Verifies the content if a file has changed since the storage began to watch it.
     pub(crate) fn verify_changed(
         &self,
         settings: &VerifySettings,
     ) -> Result<Option<ContentState>, TorrentError> {
-        if !self.storage.has_changed(&self.storage.stamps()) {
+        if !self.has_changed() {
             return Ok(None);
         }
         self.verify_untrusted(settings).map(Some)

@@ -95,9 +95,14 @@ impl Worker {
         turn: Turn,
         job: impl FnOnce() -> Done + Send + 'static,
     ) {
+        self.run_for_all(turn, move || Message::Done(torrent, job()));
+    }
+
+    /// Queues a job for several torrents, and sends its result to the loop.
+    pub(crate) fn run_for_all(&self, turn: Turn, job: impl FnOnce() -> Message + Send + 'static) {
         if let Some(jobs) = &self.jobs {
             // The thread lives as long as this sender.
-            let _ = jobs.send((turn, Box::new(move || Message::Done(torrent, job()))));
+            let _ = jobs.send((turn, Box::new(job)));
         }
     }
 }

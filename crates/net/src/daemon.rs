@@ -167,7 +167,7 @@ fn follow(
             for problem in torrents.hook_problems().chain(watch.problems()) {
                 env.error(&format!("warning: {problem}"));
             }
-            service.report(&torrents.status());
+            service.report(torrents.changed_status().as_ref());
         }
     }
     Ok(())

@@ -393,12 +393,24 @@ void Session::prioritize(std::uint32_t torrent, rust::Slice<std::uint8_t const> 
     torrent_handle.prioritize_files(all);
 }
 
-rust::Vec<TorrentStatus> Session::statuses() const
+rust::Vec<TorrentStatus> Session::statuses(rust::Slice<std::uint32_t const> torrents) const
 {
-    auto const all = session_->get_torrent_status(
-        [](lt::torrent_status const&) { return true; }, lt::status_flags_t{});
+    std::vector<lt::torrent_status> all;
+    all.reserve(torrents.size());
+    {
+        std::lock_guard<std::mutex> const lock(mutex_);
+        for (auto const torrent : torrents) {
+            auto const found = handles_.find(torrent);
+            if (found == handles_.end()) continue;
+            all.emplace_back();
+            all.back().handle = found->second;
+        }
+    }
+    session_->refresh_torrent_status(&all, lt::status_flags_t{});
     rust::Vec<TorrentStatus> statuses;
     for (auto const& from : all) {
+        // libtorrent may have removed the torrent.
+        if (!from.handle.is_valid()) continue;
         TorrentStatus to{};
         to.torrent = number_of(from.handle.userdata());
         using State = lt::torrent_status::state_t;

@@ -47,7 +47,7 @@ public:
     rust::Vec<TrackerStatus> trackers(std::uint32_t torrent) const;
     rust::Vec<std::uint64_t> file_progress(std::uint32_t torrent) const;
     void prioritize(std::uint32_t torrent, rust::Slice<std::uint8_t const> priorities) const;
-    rust::Vec<TorrentStatus> statuses() const;
+    rust::Vec<TorrentStatus> statuses(rust::Slice<std::uint32_t const> torrents) const;
     rust::Vec<std::uint8_t> have(std::uint32_t torrent) const;
     rust::Vec<std::uint8_t> metadata(std::uint32_t torrent) const;
     rust::Vec<SessionEvent> wait(std::uint32_t milliseconds) const;

@@ -290,7 +290,7 @@ pub(crate) mod ffi {
         fn file_progress(self: &Session, torrent: u32) -> Result<Vec<u64>>;
         /// Sets the priority of each file except padding: 0 leaves the file out, 7 is the highest.
         fn prioritize(self: &Session, torrent: u32, priorities: &[u8]) -> Result<()>;
-        fn statuses(self: &Session) -> Result<Vec<TorrentStatus>>;
+        fn statuses(self: &Session, torrents: &[u32]) -> Result<Vec<TorrentStatus>>;
         /// A byte for each piece: 1 if it is present.
         fn have(self: &Session, torrent: u32) -> Result<Vec<u8>>;
         /// Returns the info dictionary; empty if it is not known yet.

@@ -66,6 +66,9 @@ impl std::fmt::Debug for Session {
     }
 }
 
+/// Number of statuses that libtorrent returns at once. Each takes more than a kilobyte until it was read.
+const STATUSES_AT_ONCE: usize = 256;
+
 /// Number of threads of a session: four for the disk (`cpp/disk.cc`), one of libtorrent, and one that resolves names.
 const N_THREADS: usize = 6;
 
@@ -309,16 +312,23 @@ impl Session {
         Ok(self.inner.prioritize(torrent.0, &levels)?)
     }
 
-    /// Returns the progress of all torrents.
+    /// Returns the progress of these torrents, except those that are not in the session. libtorrent's thread needs a few
+    /// microseconds for each.
     ///
     /// # Errors
     /// Returns libtorrent's error.
-    pub fn statuses(&self) -> Result<HashMap<TorrentId, Status>, SessionError> {
-        let statuses = self.inner.statuses()?;
-        let statuses = statuses
-            .iter()
-            .map(|from| (TorrentId(from.torrent), Status::from_ffi(from)));
-        Ok(statuses.collect())
+    pub fn statuses(
+        &self,
+        torrents: &[TorrentId],
+    ) -> Result<HashMap<TorrentId, Status>, SessionError> {
+        let numbers: Vec<u32> = torrents.iter().map(|torrent| torrent.0).collect();
+        let mut statuses = HashMap::with_capacity(torrents.len());
+        for numbers in numbers.chunks(STATUSES_AT_ONCE) {
+            let part = self.inner.statuses(numbers)?;
+            let part = part.iter();
+            statuses.extend(part.map(|from| (TorrentId(from.torrent), Status::from_ffi(from))));
+        }
+        Ok(statuses)
     }
 
     /// Returns an entry for each piece of a torrent, `true` if it is present. Empty while the metadata is fetched.

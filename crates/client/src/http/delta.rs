@@ -221,6 +221,8 @@ impl TorrentSnapshot {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     const N: usize = 5000;
@@ -228,7 +230,7 @@ mod tests {
     fn snapshot(n: usize) -> Snapshot {
         Snapshot {
             torrents: (0..n)
-                .map(|number| TorrentSnapshot::new(number, "torrent"))
+                .map(|number| Arc::new(TorrentSnapshot::new(number, "torrent")))
                 .collect(),
             ..Snapshot::default()
         }
@@ -250,8 +252,9 @@ mod tests {
         for _ in 0..10 {
             let since = delta.version();
             for torrent in &mut all.torrents {
-                torrent.serving_seconds += 0.5;
-                torrent.downloading_seconds += 0.5;
+                let torrent = Arc::make_mut(torrent);
+                torrent.serving_seconds = (torrent.serving_seconds.seconds() + 0.5).into();
+                torrent.downloading_seconds = (torrent.downloading_seconds.seconds() + 0.5).into();
             }
             delta.update(&all);
             let changes = delta.since(Some(since));
@@ -262,7 +265,7 @@ mod tests {
         assert_eq!(n_bytes, 0);
         // One torrent of all is a small event.
         let since = delta.version();
-        all.torrents[17].uploaded_bytes = 1;
+        Arc::make_mut(&mut all.torrents[17]).uploaded_bytes = 1;
         delta.update(&all);
         let changes = text(&delta.since(Some(since)));
         let bytes = serde_json::to_vec(&changes).unwrap();
@@ -292,12 +295,13 @@ mod tests {
         let mut followers = Vec::new();
         for step in 0..20_u64 {
             let at = step as usize % all.torrents.len();
-            all.torrents[at].done_bytes += step;
-            all.torrents[0].peers = step as u32;
+            Arc::make_mut(&mut all.torrents[at]).done_bytes += step;
+            Arc::make_mut(&mut all.torrents[0]).peers = step as u32;
             if step % 5 == 4 {
                 all.torrents.remove(at);
                 let number = 100 + step as usize;
-                all.torrents.push(TorrentSnapshot::new(number, "new"));
+                all.torrents
+                    .push(Arc::new(TorrentSnapshot::new(number, "new")));
             }
             delta.update(&all);
             let mut state = BTreeMap::new();

@@ -1,5 +1,7 @@
 //! The detail of one torrent: its pieces, rates and peers.
 
+use std::sync::Arc;
+
 use data_encoding::BASE64;
 use hashlane_swarm::Peer;
 use hashlane_verify::bitfield::bitfield;
@@ -16,7 +18,7 @@ const MAX_PEERS: usize = 200;
 #[derive(Serialize)]
 pub(super) struct Detail {
     #[serde(flatten)]
-    torrent: TorrentSnapshot,
+    torrent: Arc<TorrentSnapshot>,
     /// A bit for each piece, set if the piece is present, in base 64. The first piece is the highest bit of the first
     /// byte.
     have: String,

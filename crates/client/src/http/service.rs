@@ -55,7 +55,7 @@ pub trait Service: Send + Sync + 'static {
 #[derive(Debug)]
 pub struct Found {
     /// Its state, with the number by which requests know it.
-    pub torrent: TorrentSnapshot,
+    pub torrent: Arc<TorrentSnapshot>,
     /// The torrent in the client; `None` while it waits for its start.
     pub handle: Option<TorrentHandle>,
 }
@@ -351,7 +351,9 @@ impl Service for PlainClient {
 
     fn statistics(&self) -> Statistics {
         let snapshot = self.snapshot();
-        let sum = |of: fn(&TorrentSnapshot) -> u64| snapshot.torrents.iter().map(of).sum();
+        let sum = |of: fn(&TorrentSnapshot) -> u64| {
+            snapshot.torrents.iter().map(|torrent| of(torrent)).sum()
+        };
         let (downloaded, uploaded) = (
             sum(|torrent| torrent.downloaded_bytes),
             sum(|torrent| torrent.uploaded_bytes),

@@ -54,7 +54,7 @@ impl Machine {
     }
 
     /// Looks for the content of a waiting torrent if a look is due, and ends the torrent at its limit.
-    pub(crate) fn look_for_content(&mut self, shared: &Shared) {
+    pub(super) fn look_for_content(&mut self, shared: &Shared) {
         let (Some(absent), Goal::Seed(seed)) = (self.stages.get_mut::<Absent>(), &self.goal) else {
             return;
         };

@@ -123,7 +123,7 @@ impl Machine {
 
     /// Changes the rate limits.
     pub(super) fn limit(&mut self, shared: &Shared, limits: Limits) {
-        let snapshot = &mut self.snapshot;
+        let snapshot = &mut *self.snapshot;
         limits.change(&mut snapshot.max_down, &mut snapshot.max_up);
         if let Some(id) = snapshot.id {
             // The torrent can have left the session.

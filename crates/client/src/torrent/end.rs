@@ -52,7 +52,9 @@ impl Machine {
             Some(SeedLimits { ratio, time }) => {
                 let uploaded = self.snapshot.uploaded_bytes;
                 ratio.is_some_and(|most| sent_ratio(uploaded, active.stored.total_bytes) >= most)
-                    || time.is_some_and(|most| self.snapshot.serving_seconds >= most.as_secs_f64())
+                    || time.is_some_and(|most| {
+                        self.snapshot.serving_seconds.seconds() >= most.as_secs_f64()
+                    })
             }
         };
         if is_over {
@@ -87,6 +89,7 @@ impl Machine {
             // The torrent can have left the session.
             let _ = shared.session.pause(id);
             self.ended = Some((id, Instant::now()));
+            shared.n_parting.update(|n| n + 1);
         }
         self.leave(Activity::Ended);
         self.snapshot.is_complete = outcome == Outcome::Complete;
@@ -100,6 +103,7 @@ impl Machine {
     /// Removes the torrent from the session if it ended at least this long ago. Only then can it be added again.
     pub(crate) fn leave_session(&mut self, shared: &Shared, after: Duration) {
         if let Some((id, _)) = self.ended.take_if(|(_, since)| since.elapsed() >= after) {
+            shared.n_parting.update(|n| n - 1);
             // The torrent can have left the session.
             let _ = shared.session.remove(id);
         }
@@ -128,13 +132,15 @@ impl Machine {
 
     /// Records that the torrent is no longer in the session.
     pub(super) fn leave(&mut self, activity: Activity) {
-        let snapshot = &mut self.snapshot;
+        let now = Instant::now();
+        let snapshot = &mut *self.snapshot;
+        snapshot.downloading_seconds.stop(now);
+        snapshot.serving_seconds.stop(now);
         (snapshot.id, snapshot.activity) = (None, activity);
         (snapshot.down_bytes_per_second, snapshot.up_bytes_per_second) = (0, 0);
         (snapshot.peers, snapshot.seeds, snapshot.seconds_left) = (0, 0, None);
         snapshot.verified_bytes = 0;
         self.rates.reset();
-        self.last_status = None;
     }
 }
 

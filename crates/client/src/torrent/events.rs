@@ -1,6 +1,7 @@
 //! Events of the session, results of other threads and commands.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use hashlane_swarm::{Event as SessionEvent, Replaced, Session, Sources};
 use tracing::{debug, warn};
@@ -184,6 +185,8 @@ impl Machine {
     /// Resumes the torrent.
     fn resume(&mut self, session: &Session) {
         self.snapshot.is_paused = false;
+        // No bytes were expected during the pause.
+        self.last_arrival.0 = Instant::now();
         let _ = self.snapshot.id.map(|id| session.resume(id));
     }
 }

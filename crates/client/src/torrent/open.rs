@@ -57,6 +57,7 @@ impl Machine {
                 }
                 let id = shared.session.add_magnet(&magnet, &shared.config.peers)?;
                 self.snapshot.detail.origin = Some(Origin::of_magnet(&magnet));
+                shared.ledger.joined(id, self.identity());
                 self.joined(id, Activity::Metadata);
                 self.stages.advance(|_: &Opening| Metadata { magnet });
             }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::stage::{Active, Moving, Opening};
 use super::state::{Machine, Shared};
@@ -46,7 +47,8 @@ impl Machine {
         next_number: usize,
     ) -> Result<Removal, Box<RemovedTorrent>> {
         self.cancel.cancel();
-        let id = self.snapshot.id.or(self.ended.map(|(id, _)| id));
+        self.leave_session(shared, Duration::ZERO);
+        let id = self.snapshot.id;
         if let Some(id) = id {
             // The torrent can have left the session.
             let _ = shared.session.remove(id);
@@ -54,7 +56,7 @@ impl Machine {
         let stored = self.snapshot.detail.stored.clone();
         let removed = RemovedTorrent {
             torrent: self.identity(),
-            label: std::mem::take(&mut self.snapshot.torrent),
+            label: self.snapshot.torrent.clone(),
             content: stored.as_ref().map(|stored| stored.root.clone()),
             downloaded_bytes: self.snapshot.downloaded_bytes,
             uploaded_bytes: self.snapshot.uploaded_bytes,

@@ -1,5 +1,6 @@
 //! The state of one torrent.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -18,7 +19,7 @@ use crate::identity::Identity;
 use crate::inbox::{Done, Inbox};
 use crate::limits::SeedLimits;
 use crate::rates::RateMeter;
-use crate::snapshot::TorrentSnapshot;
+use crate::snapshot::{LiveSnapshot, TorrentSnapshot};
 use crate::stored::VerifySettings;
 use crate::subscription::Events;
 use crate::worker::{Turn, Worker};
@@ -40,11 +41,13 @@ pub(crate) struct Shared {
     /// Paths of downloaded content, each with the label of its torrent. A path is free when the label is gone.
     pub(crate) places: HashMap<PathBuf, Weak<str>>,
     pub(crate) ledger: Arc<Ledger>,
+    /// Number of torrents that have ended and are still in the session.
+    pub(crate) n_parting: Cell<usize>,
 }
 
 /// The state machine of one torrent.
 pub(crate) struct Machine {
-    pub(crate) snapshot: TorrentSnapshot,
+    pub(crate) snapshot: LiveSnapshot,
     pub(super) goal: Goal,
     pub(super) stages: Stages,
     /// Ends the verification of this torrent.
@@ -68,8 +71,8 @@ pub(crate) struct Machine {
     pub(super) is_verification_due: bool,
     /// The folder of a move by command that has not started yet.
     pub(super) move_due: Option<PathBuf>,
-    /// The time of the last status of the session, if the torrent was in the session then.
-    pub(super) last_status: Option<Instant>,
+    /// Whether the last status of the session had no peers and no transfers, and nothing that is missing.
+    pub(super) is_idle: bool,
     /// The time since the content has been absent, and the last reported reason.
     pub(super) absent: Option<(Instant, Absence)>,
     /// The time when the running verification of absent content began.
@@ -147,10 +150,10 @@ impl Machine {
     pub(crate) fn new(number: usize, label: &str, goal: Goal) -> Self {
         let now = Instant::now();
         let mut machine = Self {
-            snapshot: TorrentSnapshot {
+            snapshot: LiveSnapshot::from(TorrentSnapshot {
                 is_download: matches!(goal, Goal::Download(_)),
                 ..TorrentSnapshot::new(number, label)
-            },
+            }),
             goal,
             stages: Stages::default(),
             cancel: CancelToken::default(),
@@ -165,7 +168,7 @@ impl Machine {
             trackers: Vec::new(),
             is_verification_due: false,
             move_due: None,
-            last_status: None,
+            is_idle: false,
             absent: None,
             found: now,
             is_announced: false,
@@ -180,7 +183,7 @@ impl Machine {
     /// Updates the part of the snapshot that depends on the goal.
     pub(super) fn show_goal(&mut self) {
         let limits = self.limits();
-        let snapshot = &mut self.snapshot;
+        let snapshot = &mut *self.snapshot;
         snapshot.is_served = limits.is_some();
         let SeedLimits { ratio, time } = limits.unwrap_or_default();
         (snapshot.seed_ratio, snapshot.seed_seconds) = (ratio, time.map(|it| it.as_secs_f64()));
@@ -206,7 +209,7 @@ impl Machine {
             shared.events.send(Event::Identified(identity));
         }
         if let Some(outcome) = past.outcome {
-            self.snapshot = past.snapshot;
+            self.snapshot = past.snapshot.into();
             self.snapshot.identity = identity;
             self.snapshot.detail.outcome = Some(outcome);
             self.stages.end(outcome);

@@ -6,19 +6,56 @@ use std::time::{Duration, Instant};
 
 use hashlane_swarm::{State, Status};
 
-use super::stage::{Active, Metadata, Phase};
+use super::stage::{Active, Metadata, Phase, Stage};
 use super::state::{Machine, Shared};
 use crate::error::TorrentError;
 use crate::inbox::Done;
 use crate::snapshot::{Activity, unix_seconds};
 
 impl Machine {
+    /// Returns `true` if the torrent has nothing to do, and its status in the session does not change, until it gets an event,
+    /// a command or a result of another thread. [`Self::look_around`] still looks for what comes with time.
+    pub(crate) fn is_quiet(&self) -> bool {
+        match self.stages.current() {
+            Stage::Opening(_)
+            | Stage::Leaving(_)
+            | Stage::Confirming(_)
+            | Stage::Absent(_)
+            | Stage::Moving(_) => true,
+            Stage::Metadata(_) | Stage::Verifying(_) => false,
+            Stage::Active(active) => {
+                let is_settled = matches!(active.phase, Phase::Serving)
+                    || self.snapshot.activity == Activity::Paused;
+                let has_work =
+                    self.is_verification_due || self.move_due.is_some() || self.is_prioritizing();
+                self.is_idle && is_settled && !has_work
+            }
+            Stage::Over(_) => self.ended.is_none(),
+        }
+    }
+
+    /// Takes the steps that depend on the time alone. Returns `true` if it has ended.
+    pub(crate) fn look_around(&mut self, shared: &Shared) -> bool {
+        let outcome = self.outcome();
+        match self.stages.current() {
+            Stage::Absent(_) => self.look_for_content(shared),
+            Stage::Active(_) if self.limits().is_some_and(|limits| limits.time.is_some()) => {
+                self.end_if_served(shared);
+            }
+            _ => {}
+        }
+        self.outcome() != outcome
+    }
+
     /// Updates the snapshot without the session's status.
     pub(crate) fn update_progress(&mut self) {
-        self.snapshot.verified_bytes = match self.snapshot.activity {
+        let verified = match self.snapshot.activity {
             Activity::Verifying => self.verified_bytes.load(Ordering::Relaxed),
             _ => 0,
         };
+        if self.snapshot.verified_bytes != verified {
+            self.snapshot.verified_bytes = verified;
+        }
     }
 
     /// Updates the snapshot, and starts the next stage if the status requires it.
@@ -28,7 +65,12 @@ impl Machine {
         status: &Status,
     ) -> Result<(), TorrentError> {
         self.update(status);
-        self.check_files(shared);
+        let is_still = matches!(
+            status.state,
+            State::Finished | State::Seeding | State::Stopped
+        );
+        self.is_idle = is_still && status.peers == 0 && self.rates.is_idle();
+        self.check_suspects(shared);
         self.warn_of_shortage(shared);
         self.apply_priorities(shared);
         self.start_due(shared)?;
@@ -101,11 +143,7 @@ impl Machine {
         let phase = active.map(|active| active.phase);
         let is_complete = active.is_some_and(|active| active.is_complete);
         let now = Instant::now();
-        let seconds = self
-            .last_status
-            .map_or(0.0, |last| (now - last).as_secs_f64());
-        self.last_status = Some(now);
-        let snapshot = &mut self.snapshot;
+        let snapshot = &mut *self.snapshot;
         snapshot.activity = match (status.state, phase) {
             (State::Stopped, _) => Activity::Paused,
             // An incomplete torrent that is only served counts as downloading to libtorrent.
@@ -114,10 +152,15 @@ impl Machine {
             (State::Metadata, _) => Activity::Metadata,
             (State::Downloading | State::Finished | State::Seeding, _) => Activity::Downloading,
         };
-        match snapshot.activity {
-            Activity::Downloading => snapshot.downloading_seconds += seconds,
-            Activity::Serving => snapshot.serving_seconds += seconds,
-            _ => {}
+        for (time, activity) in [
+            (&mut snapshot.downloading_seconds, Activity::Downloading),
+            (&mut snapshot.serving_seconds, Activity::Serving),
+        ] {
+            if snapshot.activity == activity {
+                time.start(now);
+            } else {
+                time.stop(now);
+            }
         }
         snapshot.is_complete = is_complete;
         if phase.is_some() {

@@ -15,20 +15,41 @@ use crate::inbox::Done;
 use crate::stored::{ContentState, StoredTorrent};
 
 impl Machine {
-    /// Compares the files of a served torrent if a comparison is due.
-    pub(super) fn check_files(&mut self, shared: &Shared) {
+    /// Returns the files if the torrent is served and their comparison is due.
+    pub(crate) fn files_to_compare(&self, now: Instant) -> Option<Arc<StoredTorrent>> {
+        let active = self.stages.get::<Active>()?;
+        match (active.phase, active.check) {
+            (Phase::Serving, Check::Waiting { next, .. }) if now >= next => {
+                Some(Arc::clone(&active.stored))
+            }
+            _ => None,
+        }
+    }
+
+    /// Verifies the files of a served torrent if one that a peer requested has changed.
+    pub(super) fn check_suspects(&mut self, shared: &Shared) {
+        let now = Instant::now();
+        let active = self.stages.get::<Active>();
+        let is_due = active.is_some_and(|active| {
+            matches!(active.check, Check::Waiting { earliest, .. } if now >= earliest)
+                && active.stored.storage.has_suspects()
+        });
+        if is_due {
+            self.check_files(shared);
+        }
+    }
+
+    /// Verifies the files of a served torrent if one has changed, unless that is under way.
+    pub(crate) fn check_files(&mut self, shared: &Shared) {
         let Some(active) = self.stages.get_mut::<Active>() else {
             return;
         };
-        let (Phase::Serving, Check::Waiting { earliest, next }) = (active.phase, active.check)
-        else {
+        let (Phase::Serving, Check::Waiting { .. }) = (active.phase, active.check) else {
             return;
         };
-        let now = Instant::now();
-        if now < next && (now < earliest || !active.stored.storage.has_suspects()) {
-            return;
-        }
-        active.check = Check::Running { started: now };
+        active.check = Check::Running {
+            started: Instant::now(),
+        };
         let stored = Arc::clone(&active.stored);
         self.verify(shared, move |settings| {
             Done::Checked(stored.verify_changed(settings))

@@ -30,6 +30,43 @@ pub(crate) fn wait_for(torrent: &TorrentHandle, activity: Activity) {
     }
 }
 
+/// The client does nothing for a torrent without peers, and notices at once what happens to it.
+#[test]
+fn a_quiet_torrent_costs_nothing() {
+    let shared = Shared::new(Version::V1);
+    let seed = Running::start(vec![shared.seed()], &[]);
+    let address = seed.address();
+    let torrent = seed.client.get(0).unwrap();
+    wait_for(&torrent, Activity::Serving);
+    let started = Instant::now();
+    let (snapshot, served) = loop {
+        let before = seed.client.snapshot();
+        let served = torrent.snapshot().serving_seconds.seconds();
+        // Five times the interval of updates.
+        std::thread::sleep(Duration::from_secs(1));
+        if Arc::ptr_eq(&before, &seed.client.snapshot()) {
+            break (before, served);
+        }
+        assert!(started.elapsed() < PATIENCE, "{before:#?}");
+    };
+    // The time of serving counts on.
+    assert!(snapshot.torrents[0].serving_seconds.seconds() >= served + 1.0);
+    let folder = tempfile::tempdir().unwrap();
+    let task = super::download(shared.source(), folder.path(), super::Existing::Resume);
+    let outcomes = Running::start(vec![task], &[address]).end().1;
+    assert_eq!(outcomes, [Outcome::Complete]);
+    let content = shared.torrent.content_length();
+    seed.wait_for_snapshot(|all| all.torrents[0].uploaded_bytes >= content);
+    // Others still have the earlier state.
+    assert_eq!(snapshot.torrents[0].uploaded_bytes, 0);
+    torrent.pause().unwrap();
+    wait_for(&torrent, Activity::Paused);
+    let served = torrent.snapshot().serving_seconds.seconds();
+    std::thread::sleep(Duration::from_millis(10));
+    let later = torrent.snapshot().serving_seconds.seconds();
+    assert!(later.to_bits() == served.to_bits(), "{later} and {served}");
+}
+
 /// A program adds torrents to a running client, which runs until it is stopped.
 #[test]
 fn a_program_adds_and_controls_torrents() {

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Context as _;
 use hashlane_cli::options::network::secret_line;
@@ -101,9 +101,9 @@ struct Api {
 }
 
 /// Returns a torrent as requests see it: what the folder has of it, and its state in a snapshot of the client.
-fn shown(torrents: &Torrents, entry: &Entry, all: &Snapshot) -> Option<TorrentSnapshot> {
+fn shown(torrents: &Torrents, entry: &Entry, all: &Snapshot) -> Option<Arc<TorrentSnapshot>> {
     let name = entry.name();
-    let totals = torrents.totals_of(name);
+    let totals = torrents.totals(name, torrents.find(name, all));
     let choices = &entry.choices;
     let mut torrent = torrents.in_snapshot(name, all)?;
     torrent.identity.info_hashes = Some(entry.info_hashes);
@@ -125,8 +125,8 @@ fn shown(torrents: &Torrents, entry: &Entry, all: &Snapshot) -> Option<TorrentSn
     torrent.completed_at = totals.completed;
     torrent.downloaded_bytes = totals.received;
     torrent.uploaded_bytes = totals.sent;
-    torrent.serving_seconds = Duration::from_secs(totals.seeding_seconds).as_secs_f64();
-    Some(torrent)
+    torrent.serving_seconds = (totals.seeding_seconds as f64).into();
+    Some(Arc::new(torrent))
 }
 
 fn name_of(torrents: &Torrents, key: TorrentKey) -> Option<Name> {
@@ -199,7 +199,7 @@ fn prioritize(
 impl Service for Api {
     fn snapshot(&self) -> Arc<Snapshot> {
         let torrents = lock(&self.torrents);
-        let all = torrents.client_snapshot();
+        let all = torrents.all();
         let entries = torrents.store.entries().into_iter();
         let mut shown: Vec<_> = entries
             .filter_map(|entry| shown(&torrents, entry, &all))
@@ -219,7 +219,7 @@ impl Service for Api {
         let name = name_of(&torrents, key)?;
         let entry = torrents.store.get(name)?;
         Some(Found {
-            torrent: shown(&torrents, entry, &torrents.client_snapshot())?,
+            torrent: shown(&torrents, entry, &torrents.all())?,
             handle: torrents.handle(name).cloned(),
         })
     }
@@ -293,7 +293,7 @@ impl Service for Api {
     fn statistics(&self) -> Statistics {
         let torrents = lock(&self.torrents);
         let all = torrents.store.totals().all;
-        let (downloaded, uploaded) = torrents.counted();
+        let (downloaded, uploaded) = torrents.exchanged();
         Statistics {
             downloaded,
             uploaded,

@@ -390,9 +390,12 @@ impl Control for Remote {
         let names: Vec<Name> = entries.iter().map(|entry| entry.name()).collect();
         seen.keep(&names);
         let now = now();
+        // One snapshot of all torrents, which they share with the client.
+        let snapshot = torrents.all();
         let all = entries.iter().zip(0..).map(|(entry, position)| {
             let name = entry.name();
-            let mut torrent = view::torrent(seen.number(name), position, entry, &torrents);
+            let id = seen.number(name);
+            let mut torrent = view::torrent(id, position, entry, &torrents, &snapshot);
             seen.date(name, &mut torrent, now);
             torrent
         });
@@ -661,10 +664,11 @@ impl Control for Remote {
     }
 
     fn session(&self) -> Session {
-        let torrents = lock(&self.torrents);
+        let mut torrents = lock(&self.torrents);
+        torrents.count_changed();
         let all = torrents.store.totals().all;
         let (max_down, max_up) = torrents.limits();
-        let (received, sent) = torrents.counted();
+        let (received, sent) = torrents.exchanged();
         let settings = &self.fixed.settings;
         let text = |path: &Path| path.to_string_lossy().into_owned();
         Session {

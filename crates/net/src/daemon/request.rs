@@ -28,9 +28,10 @@ impl Torrents {
                 let order = self.names_in_order().into_iter().zip(0..);
                 let order: HashMap<Name, u64> = order.collect();
                 let entries = names.iter().filter_map(|name| self.store.get(*name));
+                let all = self.all();
                 let torrents = entries.map(|entry| {
                     let order = order.get(&entry.name()).copied();
-                    self.torrent(entry, order.unwrap_or_default())
+                    self.torrent(entry, order.unwrap_or_default(), &all)
                 });
                 Ok(torrents
                     .map(|torrent| Reply::Torrent(Box::new(torrent)))

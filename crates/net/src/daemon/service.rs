@@ -43,7 +43,7 @@ impl Service {
     }
 
     /// Reports the state if it has changed, and a sign of life if the client's loop runs.
-    pub(super) fn report(&self, status: &StatusReply) {
+    pub(super) fn report(&self, status: Option<&StatusReply>) {
         let now = Instant::now();
         let (steps, since) = self.steps.get();
         let is_alive = self.pulse.steps() != steps;
@@ -52,8 +52,9 @@ impl Service {
         } else if since.elapsed() >= MAX_IDLE {
             (self.end_at_once)("libtorrent does not respond");
         }
-        let text = text(status);
-        if *self.status.borrow() != text {
+        if let Some(text) = status.map(text)
+            && *self.status.borrow() != text
+        {
             notify(&NotifyState::Status(&text));
             self.status.replace(text);
         }

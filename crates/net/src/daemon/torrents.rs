@@ -70,6 +70,11 @@ pub(super) struct Torrents {
     pub(super) queue: QueueLimits,
     /// Whether totals have to be saved at the next tick.
     is_save_due: bool,
+    /// The snapshot of the client at the last count.
+    counted: Arc<Snapshot>,
+    /// The snapshot and the number of torrents of the last [`Self::changed_status`]. A torrent that begins to wait, or ends
+    /// its wait, leaves or joins the client.
+    reported: Option<(Arc<Snapshot>, usize)>,
 }
 
 /// A torrent of the folder.
@@ -92,6 +97,20 @@ struct Running {
     wait: Option<Wait>,
     /// The next wait.
     delay: Duration,
+}
+
+impl Running {
+    /// Returns the totals with what the client counted.
+    fn counted(&self, snapshot: &TorrentSnapshot) -> TorrentTotals {
+        let base = &self.base;
+        let seconds_served = seconds(snapshot.serving_seconds.seconds());
+        TorrentTotals {
+            sent: base.sent + snapshot.uploaded_bytes,
+            received: base.received + snapshot.downloaded_bytes,
+            seeding_seconds: base.seeding_seconds + seconds_served,
+            ..*base
+        }
+    }
 }
 
 /// A torrent that will be started later.
@@ -130,6 +149,8 @@ impl Torrents {
             ticked: Instant::now(),
             saved: Instant::now(),
             is_save_due: false,
+            counted: Arc::default(),
+            reported: None,
         }
     }
 
@@ -178,8 +199,8 @@ impl Torrents {
                 "{name}: waits, so that its content cannot be deleted now"
             ));
         }
-        self.count();
         let entry = self.entry(name)?.clone();
+        self.count_changed();
         self.store.remove(name).map_err(|error| error.to_string())?;
         self.hooks.run(Moment::Removed, &entry, None);
         let running = self.running.remove(&name);
@@ -301,8 +322,9 @@ impl Torrents {
             forced,
             ..entry.choices.clone()
         };
-        let snapshot = self.snapshot(name);
-        if !paused && self.has_reached_goal(name, snapshot.as_ref()) {
+        let all = self.all();
+        let snapshot = self.find(name, &all);
+        if !paused && self.has_reached_goal(name, snapshot) {
             // A person who resumes it wants it to be served on.
             choices.goal = hashlane_store::Goal {
                 ratio: Target::Never,
@@ -363,7 +385,6 @@ impl Torrents {
                 if delay == Some(FIRST_RETRY) {
                     self.hook(name, Moment::Failed, Some(&error.to_string()));
                 }
-                self.count();
                 self.wait(name, Activity::Paused, error.to_string());
             }
             Event::Failed { error, .. }
@@ -398,12 +419,14 @@ impl Torrents {
     pub(super) fn tick(&mut self) -> Vec<StoreError> {
         let mut errors = Vec::new();
         self.ticked = Instant::now();
-        self.count();
+        self.count_changed();
         if self.is_save_due || self.saved.elapsed() >= SAVE {
+            self.count();
             errors.extend(self.save().err());
         }
         let mut reached = Vec::new();
         let mut due = Vec::new();
+        let all = self.all();
         for (name, running) in &self.running {
             if running
                 .wait
@@ -411,11 +434,10 @@ impl Torrents {
                 .is_some_and(|wait| wait.until <= Instant::now())
             {
                 due.push(*name);
-            } else if self.has_goal_to_check(*name) {
-                let snapshot = running.handle.as_ref().map(TorrentHandle::snapshot);
-                if self.has_reached_goal(*name, snapshot.as_ref()) {
-                    reached.push(*name);
-                }
+            } else if self.has_goal_to_check(*name)
+                && self.has_reached_goal(*name, self.find(*name, &all))
+            {
+                reached.push(*name);
             }
         }
         if let Some(min_free) = self.defaults.min_free {
@@ -561,18 +583,24 @@ impl Torrents {
         open.map(|(name, _)| *name).filter(is_link).collect()
     }
 
-    /// Returns the state of a torrent.
-    pub(super) fn torrent(&self, entry: &Entry, order: u64) -> TorrentReply {
+    /// Returns the latest snapshot of the client.
+    pub(super) fn all(&self) -> Arc<Snapshot> {
+        let snapshot = self.client.as_ref().map(Client::snapshot);
+        snapshot.unwrap_or_default()
+    }
+
+    /// Returns the snapshot of a torrent, if the client has it and knows it already.
+    pub(super) fn find<'s>(&self, name: Name, all: &'s Snapshot) -> Option<&'s TorrentSnapshot> {
+        let number = self.handle(name)?.number();
+        all.find(TorrentKey::Number(number)).map(|found| &**found)
+    }
+
+    /// Returns the state of a torrent in a snapshot of the client.
+    pub(super) fn torrent(&self, entry: &Entry, order: u64, all: &Snapshot) -> TorrentReply {
         let name = entry.name();
-        let snapshot = self.snapshot(name);
-        let totals = self.store.totals().torrents.get(&name).copied();
-        let mut reply = report::torrent(
-            entry,
-            snapshot.as_ref(),
-            totals.unwrap_or_default(),
-            order,
-            self.goal_of(entry),
-        );
+        let snapshot = self.find(name, all);
+        let totals = self.totals(name, snapshot);
+        let mut reply = report::torrent(entry, snapshot, totals, order, self.goal_of(entry));
         if self.is_queued(entry) && reply.activity == Activity::Paused.name() {
             QUEUED.clone_into(&mut reply.activity);
         }
@@ -594,17 +622,24 @@ impl Torrents {
         reply
     }
 
+    /// Returns the state of the daemon if it may have changed since the last call.
+    pub(super) fn changed_status(&mut self) -> Option<StatusReply> {
+        let now = (self.all(), self.running.len());
+        let before = self.reported.replace(now.clone());
+        let is_same = before.is_some_and(|(all, n)| Arc::ptr_eq(&all, &now.0) && n == now.1);
+        (!is_same).then(|| self.status())
+    }
+
     /// Returns the state of the daemon.
     pub(super) fn status(&self) -> StatusReply {
-        let all = self.client.as_ref().map(Client::snapshot);
-        let all = all.unwrap_or_default();
+        let all = self.all();
         // A torrent that was just added has no snapshot yet.
         let new = TorrentSnapshot::new(0, "");
         let snapshots = self.running.iter().map(|(name, running)| {
             let handle = running.handle.as_ref().filter(|_| running.wait.is_none());
             let snapshot = handle.map(|handle| {
                 let found = all.find(TorrentKey::Number(handle.number()));
-                found.unwrap_or(&new)
+                found.map_or(&new, |found| &**found)
             });
             let entry = self.store.get(*name);
             (snapshot, entry.is_some_and(|entry| self.is_queued(entry)))
@@ -613,15 +648,19 @@ impl Torrents {
     }
 
     /// Returns the activity of a torrent, and the reason for which it waits; no activity before its start.
-    pub(super) fn activity(&self, name: Name) -> (Option<Activity>, Option<String>) {
+    pub(super) fn activity(
+        &self,
+        name: Name,
+        snapshot: Option<&TorrentSnapshot>,
+    ) -> (Option<Activity>, Option<String>) {
         let Some(running) = self.running.get(&name) else {
             return (None, None);
         };
         if let Some(wait) = &running.wait {
             return (Some(wait.activity), Some(wait.reason.clone()));
         }
-        let snapshot = running.handle.as_ref().map(TorrentHandle::snapshot);
-        let activity = snapshot.map(|snapshot| snapshot.activity);
+        let started = running.handle.as_ref();
+        let activity = started.map(|_| snapshot.map_or(Activity::Waiting, |it| it.activity));
         (activity, running.held.clone())
     }
 
@@ -637,21 +676,16 @@ impl Torrents {
         found.map(|(name, _)| *name)
     }
 
-    /// Returns the latest snapshot of the client.
-    pub(super) fn client_snapshot(&self) -> Arc<Snapshot> {
-        let client = self.client.as_ref();
-        client.map(Client::snapshot).unwrap_or_default()
-    }
-
     /// Returns the state of a torrent in a snapshot of the client, with the activity and the reason if it waits, and with
     /// another number.
     pub(super) fn in_snapshot(&self, name: Name, all: &Snapshot) -> Option<TorrentSnapshot> {
         let running = self.running.get(&name)?;
         let number = running.handle.as_ref().map(TorrentHandle::number);
         let found = number.and_then(|number| all.find(TorrentKey::Number(number)));
-        let mut torrent = found
-            .cloned()
-            .unwrap_or_else(|| TorrentSnapshot::new(running.number, ""));
+        let mut torrent = found.map_or_else(
+            || TorrentSnapshot::new(running.number, ""),
+            |found| TorrentSnapshot::clone(found),
+        );
         torrent.identity.number = running.number;
         if let Some(wait) = &running.wait {
             torrent.activity = wait.activity;
@@ -701,19 +735,16 @@ impl Torrents {
     }
 
     /// Returns the bytes of content received and sent since the start.
-    pub(super) fn counted(&self) -> (u64, u64) {
-        let snapshot = self
-            .client
-            .as_ref()
-            .map(Client::snapshot)
-            .unwrap_or_default();
-        let torrents = snapshot.torrents.iter();
-        torrents.fold((0, 0), |(received, sent), torrent| {
-            (
-                received + torrent.downloaded_bytes,
-                sent + torrent.uploaded_bytes,
-            )
-        })
+    pub(super) fn exchanged(&self) -> (u64, u64) {
+        let all = self.all();
+        all.torrents
+            .iter()
+            .fold((0, 0), |(received, sent), torrent| {
+                (
+                    received + torrent.downloaded_bytes,
+                    sent + torrent.uploaded_bytes,
+                )
+            })
     }
 
     fn check_running(&self) -> Result<(), String> {
@@ -727,18 +758,22 @@ impl Torrents {
         self.running.get(&name)?.handle.as_ref()
     }
 
-    pub(super) fn snapshot(&self, name: Name) -> Option<TorrentSnapshot> {
-        self.handle(name).map(TorrentHandle::snapshot)
+    /// Returns the totals of a torrent up to now, with what the client counted in this snapshot.
+    pub(super) fn totals(&self, name: Name, snapshot: Option<&TorrentSnapshot>) -> TorrentTotals {
+        match (self.running.get(&name), snapshot) {
+            (Some(running), Some(snapshot)) => running.counted(snapshot),
+            _ => self.kept_totals(name),
+        }
     }
 
-    pub(super) fn totals_of(&self, name: Name) -> TorrentTotals {
+    /// Returns the totals of a torrent at the last count.
+    fn kept_totals(&self, name: Name) -> TorrentTotals {
         let totals = self.store.totals().torrents.get(&name);
         totals.copied().unwrap_or_default()
     }
 
     /// Starts a torrent again that has ended, failed or waits.
     pub(super) fn restart(&mut self, name: Name) {
-        self.count();
         self.take_handle(name);
         self.start(name);
     }
@@ -748,7 +783,7 @@ impl Torrents {
         let Some(entry) = self.store.get(name) else {
             return;
         };
-        let totals = self.totals_of(name);
+        let totals = self.kept_totals(name);
         if let Some(reason) = vanished(entry, &totals) {
             return self.wait(name, Activity::Absent, reason);
         }
@@ -783,7 +818,7 @@ impl Torrents {
     }
 
     fn running_of(&mut self, name: Name) -> &mut Running {
-        let base = self.totals_of(name);
+        let base = self.kept_totals(name);
         self.running.entry(name).or_insert_with(|| Running {
             number: {
                 self.next_number += 1;
@@ -815,12 +850,14 @@ impl Torrents {
     /// Removes a torrent that will be started again from the client.
     fn take_handle(&mut self, name: Name) {
         // The client's totals end with its torrent.
-        let base = self.totals_of(name);
+        self.count_changed();
+        let base = self.totals(name, self.find(name, &self.counted));
         let Some(running) = self.running.get_mut(&name) else {
             return;
         };
         (running.base, running.held) = (base, None);
         if let Some(handle) = running.handle.take() {
+            self.store.totals_mut().torrents.insert(name, base);
             self.leave(&handle, Remove::Keep);
         }
     }
@@ -844,34 +881,37 @@ impl Torrents {
         }
     }
 
-    /// Adds what the client counted to the totals.
+    /// Adds what the client counted to the totals of all torrents.
     fn count(&mut self) {
-        // One snapshot of all torrents: a copy for each of thousands would take long.
-        let Some(all) = self.client.as_ref().map(Client::snapshot) else {
+        self.counted = Arc::default();
+        self.count_changed();
+    }
+
+    /// Adds what the client counted to the totals of the torrents that changed since the last count. Those of the others
+    /// lack seconds of serving until [`Self::count`].
+    pub(super) fn count_changed(&mut self) {
+        let all = self.all();
+        let before = std::mem::replace(&mut self.counted, Arc::clone(&all));
+        if Arc::ptr_eq(&before, &all) {
             return;
-        };
-        let mut counted = Vec::with_capacity(self.running.len());
-        for (name, running) in &self.running {
-            let number = running.handle.as_ref().map(TorrentHandle::number);
-            let found = number.and_then(|number| all.find(TorrentKey::Number(number)));
-            let Some(snapshot) = found else {
+        }
+        let mut has_first = false;
+        let mut old = before.torrents.iter().peekable();
+        for snapshot in &all.torrents {
+            let number = snapshot.identity.number;
+            while old.next_if(|old| old.identity.number < number).is_some() {}
+            if old.next_if(|old| Arc::ptr_eq(old, snapshot)).is_some() {
+                continue;
+            }
+            let Some(name) = self.names.get(&number) else {
                 continue;
             };
-            let base = &running.base;
-            counted.push((
-                *name,
-                TorrentTotals {
-                    sent: base.sent + snapshot.uploaded_bytes,
-                    received: base.received + snapshot.downloaded_bytes,
-                    seeding_seconds: base.seeding_seconds + seconds(snapshot.serving_seconds),
-                    ..*base
-                },
-            ));
-        }
-        let totals = self.store.totals_mut();
-        let mut has_first = false;
-        for (name, counted) in counted {
-            let before = totals.torrents.entry(name).or_default();
+            let Some(running) = self.running.get(name) else {
+                continue;
+            };
+            let counted = running.counted(snapshot);
+            let totals = self.store.totals_mut();
+            let before = totals.torrents.entry(*name).or_default();
             // From its first bytes on, a download must find its content again.
             has_first |= before.received == 0 && counted.received > 0;
             totals.all.sent += counted.sent.saturating_sub(before.sent);
@@ -901,7 +941,7 @@ impl Torrents {
         let (Some(entry), Some(snapshot)) = (self.store.get(name), snapshot) else {
             return false;
         };
-        let (goal, totals) = (self.goal_of(entry), self.totals_of(name));
+        let (goal, totals) = (self.goal_of(entry), self.totals(name, Some(snapshot)));
         snapshot.is_complete
             && (goal
                 .ratio

@@ -78,6 +78,7 @@ fn lines(
     let going: Vec<&TorrentSnapshot> = snapshot
         .torrents
         .iter()
+        .map(|view| &**view)
         .filter(|view| !view.activity.is_over())
         .collect();
     let lines = match going[..] {
@@ -237,6 +238,8 @@ fn bar(view: &TorrentSnapshot, palette: &Palette) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use console::measure_text_width;
 
     use super::*;
@@ -251,7 +254,7 @@ mod tests {
 
     fn drawn(torrents: Vec<TorrentSnapshot>, have: Option<&[bool]>, screen: Screen) -> Vec<String> {
         let snapshot = Snapshot {
-            torrents,
+            torrents: torrents.into_iter().map(Arc::new).collect(),
             ..Snapshot::default()
         };
         lines(&snapshot, have, screen, &Palette::new(false))

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use hashlane_client::{Activity, TorrentHandle, TorrentSnapshot};
+use hashlane_client::{Activity, Metainfo, Snapshot, TorrentSnapshot};
 use hashlane_metainfo::MetadataRef;
 use hashlane_remote::model::{Goal, Limits, State, Torrent};
 use hashlane_store::{Entry, Place, Target};
@@ -39,15 +39,21 @@ pub(super) fn minutes(time: Duration) -> u32 {
 
 /// Returns a torrent as programs see it.
 #[expect(clippy::too_many_lines, reason = "one field after the other")]
-pub(super) fn torrent(id: u32, position: u32, entry: &Entry, torrents: &Torrents) -> Torrent {
+pub(super) fn torrent(
+    id: u32,
+    position: u32,
+    entry: &Entry,
+    torrents: &Torrents,
+    all: &Snapshot,
+) -> Torrent {
     let name = entry.name();
     let unknown = TorrentSnapshot::new(0, "");
-    let snapshot = torrents.snapshot(name).unwrap_or(unknown);
-    let totals = torrents.totals_of(name);
-    let metainfo = torrents.handle(name).and_then(TorrentHandle::metainfo);
-    let keys = metainfo.as_ref().map(|metainfo| metainfo.metadata_ref());
+    let found = torrents.find(name, all);
+    let snapshot = found.unwrap_or(&unknown);
+    let totals = torrents.totals(name, found);
+    let keys = snapshot.metainfo().map(Metainfo::metadata_ref);
     let choices = &entry.choices;
-    let (activity, reason) = torrents.activity(name);
+    let (activity, reason) = torrents.activity(name, found);
     let folder = match &choices.place {
         Place::Folder(folder) => folder.as_path(),
         Place::Content(content) => content.parent().unwrap_or(content),
@@ -81,7 +87,7 @@ pub(super) fn torrent(id: u32, position: u32, entry: &Entry, torrents: &Torrents
             Some(Activity::Paused) if torrents.is_queued(entry) => State::WaitsToDownload,
             activity => activity.map_or(State::Stopped, state),
         },
-        error: reason.or(snapshot.error),
+        error: reason.or_else(|| snapshot.error.clone()),
         has_metadata,
         is_private: snapshot.is_private,
         comment: keys
@@ -116,7 +122,7 @@ pub(super) fn torrent(id: u32, position: u32, entry: &Entry, torrents: &Torrents
         added: totals.added,
         completed: totals.completed,
         changed: snapshot.active_at.unwrap_or(totals.added),
-        seconds_downloading: Duration::try_from_secs_f64(snapshot.downloading_seconds)
+        seconds_downloading: Duration::try_from_secs_f64(snapshot.downloading_seconds.seconds())
             .map_or(0, |time| time.as_secs()),
         seconds_seeding: totals.seeding_seconds,
         category: choices.category.clone(),
