@@ -27,6 +27,7 @@ use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, S
 
 use crate::options::look;
 use crate::output::stream::AfterFailure;
+use crate::tables::Tables;
 use crate::{Env, Exit, NetworkCommands};
 
 use configured::{Configurable, Line};
@@ -89,6 +90,15 @@ const CONFIGURABLE: [Configurable; 8] = [
     configurable::<magnet::Magnet>("magnet"),
     configurable::<recover::Recover>("recover"),
 ];
+
+/// Reads the tables of the daemon in the configuration, whose keys are no options.
+///
+/// # Errors
+/// A table is invalid, or another user can change a file with hooks.
+pub fn daemon_tables(daemon: &daemon::Daemon, env: &Env) -> anyhow::Result<Tables> {
+    let config = configured::load(env, daemon.config.config.as_ref(), &CONFIGURABLE)?;
+    Ok(Tables::of(&config)?)
+}
 
 const fn configurable<A: Args>(name: &'static str) -> Configurable {
     Configurable {

@@ -20,6 +20,7 @@
 //! | `inherited` | streams and signals as the parent process left them |
 //! | `new_file` | output files, written whole or not at all, and the rule for replacing files |
 //! | `links` | URLs and magnet links without passkeys |
+//! | `tables` | the tables of the configuration whose keys are no options |
 //! | `torrent_file` | reading .torrent files |
 //!
 //! Public types are exhaustive: only the programs of this repository use the library, and a new case needs a decision in each.
@@ -36,14 +37,15 @@ pub mod new_file;
 pub mod options;
 pub mod output;
 mod process;
+pub mod tables;
 pub mod torrent_file;
 mod usage;
 mod values;
 
 #[cfg(unix)]
 pub use commands::ctl::state_folder;
-pub use commands::daemon::tables;
 pub use commands::daemon::{Daemon, QueueOptions, RemoteOptions};
+pub use commands::daemon_tables;
 pub use commands::get::Get;
 pub use commands::magnet::{Fetching, Magnet};
 pub use commands::seed::{Seed, Trust};

@@ -40,7 +40,7 @@ use std::sync::{Arc, Mutex};
 
 use hashlane_cli::tables::Tables;
 use hashlane_cli::torrent_file::MAX_LEN;
-use hashlane_cli::{Daemon, Env, Exit, Trust, state_folder};
+use hashlane_cli::{Daemon, Env, Exit, Trust, daemon_tables, state_folder};
 use hashlane_client::{
     Additions, Client, Config, Event, Limits, Pulse, Subscription, TorrentError,
 };
@@ -69,7 +69,7 @@ impl Run for Daemon {
         for problem in store.problems() {
             env.error(&format!("warning: {problem}"));
         }
-        let tables = self.tables(env)?;
+        let tables = daemon_tables(&self, env)?;
         signals::install(env)?;
         let config = self.config(env)?;
         let pulse = config.pulse.clone();

@@ -14,9 +14,9 @@ use hashlane_config::Origin;
 use hashlane_metainfo::masked_text;
 
 use super::configured::{Configurable, Line, load, options_of, sources};
-use super::daemon::tables::Tables;
 use crate::options::network::PROXY_VARIABLE;
 use crate::options::{ConfigFile, Json};
+use crate::tables::Tables;
 use crate::{Env, Exit};
 
 use shown::{Kind, Place, Shown, Source};

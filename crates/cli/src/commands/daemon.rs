@@ -1,21 +1,17 @@
 //! `hashlane daemon`: downloads and serves torrents until a signal ends it.
 
-pub mod tables;
-
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
-use crate::commands::configured;
 use crate::commands::seed::Trust;
 use crate::options::client::Log;
 use crate::options::http::HttpOptions;
 use crate::options::network::Network;
 use crate::options::{ConfigFile, Hashing, Output};
-use crate::{Env, values};
-use tables::Tables;
+use crate::values;
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -99,17 +95,6 @@ pub struct Daemon {
     /// The file of the configuration.
     #[command(flatten)]
     pub config: ConfigFile,
-}
-
-impl Daemon {
-    /// Reads the tables of the configuration that are no options.
-    ///
-    /// # Errors
-    /// A table is invalid, or another user can change a file with hooks.
-    pub fn tables(&self, env: &Env) -> anyhow::Result<Tables> {
-        let config = configured::load(env, self.config.config.as_ref(), &super::CONFIGURABLE)?;
-        Ok(Tables::of(&config)?)
-    }
 }
 
 /// Options of the queue. `hashlane ctl queue` changes its order.

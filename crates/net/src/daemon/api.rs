@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use hashlane_cli::options::network::secret_line;
@@ -125,7 +125,9 @@ fn shown(torrents: &Torrents, entry: &Entry, all: &Snapshot) -> Option<Arc<Torre
     torrent.completed_at = totals.completed;
     torrent.downloaded_bytes = totals.received;
     torrent.uploaded_bytes = totals.sent;
-    torrent.serving_seconds = (totals.seeding_seconds as f64).into();
+    torrent.serving_seconds = Duration::from_secs(totals.seeding_seconds)
+        .as_secs_f64()
+        .into();
     Some(Arc::new(torrent))
 }
 

@@ -608,8 +608,7 @@ fn changes_last_when_a_web_seed_blocks_libtorrent() {
         assert_eq!(status, 202, "{name}");
     };
     page.wait_for(|all| all["torrents"][0]["activity"] == "downloading");
-    let first = folder.path().join("first");
-    let last = folder.path().join("last");
+    let (first, last) = (folder.path().join("first"), folder.path().join("last"));
     let relocate = |page: &Page, to: &Path| {
         let body = serde_json::json!({ "folder": to }).to_string();
         change(page, "POST", "/relocate", &body);
@@ -628,7 +627,7 @@ fn changes_last_when_a_web_seed_blocks_libtorrent() {
     change(&page, "POST", "/trackers", url);
     change(&page, "POST", "/pause", "");
     let limits = r#"{"max_down":null,"max_up":54321}"#;
-    assert_eq!(page.change("PUT /api/v1/limits", limits), 202);
+    assert_eq!(page.change("PATCH /api/v1/config", limits), 202);
     page.peer.wait_for_line("error");
     wait_for(|| page.peer.lines_of("page").len() == 2);
     let page = page.again();
@@ -653,9 +652,7 @@ fn changes_last_when_a_web_seed_blocks_libtorrent() {
     let files = page.get(&path("/files")).json();
     assert_eq!(files["files"][0]["priority"], "high", "{files:#}");
     let trackers = page.get(&path("/trackers")).json();
-    assert!(
-        trackers.to_string().contains("http://127.0.0.1:1"),
-        "{trackers:#}"
-    );
+    let trackers = trackers.to_string();
+    assert!(trackers.contains("http://127.0.0.1:1"), "{trackers}");
     assert!(!folder.path().join("tree").exists() && !first.join("tree").exists());
 }

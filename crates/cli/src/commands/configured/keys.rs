@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use clap::{Arg, ArgAction, Args as _};
 use hashlane_config::{Config, Error, nearest};
 
-use crate::commands::daemon::tables::TABLES;
 use crate::options::Hashing;
 use crate::options::look::Look;
 use crate::options::network::Network;
+use crate::tables::TABLES;
 
 /// A command whose options can be configured.
 #[derive(Clone, Copy)]
