@@ -53,7 +53,7 @@ pub use env::{EndAtOnce, Env, Exit, InstallInterrupts};
 pub use inherited::Inherited;
 pub use network::{NetworkCommands, OtherProgram, check_caller};
 pub use process::run_process;
-pub use values::ProxyUrl;
+pub use values::{BindArg, ProxyUrl};
 
 use std::io;
 

@@ -1,6 +1,6 @@
 //! Values of options that need parsing.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::Range;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -300,9 +300,61 @@ pub(crate) fn shard(text: &str) -> Result<Shard, String> {
     }
 }
 
+/// The local addresses of connections.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BindArg {
+    /// One address.
+    Address(IpAddr),
+    /// The network interface with this name.
+    Interface(String),
+}
+
+/// The longest name of a network interface in bytes: `IFNAMSIZ` of Linux without its null byte.
+const MAX_INTERFACE_LEN: usize = 15;
+
+/// Parses an address, or else the name of a network interface, which need not exist. A name without letters is probably a
+/// mistyped address.
+pub(crate) fn bind(text: &str) -> Result<BindArg, String> {
+    if let Ok(address) = text.parse() {
+        return Ok(BindArg::Address(address));
+    }
+    let is_usual = |c: char| c.is_ascii_alphanumeric() || "-_.@+".contains(c);
+    let is_name = (1..=MAX_INTERFACE_LEN).contains(&text.len())
+        && text.chars().all(is_usual)
+        && text.contains(|c: char| c.is_ascii_alphabetic());
+    if is_name {
+        Ok(BindArg::Interface(text.to_owned()))
+    } else {
+        Err("neither an IP address nor the name of a network interface".to_owned())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_and_interfaces() {
+        for text in ["10.0.0.1", "::1"] {
+            assert_eq!(bind(text), Ok(BindArg::Address(text.parse().unwrap())));
+        }
+        for text in ["tun0", "wg-vpn.1", "eth0@if5"] {
+            assert_eq!(bind(text), Ok(BindArg::Interface(text.to_owned())));
+        }
+        for text in [
+            "",
+            "10.0.0.",
+            "10.0.0.256",
+            "eth0,eth1",
+            "eth0:1",
+            "::g",
+            "a/b",
+            "a b",
+            "a-name-of-16-byt",
+        ] {
+            assert!(bind(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn piece_lengths() {

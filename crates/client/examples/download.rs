@@ -19,7 +19,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let peers: Vec<SocketAddr> = args.map(|peer| peer.parse()).collect::<Result<_, _>>()?;
     let config = Config {
         session: Settings {
-            listen: vec![([0, 0, 0, 0], 0).into()],
+            network: hashlane_client::Network {
+                port: 0,
+                ..hashlane_client::Network::default()
+            },
             dht: peers.is_empty(),
             local_discovery: peers.is_empty(),
             port_mapping: peers.is_empty(),

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             dht: address.is_none(),
             local_discovery: address.is_none(),
             port_mapping: address.is_none(),
-            listen: address.map_or(defaults.listen.clone(), |address| vec![address]),
+            network: address.map_or_else(Default::default, Into::into),
             ..defaults
         },
         additions: Additions {

@@ -8,7 +8,9 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use hashlane_swarm::{Event as SessionEvent, Session, Settings, TorrentId, Transport, WebSeeds};
+use hashlane_swarm::{
+    Bind, Event as SessionEvent, Network, Session, Settings, TorrentId, Transport, WebSeeds,
+};
 use hashlane_verify::CancelToken;
 use tokio::sync::watch;
 use tracing::{info, warn};
@@ -17,7 +19,7 @@ use crate::command::{Command, Remove, TorrentCommand};
 use crate::comparison::Comparison;
 use crate::config::{AddError, AddOptions, Config, Goal, NewTorrent, Source, Task};
 use crate::control::Control;
-use crate::error::{Error, TorrentError};
+use crate::error::{Error, NetworkError, TorrentError};
 use crate::event::{Event, Outcome, RemovedTorrent};
 use crate::folder::WatchedFolder;
 use crate::handle::TorrentHandle;
@@ -26,6 +28,7 @@ use crate::identity::TorrentKey;
 use crate::inbox::{Done, Inbox, Message};
 use crate::limits::Limits;
 use crate::log;
+use crate::network::{Change, Watch};
 use crate::snapshot::Snapshot;
 use crate::subscription::{Events, Subscribers, Subscription};
 use crate::torrent::{Machine, Removal, Shared};
@@ -97,9 +100,16 @@ impl Client {
         continued: Handover,
     ) -> Result<(Self, Subscription), Error> {
         avoid_web_seeds(&mut config.session, &continued);
-        let session = Arc::new(Session::new(&config.session)?);
+        if let Some(network) = continued.network() {
+            config.session.network = network;
+        }
+        let watch = Watch::start(&config.session.network.bind).map_err(Error::Network)?;
+        let session = Arc::new(Session::new(&config.session, watch.problem().is_some())?);
         let ledger = Arc::new(Ledger::new(&config.additions, tasks.len()));
         let (sender, messages) = mpsc::channel();
+        if continued.network().is_some() {
+            ledger.set_network(&config.session.network);
+        }
         let inbox = Inbox::new(sender, Arc::downgrade(&session), Arc::clone(&ledger));
         let subscribers = Arc::new(Subscribers::default());
         let subscription = subscribers.subscribe();
@@ -136,7 +146,7 @@ impl Client {
             ledger,
             n_parting: Cell::new(0),
         };
-        let mut running = Running::new(shared, messages, snapshot_sender);
+        let mut running = Running::new(shared, watch, messages, snapshot_sender);
         let log = tracing::dispatcher::get_default(Clone::clone);
         let run = move || {
             let result = running.run(tasks, continued);
@@ -181,6 +191,15 @@ impl Client {
     /// info-hash as soon as its metadata or its magnet link is known.
     pub fn get(&self, key: impl Into<TorrentKey>) -> Option<TorrentHandle> {
         self.control.get(key.into())
+    }
+
+    /// Changes the addresses and the port of all connections, and returns before they are changed. Connections of peers stay,
+    /// unless the interface changes. [`Event::Listening`] reports new addresses, and [`Event::Warning`] problems with them.
+    ///
+    /// # Errors
+    /// [`NetworkError`] if the port is in use, or if the client has ended. Nothing changes then.
+    pub fn set_network(&self, network: Network) -> Result<(), NetworkError> {
+        self.control.set_network(network)
     }
 
     /// Returns a subscription to all events from now on. It begins with the addresses of the page and of the session, if
@@ -292,6 +311,10 @@ fn watch_folder(
 /// The state of the loop.
 struct Running {
     shared: Shared,
+    /// The interface of all connections.
+    watch: Watch,
+    /// Whether the local end of connections was changed. Later problems end the client no more.
+    is_network_changed: bool,
     messages: mpsc::Receiver<Message>,
     /// The torrents by number.
     torrents: BTreeMap<usize, Box<Machine>>,
@@ -303,7 +326,7 @@ struct Running {
     removals: Vec<Removal>,
     /// The time when the client was stopped.
     stopped: Option<Instant>,
-    /// Whether torrents were removed since the last snapshot.
+    /// Whether anything changed since the last snapshot.
     is_changed: bool,
     /// The reports of removed torrents that the next snapshot lacks.
     removed: Vec<RemovedTorrent>,
@@ -336,6 +359,7 @@ struct Start {
 impl Running {
     fn new(
         shared: Shared,
+        watch: Watch,
         messages: mpsc::Receiver<Message>,
         snapshots: watch::Sender<Arc<Snapshot>>,
     ) -> Self {
@@ -343,6 +367,8 @@ impl Running {
             max_down: shared.config.session.max_down,
             max_up: shared.config.session.max_up,
             shared,
+            watch,
+            is_network_changed: false,
             messages,
             torrents: BTreeMap::new(),
             busy: BTreeSet::new(),
@@ -379,6 +405,7 @@ impl Running {
                 message,
             });
         }
+        self.warn_of_network();
         self.publish();
         for start in starts {
             self.start(start);
@@ -553,17 +580,22 @@ impl Running {
     /// Tries another port if any will do. Otherwise records an error if the port is taken or the address is the only one, and
     /// sends a warning in all other cases.
     fn on_listen_failed(&mut self, port: u16, is_taken: bool, text: String) {
-        let mut addresses = self.shared.config.session.listen.iter();
+        if self.watch.problem().is_some() {
+            // The sockets are closed on purpose.
+            return;
+        }
+        let network = &self.shared.config.session.network;
+        let is_fatal = !self.is_network_changed && network.bind.interface().is_none();
         // The system chooses a free port of TCP, and UDP needs the port of the same number.
         if is_taken
-            && addresses.any(|address| address.port() == 0)
+            && network.port == 0
             && self.n_listen_attempts < MAX_LISTEN_ATTEMPTS
             && self.shared.session.listen_again().is_ok()
         {
             self.n_listen_attempts += 1;
-        } else if is_taken {
+        } else if is_taken && !self.is_network_changed {
             self.listen_error = Some(Error::PortTaken { port, text });
-        } else if self.shared.config.bind.is_some() {
+        } else if network.bind != Bind::Any && is_fatal {
             self.listen_error = Some(Error::Listen { port, text });
         } else {
             let message = format!("port {port}: {text}");
@@ -602,6 +634,7 @@ impl Running {
                     message: format!("{label}: not added: {reason}"),
                 });
             }
+            Message::Network(network) => self.change_network(network)?,
             Message::Command(Command::Limit(limits)) => self.limit(limits)?,
             Message::Command(Command::Torrent(number, TorrentCommand::Remove(content))) => {
                 self.remove(number, content);
@@ -742,6 +775,7 @@ impl Running {
     /// Updates the torrents from the session: those that are busy, and after a while all.
     fn update(&mut self) -> Result<(), Error> {
         self.remove_ended(PARTING);
+        self.watch_network()?;
         if self.looked.elapsed() >= ROUND {
             self.looked = Instant::now();
             self.look_around();
@@ -794,17 +828,83 @@ impl Running {
         self.comparison.start(&self.shared.verifier, due.collect());
     }
 
+    /// Changes the local end of all connections.
+    fn change_network(&mut self, network: Network) -> Result<(), Error> {
+        let session = &self.shared.session;
+        self.watch = Watch::start(&network.bind).map_err(Error::Network)?;
+        self.n_listen_attempts = 1;
+        (self.is_network_changed, self.listen_error) = (true, None);
+        if self.watch.problem().is_some() {
+            session.suspend()?;
+        } else {
+            session.connect(&network)?;
+        }
+        self.shared.config.session.network = network;
+        self.on_network();
+        Ok(())
+    }
+
+    /// Closes all sockets when the interface vanishes, and opens them when it returns.
+    fn watch_network(&mut self) -> Result<(), Error> {
+        let network = &self.shared.config.session.network;
+        let session = &self.shared.session;
+        let Some(change) = self.watch.look(&network.bind) else {
+            return Ok(());
+        };
+        info!(interface = %network.bind, ?change, "network");
+        if matches!(change, Change::Vanished | Change::Replaced) {
+            session.suspend()?;
+        }
+        if matches!(change, Change::Returned | Change::Replaced) {
+            self.n_listen_attempts = 1;
+            session.connect(network)?;
+        }
+        if change == Change::Readdressed {
+            session.listen_again()?;
+        }
+        self.on_network();
+        Ok(())
+    }
+
+    /// Publishes a change of the network, which concerns all torrents.
+    fn on_network(&mut self) {
+        self.is_changed = true;
+        self.busy.extend(self.torrents.keys());
+        self.warn_of_network();
+    }
+
+    /// Reports that there are no connections.
+    fn warn_of_network(&self) {
+        if let Some(problem) = self.watch.problem() {
+            let message = format!("{problem}; all torrents wait until it returns (--bind)");
+            warn!(reason = message);
+            self.shared.events.send(Event::Warning {
+                torrent: None,
+                message,
+            });
+        }
+    }
+
     fn publish(&mut self) {
         self.is_changed = false;
         let torrents = self.torrents.values();
-        let additions = &self.shared.config.additions;
+        let config = &self.shared.config;
+        let additions = &config.additions;
+        let problem = self.watch.problem();
         self.snapshots.send_replace(Arc::new(Snapshot {
-            torrents: torrents.map(|torrent| torrent.snapshot.share()).collect(),
+            torrents: torrents
+                .map(|torrent| match problem {
+                    Some(problem) => torrent.snapshot.without_network(problem),
+                    None => torrent.snapshot.share(),
+                })
+                .collect(),
             next_number: self.next_number,
             max_down: self.max_down,
             max_up: self.max_up,
             accepts_torrents: additions.goal.is_some()
                 && self.torrents.len() < additions.max_torrents,
+            network: config.session.network.clone(),
+            network_problem: problem.map(str::to_owned),
         }));
         self.shared.ledger.published(self.next_number);
         for removed in self.removed.drain(..) {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,11 +25,8 @@ const MAX_METAINFO_LEN: u64 = 32 << 20;
 /// Settings that all torrents of a client share.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Settings of the session.
+    /// Settings of the session. Its network is that of .torrent files from URLs too.
     pub session: Settings,
-    /// The only local address of connections, for .torrent files from URLs too; `None` for all addresses.
-    /// `session` must contain the same address.
-    pub bind: Option<IpAddr>,
     /// Peers to connect to, for every torrent.
     pub peers: Vec<SocketAddr>,
     /// The HTTP page, or `None` for no page.
@@ -54,7 +51,6 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             session: Settings::default(),
-            bind: None,
             peers: Vec::new(),
             #[cfg(feature = "http")]
             http: None,

@@ -1,12 +1,15 @@
 //! The control of a running client by its owner and by its HTTP server.
 
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::sync::Arc;
 
-use hashlane_swarm::Session;
+use hashlane_swarm::{Bind, Network, Session};
 use tokio::sync::watch;
 
 use crate::command::Command;
+use crate::error::NetworkError;
 use crate::inbox::{Inbox, Message};
+use crate::network::Link;
 use crate::snapshot::Snapshot;
 use crate::subscription::{Subscribers, Subscription};
 
@@ -34,8 +37,40 @@ impl Control {
         self.inbox.send(Message::Command(command))
     }
 
+    /// Changes the local end of all connections, unless the port cannot be used.
+    pub(crate) fn set_network(&self, network: Network) -> Result<(), NetworkError> {
+        let before = self.snapshot().network.clone();
+        // The session itself uses the present port.
+        if network.port != 0 && network.port != before.port {
+            check_port(&network)?;
+        }
+        self.inbox.ledger().set_network(&network);
+        if self.inbox.send(Message::Network(network)) {
+            Ok(())
+        } else {
+            Err(NetworkError::Stopped)
+        }
+    }
+
     /// Returns the session, unless the client has ended.
     pub(crate) fn session(&self) -> Option<Arc<Session>> {
         self.inbox.session()
     }
+}
+
+/// Opens the port for a moment. An interface that is absent has no port.
+fn check_port(network: &Network) -> Result<(), NetworkError> {
+    let addresses = match &network.bind {
+        Bind::Any => vec![IpAddr::V4(Ipv4Addr::UNSPECIFIED)],
+        Bind::Address(address) => vec![*address],
+        Bind::Interface(name) => match Link::find(name) {
+            Ok(Ok(link)) => link.addresses().to_vec(),
+            _ => Vec::new(),
+        },
+    };
+    let port = network.port;
+    for address in addresses {
+        TcpListener::bind((address, port)).map_err(|error| NetworkError::Port { port, error })?;
+    }
+    Ok(())
 }

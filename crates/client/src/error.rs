@@ -43,6 +43,9 @@ pub enum Error {
         /// The system's message.
         text: String,
     },
+    /// The system does not report its network interfaces.
+    #[error("network interfaces: {0}")]
+    Network(io::Error),
     /// The session cannot listen at its only address.
     #[error("port {port}: {text}")]
     Listen {
@@ -51,6 +54,23 @@ pub enum Error {
         /// The system's message.
         text: String,
     },
+}
+
+/// The reason why the network of a client does not change.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NetworkError {
+    /// The port cannot be used, for example because another program uses it.
+    #[error("port {port}: {error}")]
+    Port {
+        /// The port.
+        port: u16,
+        /// The error of the system.
+        error: io::Error,
+    },
+    /// The client has ended.
+    #[error("the client has ended")]
+    Stopped,
 }
 
 /// An error that ends one torrent.

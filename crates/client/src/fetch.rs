@@ -8,14 +8,13 @@ mod public;
 mod socks5;
 
 use std::io::ErrorKind;
-use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::Duration;
 
 use hashlane_files::read_limited;
 use hashlane_metainfo::Secrets;
-use hashlane_swarm::{Proxy, ProxyKind};
+use hashlane_swarm::{Bind, Proxy, ProxyKind};
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 use ureq::unversioned::transport::{
     ConnectProxyConnector, Connector as _, DefaultConnector, NativeTlsConnector,
@@ -23,6 +22,7 @@ use ureq::unversioned::transport::{
 use ureq::{Agent, ProxyProtocol};
 
 use crate::error::TorrentError;
+use crate::network::Link;
 use bound_tcp::BoundTcpConnector;
 use public::Addresses;
 
@@ -36,8 +36,8 @@ const MAX_REDIRECTS: u32 = 5;
 pub(crate) struct Request {
     pub(crate) url: String,
     pub(crate) proxy: Option<Proxy>,
-    /// The local address of the connection.
-    pub(crate) bind: Option<IpAddr>,
+    /// The local address or interface of the connection.
+    pub(crate) bind: Bind,
     pub(crate) timeout: Option<Duration>,
     /// Length limit in bytes.
     pub(crate) max_len: u64,
@@ -76,6 +76,10 @@ fn fetch(request: &Request) -> Result<Vec<u8>, TorrentError> {
 
 /// Returns `None` if there are more bytes than the limit.
 fn read(request: &Request) -> Result<Option<Vec<u8>>, ureq::Error> {
+    if let Some(name) = request.bind.interface() {
+        // Not even the name of the server is resolved without the interface.
+        Link::get(name)?;
+    }
     let response = agent(request)?.get(&request.url).call()?;
     // The limit applies to decoded bytes: one compressed byte can become a thousand. ureq's own limit counts compressed
     // bytes.
@@ -102,14 +106,14 @@ fn agent(request: &Request) -> Result<Agent, ureq::Error> {
     let resolver = Addresses {
         is_public: request.is_public && proxy.is_none(),
     };
-    let Some(address) = request.bind else {
+    if request.bind == Bind::Any {
         let connector = DefaultConnector::default();
         return Ok(Agent::with_parts(config, connector, resolver));
-    };
+    }
     let socks = proxy.filter(|proxy| proxy.kind == ProxyKind::Socks5);
     let connector =
         ().chain(ConnectProxyConnector::default())
-            .chain(BoundTcpConnector::new(address, socks.cloned()))
+            .chain(BoundTcpConnector::new(request.bind.clone(), socks.cloned()))
             .chain(NativeTlsConnector::default());
     Ok(Agent::with_parts(config, connector, resolver))
 }

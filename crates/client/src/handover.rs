@@ -5,11 +5,12 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use data_encoding::BASE64;
-use hashlane_swarm::{Session, TorrentId};
+use hashlane_swarm::{Bind, Network, Session, TorrentId};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
@@ -37,6 +38,9 @@ pub struct Handover {
     /// The torrents by number, without those that were removed.
     pub(crate) torrents: Vec<Option<Past>>,
     pub(crate) limits: Option<(Option<u32>, Option<u32>)>,
+    /// The address, the interface and the port of connections, if they were changed.
+    #[serde(default)]
+    network: Option<(Option<IpAddr>, Option<String>, u16)>,
 }
 
 /// The state of one torrent.
@@ -137,6 +141,17 @@ impl Handover {
         tasks.collect()
     }
 
+    /// Returns the local end of connections, if it was changed.
+    pub(crate) fn network(&self) -> Option<Network> {
+        let (address, interface, port) = self.network.clone()?;
+        let bind = match (address, interface) {
+            (_, Some(name)) => Bind::Interface(name),
+            (Some(address), None) => Bind::Address(address),
+            (None, None) => Bind::Any,
+        };
+        Some(Network { bind, port })
+    }
+
     /// Returns `true` if web seeds made libtorrent hang so often that none is used any more.
     pub(crate) fn refuses_web_seeds(&self) -> bool {
         self.avoided_web_seeds.len() >= MAX_RESTARTS
@@ -158,6 +173,8 @@ pub(crate) struct Ledger {
     chosen: Mutex<HashMap<usize, Chosen>>,
     /// What commands changed of the session's limits.
     limits: Mutex<Limits>,
+    /// The local end of connections, if it was changed.
+    network: Mutex<Option<Network>>,
 }
 
 /// Torrents that were added while the client runs.
@@ -190,6 +207,7 @@ impl Ledger {
             failed: Mutex::default(),
             chosen: Mutex::default(),
             limits: Mutex::default(),
+            network: Mutex::default(),
         }
     }
 
@@ -270,6 +288,11 @@ impl Ledger {
                 all.max_up = limits.max_up.or(all.max_up);
             }
         }
+    }
+
+    /// Records a change of the local end of connections.
+    pub(crate) fn set_network(&self, network: &Network) {
+        *lock(&self.network) = Some(network.clone());
     }
 
     /// Continues with what commands of another process changed.
@@ -353,6 +376,17 @@ impl Observer {
             avoided_web_seeds,
             torrents,
             limits: Some(limits),
+            network: lock(&self.ledger.network).as_ref().map(parts),
         })
     }
+}
+
+/// Returns a network in the form of [`Handover::network`].
+fn parts(network: &Network) -> (Option<IpAddr>, Option<String>, u16) {
+    let address = match network.bind {
+        Bind::Address(address) => Some(address),
+        Bind::Any | Bind::Interface(_) => None,
+    };
+    let interface = network.bind.interface().map(str::to_owned);
+    (address, interface, network.port)
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak, mpsc};
 use std::time::Duration;
 
-use hashlane_swarm::{Priority, Session};
+use hashlane_swarm::{Network, Priority, Session};
 
 use crate::command::Command;
 use crate::config::{AddError, Goal, NewTorrent};
@@ -16,6 +16,8 @@ use crate::stored::{Claim, ContentState, Moved, StoredTorrent};
 #[derive(Debug)]
 pub(crate) enum Message {
     Command(Command),
+    /// The local end of connections changes.
+    Network(Network),
     /// A torrent is added with this number and goal.
     Add(usize, Goal, Box<NewTorrent>),
     /// The torrent with this label was not added.

@@ -33,6 +33,7 @@
 //! | `rates` | download and upload rates |
 //! | `stopwatch` | times of downloading and serving |
 //! | `folder` | .torrent files of a watched folder |
+//! | `network` | the network interface that a client uses alone |
 //! | `origin` | the origin of a torrent: bytes, a link, or a watched file |
 //! | `chosen` | changes by commands, for that process |
 //! | `handover` | the state that another process continues from, if libtorrent does not respond |
@@ -68,6 +69,7 @@ mod identity;
 mod inbox;
 mod limits;
 mod log;
+mod network;
 mod origin;
 mod rates;
 mod snapshot;
@@ -88,7 +90,7 @@ pub use config::{
     AddError, AddOptions, Additions, Config, Download, Existing, Goal, Place, Pulse, ReadMetainfo,
     Seed, Source, Task,
 };
-pub use error::{Absence, Error, TorrentError};
+pub use error::{Absence, Error, NetworkError, TorrentError};
 pub use event::{
     ChangedContent, CompleteContent, Deletion, Event, FinishedDownload, ForeignName, KeptFile,
     Outcome, RemovedTorrent, Replacement, VerifiedContent,
@@ -109,7 +111,7 @@ pub use hashlane_metainfo::{
     InfoHashV1, InfoHashV2, InfoHashes, Magnet, PeerAddress, Torrent as Metainfo,
 };
 pub use hashlane_swarm::{
-    Encryption, EventDetail, Peer, Priority, Proxy, ProxyKind, Settings, Tracker, TrackerState,
-    Transport, WebSeeds,
+    Bind, Encryption, EventDetail, Network, Peer, Priority, Proxy, ProxyKind, Settings, Tracker,
+    TrackerState, Transport, WebSeeds,
 };
 pub use hashlane_verify::{CancelToken, Options};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use hashlane_metainfo::Torrent as Metainfo;
-use hashlane_swarm::{Priority, TorrentId};
+use hashlane_swarm::{Network, Priority, TorrentId};
 use serde::{Deserialize, Serialize};
 
 use crate::event::Outcome;
@@ -20,7 +20,7 @@ use crate::stored::StoredTorrent;
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Snapshot {
     /// The torrents in the order of their numbers. Numbers of torrents that were removed are missing. Two snapshots share a
-    /// torrent that did not change between them.
+    /// torrent that did not change between them, unless `network_problem` pauses it.
     pub torrents: Vec<Arc<TorrentSnapshot>>,
     /// The number of the next torrent. A smaller number that no torrent has is that of a torrent that was removed.
     #[serde(skip)]
@@ -31,6 +31,12 @@ pub struct Snapshot {
     pub max_up: Option<u32>,
     /// Whether torrents can be added.
     pub accepts_torrents: bool,
+    /// The local end of all connections.
+    #[serde(skip)]
+    pub network: Network,
+    /// The reason why there are no connections: the interface of `network` cannot be used. Torrents wait for it.
+    #[serde(skip)]
+    pub network_problem: Option<String>,
 }
 
 impl Snapshot {
@@ -328,6 +334,17 @@ impl LiveSnapshot {
     /// Returns the current state, which later changes do not affect.
     pub(crate) fn share(&self) -> Arc<TorrentSnapshot> {
         Arc::clone(&self.0)
+    }
+
+    /// Returns the current state while there are no connections for this reason: a torrent of the session is paused.
+    pub(crate) fn without_network(&self, problem: &str) -> Arc<TorrentSnapshot> {
+        let mut shared = self.share();
+        if shared.id.is_some() {
+            let copy = Arc::make_mut(&mut shared);
+            copy.activity = Activity::Paused;
+            copy.error = Some(problem.to_owned());
+        }
+        shared
     }
 }
 

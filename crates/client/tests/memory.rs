@@ -66,15 +66,13 @@ fn removed_torrents_return_their_memory() {
     fs::write(folder.path().join("data"), [0; 16 << 10]).unwrap();
     let config = Config {
         session: Settings {
-            listen: vec![([127, 0, 0, 1], 0).into()],
-            outgoing: vec!["127.0.0.1".into()],
+            network: std::net::SocketAddr::from(([127, 0, 0, 1], 0)).into(),
             dht: false,
             local_discovery: false,
             port_mapping: false,
             transport: Transport::Tcp,
             ..Settings::default()
         },
-        bind: Some([127, 0, 0, 1].into()),
         ..Config::default()
     };
     let goal = Goal::Seed(Seed {

@@ -43,7 +43,6 @@ impl ClientConfig for ClientOptions {
         let event_detail = self.log.event_detail(self.output.is_json());
         Ok(Config {
             session: self.network.settings(env, event_detail)?,
-            bind: self.network.connections.bind,
             peers: peer_addresses(&self.peers)?,
             http: self
                 .http

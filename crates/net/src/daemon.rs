@@ -211,7 +211,6 @@ impl DaemonConfig for Daemon {
         let detail = self.log.event_detail(self.output.is_json());
         Ok(Config {
             session: self.network.settings(env, detail)?,
-            bind: self.network.connections.bind,
             peers: Vec::new(),
             http: None,
             hashing: self.hashing.options(),

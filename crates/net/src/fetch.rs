@@ -33,7 +33,6 @@ impl Run for hashlane_cli::Magnet {
         let tasks: Vec<Task> = tasks.collect();
         let config = Config {
             session: fetching.connections.settings(env, EventDetail::Essential)?,
-            bind: fetching.connections.bind,
             peers: peer_addresses(&self.peers)?,
             http: None,
             hashing: hashlane_verify::Options::default(),

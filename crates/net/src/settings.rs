@@ -1,13 +1,16 @@
 //! The settings of the session from the options of the connections.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::net::{SocketAddr, ToSocketAddrs as _};
 
 use anyhow::Context as _;
 use hashlane_cli::options::network::{Connections, EncryptionArg, Network, TransportArg};
-use hashlane_cli::{Env, ProxyUrl};
+use hashlane_cli::{BindArg, Env, ProxyUrl};
 use hashlane_metainfo::PeerAddress;
-use hashlane_swarm::{Encryption, EventDetail, Proxy, ProxyKind, Settings, Transport, WebSeeds};
+use hashlane_swarm::{
+    Bind, Encryption, EventDetail, Network as SessionNetwork, Proxy, ProxyKind, Settings,
+    Transport, WebSeeds,
+};
 
 /// Options that have settings of the session.
 pub(crate) trait SessionSettings {
@@ -35,22 +38,16 @@ impl SessionSettings for Network {
 impl SessionSettings for Connections {
     fn settings(&self, env: &Env, event_detail: EventDetail) -> anyhow::Result<Settings> {
         let proxy = self.proxy(env)?;
-        let any = [
-            IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-            IpAddr::V6(Ipv6Addr::UNSPECIFIED),
-        ];
-        let addresses = self.bind.map_or(any.to_vec(), |address| vec![address]);
+        let network = self.network();
+        // The system reports memberships of multicast groups to other networks than that of the interface.
+        let is_local = !self.no_discovery && proxy.is_none() && network.bind.interface().is_none();
         Ok(Settings {
-            listen: addresses
-                .iter()
-                .map(|address| SocketAddr::new(*address, self.port))
-                .collect(),
-            outgoing: self.bind.iter().map(ToString::to_string).collect(),
+            network,
             dht: !self.no_dht,
             dht_nodes: self.dht_nodes.clone(),
             web_seeds: WebSeeds::Unused,
-            local_discovery: !self.no_discovery && proxy.is_none(),
-            port_mapping: !self.no_discovery && proxy.is_none(),
+            local_discovery: is_local,
+            port_mapping: is_local,
             transport: match self.transport {
                 TransportArg::Both => Transport::Both,
                 TransportArg::Tcp => Transport::Tcp,
@@ -66,6 +63,24 @@ impl SessionSettings for Connections {
             proxy: proxy.as_ref().map(session_proxy),
             ..Settings::default()
         })
+    }
+}
+
+/// Options that have the local end of connections.
+pub(crate) trait LocalEnd {
+    fn network(&self) -> SessionNetwork;
+}
+
+impl LocalEnd for Connections {
+    fn network(&self) -> SessionNetwork {
+        SessionNetwork {
+            bind: match &self.bind {
+                None => Bind::Any,
+                Some(BindArg::Address(address)) => Bind::Address(*address),
+                Some(BindArg::Interface(name)) => Bind::Interface(name.clone()),
+            },
+            port: self.port,
+        }
     }
 }
 

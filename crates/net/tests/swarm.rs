@@ -21,6 +21,8 @@ mod swarm {
     mod hostile;
     pub(crate) mod http;
     #[cfg(target_os = "linux")]
+    mod interface;
+    #[cfg(target_os = "linux")]
     mod limits;
     pub(crate) mod metadata;
     mod moving;

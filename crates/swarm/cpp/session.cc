@@ -127,7 +127,11 @@ void add_announce(TrackerStatus& to, lt::announce_infohash const& from, bool is_
 } // namespace
 
 Session::Session(SessionSettings const& settings)
-    : has_tcp_(settings.tcp), has_log_(settings.log), registry_(std::make_shared<StorageRegistry>())
+    : has_tcp_(settings.tcp)
+    , has_log_(settings.log)
+    , has_dht_(settings.dht)
+    , is_suspended_(settings.is_suspended)
+    , registry_(std::make_shared<StorageRegistry>())
 {
     lt::session_params params(make_settings_pack(settings));
     if (settings.web_seeds) {
@@ -137,8 +141,12 @@ Session::Session(SessionSettings const& settings)
     for (auto const& server : settings.avoided_web_seeds) avoided_web_seeds_.insert(to_std(server));
     params.disk_io_constructor = make_disk(registry_);
     session_ = std::make_unique<lt::session>(std::move(params));
-    for (auto const& node : settings.dht_nodes)
-        session_->add_dht_node({to_std(node.host), node.port});
+    for (auto const& node : settings.dht_nodes) dht_nodes_.emplace_back(to_std(node.host), node.port);
+    if (settings.is_suspended) {
+        session_->pause();
+    } else {
+        add_dht_nodes();
+    }
     // Rate limits apply to all peers. By default, peers of the local network are exempt.
     constexpr std::uint32_t all_peers
         = 1U << static_cast<std::uint32_t>(lt::session::global_peer_class_id);
@@ -306,6 +314,40 @@ void Session::limit(std::int32_t max_down, std::int32_t max_up) const
     session_->apply_settings(std::move(pack));
 }
 
+void Session::add_dht_nodes() const
+{
+    for (auto const& node : dht_nodes_) session_->add_dht_node(node);
+}
+
+void Session::connect(rust::Str listen, rust::Str outgoing) const
+{
+    lt::settings_pack pack;
+    pack.set_str(lt::settings_pack::listen_interfaces, std::string(listen));
+    pack.set_str(lt::settings_pack::outgoing_interfaces, std::string(outgoing));
+    bool const was_suspended = is_suspended_.exchange(false);
+    if (was_suspended && has_dht_) {
+        pack.set_bool(lt::settings_pack::enable_dht, true);
+        if (dht_nodes_.empty()) {
+            pack.set_str(lt::settings_pack::dht_bootstrap_nodes,
+                lt::default_settings().get_str(lt::settings_pack::dht_bootstrap_nodes));
+        }
+    }
+    session_->apply_settings(std::move(pack));
+    if (was_suspended) {
+        if (has_dht_) add_dht_nodes();
+        session_->resume();
+    }
+}
+
+// libtorrent resolves the names of bootstrap nodes as soon as the hash table is enabled. A torrent that is paused without a
+// listening socket contacts no tracker.
+void Session::suspend() const
+{
+    is_suspended_ = true;
+    session_->apply_settings(without_connections(lt::settings_pack()));
+    session_->pause();
+}
+
 void Session::listen_again() const { session_->reopen_network_sockets(); }
 
 void Session::use_utp(bool is_on, bool retry) const
@@ -414,7 +456,7 @@ rust::Vec<TorrentStatus> Session::statuses(rust::Slice<std::uint32_t const> torr
         TorrentStatus to{};
         to.torrent = number_of(from.handle.userdata());
         using State = lt::torrent_status::state_t;
-        to.state = bool(from.flags & lt::torrent_flags::paused) ? 4
+        to.state = is_suspended_ || bool(from.flags & lt::torrent_flags::paused) ? 4
             : from.state == State::downloading_metadata          ? 0
             : from.state == State::finished                      ? 2
             : from.state == State::seeding                       ? 3

@@ -1,12 +1,15 @@
 // A libtorrent session for the Rust half: torrents by number, and events.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include <libtorrent/fwd.hpp>
 #include <libtorrent/session.hpp>
@@ -42,6 +45,8 @@ public:
     void limit_torrent(std::uint32_t torrent, std::int32_t max_down, std::int32_t max_up) const;
     void limit(std::int32_t max_down, std::int32_t max_up) const;
     void listen_again() const;
+    void connect(rust::Str listen, rust::Str outgoing) const;
+    void suspend() const;
     void use_utp(bool is_on, bool retry) const;
     rust::Vec<PeerStatus> peers(std::uint32_t torrent) const;
     rust::Vec<TrackerStatus> trackers(std::uint32_t torrent) const;
@@ -56,12 +61,18 @@ public:
 
 private:
     void announce_end() const;
+    void add_dht_nodes() const;
     std::uint32_t add_params(lt::add_torrent_params params) const;
     lt::torrent_handle handle(std::uint32_t torrent) const;
     void remove_greedy_web_seeds(rust::Vec<SessionEvent>& events) const;
 
     bool has_tcp_;
     bool has_log_;
+    bool has_dht_;
+    // The nodes that the user named.
+    std::vector<std::pair<std::string, int>> dht_nodes_;
+    // Whether the session has no connections.
+    mutable std::atomic<bool> is_suspended_;
     // Null if web seeds are not used.
     std::shared_ptr<WebSeedWatch> web_seeds_;
     // Servers that are not used as web seeds: `host:port`.

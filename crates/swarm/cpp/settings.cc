@@ -1,5 +1,7 @@
 #include "hashlane-swarm/cpp/settings.h"
 
+#include <utility>
+
 #include <libtorrent/alert.hpp>
 #include <libtorrent/fingerprint.hpp>
 #include <libtorrent/session.hpp>
@@ -118,6 +120,14 @@ settings_pack make_settings_pack(SessionSettings const& settings)
     set_encryption(pack, settings);
     set_connections(pack, settings);
     set_alerts(pack, settings);
+    return settings.is_suspended ? without_connections(std::move(pack)) : pack;
+}
+
+settings_pack without_connections(settings_pack pack)
+{
+    pack.set_str(settings_pack::listen_interfaces, "");
+    pack.set_bool(settings_pack::enable_dht, false);
+    pack.set_str(settings_pack::dht_bootstrap_nodes, "");
     return pack;
 }
 

@@ -13,4 +13,7 @@ constexpr int min_reconnect_seconds = 10;
 
 lt::settings_pack make_settings_pack(SessionSettings const& settings);
 
+// Returns these settings with those of a session that has no connections.
+lt::settings_pack without_connections(lt::settings_pack pack);
+
 } // namespace hashlane

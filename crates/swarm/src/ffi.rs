@@ -92,6 +92,8 @@ pub(crate) mod ffi {
         /// Addresses in libtorrent's format: `0.0.0.0:6881,[::]:6881`.
         listen_interfaces: String,
         outgoing_interfaces: String,
+        /// Whether the session has no connections until `connect`.
+        is_suspended: bool,
         user_agent: String,
         /// Major, minor and patch version of this program.
         version: [i32; 3],
@@ -282,6 +284,10 @@ pub(crate) mod ffi {
         fn limit(self: &Session, max_down: i32, max_up: i32) -> Result<()>;
         /// Listens at the addresses of the settings where that has failed.
         fn listen_again(self: &Session) -> Result<()>;
+        /// Listens at these addresses, and resumes a session that is suspended.
+        fn connect(self: &Session, listen: &str, outgoing: &str) -> Result<()>;
+        /// Suspends the session: closes all sockets, and opens none.
+        fn suspend(self: &Session) -> Result<()>;
         /// Sets whether outgoing connections use uTP, and whether peers that failed are tried again at once.
         fn use_utp(self: &Session, is_on: bool, retry: bool) -> Result<()>;
         fn peers(self: &Session, torrent: u32) -> Result<Vec<PeerStatus>>;

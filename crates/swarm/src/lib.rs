@@ -11,7 +11,7 @@
 //! With the feature `libtorrent`:
 //!
 //! - `session.rs`: a session: torrents in, events out.
-//! - `settings.rs`, `torrent.rs`: the parameters of a session and of a torrent.
+//! - `settings.rs`, `network.rs`, `torrent.rs`: the parameters of a session and of a torrent.
 //! - `event.rs`, `status.rs`: the reports of a session.
 //! - `secrets.rs`: the secrets that its reports must not contain.
 //! - `ffi.rs`: the interface to the C++ half in `cpp/`.
@@ -27,6 +27,8 @@ mod event;
 mod ffi;
 mod files;
 mod guard;
+#[cfg(feature = "libtorrent")]
+mod network;
 mod remains;
 #[cfg(feature = "libtorrent")]
 mod secrets;
@@ -46,6 +48,8 @@ mod writable;
 pub use event::Event;
 pub use files::{Access, StorageError};
 pub use guard::Replaced;
+#[cfg(feature = "libtorrent")]
+pub use network::{Bind, Network};
 pub use remains::Remains;
 #[cfg(feature = "libtorrent")]
 pub use session::{Session, SessionError, close_sockets_on_exec};

@@ -11,7 +11,8 @@ use hashlane_metainfo::{Magnet, PeerAddress, Secrets};
 use crate::ffi::{StorageHandle, ffi};
 use crate::settings::{OutgoingUtp, limit};
 use crate::{
-    AddTorrent, Event, Peer, Priority, Settings, Status, Storage, TorrentId, Tracker, secrets,
+    AddTorrent, Event, Network, Peer, Priority, Settings, Status, Storage, TorrentId, Tracker,
+    secrets,
 };
 
 /// A failed operation, with libtorrent's message.
@@ -104,11 +105,13 @@ fn check_threads() -> Result<(), SessionError> {
 impl Session {
     /// Starts a session. A port that is in use is reported as [`Event::ListenFailed`].
     ///
+    /// A session that is suspended has no connections and resolves no names until [`Self::connect`].
+    ///
     /// # Errors
     /// Returns libtorrent's error, or the system's error if it has too few threads.
-    pub fn new(settings: &Settings) -> Result<Self, SessionError> {
+    pub fn new(settings: &Settings, is_suspended: bool) -> Result<Self, SessionError> {
         check_threads()?;
-        let inner = ffi::open_session(&settings.to_ffi())?;
+        let inner = ffi::open_session(&settings.to_ffi(is_suspended))?;
         Ok(Self {
             inner,
             storages: Mutex::new(HashMap::new()),
@@ -254,6 +257,24 @@ impl Session {
     /// Returns libtorrent's error.
     pub fn listen_again(&self) -> Result<(), SessionError> {
         Ok(self.inner.listen_again()?)
+    }
+
+    /// Changes the local end of all connections, and resumes a session that is suspended. Listening sockets of other addresses
+    /// are closed; connections of peers stay. [`Event::Listening`] or [`Event::ListenFailed`] follows for new addresses.
+    ///
+    /// # Errors
+    /// Returns libtorrent's error.
+    pub fn connect(&self, network: &Network) -> Result<(), SessionError> {
+        Ok(self.inner.connect(&network.listen(), &network.outgoing())?)
+    }
+
+    /// Suspends the session: closes all its sockets, and opens none until [`Self::connect`]. Torrents have the state
+    /// [`State::Stopped`](crate::State::Stopped) meanwhile.
+    ///
+    /// # Errors
+    /// Returns libtorrent's error.
+    pub fn suspend(&self) -> Result<(), SessionError> {
+        Ok(self.inner.suspend()?)
     }
 
     /// Sets whether outgoing connections use uTP.

@@ -1,19 +1,16 @@
 //! Settings of a session.
 
-use std::net::SocketAddr;
-
 use hashlane_metainfo::PeerAddress;
 
+use crate::Network;
 use crate::ffi::ffi;
 
 /// The settings of a session: its connections to peers, and the events that it reports.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Settings {
-    /// Addresses to listen on. Port 0 lets the system choose.
-    pub listen: Vec<SocketAddr>,
-    /// Addresses or network interfaces of outgoing connections. Empty lets the system choose.
-    pub outgoing: Vec<String>,
+    /// The local end of all connections.
+    pub network: Network,
     /// Whether to look for peers in the distributed hash table (BEP 5).
     pub dht: bool,
     /// Nodes for joining the hash table. Empty means libtorrent's own nodes.
@@ -144,8 +141,7 @@ pub enum ProxyKind {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            listen: vec![([0, 0, 0, 0], 6881).into(), ([0_u16; 8], 6881).into()],
-            outgoing: Vec::new(),
+            network: Network::default(),
             dht: true,
             dht_nodes: Vec::new(),
             local_discovery: true,
@@ -167,15 +163,16 @@ impl Default for Settings {
 
 impl Settings {
     /// Returns the settings for the C++ half.
-    pub(crate) fn to_ffi(&self) -> ffi::SessionSettings {
-        let listen: Vec<String> = self.listen.iter().map(ToString::to_string).collect();
+    /// A session that is suspended has no connections.
+    pub(crate) fn to_ffi(&self, is_suspended: bool) -> ffi::SessionSettings {
         let proxy = self.proxy.as_ref();
         let login = proxy.and_then(|proxy| proxy.login.clone());
         let (proxy_user, proxy_password) = login.unwrap_or_default();
         let has_login = !proxy_user.is_empty();
         ffi::SessionSettings {
-            listen_interfaces: listen.join(","),
-            outgoing_interfaces: self.outgoing.join(","),
+            is_suspended,
+            listen_interfaces: self.network.listen(),
+            outgoing_interfaces: self.network.outgoing(),
             user_agent: concat!("hashlane/", env!("CARGO_PKG_VERSION")).to_owned(),
             version: [
                 env!("CARGO_PKG_VERSION_MAJOR"),

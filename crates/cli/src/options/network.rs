@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -57,9 +56,12 @@ pub struct Connections {
     )]
     pub port: u16,
 
-    /// Local address for all connections to peers and trackers [default: all addresses]
-    #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
-    pub bind: Option<IpAddr>,
+    /// Local address or network interface for all connections, for example `tun0` [default: all addresses]
+    ///
+    /// While the interface is absent, all torrents wait, and nothing uses another interface. An interface turns discovery in
+    /// the local network off. The system resolves the names of trackers and servers as usual.
+    #[arg(long, value_name = "ADDRESS", value_parser = values::bind, help_heading = "Network")]
+    pub bind: Option<values::BindArg>,
 
     /// Do not use the distributed hash table
     #[arg(long, help_heading = "Network")]

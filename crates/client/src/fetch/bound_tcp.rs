@@ -1,10 +1,10 @@
-//! TCP connections of ureq from one local address. ureq's own connector cannot be bound.
+//! TCP connections of ureq from one local address or network interface. ureq's own connector cannot be bound.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::time::Duration;
 
-use hashlane_swarm::Proxy;
+use hashlane_swarm::{Bind, Proxy};
 use socket2::{Domain, Socket, Type};
 use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, Either, LazyBuffers, NextTimeout, Transport,
@@ -12,18 +12,19 @@ use ureq::unversioned::transport::{
 use ureq::{Error, Timeout};
 
 use super::socks5;
+use crate::network::Link;
 
-/// A connector that opens TCP connections from a local address, unless a proxy has already opened one.
+/// A connector that opens TCP connections from a local address or interface, unless a proxy has already opened one.
 #[derive(Debug)]
 pub(super) struct BoundTcpConnector {
-    address: IpAddr,
+    bind: Bind,
     /// A SOCKS proxy for the connections.
     socks: Option<Proxy>,
 }
 
 impl BoundTcpConnector {
-    pub(super) fn new(address: IpAddr, socks: Option<Proxy>) -> Self {
-        Self { address, socks }
+    pub(super) fn new(bind: Bind, socks: Option<Proxy>) -> Self {
+        Self { bind, socks }
     }
 
     /// Connects to the first of these addresses that answers.
@@ -32,12 +33,14 @@ impl BoundTcpConnector {
         peers: impl Iterator<Item = SocketAddr>,
         timeout: NextTimeout,
     ) -> Result<TcpStream, Error> {
-        // Addresses of the other IP version cannot be reached from this local address.
-        let peers = peers.filter(|peer| peer.is_ipv4() == self.address.is_ipv4());
         let mut result = Err(Error::HostNotFound);
         for peer in peers {
+            // Addresses of the other IP version cannot be reached from a local address.
+            let Some(address) = self.address_for(peer.ip())? else {
+                continue;
+            };
             result = self
-                .connect_to(peer, left(timeout))
+                .connect_to(address, peer, left(timeout))
                 .map_err(|error| named(error, Timeout::Connect));
             if result.is_ok() {
                 break;
@@ -70,9 +73,31 @@ impl BoundTcpConnector {
         Ok(stream)
     }
 
-    fn connect_to(&self, peer: SocketAddr, timeout: Option<Duration>) -> io::Result<TcpStream> {
+    /// Returns the local address of a connection to `peer`.
+    fn address_for(&self, peer: IpAddr) -> io::Result<Option<IpAddr>> {
+        match &self.bind {
+            Bind::Any => Ok(None),
+            Bind::Address(address) => {
+                Ok(Some(*address).filter(|it| it.is_ipv4() == peer.is_ipv4()))
+            }
+            Bind::Interface(name) => {
+                let link = Link::get(name)?;
+                Ok(link.address_for(peer))
+            }
+        }
+    }
+
+    fn connect_to(
+        &self,
+        address: IpAddr,
+        peer: SocketAddr,
+        timeout: Option<Duration>,
+    ) -> io::Result<TcpStream> {
         let socket = Socket::new(Domain::for_address(peer), Type::STREAM, None)?;
-        socket.bind(&SocketAddr::new(self.address, 0).into())?;
+        // An address alone does not keep packets away from other interfaces: the routes decide.
+        #[cfg(target_os = "linux")]
+        socket.bind_device(self.bind.interface().map(str::as_bytes))?;
+        socket.bind(&SocketAddr::new(address, 0).into())?;
         match timeout {
             Some(timeout) => socket.connect_timeout(&peer.into(), timeout)?,
             None => socket.connect(&peer.into())?,

@@ -46,7 +46,7 @@ pub(super) async fn config(Shared(state): Shared<State>) -> Response {
             max_up: snapshot.max_up,
             max_peers: settings.max_peers,
             upload_slots: settings.max_uploads,
-            listen: settings.listen.iter().map(ToString::to_string).collect(),
+            listen: settings.network.listen_addresses(),
             dht: settings.dht,
             local_discovery: settings.local_discovery,
             port_mapping: settings.port_mapping,

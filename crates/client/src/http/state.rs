@@ -70,7 +70,7 @@ impl State {
         fetch::Request {
             url: url.to_owned(),
             proxy: self.config.session.proxy.clone(),
-            bind: self.config.bind,
+            bind: self.service.snapshot().network.bind.clone(),
             timeout: None,
             max_len: self.config.max_metainfo_len,
             is_public: !self.fetches_local,

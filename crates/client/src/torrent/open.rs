@@ -39,7 +39,7 @@ impl Machine {
                 let request = fetch::Request {
                     url,
                     proxy: shared.config.session.proxy.clone(),
-                    bind: shared.config.bind,
+                    bind: shared.config.session.network.bind.clone(),
                     timeout: self.timeout(),
                     max_len: shared.config.max_metainfo_len,
                     // The user of the program has chosen it.

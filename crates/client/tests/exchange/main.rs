@@ -110,8 +110,7 @@ fn download(source: Source, folder: &Path, existing: Existing) -> Task {
 fn config(peers: &[SocketAddr], cancel: &CancelToken) -> Config {
     Config {
         session: Settings {
-            listen: vec![([127, 0, 0, 1], 0).into()],
-            outgoing: vec!["127.0.0.1".into()],
+            network: SocketAddr::from(([127, 0, 0, 1], 0)).into(),
             dht: false,
             local_discovery: false,
             port_mapping: false,
@@ -119,7 +118,6 @@ fn config(peers: &[SocketAddr], cancel: &CancelToken) -> Config {
             close_redundant: false,
             ..Settings::default()
         },
-        bind: Some([127, 0, 0, 1].into()),
         peers: peers.to_vec(),
         cancel: cancel.clone(),
         max_metainfo_len: 1 << 20,

@@ -208,6 +208,8 @@ impl Service for Api {
             .collect();
         shown.sort_by_key(|torrent| torrent.identity.number);
         Arc::new(Snapshot {
+            network: all.network.clone(),
+            network_problem: all.network_problem.clone(),
             next_number: shown.last().map_or(0, |last| last.identity.number + 1),
             torrents: shown,
             max_down: all.max_down,

@@ -675,7 +675,7 @@ impl Control for Remote {
             version: env!("CARGO_PKG_VERSION"),
             config_folder: text(&self.fixed.state),
             folder: self.fixed.folder.as_deref().map_or_else(String::new, text),
-            port: settings.listen.first().map_or(0, SocketAddr::port),
+            port: torrents.network().port,
             max_down,
             max_up,
             ratio: torrents.defaults.goal.ratio.limit(),

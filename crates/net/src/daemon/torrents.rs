@@ -12,8 +12,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use hashlane_cli::control::{Add, StatusReply, TorrentReply};
 use hashlane_cli::tables::Tables;
 use hashlane_client::{
-    Activity, AddOptions, Client, Command, Event, Limits, Priority, Remove, Snapshot, TorrentError,
-    TorrentHandle, TorrentKey, TorrentSnapshot,
+    Activity, AddOptions, Client, Command, Event, Limits, Network, Priority, Remove, Snapshot,
+    TorrentError, TorrentHandle, TorrentKey, TorrentSnapshot,
 };
 use hashlane_metainfo::Torrent;
 use hashlane_store::{
@@ -644,7 +644,10 @@ impl Torrents {
             let entry = self.store.get(*name);
             (snapshot, entry.is_some_and(|entry| self.is_queued(entry)))
         });
-        report::status(&self.store, (all.max_down, all.max_up), snapshots)
+        let limits = (all.max_down, all.max_up);
+        let mut status = report::status(&self.store, limits, snapshots);
+        status.problems.extend(all.network_problem.clone());
+        status
     }
 
     /// Returns the activity of a torrent, and the reason for which it waits; no activity before its start.
@@ -732,6 +735,12 @@ impl Torrents {
         if let Some(client) = &self.client {
             client.send(Command::Limit(limits));
         }
+    }
+
+    /// Returns the local end of all connections.
+    pub(super) fn network(&self) -> Network {
+        let snapshot = self.client.as_ref().map(Client::snapshot);
+        snapshot.map_or_else(Network::default, |snapshot| snapshot.network.clone())
     }
 
     /// Returns the bytes of content received and sent since the start.

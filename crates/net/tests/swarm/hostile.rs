@@ -630,7 +630,12 @@ fn changes_last_when_a_web_seed_blocks_libtorrent() {
     assert_eq!(page.change("PATCH /api/v1/config", limits), 202);
     page.peer.wait_for_line("error");
     wait_for(|| page.peer.lines_of("page").len() == 2);
-    let page = page.again();
+    assert_changes_lasted(&page.again(), &last);
+    assert!(!folder.path().join("tree").exists() && !first.join("tree").exists());
+}
+
+/// Asserts that the continued process has the changes, with the content in this folder.
+fn assert_changes_lasted(page: &Page, last: &Path) {
     page.wait_for(|all| {
         let torrent = &all["torrents"][0];
         torrent["content"] == last.join("tree").to_str().unwrap()
@@ -649,10 +654,11 @@ fn changes_last_when_a_web_seed_blocks_libtorrent() {
         (&torrent["serve"], &torrent["seed_ratio"]),
         (&true.into(), &2.5.into())
     );
-    let files = page.get(&path("/files")).json();
+    let files = page.get("/api/v1/torrents/0/files").json();
     assert_eq!(files["files"][0]["priority"], "high", "{files:#}");
-    let trackers = page.get(&path("/trackers")).json();
-    let trackers = trackers.to_string();
-    assert!(trackers.contains("http://127.0.0.1:1"), "{trackers}");
-    assert!(!folder.path().join("tree").exists() && !first.join("tree").exists());
+    let trackers = page.get("/api/v1/torrents/0/trackers").json();
+    assert!(
+        trackers.to_string().contains("http://127.0.0.1:1"),
+        "{trackers:#}"
+    );
 }
