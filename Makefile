@@ -61,7 +61,8 @@ VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 # The number in the soname of libhashlane, which crates/capi/build.rs sets.
 SOVERSION = 0
 # The programs that `make install` installs.
-PROGRAMS = $(HASHLANE) $(if $(LIBTORRENT),$(HASHLANE)-net)
+NET = $(HASHLANE)-net
+PROGRAMS = $(HASHLANE) $(if $(LIBTORRENT),$(NET))
 # The folder of the built libhashlane.so and libhashlane.a.
 LIBRARY = target/release
 PACKAGING = crates/capi/packaging
@@ -79,7 +80,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 TEST_THREADS = $(shell echo $$(($(PROCESSORS) > 6 ? $(PROCESSORS) : 6)))
 CASES = 10000
 
-.PHONY: help build build-lib install install-lib libmd install-libmd pkcs11 install-pkcs11 demo symbols symbols-arm hops test test-workspace test-axe test-swarm test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-swarm test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-capi bench-daemon bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
 
@@ -113,18 +114,44 @@ $(PROGRAMS): $(call sources,$(notdir $(wildcard crates/*)))
 $(LIBRARY)/libhashlane.so $(LIBRARY)/libhashlane.a: $(call sources,capi border hashes simd sha base58 files metainfo pipeline verify)
 	$(MAKE) build-lib
 
-target/release/libmd.so.0: crates/libmd/link crates/libmd/libmd.map $(call sources,libmd border simd sha)
+$(LIBRARY)/libmd.so.0: crates/libmd/link crates/libmd/libmd.map $(call sources,libmd border simd sha)
 	$(MAKE) libmd
 
 $(LIBRARY)/libhashlane_pkcs11.so: $(call sources,pkcs11 border hashes simd sha)
 	$(MAKE) pkcs11
 
 # The names of shared libraries differ on macOS, where only the program is installed.
-install: $(PROGRAMS) $(if $(filter Darwin,$(shell uname -s)),,install-lib install-libmd install-pkcs11) ## Install the program, links, man pages, completions and the C libraries; PREFIX=/usr/local DESTDIR=
+LIBRARIES = $(if $(filter Darwin,$(shell uname -s)),,capi libmd pkcs11)
+BUILT_LIBRARIES = $(LIBRARY)/libhashlane.so $(LIBRARY)/libhashlane.a $(LIBRARY)/libmd.so.0 $(LIBRARY)/libhashlane_pkcs11.so
+
+# Everything that `make install` installs, built at once. The program has a command of its own for the sake of its flag.
+build-all: ## Build everything that `make install` installs, so that it runs no Cargo as root
+	$(CARGO) rustc --locked --release --package hashlane --bin hashlane $(if $(STATIC),-- -Ctarget-feature=+crt-static)
+	$(if $(LIBRARIES)$(LIBTORRENT),$(CARGO) build --locked --release $(LIBRARIES:%=--package hashlane-%) \
+		$(if $(LIBTORRENT),--package hashlane-net --features hashlane-net/libtorrent))
+	$(if $(LIBRARIES),crates/libmd/link target/release/libhashlane_md.a target/release/libmd.so.0)
+	touch -c $(PROGRAMS) $(if $(LIBRARIES),$(BUILT_LIBRARIES))
+
+# Built by one command if a source is newer than what was built last.
+target/release/.all: $(call sources,$(notdir $(wildcard crates/*)))
+	$(MAKE) build-all
+	touch $@
+
+install: target/release/.all ## Install the program, links, man pages, completions and the C libraries; PREFIX=/usr/local DESTDIR=
+
+	$(MAKE) install-files
+	@echo 'included: hashlane$(if $(LIBRARIES),$(COMMA) libhashlane$(COMMA) libmd.so.0$(COMMA) the PKCS#11 module)$(if \
+		$(LIBTORRENT),$(COMMA) hashlane-net. Left out: nothing,. Left out: hashlane-net (get$(COMMA) seed$(COMMA) daemon)$(COMMA) \
+		because libtorrent-rasterbar 2.0.8 or later is not installed: make setup)'
+
+setup: ## Prepare Debian for `make install`: as root, install packages; otherwise, print what is missing, Rust included
+	@tools/setup $(MSRV) make gcc libc6-dev ca-certificates curl $(LIBTORRENT_PACKAGES)
+
+install-files: $(LIBRARIES:%=install-%)
 	mkdir -p $(BIN) $(LIBEXEC) $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
 		$(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
 	install -m 755 $(HASHLANE) $(BIN)/hashlane
-	$(if $(LIBTORRENT),install -m 755 $(HASHLANE)-net $(LIBEXEC)/hashlane-net)
+	$(if $(LIBTORRENT),install -m 755 $(NET) $(LIBEXEC)/hashlane-net)
 	for link in $(LINKS); do ln -sf ../../bin/hashlane $(LIBEXEC)/$$link || exit; done
 	$(HASHLANE) man --force --output $(SHARE)/man/man1
 	$(HASHLANE) completions bash > $(SHARE)/bash-completion/completions/hashlane
@@ -143,15 +170,20 @@ install-lib: $(LIBRARY)/libhashlane.so $(LIBRARY)/libhashlane.a ## Install the C
 		$(FILL_IN) $(PACKAGING)/$$file.cmake.in > $(DESTDIR)$(LIBDIR)/cmake/hashlane/$$file.cmake || exit; \
 	done
 
-install-libmd: target/release/libmd.so.0 ## Install libmd.so.0 in a separate folder; PREFIX=/usr/local DESTDIR= LIBDIR=PREFIX/lib
+install-capi: install-lib
+
+install-libmd: $(LIBRARY)/libmd.so.0 ## Install libmd.so.0 in a separate folder; PREFIX=/usr/local DESTDIR= LIBDIR=PREFIX/lib
 	mkdir -p $(LIBMD)
-	install -m 644 target/release/libmd.so.0 $(LIBMD)/libmd.so.0
+	install -m 644 $(LIBRARY)/libmd.so.0 $(LIBMD)/libmd.so.0
 
 install-pkcs11: $(LIBRARY)/libhashlane_pkcs11.so ## Install the PKCS#11 module; PREFIX=/usr/local DESTDIR= LIBDIR=PREFIX/lib
 	mkdir -p $(DESTDIR)$(LIBDIR)/pkcs11
 	install -m 755 $(LIBRARY)/libhashlane_pkcs11.so $(DESTDIR)$(LIBDIR)/pkcs11/libhashlane_pkcs11.so
 
 demo: build ## Verify a torrent with complete content, then with a damaged file
+	@$(MAKE) --no-print-directory run-demo
+
+run-demo:
 	@echo; echo '$$ hashlane verify $(DEMO) -d demo/good'
 	@$(HASHLANE) verify $(DEMO) -d demo/good
 	@echo; echo '$$ hashlane verify $(DEMO) -d demo/damaged'
@@ -354,11 +386,14 @@ docs: ## Build the book, and the engine's documentation as docs.rs does (needs a
 		test -e "target/doc/$$page" || { echo "docs: a README links to $$page, which does not exist" >&2; status=1; }; \
 	done; exit $$status
 
-package: ## Check that each library crate can be published and builds without files outside its package
+# Libraries for C, which `make install` and packages install.
+UNPUBLISHED = hashlane-capi hashlane-libmd hashlane-pkcs11
+
+package: ## Check that each crate can be published and builds without files outside its package
 	# Cargo keeps the unpacked crates of a target folder, and would check new crates against old ones.
 	@mkdir -p target && build=$$(mktemp -d "$$PWD/target/package.XXXXXX") && folder=$$(mktemp -d) && \
 		trap 'rm -r "$$build" "$$folder"' EXIT && \
-		$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --exclude hashlane-net --exclude hashlane-config --exclude hashlane-border --exclude hashlane-capi --exclude hashlane-libmd --exclude hashlane-pkcs11 --target-dir "$$build" && \
+		$(CARGO) publish --dry-run --allow-dirty --workspace $(UNPUBLISHED:%=--exclude %) --target-dir "$$build" && \
 		$(CARGO) package --no-verify --allow-dirty --package hashlane-simd --package hashlane-sha --target-dir "$$build" && \
 		for crate in simd sha; do tar -xf "$$build"/package/hashlane-$$crate-*.crate -C "$$folder" || exit; done && \
 		$(CARGO) check --all-targets --all-features --target-dir "$$build" \
@@ -484,3 +519,5 @@ fuzz-%:
 
 clean: ## Remove all build output
 	$(CARGO) clean
+
+include dist/rules.mk
