@@ -65,6 +65,7 @@ impl CategoryTable {
         Goal {
             ratio: self.seed_ratio,
             time: self.seed_time,
+            idle: Target::Inherited,
         }
     }
 }
@@ -87,6 +88,7 @@ impl LabelTable {
         Goal {
             ratio: self.seed_ratio,
             time: self.seed_time,
+            idle: Target::Inherited,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::{env, io, thread};
 
 use hashlane_client::{
-    Additions, Client, Config, Event, Goal, Place, Seed, SeedLimits, Settings, Subscription,
+    Additions, Client, Config, Event, Goal, Naming, Place, Seed, SeedLimits, Settings, Subscription,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -37,6 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         super_seeding: false,
         limits: SeedLimits::default(),
         records: None,
+        naming: Naming::default(),
     });
     let client = Client::builder().config(config).goal(goal).start()?;
     let events = client.subscribe();

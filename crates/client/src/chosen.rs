@@ -28,6 +28,10 @@ pub(crate) struct Chosen {
     max_down: Option<Change<Option<u32>>>,
     max_up: Option<Change<Option<u32>>>,
     seeding: Option<Change<Option<SeedLimits>>>,
+    /// The tiers that replaced those of the torrent.
+    #[serde(default)]
+    tiers: Option<Vec<Vec<String>>>,
+    /// The trackers that were added, after those of `tiers`.
     trackers: Vec<String>,
     /// Numbers of [`PRIORITIES`] by the positions of files.
     priorities: BTreeMap<u32, usize>,
@@ -56,6 +60,10 @@ impl Chosen {
                 for file in files {
                     self.priorities.extend(number.map(|number| (*file, number)));
                 }
+            }
+            TorrentCommand::SetTrackers(tiers) => {
+                self.tiers = Some(tiers.clone());
+                self.trackers.clear();
             }
             TorrentCommand::AddTracker(url) if !self.trackers.contains(url) => {
                 self.trackers.push(url.clone());
@@ -112,6 +120,7 @@ impl Chosen {
             max_down: limit(self.max_down),
             max_up: limit(self.max_up),
         };
+        let tiers = self.tiers.clone().map(TorrentCommand::SetTrackers);
         let trackers = self.trackers.iter().cloned();
         let labels = self.labels.clone().map(TorrentCommand::Label);
         let is_paused = self.is_paused.map(|is_paused| {
@@ -125,6 +134,7 @@ impl Chosen {
         let ended = self.has_ended.then_some(TorrentCommand::End);
         [TorrentCommand::Limit(limits)]
             .into_iter()
+            .chain(tiers)
             .chain(trackers.map(TorrentCommand::AddTracker))
             .chain(labels)
             .chain(is_paused)
@@ -179,6 +189,8 @@ mod tests {
             TorrentCommand::Label(vec!["a".to_owned()]),
             TorrentCommand::Resume,
             TorrentCommand::Seed(None),
+            tracker("http://c/"),
+            TorrentCommand::SetTrackers(vec![vec!["http://d/".to_owned()], vec![]]),
             tracker("http://a/"),
             tracker("http://b/"),
             tracker("http://a/"),
@@ -204,6 +216,7 @@ mod tests {
             continued.commands(),
             [
                 limit(Some(NonZeroU32::new(1)), Some(None)),
+                TorrentCommand::SetTrackers(vec![vec!["http://d/".to_owned()], vec![]]),
                 tracker("http://a/"),
                 tracker("http://b/"),
                 TorrentCommand::Label(vec!["b".to_owned()]),

@@ -36,6 +36,8 @@ pub enum TorrentCommand {
     Reannounce,
     /// Adds a tracker.
     AddTracker(String),
+    /// Uses the trackers of these tiers instead of all others.
+    SetTrackers(Vec<Vec<String>>),
     /// Changes the rate limits of the torrent.
     Limit(Limits),
     /// Replaces the labels.

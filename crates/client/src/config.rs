@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use hashlane_files::{Globs, read_limited};
-use hashlane_metainfo::{InfoHashes, Magnet, Torrent as Metainfo};
+use hashlane_metainfo::{InfoHashes, Magnet, Names, NamesError, Torrent as Metainfo};
 use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
 
@@ -291,6 +291,62 @@ pub struct Download {
     pub move_to: Option<PathBuf>,
     /// Time without progress after which the torrent fails.
     pub timeout: Option<Duration>,
+    /// Names of the content that are not the torrent's own.
+    pub naming: Naming,
+}
+
+/// Names of the content on the disk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Naming {
+    /// The names.
+    pub names: Names,
+    /// The names that the content had before, if files may still have them: they are renamed when the torrent is added.
+    /// Nothing is replaced; if something exists under a new name, all files keep these names.
+    /// [`Event::Renamed`](crate::Event::Renamed) follows.
+    pub before: Option<Names>,
+    /// Whether content has a folder of its own. Applies only if [`Self::names`] are the torrent's own.
+    pub layout: Layout,
+}
+
+impl Naming {
+    /// Returns the names of a torrent's content.
+    ///
+    /// # Errors
+    /// The names do not fit the torrent; see [`Names::check`].
+    pub fn of(&self, torrent: &Metainfo) -> Result<Names, NamesError> {
+        if self.names.is_own() {
+            return self.layout.names(torrent);
+        }
+        self.names.check(torrent)?;
+        Ok(self.names.clone())
+    }
+}
+
+/// Whether content has a folder of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// As the metadata says: a torrent of several files has one.
+    #[default]
+    Original,
+    /// Always. That of a single file has the name of the file without its extension.
+    Subfolder,
+    /// Never.
+    NoSubfolder,
+}
+
+impl Layout {
+    /// Returns the names that content has in this layout.
+    ///
+    /// # Errors
+    /// Those of [`Names::check`].
+    pub fn names(self, torrent: &Metainfo) -> Result<Names, NamesError> {
+        let own = Names::default();
+        match self {
+            Self::Original => Ok(own),
+            Self::Subfolder => own.with_folder(torrent),
+            Self::NoSubfolder => own.without_folder(torrent),
+        }
+    }
 }
 
 impl Download {
@@ -305,6 +361,7 @@ impl Download {
             seeding: None,
             move_to: None,
             timeout: None,
+            naming: Naming::default(),
         }
     }
 }
@@ -343,6 +400,8 @@ pub struct Seed {
     /// Folder of records of verified content; `None` to verify everything. With records, a piece is trusted instead of
     /// read if the last verification found it, and if the size and modification time of its files are unchanged.
     pub records: Option<PathBuf>,
+    /// Names of the content that are not the torrent's own. With [`Place::Content`], those of files below the content apply.
+    pub naming: Naming,
 }
 
 /// Counts the steps of a client's loop, several per second. If the count stops for long, a call into libtorrent is not

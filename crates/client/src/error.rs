@@ -164,6 +164,17 @@ pub enum TorrentError {
         /// The reason.
         error: io::Error,
     },
+    /// A file cannot get its new name. All files keep their names.
+    #[error("{}: not renamed: {error}", to.display())]
+    Rename {
+        /// The new path.
+        to: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
+    /// The content cannot have these names.
+    #[error("{0}")]
+    Names(#[from] hashlane_metainfo::NamesError),
     /// No peer sent the metadata in time.
     #[error("no metadata received for the magnet link: {0}")]
     NoMetadata(String),

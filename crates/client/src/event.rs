@@ -90,6 +90,15 @@ pub enum Event {
     },
     /// A torrent was removed from the client. This is the last event of the torrent.
     Removed(RemovedTorrent),
+    /// The files of a torrent that was added got their new names, or kept those of before.
+    Renamed {
+        /// The torrent.
+        torrent: Identity,
+        /// The file, or the folder of the files.
+        content: PathBuf,
+        /// The reason why no file has a new name, if that is so.
+        error: Option<TorrentError>,
+    },
     /// A move that was requested has ended. The content is verified afterwards.
     Relocated {
         /// The torrent.
@@ -136,6 +145,7 @@ impl Event {
             | Self::Absent { torrent, .. }
             | Self::Ended { torrent, .. }
             | Self::Relocated { torrent, .. }
+            | Self::Renamed { torrent, .. }
             | Self::Failed { torrent, .. } => Some(*torrent),
             Self::Verified(verified) => Some(verified.torrent),
             Self::Finished(download) => Some(download.torrent),

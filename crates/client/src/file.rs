@@ -10,7 +10,7 @@ use crate::snapshot::TorrentSnapshot;
 pub struct TorrentFile {
     /// The position in the torrent, without padding.
     pub number: usize,
-    /// Path below the folder of the torrent.
+    /// Path below the folder of the torrent on this machine.
     pub path: String,
     /// Length in bytes.
     pub length_bytes: u64,
@@ -37,9 +37,14 @@ pub(crate) fn files<'t>(
         None if torrent.is_complete && priorities[number] != Priority::Skip => Some(length),
         None => None,
     };
+    let stored = torrent.detail.stored.as_ref();
+    let shown = move |number, own| match stored {
+        Some(stored) => stored.shown_path(number, own),
+        None => own,
+    };
     let file = move |(number, file): (usize, File<'_>)| TorrentFile {
         number,
-        path: file.path().to_string(),
+        path: shown(number, file.path().to_string()),
         length_bytes: file.length(),
         done_bytes: done(number, file.length()),
         priority: priorities[number],

@@ -285,6 +285,18 @@ impl TorrentHandle {
         self.send(TorrentCommand::AddTracker(url.to_owned()))
     }
 
+    /// Uses the trackers of these tiers instead of all others: those of one tier are tried in order, and those of the next
+    /// one if all fail (BEP 12).
+    ///
+    /// # Errors
+    /// Those of [`Self::pause`], or [`HandleError::InvalidTracker`].
+    pub fn set_trackers(&self, tiers: Vec<Vec<String>>) -> Result<(), HandleError> {
+        if !tiers.iter().flatten().all(|url| is_url(url)) {
+            return Err(HandleError::InvalidTracker);
+        }
+        self.send(TorrentCommand::SetTrackers(tiers))
+    }
+
     /// Announces the torrent to its trackers. A tracker that sets a minimum interval is contacted after that interval.
     ///
     /// # Errors

@@ -22,7 +22,7 @@
 //! | `client` | the threads of a client and its event loop |
 //! | `builder`, `control`, `handle` | the start of a client, and the control of its torrents, by a program |
 //! | `torrent` | the state machine of one torrent |
-//! | `stored` | a torrent and its files: opened, claimed for a download, verified; `claim`: the files of a download; `record`: content that was verified earlier; `selection`: selected files; `moved`: content in another folder |
+//! | `stored` | a torrent and its files: opened, claimed for a download, verified; `claim`: the files of a download; `record`: content that was verified earlier; `selection`: selected files; `moved`: content in another folder; `naming`: content under other names |
 //! | `worker` | the threads that read .torrent files and verify |
 //! | `comparison` | the files of served torrents are compared with their state at the last verification |
 //! | `inbox` | messages to the loop from other threads |
@@ -87,8 +87,8 @@ pub use command::{Command, Remove, TorrentCommand};
 #[cfg_attr(docsrs, doc(cfg(feature = "http")))]
 pub use config::Http;
 pub use config::{
-    AddError, AddOptions, Additions, Config, Download, Existing, Goal, Place, Pulse, ReadMetainfo,
-    Seed, Source, Task,
+    AddError, AddOptions, Additions, Config, Download, Existing, Goal, Layout, Naming, Place,
+    Pulse, ReadMetainfo, Seed, Source, Task,
 };
 pub use error::{Absence, Error, NetworkError, TorrentError};
 pub use event::{
@@ -108,7 +108,8 @@ pub use subscription::Subscription;
 // Types of other crates that settings, events and handles contain.
 pub use hashlane_files::Globs;
 pub use hashlane_metainfo::{
-    InfoHashV1, InfoHashV2, InfoHashes, Magnet, PeerAddress, Torrent as Metainfo,
+    InfoHashV1, InfoHashV2, InfoHashes, Magnet, Names, NamesError, PeerAddress, Top,
+    Torrent as Metainfo,
 };
 pub use hashlane_swarm::{
     Bind, Encryption, EventDetail, Network, Peer, Priority, Proxy, ProxyKind, Settings, Tracker,

@@ -1,7 +1,6 @@
 //! A torrent and its files on this machine: opened, claimed for a download, and verified.
 
 use std::ffi::OsStr;
-use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,24 +8,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use hashlane_files::{Globs, Writers, is_absent};
-use hashlane_metainfo::{File, FileKind, FileSelection, PathComponent, PieceIndex, Torrent};
+use hashlane_metainfo::{File, FileKind, FileSelection, Names, PathComponent, PieceIndex, Torrent};
 use hashlane_swarm::{Access, Priority, Remains, Sources, Stamps, Storage};
 use hashlane_verify::{
     CancelToken, Content, FileReport, Options, PieceState, Progress, Report, files_of,
 };
 
-use crate::config::{Place, Seed};
+use crate::config::{Naming, Place, Seed};
 use crate::error::{Absence, TorrentError};
 use crate::event::ForeignName;
 
 mod claim;
 mod delete;
 mod moved;
+mod named;
+mod naming;
 mod record;
 mod selection;
 
 pub(crate) use claim::Claim;
 pub(crate) use moved::Moved;
+use named::{Named, content_at, path_error};
 use record::RecordFile;
 pub(crate) use record::RecordProblem;
 pub(crate) use selection::Selection;
@@ -35,6 +37,9 @@ pub(crate) use selection::Selection;
 #[derive(Debug)]
 pub(crate) struct StoredTorrent {
     content: Content,
+    names: Names,
+    /// The result of renaming the files when the torrent was opened.
+    renamed: Option<Result<(), TorrentError>>,
     /// Name of the torrent, unescaped.
     pub(crate) name: String,
     /// The file, or the folder of the files.
@@ -110,10 +115,16 @@ impl ContentState {
 
 impl StoredTorrent {
     /// Reads a torrent whose files are downloaded to `folder`.
-    pub(crate) fn open(metainfo: Vec<u8>, folder: &Path) -> Result<Self, TorrentError> {
+    pub(crate) fn open(
+        metainfo: Vec<u8>,
+        folder: &Path,
+        naming: &Naming,
+    ) -> Result<Self, TorrentError> {
         let torrent = Torrent::parse(metainfo)?;
-        let content = Content::in_folder(&torrent, folder).map_err(path_error(folder))?;
-        Self::new(content, folder, Access::Download)
+        let place = Place::Folder(folder.to_owned());
+        let named = Named::of(&torrent, &place, naming)?;
+        let content = content_at(&torrent, &place, &named.names)?;
+        Self::new(content, folder, Access::Download, named)
     }
 
     /// Returns `true` if the torrent or its magnet link has a web seed.
@@ -130,30 +141,31 @@ impl StoredTorrent {
 
     /// Finds the content that is served, or the place where it is expected.
     fn serve(torrent: &Torrent, seed: &Seed) -> Result<Self, TorrentError> {
-        let mut stored = Self::open_at(torrent, &seed.place)?;
+        let mut stored = Self::open_at(torrent, &seed.place, &seed.naming)?;
         if let Some(folder) = &seed.records {
             stored.record = RecordFile::new(folder, stored.info_hash(), &stored.root);
         }
         Ok(stored)
     }
 
-    fn open_at(torrent: &Torrent, place: &Place) -> Result<Self, TorrentError> {
-        let (content, folder) = match place {
-            Place::Folder(folder) => {
-                let content = Content::in_folder(torrent, folder).map_err(path_error(folder))?;
-                (content, Some(folder.as_path()))
-            }
-            Place::Content(path) => {
-                let content = Content::at(torrent, path).map_err(path_error(path))?;
-                (content, None)
-            }
+    fn open_at(torrent: &Torrent, place: &Place, naming: &Naming) -> Result<Self, TorrentError> {
+        let named = Named::of(torrent, place, naming)?;
+        let content = content_at(torrent, place, &named.names)?;
+        let folder = match place {
+            Place::Folder(folder) => Some(folder.as_path()),
+            Place::Content(_) => None,
         };
         let root = content.root().to_owned();
         let (content, folder) = content.confined(folder).map_err(path_error(&root))?;
-        Self::new(content, &folder, Access::Serve)
+        Self::new(content, &folder, Access::Serve, named)
     }
 
-    fn new(content: Content, folder: &Path, access: Access) -> Result<Self, TorrentError> {
+    fn new(
+        content: Content,
+        folder: &Path,
+        access: Access,
+        named: Named,
+    ) -> Result<Self, TorrentError> {
         let torrent = content.torrent();
         let storage = Storage::new(&content, folder, access)?;
         Ok(Self {
@@ -166,6 +178,8 @@ impl StoredTorrent {
             sources: Sources::default(),
             notes: Vec::new(),
             record: None,
+            names: named.names,
+            renamed: named.renamed,
             piece_count: torrent.lengths().piece_count(),
             total_bytes: torrent.content_length(),
             content,
@@ -484,12 +498,6 @@ impl StoredTorrent {
 
 fn lossy(text: &OsStr) -> String {
     text.to_string_lossy().into_owned()
-}
-
-/// Returns the error of a path.
-fn path_error(path: &Path) -> impl FnOnce(io::Error) -> TorrentError {
-    let path = path.to_owned();
-    move |error| TorrentError::Path { path, error }
 }
 
 /// Returns an entry for each piece, `true` if it is present and right. A hybrid torrent from a magnet link lacks piece

@@ -6,8 +6,8 @@ use std::fs;
 use std::time::Duration;
 
 use hashlane_client::{
-    AddOptions, Client, Config, Event, Goal, Place, Remove, Seed, SeedLimits, Settings, Source,
-    Subscription, Transport,
+    AddOptions, Client, Config, Event, Goal, Naming, Place, Remove, Seed, SeedLimits, Settings,
+    Source, Subscription, Transport,
 };
 
 const TORRENTS: usize = 100_000;
@@ -80,6 +80,7 @@ fn removed_torrents_return_their_memory() {
         super_seeding: false,
         limits: SeedLimits::default(),
         records: None,
+        naming: Naming::default(),
     });
     let client = Client::builder().config(config).goal(goal).start().unwrap();
     let events = client.subscribe();

@@ -14,6 +14,7 @@
 //! - `root.rs`: opens files below one folder, for reading or for downloads (Unix).
 //! - `relocate.rs`: moves a file or folder without replacing anything (Unix).
 //! - `removal.rs`: removes files and empty folders without following links (Unix).
+//! - `rename.rs`: renames many files below a folder without replacing anything (Unix).
 //! - `temporary.rs`: names of temporary files, and the removal of those of killed processes.
 //! - `atomic.rs`: files that are written whole or not at all.
 //! - `sys/`: the functions that differ between systems. `linux/map.rs` maps files,
@@ -32,6 +33,8 @@ mod mark;
 mod relocate;
 #[cfg(unix)]
 mod removal;
+#[cfg(unix)]
+mod rename;
 #[cfg(unix)]
 mod root;
 mod rules;
@@ -54,6 +57,8 @@ pub use links::{LinkState, read_link, resolve_link};
 pub use relocate::{Relocation, UNFINISHED_MOVES, rename_new};
 #[cfg(unix)]
 pub use removal::{DirEntryId, Removal};
+#[cfg(unix)]
+pub use rename::{RenameError, rename_files};
 #[cfg(unix)]
 pub use root::{FileId, FileStatus, Root, WritableFile, WritableRoot, leads_out};
 pub use rules::{Rules, RulesError};

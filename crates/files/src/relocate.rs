@@ -48,7 +48,7 @@ pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     rename_new_at(CWD, from.as_os_str(), CWD, to.as_os_str())
 }
 
-fn rename_new_at(
+pub(crate) fn rename_new_at(
     from_folder: impl AsFd,
     from: &OsStr,
     to_folder: impl AsFd,

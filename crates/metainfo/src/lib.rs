@@ -12,6 +12,7 @@
 //! | `located`, `path/read` | read dictionaries by key, and paths, with the name of the field in every error |
 //! | `files` | the files of a torrent: `list` (version 1), `tree` (version 2), `unique` (duplicate paths), `foreign` (paths that other programs write) |
 //! | `hybrid`, `piece_layers` | checks that both versions agree, and that layers lead to their roots |
+//! | `names` | names of the content on the disk that are not the torrent's own |
 //! | `metadata` | trackers, comment and other keys that do not describe the content: copied, and `borrowed`; `other`: unknown keys |
 //! | `parsed`, `torrent` | a whole .torrent file: borrowed from its bytes, and owned |
 //! | `masked` | URLs and other texts without passwords and passkeys |
@@ -34,6 +35,7 @@ mod magnet;
 mod masked;
 pub mod merkle;
 mod metadata;
+mod names;
 mod parsed;
 mod path;
 mod piece_layers;
@@ -58,6 +60,7 @@ pub use magnet::{
 };
 pub use masked::{Secrets, masked_text, masked_url, masked_web_seed};
 pub use metadata::{Metadata, MetadataRef, OtherKey, Text, Tier};
+pub use names::{Names, NamesError, Top};
 pub use path::{
     ComponentError, Components, MAX_PATH_DEPTH, Naming, PathComponent, TorrentPath, needs_escape,
 };

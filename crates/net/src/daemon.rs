@@ -2,7 +2,8 @@
 //!
 //! | module | |
 //! |---|---|
-//! | `torrents` | the torrents: those of the state folder, in the client |
+//! | `torrents` | the torrents: those of the state folder, in the client; `naming`: names of their content; `trackers`: their trackers |
+//! | `trackers` | trackers in metadata and links |
 //! | `categories` | categories, and the goals that torrents inherit |
 //! | `goal` | what the client does for a torrent, from what a person chose |
 //! | `hooks` | shell commands that run when something happens to a torrent |
@@ -32,6 +33,7 @@ mod signals;
 mod socket;
 mod space;
 mod torrents;
+mod trackers;
 mod watch;
 
 use std::num::NonZeroU32;
@@ -97,6 +99,7 @@ impl Run for Daemon {
             goal: hashlane_store::Goal {
                 ratio: self.seed_ratio.map_or(Target::Inherited, Target::At),
                 time: self.seed_time.map_or(Target::Inherited, Target::At),
+                idle: Target::Inherited,
             },
             min_free: self.min_free,
             limits: Limits {

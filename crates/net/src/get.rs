@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use hashlane_client::{Download, Existing, Goal, Replacement, SeedLimits, Task, TorrentCommand};
+use hashlane_client::{
+    Download, Existing, Goal, Naming, Replacement, SeedLimits, Task, TorrentCommand,
+};
 
 use hashlane_cli::options::globs;
 use hashlane_cli::output::text::{Escaped, Grouped, count};
@@ -77,6 +79,7 @@ impl DownloadGoal for Get {
             seeding: is_seeded.then_some(limits),
             move_to: self.move_to.as_deref().map(|folder| env.resolve(folder)),
             timeout: self.timeout,
+            naming: Naming::default(),
         })
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use hashlane_cli::{Env, Exit, Seed, Trust, links, torrent_file};
-use hashlane_client::{Goal, Place, Seed as SeedGoal, SeedLimits, Source, Task};
+use hashlane_client::{Goal, Naming, Place, Seed as SeedGoal, SeedLimits, Source, Task};
 
 use crate::Run;
 use crate::config::ClientConfig as _;
@@ -33,6 +33,7 @@ impl Run for Seed {
                     time: self.seed_time,
                 },
                 records: records.clone(),
+                naming: Naming::default(),
             })
         };
         let folder = env.resolve(self.dir.as_deref().unwrap_or(Path::new(".")));

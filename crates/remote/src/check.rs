@@ -28,6 +28,14 @@ pub(crate) fn absolute(folder: &str) -> Result<String, Refusal> {
     }
 }
 
+/// Returns a path below a folder, each part of which names a file or folder.
+pub(crate) fn relative_path(path: &str) -> Result<String, Refusal> {
+    for name in path.split('/') {
+        file_name(name)?;
+    }
+    Ok(path.to_owned())
+}
+
 /// Returns the name of a file or folder, which has no path.
 pub(crate) fn file_name(name: &str) -> Result<String, Refusal> {
     if ["", ".", ".."].contains(&name) || name.contains(['/', '\0']) {

@@ -19,6 +19,7 @@ mod labels;
 mod listen;
 pub mod model;
 mod qbittorrent;
+mod trackers;
 mod transmission;
 
 pub use hashlane_server::{Login, LoginError, Verdict};

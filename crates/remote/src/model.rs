@@ -231,7 +231,7 @@ pub enum Goal<T> {
 /// A file of a torrent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// The path below the folder of the content, with `/` as separator.
+    /// The path below the folder of the torrent, which starts with the name of the content. `/` separates its parts.
     pub path: String,
     /// Length in bytes.
     pub len: u64,
@@ -455,10 +455,10 @@ pub enum Change {
     },
     /// Renames a file or folder of the content.
     Rename {
-        /// Its path.
-        path: String,
-        /// Its new name.
-        name: String,
+        /// Its path, which starts with the name of the content.
+        from: String,
+        /// Its new path, which can be in another folder.
+        to: String,
     },
     /// Moves it in the queue.
     Queue(QueueMove),
@@ -479,8 +479,9 @@ pub enum Change {
         /// The priority, or `None` not to download them.
         priority: Option<Priority>,
     },
-    /// Adds announce URLs.
-    AddTrackers(Vec<String>),
+    /// Uses these announce URLs instead of all others. Those of one tier are tried in order, and those of the next one if
+    /// all fail (BEP 12).
+    Trackers(Vec<Vec<String>>),
 }
 
 /// A move in the queue.

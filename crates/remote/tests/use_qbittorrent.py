@@ -170,12 +170,15 @@ def check_changes(client, demo):
     refused(
         qbittorrentapi.Conflict409Error, client.torrents_rename_folder, torrent_hash=demo, old_path="a", new_path="b"
     )
+    client.torrents_rename_file(demo, old_path="file", new_path="b/file")
+    client.torrents_rename_folder(demo, old_path="b", new_path="c")
+    equal(client.torrents_files(demo)[0].name, "c/file", "name of a folder")
     refused(
         qbittorrentapi.Conflict409Error,
         client.torrents_rename_file,
         torrent_hash=demo,
-        old_path="file",
-        new_path="b/file",
+        old_path="c/file",
+        new_path="../file",
     )
     client.torrents_file_priority(demo, 0, 0)
     equal(client.torrents_files(demo)[0].priority, 0, "not selected")
@@ -184,6 +187,11 @@ def check_changes(client, demo):
     refused(qbittorrentapi.Conflict409Error, client.torrents_file_priority, torrent_hash=demo, file_ids=9, priority=1)
     client.torrents_add_trackers(demo, ["http://other.example/announce"])
     equal(client.torrents_trackers(demo)[-1].url, "http://other.example/announce", "a new tracker")
+    client.torrents_edit_tracker(demo, "http://other.example/announce", "udp://other.example")
+    equal(client.torrents_trackers(demo)[-1].url, "udp://other.example", "a replaced tracker")
+    client.torrents_remove_trackers(demo, ["udp://other.example"])
+    urls = [row.url for row in client.torrents_trackers(demo)]
+    check("udp://other.example" not in urls, "a removed tracker")
 
 
 def check_groups(client, demo):

@@ -1,12 +1,13 @@
 //! What a person chose for a torrent.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroU32;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hashlane_metainfo::{Names, Top};
 use serde::{Deserialize, Serialize};
 
 /// What a person chose for a torrent. Nothing of it says which bytes are present.
@@ -17,6 +18,14 @@ pub struct Choices {
     pub place: Place,
     /// Folder that the content is being moved to, or is moved to when it is complete. Only with [`Place::Folder`].
     pub move_to: Option<PathBuf>,
+    /// The name that is shown; `None` for that of the metadata or the link.
+    pub title: Option<String>,
+    /// Whether the content has a folder of its own. Applies only if [`Self::names`] are the torrent's own.
+    pub layout: Layout,
+    /// Names of the content that are not the torrent's own.
+    pub names: Names,
+    /// The names that the content had before, until its files have been renamed.
+    pub names_before: Option<Names>,
     /// When the torrent has been served for long enough.
     pub goal: Goal,
     /// The category, which gives torrents a common folder and goal.
@@ -43,6 +52,10 @@ impl Choices {
         Self {
             place,
             move_to: None,
+            title: None,
+            layout: Layout::default(),
+            names: Names::default(),
+            names_before: None,
             goal: Goal::default(),
             category: None,
             labels: BTreeSet::new(),
@@ -82,6 +95,8 @@ pub struct Goal {
     pub ratio: Target<f64>,
     /// Time of serving, in whole seconds.
     pub time: Target<Duration>,
+    /// Time of serving without an upload, in whole seconds.
+    pub idle: Target<Duration>,
 }
 
 impl Goal {
@@ -91,6 +106,7 @@ impl Goal {
         Self {
             ratio: self.ratio.or(other.ratio),
             time: self.time.or(other.time),
+            idle: self.idle.or(other.idle),
         }
     }
 }
@@ -135,6 +151,19 @@ impl<T> Target<T> {
     }
 }
 
+/// Whether content has a folder of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layout {
+    /// As the metadata says: a torrent of several files has one.
+    #[default]
+    Original,
+    /// Always.
+    Subfolder,
+    /// Never.
+    NoSubfolder,
+}
+
 /// Rate limits in bytes per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -174,6 +203,10 @@ struct Fields {
     #[serde(skip_serializing_if = "Option::is_none")]
     move_to: Option<PathText>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    layout: Layout,
+    #[serde(skip_serializing_if = "Option::is_none")]
     category: Option<String>,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     labels: BTreeSet<String>,
@@ -191,6 +224,56 @@ struct Fields {
     limits: Limits,
     #[serde(skip_serializing_if = "is_default")]
     priorities: Priorities,
+    #[serde(skip_serializing_if = "is_default")]
+    names: NamesFields,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    names_before: Option<NamesFields>,
+}
+
+/// The names of content.
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct NamesFields {
+    /// The name of the content; empty if it has no folder of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top: Option<String>,
+    /// Paths of files, by their positions in decimal digits.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    files: BTreeMap<String, String>,
+}
+
+impl From<&Names> for NamesFields {
+    fn from(names: &Names) -> Self {
+        let files = names.files().iter();
+        Self {
+            top: match names.top() {
+                Top::Own => None,
+                Top::Named(name) => Some(name.clone()),
+                Top::None => Some(String::new()),
+            },
+            files: files
+                .map(|(file, path)| (file.to_string(), path.clone()))
+                .collect(),
+        }
+    }
+}
+
+impl NamesFields {
+    fn names(self, key: &str) -> Result<Names, String> {
+        let top = match self.top {
+            None => Top::Own,
+            Some(name) if name.is_empty() => Top::None,
+            Some(name) => Top::Named(name),
+        };
+        let file = |(file, path): (String, String)| match file.parse() {
+            Ok(file) => Ok((file, path)),
+            Err(_) => Err(format!(
+                "{key}.files: {file:?} is not the position of a file"
+            )),
+        };
+        let files = self.files.into_iter().map(file).collect::<Result<_, _>>()?;
+        Names::new(top, files).map_err(|error| format!("{key}: {error}"))
+    }
 }
 
 #[derive(Default, PartialEq, Serialize, Deserialize)]
@@ -200,6 +283,8 @@ struct GoalFields {
     ratio: Option<TargetField<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<TargetField<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idle_seconds: Option<TargetField<u64>>,
 }
 
 /// A target that is not inherited.
@@ -241,6 +326,7 @@ impl From<Goal> for GoalFields {
         Self {
             ratio: goal.ratio.into(),
             seconds: goal.time.map(|time| time.as_secs()).into(),
+            idle_seconds: goal.idle.map(|time| time.as_secs()).into(),
         }
     }
 }
@@ -256,6 +342,7 @@ impl TryFrom<GoalFields> for Goal {
         Ok(Self {
             ratio,
             time: Target::from(fields.seconds).map(Duration::from_secs),
+            idle: Target::from(fields.idle_seconds).map(Duration::from_secs),
         })
     }
 }
@@ -306,6 +393,8 @@ impl From<Choices> for Fields {
             folder,
             content,
             move_to: choices.move_to.as_deref().map(PathText::from),
+            title: choices.title,
+            layout: choices.layout,
             category: choices.category,
             labels: choices.labels,
             sequential: choices.sequential,
@@ -315,6 +404,8 @@ impl From<Choices> for Fields {
             goal: choices.goal,
             limits: choices.limits,
             priorities: choices.priorities,
+            names: (&choices.names).into(),
+            names_before: choices.names_before.as_ref().map(NamesFields::from),
         }
     }
 }
@@ -338,9 +429,14 @@ impl TryFrom<Fields> for Choices {
         if let Some(file) = twice.next().or_else(|| low.intersection(high).next()) {
             return Err(format!("priorities: two for file {file}"));
         }
+        let before = fields.names_before.map(|names| names.names("names_before"));
         Ok(Self {
             place,
             move_to: move_to.transpose()?,
+            title: fields.title,
+            layout: fields.layout,
+            names: fields.names.names("names")?,
+            names_before: before.transpose()?,
             goal: fields.goal,
             category: fields.category,
             labels: fields.labels,
@@ -366,9 +462,14 @@ mod tests {
     fn all_choices_are_read_as_they_were_written() {
         let choices = Choices {
             move_to: Some("/new".into()),
+            title: Some("a \"title\"".to_owned()),
+            layout: Layout::NoSubfolder,
+            names: Names::new(Top::None, [(7, "b/c d".to_owned())].into()).unwrap(),
+            names_before: Some(Names::new(Top::Named("x".into()), BTreeMap::new()).unwrap()),
             goal: Goal {
                 ratio: Target::At(1.5),
                 time: Target::At(Duration::from_secs(86_400)),
+                idle: Target::At(Duration::from_secs(60)),
             },
             category: Some("tv \"3\"\n[limits]".to_owned()),
             labels: ["b", "a"].map(str::to_owned).into(),
@@ -393,6 +494,7 @@ mod tests {
             goal: Goal {
                 ratio: Target::Never,
                 time: Target::Inherited,
+                idle: Target::Never,
             },
             ..choices
         };
@@ -437,6 +539,18 @@ mod tests {
             (
                 "folder = '/a'\ngoal.ratio = nan",
                 "goal.ratio: negative, or not a number",
+            ),
+            (
+                "folder = '/a'\nnames.top = '..'",
+                "names: \"..\": path component is \"..\", which leaves the content folder",
+            ),
+            (
+                "folder = '/a'\nnames.files.x = 'b'",
+                "names.files: \"x\" is not the position of a file",
+            ),
+            (
+                "folder = '/a'\nnames_before.files.1 = '/b'",
+                "names_before: \"/b\": path component is empty",
             ),
             (
                 "folder = '/a'\n[priorities]\nlow = [3]\nhigh = [3]",

@@ -22,6 +22,15 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Returns the name to show: that of a person, or else that of the metadata or the link, or the info-hash.
+    pub fn shown_title(&self) -> String {
+        let title = self.choices.title.as_ref().unwrap_or(&self.title);
+        if title.is_empty() {
+            return self.name().to_string();
+        }
+        title.clone()
+    }
+
     /// Returns the name of the torrent.
     pub fn name(&self) -> Name {
         self.info_hashes.into()

@@ -286,6 +286,28 @@ impl Store {
         Ok(name)
     }
 
+    /// Replaces the trackers of a magnet link. They are on the disk afterwards.
+    ///
+    /// # Errors
+    /// The folder does not have the torrent as a link, or it cannot be written. The link is then as before.
+    pub fn set_magnet(&mut self, name: Name, magnet: Magnet) -> Result<(), StoreError> {
+        let Metainfo::Magnet(before) = &self.entry(name)?.metainfo else {
+            let reason = "its metadata is known".to_owned();
+            return Err(StoreError::Value { name, reason });
+        };
+        if magnet.info_hashes != before.info_hashes {
+            let reason = "a link to another torrent".to_owned();
+            return Err(StoreError::Value { name, reason });
+        }
+        let text = format!("{magnet}\n");
+        file::write(&self.path(name, MAGNET), text.as_bytes(), Overwrite::Yes)?;
+        file::sync_folder(&self.torrents)?;
+        if let Some(entry) = self.entries.get_mut(&name) {
+            entry.metainfo = Metainfo::Magnet(Box::new(magnet));
+        }
+        Ok(())
+    }
+
     /// Removes a torrent and its totals. It is absent from the disk afterwards. The content stays.
     ///
     /// # Errors

@@ -297,6 +297,17 @@ void Session::add_tracker(std::uint32_t torrent, rust::Str url) const
     torrent_handle.add_tracker(entry);
 }
 
+void Session::replace_trackers(std::uint32_t torrent, rust::Vec<TrackerUrl> urls) const
+{
+    std::vector<lt::announce_entry> entries;
+    entries.reserve(urls.size());
+    for (auto const& url : urls) {
+        entries.emplace_back(to_std(url.url));
+        entries.back().tier = url.tier;
+    }
+    handle(torrent).replace_trackers(entries);
+}
+
 void Session::reannounce(std::uint32_t torrent) const { handle(torrent).force_reannounce(); }
 
 void Session::limit_torrent(std::uint32_t torrent, std::int32_t max_down, std::int32_t max_up) const

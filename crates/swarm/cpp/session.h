@@ -26,6 +26,7 @@ struct TorrentParams;
 struct TorrentStatus;
 struct PeerStatus;
 struct TrackerStatus;
+struct TrackerUrl;
 struct SessionEvent;
 struct SuspectWebSeed;
 
@@ -41,6 +42,7 @@ public:
     void add_peer(std::uint32_t torrent, rust::Str address) const;
     void resume(std::uint32_t torrent) const;
     void add_tracker(std::uint32_t torrent, rust::Str url) const;
+    void replace_trackers(std::uint32_t torrent, rust::Vec<TrackerUrl> urls) const;
     void reannounce(std::uint32_t torrent) const;
     void limit_torrent(std::uint32_t torrent, std::int32_t max_down, std::int32_t max_up) const;
     void limit(std::int32_t max_down, std::int32_t max_up) const;

@@ -230,6 +230,12 @@ pub(crate) mod ffi {
         is_web_seed: bool,
     }
 
+    /// A tracker to use.
+    struct TrackerUrl {
+        url: String,
+        tier: u8,
+    }
+
     struct TrackerStatus {
         url: String,
         tier: u32,
@@ -276,6 +282,8 @@ pub(crate) mod ffi {
         fn resume(self: &Session, torrent: u32) -> Result<()>;
         /// Adds a tracker, in a tier after the others.
         fn add_tracker(self: &Session, torrent: u32, url: &str) -> Result<()>;
+        /// Uses these trackers instead of all others.
+        fn replace_trackers(self: &Session, torrent: u32, urls: Vec<TrackerUrl>) -> Result<()>;
         /// Announces the torrent to its trackers as soon as their minimum interval permits.
         fn reannounce(self: &Session, torrent: u32) -> Result<()>;
         /// Sets rate limits of one torrent in bytes per second, 0 for no limit.

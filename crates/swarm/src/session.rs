@@ -219,6 +219,34 @@ impl Session {
         Ok(self.inner.add_tracker(torrent.0, url)?)
     }
 
+    /// Uses the trackers of these tiers instead of all others.
+    ///
+    /// # Errors
+    /// Fails if the torrent is not in the session.
+    pub fn replace_trackers(
+        &self,
+        torrent: TorrentId,
+        tiers: &[Vec<String>],
+    ) -> Result<(), SessionError> {
+        // Replies of the replaced trackers can still arrive, so their secrets are kept, too.
+        let mut secrets = (*self.secrets_of(torrent)).clone();
+        let mut urls = Vec::new();
+        for (tier, url) in tiers
+            .iter()
+            .enumerate()
+            .flat_map(|(tier, urls)| urls.iter().map(move |url| (tier, url)))
+        {
+            secrets.add_url(url);
+            urls.push(ffi::TrackerUrl {
+                url: url.clone(),
+                // libtorrent stores a tier in eight bits.
+                tier: u8::try_from(tier).unwrap_or(u8::MAX),
+            });
+        }
+        self.keep_secrets(torrent, secrets);
+        Ok(self.inner.replace_trackers(torrent.0, urls)?)
+    }
+
     /// Announces a torrent to its trackers. A tracker that sets a minimum interval is contacted after that interval.
     ///
     /// # Errors

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hashlane_metainfo::{ForeignPaths, Naming, PathComponent, Torrent, TorrentPath};
+use hashlane_metainfo::{
+    FileKind, ForeignPaths, Names, Naming, PathComponent, Top, Torrent, TorrentPath,
+};
 use hashlane_pipeline::{FileIndex, FileSet};
 
 /// The programs whose names are tried, in this order.
@@ -30,6 +32,8 @@ pub struct Content {
     root_naming: Option<Naming>,
     /// Files that have the names of another program.
     foreign: BTreeMap<usize, ForeignFile>,
+    /// Files that a person renamed: their paths below the root.
+    renamed: BTreeMap<usize, PathBuf>,
 }
 
 #[derive(Clone, Debug)]
@@ -80,6 +84,43 @@ impl Content {
         Ok(Self::new(torrent, root, naming, &foreign))
     }
 
+    /// Returns the content in `folder` under the names that a person gave it. The names must fit the torrent, see
+    /// [`Names::check`].
+    ///
+    /// # Errors
+    /// Those of [`Self::in_folder`].
+    pub fn named_in_folder(
+        torrent: &Torrent,
+        folder: impl Into<PathBuf>,
+        names: &Names,
+    ) -> io::Result<Self> {
+        let root = match names.top() {
+            Top::Own => return Ok(Self::in_folder(torrent, folder)?.renamed(names)),
+            Top::Named(name) => folder.into().join(name),
+            Top::None => folder.into(),
+        };
+        Ok(Self::new(torrent, root, None, &foreign_paths(torrent)).renamed(names))
+    }
+
+    /// Returns this content with the files that a person renamed.
+    #[must_use]
+    pub fn renamed(mut self, names: &Names) -> Self {
+        let files = self.torrent.files().iter().enumerate();
+        let files = files.filter(|(_, file)| file.kind() != FileKind::Padding);
+        let renamed = files.zip(0..).filter_map(|((index, _), position)| {
+            Some((index, PathBuf::from(names.files().get(&position)?)))
+        });
+        self.renamed = renamed.collect();
+        self.foreign
+            .retain(|index, _| !self.renamed.contains_key(index));
+        self
+    }
+
+    /// Returns `true` if the root is the only file.
+    fn is_file(&self) -> bool {
+        self.torrent.is_single_file() && self.renamed.is_empty()
+    }
+
     fn new(
         torrent: &Torrent,
         root: PathBuf,
@@ -91,6 +132,7 @@ impl Content {
             root,
             root_naming,
             foreign: BTreeMap::new(),
+            renamed: BTreeMap::new(),
         };
         for foreign in foreign {
             content.find(foreign);
@@ -146,10 +188,13 @@ impl Content {
                 }
                 target => target?,
             };
+            let renamed = std::mem::take(&mut self.renamed);
             self = Self::at(&self.torrent, target)?;
+            self.foreign.retain(|index, _| !renamed.contains_key(index));
+            self.renamed = renamed;
         }
         let folder = match self.root.parent() {
-            Some(parent) if self.torrent.is_single_file() => parent.to_owned(),
+            Some(parent) if self.is_file() => parent.to_owned(),
             _ => self.root.clone(),
         };
         Ok((self, folder))
@@ -184,6 +229,9 @@ impl Content {
     /// # Panics
     /// Panics if the index belongs to another torrent, with more files.
     pub fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
+        if let Some(path) = self.renamed.get(&file.get()) {
+            return Ok(self.root.join(path));
+        }
         if self.torrent.is_single_file() {
             return Ok(self.root.clone());
         }

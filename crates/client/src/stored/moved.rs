@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -12,7 +11,7 @@ use hashlane_metainfo::Torrent;
 use hashlane_verify::{Content, FileIndex, HashVersions, Layout, files_of};
 
 use super::{StoredTorrent, VerifySettings};
-use crate::config::{Place, Seed};
+use crate::config::{Naming, Place, Seed};
 use crate::error::TorrentError;
 
 /// A torrent that was moved.
@@ -25,11 +24,15 @@ pub(crate) struct Moved {
 
 impl StoredTorrent {
     /// Returns `true` if the content of a torrent, or a part of it, is in `folder`.
-    pub(crate) fn exists(metainfo: &[u8], folder: &Path) -> bool {
-        let content = Torrent::parse(metainfo.to_vec())
-            .ok()
-            .and_then(|torrent| Content::in_folder(&torrent, folder).ok());
-        content.is_some_and(|content| content.root().symlink_metadata().is_ok())
+    pub(crate) fn exists(metainfo: &[u8], folder: &Path, naming: &Naming) -> bool {
+        let content = || {
+            let torrent = Torrent::parse(metainfo.to_vec()).ok()?;
+            let names = naming.of(&torrent).ok()?;
+            // Other torrents can have files in the folder itself.
+            names.has_top().then_some(())?;
+            Content::named_in_folder(&torrent, folder, &names).ok()
+        };
+        content().is_some_and(|content| content.root().symlink_metadata().is_ok())
     }
 
     /// Reads a torrent that an earlier process moved from `folder` to `to`. That process can have been killed before it
@@ -38,9 +41,10 @@ impl StoredTorrent {
         metainfo: Vec<u8>,
         folder: &Path,
         to: &Path,
+        naming: &Naming,
     ) -> Result<Self, TorrentError> {
-        let is_left = folder != to && Self::exists(&metainfo, folder);
-        let mut stored = Self::open(metainfo, to)?;
+        let is_left = folder != to && Self::exists(&metainfo, folder, naming);
+        let mut stored = Self::open(metainfo, to, naming)?;
         stored.notes = abandoned(to);
         if is_left {
             let left = folder.join(stored.root.file_name().unwrap_or_default());
@@ -107,7 +111,7 @@ impl StoredTorrent {
     /// Returns the place of content that lies in `folder` under its present name.
     pub(crate) fn place_in(&self, folder: &Path) -> Place {
         let name = self.root.file_name().unwrap_or_default();
-        if name.as_bytes() == self.torrent().name().as_bytes() {
+        if self.has_name(name) {
             Place::Folder(folder.to_owned())
         } else {
             Place::Content(folder.join(name))
@@ -160,11 +164,12 @@ impl StoredTorrent {
                 let place = self.place_in(folder);
                 let seed = Seed {
                     place,
+                    naming: self.naming(),
                     ..seed.clone()
                 };
                 Self::serve(self.torrent(), &seed)?
             }
-            None => Self::open(self.torrent().bytes().to_vec(), folder)?,
+            None => Self::open(self.torrent().bytes().to_vec(), folder, &self.naming())?,
         };
         moved.sources = self.sources.clone();
         moved.selection = Mutex::new(self.selection());

@@ -121,6 +121,19 @@ impl Machine {
         self.trackers.push(url);
     }
 
+    /// Uses other trackers, now and whenever the torrent joins the session.
+    pub(super) fn set_trackers(&mut self, shared: &Shared, tiers: Vec<Vec<String>>) {
+        if self.outcome().is_some() {
+            return;
+        }
+        if let Some(id) = self.snapshot.id {
+            // The torrent can have left the session.
+            let _ = shared.session.replace_trackers(id, &tiers);
+        }
+        self.tiers = Some(tiers);
+        self.trackers.clear();
+    }
+
     /// Changes the rate limits.
     pub(super) fn limit(&mut self, shared: &Shared, limits: Limits) {
         let snapshot = &mut *self.snapshot;

@@ -68,6 +68,7 @@ impl Machine {
                 let _ = self.snapshot.id.map(|id| shared.session.reannounce(id));
             }
             TorrentCommand::AddTracker(url) => self.add_tracker(shared, url),
+            TorrentCommand::SetTrackers(tiers) => self.set_trackers(shared, tiers),
             TorrentCommand::Limit(limits) => self.limit(shared, limits),
             TorrentCommand::Label(labels) => self.snapshot.labels = labels,
             TorrentCommand::Seed(limits) => self.seed(shared, limits),

@@ -287,6 +287,9 @@ impl Machine {
         if snapshot.max_down.is_some() || snapshot.max_up.is_some() {
             session.limit_torrent(id, snapshot.max_down, snapshot.max_up)?;
         }
+        if let Some(tiers) = &self.tiers {
+            session.replace_trackers(id, tiers)?;
+        }
         for url in &self.trackers {
             session.add_tracker(id, url)?;
         }

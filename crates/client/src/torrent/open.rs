@@ -147,12 +147,12 @@ impl Machine {
             }
             let mut stored = match &goal {
                 Goal::Download(download) => {
-                    let moved = download.move_to.as_ref();
-                    match moved.filter(|folder| StoredTorrent::exists(&metainfo, folder)) {
+                    let (moved, naming) = (download.move_to.as_ref(), &download.naming);
+                    match moved.filter(|folder| StoredTorrent::exists(&metainfo, folder, naming)) {
                         Some(folder) => {
-                            StoredTorrent::open_moved(metainfo, &download.folder, folder)?
+                            StoredTorrent::open_moved(metainfo, &download.folder, folder, naming)?
                         }
-                        None => StoredTorrent::open(metainfo, &download.folder)?,
+                        None => StoredTorrent::open(metainfo, &download.folder, naming)?,
                     }
                 }
                 Goal::Seed(seed) => StoredTorrent::open_served(metainfo, seed)?,
@@ -199,15 +199,21 @@ impl Machine {
         // A torrent has at most as many files as a u32 can count.
         self.snapshot.files = stored.selectable().count() as u32;
         self.snapshot.total_bytes = stored.total_bytes;
+        if let Some(renamed) = stored.take_renamed() {
+            self.on_renamed(shared, &stored, renamed.err());
+        }
         if matches!(self.goal, Goal::Download(_)) {
             // Two downloads to one path would overwrite each other.
-            if let Some(other) = shared.places.get(&stored.root).and_then(Weak::upgrade) {
-                return Err(TorrentError::SamePlace {
-                    other: other.to_string(),
-                    path: stored.root,
-                });
+            let places = stored.places();
+            for path in &places {
+                if let Some(other) = shared.places.get(path).and_then(Weak::upgrade) {
+                    return Err(TorrentError::SamePlace {
+                        other: other.to_string(),
+                        path: path.clone(),
+                    });
+                }
             }
-            self.occupy(shared, &stored.root);
+            self.occupy(shared, &places);
         }
         self.continue_moves(shared, &stored);
         self.warn_of_each(shared, std::mem::take(&mut stored.notes), "more files");
@@ -226,6 +232,20 @@ impl Machine {
         }
         self.verify_opened::<Opening>(shared, stored, peers);
         Ok(())
+    }
+
+    /// Reports that the files of the torrent have other names, or not.
+    fn on_renamed(&mut self, shared: &Shared, stored: &StoredTorrent, error: Option<TorrentError>) {
+        match &mut self.goal {
+            Goal::Download(download) => Arc::make_mut(download).naming = stored.naming(),
+            Goal::Seed(seed) => seed.naming = stored.naming(),
+            Goal::Metadata { .. } => {}
+        }
+        shared.events.send(Event::Renamed {
+            torrent: self.identity(),
+            content: stored.root.clone(),
+            error,
+        });
     }
 
     /// Starts the first verification of content that was opened in the stage `From`.

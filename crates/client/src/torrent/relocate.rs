@@ -4,9 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
+use hashlane_metainfo::NamesError;
+
 use super::stage::{Absent, Active, Before, LeadsTo, Moving, Verifying};
 use super::state::{Machine, Shared};
-use crate::config::{Goal, Place, Seed};
+use crate::config::{Goal, Naming, Place, Seed};
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
 use crate::inbox::Done;
@@ -21,7 +23,7 @@ impl Machine {
             return None;
         };
         let folder = download.move_to.as_ref()?;
-        (stored.root.parent() != Some(folder)).then(|| folder.clone())
+        (stored.has_top() && stored.root.parent() != Some(folder)).then(|| folder.clone())
     }
 
     /// Removes a complete download from the session, and starts to move it.
@@ -82,7 +84,7 @@ impl Machine {
         let Moved { stored, notes } = *moved?;
         let stored = Arc::new(stored);
         self.arrived(shared, &stored, notes);
-        self.occupy(shared, &stored.root);
+        self.occupy(shared, &stored.places());
         if is_new {
             self.finished(shared, &stored);
         }
@@ -137,6 +139,11 @@ impl Machine {
             return Ok(());
         };
         let (stored, have) = (Arc::clone(&active.stored), active.have.clone());
+        if !stored.has_top() {
+            let error = Some(NamesError::NoTop.into());
+            self.report_move(shared, stored.root.clone(), error);
+            return Ok(());
+        }
         let to = folder.join(stored.root.file_name().unwrap_or_default());
         if to == stored.root {
             self.report_move(shared, to, None);
@@ -153,7 +160,7 @@ impl Machine {
         self.leave(Activity::Moving);
         let place = self.place.take();
         if place.is_some() {
-            self.occupy(shared, &to);
+            self.occupy(shared, &[to]);
         }
         let before = Before {
             stored: Arc::clone(&stored),
@@ -219,8 +226,14 @@ impl Machine {
             }) => Place::Content(folder.join(content.file_name().unwrap_or_default())),
             _ => Place::Folder(folder.clone()),
         });
+        let none = Naming::default();
+        let naming = match goal {
+            Goal::Download(download) => &download.naming,
+            Goal::Seed(seed) => &seed.naming,
+            Goal::Metadata { .. } => &none,
+        };
         places.find(|place| match place {
-            Place::Folder(folder) => StoredTorrent::exists(metainfo, folder),
+            Place::Folder(folder) => StoredTorrent::exists(metainfo, folder, naming),
             Place::Content(content) => content.symlink_metadata().is_ok(),
         })
     }

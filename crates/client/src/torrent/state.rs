@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -65,6 +65,8 @@ pub(crate) struct Machine {
     pub(super) earlier_priorities: Vec<(u32, Priority)>,
     /// Folders that commands of another process moved the content to, the last one first, until the files are known.
     pub(super) earlier_folders: Vec<PathBuf>,
+    /// The tiers of trackers that a command chose instead of the torrent's.
+    pub(super) tiers: Option<Vec<Vec<String>>>,
     /// Trackers that were added by command.
     pub(super) trackers: Vec<String>,
     /// Whether a verification by command has not started yet.
@@ -168,6 +170,7 @@ impl Machine {
             priorities: PriorityChange::default(),
             earlier_priorities: Vec::new(),
             earlier_folders: Vec::new(),
+            tiers: None,
             trackers: Vec::new(),
             is_verification_due: false,
             move_due: None,
@@ -284,11 +287,12 @@ impl Machine {
         }
     }
 
-    /// Occupies a path for the content, instead of the previous one.
-    pub(super) fn occupy(&mut self, shared: &mut Shared, path: &Path) {
+    /// Occupies paths for the content, instead of the previous ones.
+    pub(super) fn occupy(&mut self, shared: &mut Shared, paths: &[PathBuf]) {
         let label: Arc<str> = self.snapshot.torrent.as_str().into();
-        let place = Arc::downgrade(&label);
-        shared.places.insert(path.to_owned(), place);
+        for path in paths {
+            shared.places.insert(path.clone(), Arc::downgrade(&label));
+        }
         self.place = Some(label);
     }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use hashlane_client::{
     Activity, AddOptions, Client, Deletion, Download, Event, Goal, HandleError, KeptFile, Limits,
-    Place, Remove, RemovedTorrent, Seed, SeedLimits, Source, Subscription, TorrentError,
+    Naming, Place, Remove, RemovedTorrent, Seed, SeedLimits, Source, Subscription, TorrentError,
     TorrentHandle, TrackerState,
 };
 use hashlane_metainfo::Version;
@@ -45,6 +45,7 @@ fn at(content: &Path) -> AddOptions {
         super_seeding: false,
         limits: SeedLimits::default(),
         records: None,
+        naming: Naming::default(),
     });
     AddOptions {
         goal: Some(goal),

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use hashlane_client::{
     Activity, Client, Command, Config, Download, Event, Existing, Goal, Identity, InfoHash, Limits,
-    Outcome, Place, Seed, SeedLimits, Snapshot, Source, Subscription, Task, TorrentCommand,
+    Naming, Outcome, Place, Seed, SeedLimits, Snapshot, Source, Subscription, Task, TorrentCommand,
     TorrentError, TorrentKey,
 };
 use hashlane_files::Globs;
@@ -82,6 +82,7 @@ impl Shared {
             source: self.source(),
             goal: Goal::Seed(Seed {
                 records: None,
+                naming: Naming::default(),
                 place: Place::Folder(self.folder.path().to_owned()),
                 super_seeding: false,
                 limits: SeedLimits::default(),
@@ -102,6 +103,7 @@ fn download(source: Source, folder: &Path, existing: Existing) -> Task {
             seeding: None,
             move_to: None,
             timeout: Some(PATIENCE),
+            naming: Naming::default(),
         })),
     }
 }

@@ -263,6 +263,7 @@ impl Service for Api {
                 choices.goal = hashlane_store::Goal {
                     ratio: ratio.map_or(Target::Never, Target::At),
                     time: time.map_or(Target::Never, Target::At),
+                    ..choices.goal
                 };
             }),
             Change::Label(labels) => torrents.set(name, |choices| {

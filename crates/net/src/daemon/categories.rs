@@ -156,6 +156,7 @@ fn larger(one: Goal, other: Goal) -> Goal {
     Goal {
         ratio: target(one.ratio, other.ratio),
         time: target(one.time, other.time),
+        idle: target(one.idle, other.idle),
     }
 }
 
@@ -184,6 +185,7 @@ mod tests {
             } else {
                 Target::At(Duration::from_secs(seconds))
             },
+            idle: Target::Inherited,
         };
         for (one, other, both) in [
             (

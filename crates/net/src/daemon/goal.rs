@@ -1,15 +1,15 @@
 //! What the client does for a torrent, from what a person chose.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashlane_cli::output::text::Size;
-use hashlane_client::{Download, Goal, Limits, Seed, SeedLimits, Source};
-use hashlane_metainfo::Torrent;
-use hashlane_store::{Entry, Metainfo, Place, TorrentTotals};
+use hashlane_client::{Download, Goal, Layout, Limits, Naming, Seed, SeedLimits, Source};
+use hashlane_metainfo::{Names, Torrent};
+use hashlane_store::{Choices, Entry, Metainfo, Place, TorrentTotals};
 
 use super::queue::QueueLimits;
 
@@ -42,6 +42,7 @@ pub(super) fn goal(entry: &Entry, totals: &TorrentTotals, defaults: &Defaults) -
             super_seeding: false,
             limits: SeedLimits::default(),
             records: defaults.records.clone(),
+            naming: naming(choices),
         })
     };
     match &choices.place {
@@ -53,8 +54,22 @@ pub(super) fn goal(entry: &Entry, totals: &TorrentTotals, defaults: &Defaults) -
             sequential: choices.sequential,
             seeding: Some(SeedLimits::default()),
             move_to: choices.move_to.clone(),
+            naming: naming(choices),
             ..Download::to(folder)
         })),
+    }
+}
+
+/// Returns the names that a person chose for the content.
+pub(super) fn naming(choices: &Choices) -> Naming {
+    Naming {
+        names: choices.names.clone(),
+        before: choices.names_before.clone(),
+        layout: match choices.layout {
+            hashlane_store::Layout::Original => Layout::Original,
+            hashlane_store::Layout::Subfolder => Layout::Subfolder,
+            hashlane_store::Layout::NoSubfolder => Layout::NoSubfolder,
+        },
     }
 }
 
@@ -62,6 +77,17 @@ fn is_served(entry: &Entry, totals: &TorrentTotals) -> bool {
     let choices = &entry.choices;
     // The client looks for content that was being moved in both folders only if it downloads.
     totals.completed.is_some() && choices.priorities.skip.is_empty() && choices.move_to.is_none()
+}
+
+/// Returns the paths in a folder of which one exists if any content does.
+fn tops(folder: &Path, names: &Names, torrent: &Torrent) -> Vec<PathBuf> {
+    let paths = names.components(torrent).into_iter();
+    let first = paths.filter_map(|path| path.into_iter().next());
+    let mut tops: Vec<PathBuf> = first
+        .map(|name| folder.join(OsString::from_vec(name)))
+        .collect();
+    tops.dedup();
+    tops
 }
 
 /// Returns the rate limits of a torrent.
@@ -95,15 +121,18 @@ pub(super) fn vanished(entry: &Entry, totals: &TorrentTotals) -> Option<String> 
     };
     // The client reports a file that cannot be read.
     let torrent = Torrent::parse(fs::read(path).ok()?).ok()?;
-    let name = OsStr::from_bytes(torrent.name().as_bytes());
-    let content = folder.join(name);
+    // The client reports names that do not fit the torrent.
+    let names = naming(&entry.choices).of(&torrent).ok()?;
+    let content = tops(folder, &names, &torrent);
     let moved = entry.choices.move_to.as_deref();
-    let mut places = [content.clone()]
-        .into_iter()
-        .chain(moved.map(|folder| folder.join(name)));
+    let moved = moved.map_or_else(Vec::new, |folder| tops(folder, &names, &torrent));
+    let before = entry.choices.names_before.as_ref();
+    let before = before.map_or_else(Vec::new, |names| tops(folder, names, &torrent));
+    let mut places = content.iter().chain(&moved).chain(&before);
     if places.any(|place| place.symlink_metadata().is_ok()) {
         return None;
     }
+    let content = content.first().unwrap_or(folder);
     Some(format!(
         "{}: not present, but {} were received: its file system may not be mounted. Remove the torrent and add it again \
          to download it again",

@@ -31,6 +31,7 @@ pub(super) fn new_torrent(add: Add, folder: Option<&Path>) -> Result<New, String
         goal: Goal {
             ratio: add.ratio.map_or(Target::Inherited, Target::At),
             time: add.seed_seconds.map_or(Target::Inherited, seconds),
+            idle: Target::Inherited,
         },
         category: add.category,
         labels: add.labels.into_iter().collect(),
@@ -107,7 +108,7 @@ pub(super) fn named(entry: &Entry) -> Named {
         info_hash: entry.name().to_string(),
         info_hash_v1: entry.info_hashes.v1().map(|v1| v1.to_string()),
         info_hash_v2: entry.info_hashes.v2().map(|v2| v2.to_string()),
-        name: entry.title.clone(),
+        name: entry.choices.title.as_ref().unwrap_or(&entry.title).clone(),
     }
 }
 

@@ -3,6 +3,9 @@
 //! A change goes to the folder first, and then to the client, so that what the client does was acknowledged or will be
 //! after a restart.
 
+mod naming;
+mod trackers;
+
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -26,6 +29,7 @@ use super::queue::{self, Candidate, QueueLimits, QueueMove, Turn};
 use super::report;
 use super::schedule::{self, Scheduled};
 use super::space::Space;
+use super::trackers::{Tiers, of_magnet, with_trackers};
 use crate::runner::named;
 
 /// Interval at which totals are counted, goals are checked, and systemd is informed.
@@ -97,9 +101,24 @@ struct Running {
     wait: Option<Wait>,
     /// The next wait.
     delay: Duration,
+    /// The trackers, if a person changed them since the start.
+    tiers: Option<Tiers>,
+    /// While the torrent is served: the bytes that were sent, and since when no more were.
+    idle: Option<(u64, Instant)>,
 }
 
 impl Running {
+    /// Notes since when a served torrent has sent nothing.
+    fn note_upload(&mut self, snapshot: &TorrentSnapshot) {
+        let is_served = snapshot.activity == Activity::Serving && !snapshot.is_paused;
+        let sent = snapshot.uploaded_bytes;
+        if !is_served {
+            self.idle = None;
+        } else if self.idle.is_none_or(|(before, _)| before != sent) {
+            self.idle = Some((sent, Instant::now()));
+        }
+    }
+
     /// Returns the totals with what the client counted.
     fn counted(&self, snapshot: &TorrentSnapshot) -> TorrentTotals {
         let base = &self.base;
@@ -247,6 +266,17 @@ impl Torrents {
         self.check_running()?;
         let none = || format!("{name}: waits, so that its content cannot be moved now");
         let handle = self.handle(name).cloned().ok_or_else(none)?;
+        if self
+            .names_of_content(name)
+            .is_some_and(|(names, _)| !names.has_top())
+        {
+            return Err(format!(
+                "{name}: its files have no folder of their own, and are not moved"
+            ));
+        }
+        if self.entry(name)?.choices.names_before.is_some() {
+            return Err(format!("{name}: its files are being renamed"));
+        }
         if matches!(self.entry(name)?.choices.place, Place::Folder(_)) {
             self.set(name, |choices| choices.move_to = Some(folder.to_owned()))?;
         }
@@ -288,6 +318,14 @@ impl Torrents {
         if !is_readable(&metainfo) {
             return Ok(());
         }
+        // Peers send no trackers.
+        let with_trackers = match self.store.get(name).map(|entry| &entry.metainfo) {
+            Some(Metainfo::Magnet(magnet)) if !magnet.trackers.is_empty() => {
+                with_trackers(&metainfo, of_magnet(magnet)).ok()
+            }
+            _ => None,
+        };
+        let metainfo = with_trackers.unwrap_or(metainfo);
         let new = self.store.set_metainfo(name, &metainfo)?;
         if new != name
             && let Some(running) = self.running.remove(&name)
@@ -329,6 +367,7 @@ impl Torrents {
             choices.goal = hashlane_store::Goal {
                 ratio: Target::Never,
                 time: Target::Never,
+                idle: Target::Never,
             };
         }
         if choices != entry.choices {
@@ -359,6 +398,7 @@ impl Torrents {
             Event::Relocated { content, error, .. } => {
                 self.relocated(name, error.is_none().then_some(content))?;
             }
+            Event::Renamed { error, .. } => self.on_renamed(name, error.is_none())?,
             Event::Complete(complete) => {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH);
                 let now = now.as_ref().map_or(0, Duration::as_secs);
@@ -800,11 +840,7 @@ impl Torrents {
         let is_waiting = self.queue.is_some() && !entry.choices.forced;
         let is_paused = entry.choices.paused || is_waiting;
         let options = AddOptions {
-            label: Some(if entry.title.is_empty() {
-                name.to_string()
-            } else {
-                entry.title.clone()
-            }),
+            label: Some(entry.shown_title()),
             goal: Some(goal(entry, &totals, &self.defaults)),
             is_paused,
             labels: entry.choices.labels.iter().cloned().collect(),
@@ -841,6 +877,8 @@ impl Torrents {
             has_metainfo: false,
             wait: None,
             delay: FIRST_RETRY,
+            tiers: None,
+            idle: None,
         })
     }
 
@@ -864,7 +902,7 @@ impl Torrents {
         let Some(running) = self.running.get_mut(&name) else {
             return;
         };
-        (running.base, running.held) = (base, None);
+        (running.base, running.held, running.idle) = (base, None, None);
         if let Some(handle) = running.handle.take() {
             self.store.totals_mut().torrents.insert(name, base);
             self.leave(&handle, Remove::Keep);
@@ -915,9 +953,10 @@ impl Torrents {
             let Some(name) = self.names.get(&number) else {
                 continue;
             };
-            let Some(running) = self.running.get(name) else {
+            let Some(running) = self.running.get_mut(name) else {
                 continue;
             };
+            running.note_upload(snapshot);
             let counted = running.counted(snapshot);
             let totals = self.store.totals_mut();
             let before = totals.torrents.entry(*name).or_default();
@@ -941,7 +980,10 @@ impl Torrents {
         let entry = self.store.get(name);
         entry.is_some_and(|entry| {
             let goal = self.goal_of(entry);
-            !entry.choices.paused && (goal.ratio.limit().is_some() || goal.time.limit().is_some())
+            !entry.choices.paused
+                && (goal.ratio.limit().is_some()
+                    || goal.time.limit().is_some()
+                    || goal.idle.limit().is_some())
         })
     }
 
@@ -959,7 +1001,17 @@ impl Torrents {
                 || goal
                     .time
                     .limit()
-                    .is_some_and(|time| totals.seeding_seconds >= time.as_secs()))
+                    .is_some_and(|time| totals.seeding_seconds >= time.as_secs())
+                || goal
+                    .idle
+                    .limit()
+                    .is_some_and(|idle| self.idle_time(name) >= idle))
+    }
+
+    /// Returns the time for which a torrent has been served without sending anything.
+    fn idle_time(&self, name: Name) -> Duration {
+        let idle = self.running.get(&name).and_then(|running| running.idle);
+        idle.map_or(Duration::ZERO, |(_, since)| since.elapsed())
     }
 
     /// Pauses a torrent that has reached its goal. It stays paused after a restart.

@@ -33,6 +33,7 @@ impl<'r> Line<'r> {
             Report::Ended { .. } => "ended",
             Report::Removed { .. } => "removed",
             Report::Relocated { .. } => "relocated",
+            Report::Renamed { .. } => "renamed",
             Report::Warning { .. } => "warning",
             Report::Executed { .. } => "executed",
             Report::Missed { .. } => "missed",
@@ -113,6 +114,12 @@ pub(super) enum Report<'r> {
     },
     /// A move that was requested has ended.
     Relocated {
+        content: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'r str>,
+    },
+    /// The files of a torrent have new names, or kept their names.
+    Renamed {
         content: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<&'r str>,

@@ -148,6 +148,11 @@ impl Reporter {
                 content,
                 error,
             } => self.relocated(env, *torrent, content, error.as_ref()),
+            Event::Renamed {
+                torrent,
+                content,
+                error,
+            } => self.renamed(env, *torrent, content, error.as_ref()),
             Event::Warning { torrent, message } => {
                 let torrent = torrent.map(|torrent| self.name(torrent));
                 self.warning(env, torrent, message)
@@ -215,6 +220,28 @@ impl Reporter {
             Some(error) if !self.is_json => self.warning(env, Some(torrent), error),
             _ => self.print(env, Some(torrent), &report, || {
                 format!("{label}: moved to {}", content.display())
+            }),
+        }
+    }
+
+    fn renamed(
+        &self,
+        env: &mut Env,
+        torrent: Identity,
+        content: &Path,
+        error: Option<&TorrentError>,
+    ) -> anyhow::Result<()> {
+        let torrent = self.name(torrent);
+        let error = error.map(ToString::to_string);
+        let report = Report::Renamed {
+            content: content.to_string_lossy().into_owned(),
+            error: error.as_deref(),
+        };
+        let label = torrent.label;
+        match &error {
+            Some(error) if !self.is_json => self.warning(env, Some(torrent), error),
+            _ => self.print(env, Some(torrent), &report, || {
+                format!("{label}: renamed in {}", content.display())
             }),
         }
     }

@@ -71,6 +71,11 @@ impl Daemon {
         }
     }
 
+    /// Returns `true` if the process has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.0.try_wait().unwrap().is_some()
+    }
+
     fn wait_until_ready(&self) {
         wait_for(|| UnixStream::connect(self.state.join("socket")).is_ok());
     }

@@ -1,15 +1,17 @@
 //! Methods that change torrents, categories and labels.
 
 use axum::http::StatusCode;
+use hashlane_metainfo::is_url;
 
 use super::call::{Answer, Call, done};
 use super::client::queues;
 use super::request::{Failure, Form};
-use crate::check::{absolute, file_name, link};
+use crate::check::{absolute, link, relative_path};
 use crate::model::{
     Category, Change, Goal, GroupChange, Layout, Limits, NewTorrent, Priority, QueueMove, Refusal,
     Source, Torrent,
 };
+use crate::trackers::Tiers;
 
 /// Applies a change to all named torrents.
 fn each(call: &Call<'_>, change: impl Fn(&Torrent) -> Option<Change>) -> Result<Answer, Failure> {
@@ -262,10 +264,54 @@ pub(super) fn set_auto_management(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(super) fn add_trackers(call: &Call<'_>) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(&call.torrents)?;
     call.form.required("urls")?;
-    let urls = call.form.list("urls", '\n')?;
-    if !urls.is_empty() {
-        call.control.change(torrent.id, Change::AddTrackers(urls))?;
+    let mut tiers = Tiers::of(&call.control.trackers(torrent.id));
+    for url in call.form.list("urls", '\n')? {
+        tiers.add(url);
     }
+    set_trackers(call, torrent, tiers)
+}
+
+pub(super) fn edit_tracker(call: &Call<'_>) -> Result<Answer, Failure> {
+    let torrent = call.form.torrent(&call.torrents)?;
+    let (url, new) = (
+        call.form.required("origUrl")?,
+        call.form.required("newUrl")?,
+    );
+    if !is_url(new) {
+        return Err(Failure::bad("newUrl", "a URL"));
+    }
+    let mut tiers = Tiers::of(&call.control.trackers(torrent.id));
+    if url != new && tiers.contains(new) {
+        return Err(Failure::conflict("newUrl: the torrent has this tracker"));
+    }
+    if !tiers.replace(url, new) {
+        return Err(Failure::conflict(
+            "origUrl: the torrent does not have this tracker",
+        ));
+    }
+    set_trackers(call, torrent, tiers)
+}
+
+pub(super) fn remove_trackers(call: &Call<'_>) -> Result<Answer, Failure> {
+    let torrent = call.form.torrent(&call.torrents)?;
+    call.form.required("urls")?;
+    let mut tiers = Tiers::of(&call.control.trackers(torrent.id));
+    let mut is_removed = false;
+    for url in call.form.list("urls", '|')? {
+        is_removed |= tiers.remove(&url);
+    }
+    if !is_removed {
+        return Err(Failure::conflict(
+            "urls: the torrent has none of these trackers",
+        ));
+    }
+    set_trackers(call, torrent, tiers)
+}
+
+/// Gives a torrent other trackers.
+fn set_trackers(call: &Call<'_>, torrent: &Torrent, tiers: Tiers) -> Result<Answer, Failure> {
+    let change = Change::Trackers(tiers.into_urls()?);
+    call.control.change(torrent.id, change)?;
     Ok(done())
 }
 
@@ -462,7 +508,7 @@ pub(super) fn rename_folder(call: &Call<'_>) -> Result<Answer, Failure> {
     })
 }
 
-/// Renames a file or folder, which stays in its folder. `is_at` says whether a file stands for a path.
+/// Renames a file or folder, also to another folder. `is_at` says whether a file stands for a path.
 fn rename_path(call: &Call<'_>, is_at: impl Fn(&str, &str) -> bool) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(&call.torrents)?;
     call.form.required("oldPath")?;
@@ -470,21 +516,16 @@ fn rename_path(call: &Call<'_>, is_at: impl Fn(&str, &str) -> bool) -> Result<An
     let (Some(path), Some(new)) = (call.form.name("oldPath")?, call.form.name("newPath")?) else {
         return Err(Failure::conflict("both paths are required"));
     };
-    let (folder, name) = new.rsplit_once('/').unwrap_or(("", new));
-    let old_folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    if folder != old_folder {
-        return Err(Failure::conflict(
-            "a file cannot be moved to another folder",
-        ));
-    }
     let files = call.control.files(torrent.id);
     if !files.iter().any(|file| is_at(&file.path, path)) {
         return Err(Failure::conflict("the torrent does not have this path"));
     }
     let change = Change::Rename {
-        path: path.to_owned(),
-        name: file_name(name).map_err(|refusal| Failure::conflict(refusal.to_string()))?,
+        from: path.to_owned(),
+        to: relative_path(new).map_err(|refusal| Failure::conflict(refusal.to_string()))?,
     };
-    call.control.change(torrent.id, change)?;
+    // As for a path that is taken.
+    let renamed = call.control.change(torrent.id, change);
+    renamed.map_err(|refusal| Failure::conflict(refusal.to_string()))?;
     Ok(done())
 }

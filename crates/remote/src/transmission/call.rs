@@ -14,6 +14,7 @@ use crate::labels;
 use crate::model::{
     Change, Control, Goal, Limits, NewTorrent, QueueMove, Refusal, Source, Torrent, now,
 };
+use crate::trackers::Tiers;
 
 /// Seconds for which a change is recent.
 const RECENT: u64 = 60;
@@ -252,13 +253,6 @@ fn torrent_set(
     torrents: &[Torrent],
     arguments: Arguments<'_>,
 ) -> Result<Value, Refusal> {
-    for name in ["trackerRemove", "trackerReplace", "trackerList"] {
-        if arguments.get(name).is_some() {
-            return Err(Refusal::Forbidden(format!(
-                "{name}: trackers can be added, not removed"
-            )));
-        }
-    }
     if arguments
         .text("group")?
         .is_some_and(|group| !group.is_empty())
@@ -266,7 +260,6 @@ fn torrent_set(
         return Err(refused("group: there are no bandwidth groups"));
     }
     let labels = arguments.labels("labels")?;
-    let trackers = arguments.texts("trackerAdd")?;
     let position = arguments.u32("queuePosition")?;
     let sequential = arguments.bool("sequential_download")?;
     let location = arguments.text("location")?.map(absolute).transpose()?;
@@ -287,7 +280,7 @@ fn torrent_set(
             changes.push(Change::Labels(labels));
         }
         changes.extend(sequential.map(Change::Sequential));
-        changes.extend(trackers.clone().map(Change::AddTrackers));
+        changes.extend(trackers(control, torrent.id, arguments)?);
         changes.extend(position.map(|position| Change::Queue(QueueMove::To(position))));
         changes.extend(wanted.clone().map(|files| Change::Select {
             files,
@@ -355,6 +348,40 @@ fn goal<T: Copy + Default>(
     })
 }
 
+/// Returns the change of a torrent's trackers, if there is one. They are numbered in the order in which a request sees them.
+fn trackers(
+    control: &dyn Control,
+    id: u32,
+    arguments: Arguments<'_>,
+) -> Result<Option<Change>, Refusal> {
+    let added = arguments.texts("trackerAdd")?;
+    let removed = arguments.files("trackerRemove")?;
+    let replaced = arguments.replacements("trackerReplace")?;
+    let list = arguments.long_text("trackerList")?;
+    if added.is_none() && removed.is_none() && replaced.is_none() && list.is_none() {
+        return Ok(None);
+    }
+    let known = control.trackers(id);
+    let url = |number: u32| {
+        let tracker = known.get(number as usize);
+        let unknown = || Refusal::Invalid(format!("the torrent has no tracker {number}"));
+        tracker
+            .map(|tracker| tracker.url.as_str())
+            .ok_or_else(unknown)
+    };
+    let mut tiers = list.map_or_else(|| Tiers::of(&known), Tiers::parse);
+    for (number, new) in replaced.unwrap_or_default() {
+        tiers.replace(url(number)?, &new);
+    }
+    for number in removed.unwrap_or_default() {
+        tiers.remove(url(number)?);
+    }
+    for url in added.unwrap_or_default() {
+        tiers.add(url);
+    }
+    Ok(Some(Change::Trackers(tiers.into_urls()?)))
+}
+
 fn torrent_rename(
     control: &dyn Control,
     torrents: &[Torrent],
@@ -369,13 +396,13 @@ fn torrent_rename(
     let (Some(path), Some(name)) = (arguments.text("path")?, arguments.text("name")?) else {
         return Err(Refusal::Invalid("path and name are required".to_owned()));
     };
-    control.change(
-        torrent.id,
-        Change::Rename {
-            path: path.to_owned(),
-            name: file_name(name)?,
-        },
-    )?;
+    let name = file_name(name)?;
+    let to = match path.rsplit_once('/') {
+        Some((folder, _)) => format!("{folder}/{name}"),
+        None => name.clone(),
+    };
+    let from = path.to_owned();
+    control.change(torrent.id, Change::Rename { from, to })?;
     Ok(json!({ "path": path, "name": name, "id": torrent.id }))
 }
 

@@ -123,6 +123,35 @@ impl<'a> Arguments<'a> {
         self.read(name, "a list of positions of files", read)
     }
 
+    /// Returns pairs of a number and a text, which follow each other in a list or are lists themselves.
+    pub(super) fn replacements(self, name: &str) -> Result<Option<Vec<(u32, String)>>, Refusal> {
+        let read = |value: &Value| {
+            let values = value
+                .as_array()
+                .filter(|values| values.len() <= MAX_TEXTS)?;
+            let is_flat = !values.iter().all(Value::is_array);
+            let pairs: Vec<&[Value]> = if is_flat {
+                values.chunks(2).collect()
+            } else {
+                values
+                    .iter()
+                    .filter_map(Value::as_array)
+                    .map(Vec::as_slice)
+                    .collect()
+            };
+            let pairs = pairs.into_iter().map(|pair| match pair {
+                [number, text] => {
+                    let number = u32::try_from(number.as_u64()?).ok()?;
+                    let text = text.as_str().filter(|text| text.len() <= MAX_TEXT_LEN)?;
+                    Some((number, text.to_owned()))
+                }
+                _ => None,
+            });
+            pairs.collect()
+        };
+        self.read(name, "a list of at most 500 numbers, each with a URL", read)
+    }
+
     /// Returns the lists of files with a priority.
     pub(super) fn priorities(self) -> Result<Vec<(Vec<u32>, Priority)>, Refusal> {
         let all = [

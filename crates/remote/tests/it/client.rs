@@ -349,9 +349,16 @@ impl Control for Client {
                 inner.torrents.remove(&id);
             }
             Change::Folder { folder, .. } => torrent.folder = folder,
-            Change::Rename { path, name } => {
-                for file in known.files.iter_mut().filter(|file| file.path == path) {
-                    file.path.clone_from(&name);
+            Change::Rename { from, to } => {
+                if known.files.iter().any(|file| file.path == to) {
+                    return Err(Refusal::Failed(format!("{to}: exists")));
+                }
+                for file in &mut known.files {
+                    let rest = file.path.strip_prefix(&from);
+                    let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with('/'));
+                    if let Some(rest) = rest {
+                        file.path = format!("{to}{rest}");
+                    }
                 }
             }
             Change::Queue(QueueMove::To(position)) => torrent.queue_position = position,
@@ -367,10 +374,20 @@ impl Control for Client {
                     }
                 }
             }
-            Change::AddTrackers(urls) => {
-                known
-                    .trackers
-                    .extend(urls.iter().map(|url| tracker(url, 2)));
+            Change::Trackers(tiers) => {
+                let urls = tiers.iter().zip(0..);
+                let urls = urls.flat_map(|(urls, tier)| urls.iter().map(move |url| (url, tier)));
+                let trackers = urls.map(|(url, tier)| {
+                    let known = known.trackers.iter().find(|known| known.url == *url);
+                    known.map_or_else(
+                        || tracker(url, tier),
+                        |known| Tracker {
+                            tier,
+                            ..known.clone()
+                        },
+                    )
+                });
+                known.trackers = trackers.collect();
             }
             _ => {}
         }

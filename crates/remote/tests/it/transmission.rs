@@ -559,8 +559,8 @@ fn actions_reach_the_client() {
             "torrent-rename-path",
             json!({ "path": "linked", "name": "renamed" }),
             Change::Rename {
-                path: "linked".into(),
-                name: "renamed".into(),
+                from: "linked".into(),
+                to: "renamed".into(),
             },
         ),
     ] {
@@ -644,6 +644,21 @@ fn limits_goals_and_files_of_a_torrent() {
         served.get(1, "trackers")[2]["announce"],
         "http://other.example/announce"
     );
+    set(json!({ "trackerReplace": [1, "udp://c.example"], "trackerRemove": [2] }));
+    let list = served.get(1, "trackerList");
+    assert_eq!(
+        list,
+        "http://tracker.example.com:80/announce?passkey=1\n\nudp://c.example\n"
+    );
+    set(json!({ "trackerList": "http://a.example\nhttp://b.example\n\nhttp://c.example" }));
+    let tiers: Vec<_> = served
+        .get(1, "trackers")
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tracker| tracker["tier"].clone())
+        .collect();
+    assert_eq!(tiers, [0, 0, 1]);
     let select = |priority| Change::Select {
         files: vec![0],
         priority: Some(priority),
@@ -656,11 +671,14 @@ fn limits_goals_and_files_of_a_torrent() {
     for arguments in [
         json!({ "seedRatioMode": 3 }),
         json!({ "seedRatioLimit": -1 }),
-        json!({ "trackerRemove": [0] }),
         json!({ "group": "slow" }),
         json!({ "location": "relative" }),
         json!({ "labels": "sonarr" }),
         json!({ "downloadLimit": 1e12 }),
+        json!({ "trackerRemove": [3] }),
+        json!({ "trackerReplace": [0] }),
+        json!({ "trackerReplace": [0, "no url"] }),
+        json!({ "trackerAdd": ["no url"] }),
     ] {
         served.refused("torrent-set", &arguments);
         assert_eq!(served.client.changes(), [], "{arguments}");

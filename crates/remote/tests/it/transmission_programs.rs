@@ -9,6 +9,15 @@ use serde_json::json;
 
 use crate::transmission::{Served, listen, metainfo};
 
+/// The trackers of the first torrent.
+const FIRST: &str = "http://tracker.example.com:80/announce?passkey=1";
+const SECOND: &str = "udp://192.0.2.1:6969";
+
+/// Returns the change to these trackers, each in a tier of its own.
+fn trackers(urls: &[&str]) -> Change {
+    Change::Trackers(urls.iter().map(|url| vec![(*url).to_owned()]).collect())
+}
+
 /// Runs `transmission-remote` with these arguments, and returns what it prints.
 fn remote(served: &Served, args: &[&str]) -> String {
     let mut command = Command::new("transmission-remote");
@@ -134,7 +143,11 @@ fn transmission_remote_changes_everything() {
         (&["-pl", "0"], select(Some(Priority::Low))),
         (
             &["-td", "http://t.example/announce"],
-            Change::AddTrackers(vec!["http://t.example/announce".into()]),
+            trackers(&[FIRST, SECOND, "http://t.example/announce"]),
+        ),
+        (
+            &["-tr", "0"],
+            trackers(&[SECOND, "http://t.example/announce"]),
         ),
     ] {
         let mut all = vec!["-t1"];

@@ -407,6 +407,7 @@ fn categories_and_labels_last() {
         goal: Goal {
             ratio: Target::At(2.0),
             time: Target::Never,
+            idle: Target::Inherited,
         },
     };
     let groups = Groups {

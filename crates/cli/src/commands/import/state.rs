@@ -135,6 +135,7 @@ fn choices(imported: &Imported) -> (Choices, Vec<String>) {
     choices.goal = hashlane_store::Goal {
         ratio: target(imported.ratio_goal).map(ratio),
         time: target(imported.seeding_time_goal).map(Duration::from_secs),
+        idle: Target::Inherited,
     };
     if matches!(imported.idle_time_goal, Goal::At(_)) {
         notes.push("not carried over: the time without peers after which seeding ends".into());

@@ -59,27 +59,32 @@ pub(super) fn torrent(
         Place::Content(content) => content.parent().unwrap_or(content),
     };
     let has_metadata = snapshot.name.is_some();
-    let mut trackers = keys
-        .iter()
-        .flat_map(MetadataRef::trackers)
-        .flat_map(|tier| tier.urls());
-    let tracker = trackers.next().map(|url| url.to_string());
-    let n_trackers = tracker.iter().count() as u32 + trackers.count() as u32;
+    let of_metainfo = || {
+        let tiers = keys.iter().flat_map(MetadataRef::trackers);
+        let mut urls = tiers.flat_map(|tier| tier.urls());
+        let first = urls.next().map(|url| url.to_string());
+        let n_urls = first.iter().count() + urls.count();
+        (first, n_urls)
+    };
+    let (tracker, n_trackers) = match torrents.changed_tiers(name) {
+        Some(tiers) => (
+            tiers.iter().flatten().next().cloned(),
+            tiers.iter().map(Vec::len).sum(),
+        ),
+        None => of_metainfo(),
+    };
     Torrent {
         id,
         info_hashes: entry.info_hashes,
-        name: if entry.title.is_empty() {
-            name.to_string()
-        } else {
-            entry.title.clone()
-        },
+        name: entry.shown_title(),
         folder: folder.to_string_lossy().into_owned(),
-        content: match &choices.place {
-            Place::Folder(folder) => folder.join(&entry.title),
-            Place::Content(content) => content.clone(),
-        }
-        .to_string_lossy()
-        .into_owned(),
+        content: snapshot.content.clone().unwrap_or_else(|| {
+            let content = match &choices.place {
+                Place::Folder(folder) => folder.join(&entry.title),
+                Place::Content(content) => content.clone(),
+            };
+            content.to_string_lossy().into_owned()
+        }),
         state: match activity {
             Some(Activity::Paused) if torrents.is_queued(entry) && snapshot.is_complete => {
                 State::WaitsToSeed
@@ -128,7 +133,7 @@ pub(super) fn torrent(
         category: choices.category.clone(),
         labels: choices.labels.iter().cloned().collect(),
         tracker,
-        n_trackers,
+        n_trackers: u32::try_from(n_trackers).unwrap_or(u32::MAX),
         queue_position: position,
         is_forced: choices.forced,
         is_sequential: choices.sequential,
@@ -137,7 +142,7 @@ pub(super) fn torrent(
             max_up: choices.limits.up.map(NonZeroU32::get),
             ratio: model_goal(choices.goal.ratio),
             seeding_minutes: model_goal(choices.goal.time.map(minutes)),
-            idle_minutes: Goal::OfClient,
+            idle_minutes: model_goal(choices.goal.idle.map(minutes)),
         },
     }
 }

@@ -311,8 +311,8 @@ fn limits_files_and_names_of_a_torrent() {
         &[("hash", hash), ("oldPath", "a/b"), ("newPath", "a/c")],
     );
     let renamed = Change::Rename {
-        path: "a/b".into(),
-        name: "c".into(),
+        from: "a/b".into(),
+        to: "a/c".into(),
     };
     assert_eq!(served.client.changes(), [(1, renamed)]);
     served
@@ -368,7 +368,7 @@ fn limits_files_and_names_of_a_torrent() {
         ),
         (
             "renameFile",
-            &[("hash", hash), ("oldPath", "new"), ("newPath", "a/new")],
+            &[("hash", hash), ("oldPath", "new"), ("newPath", "a//new")],
             409,
         ),
         ("renameFile", &[("hash", hash), ("oldPath", "new")], 400),
@@ -388,6 +388,33 @@ fn limits_files_and_names_of_a_torrent() {
             409,
         ),
         ("addTrackers", &[("hash", "x"), ("urls", "http://a/")], 404),
+        ("addTrackers", &[("hash", hash), ("urls", "no url")], 400),
+        (
+            "editTracker",
+            &[
+                ("hash", hash),
+                ("origUrl", "udp://absent"),
+                ("newUrl", "udp://b"),
+            ],
+            409,
+        ),
+        (
+            "editTracker",
+            &[("hash", hash), ("origUrl", SECOND), ("newUrl", FIRST)],
+            409,
+        ),
+        (
+            "editTracker",
+            &[("hash", hash), ("origUrl", SECOND), ("newUrl", "none")],
+            400,
+        ),
+        ("editTracker", &[("hash", hash), ("origUrl", SECOND)], 400),
+        (
+            "removeTrackers",
+            &[("hash", hash), ("urls", "udp://absent")],
+            409,
+        ),
+        ("removeTrackers", &[("hash", hash)], 400),
         ("setForceStart", &[("value", "true")], 400),
     ] {
         let refused = served.refused(&format!("torrents/{path}"), fields);
@@ -478,4 +505,33 @@ fn categories_and_labels() {
     served.post("torrents/deleteTags", &[("tags", "used,unused")]);
     assert_eq!(served.json("torrents/tags"), json!(["b"]));
     assert_eq!(served.field(LINKED, "tags"), "b");
+}
+
+/// The trackers of the first torrent.
+const FIRST: &str = "http://tracker.example.com:80/announce?passkey=1";
+const SECOND: &str = "udp://192.0.2.1:6969";
+
+#[test]
+fn trackers_are_added_replaced_and_removed() {
+    let served = Served::new(listen()).with_two();
+    let torrent = demo();
+    let hash = ("hash", torrent.as_str());
+    served.client.changes();
+    let expect = |tiers: &[&[&str]]| {
+        let tiers = tiers
+            .iter()
+            .map(|urls| urls.iter().map(|url| (*url).to_owned()).collect());
+        let change = Change::Trackers(tiers.collect());
+        assert_eq!(served.client.changes(), [(1, change)]);
+    };
+    let added = "http://a.example/announce\n\nudp://b.example";
+    served.post("torrents/addTrackers", &[hash, ("urls", added)]);
+    let (a, b) = ("http://a.example/announce", "udp://b.example");
+    expect(&[&[FIRST], &[SECOND], &[a], &[b]]);
+    let edit = [hash, ("origUrl", SECOND), ("newUrl", "udp://c.example")];
+    served.post("torrents/editTracker", &edit);
+    expect(&[&[FIRST], &["udp://c.example"], &[a], &[b]]);
+    let urls = format!("{FIRST}|{b}|udp://absent");
+    served.post("torrents/removeTrackers", &[hash, ("urls", &urls)]);
+    expect(&[&["udp://c.example"], &[a]]);
 }

@@ -1,0 +1,103 @@
+//! New torrents.
+
+use std::num::NonZeroU32;
+use std::sync::atomic::Ordering;
+
+use hashlane_metainfo::{FileKind, Magnet, Torrent as ParsedTorrent};
+use hashlane_remote::model::{self, Added, NewTorrent, Refusal, Source};
+use hashlane_store::{Choices, Layout, Place};
+
+use super::change::{goal, set_priority};
+use super::{Remote, unsupported};
+use crate::daemon::goal::naming;
+use crate::daemon::report::New;
+use crate::daemon::torrents::lock;
+
+impl Remote {
+    pub(super) fn add_torrent(&self, new: NewTorrent) -> Result<Added, Refusal> {
+        let invalid = |error: &dyn std::fmt::Display| Refusal::Invalid(error.to_string());
+        let mut choices = self.new_choices(&new)?;
+        let new = match new.source {
+            Source::Metainfo(bytes) => {
+                let metainfo = ParsedTorrent::parse(bytes).map_err(|error| invalid(&error))?;
+                let names = naming(&choices).of(&metainfo);
+                choices.names = names.map_err(|error| invalid(&error))?;
+                choices.layout = Layout::Original;
+                if let Some(wanted) = new.wanted {
+                    let n_files = metainfo
+                        .files()
+                        .iter()
+                        .filter(|file| file.kind() != FileKind::Padding)
+                        .count() as u32;
+                    let unwanted: Vec<u32> =
+                        (0..n_files).filter(|file| !wanted.contains(file)).collect();
+                    set_priority(&mut choices.priorities, &unwanted, None);
+                }
+                New::Torrent(metainfo, choices)
+            }
+            Source::Link(link) if Magnet::has_scheme(&link) || Magnet::is_info_hash(&link) => {
+                if new.wanted.is_some() {
+                    return Err(unsupported(
+                        "the selection of files whose number is not known yet",
+                    ));
+                }
+                let (magnet, _) = Magnet::read(&link).map_err(|error| invalid(&error))?;
+                New::Magnet(Box::new(magnet), choices)
+            }
+            Source::Link(_) => {
+                return Err(unsupported("the URL of a .torrent file; send the file"));
+            }
+        };
+        let mut torrents = lock(&self.torrents);
+        let (name, is_new) = torrents.put(new).map_err(Refusal::Failed)?;
+        let entry = torrents.store.get(name).ok_or(Refusal::Absent)?;
+        Ok(Added {
+            id: self.seen().number(name),
+            info_hashes: entry.info_hashes,
+            name: entry.shown_title(),
+            is_duplicate: !is_new,
+        })
+    }
+
+    fn new_choices(&self, new: &NewTorrent) -> Result<Choices, Refusal> {
+        let of_category = new
+            .category
+            .as_deref()
+            .and_then(|category| lock(&self.torrents).category(category).folder);
+        let own = of_category.or_else(|| self.fixed.folder.clone());
+        let folder = match (&new.folder, own) {
+            (Some(folder), _) => self.allowed(folder)?,
+            (None, Some(folder)) => folder,
+            (None, None) => {
+                return Err(Refusal::Invalid(
+                    "no folder for the content is configured".into(),
+                ));
+            }
+        };
+        let mut choices = Choices {
+            goal: goal(&new.limits),
+            title: new.name.clone(),
+            layout: match new.layout {
+                model::Layout::Original => Layout::Original,
+                model::Layout::Subfolder => Layout::Subfolder,
+                model::Layout::NoSubfolder => Layout::NoSubfolder,
+            },
+            category: new.category.clone(),
+            labels: new.labels.iter().cloned().collect(),
+            limits: hashlane_store::Limits {
+                down: new.limits.max_down.and_then(NonZeroU32::new),
+                up: new.limits.max_up.and_then(NonZeroU32::new),
+            },
+            sequential: new.is_sequential,
+            paused: new
+                .is_paused
+                .unwrap_or(!self.starts_added.load(Ordering::Relaxed)),
+            ..Choices::at(Place::Folder(folder))
+        };
+        for (file, priority) in &new.priorities {
+            set_priority(&mut choices.priorities, &[*file], Some(*priority));
+        }
+        set_priority(&mut choices.priorities, &new.unwanted, None);
+        Ok(choices)
+    }
+}

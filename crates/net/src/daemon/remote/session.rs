@@ -1,0 +1,134 @@
+//! Settings and statistics of the session.
+
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use hashlane_client::{Encryption, Limits, Transport};
+use hashlane_remote::model::{self, Refusal, Session, SessionChange, Statistics};
+use hashlane_store::Target;
+
+use super::change::of_minutes;
+use super::{Remote, view};
+use crate::daemon::torrents::lock;
+
+impl Remote {
+    pub(super) fn settings(&self) -> Session {
+        let mut torrents = lock(&self.torrents);
+        torrents.count_changed();
+        let all = torrents.store.totals().all;
+        let (max_down, max_up) = torrents.limits();
+        let (received, sent) = torrents.exchanged();
+        let settings = &self.fixed.settings;
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        Session {
+            version: env!("CARGO_PKG_VERSION"),
+            config_folder: text(&self.fixed.state),
+            folder: self.fixed.folder.as_deref().map_or_else(String::new, text),
+            port: torrents.network().port,
+            max_down,
+            max_up,
+            ratio: torrents.defaults.goal.ratio.limit(),
+            seeding_minutes: torrents.defaults.goal.time.limit().map(view::minutes),
+            idle_minutes: None,
+            // The session does not say either.
+            is_reachable: false,
+            n_dht_nodes: 0,
+            uses_dht: settings.dht,
+            uses_local_discovery: settings.local_discovery,
+            uses_peer_exchange: true,
+            maps_port: settings.port_mapping,
+            uses_utp: settings.transport != Transport::Tcp,
+            encryption: match settings.encryption {
+                Encryption::Required => model::Encryption::Required,
+                Encryption::Allowed => model::Encryption::Preferred,
+                Encryption::Off => model::Encryption::Tolerated,
+            },
+            max_peers: settings.max_peers.map(u32::from),
+            max_downloads: torrents.queue.downloads,
+            max_seeds: torrents.queue.uploads,
+            stalled_minutes: Some(torrents.queue.stalled_minutes()),
+            starts_added: self.starts_added.load(Ordering::Relaxed),
+            now: Statistics {
+                uploaded: sent,
+                downloaded: received,
+                n_added: torrents.store.entries().len() as u64,
+                n_starts: 1,
+                seconds: self.started.elapsed().as_secs(),
+            },
+            all: Statistics {
+                uploaded: all.sent,
+                downloaded: all.received,
+                n_added: torrents.store.entries().len() as u64,
+                n_starts: 1,
+                seconds: self.started.elapsed().as_secs(),
+            },
+        }
+    }
+
+    pub(super) fn change_settings(&self, change: SessionChange) -> Result<(), Refusal> {
+        let SessionChange {
+            max_down, max_up, ..
+        } = change;
+        let others = SessionChange {
+            max_down: None,
+            max_up: None,
+            ..change
+        };
+        let now = self.settings();
+        let is_same = others
+            .folder
+            .as_ref()
+            .is_none_or(|folder| *folder == now.folder)
+            && others
+                .idle_minutes
+                .is_none_or(|minutes| minutes == now.idle_minutes)
+            && others.port.is_none_or(|port| port == now.port);
+        if !is_same {
+            return Err(Refusal::Forbidden(
+                "only rate limits, goals, the limits of the queue and the start of new torrents can be changed here; the rest is set at the start".into(),
+            ));
+        }
+        let rate = |limit: Option<Option<u32>>| limit.map(|limit| limit.and_then(NonZeroU32::new));
+        let limits = [max_down, max_up, others.max_downloads, others.max_seeds];
+        if limits.contains(&Some(Some(0))) {
+            return Err(Refusal::Invalid(
+                "a limit of 0 would stop all torrents: pause them instead".into(),
+            ));
+        }
+        if let Some(starts_added) = change.starts_added {
+            self.starts_added.store(starts_added, Ordering::Relaxed);
+        }
+        let mut torrents = lock(&self.torrents);
+        let queue = &mut torrents.queue;
+        queue.downloads = others.max_downloads.unwrap_or(queue.downloads);
+        queue.uploads = others.max_seeds.unwrap_or(queue.uploads);
+        // Shown times are rounded, so a program that sends them back must not change them.
+        let goal = &mut torrents.defaults.goal;
+        if let Some(ratio) = others.ratio {
+            goal.ratio = ratio.map_or(Target::Inherited, Target::At);
+        }
+        if let Some(minutes) = others
+            .seeding_minutes
+            .filter(|new| *new != now.seeding_minutes)
+        {
+            goal.time =
+                minutes.map_or(Target::Inherited, |minutes| Target::At(of_minutes(minutes)));
+        }
+        torrents.limit(Limits {
+            max_down: rate(max_down),
+            max_up: rate(max_up),
+        });
+        Ok(())
+    }
+
+    pub(super) fn space(&self, folder: &str) -> Result<(u64, u64), Refusal> {
+        let path = self.allowed(folder)?;
+        let space = rustix::fs::statvfs(&path);
+        let space = space.map_err(|error| Refusal::Failed(format!("{folder}: {error}")))?;
+        Ok((
+            space.f_bavail.saturating_mul(space.f_frsize),
+            space.f_blocks.saturating_mul(space.f_frsize),
+        ))
+    }
+}

@@ -1,0 +1,431 @@
+//! Names, trackers and goals of torrents that programs change while the daemon runs, by the qBittorrent Web API.
+
+use std::fs;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::daemon::{Daemon, folder};
+use super::http::ask;
+use super::peers::{Content, Peer};
+use super::tracker::Tracker;
+use crate::wait_for;
+
+/// A daemon that serves the qBittorrent Web API, with content in a folder.
+struct Served {
+    daemon: Daemon,
+    at: SocketAddr,
+}
+
+impl Served {
+    fn start(state: &Path, downloads: &Path) -> Self {
+        Self::start_with(state, downloads, &[])
+    }
+
+    fn start_with(state: &Path, downloads: &Path, options: &[&str]) -> Self {
+        // Another test can take a free port before the daemon does.
+        for _ in 0..10 {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let at = listener.local_addr().unwrap();
+            drop(listener);
+            let (address, dir) = (at.to_string(), downloads.to_str().unwrap());
+            let own = ["--dir", dir, "--qbittorrent", &address];
+            let all: Vec<&str> = own.iter().chain(options).copied().collect();
+            let Some(mut daemon) = Daemon::try_start(state, &all) else {
+                continue;
+            };
+            let mut has_ended = false;
+            wait_for(|| {
+                has_ended = daemon.has_ended();
+                has_ended || TcpStream::connect(at).is_ok()
+            });
+            if !has_ended {
+                return Self { daemon, at };
+            }
+        }
+        panic!("no port is free");
+    }
+
+    /// Sends a form, and returns the status and the answer.
+    fn tried(&self, method: &str, fields: &[(&str, &str)]) -> (u16, String) {
+        let encode = |text: &str| {
+            let encode = |text: String, byte| text + &format!("%{byte:02x}");
+            text.bytes().fold(String::new(), encode)
+        };
+        let fields = fields.iter();
+        let fields: Vec<String> = fields
+            .map(|(name, value)| format!("{name}={}", encode(value)))
+            .collect();
+        let form = [("Content-Type", "application/x-www-form-urlencoded")];
+        let path = format!("POST /api/v2/torrents/{method}");
+        let answer = ask(self.at, &path, &form, &fields.join("&"));
+        (answer.status, answer.body)
+    }
+
+    #[track_caller]
+    fn post(&self, method: &str, fields: &[(&str, &str)]) -> String {
+        let (status, body) = self.tried(method, fields);
+        assert_eq!(status, 200, "{method} {fields:?}: {body}");
+        body
+    }
+
+    fn hash(&self) -> String {
+        self.daemon.torrent()["info_hash"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    }
+
+    fn files(&self, hash: &str) -> Vec<String> {
+        let body = self.post("files", &[("hash", hash)]);
+        let files: serde_json::Value = serde_json::from_str(&body).unwrap();
+        let files = files.as_array().unwrap().iter();
+        files
+            .map(|file| file["name"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    fn wait_for_content(&self) {
+        self.daemon.wait_until("serving", |torrent| {
+            torrent["activity"] == "serving" && torrent["complete"] == true
+        });
+    }
+
+    fn rename(&self, method: &str, hash: &str, from: &str, to: &str) -> (u16, String) {
+        let fields = [("hash", hash), ("oldPath", from), ("newPath", to)];
+        self.tried(method, &fields)
+    }
+}
+
+fn copy(content: &Content, name: &str, folder: &Path) {
+    fs::create_dir_all(folder).unwrap();
+    let mut copy = std::process::Command::new("cp");
+    let copied = copy
+        .arg("-r")
+        .arg(content.path().join(name))
+        .arg(folder)
+        .status();
+    assert!(copied.unwrap().success());
+}
+
+fn same(one: &Path, other: &Path) {
+    assert!(
+        fs::read(one).unwrap() == fs::read(other).unwrap(),
+        "{}",
+        one.display()
+    );
+}
+
+#[test]
+fn renamed_files_and_folders_last() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "hybrid");
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    copy(&content, "tree", &downloads);
+    let served = Served::start(&state, &downloads);
+    served.daemon.done(["add", torrent.to_str().unwrap()]);
+    served.wait_for_content();
+    let hash = served.hash();
+    let is_at = |path: &str, from: &str| {
+        wait_for(|| downloads.join(path).exists());
+        served.wait_for_content();
+        same(&downloads.join(path), &content.path().join(from));
+    };
+    fs::write(downloads.join("tree/other"), "of a person").unwrap();
+    let (status, body) = served.rename("renameFile", &hash, "tree/a.bin", "tree/other");
+    assert_eq!(status, 409, "{body}");
+    assert!(body.contains("exists"), "{body}");
+    for (from, to) in [
+        ("tree/a.bin", "tree/sub/b.bin"),
+        ("tree/a.bin", "../a.bin"),
+        ("a.bin", "tree/c.bin"),
+    ] {
+        let (status, body) = served.rename("renameFile", &hash, from, to);
+        assert_eq!(status, 409, "{from} {to}: {body}");
+    }
+    let renamed = served.rename("renameFile", &hash, "tree/a.bin", "tree/new/c.bin");
+    assert_eq!(renamed.0, 200, "{renamed:?}");
+    is_at("tree/new/c.bin", "tree/a.bin");
+    wait_for(|| served.rename("renameFolder", &hash, "tree", "wood").0 == 200);
+    is_at("wood/new/c.bin", "tree/a.bin");
+    is_at("wood/sub/b.bin", "tree/sub/b.bin");
+    assert!(!downloads.join("tree/sub").exists());
+    let other = || fs::read(downloads.join("tree/other")).unwrap();
+    assert_eq!(other(), b"of a person");
+    served.post("rename", &[("hash", &hash), ("name", "A name")]);
+    served.daemon.kill();
+
+    let served = Served::start(&state, &downloads);
+    served.wait_for_content();
+    assert_eq!(served.daemon.torrent()["name"], "A name");
+    let names = ["wood/new/c.bin", "wood/empty", "wood/sub/b.bin"];
+    let mut found = served.files(&hash);
+    found.sort();
+    let mut expected = names.map(str::to_owned);
+    expected.sort();
+    assert_eq!(found, expected);
+    // A move keeps the names.
+    let second = downloads.join("second");
+    served
+        .daemon
+        .done(["move", &hash, "--dir", second.to_str().unwrap()]);
+    wait_for(|| second.join("wood/new/c.bin").exists());
+    served.wait_for_content();
+    served.daemon.done(["remove", &hash, "--delete-content"]);
+    wait_for(|| !second.join("wood").exists());
+    assert_eq!(other(), b"of a person");
+    served.daemon.terminate();
+}
+
+/// A kill during a rename leaves files under both names, and the next start continues.
+#[test]
+fn an_interrupted_rename_is_continued() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    copy(&content, "tree", &downloads);
+    let served = Served::start(&state, &downloads);
+    served.daemon.done(["add", torrent.to_str().unwrap()]);
+    served.wait_for_content();
+    let hash = served.hash();
+    served.daemon.kill();
+    let toml = state.join(format!("torrents/{hash}.toml"));
+    let chosen = fs::read_to_string(&toml).unwrap();
+    fs::write(
+        &toml,
+        format!("{chosen}[names]\ntop = \"wood\"\n[names_before]\n"),
+    )
+    .unwrap();
+    fs::create_dir(downloads.join("wood")).unwrap();
+    fs::rename(downloads.join("tree/a.bin"), downloads.join("wood/a.bin")).unwrap();
+    let served = Served::start(&state, &downloads);
+    wait_for(|| !fs::read_to_string(&toml).unwrap().contains("names_before"));
+    served.wait_for_content();
+    same(
+        &downloads.join("wood/sub/b.bin"),
+        &content.path().join("tree/sub/b.bin"),
+    );
+    assert!(!downloads.join("tree").exists());
+    served.daemon.kill();
+
+    // Something was put under a new name meanwhile: all files keep the names of before.
+    let chosen = fs::read_to_string(&toml).unwrap();
+    let chosen = chosen.replace("[names]\ntop = \"wood\"", "[names]\ntop = \"forest\"");
+    fs::write(&toml, format!("{chosen}[names_before]\ntop = \"wood\"\n")).unwrap();
+    fs::create_dir_all(downloads.join("forest/sub")).unwrap();
+    fs::write(downloads.join("forest/sub/b.bin"), "of a person").unwrap();
+    let served = Served::start(&state, &downloads);
+    wait_for(|| !fs::read_to_string(&toml).unwrap().contains("names_before"));
+    served.wait_for_content();
+    assert!(served.files(&hash).contains(&"wood/a.bin".to_owned()));
+    let kept = fs::read(downloads.join("forest/sub/b.bin")).unwrap();
+    assert_eq!(kept, b"of a person");
+    assert!(!downloads.join("forest/a.bin").exists());
+    served.daemon.terminate();
+}
+
+/// A torrent that was renamed before anything was there is downloaded under the new names, and nothing is replaced.
+#[test]
+fn downloads_use_the_new_names() {
+    let content = Content::new();
+    let tracker = Tracker::start();
+    let announce = ["--announce", &tracker.url()];
+    let torrent = content.torrent_with("file.bin", "v1", &announce);
+    let _seed = Peer::seed(&[&torrent], content.path());
+    wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let served = Served::start(&state, &downloads);
+    served
+        .daemon
+        .done(["add", "--paused", torrent.to_str().unwrap()]);
+    served.daemon.wait_for_activity("paused");
+    let hash = served.hash();
+    let renamed = served.rename("renameFile", &hash, "file.bin", "folder/new.bin");
+    assert_eq!(renamed.0, 200, "{renamed:?}");
+    served.daemon.done(["resume", "--all"]);
+    served.wait_for_content();
+    same(
+        &downloads.join("folder/new.bin"),
+        &content.path().join("file.bin"),
+    );
+    served.daemon.terminate();
+}
+
+#[test]
+fn content_gets_a_folder_or_none() {
+    let content = Content::new();
+    let tracker = Tracker::start();
+    let announce = ["--announce", &tracker.url()];
+    let file = content.torrent_with("file.bin", "v1", &announce);
+    let tree = content.torrent_with("tree", "v1", &announce);
+    let _seed = Peer::seed(&[&file, &tree], content.path());
+    wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+    for (torrent, layout, name, from) in [
+        (&file, "Subfolder", "file/file.bin", "file.bin"),
+        (&file, "NoSubfolder", "file.bin", "file.bin"),
+        (&tree, "NoSubfolder", "sub/b.bin", "tree/sub/b.bin"),
+        (&tree, "Subfolder", "tree/sub/b.bin", "tree/sub/b.bin"),
+    ] {
+        let (place, state) = folder();
+        let downloads = place.path().join("downloads");
+        let served = Served::start(&state, &downloads);
+        let link = content.magnet(torrent);
+        served.post("add", &[("urls", &link), ("contentLayout", layout)]);
+        served.wait_for_content();
+        let from = content.path().join(from);
+        same(&downloads.join(name), &from);
+        let hash = served.hash();
+        assert!(served.files(&hash).contains(&name.to_owned()), "{name}");
+        let stored = state.join(format!("torrents/{hash}.torrent"));
+        wait_for(|| stored.exists());
+        served.daemon.kill();
+
+        let served = Served::start(&state, &downloads);
+        served.wait_for_content();
+        same(&downloads.join(name), &from);
+        if name == "sub/b.bin" {
+            let other = place.path().join("other");
+            let moved = served
+                .daemon
+                .ctl(["move", &hash, "--dir", other.to_str().unwrap()]);
+            assert_ne!(moved.code, Some(0), "{moved:?}");
+            fs::write(downloads.join("other"), "of a person").unwrap();
+        }
+        served.daemon.done(["remove", &hash, "--delete-content"]);
+        wait_for(|| !downloads.join(name).exists());
+        if name == "sub/b.bin" {
+            wait_for(|| !downloads.join("sub").exists());
+            assert!(downloads.join("other").exists());
+        }
+        served.daemon.terminate();
+    }
+}
+
+/// Two torrents without folders of their own share a folder, but no file.
+#[test]
+fn torrents_without_folders_never_share_files() {
+    let content = Content::new();
+    let tree = content.torrent("tree", "v1");
+    let other = Content::new();
+    fs::write(other.path().join("tree/a.bin"), "other").unwrap();
+    let other = (other.torrent("tree", "v1"), other);
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    copy(&content, "tree", place.path());
+    fs::rename(place.path().join("tree"), &downloads).unwrap();
+    let served = Served::start(&state, &downloads);
+    let added: Vec<PathBuf> = vec![tree, other.0];
+    for torrent in &added {
+        served
+            .daemon
+            .done(["add", "--paused", torrent.to_str().unwrap()]);
+    }
+    let list = served.daemon.done(["list"]);
+    let hashes: Vec<String> = list
+        .iter()
+        .map(|torrent| torrent["info_hash"].as_str().unwrap().to_owned())
+        .collect();
+    served.daemon.kill();
+    for hash in &hashes {
+        let toml = state.join(format!("torrents/{hash}.toml"));
+        let chosen = fs::read_to_string(&toml).unwrap();
+        fs::write(&toml, format!("{chosen}[names]\ntop = \"\"\n")).unwrap();
+    }
+    let before = fs::read(downloads.join("a.bin")).unwrap();
+    let served = Served::start(&state, &downloads);
+    wait_for(|| {
+        let list = served.daemon.done(["list"]);
+        list.iter().any(|torrent| torrent["activity"] == "failed")
+    });
+    let list = served.daemon.done(["list"]);
+    let errors: Vec<String> = list
+        .iter()
+        .map(|torrent| torrent["error"].to_string())
+        .collect();
+    let taken = |error: &String| error.contains(downloads.to_str().unwrap());
+    assert!(errors.iter().any(taken), "{errors:?}");
+    assert!(fs::read(downloads.join("a.bin")).unwrap() == before);
+    served.daemon.terminate();
+}
+
+#[test]
+fn trackers_are_changed_for_good() {
+    let content = Content::new();
+    let torrent = content.torrent_with("file.bin", "v1", &["--announce", "http://127.0.0.1:1/old"]);
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    copy(&content, "file.bin", &downloads);
+    let tracker = Tracker::start();
+    let url = format!("{}?passkey=SECRET", tracker.url());
+    let log = place.path().join("log");
+    let options = ["--log", log.to_str().unwrap(), "--log-level", "debug"];
+    let served = Served::start_with(&state, &downloads, &options);
+    served.daemon.done(["add", torrent.to_str().unwrap()]);
+    served.wait_for_content();
+    let hash = served.hash();
+    let urls = |served: &Served| {
+        let body = served.post("trackers", &[("hash", &hash)]);
+        let rows: serde_json::Value = serde_json::from_str(&body).unwrap();
+        let rows = rows.as_array().unwrap().iter();
+        let urls = rows.map(|row| row["url"].as_str().unwrap().to_owned());
+        urls.filter(|url| url.contains("://")).collect::<Vec<_>>()
+    };
+    served.post("addTrackers", &[("hash", &hash), ("urls", &url)]);
+    wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+    let old = "http://127.0.0.1:1/old";
+    assert_eq!(urls(&served), [old, &url]);
+    let new = "http://127.0.0.1:1/new";
+    let edit = [("hash", hash.as_str()), ("origUrl", old), ("newUrl", new)];
+    served.post("editTracker", &edit);
+    assert_eq!(urls(&served), [new, &url]);
+    served.daemon.kill();
+
+    let served = Served::start_with(&state, &downloads, &options);
+    served.wait_for_content();
+    assert_eq!(urls(&served), [new, &url]);
+    served.post("removeTrackers", &[("hash", &hash), ("urls", new)]);
+    assert_eq!(urls(&served), std::slice::from_ref(&url));
+    let stderr = served.daemon.stderr();
+    served.daemon.terminate();
+    let log = fs::read_to_string(&log).unwrap();
+    assert!(!log.is_empty());
+    assert!(!log.contains("SECRET") && !stderr.contains("SECRET"));
+}
+
+#[test]
+fn a_torrent_that_sends_nothing_is_paused() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    copy(&content, "file.bin", &downloads);
+    let served = Served::start(&state, &downloads);
+    served.daemon.done(["add", torrent.to_str().unwrap()]);
+    served.wait_for_content();
+    let hash = served.hash();
+    let limits = [
+        ("hashes", hash.as_str()),
+        ("ratioLimit", "-2"),
+        ("seedingTimeLimit", "-2"),
+        ("inactiveSeedingTimeLimit", "5"),
+    ];
+    served.post("setShareLimits", &limits);
+    let info = served.post("info", &[]);
+    assert!(info.contains("\"inactive_seeding_time_limit\":5"), "{info}");
+    served.daemon.kill();
+    let toml = state.join(format!("torrents/{hash}.toml"));
+    let chosen = fs::read_to_string(&toml).unwrap();
+    assert!(chosen.contains("idle_seconds = 300"), "{chosen}");
+    let soon = chosen.replace("idle_seconds = 300", "idle_seconds = 1");
+    fs::write(&toml, soon).unwrap();
+    let served = Served::start(&state, &downloads);
+    let paused = served
+        .daemon
+        .wait_until("paused", |torrent| torrent["paused"] == true);
+    assert_eq!(paused["complete"], json!(true));
+    served.daemon.terminate();
+}

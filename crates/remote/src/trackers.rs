@@ -1,0 +1,111 @@
+//! Changes of a torrent's trackers. A protocol names trackers by URLs or positions, and the client gets all of them.
+
+use crate::model::{Refusal, Tracker};
+
+/// Maximum number of trackers of a torrent.
+const MAX_TRACKERS: usize = 1_000;
+
+/// URLs of trackers. Those of one tier are tried in order, and those of the next one if all fail (BEP 12).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tiers(Vec<Vec<String>>);
+
+impl Tiers {
+    /// Returns the tiers of these trackers.
+    pub(crate) fn of(trackers: &[Tracker]) -> Self {
+        let mut tiers: Vec<(u32, Vec<String>)> = Vec::new();
+        for tracker in trackers {
+            match tiers.last_mut() {
+                Some((tier, urls)) if *tier == tracker.tier => urls.push(tracker.url.clone()),
+                _ => tiers.push((tracker.tier, vec![tracker.url.clone()])),
+            }
+        }
+        Self(tiers.into_iter().map(|(_, urls)| urls).collect())
+    }
+
+    /// Returns the tiers of a text with a URL on each line. An empty line ends a tier.
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut tiers = vec![Vec::new()];
+        for line in text.lines().map(str::trim) {
+            match (line, tiers.last_mut()) {
+                ("", _) => tiers.push(Vec::new()),
+                (url, Some(tier)) => tier.push(url.to_owned()),
+                (_, None) => {}
+            }
+        }
+        tiers.retain(|tier| !tier.is_empty());
+        Self(tiers)
+    }
+
+    pub(crate) fn contains(&self, url: &str) -> bool {
+        self.0.iter().flatten().any(|known| known == url)
+    }
+
+    /// Adds a tracker in a tier after the others. A known one stays where it is.
+    pub(crate) fn add(&mut self, url: String) {
+        if !self.contains(&url) {
+            self.0.push(vec![url]);
+        }
+    }
+
+    /// Removes a tracker. Returns `false` if it is unknown.
+    pub(crate) fn remove(&mut self, url: &str) -> bool {
+        let is_known = self.contains(url);
+        for tier in &mut self.0 {
+            tier.retain(|known| known != url);
+        }
+        self.0.retain(|tier| !tier.is_empty());
+        is_known
+    }
+
+    /// Replaces a tracker in its place. Returns `false` if it is unknown.
+    pub(crate) fn replace(&mut self, url: &str, new: &str) -> bool {
+        let mut known = self.0.iter_mut().flatten();
+        let found = known.find(|known| *known == url);
+        found.map(|known| new.clone_into(known)).is_some()
+    }
+
+    /// Returns the URLs for the client.
+    pub(crate) fn into_urls(self) -> Result<Vec<Vec<String>>, Refusal> {
+        if self.0.iter().map(Vec::len).sum::<usize>() > MAX_TRACKERS {
+            let reason = format!("more than {MAX_TRACKERS} trackers");
+            return Err(Refusal::Invalid(reason));
+        }
+        // Without the URL, which can have a passkey.
+        let is_url = |url: &String| hashlane_metainfo::is_url(url);
+        if !self.0.iter().flatten().all(is_url) {
+            let reason = "a tracker is no URL: a scheme, `://` and no white space";
+            return Err(Refusal::Invalid(reason.to_owned()));
+        }
+        Ok(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trackers_are_added_replaced_and_removed() {
+        let mut tiers = Tiers::parse("\n http://a/ \nudp://b\n\n\nhttp://c\n");
+        let urls = |tiers: &Tiers| tiers.clone().into_urls().unwrap();
+        assert_eq!(
+            urls(&tiers),
+            [vec!["http://a/", "udp://b"], vec!["http://c"]]
+        );
+        tiers.add("http://c".into());
+        tiers.add("http://d".into());
+        assert!(tiers.replace("udp://b", "udp://e"));
+        assert!(!tiers.replace("udp://b", "udp://f"));
+        assert!(tiers.remove("http://c"));
+        assert!(!tiers.remove("http://c"));
+        assert_eq!(
+            urls(&tiers),
+            [vec!["http://a/", "udp://e"], vec!["http://d"]]
+        );
+        tiers.add("no url?passkey=secret".into());
+        let error = tiers.into_urls().unwrap_err().to_string();
+        assert!(!error.contains("secret"), "{error}");
+        let many = "http://a\n".repeat(MAX_TRACKERS + 1);
+        assert!(Tiers::parse(&many).into_urls().is_err());
+    }
+}
