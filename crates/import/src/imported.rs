@@ -25,6 +25,9 @@ pub struct Imported {
     /// The absolute path of the content on this machine: the file of a single-file torrent, otherwise the folder that its
     /// files are in. For a magnet link, the folder to download to.
     pub content: PathBuf,
+    /// Whether the content has a folder of its own, or is a single file. Otherwise its files lie among others in
+    /// [`Self::content`].
+    pub has_own_folder: bool,
     /// The paths of renamed files below [`Self::content`]. A single-file torrent has none: `content` is its file.
     pub renamed: BTreeMap<usize, RelativePath>,
     /// The priority of each file, or nothing if all are normal.
@@ -59,6 +62,7 @@ impl Imported {
             file,
             name: None,
             content,
+            has_own_folder: true,
             renamed: BTreeMap::new(),
             priorities: Vec::new(),
             category: None,

@@ -45,6 +45,7 @@ impl Resume<'_> {
             let content = place::mapped(&place.content, map)?;
             let priorities = priorities(keys, &torrent, priority_of, &mut notes);
             let mut imported = Imported::new(Source::Torrent(torrent), self.file, content);
+            imported.has_own_folder = place.has_own_folder;
             imported.renamed = place.renamed;
             imported.set_priorities(priorities);
             imported

@@ -11,6 +11,8 @@ use crate::{PathMap, Reason, RelativePath};
 /// The content of a torrent: its path, and the files that have other paths below it than in the torrent.
 pub(crate) struct Place {
     pub(crate) content: PathBuf,
+    /// Whether the content has a folder of its own, or is a single file.
+    pub(crate) has_own_folder: bool,
     pub(crate) renamed: BTreeMap<usize, RelativePath>,
 }
 
@@ -33,6 +35,7 @@ pub(crate) fn in_folder(
     if names.is_empty() {
         return Ok(Place {
             content: folder.join(path_of(name.as_bytes())?),
+            has_own_folder: true,
             renamed: BTreeMap::new(),
         });
     }
@@ -40,6 +43,7 @@ pub(crate) fn in_folder(
         let path = names.get(&0).ok_or(Reason::NoFolder)?;
         return Ok(Place {
             content: path.below(folder)?,
+            has_own_folder: true,
             renamed: BTreeMap::new(),
         });
     }
@@ -62,6 +66,7 @@ pub(crate) fn in_folder(
     };
     Ok(Place {
         content,
+        has_own_folder: top.is_some(),
         renamed: renamed(torrent, paths.into_iter().map(below_top)),
     })
 }
@@ -70,6 +75,7 @@ pub(crate) fn in_folder(
 pub(crate) fn as_folder(folder: PathBuf) -> Place {
     Place {
         content: folder,
+        has_own_folder: false,
         renamed: BTreeMap::new(),
     }
 }

@@ -131,6 +131,7 @@ impl Session {
             Source::Torrent(torrent) => {
                 let place = self.place(torrent, &destination, keys, &mut notes)?;
                 let mut imported = Imported::new(source.clone(), file, place.content);
+                imported.has_own_folder = place.has_own_folder;
                 imported.renamed = place.renamed;
                 imported.set_priorities(priorities(torrent, keys, &mut notes));
                 imported

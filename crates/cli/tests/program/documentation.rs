@@ -345,13 +345,13 @@ fn import() {
                 "hashlane import transmission ~/.config/transmission-daemon --state state",
                 0,
                 "",
-                "7 torrents: 7 imported with 256 KiB of content and 5 notes, 0 already present, 0 failed",
+                "7 torrents: 7 imported with 256 KiB of content and 2 notes, 0 already present, 0 failed",
             ),
             (
                 "hashlane import qbittorrent backup/qBittorrent --map /downloads=/srv/torrents --map D:/films=/srv/films --dry-run",
                 0,
                 "",
-                "8 torrents: 8 to import with 293 KiB of content and 7 notes, 0 already present, 0 failed",
+                "8 torrents: 8 to import with 293 KiB of content and 2 notes, 0 already present, 0 failed",
             ),
         ],
     });

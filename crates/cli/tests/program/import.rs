@@ -38,17 +38,14 @@ fn a_dry_run_lists_torrents_places_and_notes() {
     let expected = "\
 new        32.2 KiB  sent.bin  /films/sent.bin
 new        39.1 KiB  album  /films/album  paused
-                     not carried over: 1 renamed file; the torrent is paused
 new          64 KiB  partial  /films/half  paused
                      unfinished files may end in .part on the disk: remove the suffix to keep their bytes
-                     the content has another name than the torrent: it is served, and what is missing is not downloaded
 new        48.8 KiB  both  /films/films/both
 new        39.1 KiB  one.bin  /films/one.bin
                      not carried over: priority of the torrent
-                     not carried over: the time without peers after which seeding ends
 new        33.2 KiB  fetched.bin  /films/fetched.bin
 new            link  linked  /films/linked
-7 torrents: 7 to import with 256 KiB of content and 5 notes, 0 already present, 0 failed
+7 torrents: 7 to import with 256 KiB of content and 2 notes, 0 already present, 0 failed
 ";
     assert_eq!(
         (ended.code, &*ended.stdout, &*ended.stderr),
@@ -131,7 +128,7 @@ fn a_torrent_that_cannot_be_read_fails_alone() {
         copied.path().join(state).display()
     );
     assert_eq!(ended.stderr, error);
-    assert!(ended.stdout.ends_with("7 torrents: 6 to import with 217 KiB of content and 1 note, 0 already present, 1 failed\n"), "{}", ended.stdout);
+    assert!(ended.stdout.ends_with("7 torrents: 6 to import with 217 KiB of content and 0 notes, 0 already present, 1 failed\n"), "{}", ended.stdout);
 }
 
 #[cfg(unix)]
@@ -140,6 +137,7 @@ mod state {
     use std::num::NonZeroU32;
     use std::time::Duration;
 
+    use hashlane_metainfo::Top;
     use hashlane_store::{Entry, Metainfo, Place, Store, Target};
 
     use super::{import, session};
@@ -163,7 +161,7 @@ mod state {
             "{}",
             ended.stdout
         );
-        let last = "8 torrents: 8 imported with 293 KiB of content and 7 notes, 0 already present, 0 failed";
+        let last = "8 torrents: 8 imported with 293 KiB of content and 2 notes, 0 already present, 0 failed";
         assert_eq!(ended.stdout.lines().last(), Some(last));
 
         let store = Store::open(&state).unwrap();
@@ -194,12 +192,18 @@ mod state {
 
         let album = &entries["0bf7c96e28f7954fbfdff21fce2c793337c9181d"].choices;
         assert!(album.priorities.skip.iter().eq([&0]) && album.priorities.high.iter().eq([&1]));
+        let renamed = [(2, "sub/renamed b.txt".to_owned())];
+        assert_eq!(album.names.files(), &renamed.into());
         assert!(album.paused);
-        // Content under another name is not downloaded to.
         let partial = &entries["1a11b7c97855b06f987b5afc0d5866134782a7f9"].choices;
         assert_eq!(
             partial.place,
-            Place::Content("/srv/torrents/incomplete/half".into())
+            Place::Folder("/srv/torrents/incomplete".into())
+        );
+        let top = Top::Named("half".to_owned());
+        assert_eq!(
+            (partial.names.top(), partial.names.files().len()),
+            (&top, 0)
         );
         assert!(partial.sequential);
         let linked = &entries["c12fe1c06bba254a9dc9f519b335aa7c1367a88a"];

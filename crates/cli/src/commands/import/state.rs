@@ -5,7 +5,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hashlane_import::{Goal, Imported, Priority, Source, Torrents};
+use hashlane_import::{Goal, Imported, Note, Priority, Source, Torrents};
+use hashlane_metainfo::{File, FileKind, Names, PathComponent};
 use hashlane_store::{Choices, Limits, Name, Place, Priorities, Store, Target, TorrentTotals};
 
 use super::outcome::{Outcome, ratio};
@@ -13,6 +14,9 @@ use super::report::Report;
 use crate::Env;
 use crate::commands::configured::Configurable;
 use crate::commands::ctl::{configured_state, state_folder};
+
+/// The suffix of unfinished files of qBittorrent.
+const QBITTORRENT: &str = ".!qB";
 
 /// Number of torrents that are written together. The state folder is synced once for all of them.
 const BATCH: usize = 500;
@@ -118,7 +122,14 @@ pub(super) fn notes(imported: &Imported) -> Vec<String> {
 /// Returns what a person chose for a torrent, and notes about what the state folder cannot hold.
 fn choices(imported: &Imported) -> (Choices, Vec<String>) {
     let mut notes = Vec::new();
-    let mut choices = Choices::at(place(imported, &mut notes));
+    let named = named(imported);
+    let mut choices = match &named {
+        Ok((folder, names)) => Choices {
+            names: names.clone(),
+            ..Choices::at(Place::Folder(folder.clone()))
+        },
+        Err(_) => Choices::at(Place::Content(imported.content.clone())),
+    };
     choices.category.clone_from(&imported.category);
     choices.labels = imported.labels.iter().cloned().collect();
     choices.sequential = imported.is_sequential;
@@ -135,23 +146,27 @@ fn choices(imported: &Imported) -> (Choices, Vec<String>) {
     choices.goal = hashlane_store::Goal {
         ratio: target(imported.ratio_goal).map(ratio),
         time: target(imported.seeding_time_goal).map(Duration::from_secs),
-        idle: Target::Inherited,
+        idle: target(imported.idle_time_goal).map(Duration::from_secs),
     };
-    if matches!(imported.idle_time_goal, Goal::At(_)) {
-        notes.push("not carried over: the time without peers after which seeding ends".into());
+    choices.title.clone_from(&imported.name);
+    if let Err(reason) = &named {
+        notes.push(format!(
+            "the content has names that cannot be carried over ({reason}): it is served, and what is missing is not \
+             downloaded"
+        ));
+        // Otherwise the files would be missing under their own names.
+        choices.paused |= !imported.renamed.is_empty();
     }
-    if let Some(name) = &imported.name {
-        notes.push(format!("not carried over: the name {name:?}"));
-    }
-    if !imported.renamed.is_empty() {
-        // Otherwise the files would be missing under their own names, and downloaded again.
-        choices.paused = true;
-        let files = match imported.renamed.len() {
-            1 => "1 renamed file".to_owned(),
-            n => format!("{n} renamed files"),
-        };
-        notes.push(format!("not carried over: {files}; the torrent is paused"));
-    }
+    // Unfinished files would be downloaded again while the suffix is there.
+    let has_suffix = |note: &Note| {
+        matches!(
+            note,
+            Note::Suffix {
+                suffix: QBITTORRENT
+            }
+        )
+    };
+    choices.paused |= imported.notes.iter().any(has_suffix);
     (choices, notes)
 }
 
@@ -163,20 +178,51 @@ fn target(goal: Goal) -> Target<u64> {
     }
 }
 
-/// Returns the place of the content. A folder can be downloaded to only if the content has the torrent's name there.
-fn place(imported: &Imported, notes: &mut Vec<String>) -> Place {
+/// Returns the folder for the content, and the names of the content in it; or the reason why it can have no such names.
+fn named(imported: &Imported) -> Result<(PathBuf, Names), String> {
     let content = &imported.content;
     let Source::Torrent(torrent) = &imported.source else {
-        return Place::Folder(content.clone());
+        return Ok((content.clone(), Names::default()));
     };
-    let name = torrent.name().to_os_str().ok();
-    match content.parent() {
-        Some(folder) if content.file_name() == name => Place::Folder(folder.to_owned()),
-        _ => {
-            notes.push("the content has another name than the torrent: it is served, and what is missing is not downloaded".into());
-            Place::Content(content.clone())
+    let unnamed = || "the content is the root folder".to_owned();
+    let not_unicode = || "a name is not UTF-8".to_owned();
+    let (folder, top) = if imported.has_own_folder {
+        let (folder, top) = content
+            .parent()
+            .zip(content.file_name())
+            .ok_or_else(unnamed)?;
+        if torrent.name().to_os_str().is_ok_and(|name| name == top) && imported.renamed.is_empty() {
+            return Ok((folder.to_owned(), Names::default()));
         }
-    }
+        (folder, Some(top.to_str().ok_or_else(not_unicode)?))
+    } else {
+        (content.as_path(), None)
+    };
+    let files = torrent.files().iter();
+    let files = files.filter(|file| file.kind() != FileKind::Padding);
+    let path = |(number, file): (usize, File<'_>)| -> Result<String, String> {
+        if torrent.is_single_file() {
+            return top.map(str::to_owned).ok_or_else(unnamed);
+        }
+        let renamed = imported.renamed.get(&number);
+        let parts: Vec<&[u8]> = match renamed {
+            Some(path) => path.names().collect(),
+            None => file
+                .path()
+                .components()
+                .map(PathComponent::as_bytes)
+                .collect(),
+        };
+        let below = String::from_utf8(parts.join(&b'/')).map_err(|_| not_unicode())?;
+        let below = match renamed {
+            Some(_) => below.strip_suffix(QBITTORRENT).unwrap_or(&below).to_owned(),
+            None => below,
+        };
+        Ok(top.map_or_else(|| below.clone(), |top| format!("{top}/{below}")))
+    };
+    let paths: Vec<String> = files.enumerate().map(path).collect::<Result<_, _>>()?;
+    let names = Names::of_paths(torrent, &paths).map_err(|error| error.to_string())?;
+    Ok((folder.to_owned(), names))
 }
 
 /// Returns a limit of the state folder, which is at most 4 GiB per second.
