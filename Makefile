@@ -80,7 +80,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 TEST_THREADS = $(shell echo $$(($(PROCESSORS) > 6 ? $(PROCESSORS) : 6)))
 CASES = 10000
 
-.PHONY: help setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-swarm test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-capi bench-daemon bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
 
@@ -234,6 +234,11 @@ test-swarm: test-axe ## Test get and seed on loopback (needs libtorrent; uses ar
 		'apt-get install $(LIBTORRENT_PACKAGES)' >&2; exit 1; }
 	$(CARGO) test $(SWARM)
 
+test-remote: ## Control the client by transmission-remote, transmission-rpc, qbittorrent-api and the requests of other programs (a part of test)
+	$(CARGO) test --package hashlane-remote --test it -- --nocapture python:: transmission_programs:: sequences::
+	@test -n '$(LIBTORRENT)' || echo 'NOT RUN: programs that control the daemon, because libtorrent is not installed.'
+	$(if $(LIBTORRENT),$(CARGO) test $(SWARM) -- --nocapture daemon_remote:: daemon_names::)
+
 test-client-memory: ## Add and remove 100,000 torrents in a client, and compare its memory (needs libtorrent; under a minute)
 	@test -n '$(LIBTORRENT)' || { echo 'test-client-memory needs libtorrent-rasterbar 2.0.8 or newer:' \
 		'apt-get install $(LIBTORRENT_PACKAGES)' >&2; exit 1; }
@@ -278,8 +283,11 @@ test-recover: ## Recover CASES=10000 random strings of each kind (takes hours)
 	HASHLANE_TEST_RECOVER=$(CASES) $(CARGO) test --release --package hashlane-base58 --test every_kind -- --nocapture
 
 test-portable: ## Run the tests with the fallbacks for systems other than Linux
-	RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tools/portable $(CARGO) test --package hashlane-files --package hashlane-verify \
-		--package hashlane --lib $(call tests_of,files) --test=it --test=program
+	@rm -f target/hashlane.native; test ! -e target/debug/hashlane || ln target/debug/hashlane target/hashlane.native
+	@# The program of this build must not stay where that of other builds is expected.
+	status=0; RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tools/portable $(CARGO) test --package hashlane-files --package hashlane-verify \
+		--package hashlane --lib $(call tests_of,files) --test=it --test=program || status=$$?; \
+		rm -f target/debug/hashlane; test ! -e target/hashlane.native || mv target/hashlane.native target/debug/hashlane; exit $$status
 
 test-arm: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER = aarch64-linux-gnu-gcc
 test-arm: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER = qemu-aarch64-static -L /usr/aarch64-linux-gnu
