@@ -25,7 +25,10 @@ const MAX_LEN: u64 = 64;
 pub(crate) type Upgrade = fn(&Path) -> Result<(), StoreError>;
 
 /// The upgrades from each older format, from format 1.
-pub(crate) const UPGRADES: &[Upgrade] = &[];
+pub(crate) const UPGRADES: &[Upgrade] = &[
+    // Format 2 has more keys, which are optional, so the files stay as they are.
+    |_| Ok(()),
+];
 
 /// Returns with the folder in the newest format: checks it, upgrades it, or makes it if the folder is empty.
 pub(crate) fn establish(folder: &Path, upgrades: &[Upgrade]) -> Result<(), StoreError> {

@@ -1,10 +1,13 @@
 use std::fs;
+use std::num::NonZeroU32;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use hashlane_metainfo::{InfoHashes, Magnet};
 use hashlane_store::{
-    Category, Choices, Goal, Groups, Metainfo, Name, Place, Store, StoreError, Target,
+    Category, Choices, Goal, Groups, Limits, Metainfo, Name, Place, Priorities, Store, StoreError,
+    Target,
 };
 use tempfile::TempDir;
 
@@ -376,6 +379,50 @@ fn a_second_program_is_refused() {
 }
 
 #[test]
+fn a_folder_of_format_1_is_read() {
+    let folder = folder_with(&[1]);
+    let format = folder.path().join("format");
+    fs::write(&format, "hashlane-state 1\n").unwrap();
+    let text = "folder = \"/srv\"\nmove_to = \"/new\"\ncategory = \"tv\"\nlabels = [\"a\"]\n\
+                sequential = true\npaused = true\norder = 3\n\n[goal]\nratio = 1.5\nseconds = 60\n\n\
+                [limits]\ndown = 7\n\n[priorities]\nskip = [2]\n";
+    let of_torrent = path(&folder, 1, "toml");
+    fs::write(&of_torrent, text).unwrap();
+    let groups = "labels = [\"a\"]\n\n[categories.tv]\nfolder = \"/srv/tv\"\n";
+    fs::write(folder.path().join("groups.toml"), groups).unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    assert_eq!(problems(&store), [""; 0]);
+    let expected = Choices {
+        move_to: Some("/new".into()),
+        goal: Goal {
+            ratio: Target::At(1.5),
+            time: Target::At(Duration::from_secs(60)),
+            idle: Target::Inherited,
+        },
+        category: Some("tv".to_owned()),
+        labels: ["a".to_owned()].into(),
+        limits: Limits {
+            down: NonZeroU32::new(7),
+            up: None,
+        },
+        priorities: Priorities {
+            skip: [2].into(),
+            ..Priorities::default()
+        },
+        sequential: true,
+        paused: true,
+        order: Some(3),
+        ..choices()
+    };
+    assert_eq!(store.get(name(1)).unwrap().choices, expected);
+    let category = &store.groups().categories["tv"];
+    assert_eq!(category.folder.as_deref(), Some(Path::new("/srv/tv")));
+    // No program that does not know the new keys opens the folder from now on, and the files are as they were.
+    assert_eq!(fs::read_to_string(format).unwrap(), "hashlane-state 2\n");
+    assert_eq!(fs::read_to_string(of_torrent).unwrap(), text);
+}
+
+#[test]
 fn other_folders_are_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("file"), "x").unwrap();
@@ -387,11 +434,11 @@ fn other_folders_are_refused_and_left_alone() {
     let error = Store::open(folder.path().join("file")).unwrap_err();
     assert!(error.to_string().ends_with("file: not a folder"), "{error}");
     let newer = folder_with(&[1]);
-    fs::write(newer.path().join("format"), "hashlane-state 2\n").unwrap();
+    fs::write(newer.path().join("format"), "hashlane-state 3\n").unwrap();
     let before = files(&newer);
     let error = Store::open(newer.path()).unwrap_err();
     assert!(
-        error.to_string().contains("format 2 of a newer version"),
+        error.to_string().contains("format 3 of a newer version"),
         "{error}"
     );
     assert_eq!(files(&newer), before);
