@@ -261,7 +261,7 @@ fn configuration() {
                 "hashlane config get --max-down 1MiB",
                 0,
                 "",
-                "max-down = \"1MiB\"         # command line",
+                "max-down = \"1MiB\"           # command line",
             ),
             (
                 "hashlane verify --config /dev/null linux.torrent",

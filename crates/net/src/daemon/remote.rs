@@ -27,12 +27,11 @@ use hashlane_remote::model::{
 };
 use hashlane_remote::{Control, Listen, serve_qbittorrent, serve_transmission};
 use hashlane_server::Server;
-use hashlane_store::{Metainfo, Name};
+use hashlane_store::{Metainfo, Name, Priorities};
 use hashlane_verify::{HashVersions, Layout, files_of};
 
 use super::torrents::{Torrents, lock};
 use crate::config::{absolute, login};
-pub(super) use change::set_priority;
 use seen::Seen;
 
 /// What programs may do besides controlling torrents.
@@ -163,6 +162,22 @@ pub(super) fn model_priority(priority: hashlane_client::Priority) -> Option<Prio
         hashlane_client::Priority::Low => Some(Priority::Low),
         hashlane_client::Priority::Normal => Some(Priority::Normal),
         hashlane_client::Priority::High => Some(Priority::High),
+    }
+}
+
+/// Gives files a priority, or deselects them.
+pub(super) fn set_priority(priorities: &mut Priorities, files: &[u32], priority: Option<Priority>) {
+    for file in files {
+        let Priorities { skip, low, high } = priorities;
+        for set in [&mut *skip, &mut *low, &mut *high] {
+            set.remove(file);
+        }
+        match priority {
+            None => skip.insert(*file),
+            Some(Priority::Low) => low.insert(*file),
+            Some(Priority::High) => high.insert(*file),
+            Some(Priority::Normal) => false,
+        };
     }
 }
 

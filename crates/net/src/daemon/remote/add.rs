@@ -7,7 +7,8 @@ use hashlane_metainfo::{FileKind, Magnet, Torrent as ParsedTorrent};
 use hashlane_remote::model::{self, Added, NewTorrent, Refusal, Source};
 use hashlane_store::{Choices, Layout, Place};
 
-use super::change::{goal, set_priority};
+use super::change::goal;
+use super::set_priority;
 use super::{Remote, unsupported};
 use crate::daemon::goal::naming;
 use crate::daemon::report::New;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use hashlane_client::{Remove, TorrentHandle};
 use hashlane_remote::Control as _;
 use hashlane_remote::model::{self, Change, Goal, Priority, Refusal};
-use hashlane_store::{Choices, Name, Place, Priorities, Target};
+use hashlane_store::{Choices, Name, Place, Target};
 
-use super::{Remote, unsupported};
+use super::{Remote, set_priority, unsupported};
 use crate::daemon::queue::QueueMove;
 use crate::daemon::torrents::lock;
 
@@ -176,26 +176,6 @@ impl From<model::QueueMove> for QueueMove {
             model::QueueMove::Bottom => Self::Bottom,
             model::QueueMove::To(place) => Self::To(place as usize),
         }
-    }
-}
-
-/// Gives files a priority, or deselects them.
-pub(in crate::daemon) fn set_priority(
-    priorities: &mut Priorities,
-    files: &[u32],
-    priority: Option<Priority>,
-) {
-    for file in files {
-        let Priorities { skip, low, high } = priorities;
-        for set in [&mut *skip, &mut *low, &mut *high] {
-            set.remove(file);
-        }
-        match priority {
-            None => skip.insert(*file),
-            Some(Priority::Low) => low.insert(*file),
-            Some(Priority::High) => high.insert(*file),
-            Some(Priority::Normal) => false,
-        };
     }
 }
 
