@@ -125,20 +125,20 @@ LIBRARIES = $(if $(filter Darwin,$(shell uname -s)),,capi libmd pkcs11)
 BUILT_LIBRARIES = $(LIBRARY)/libhashlane.so $(LIBRARY)/libhashlane.a $(LIBRARY)/libmd.so.0 $(LIBRARY)/libhashlane_pkcs11.so
 
 # Everything that `make install` installs, built at once. The program has a command of its own for the sake of its flag.
-build-all: ## Build everything that `make install` installs, so that it runs no Cargo as root
+build-all: ## Build everything that `make install` installs, which then runs no Cargo as root
 	$(CARGO) rustc --locked --release --package hashlane --bin hashlane $(if $(STATIC),-- -Ctarget-feature=+crt-static)
 	$(if $(LIBRARIES)$(LIBTORRENT),$(CARGO) build --locked --release $(LIBRARIES:%=--package hashlane-%) \
 		$(if $(LIBTORRENT),--package hashlane-net --features hashlane-net/libtorrent))
 	$(if $(LIBRARIES),crates/libmd/link target/release/libhashlane_md.a target/release/libmd.so.0)
 	touch -c $(PROGRAMS) $(if $(LIBRARIES),$(BUILT_LIBRARIES))
+	touch $(ALL_BUILT)
 
-# Built by one command if a source is newer than what was built last.
-target/release/.all: $(call sources,$(notdir $(wildcard crates/*)))
+# The time of the last build-all. libtorrent, which may be installed later, adds a program.
+ALL_BUILT = target/release/.all$(if $(LIBTORRENT),-net)
+$(ALL_BUILT): $(call sources,$(notdir $(wildcard crates/*)))
 	$(MAKE) build-all
-	touch $@
 
-install: target/release/.all ## Install the program, links, man pages, completions and the C libraries; PREFIX=/usr/local DESTDIR=
-
+install: $(ALL_BUILT) ## Install the program, links, man pages, completions and the C libraries; PREFIX=/usr/local DESTDIR=
 	$(MAKE) install-files
 	@echo 'included: hashlane$(if $(LIBRARIES),$(COMMA) libhashlane$(COMMA) libmd.so.0$(COMMA) the PKCS#11 module)$(if \
 		$(LIBTORRENT),$(COMMA) hashlane-net. Left out: nothing,. Left out: hashlane-net (get$(COMMA) seed$(COMMA) daemon)$(COMMA) \

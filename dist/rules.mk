@@ -22,7 +22,7 @@ FORMATS = deb rpm apk archlinux
 # The packer is on PyPI.
 PACKER = $(DIST)/tools/bin
 
-.PHONY: dist dist-static dist-programs dist-packages test-dist test-dist-quick sbom third-party
+.PHONY: dist dist-static dist-archive dist-programs dist-packages dist-debian-files $(FORMATS:%=dist-%) test-dist test-dist-quick
 
 dist: dist-static dist-packages ## Build everything that is published in target/packages/VERSION: the static program and packages (docs/releasing.md)
 	cd $(DIST_OUT) && sha256sum $$(ls | grep -v '^SHA256SUMS$$') > SHA256SUMS
@@ -58,9 +58,10 @@ $(PACKER)/nfpm:
 dist-packages: dist-static dist-programs $(PACKER)/nfpm ## Build the packages for Debian, Fedora, Alpine and Arch Linux
 	for format in $(FORMATS); do $(MAKE) dist-$$format || exit; done
 
+# Without Cargo: libraries that are older than their sources are an error here, and not built again with other options.
 $(FORMATS:%=dist-%): dist-%:
 	rm -rf $(DIST)/tree
-	$(MAKE) install-files PREFIX=/usr DESTDIR=$(CURDIR)/$(DIST)/tree LIBDIR=/$(LIBDIR_$*) HASHLANE=target/$(MUSL)/dist/hashlane \
+	$(MAKE) install-files CARGO=false PREFIX=/usr DESTDIR=$(CURDIR)/$(DIST)/tree LIBDIR=/$(LIBDIR_$*) HASHLANE=target/$(MUSL)/dist/hashlane \
 		NET=$(DIST_HOST)/hashlane-net LIBRARY=$(DIST_HOST)
 	$(if $(filter deb,$*),,rm -rf $(DIST)/tree/usr/libexec/hashlane/hashlane-net)
 	$(if $(filter deb,$*),$(MAKE) dist-debian-files)
