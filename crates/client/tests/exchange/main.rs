@@ -5,6 +5,7 @@
 mod changes;
 mod examples;
 mod handles;
+mod network;
 
 use std::fs;
 use std::net::SocketAddr;
