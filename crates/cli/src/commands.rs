@@ -27,6 +27,7 @@ use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, S
 
 use crate::options::look;
 use crate::output::stream::AfterFailure;
+#[cfg(unix)]
 use crate::tables::Tables;
 use crate::{Env, Exit, NetworkCommands};
 
@@ -95,6 +96,7 @@ const CONFIGURABLE: [Configurable; 8] = [
 ///
 /// # Errors
 /// A table is invalid, or another user can change a file with hooks.
+#[cfg(unix)]
 pub fn daemon_tables(daemon: &daemon::Daemon, env: &Env) -> anyhow::Result<Tables> {
     let config = configured::load(env, daemon.config.config.as_ref(), &CONFIGURABLE)?;
     Ok(Tables::of(&config)?)

@@ -37,6 +37,7 @@ pub mod new_file;
 pub mod options;
 pub mod output;
 mod process;
+#[cfg(unix)]
 pub mod tables;
 pub mod torrent_file;
 mod usage;
@@ -45,6 +46,7 @@ mod values;
 #[cfg(unix)]
 pub use commands::ctl::state_folder;
 pub use commands::daemon::{Daemon, QueueOptions, RemoteOptions};
+#[cfg(unix)]
 pub use commands::daemon_tables;
 pub use commands::get::Get;
 pub use commands::magnet::{Fetching, Magnet};

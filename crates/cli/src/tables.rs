@@ -12,9 +12,6 @@ use serde::de::{Deserializer, Error as _, Visitor};
 
 use crate::values;
 
-/// The names of the tables.
-pub(crate) const TABLES: [&str; 4] = ["categories", "labels", "hooks", "schedule"];
-
 /// The tables of the daemon.
 #[derive(Clone, Debug, Default)]
 pub struct Tables {
@@ -230,8 +227,10 @@ mod tests {
 
     use super::*;
 
+    const NAMES: [&str; 4] = ["categories", "labels", "hooks", "schedule"];
+
     fn read(text: &str) -> Result<Tables, String> {
-        let config = Config::parse(Path::new("config.toml"), text.into(), &TABLES);
+        let config = Config::parse(Path::new("config.toml"), text.into(), &NAMES);
         let tables = config.and_then(|config| Tables::of(&config));
         tables.map_err(|error| error.to_string())
     }

@@ -146,6 +146,7 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
 }
 
 /// Reads a number as [`positive`] does, or 0 for no limit.
+#[cfg(unix)]
 pub(crate) fn positive_or_zero(text: &str) -> Result<f64, String> {
     if text == "0" {
         return Ok(0.0);
@@ -154,6 +155,7 @@ pub(crate) fn positive_or_zero(text: &str) -> Result<f64, String> {
 }
 
 /// Reads a time as [`duration`] does, or 0 for no limit.
+#[cfg(unix)]
 pub(crate) fn duration_or_zero(text: &str) -> Result<Duration, String> {
     if text == "0" {
         return Ok(Duration::ZERO);

@@ -39,6 +39,7 @@ impl<'a> Dictionary<'a> {
     }
 
     /// Returns this dictionary with the keys of another one, which replace keys of this one.
+    #[cfg(unix)]
     pub(crate) fn extended(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self

@@ -16,6 +16,7 @@ use hashlane_metainfo::masked_text;
 use super::configured::{Configurable, Line, load, options_of, sources};
 use crate::options::network::PROXY_VARIABLE;
 use crate::options::{ConfigFile, Json};
+#[cfg(unix)]
 use crate::tables::Tables;
 use crate::{Env, Exit};
 
@@ -67,6 +68,8 @@ impl ShowConfig {
             return Ok(Exit::Good);
         }
         let config = load(env, file, all)?;
+        // Other systems have no daemon that would read them.
+        #[cfg(unix)]
         Tables::of(&config)?;
         let read = config
             .layers()

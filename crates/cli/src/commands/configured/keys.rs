@@ -8,7 +8,6 @@ use hashlane_config::{Config, Error, nearest};
 use crate::options::Hashing;
 use crate::options::look::Look;
 use crate::options::network::Network;
-use crate::tables::TABLES;
 
 /// A command whose options can be configured.
 #[derive(Clone, Copy)]
@@ -72,6 +71,9 @@ pub(crate) const ONCE: [&str; 29] = [
 /// An option that can hold a password.
 pub(super) const PROXY: &str = "proxy";
 
+/// The names of the tables whose keys are no options. The daemon reads them.
+const DAEMON_TABLES: [&str; 4] = ["categories", "labels", "hooks", "schedule"];
+
 /// Commands whose table has only options of shared tables, because the others describe one result.
 const ONLY_SHARED: [&str; 1] = ["magnet"];
 
@@ -104,7 +106,7 @@ fn why_not(name: &str) -> Option<String> {
 /// Returns the names of all tables, also of those whose keys are no options.
 pub(super) fn all_tables(all: &[Configurable]) -> Vec<&'static str> {
     let mut tables = tables(all);
-    tables.extend(TABLES);
+    tables.extend(DAEMON_TABLES);
     tables
 }
 
