@@ -12,6 +12,7 @@ pub(crate) fn event(torrent: &str, event: &Event) {
         Event::PieceFinished(..) => {}
         Event::PieceFailed(_, piece) => warn!(torrent, piece, "piece was wrong"),
         Event::Finished(_) => info!(torrent, "everything wanted has come"),
+        Event::Prioritized(_) => debug!(torrent, "priorities are in effect"),
         Event::Failed(_, reason) => error!(torrent, reason, "stopped"),
         Event::FileFailed { failure, text, .. } => {
             let reason = failure

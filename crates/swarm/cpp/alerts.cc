@@ -47,6 +47,8 @@ private:
             push(EventKind::Metadata, a->handle).bytes = std::move(info);
         } else if (auto const* a = alert_cast<torrent_finished_alert>(alert)) {
             push(EventKind::Finished, a->handle);
+        } else if (auto const* a = alert_cast<file_prio_alert>(alert)) {
+            push(EventKind::Prioritized, a->handle);
         } else if (auto const* a = alert_cast<torrent_removed_alert>(alert)) {
             push(EventKind::Removed, a->userdata);
         } else if (alert_cast<alerts_dropped_alert>(alert)) {

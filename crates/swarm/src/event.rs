@@ -17,6 +17,8 @@ pub enum Event {
     PieceFailed(TorrentId, u32),
     /// All wanted pieces are present.
     Finished(TorrentId),
+    /// New priorities of files are in effect. Until then, the status has the old number of wanted bytes.
+    Prioritized(TorrentId),
     /// An error stopped the torrent.
     Failed(TorrentId, String),
     /// A file could not be read or written.
@@ -70,6 +72,7 @@ impl Event {
             | Self::PieceFinished(id, _)
             | Self::PieceFailed(id, _)
             | Self::Finished(id)
+            | Self::Prioritized(id)
             | Self::Failed(id, _)
             | Self::FileFailed { torrent: id, .. }
             | Self::TrackerReplied(id, _, _)
@@ -96,6 +99,7 @@ impl Event {
             ffi::EventKind::PieceFinished => Self::PieceFinished(torrent, number),
             ffi::EventKind::PieceFailed => Self::PieceFailed(torrent, number),
             ffi::EventKind::Finished => Self::Finished(torrent),
+            ffi::EventKind::Prioritized => Self::Prioritized(torrent),
             ffi::EventKind::Failed => Self::Failed(torrent, text),
             ffi::EventKind::FileFailed => Self::FileFailed {
                 torrent,

@@ -163,6 +163,7 @@ pub(crate) mod ffi {
         PieceFinished,
         PieceFailed,
         Finished,
+        Prioritized,
         Failed,
         FileFailed,
         Listening,

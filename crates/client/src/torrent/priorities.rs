@@ -4,7 +4,7 @@
 //! to the torrent is not overwritten. libtorrent gets the priorities afterwards.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hashlane_swarm::{Priority, Stamps};
 
@@ -14,10 +14,6 @@ use crate::config::Goal;
 use crate::error::TorrentError;
 use crate::inbox::Done;
 use crate::stored::Selection;
-
-/// Time for which the session may report the old state after a change. A change between priorities of wanted files leaves
-/// the state as it was.
-const SETTLING: Duration = Duration::from_secs(60);
 
 impl Machine {
     /// Records requested priorities. They take effect as soon as the stage of the torrent allows it.
@@ -42,14 +38,6 @@ impl Machine {
     /// Returns `true` if a change of priorities is not in effect yet.
     pub(super) fn is_prioritizing(&self) -> bool {
         self.priorities.requested.is_some() || self.priorities.is_preparing
-    }
-
-    /// Returns `true` if the session, which wants these bytes, may not have applied the latest change yet.
-    pub(super) fn is_settling(&mut self, wanted: u64) -> bool {
-        let passed = self.priorities.passed;
-        self.priorities.passed =
-            passed.filter(|(before, at)| *before == wanted && at.elapsed() < SETTLING);
-        self.priorities.passed.is_some()
     }
 
     /// Starts to apply the requested priorities, unless a verification is running.
@@ -128,8 +116,6 @@ impl Machine {
             self.last_arrival = (Instant::now(), self.snapshot.done_bytes);
         }
         active.stored.set_selection(selection);
-        self.priorities.passed = Some((self.snapshot.wanted_bytes, Instant::now()));
-        self.is_idle = false;
         self.snapshot.detail.priorities = priorities.into();
     }
 }

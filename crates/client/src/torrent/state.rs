@@ -96,9 +96,6 @@ pub(super) struct PriorityChange {
     pub(super) requested: Option<Vec<Priority>>,
     /// Whether another thread is preparing the additional files.
     pub(super) is_preparing: bool,
-    /// The wanted bytes before the latest change that was passed to the session, and its time, until the session reports
-    /// others.
-    pub(super) passed: Option<(u64, Instant)>,
 }
 
 /// Bytes that a torrent received and sent, since it was added to the client.

@@ -69,8 +69,7 @@ impl Machine {
             status.state,
             State::Finished | State::Seeding | State::Stopped
         );
-        let is_settled = !self.is_settling(status.wanted);
-        self.is_idle = is_still && is_settled && status.peers == 0 && self.rates.is_idle();
+        self.is_idle = is_still && status.peers == 0 && self.rates.is_idle();
         self.check_suspects(shared);
         self.warn_of_shortage(shared);
         self.apply_priorities(shared);
