@@ -7,6 +7,7 @@
 //! | `categories` | categories, and the goals that torrents inherit |
 //! | `goal` | what the client does for a torrent, from what a person chose |
 //! | `hooks` | shell commands that run when something happens to a torrent |
+//! | `priorities` | priorities of files |
 //! | `queue` | the torrents that run now, and those that wait for their turn |
 //! | `api` | the daemon as its page and its API see it |
 //! | `remote` | the daemon as the protocols of other programs see it |
@@ -23,6 +24,7 @@ mod api;
 mod categories;
 mod goal;
 mod hooks;
+mod priorities;
 mod queue;
 mod remote;
 mod report;

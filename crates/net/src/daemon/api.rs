@@ -16,13 +16,12 @@ use hashlane_client::http::{
     Service, Statistics, Token,
 };
 use hashlane_client::{
-    Config, Identity, InfoHash, Limits, Priority, Remove, SeedLimits, Snapshot, TorrentKey,
-    TorrentSnapshot,
+    Config, Identity, InfoHash, Limits, Remove, SeedLimits, Snapshot, TorrentKey, TorrentSnapshot,
 };
-use hashlane_metainfo::{FileKind, InfoHashes, Torrent};
+use hashlane_metainfo::InfoHashes;
 use hashlane_store::{Choices, Entry, Name, Place, Target};
 
-use super::remote::{model_priority, set_priority};
+use super::priorities;
 use super::report::New;
 use super::torrents::{Torrents, lock};
 use crate::config::{absolute, auth, http};
@@ -154,21 +153,10 @@ impl Api {
             ..Choices::at(Place::Folder(folder))
         };
         if let (Some(selected), NewSource::Torrent(torrent)) = (&new.selected, &new.source) {
-            let skipped: Vec<u32> = (0..n_files(torrent))
-                .filter(|file| !selected.contains(file))
-                .collect();
-            set_priority(&mut choices.priorities, &skipped, None);
+            priorities::select(&mut choices.priorities, torrent, selected);
         }
         Ok(choices)
     }
-}
-
-/// Returns the number of files without padding.
-fn n_files(torrent: &Torrent) -> u32 {
-    let files = torrent.files().iter();
-    files
-        .filter(|file| file.kind() != FileKind::Padding)
-        .count() as u32
 }
 
 fn limit(choices: &mut Choices, limits: Limits) {
@@ -180,22 +168,6 @@ fn limit(choices: &mut Choices, limits: Limits) {
             *limit = new;
         }
     }
-}
-
-fn prioritize(
-    torrents: &mut Torrents,
-    name: Name,
-    files: &[u32],
-    priority: Priority,
-) -> Result<(), String> {
-    torrents.set(name, |choices| {
-        set_priority(&mut choices.priorities, files, model_priority(priority));
-    })?;
-    if let Some(handle) = torrents.handle(name) {
-        // It may have ended. The priorities apply when it is started again.
-        let _ = handle.set_priorities(files, priority);
-    }
-    Ok(())
 }
 
 impl Service for Api {
@@ -274,9 +246,7 @@ impl Service for Api {
                 folder.map_err(Refusal::Invalid)?;
                 torrents.set(name, |choices| choices.category = category)
             }
-            Change::Prioritize(files, priority) => {
-                prioritize(&mut torrents, name, &files, priority)
-            }
+            Change::Prioritize(files, priority) => torrents.prioritize(name, &files, priority),
             Change::Reannounce | Change::AddPeer(_) => {
                 let waits = || Refusal::Conflict("the torrent waits for its start".into());
                 return torrents.handle(name).ok_or_else(waits)?.change(change);

@@ -27,7 +27,7 @@ use hashlane_remote::model::{
 };
 use hashlane_remote::{Control, Listen, serve_qbittorrent, serve_transmission};
 use hashlane_server::Server;
-use hashlane_store::{Metainfo, Name, Priorities};
+use hashlane_store::{Metainfo, Name};
 use hashlane_verify::{HashVersions, Layout, files_of};
 
 use super::torrents::{Torrents, lock};
@@ -156,7 +156,7 @@ impl Remote {
     }
 }
 
-pub(super) fn model_priority(priority: hashlane_client::Priority) -> Option<Priority> {
+fn model_priority(priority: hashlane_client::Priority) -> Option<Priority> {
     match priority {
         hashlane_client::Priority::Skip => None,
         hashlane_client::Priority::Low => Some(Priority::Low),
@@ -165,19 +165,12 @@ pub(super) fn model_priority(priority: hashlane_client::Priority) -> Option<Prio
     }
 }
 
-/// Gives files a priority, or deselects them.
-pub(super) fn set_priority(priorities: &mut Priorities, files: &[u32], priority: Option<Priority>) {
-    for file in files {
-        let Priorities { skip, low, high } = priorities;
-        for set in [&mut *skip, &mut *low, &mut *high] {
-            set.remove(file);
-        }
-        match priority {
-            None => skip.insert(*file),
-            Some(Priority::Low) => low.insert(*file),
-            Some(Priority::High) => high.insert(*file),
-            Some(Priority::Normal) => false,
-        };
+fn client_priority(priority: Option<Priority>) -> hashlane_client::Priority {
+    match priority {
+        None => hashlane_client::Priority::Skip,
+        Some(Priority::Low) => hashlane_client::Priority::Low,
+        Some(Priority::Normal) => hashlane_client::Priority::Normal,
+        Some(Priority::High) => hashlane_client::Priority::High,
     }
 }
 

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use hashlane_cli::control::{Add, StatusReply, TorrentReply};
 use hashlane_cli::tables::Tables;
 use hashlane_client::{
-    Activity, AddOptions, Client, Command, Event, Limits, Network, Priority, Remove, Snapshot,
-    TorrentError, TorrentHandle, TorrentKey, TorrentSnapshot,
+    Activity, AddOptions, Client, Command, Event, Limits, Network, Remove, Snapshot, TorrentError,
+    TorrentHandle, TorrentKey, TorrentSnapshot,
 };
 use hashlane_metainfo::Torrent;
 use hashlane_store::{
@@ -394,7 +394,7 @@ impl Torrents {
             return Ok(());
         };
         match event {
-            Event::Verified(_) => self.prioritize(name),
+            Event::Verified(_) => self.apply_priorities(name),
             Event::Relocated { content, error, .. } => {
                 self.relocated(name, error.is_none().then_some(content))?;
             }
@@ -906,25 +906,6 @@ impl Torrents {
         if let Some(handle) = running.handle.take() {
             self.store.totals_mut().torrents.insert(name, base);
             self.leave(&handle, Remove::Keep);
-        }
-    }
-
-    /// Sets the priorities that a person chose, once the files are known.
-    fn prioritize(&self, name: Name) {
-        let (Some(entry), Some(handle)) = (self.store.get(name), self.handle(name)) else {
-            return;
-        };
-        let chosen = &entry.choices.priorities;
-        for (files, priority) in [
-            (&chosen.skip, Priority::Skip),
-            (&chosen.low, Priority::Low),
-            (&chosen.high, Priority::High),
-        ] {
-            if !files.is_empty() {
-                let files: Vec<u32> = files.iter().copied().collect();
-                // The torrent may have ended.
-                let _ = handle.set_priorities(&files, priority);
-            }
         }
     }
 

@@ -3,14 +3,14 @@
 use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
 
-use hashlane_metainfo::{FileKind, Magnet, Torrent as ParsedTorrent};
+use hashlane_metainfo::{Magnet, Torrent as ParsedTorrent};
 use hashlane_remote::model::{self, Added, NewTorrent, Refusal, Source};
 use hashlane_store::{Choices, Layout, Place};
 
 use super::change::goal;
-use super::set_priority;
-use super::{Remote, unsupported};
+use super::{Remote, client_priority, unsupported};
 use crate::daemon::goal::naming;
+use crate::daemon::priorities;
 use crate::daemon::report::New;
 use crate::daemon::torrents::lock;
 
@@ -24,15 +24,8 @@ impl Remote {
                 let names = naming(&choices).of(&metainfo);
                 choices.names = names.map_err(|error| invalid(&error))?;
                 choices.layout = Layout::Original;
-                if let Some(wanted) = new.wanted {
-                    let n_files = metainfo
-                        .files()
-                        .iter()
-                        .filter(|file| file.kind() != FileKind::Padding)
-                        .count() as u32;
-                    let unwanted: Vec<u32> =
-                        (0..n_files).filter(|file| !wanted.contains(file)).collect();
-                    set_priority(&mut choices.priorities, &unwanted, None);
+                if let Some(wanted) = &new.wanted {
+                    priorities::select(&mut choices.priorities, &metainfo, wanted);
                 }
                 New::Torrent(metainfo, choices)
             }
@@ -96,9 +89,11 @@ impl Remote {
             ..Choices::at(Place::Folder(folder))
         };
         for (file, priority) in &new.priorities {
-            set_priority(&mut choices.priorities, &[*file], Some(*priority));
+            let priority = client_priority(Some(*priority));
+            priorities::set(&mut choices.priorities, &[*file], priority);
         }
-        set_priority(&mut choices.priorities, &new.unwanted, None);
+        let skip = hashlane_client::Priority::Skip;
+        priorities::set(&mut choices.priorities, &new.unwanted, skip);
         Ok(choices)
     }
 }

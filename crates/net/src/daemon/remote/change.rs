@@ -8,7 +8,7 @@ use hashlane_remote::Control as _;
 use hashlane_remote::model::{self, Change, Goal, Priority, Refusal};
 use hashlane_store::{Choices, Name, Place, Target};
 
-use super::{Remote, set_priority, unsupported};
+use super::{Remote, client_priority, unsupported};
 use crate::daemon::queue::QueueMove;
 use crate::daemon::torrents::lock;
 
@@ -117,14 +117,10 @@ impl Remote {
         } else {
             files
         };
-        let name = self.choose(id, |choices| {
-            set_priority(&mut choices.priorities, files, priority);
-        })?;
-        if let Some(handle) = lock(&self.torrents).handle(name) {
-            // It may have ended. The priorities apply when it is started again.
-            let _ = handle.set_priorities(files, client_priority(priority));
-        }
-        Ok(())
+        let name = self.name(id)?;
+        lock(&self.torrents)
+            .prioritize(name, files, client_priority(priority))
+            .map_err(Refusal::Failed)
     }
 
     fn place(&self, id: u32, folder: &str, is_moved: bool) -> Result<(), Refusal> {
@@ -176,14 +172,5 @@ impl From<model::QueueMove> for QueueMove {
             model::QueueMove::Bottom => Self::Bottom,
             model::QueueMove::To(place) => Self::To(place as usize),
         }
-    }
-}
-
-fn client_priority(priority: Option<Priority>) -> hashlane_client::Priority {
-    match priority {
-        None => hashlane_client::Priority::Skip,
-        Some(Priority::Low) => hashlane_client::Priority::Low,
-        Some(Priority::Normal) => hashlane_client::Priority::Normal,
-        Some(Priority::High) => hashlane_client::Priority::High,
     }
 }

@@ -1,0 +1,73 @@
+//! Priorities of files: those that a person chose are in the state folder, and the client gets them.
+
+use hashlane_client::Priority;
+use hashlane_metainfo::{FileKind, Torrent};
+use hashlane_store::{Name, Priorities};
+
+use super::torrents::Torrents;
+
+/// Gives files a priority, by their positions without padding.
+pub(super) fn set(priorities: &mut Priorities, files: &[u32], priority: Priority) {
+    for file in files {
+        let Priorities { skip, low, high } = priorities;
+        for set in [&mut *skip, &mut *low, &mut *high] {
+            set.remove(file);
+        }
+        match priority {
+            Priority::Skip => skip.insert(*file),
+            Priority::Low => low.insert(*file),
+            Priority::High => high.insert(*file),
+            Priority::Normal => false,
+        };
+    }
+}
+
+/// Deselects all files of a torrent but these.
+pub(super) fn select(priorities: &mut Priorities, torrent: &Torrent, selected: &[u32]) {
+    let files = torrent.files().iter();
+    let n_files = files
+        .filter(|file| file.kind() != FileKind::Padding)
+        .count() as u32;
+    let others: Vec<u32> = (0..n_files)
+        .filter(|file| !selected.contains(file))
+        .collect();
+    set(priorities, &others, Priority::Skip);
+}
+
+impl Torrents {
+    /// Changes the priority of files of a torrent.
+    pub(super) fn prioritize(
+        &mut self,
+        name: Name,
+        files: &[u32],
+        priority: Priority,
+    ) -> Result<(), String> {
+        self.set(name, |choices| {
+            set(&mut choices.priorities, files, priority)
+        })?;
+        if let Some(handle) = self.handle(name) {
+            // It may have ended. The priorities apply when it is started again.
+            let _ = handle.set_priorities(files, priority);
+        }
+        Ok(())
+    }
+
+    /// Sets the priorities that a person chose, once the files are known.
+    pub(super) fn apply_priorities(&self, name: Name) {
+        let (Some(entry), Some(handle)) = (self.store.get(name), self.handle(name)) else {
+            return;
+        };
+        let chosen = &entry.choices.priorities;
+        for (files, priority) in [
+            (&chosen.skip, Priority::Skip),
+            (&chosen.low, Priority::Low),
+            (&chosen.high, Priority::High),
+        ] {
+            if !files.is_empty() {
+                let files: Vec<u32> = files.iter().copied().collect();
+                // The torrent may have ended.
+                let _ = handle.set_priorities(&files, priority);
+            }
+        }
+    }
+}
