@@ -1,9 +1,7 @@
 //! The daemon as its page and its API see it: changes go to the state folder first.
 
-use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
 use std::num::NonZeroU32;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -18,6 +16,7 @@ use hashlane_client::http::{
 use hashlane_client::{
     Config, Identity, InfoHash, Limits, Remove, SeedLimits, Snapshot, TorrentKey, TorrentSnapshot,
 };
+use hashlane_files::{AtomicFile, Overwrite};
 use hashlane_metainfo::InfoHashes;
 use hashlane_store::{Choices, Entry, Name, Place, Target};
 
@@ -80,15 +79,11 @@ fn token(env: &Env, path: &Path) -> anyhow::Result<Token> {
     }
 }
 
-/// Writes the file of a token as a whole: a kill leaves no part of it. The state folder has no other daemon.
+/// Writes the file of a token as a whole: a kill leaves no part of it.
 fn write_token(path: &Path, token: &Token) -> io::Result<()> {
-    let new = path.with_extension("new");
-    let mut options = File::options();
-    options.write(true).create(true).truncate(true).mode(0o600);
-    let mut file = options.open(&new)?;
-    writeln!(file, "{}", token.secret())?;
-    file.sync_all()?;
-    fs::rename(new, path)
+    let file = AtomicFile::beside(path, 0o600)?;
+    writeln!(file.as_file(), "{}", token.secret())?;
+    file.put(path, Overwrite::No)
 }
 
 /// The torrents of the daemon.
@@ -106,11 +101,7 @@ fn shown(torrents: &Torrents, entry: &Entry, all: &Snapshot) -> Option<Arc<Torre
     let choices = &entry.choices;
     let mut torrent = torrents.in_snapshot(name, all)?;
     torrent.identity.info_hashes = Some(entry.info_hashes);
-    torrent.torrent = if entry.title.is_empty() {
-        name.to_string()
-    } else {
-        entry.title.clone()
-    };
+    torrent.torrent = entry.shown_title();
     torrent.labels = choices.labels.iter().cloned().collect();
     torrent.category.clone_from(&choices.category);
     torrent.is_paused = choices.paused;
