@@ -70,7 +70,6 @@ pub(super) struct Hooks {
 impl Hooks {
     /// Starts the threads, if there are commands.
     pub(super) fn start(commands: tables::Hooks) -> io::Result<Self> {
-        let (jobs, waiting) = mpsc::sync_channel::<Job>(MAX_WAITING);
         let (sender, problems) = mpsc::channel();
         let timeout = commands.timeout.unwrap_or(TIMEOUT);
         let all = [
@@ -79,12 +78,14 @@ impl Hooks {
             &commands.failed,
             &commands.removed,
         ];
-        let waiting = Arc::new(Mutex::new(waiting));
-        let n_threads = if all.iter().any(|command| command.is_some()) {
-            THREADS
+        // The channel allocates all of its places at once.
+        let (n_threads, n_places) = if all.iter().any(|command| command.is_some()) {
+            (THREADS, MAX_WAITING)
         } else {
-            0
+            (0, 0)
         };
+        let (jobs, waiting) = mpsc::sync_channel::<Job>(n_places);
+        let waiting = Arc::new(Mutex::new(waiting));
         for _ in 0..n_threads {
             let (waiting, sender) = (Arc::clone(&waiting), sender.clone());
             let run = move || {
