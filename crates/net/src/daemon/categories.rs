@@ -31,15 +31,21 @@ impl Torrents {
     /// Returns the folder and the goal of a category.
     pub(super) fn category(&self, name: &str) -> Category {
         let stored = self.store.groups().categories.get(name);
-        let stored = stored.cloned().unwrap_or_default();
-        let Some(configured) = self.tables.categories.get(name) else {
-            return stored;
-        };
-        let folder = configured.dir.clone().map(PathBuf::from);
+        let configured = self.tables.categories.get(name);
+        let folder = configured.and_then(|configured| configured.dir.clone());
         Category {
-            folder: folder.or(stored.folder),
-            goal: configured.goal().or(stored.goal),
+            folder: folder
+                .map(PathBuf::from)
+                .or_else(|| stored.and_then(|stored| stored.folder.clone())),
+            goal: self.goal_of_category(name),
         }
+    }
+
+    fn goal_of_category(&self, name: &str) -> Goal {
+        let stored = self.store.groups().categories.get(name);
+        let stored = stored.map_or_else(Goal::default, |stored| stored.goal);
+        let configured = self.tables.categories.get(name);
+        configured.map_or(stored, |configured| configured.goal().or(stored))
     }
 
     /// Returns the folder for new torrents of a category that exists, or of none.
@@ -60,7 +66,7 @@ impl Torrents {
     pub(super) fn goal_of(&self, entry: &Entry) -> Goal {
         let choices = &entry.choices;
         let category = choices.category.as_deref();
-        let of_category = category.map(|name| self.category(name).goal);
+        let of_category = category.map(|name| self.goal_of_category(name));
         let labels = choices.labels.iter();
         let labels = labels.filter_map(|label| self.tables.labels.get(label));
         let of_labels = labels.fold(Goal::default(), |goal, label| larger(goal, label.goal()));

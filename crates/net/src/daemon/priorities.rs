@@ -43,7 +43,7 @@ impl Torrents {
         priority: Priority,
     ) -> Result<(), String> {
         self.set(name, |choices| {
-            set(&mut choices.priorities, files, priority)
+            set(&mut choices.priorities, files, priority);
         })?;
         if let Some(handle) = self.handle(name) {
             // It may have ended. The priorities apply when it is started again.

@@ -119,6 +119,15 @@ impl Running {
         }
     }
 
+    /// Returns what keeps the torrent from running: the activity that users see instead of the client's, if it waits for a
+    /// start, and the reason.
+    fn obstacle(&self) -> (Option<Activity>, Option<&str>) {
+        match &self.wait {
+            Some(wait) => (Some(wait.activity), Some(&wait.reason)),
+            None => (None, self.held.as_deref()),
+        }
+    }
+
     /// Returns the totals with what the client counted.
     fn counted(&self, snapshot: &TorrentSnapshot) -> TorrentTotals {
         let base = &self.base;
@@ -474,7 +483,7 @@ impl Torrents {
                 .is_some_and(|wait| wait.until <= Instant::now())
             {
                 due.push(*name);
-            } else if self.has_goal_to_check(*name)
+            } else if self.store.get(*name).is_some_and(|it| !it.choices.paused)
                 && self.has_reached_goal(*name, self.find(*name, &all))
             {
                 reached.push(*name);
@@ -644,20 +653,12 @@ impl Torrents {
         if self.is_queued(entry) && reply.activity == Activity::Paused.name() {
             QUEUED.clone_into(&mut reply.activity);
         }
-        let wait = self
-            .running
-            .get(&name)
-            .and_then(|running| running.wait.as_ref());
-        if let Some(wait) = wait {
-            wait.activity.name().clone_into(&mut reply.activity);
-            reply.error = Some(wait.reason.clone());
-        }
-        if let Some(held) = self
-            .running
-            .get(&name)
-            .and_then(|running| running.held.clone())
-        {
-            reply.error = Some(held);
+        if let Some(running) = self.running.get(&name) {
+            let (activity, reason) = running.obstacle();
+            if let Some(activity) = activity {
+                activity.name().clone_into(&mut reply.activity);
+            }
+            reply.error = reason.map(str::to_owned).or(reply.error);
         }
         reply
     }
@@ -699,12 +700,10 @@ impl Torrents {
         let Some(running) = self.running.get(&name) else {
             return (None, None);
         };
-        if let Some(wait) = &running.wait {
-            return (Some(wait.activity), Some(wait.reason.clone()));
-        }
+        let (activity, reason) = running.obstacle();
         let started = running.handle.as_ref();
-        let activity = started.map(|_| snapshot.map_or(Activity::Waiting, |it| it.activity));
-        (activity, running.held.clone())
+        let of_client = started.map(|_| snapshot.map_or(Activity::Waiting, |it| it.activity));
+        (activity.or(of_client), reason.map(str::to_owned))
     }
 
     /// Returns the number by which requests know a torrent.
@@ -723,20 +722,12 @@ impl Torrents {
     /// another number.
     pub(super) fn in_snapshot(&self, name: Name, all: &Snapshot) -> Option<TorrentSnapshot> {
         let running = self.running.get(&name)?;
-        let number = running.handle.as_ref().map(TorrentHandle::number);
-        let found = number.and_then(|number| all.find(TorrentKey::Number(number)));
-        let mut torrent = found.map_or_else(
-            || TorrentSnapshot::new(running.number, ""),
-            |found| TorrentSnapshot::clone(found),
-        );
+        let found = self.find(name, all).cloned();
+        let mut torrent = found.unwrap_or_else(|| TorrentSnapshot::new(running.number, ""));
         torrent.identity.number = running.number;
-        if let Some(wait) = &running.wait {
-            torrent.activity = wait.activity;
-            torrent.error = Some(wait.reason.clone());
-        }
-        if let Some(held) = &running.held {
-            torrent.error = Some(held.clone());
-        }
+        let (activity, reason) = running.obstacle();
+        torrent.activity = activity.unwrap_or(torrent.activity);
+        torrent.error = reason.map(str::to_owned).or(torrent.error);
         Some(torrent)
     }
 
@@ -779,8 +770,7 @@ impl Torrents {
 
     /// Returns the local end of all connections.
     pub(super) fn network(&self) -> Network {
-        let snapshot = self.client.as_ref().map(Client::snapshot);
-        snapshot.map_or_else(Network::default, |snapshot| snapshot.network.clone())
+        self.all().network.clone()
     }
 
     /// Returns the bytes of content received and sent since the start.
@@ -957,36 +947,19 @@ impl Torrents {
         self.store.save_totals()
     }
 
-    fn has_goal_to_check(&self, name: Name) -> bool {
-        let entry = self.store.get(name);
-        entry.is_some_and(|entry| {
-            let goal = self.goal_of(entry);
-            !entry.choices.paused
-                && (goal.ratio.limit().is_some()
-                    || goal.time.limit().is_some()
-                    || goal.idle.limit().is_some())
-        })
-    }
-
     /// Returns `true` if a complete torrent has been served for as long, or as much, as a person chose.
     fn has_reached_goal(&self, name: Name, snapshot: Option<&TorrentSnapshot>) -> bool {
         let (Some(entry), Some(snapshot)) = (self.store.get(name), snapshot) else {
             return false;
         };
+        if !snapshot.is_complete {
+            return false;
+        }
         let (goal, totals) = (self.goal_of(entry), self.totals(name, Some(snapshot)));
-        snapshot.is_complete
-            && (goal
-                .ratio
-                .limit()
-                .is_some_and(|ratio| sent_ratio(totals.sent, snapshot.total_bytes) >= ratio)
-                || goal
-                    .time
-                    .limit()
-                    .is_some_and(|time| totals.seeding_seconds >= time.as_secs())
-                || goal
-                    .idle
-                    .limit()
-                    .is_some_and(|idle| self.idle_time(name) >= idle))
+        let (ratio, time, idle) = (goal.ratio.limit(), goal.time.limit(), goal.idle.limit());
+        ratio.is_some_and(|ratio| sent_ratio(totals.sent, snapshot.total_bytes) >= ratio)
+            || time.is_some_and(|time| totals.seeding_seconds >= time.as_secs())
+            || idle.is_some_and(|idle| self.idle_time(name) >= idle)
     }
 
     /// Returns the time for which a torrent has been served without sending anything.
