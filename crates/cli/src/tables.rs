@@ -59,11 +59,7 @@ pub struct CategoryTable {
 impl CategoryTable {
     /// Returns the goal.
     pub fn goal(&self) -> Goal {
-        Goal {
-            ratio: self.seed_ratio,
-            time: self.seed_time,
-            idle: Target::Inherited,
-        }
+        goal(self.seed_ratio, self.seed_time)
     }
 }
 
@@ -82,11 +78,16 @@ pub struct LabelTable {
 impl LabelTable {
     /// Returns the goal.
     pub fn goal(&self) -> Goal {
-        Goal {
-            ratio: self.seed_ratio,
-            time: self.seed_time,
-            idle: Target::Inherited,
-        }
+        goal(self.seed_ratio, self.seed_time)
+    }
+}
+
+/// Returns the goal of these keys. No key limits the time without uploads.
+fn goal(ratio: Target<f64>, time: Target<Duration>) -> Goal {
+    Goal {
+        ratio,
+        time,
+        idle: Target::Inherited,
     }
 }
 
