@@ -32,8 +32,8 @@ impl<'r> Line<'r> {
             Report::Absent { .. } => "absent",
             Report::Ended { .. } => "ended",
             Report::Removed { .. } => "removed",
-            Report::Relocated { .. } => "relocated",
-            Report::Renamed { .. } => "renamed",
+            Report::Relocated(_) => "relocated",
+            Report::Renamed(_) => "renamed",
             Report::Warning { .. } => "warning",
             Report::Executed { .. } => "executed",
             Report::Missed { .. } => "missed",
@@ -113,17 +113,9 @@ pub(super) enum Report<'r> {
         deleted: Option<Deleted>,
     },
     /// A move that was requested has ended.
-    Relocated {
-        content: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<&'r str>,
-    },
+    Relocated(Placed),
     /// The files of a torrent have new names, or kept their names.
-    Renamed {
-        content: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<&'r str>,
-    },
+    Renamed(Placed),
     /// A problem that ends no torrent.
     Warning { message: &'r str },
     /// A command of `--exec` has ended.
@@ -190,4 +182,12 @@ impl<'r> From<&'r ForeignName> for NameLine<'r> {
             is_content: name.is_content,
         }
     }
+}
+
+/// Where the content of a torrent lies now, and the reason if it could not be changed.
+#[derive(Serialize)]
+pub(super) struct Placed {
+    pub(super) content: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<String>,
 }

@@ -11,7 +11,7 @@ use hashlane_metainfo::{Torrent, masked_text};
 
 use crate::executor::Executed;
 
-use super::json::{Line, Name, Report};
+use super::json::{Line, Name, Placed, Report};
 use super::terminal::Terminal;
 use hashlane_cli::output::json_lines;
 use hashlane_cli::output::text::{self, Escaped, Grouped, Size, count};
@@ -135,24 +135,30 @@ impl Reporter {
             &Event::Ended {
                 torrent,
                 uploaded_bytes,
-            } => {
-                let torrent = self.name(torrent);
-                let report = Report::Ended { uploaded_bytes };
-                self.print(env, Some(torrent), &report, || {
-                    format!("{}: {} sent", torrent.label, Size(uploaded_bytes))
-                })
-            }
+            } => self.ended(env, torrent, uploaded_bytes),
             Event::Removed(removed) => self.removed(env, removed),
             Event::Relocated {
                 torrent,
                 content,
                 error,
-            } => self.relocated(env, *torrent, content, error.as_ref()),
+            } => self.placed(
+                env,
+                *torrent,
+                (content, error.as_ref()),
+                Report::Relocated,
+                "moved to",
+            ),
             Event::Renamed {
                 torrent,
                 content,
                 error,
-            } => self.renamed(env, *torrent, content, error.as_ref()),
+            } => self.placed(
+                env,
+                *torrent,
+                (content, error.as_ref()),
+                Report::Renamed,
+                "renamed in",
+            ),
             Event::Warning { torrent, message } => {
                 let torrent = torrent.map(|torrent| self.name(torrent));
                 self.warning(env, torrent, message)
@@ -168,6 +174,14 @@ impl Reporter {
             // Other events are not printed: the runner handles them.
             _ => Ok(()),
         }
+    }
+
+    fn ended(&self, env: &mut Env, torrent: Identity, uploaded_bytes: u64) -> anyhow::Result<()> {
+        let torrent = self.name(torrent);
+        let report = Report::Ended { uploaded_bytes };
+        self.print(env, Some(torrent), &report, || {
+            format!("{}: {} sent", torrent.label, Size(uploaded_bytes))
+        })
     }
 
     fn removed(&self, env: &mut Env, removed: &RemovedTorrent) -> anyhow::Result<()> {
@@ -202,48 +216,28 @@ impl Reporter {
         Ok(())
     }
 
-    fn relocated(
+    /// Reports the end of a move or a rename of content, which lies there now.
+    fn placed<'r>(
         &self,
         env: &mut Env,
         torrent: Identity,
-        content: &Path,
-        error: Option<&TorrentError>,
+        (content, error): (&Path, Option<&TorrentError>),
+        report: impl FnOnce(Placed) -> Report<'r>,
+        done: &str,
     ) -> anyhow::Result<()> {
         let torrent = self.name(torrent);
-        let error = error.map(ToString::to_string);
-        let report = Report::Relocated {
-            content: content.to_string_lossy().into_owned(),
-            error: error.as_deref(),
-        };
-        let label = torrent.label;
-        match &error {
-            Some(error) if !self.is_json => self.warning(env, Some(torrent), error),
-            _ => self.print(env, Some(torrent), &report, || {
-                format!("{label}: moved to {}", content.display())
-            }),
+        if let Some(error) = error
+            && !self.is_json
+        {
+            return self.warning(env, Some(torrent), &error.to_string());
         }
-    }
-
-    fn renamed(
-        &self,
-        env: &mut Env,
-        torrent: Identity,
-        content: &Path,
-        error: Option<&TorrentError>,
-    ) -> anyhow::Result<()> {
-        let torrent = self.name(torrent);
-        let error = error.map(ToString::to_string);
-        let report = Report::Renamed {
+        let report = report(Placed {
             content: content.to_string_lossy().into_owned(),
-            error: error.as_deref(),
-        };
-        let label = torrent.label;
-        match &error {
-            Some(error) if !self.is_json => self.warning(env, Some(torrent), error),
-            _ => self.print(env, Some(torrent), &report, || {
-                format!("{label}: renamed in {}", content.display())
-            }),
-        }
+            error: error.map(ToString::to_string),
+        });
+        self.print(env, Some(torrent), &report, || {
+            format!("{}: {done} {}", torrent.label, content.display())
+        })
     }
 
     /// Returns the names of a torrent.
