@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use hashlane_files::{Globs, read_limited};
-use hashlane_metainfo::{InfoHashes, Magnet, Names, NamesError, Torrent as Metainfo};
+use hashlane_metainfo::{
+    ContentLayout, InfoHashes, Magnet, Names, NamesError, Torrent as Metainfo,
+};
 use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
 
@@ -305,7 +307,7 @@ pub struct Naming {
     /// [`Event::Renamed`](crate::Event::Renamed) follows.
     pub before: Option<Names>,
     /// Whether content has a folder of its own. Applies only if [`Self::names`] are the torrent's own.
-    pub layout: Layout,
+    pub layout: ContentLayout,
 }
 
 impl Naming {
@@ -319,33 +321,6 @@ impl Naming {
         }
         self.names.check(torrent)?;
         Ok(self.names.clone())
-    }
-}
-
-/// Whether content has a folder of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Layout {
-    /// As the metadata says: a torrent of several files has one.
-    #[default]
-    Original,
-    /// Always. That of a single file has the name of the file without its extension.
-    Subfolder,
-    /// Never.
-    NoSubfolder,
-}
-
-impl Layout {
-    /// Returns the names that content has in this layout.
-    ///
-    /// # Errors
-    /// Those of [`Names::check`].
-    pub fn names(self, torrent: &Metainfo) -> Result<Names, NamesError> {
-        let own = Names::default();
-        match self {
-            Self::Original => Ok(own),
-            Self::Subfolder => own.with_folder(torrent),
-            Self::NoSubfolder => own.without_folder(torrent),
-        }
     }
 }
 

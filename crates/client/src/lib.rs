@@ -87,8 +87,8 @@ pub use command::{Command, Remove, TorrentCommand};
 #[cfg_attr(docsrs, doc(cfg(feature = "http")))]
 pub use config::Http;
 pub use config::{
-    AddError, AddOptions, Additions, Config, Download, Existing, Goal, Layout, Naming, Place,
-    Pulse, ReadMetainfo, Seed, Source, Task,
+    AddError, AddOptions, Additions, Config, Download, Existing, Goal, Naming, Place, Pulse,
+    ReadMetainfo, Seed, Source, Task,
 };
 pub use error::{Absence, Error, NetworkError, TorrentError};
 pub use event::{

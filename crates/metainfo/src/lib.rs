@@ -60,7 +60,7 @@ pub use magnet::{
 };
 pub use masked::{Secrets, masked_text, masked_url, masked_web_seed};
 pub use metadata::{Metadata, MetadataRef, OtherKey, Text, Tier};
-pub use names::{Names, NamesError, Top};
+pub use names::{ContentLayout, Names, NamesError, Top};
 pub use path::{
     ComponentError, Components, MAX_PATH_DEPTH, Naming, PathComponent, TorrentPath, needs_escape,
 };

@@ -20,6 +20,38 @@ pub struct Names {
     files: BTreeMap<u32, String>,
 }
 
+/// Whether content has a folder of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
+pub enum ContentLayout {
+    /// As the metadata says: a torrent of several files has one.
+    #[default]
+    Original,
+    /// Always. That of a single file has the name of the file without its extension.
+    Subfolder,
+    /// Never.
+    NoSubfolder,
+}
+
+impl ContentLayout {
+    /// Returns the names that content has in this layout.
+    ///
+    /// # Errors
+    /// Those of [`Names::check`].
+    pub fn names(self, torrent: &Torrent) -> Result<Names, NamesError> {
+        let own = Names::default();
+        match self {
+            Self::Original => Ok(own),
+            Self::Subfolder => own.with_folder(torrent),
+            Self::NoSubfolder => own.without_folder(torrent),
+        }
+    }
+}
+
 /// The name of the content: the file of a single-file torrent, or the folder of the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Top {

@@ -11,6 +11,7 @@
 //! | [`TorrentPath`] | a list of components |
 //! | [`Files`], [`File`] | a list of files; a map of the file's properties |
 //! | [`PieceIndex`] | a number |
+//! | [`ContentLayout`](crate::ContentLayout) | `original`, `subfolder` or `no_subfolder` |
 //!
 //! Everything that is deserialized passes the checks of its constructor or parser. Values that are only valid as parts
 //! of something else are only serialized: paths and files are parts of a [`Torrent`], and piece indexes of [`Lengths`].

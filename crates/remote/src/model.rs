@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hashlane_metainfo::InfoHashes;
+use hashlane_metainfo::{ContentLayout, InfoHashes};
 
 /// A client that programs control. Its methods may block: the protocols call them on threads for that.
 pub trait Control: Send + Sync + 'static {
@@ -313,7 +313,7 @@ pub struct NewTorrent {
     /// The name that programs show; `None` for the one in the metadata.
     pub name: Option<String>,
     /// Whether the content has a folder of its own.
-    pub layout: Layout,
+    pub layout: ContentLayout,
     /// The category. It exists.
     pub category: Option<String>,
     /// Labels.
@@ -338,7 +338,7 @@ impl NewTorrent {
             folder: None,
             is_paused: None,
             name: None,
-            layout: Layout::default(),
+            layout: ContentLayout::default(),
             category: None,
             labels: Vec::new(),
             limits: Limits::default(),
@@ -348,18 +348,6 @@ impl NewTorrent {
             priorities: Vec::new(),
         }
     }
-}
-
-/// Whether the content of a torrent has a folder of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Layout {
-    /// As the metadata says: a torrent of several files has one.
-    #[default]
-    Original,
-    /// Always.
-    Subfolder,
-    /// Never.
-    NoSubfolder,
 }
 
 /// The categories and labels of a client.

@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hashlane_metainfo::{Names, Top};
+use hashlane_metainfo::{ContentLayout, Names, Top};
 use serde::{Deserialize, Serialize};
 
 /// What a person chose for a torrent. Nothing of it says which bytes are present.
@@ -21,7 +21,7 @@ pub struct Choices {
     /// The name that is shown; `None` for that of the metadata or the link.
     pub title: Option<String>,
     /// Whether the content has a folder of its own. Applies only if [`Self::names`] are the torrent's own.
-    pub layout: Layout,
+    pub layout: ContentLayout,
     /// Names of the content that are not the torrent's own.
     pub names: Names,
     /// The names that the content had before, until its files have been renamed.
@@ -53,7 +53,7 @@ impl Choices {
             place,
             move_to: None,
             title: None,
-            layout: Layout::default(),
+            layout: ContentLayout::default(),
             names: Names::default(),
             names_before: None,
             goal: Goal::default(),
@@ -151,19 +151,6 @@ impl<T> Target<T> {
     }
 }
 
-/// Whether content has a folder of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Layout {
-    /// As the metadata says: a torrent of several files has one.
-    #[default]
-    Original,
-    /// Always.
-    Subfolder,
-    /// Never.
-    NoSubfolder,
-}
-
 /// Rate limits in bytes per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -205,7 +192,7 @@ struct Fields {
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
     #[serde(skip_serializing_if = "is_default")]
-    layout: Layout,
+    layout: ContentLayout,
     #[serde(skip_serializing_if = "Option::is_none")]
     category: Option<String>,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
@@ -463,7 +450,7 @@ mod tests {
         let choices = Choices {
             move_to: Some("/new".into()),
             title: Some("a \"title\"".to_owned()),
-            layout: Layout::NoSubfolder,
+            layout: ContentLayout::NoSubfolder,
             names: Names::new(Top::None, [(7, "b/c d".to_owned())].into()).unwrap(),
             names_before: Some(Names::new(Top::Named("x".into()), BTreeMap::new()).unwrap()),
             goal: Goal {

@@ -32,7 +32,7 @@ mod order;
 mod store;
 mod totals;
 
-pub use choices::{Choices, Goal, Layout, Limits, Place, Priorities, Target};
+pub use choices::{Choices, Goal, Limits, Place, Priorities, Target};
 pub use entry::{Entry, Metainfo};
 pub use error::StoreError;
 pub use groups::{Category, Groups};

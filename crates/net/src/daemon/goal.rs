@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashlane_cli::output::text::Size;
-use hashlane_client::{Download, Goal, Layout, Limits, Naming, Seed, SeedLimits, Source};
+use hashlane_client::{Download, Goal, Limits, Naming, Seed, SeedLimits, Source};
 use hashlane_metainfo::{Names, Torrent};
 use hashlane_store::{Choices, Entry, Metainfo, Place, TorrentTotals};
 
@@ -65,11 +65,7 @@ pub(super) fn naming(choices: &Choices) -> Naming {
     Naming {
         names: choices.names.clone(),
         before: choices.names_before.clone(),
-        layout: match choices.layout {
-            hashlane_store::Layout::Original => Layout::Original,
-            hashlane_store::Layout::Subfolder => Layout::Subfolder,
-            hashlane_store::Layout::NoSubfolder => Layout::NoSubfolder,
-        },
+        layout: choices.layout,
     }
 }
 

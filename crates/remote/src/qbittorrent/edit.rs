@@ -1,15 +1,15 @@
 //! Methods that change torrents, categories and labels.
 
 use axum::http::StatusCode;
-use hashlane_metainfo::is_url;
+use hashlane_metainfo::{ContentLayout, is_url};
 
 use super::call::{Answer, Call, done};
 use super::client::queues;
 use super::request::{Failure, Form};
 use crate::check::{absolute, link, relative_path};
 use crate::model::{
-    Category, Change, Goal, GroupChange, Layout, Limits, NewTorrent, Priority, QueueMove, Refusal,
-    Source, Torrent,
+    Category, Change, Goal, GroupChange, Limits, NewTorrent, Priority, QueueMove, Refusal, Source,
+    Torrent,
 };
 use crate::trackers::Tiers;
 
@@ -159,9 +159,9 @@ fn options(form: &Form) -> Result<NewTorrent, Failure> {
         return Err(refused("cookie"));
     }
     let layout = match form.text("contentLayout") {
-        None | Some("Original") => Layout::Original,
-        Some("Subfolder") => Layout::Subfolder,
-        Some("NoSubfolder") => Layout::NoSubfolder,
+        None | Some("Original") => ContentLayout::Original,
+        Some("Subfolder") => ContentLayout::Subfolder,
+        Some("NoSubfolder") => ContentLayout::NoSubfolder,
         Some(_) => {
             let layouts = "Original, Subfolder or NoSubfolder";
             return Err(Failure::bad("contentLayout", layouts));

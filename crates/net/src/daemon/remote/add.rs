@@ -3,9 +3,9 @@
 use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
 
-use hashlane_metainfo::{Magnet, Torrent as ParsedTorrent};
-use hashlane_remote::model::{self, Added, NewTorrent, Refusal, Source};
-use hashlane_store::{Choices, Layout, Place};
+use hashlane_metainfo::{ContentLayout, Magnet, Torrent as ParsedTorrent};
+use hashlane_remote::model::{Added, NewTorrent, Refusal, Source};
+use hashlane_store::{Choices, Place};
 
 use super::change::goal;
 use super::{Remote, client_priority, unsupported};
@@ -23,7 +23,7 @@ impl Remote {
                 let metainfo = ParsedTorrent::parse(bytes).map_err(|error| invalid(&error))?;
                 let names = naming(&choices).of(&metainfo);
                 choices.names = names.map_err(|error| invalid(&error))?;
-                choices.layout = Layout::Original;
+                choices.layout = ContentLayout::Original;
                 if let Some(wanted) = &new.wanted {
                     priorities::select(&mut choices.priorities, &metainfo, wanted);
                 }
@@ -71,11 +71,7 @@ impl Remote {
         let mut choices = Choices {
             goal: goal(&new.limits),
             title: new.name.clone(),
-            layout: match new.layout {
-                model::Layout::Original => Layout::Original,
-                model::Layout::Subfolder => Layout::Subfolder,
-                model::Layout::NoSubfolder => Layout::NoSubfolder,
-            },
+            layout: new.layout,
             category: new.category.clone(),
             labels: new.labels.iter().cloned().collect(),
             limits: hashlane_store::Limits {

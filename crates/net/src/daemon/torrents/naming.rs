@@ -6,7 +6,8 @@
 use std::path::PathBuf;
 
 use hashlane_client::{Activity, Metainfo, Names, TorrentHandle};
-use hashlane_store::{Choices, Layout, Name, Place, StoreError};
+use hashlane_metainfo::ContentLayout;
+use hashlane_store::{Choices, Name, Place, StoreError};
 
 use super::Torrents;
 use crate::daemon::goal::naming;
@@ -59,7 +60,7 @@ impl Torrents {
         let choices = Choices {
             names,
             names_before: Some(before),
-            layout: Layout::Original,
+            layout: ContentLayout::Original,
             ..entry.choices.clone()
         };
         let updated = self.store.update(name, choices);

@@ -1,6 +1,7 @@
 //! Methods that change torrents, categories and labels.
 
-use hashlane_remote::model::{Change, Goal, Layout, Limits, Priority, QueueMove};
+use hashlane_metainfo::ContentLayout;
+use hashlane_remote::model::{Change, Goal, Limits, Priority, QueueMove};
 use serde_json::{Value, json};
 
 use super::{LINKED, MAGNET, MAX_METAINFO_LEN, Served, demo, multipart, text_of};
@@ -37,7 +38,7 @@ fn torrents_are_added_with_their_choices() {
         [(1, Change::Queue(QueueMove::Top))]
     );
     let new = served.client.added();
-    assert_eq!(new.layout, Layout::Subfolder);
+    assert_eq!(new.layout, ContentLayout::Subfolder);
     let limits = Limits {
         max_down: Some(1000),
         max_up: None,
