@@ -94,7 +94,7 @@ pub unsafe extern "C" fn hashlane_engine_new(
 /// `engine` comes from `hashlane_engine_new()`, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_engine_free(engine: *mut Engine) {
-    // SAFETY: `engine` is null or a handle that nobody uses from now on.
+    // SAFETY: `engine` is null or a handle that is not used again.
     unsafe { border::free(engine) }
 }
 

@@ -164,6 +164,6 @@ pub unsafe extern "C" fn hashlane_hasher_clone(
 /// `hasher` comes from this library, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hasher_free(hasher: *mut Hasher) {
-    // SAFETY: `hasher` is null or a handle that nobody uses from now on.
+    // SAFETY: `hasher` is null or a handle that is not used again.
     unsafe { border::free(hasher) }
 }

@@ -127,7 +127,7 @@ pub unsafe extern "C" fn hashlane_hmac_key_new(
 /// `key` comes from `hashlane_hmac_key_new()`, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hmac_key_free(key: *mut HmacKey) {
-    // SAFETY: `key` is null or a handle that nobody uses from now on.
+    // SAFETY: `key` is null or a handle that is not used again.
     unsafe { border::free(key) }
 }
 
@@ -332,6 +332,6 @@ pub unsafe extern "C" fn hashlane_mac_verify_truncated(
 /// `hmac` comes from `hashlane_mac_new()`, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_mac_free(hmac: *mut MacInProgress) {
-    // SAFETY: `hmac` is null or a handle that nobody uses from now on.
+    // SAFETY: `hmac` is null or a handle that is not used again.
     unsafe { border::free(hmac) }
 }

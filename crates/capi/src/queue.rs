@@ -327,6 +327,6 @@ pub unsafe extern "C" fn hashlane_queue_flush(queue: *mut LaneQueue) -> Error {
 /// `queue` comes from `hashlane_queue_new()`, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_queue_free(queue: *mut LaneQueue) {
-    // SAFETY: `queue` is null or a handle that nobody uses from now on.
+    // SAFETY: `queue` is null or a handle that is not used again.
     unsafe { border::free(queue) }
 }

@@ -101,7 +101,7 @@ pub unsafe extern "C" fn hashlane_torrent_parse(
 /// is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_torrent_free(torrent: *mut Torrent) {
-    // SAFETY: `torrent` is null or a handle that nobody uses from now on.
+    // SAFETY: `torrent` is null or a handle that is not used again.
     unsafe { border::free(torrent) }
 }
 

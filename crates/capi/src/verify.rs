@@ -222,7 +222,7 @@ pub unsafe extern "C" fn hashlane_torrent_verify(
 /// `report` comes from `hashlane_torrent_verify()`, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_report_free(report: *mut Report) {
-    // SAFETY: `report` is null or a handle that nobody uses from now on.
+    // SAFETY: `report` is null or a handle that is not used again.
     unsafe { border::free(report) }
 }
 

@@ -113,7 +113,7 @@ pub(crate) fn serve(
         address: http.address,
         error,
     })?;
-    if matches!(http.auth, Auth::Nobody) {
+    if matches!(http.auth, Auth::Off) {
         events.send(Event::Warning {
             torrent: None,
             message: format!("{}: {EVERYBODY}", server.url()),

@@ -384,7 +384,7 @@ mod tests {
         assert!(slow.0.lock().last.is_empty());
     }
 
-    /// Torrents that come and go while nobody reads leave no more events than a queue has places.
+    /// Torrents that come and go while the subscriber does not read leave no more events than a queue has places.
     #[test]
     fn removed_torrents_do_not_fill_the_memory() {
         let subscribers = Arc::new(Subscribers::default());

@@ -100,7 +100,7 @@ pub(crate) fn auth(
         (true, true) => {
             anyhow::bail!("--insecure-no-auth: not together with --http-token-file and --http-user")
         }
-        (true, false) => Some(Auth::Nobody),
+        (true, false) => Some(Auth::Off),
         (false, true) => Some(Auth::Credentials(Credentials { token, login })),
         (false, false) => None,
     })

@@ -111,7 +111,7 @@ impl Access {
                 }
                 (credentials.clone(), Rights::Nothing)
             }
-            Auth::Nobody => {
+            Auth::Off => {
                 tracing::warn!(%address, "{EVERYBODY}");
                 (Credentials::default(), Rights::Change)
             }
@@ -493,7 +493,7 @@ mod tests {
         };
         assert_eq!(rights(&proxy), Rights::Nothing);
         let open = Http {
-            auth: Auth::Nobody,
+            auth: Auth::Off,
             ..local.clone()
         };
         assert_eq!(rights(&open), Rights::Change);

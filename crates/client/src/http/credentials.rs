@@ -15,7 +15,7 @@ const MIN_TOKEN_LEN: usize = 16;
 
 /// The warning of a server without authentication.
 pub const EVERYBODY: &str =
-    "everybody who reaches this address controls the client, because nobody has to log in";
+    "everybody who reaches this address controls the client, because there is no login";
 
 /// Who may use the API.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,7 @@ pub enum Auth {
     /// Those who have one of these credentials, for reading too.
     Credentials(Credentials),
     /// Everybody who can reach the address.
-    Nobody,
+    Off,
 }
 
 /// What programs and people show to be allowed to use the API. At least one of them is present.

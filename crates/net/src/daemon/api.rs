@@ -46,7 +46,7 @@ pub(super) fn serve(
             login: None,
         }),
     };
-    if matches!(auth, Auth::Nobody) {
+    if matches!(auth, Auth::Off) {
         env.error(&format!("warning: --http {address}: {EVERYBODY}"));
     }
     let folder = daemon.dir.iter();
