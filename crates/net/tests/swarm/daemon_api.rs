@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -78,6 +78,15 @@ impl Api {
         )
     }
 
+    /// Adds `tree` and `file.bin`, and returns their .torrent files.
+    fn add_two_paused(&self, content: &Content) -> [PathBuf; 2] {
+        let torrents = ["tree", "file.bin"].map(|name| content.torrent(name, "v1"));
+        for torrent in &torrents {
+            assert_eq!(self.add(torrent, "paused=true").status, 201);
+        }
+        torrents
+    }
+
     #[track_caller]
     fn wait_until(&self, key: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         let mut one = Value::Null;
@@ -90,7 +99,7 @@ impl Api {
 }
 
 /// Returns a place with a state folder and a folder for downloads.
-fn places() -> (tempfile::TempDir, std::path::PathBuf, std::path::PathBuf) {
+fn places() -> (tempfile::TempDir, PathBuf, PathBuf) {
     let (place, state) = folder();
     let downloads = place.path().join("downloads");
     fs::create_dir(&downloads).unwrap();
@@ -486,12 +495,9 @@ fn the_daemon_asks_for_credentials() {
 #[test]
 fn events_continue_after_a_disconnection() {
     let content = Content::new();
-    let torrents = ["tree", "file.bin"].map(|name| content.torrent(name, "v1"));
     let (_place, state, downloads) = places();
     let api = Api::start(&state, &downloads, &[]);
-    for torrent in &torrents {
-        assert_eq!(api.add(torrent, "paused=true").status, 201);
-    }
+    api.add_two_paused(&content);
     api.wait_until("0", |one| one["activity"] == "paused");
     api.wait_until("1", |one| one["activity"] == "paused");
     // Returns the next event with its name.
@@ -547,12 +553,9 @@ fn events_continue_after_a_disconnection() {
 #[test]
 fn batches() {
     let content = Content::new();
-    let torrents = ["tree", "file.bin"].map(|name| content.torrent(name, "v1"));
     let (_place, state, downloads) = places();
     let api = Api::start(&state, &downloads, &[]);
-    for torrent in &torrents {
-        assert_eq!(api.add(torrent, "paused=true").status, 201);
-    }
+    let torrents = api.add_two_paused(&content);
     let hash = shown(&torrents[0])["info_hash_v1"]
         .as_str()
         .unwrap()
@@ -664,7 +667,7 @@ fn requests(address: SocketAddr, bearer: &str, n: usize) -> usize {
     n_right
 }
 
-/// Nobody serves the page to other machines without a login by mistake.
+/// The page is not served to other machines without a login by mistake.
 #[test]
 fn get_and_seed_warn_about_a_missing_login() {
     let content = Content::new();

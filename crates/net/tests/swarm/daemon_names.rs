@@ -86,6 +86,21 @@ impl Served {
             .collect()
     }
 
+    /// Serves a copy of content as a torrent of this version.
+    fn copy_of(
+        content: &Content,
+        (name, version): (&str, &str),
+        state: &Path,
+        downloads: &Path,
+    ) -> Self {
+        copy(content, name, downloads);
+        let torrent = content.torrent(name, version);
+        let served = Self::start(state, downloads);
+        served.daemon.done(["add", torrent.to_str().unwrap()]);
+        served.wait_for_content();
+        served
+    }
+
     fn wait_for_content(&self) {
         self.daemon.wait_until("serving", |torrent| {
             torrent["activity"] == "serving" && torrent["complete"] == true
@@ -120,13 +135,9 @@ fn same(one: &Path, other: &Path) {
 #[test]
 fn renamed_files_and_folders_last() {
     let content = Content::new();
-    let torrent = content.torrent("tree", "hybrid");
     let (place, state) = folder();
     let downloads = place.path().join("downloads");
-    copy(&content, "tree", &downloads);
-    let served = Served::start(&state, &downloads);
-    served.daemon.done(["add", torrent.to_str().unwrap()]);
-    served.wait_for_content();
+    let served = Served::copy_of(&content, ("tree", "hybrid"), &state, &downloads);
     let hash = served.hash();
     let is_at = |path: &str, from: &str| {
         wait_for(|| downloads.join(path).exists());
@@ -183,13 +194,9 @@ fn renamed_files_and_folders_last() {
 #[test]
 fn an_interrupted_rename_is_continued() {
     let content = Content::new();
-    let torrent = content.torrent("tree", "v1");
     let (place, state) = folder();
     let downloads = place.path().join("downloads");
-    copy(&content, "tree", &downloads);
-    let served = Served::start(&state, &downloads);
-    served.daemon.done(["add", torrent.to_str().unwrap()]);
-    served.wait_for_content();
+    let served = Served::copy_of(&content, ("tree", "v1"), &state, &downloads);
     let hash = served.hash();
     served.daemon.kill();
     let toml = state.join(format!("torrents/{hash}.toml"));
@@ -399,13 +406,9 @@ fn trackers_are_changed_for_good() {
 #[test]
 fn a_torrent_that_sends_nothing_is_paused() {
     let content = Content::new();
-    let torrent = content.torrent("file.bin", "v1");
     let (place, state) = folder();
     let downloads = place.path().join("downloads");
-    copy(&content, "file.bin", &downloads);
-    let served = Served::start(&state, &downloads);
-    served.daemon.done(["add", torrent.to_str().unwrap()]);
-    served.wait_for_content();
+    let served = Served::copy_of(&content, ("file.bin", "v1"), &state, &downloads);
     let hash = served.hash();
     let limits = [
         ("hashes", hash.as_str()),

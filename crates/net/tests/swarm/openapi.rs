@@ -96,14 +96,20 @@ fn answers_are_as_described() {
     }
 }
 
-/// Malformed numbers and queries, and a body that does not arrive, have the statuses of the description.
-#[test]
-fn malformed_requests_are_as_described() {
-    let content = Content::new();
+/// Returns the page of a seed of the content.
+fn seeding(content: &Content) -> Page {
     let torrent = content.torrent("tree", "v1");
     let options = ["--http", "0"];
     let page = Page::of(Peer::seed_with(&[&torrent], content.path(), &options));
     page.peer.wait_for_line("verified");
+    page
+}
+
+/// Malformed numbers and queries, and a body that does not arrive, have the statuses of the description.
+#[test]
+fn malformed_requests_are_as_described() {
+    let content = Content::new();
+    let page = seeding(&content);
     let description = description();
     for (method, path, operation) in operations(&description) {
         let method = method.to_uppercase();
@@ -148,10 +154,7 @@ fn malformed_requests_are_as_described() {
 #[test]
 fn answers_with_content_are_as_described() {
     let content = Content::new();
-    let torrent = content.torrent("tree", "v1");
-    let options = ["--http", "0"];
-    let page = Page::of(Peer::seed_with(&[&torrent], content.path(), &options));
-    page.peer.wait_for_line("verified");
+    let page = seeding(&content);
     let description = description();
     let folder = content.path().display();
     let unknown = "1".repeat(40);
