@@ -40,6 +40,18 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Returns the bytes of content received and sent by these torrents since they were added to the client.
+    pub fn exchanged(&self) -> (u64, u64) {
+        self.torrents
+            .iter()
+            .fold((0, 0), |(received, sent), torrent| {
+                (
+                    received + torrent.downloaded_bytes,
+                    sent + torrent.uploaded_bytes,
+                )
+            })
+    }
+
     /// Returns the torrent of a key. Several torrents have the same info-hash if all but the last have ended; then
     /// returns the last one.
     pub fn find(&self, key: TorrentKey) -> Option<&Arc<TorrentSnapshot>> {

@@ -144,18 +144,18 @@ impl GoalRequest {
     }
 }
 
-/// Changes a torrent. May block.
-fn change(state: &State, key: TorrentKey, change: Change) -> Result<(), Refusal> {
+/// Returns the number of a torrent.
+fn number_of(state: &State, key: TorrentKey) -> Result<usize, Refusal> {
     let found = state.service.find(key).ok_or(Refusal::Absent)?;
-    state.service.change(found.torrent.identity.number, change)
+    Ok(found.torrent.identity.number)
 }
 
 /// Does what a request asks for one torrent.
 async fn act(state: State, key: TorrentKey, action: Action) -> Response {
     let done = state.blocking(move |state| {
         // An unknown torrent is reported before a value that cannot be used.
-        state.service.find(key).ok_or(Refusal::Absent)?;
-        change(state, key, action.check(state)?)
+        let number = number_of(state, key)?;
+        state.service.change(number, action.check(state)?)
     });
     answer(done.await)
 }
@@ -333,7 +333,8 @@ pub(super) async fn batch(
         let results = torrents.into_iter().map(|torrent| {
             let key = torrent.parse::<TorrentKey>();
             let key = key.map_err(|error| Refusal::Invalid(error.to_string()));
-            let changed = key.and_then(|key| change(state, key, to_do.clone()));
+            let number = key.and_then(|key| number_of(state, key));
+            let changed = number.and_then(|number| state.service.change(number, to_do.clone()));
             let refusal = changed.err();
             let status = refusal
                 .as_ref()

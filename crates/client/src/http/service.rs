@@ -350,14 +350,7 @@ impl Service for PlainClient {
     }
 
     fn statistics(&self) -> Statistics {
-        let snapshot = self.snapshot();
-        let sum = |of: fn(&TorrentSnapshot) -> u64| {
-            snapshot.torrents.iter().map(|torrent| of(torrent)).sum()
-        };
-        let (downloaded, uploaded) = (
-            sum(|torrent| torrent.downloaded_bytes),
-            sum(|torrent| torrent.uploaded_bytes),
-        );
+        let (downloaded, uploaded) = self.snapshot().exchanged();
         Statistics {
             downloaded,
             uploaded,

@@ -775,15 +775,7 @@ impl Torrents {
 
     /// Returns the bytes of content received and sent since the start.
     pub(super) fn exchanged(&self) -> (u64, u64) {
-        let all = self.all();
-        all.torrents
-            .iter()
-            .fold((0, 0), |(received, sent), torrent| {
-                (
-                    received + torrent.downloaded_bytes,
-                    sent + torrent.uploaded_bytes,
-                )
-            })
+        self.all().exchanged()
     }
 
     fn check_running(&self) -> Result<(), String> {
