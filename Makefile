@@ -96,11 +96,11 @@ build-lib: ## Build the C library, target/release/libhashlane.so and libhashlane
 	$(CARGO) build --release --package hashlane-capi
 	touch -c $(LIBRARY)/libhashlane.so $(LIBRARY)/libhashlane.a
 
-libmd: ## Build the replacement of libmd, target/release/libmd.so.0 (docs/libmd.md)
+libmd: ## Build the replacement of libmd, target/release/libmd.so.0 (docs/reference/libmd.md)
 	$(CARGO) build --release --package hashlane-libmd
 	crates/libmd/link target/release/libhashlane_md.a target/release/libmd.so.0
 
-pkcs11: ## Build the PKCS#11 module, target/release/libhashlane_pkcs11.so (docs/pkcs11.md)
+pkcs11: ## Build the PKCS#11 module, target/release/libhashlane_pkcs11.so (docs/reference/pkcs11.md)
 	$(CARGO) build --release --package hashlane-pkcs11
 	touch -c $(LIBRARY)/libhashlane_pkcs11.so
 

@@ -41,7 +41,7 @@ Programs of Solaris, also called by a link of their name:
 Configuration:
   Options are read from the file of --config or HASHLANE_CONFIG, or else from
   ~/.config/hashlane/config.toml and /etc/hashlane/config.toml. `hashlane config`
-  shows the values in force; docs/config.md describes the files.
+  shows the values in force; docs/reference/config.md describes the files.
 
 Environment:
   HASHLANE_BACKEND  name of the only hash backend to use; `hashlane kernels` lists the names
@@ -248,6 +248,9 @@ impl Command {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
 
     /// The letter of each option, the same in every command.
@@ -391,17 +394,23 @@ mod tests {
 
     #[test]
     fn the_command_line_accepts_the_examples_of_readme_and_guides() {
-        let pages = [
-            include_str!("../../../README.md"),
-            include_str!("../../../docs/checksums.md"),
-            include_str!("../../../docs/config.md"),
-            include_str!("../../../docs/create.md"),
-            include_str!("../../../docs/daemon.md"),
-            include_str!("../../../docs/download.md"),
-            include_str!("../../../docs/import.md"),
-            include_str!("../../../docs/recover.md"),
-            include_str!("../../../docs/verify.md"),
-        ];
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut folders = vec![root.join("docs")];
+        let mut pages = vec![root.join("README.md")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "md") {
+                    pages.push(path);
+                }
+            }
+        }
+        let pages: Vec<_> = pages
+            .iter()
+            .map(|page| fs::read_to_string(page).unwrap())
+            .collect();
         let lines = pages.iter().flat_map(|page| page.lines());
         let examples = lines.filter_map(|line| line.strip_prefix("$ "));
         let examples: Vec<_> = examples

@@ -80,7 +80,7 @@ enum Io {
 /// The file of the configuration.
 #[derive(Debug, Args)]
 pub struct ConfigFile {
-    /// Configuration file to read instead of the user's and the system's file, `/dev/null` for none; docs/config.md
+    /// Configuration file to read instead of the user's and the system's file, `/dev/null` for none; docs/reference/config.md
     /// describes the keys
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -106,7 +106,7 @@ impl Switch for Arg {
 /// The form of the result.
 #[derive(Debug, Args)]
 pub struct Json {
-    /// Print JSON lines; docs/json.md describes them
+    /// Print JSON lines; docs/reference/json.md describes them
     #[arg(long)]
     pub json: bool,
 

@@ -1,5 +1,5 @@
 //! The SHA-1 and SHA-256 functions of libmd, with the same names and contexts, for programs that
-//! are already compiled. `docs/libmd.md` describes their use.
+//! are already compiled. `docs/reference/libmd.md` describes their use.
 //!
 //! # Modules
 //!

@@ -2,7 +2,7 @@
 //!
 //! A record says that the command has succeeded for a torrent's content, so that it does not run again when the program
 //! finds the content complete. Without the record, a kill between the download and the end of the command would lose the
-//! command. docs/formats.md describes the record.
+//! command. docs/reference/formats.md describes the record.
 
 use std::fs::{self, DirBuilder};
 use std::io;

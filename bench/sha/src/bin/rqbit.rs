@@ -1,4 +1,4 @@
-//! Measures the adapter of `docs/adopting.md` beside aws-lc-rs, which rqbit can be compiled with, and
+//! Measures the adapter of `docs/guides/adopting.md` beside aws-lc-rs, which rqbit can be compiled with, and
 //! `RustCrypto`.
 //!
 //! `cargo run --release --manifest-path bench/sha/Cargo.toml --bin rqbit`

@@ -1,4 +1,4 @@
-/* The library after fork: what docs/c.md allows works in the child, and a handle in use by another call is busy there. */
+/* The library after fork: what docs/reference/c.md allows works in the child, and a handle in use by another call is busy there. */
 #include <hashlane.h>
 #include <pthread.h>
 #include <sys/wait.h>

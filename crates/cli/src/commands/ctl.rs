@@ -39,7 +39,7 @@ pub(crate) struct Ctl {
     #[arg(long, value_name = "DIR", global = true)]
     state: Option<PathBuf>,
 
-    /// Print JSON lines; docs/json.md describes them
+    /// Print JSON lines; docs/reference/json.md describes them
     #[arg(long, global = true)]
     json: bool,
 

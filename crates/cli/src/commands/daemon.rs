@@ -22,7 +22,7 @@ Exit status:
 /// Download and serve torrents in the background, until SIGTERM
 ///
 /// The torrents are those of the state folder. `hashlane ctl` adds, lists and removes them while the daemon runs. Their
-/// content is verified at each start. A kill loses no change that `hashlane ctl` reported. docs/daemon.md describes the
+/// content is verified at each start. A kill loses no change that `hashlane ctl` reported. docs/reference/daemon.md describes the
 /// folder, and a unit of systemd.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]

@@ -705,7 +705,7 @@ fn unknown_commands_and_invalid_arguments_of_config() {
 
 #[test]
 fn the_guide_lists_every_key() {
-    let guide = include_str!("../../../../docs/config.md");
+    let guide = include_str!("../../../../docs/reference/config.md");
     let rows = guide.lines().filter_map(|line| line.strip_prefix("| `["));
     let mut listed: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for row in rows {

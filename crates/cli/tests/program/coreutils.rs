@@ -145,11 +145,11 @@ fn shell(line: &str, folder: &Path) -> Ended {
     }
 }
 
-/// docs/checksums.md describes the difference to GNU's programs in other locales.
+/// docs/reference/checksums.md describes the difference to GNU's programs in other locales.
 #[test]
 fn messages_are_those_of_the_locale_c_in_every_locale() {
     let quoted = r"'caf'$'\303\251'";
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/checksums.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/checksums.md");
     assert!(fs::read_to_string(page).unwrap().contains(quoted));
     for locale in ["C", "C.UTF-8", "de_DE.UTF-8"] {
         let mut command = Command::new(ours());

@@ -243,7 +243,7 @@ fn copy_demo(scratch: &Scratch, to: &str) {
 #[test]
 fn configuration() {
     check(&Page {
-        name: "docs/config.md",
+        name: "docs/reference/config.md",
         prepare: |scratch, _| {
             scratch.write("linux", vec![1; 65536]);
             scratch.prepare("hashlane create linux");
@@ -299,7 +299,7 @@ fn readme() {
 #[test]
 fn checksums() {
     check(&Page {
-        name: "docs/checksums.md",
+        name: "docs/reference/checksums.md",
         prepare: |scratch, _| {
             for i in 1..=3 {
                 scratch.write(&format!("photos/{i}.jpg"), format!("{i}"));
@@ -329,7 +329,7 @@ fn checksums() {
 #[test]
 fn import() {
     check(&Page {
-        name: "docs/import.md",
+        name: "docs/reference/import.md",
         prepare: |scratch, _| {
             let session = |name: &str| crate::import::session(name).canonicalize().unwrap();
             let config = scratch.root.path().join("home/.config");
@@ -360,7 +360,7 @@ fn import() {
 #[test]
 fn verify() {
     check(&Page {
-        name: "docs/verify.md",
+        name: "docs/reference/verify.md",
         prepare: |scratch, _| {
             for name in ["linux", "disk.img", "downloads/linux"] {
                 scratch.write(name, vec![1; 65536]);
@@ -425,7 +425,7 @@ fn verify() {
 fn recover() {
     const ADDRESS: &str = "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71  (Bitcoin address, 1...)";
     check(&Page {
-        name: "docs/recover.md",
+        name: "docs/reference/recover.md",
         prepare: |scratch, _| scratch.write("my-addresses", "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71"),
         has_alternatives: false,
         verdicts: &[
@@ -470,7 +470,7 @@ fn recover() {
     });
 }
 
-/// The verdicts of docs/create.md.
+/// The verdicts of docs/reference/create.md.
 const CREATE: &[Verdict] = &[
     ("hashlane create folder", 0, "", "folder.torrent"),
     (
@@ -590,7 +590,7 @@ const CREATE: &[Verdict] = &[
 #[test]
 fn create() {
     check(&Page {
-        name: "docs/create.md",
+        name: "docs/reference/create.md",
         prepare: |scratch, command| {
             for name in [
                 "folder/a.txt",
@@ -602,7 +602,7 @@ fn create() {
                 scratch.write(name, "a");
             }
             fs::create_dir(scratch.path("torrents")).unwrap();
-            let text = text_of("docs/create.md");
+            let text = text_of("docs/reference/create.md");
             let preset = blocks(&text, "toml").into_iter().flatten();
             let preset = preset.collect::<Vec<_>>().join("\n");
             assert!(

@@ -142,7 +142,7 @@ fn nothing_to_change() {
     );
 }
 
-/// The line of `edit --json`; see docs/json.md.
+/// The line of `edit --json`; see docs/reference/json.md.
 #[derive(Debug, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Edited {

@@ -1,4 +1,4 @@
-//! The types of docs/json.md, by command. Fields that are not documented are rejected.
+//! The types of docs/reference/json.md, by command. Fields that are not documented are rejected.
 
 mod create;
 mod import;

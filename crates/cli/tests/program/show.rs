@@ -192,7 +192,7 @@ fn refusals() {
     }
 }
 
-/// The line of `magnet --json`; see docs/json.md.
+/// The line of `magnet --json`; see docs/reference/json.md.
 #[derive(Debug, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MagnetLink {

@@ -1,5 +1,5 @@
 //! Records of verified content, outside the content: the pieces that were present, and the size and the time of
-//! modification of each file. docs/formats.md describes the format.
+//! modification of each file. docs/reference/formats.md describes the format.
 //!
 //! A record ends with its SHA-256, so that damage is noticed. A record that other users could have written is not used.
 //! The torrent determines the maximum length to read, and every value is checked. Its pieces are trusted only while the

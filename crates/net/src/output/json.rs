@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use hashlane_client::{Deletion, ForeignName, Identity};
 use serde::Serialize;
 
-/// A JSON line; see docs/json.md.
+/// A JSON line; see docs/reference/json.md.
 #[derive(Serialize)]
 pub(super) struct Line<'r> {
     #[serde(rename = "type")]

@@ -1,4 +1,4 @@
-//! The HTTP API is as docs/openapi.json describes it.
+//! The HTTP API is as docs/reference/openapi.json describes it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ fn workspace() -> &'static Path {
 }
 
 fn description() -> Value {
-    let text = fs::read(workspace().join("docs/openapi.json")).unwrap();
+    let text = fs::read(workspace().join("docs/reference/openapi.json")).unwrap();
     serde_json::from_slice(&text).unwrap()
 }
 

@@ -1,4 +1,4 @@
-//! The page behind a proxy with TLS, with the configurations in docs/http.md.
+//! The page behind a proxy with TLS, with the configurations in docs/reference/http.md.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ const ORIGIN: &str = "https://torrents.example";
 
 /// Returns the code block of this language in the guide.
 fn example(language: &str) -> String {
-    let guide = include_str!("../../../../docs/http.md");
+    let guide = include_str!("../../../../docs/reference/http.md");
     let start = format!("```{language}\n");
     let (_, rest) = guide.split_once(&start).expect("the guide has an example");
     rest.split_once("```").expect("the block ends").0.to_owned()

@@ -1,5 +1,5 @@
 //! An adapter for the traits of a torrent client, rqbit (`librqbit-sha1-wrapper`), as
-//! `docs/adopting.md` prints it. The traits have the signatures of that crate, so that the adapter
+//! `docs/guides/adopting.md` prints it. The traits have the signatures of that crate, so that the adapter
 //! is compiled without a dependency on it.
 
 use std::path::Path;
@@ -51,12 +51,12 @@ fn the_adapter_hashes_pieces_as_other_libraries_do() {
 
 #[test]
 fn the_page_prints_this_adapter() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/adopting.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/adopting.md");
     // The package has no pages.
     if let Ok(page) = std::fs::read_to_string(page) {
         assert!(
             page.contains(include_str!("adapter.rs")),
-            "docs/adopting.md is out of date"
+            "docs/guides/adopting.md is out of date"
         );
     }
 }

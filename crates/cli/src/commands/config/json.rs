@@ -1,4 +1,4 @@
-//! The values as JSON lines. docs/json.md describes them.
+//! The values as JSON lines. docs/reference/json.md describes them.
 
 use hashlane_config::Origin;
 use serde::Serialize;

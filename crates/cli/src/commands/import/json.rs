@@ -1,4 +1,4 @@
-//! Output as JSON lines, as specified in docs/json.md.
+//! Output as JSON lines, as specified in docs/reference/json.md.
 
 use std::path::Path;
 

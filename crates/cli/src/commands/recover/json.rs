@@ -1,4 +1,4 @@
-//! `--json`: one object per line, see docs/json.md.
+//! `--json`: one object per line, see docs/reference/json.md.
 
 #![allow(clippy::cast_precision_loss, reason = "JSON has no larger integers")]
 

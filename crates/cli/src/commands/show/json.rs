@@ -1,4 +1,4 @@
-//! Output as JSON lines, as specified in docs/json.md.
+//! Output as JSON lines, as specified in docs/reference/json.md.
 
 use data_encoding::HEXLOWER;
 use hashlane_metainfo::{FileKind, Magnet, MetadataRef, Torrent, masked_url, masked_web_seed};

@@ -1,4 +1,4 @@
-//! The JSON lines of `hashlane sum`. docs/json.md describes them.
+//! The JSON lines of `hashlane sum`. docs/reference/json.md describes them.
 
 use std::collections::BTreeMap;
 
