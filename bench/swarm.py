@@ -89,7 +89,7 @@ class Swarm:
                 address = event["address"]
             elif event["type"] == "verified":
                 if event["have"] != event["pieces"]:
-                    raise RuntimeError(f"not all there: {event}")
+                    raise RuntimeError(f"incomplete: {event}")
                 left -= 1
             if address is not None and left == 0:
                 return time.monotonic() - started, address

@@ -51,7 +51,7 @@ Environment:
   NO_COLOR          disables colours if it is set and not empty; so does CLICOLOR=0
   CLICOLOR_FORCE    colours results that do not go to a terminal";
 
-/// Verifies files against torrents and creates, downloads and serves torrents at the speed of memory
+/// Verifies, creates, downloads and seeds torrents, and hashes and checks files
 #[derive(Debug, Parser)]
 #[command(
     name = "hashlane",

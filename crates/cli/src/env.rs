@@ -288,7 +288,7 @@ pub enum Exit {
     /// 0: all work is done, and all content is correct.
     Good,
     /// 1: the check is complete, and some content is missing or wrong.
-    NotAllThere,
+    Bad,
     /// 2: an error, or an incomplete check.
     NotChecked,
     /// 3: several results are possible.

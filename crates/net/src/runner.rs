@@ -226,7 +226,7 @@ impl Following {
         }
         match outcomes.into_iter().max().unwrap_or(Outcome::Complete) {
             Outcome::Complete => Exit::Good,
-            Outcome::Incomplete => Exit::NotAllThere,
+            Outcome::Incomplete => Exit::Bad,
             Outcome::Failed => Exit::NotChecked,
         }
     }

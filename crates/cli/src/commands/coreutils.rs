@@ -90,7 +90,7 @@ impl Program {
         if streams.close() && is_good {
             Exit::Good
         } else {
-            Exit::NotAllThere
+            Exit::Bad
         }
     }
 

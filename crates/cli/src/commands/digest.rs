@@ -165,7 +165,7 @@ impl Program {
             .find(|(_, known)| name == known.as_str())
             .ok_or_else(|| {
                 let message = format!("unknown algorithm -- {}", name.to_string_lossy());
-                Failure::Reason(message, Exit::NotAllThere)
+                Failure::Reason(message, Exit::Bad)
             })
     }
 
@@ -207,7 +207,7 @@ impl Program {
         let mac_len = mac_len(function, &name, arguments.bits)
             .map_err(|reason| Failure::Reason(reason, Exit::NotChecked))?;
         let key = key::read(arguments.key.as_ref(), env)
-            .map_err(|reason| Failure::Reason(reason, Exit::NotAllThere))?;
+            .map_err(|reason| Failure::Reason(reason, Exit::Bad))?;
         let key = HmacKey::with_engine(Engine::detect(), function, &key);
         let mut results = Results::new(self, name, arguments);
         for path in results.inputs() {
@@ -242,7 +242,7 @@ impl Program {
             );
             self.error(env, &message);
         }
-        Exit::NotAllThere
+        Exit::Bad
     }
 
     /// Prints an error message with the name of the program. A failure to print the message is ignored.
@@ -306,7 +306,7 @@ impl<'a> Results<'a> {
             (Err(Unread::NotRead(error)), _) => {
                 let message = format!("error reading {name}: {error}");
                 self.program.error(env, &message);
-                self.exit = Exit::NotAllThere;
+                self.exit = Exit::Bad;
             }
         }
         Ok(())

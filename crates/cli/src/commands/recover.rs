@@ -277,7 +277,7 @@ impl Run {
         let estimate = search.estimate();
         if estimate.candidates == 0 {
             human::print_mismatches(env, &search, args.output.is_json())?;
-            return Ok(Exit::NotAllThere);
+            return Ok(Exit::Bad);
         }
         let resumed = match &mut self.resume {
             Some(file) => {
@@ -349,7 +349,7 @@ impl Run {
             // No search was possible, or none was within the time limit.
             if let Some(search) = first? {
                 human::print_mismatches(env, &search, self.args.output.is_json())?;
-                return Ok(Exit::NotAllThere);
+                return Ok(Exit::Bad);
             }
             let search = prepare(text, least, Some(limit), &self.kinds, Instant::now())?;
             let plan = PlannedSearch::new(&search, search.estimate(), None, &*self.backend)?;
@@ -427,7 +427,7 @@ impl Run {
             return Ok(Exit::NotChecked);
         }
         Ok(match recovered.hits.len() {
-            0 => Exit::NotAllThere,
+            0 => Exit::Bad,
             1 => Exit::Good,
             _ => Exit::Several,
         })
@@ -497,7 +497,7 @@ fn announce(
 
 /// Returns the worst of several exit statuses.
 fn combined(exits: &[Exit]) -> Exit {
-    let worst = [Exit::NotChecked, Exit::Several, Exit::NotAllThere];
+    let worst = [Exit::NotChecked, Exit::Several, Exit::Bad];
     worst
         .into_iter()
         .find(|exit| exits.contains(exit))

@@ -206,7 +206,7 @@ impl Verify {
             return Ok(());
         }
         let shape = human::print(env, verified, self.all, tally.last)?;
-        if human::is_nothing_there(report) {
+        if human::lacks_all_files(report) {
             let suggestion = self.beside(env, verified).map_or_else(
                 || around::suggestion(verified.content),
                 |text| Escaped(text).to_string(),
@@ -233,7 +233,7 @@ impl Verify {
     /// Returns the option that checks the content beside the .torrent, if nothing was found and the content is there.
     fn beside(&self, env: &Env, verified: &Verified<'_>) -> Option<String> {
         let has_place = self.dir.is_some() || self.content.is_some();
-        if has_place || !human::is_nothing_there(verified.report) {
+        if has_place || !human::lacks_all_files(verified.report) {
             return None;
         }
         torrent_file::content_beside(env, verified.torrent_path, verified.content.root())
@@ -254,7 +254,7 @@ impl Verify {
         } else if report.counts().unreadable > 0 || report.files().iter().any(is_unreadable) {
             Exit::NotChecked
         } else {
-            Exit::NotAllThere
+            Exit::Bad
         }
     }
 

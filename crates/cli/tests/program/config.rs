@@ -95,15 +95,15 @@ fn the_command_line_wins_over_variables_over_the_users_file_over_the_systems_fil
     });
     // Each layer is added to those before it, and wins.
     let layers = [
-        (None, "default", "", Exit::NotAllThere),
+        (None, "default", "", Exit::Bad),
         (Some(set_system), "file", "system.toml", Exit::Good),
-        (Some(set_user), "file", "user.toml", Exit::NotAllThere),
+        (Some(set_user), "file", "user.toml", Exit::Bad),
         (Some(set_named), "file", "named.toml", Exit::Good),
         (
             Some(set_variable),
             "variable",
             "HASHLANE_VERIFY_DIR",
-            Exit::NotAllThere,
+            Exit::Bad,
         ),
     ];
     let mut changes: Vec<Change> = Vec::new();

@@ -58,7 +58,7 @@ fn a_terminal_gets_colours_and_a_map_of_its_width() {
         env.color = true;
         env.width = Some(12);
     });
-    assert_eq!(exit, Exit::NotAllThere);
+    assert_eq!(exit, Exit::Bad);
     assert!(
         stdout.contains("\n  \x1b[32m██████████\x1b[0m\n"),
         "{stdout:?}"

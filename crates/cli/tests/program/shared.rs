@@ -39,7 +39,7 @@ fn content_that_lies_beside_its_torrent() {
             ended.stderr
         );
         assert!(
-            ended.stdout.contains("all there: 1 of 1 piece, 100 %"),
+            ended.stdout.contains("complete: 1 of 1 piece, 100 %"),
             "{}",
             ended.stdout
         );
@@ -69,7 +69,7 @@ fn half_a_gigabyte_of_zeros_in_a_hole() {
         .arg(place.path()));
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
     assert!(
-        ended.stdout.starts_with("all there    500 MiB  test.img\n"),
+        ended.stdout.starts_with("complete    500 MiB  test.img\n"),
         "{}",
         ended.stdout
     );
@@ -100,7 +100,7 @@ fn zeros_by_both_versions() {
         for options in only.chain([vec![]]) {
             let ended = verify(&options);
             assert_eq!(ended.code, Some(0), "{name}: {}", ended.stderr);
-            let expected = format!("all there: {n_pieces}, 100 %");
+            let expected = format!("complete: {n_pieces}, 100 %");
             assert!(ended.stdout.contains(&expected), "{}", ended.stdout);
             // The report states which version was not checked.
             let is_half = versions.len() > 1 && !options.is_empty();

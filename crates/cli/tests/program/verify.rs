@@ -4,7 +4,7 @@ use std::process::Stdio;
 use crate::fixture::{Fixture, demo, end, hashlane, verify_demo};
 
 #[test]
-fn whole_content_is_all_there() {
+fn whole_content_is_complete() {
     let ended = end(verify_demo("good").arg("--all"));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert_eq!(ended.stderr, "");
@@ -14,7 +14,7 @@ fn whole_content_is_all_there() {
     assert!(out.contains("306 KiB (313,706 bytes) in 8 files, 20 pieces of 16 KiB\n"));
     assert!(out.contains("\n  whole   48.7 KiB  lincoln/1862_abraham_lincoln_r.txt\n"));
     assert!(out.contains("\n  ████████████████████\n"));
-    assert!(out.contains("all there: 20 of 20 pieces, 100 % of 306 KiB\n"));
+    assert!(out.contains("complete: 20 of 20 pieces, 100 % of 306 KiB\n"));
     assert!(out.contains(" GB/s\n"));
     assert!(
         !out.contains('\x1b'),
@@ -40,7 +40,7 @@ fn absent_content_is_missing() {
     let ended = end(&mut verify_demo("nowhere"));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""));
     let expected = "union-addresses
-  content    nowhere/union-addresses (not there)
+  content    nowhere/union-addresses (missing)
   20 missing: 0 of 20 pieces, 0.0 % of 306 KiB
   -d names the folder that has the content, --content the content under another name
 
@@ -110,7 +110,7 @@ fn content_lies_in_the_current_folder_by_default() {
     fs::copy(&fixture.torrent, &torrent).unwrap();
     let ended = end(fixture.verify().arg(&torrent));
     assert!(
-        ended.stdout.starts_with("all there   10 bytes  name\n"),
+        ended.stdout.starts_with("complete   10 bytes  name\n"),
         "{ended:?}"
     );
     assert_eq!(end(&mut fixture.verify()).code, Some(0));
@@ -168,7 +168,7 @@ fn the_line_of_a_file_states_its_problem() {
 }
 
 #[test]
-fn an_empty_file_that_is_absent_is_not_all_there() {
+fn an_empty_file_that_is_absent_is_incomplete() {
     let fixture = Fixture::new("name", 4, &[("full", b"1234"), ("empty", b"")]);
     assert_eq!(end(&mut fixture.verify()).code, Some(0));
     fs::remove_file(fixture.path("name/empty")).unwrap();
@@ -182,7 +182,7 @@ fn an_empty_file_that_is_absent_is_not_all_there() {
 }
 
 #[test]
-fn a_folder_in_the_place_of_an_empty_file_is_not_all_there() {
+fn a_folder_in_the_place_of_an_empty_file_is_incomplete() {
     let fixture = Fixture::new("name", 4, &[("full", b"1234"), ("empty", b"")]);
     fs::remove_file(fixture.path("name/empty")).unwrap();
     fs::create_dir(fixture.path("name/empty")).unwrap();
@@ -251,12 +251,12 @@ fn several_torrents_are_verified_one_after_the_other() {
     assert_eq!(ended.code, Some(1));
     let bad_path = bad.torrent.display();
     let expected = format!(
-        "\n\nNot all there:\n   0.0 %  {bad_path}  1 bad\n2 torrents: 1 all there, 1 not, 50.0 % of 8 bytes, 8 bytes checked in "
+        "\n\nIncomplete:\n   0.0 %  {bad_path}  1 bad\n2 torrents: 1 complete, 1 incomplete, 50.0 % of 8 bytes, 8 bytes checked in "
     );
     assert!(
         ended
             .stdout
-            .starts_with("all there    4 bytes  good\n\nbad\n")
+            .starts_with("complete    4 bytes  good\n\nbad\n")
     );
     assert!(ended.stdout.contains(&expected), "{}", ended.stdout);
     // A torrent that cannot be checked does not stop the other torrents, and determines the exit status.
@@ -269,7 +269,7 @@ fn several_torrents_are_verified_one_after_the_other() {
     assert_eq!(ended.code, Some(2));
     let missing = missing.display();
     let expected = format!(
-        "Not all there:\n          {missing}  not checked\n   0.0 %  {bad_path}  1 bad\n3 torrents: 1 all there, 2 not, "
+        "Incomplete or not checked:\n          {missing}  not checked\n   0.0 %  {bad_path}  1 bad\n3 torrents: 1 complete, 1 incomplete, 1 not checked, "
     );
     assert!(ended.stdout.contains(&expected), "{}", ended.stdout);
     assert!(
@@ -416,9 +416,9 @@ fn a_thousand_whole_torrents_take_a_line_each() {
     assert!(
         lines[..1000]
             .iter()
-            .all(|line| *line == "all there    9 bytes  name")
+            .all(|line| *line == "complete    9 bytes  name")
     );
-    assert!(lines[1000].starts_with("1,000 torrents: all there, 8.79 KiB checked in "));
+    assert!(lines[1000].starts_with("1,000 torrents: complete, 8.79 KiB checked in "));
 }
 
 #[test]
@@ -543,7 +543,7 @@ fn extra_files_are_listed() {
     let ended = extra(&[]);
     assert_eq!(ended.code, Some(0));
     let expected =
-        "all there    8 bytes  name\n  extra  Thumbs.db\n  extra  b/more\n8 bytes checked in ";
+        "complete    8 bytes  name\n  extra  Thumbs.db\n  extra  b/more\n8 bytes checked in ";
     assert!(ended.stdout.starts_with(expected), "{}", ended.stdout);
     assert!(!end(&mut fixture.verify()).stdout.contains("more"));
 }
@@ -635,19 +635,19 @@ fn a_folder_stands_for_its_torrents() {
     let ended = verify(&["archive"]);
     assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
     assert!(
-        ended.stdout.contains("\n2 torrents: all there, 16 bytes"),
+        ended.stdout.contains("\n2 torrents: complete, 16 bytes"),
         "{ended:?}"
     );
     fs::write(root.join("name/b"), "less").unwrap();
     let ended = verify(&["archive", "empty", "name.torrent"]);
     assert_eq!(ended.code, Some(2));
     assert_eq!(ended.stderr, "hashlane: empty: has no .torrent files\n");
-    let expected = "Not all there:
+    let expected = "Incomplete or not checked:
   50.0 %  archive/below/y.TORRENT  1 bad
   50.0 %  archive/z.torrent  1 bad
           empty  not checked
   50.0 %  name.torrent  1 bad
-4 torrents: 0 all there, 4 not, 50.0 % of 24 bytes, 24 bytes checked in ";
+4 torrents: 3 incomplete, 1 not checked, 50.0 % of 24 bytes, 24 bytes checked in ";
     assert!(ended.stdout.contains(expected), "{}", ended.stdout);
     let ended = verify(&["archive", "--bitfield", "bits"]);
     let expected = "hashlane: --bitfield needs a single torrent, but 2 were given\n";
@@ -667,5 +667,9 @@ fn other_entries_of_a_folder_of_torrents_are_ignored() {
     let ended = end(hashlane().current_dir(root).args(["verify", "."]));
     let expected = "hashlane: ./pipe.torrent: not a regular file\n";
     assert_eq!((ended.code, &*ended.stderr), (Some(2), expected));
-    assert!(ended.stdout.contains("2 torrents: 1 all there, 1 not"));
+    assert!(
+        ended
+            .stdout
+            .contains("2 torrents: 1 complete, 1 not checked")
+    );
 }

@@ -67,7 +67,7 @@ pub(super) fn recover(
         print(env, &found, n_rejected, output.quiet)?;
     }
     Ok(match found.len() {
-        0 => Exit::NotAllThere,
+        0 => Exit::Bad,
         1 => Exit::Good,
         _ => Exit::Several,
     })

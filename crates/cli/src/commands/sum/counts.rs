@@ -24,7 +24,7 @@ impl Counts {
         if self.unreadable > 0 || self.improper > 0 {
             Exit::NotChecked
         } else if self.changed + self.missing + self.extra + self.moved > 0 {
-            Exit::NotAllThere
+            Exit::Bad
         } else if self.right > 0 {
             Exit::Good
         } else {

@@ -66,7 +66,7 @@ pub(super) fn print(
     let absent = if verified.content.root().exists() {
         ""
     } else {
-        " (not there)"
+        " (missing)"
     };
     let root = Shown(verified.content.root()).to_string();
     writeln!(
@@ -83,7 +83,7 @@ pub(super) fn print(
     if let Some(names) = names_used(verified) {
         writeln!(out, "  names      {}", Styled(palette.partial, names))?;
     }
-    if all || !is_nothing_there(verified.report) {
+    if all || !lacks_all_files(verified.report) {
         writeln!(out)?;
         if !all {
             // The most damaged files come last, next to the verdict.
@@ -103,7 +103,7 @@ pub(super) fn print(
 }
 
 /// Returns `true` if the torrent has files, and none of them exists.
-pub(super) fn is_nothing_there(report: &Report) -> bool {
+pub(super) fn lacks_all_files(report: &Report) -> bool {
     let files = report.files();
     !files.is_empty() && files.iter().all(|file| file.state == FileState::Missing)
 }
@@ -122,7 +122,7 @@ fn print_line(env: &mut Env, palette: &Palette, verified: &Verified<'_>) -> anyh
     Ok(writeln!(
         env.stdout,
         "{}  {size:>9}  {}{}{notes}",
-        Styled(palette.good, "all there"),
+        Styled(palette.good, "complete"),
         shortened(&name, width),
         only.unwrap_or_default()
     )?)
@@ -440,11 +440,11 @@ fn without_bytes(verified: &Verified<'_>) -> String {
     wrong.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the verdict in a few words, for example `1 bad` or `all there`.
+/// Returns the verdict in a few words, for example `1 bad` or `complete`.
 pub(super) fn verdict(verified: &Verified<'_>) -> String {
     let report = verified.report;
     match problems(report.counts()) {
-        None if report.is_complete() => "all there".into(),
+        None if report.is_complete() => "complete".into(),
         // All bytes are present, so the missing items are empty files or links.
         None => format!("but {}", without_bytes(verified)),
         Some(problems) => problems,

@@ -7,7 +7,7 @@ use hashlane_verify::Report;
 
 use crate::Env;
 use crate::output::columns::shortened;
-use crate::output::text::{Palette, Shown, Size, Styled, count, percent};
+use crate::output::text::{Grouped, Palette, Shown, Size, Styled, count, percent};
 
 use super::human::Shape;
 
@@ -22,6 +22,7 @@ const MIN_PATH: usize = 12;
 pub(super) struct Tally {
     n_torrents: u64,
     n_complete: u64,
+    n_errors: u64,
     checked_bytes: u64,
     /// Bytes of files in correct pieces, and bytes of all files, of the torrents that were checked.
     have_bytes: u64,
@@ -67,6 +68,7 @@ impl Tally {
     /// Adds a torrent that could not be checked.
     pub(super) fn add_error(&mut self, torrent: &Path) {
         self.n_torrents += 1;
+        self.n_errors += 1;
         self.others.push(Other {
             path: Shown(torrent).to_string(),
             share: String::new(),
@@ -88,7 +90,7 @@ impl Tally {
             if self.last == Shape::Line {
                 writeln!(env.stdout)?;
             }
-            writeln!(env.stdout, "Not all there:")?;
+            writeln!(env.stdout, "{}:", self.others_are())?;
             for other in &self.others {
                 let Other {
                     path,
@@ -102,18 +104,17 @@ impl Tally {
         }
         if self.n_torrents > 1 {
             let torrents = count(self.n_torrents, "torrent");
-            let n_others = self.others.len();
-            let style = if n_others == 0 {
+            let style = if self.others.is_empty() {
                 palette.good
             } else {
                 palette.bad
             };
-            let verdict = match n_others {
-                0 => "all there".to_owned(),
-                _ => format!("{} all there, {n_others} not", self.n_complete),
-            };
-            write!(env.stdout, "{torrents}: {}, ", Styled(style, verdict))?;
-            if n_others > 0 && self.total_bytes > 0 {
+            write!(
+                env.stdout,
+                "{torrents}: {}, ",
+                Styled(style, self.verdict())
+            )?;
+            if !self.others.is_empty() && self.total_bytes > 0 {
                 let share = percent(self.have_bytes, self.total_bytes);
                 write!(env.stdout, "{share} of {}, ", Size(self.total_bytes))?;
             }
@@ -127,5 +128,36 @@ impl Tally {
             write!(env.stdout, ", {rate:.2} GB/s")?;
         }
         Ok(writeln!(env.stdout)?)
+    }
+
+    /// Returns the number of torrents that could be checked, and are incomplete.
+    fn n_incomplete(&self) -> u64 {
+        self.n_torrents - self.n_complete - self.n_errors
+    }
+
+    /// Returns the title of the list of torrents with problems.
+    fn others_are(&self) -> &'static str {
+        match (self.n_incomplete(), self.n_errors) {
+            (_, 0) => "Incomplete",
+            (0, _) => "Not checked",
+            _ => "Incomplete or not checked",
+        }
+    }
+
+    /// Returns for example `2 complete, 1 incomplete`.
+    fn verdict(&self) -> String {
+        if self.others.is_empty() {
+            return "complete".to_owned();
+        }
+        let numbers = [
+            (self.n_complete, "complete"),
+            (self.n_incomplete(), "incomplete"),
+            (self.n_errors, "not checked"),
+        ];
+        let numbers = numbers.iter().filter(|(n, _)| *n > 0);
+        let numbers: Vec<String> = numbers
+            .map(|(n, what)| format!("{} {what}", Grouped(*n)))
+            .collect();
+        numbers.join(", ")
     }
 }

@@ -341,7 +341,7 @@ fn content_outside_the_folder() {
     let note = "(outside the folder: `seed` and `get` refuse it)\n";
     assert_eq!(ended.stdout.matches(note).count(), 2, "{}", ended.stdout);
     assert!(
-        ended.stdout.contains("all there: 4 of 4 pieces"),
+        ended.stdout.contains("complete: 4 of 4 pieces"),
         "{ended:?}"
     );
     // `seed --content` serves no file beside the content.
