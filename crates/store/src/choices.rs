@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hashlane_metainfo::{ContentLayout, Names, Top};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What a person chose for a torrent. Nothing of it says which bytes are present.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -109,6 +109,11 @@ impl Goal {
             idle: self.idle.or(other.idle),
         }
     }
+
+    /// Returns `true` if it has no target of its own.
+    pub fn is_inherited(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// A limit of serving.
@@ -124,6 +129,11 @@ pub enum Target<T> {
 }
 
 impl<T> Target<T> {
+    /// Returns `true` if another target decides.
+    pub fn is_inherited(&self) -> bool {
+        matches!(self, Self::Inherited)
+    }
+
     /// Returns this target, or another one if it is inherited.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
@@ -266,54 +276,57 @@ impl NamesFields {
 #[derive(Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct GoalFields {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ratio: Option<TargetField<f64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<TargetField<u64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    idle_seconds: Option<TargetField<u64>>,
+    #[serde(skip_serializing_if = "Target::is_inherited")]
+    ratio: Target<f64>,
+    #[serde(skip_serializing_if = "Target::is_inherited")]
+    seconds: Target<u64>,
+    #[serde(skip_serializing_if = "Target::is_inherited")]
+    idle_seconds: Target<u64>,
+}
+
+impl<T: Copy + Serialize> Serialize for Target<T> {
+    /// Fields skip a target that is inherited, because TOML has no value for it.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Inherited => to.serialize_none(),
+            Self::At(limit) => limit.serialize(to),
+            Self::Never => Never::Never.serialize(to),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Target<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(match TargetField::deserialize(from)? {
+            TargetField::At(limit) => Self::At(limit),
+            TargetField::Never(_) => Self::Never,
+        })
+    }
 }
 
 /// A target that is not inherited.
-#[derive(PartialEq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "a goal must be a number, or \"never\"")]
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a limit must be a number above zero, or \"never\""
+)]
 enum TargetField<T> {
     At(T),
     Never(Never),
 }
 
-#[derive(PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Never {
     Never,
 }
 
-impl<T> From<Option<TargetField<T>>> for Target<T> {
-    fn from(field: Option<TargetField<T>>) -> Self {
-        match field {
-            None => Self::Inherited,
-            Some(TargetField::At(limit)) => Self::At(limit),
-            Some(TargetField::Never(_)) => Self::Never,
-        }
-    }
-}
-
-impl<T> From<Target<T>> for Option<TargetField<T>> {
-    fn from(target: Target<T>) -> Self {
-        match target {
-            Target::Inherited => None,
-            Target::At(limit) => Some(TargetField::At(limit)),
-            Target::Never => Some(TargetField::Never(Never::Never)),
-        }
-    }
-}
-
 impl From<Goal> for GoalFields {
     fn from(goal: Goal) -> Self {
         Self {
-            ratio: goal.ratio.into(),
-            seconds: goal.time.map(|time| time.as_secs()).into(),
-            idle_seconds: goal.idle.map(|time| time.as_secs()).into(),
+            ratio: goal.ratio,
+            seconds: goal.time.map(|time| time.as_secs()),
+            idle_seconds: goal.idle.map(|time| time.as_secs()),
         }
     }
 }
@@ -322,14 +335,14 @@ impl TryFrom<GoalFields> for Goal {
     type Error = String;
 
     fn try_from(fields: GoalFields) -> Result<Self, String> {
-        let ratio = Target::from(fields.ratio);
+        let ratio = fields.ratio;
         if matches!(ratio, Target::At(ratio) if !ratio.is_finite() || ratio < 0.0) {
             return Err("goal.ratio: negative, or not a number".to_owned());
         }
         Ok(Self {
             ratio,
-            time: Target::from(fields.seconds).map(Duration::from_secs),
-            idle: Target::from(fields.idle_seconds).map(Duration::from_secs),
+            time: fields.seconds.map(Duration::from_secs),
+            idle: fields.idle_seconds.map(Duration::from_secs),
         })
     }
 }
@@ -521,7 +534,7 @@ mod tests {
             ),
             (
                 "folder = '/a'\ngoal.seconds = 'always'",
-                "a goal must be a number, or \"never\"",
+                "a limit must be a number above zero, or \"never\"",
             ),
             (
                 "folder = '/a'\ngoal.ratio = nan",

@@ -25,10 +25,6 @@ pub struct Category {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
     /// When its torrents have been served for long enough.
-    #[serde(skip_serializing_if = "is_inherited")]
+    #[serde(skip_serializing_if = "Goal::is_inherited")]
     pub goal: Goal,
-}
-
-fn is_inherited(goal: &Goal) -> bool {
-    *goal == Goal::default()
 }

@@ -10,6 +10,7 @@
 //! | `entry` | a torrent of the folder |
 //! | `choices` | what a person chose for a torrent |
 //! | `groups` | categories and labels |
+//! | `session` | settings of the session that requests have changed |
 //! | `order` | the numbers that give torrents their order |
 //! | `totals` | bytes, times and dates |
 //! | `name` | the name of a torrent |
@@ -29,6 +30,7 @@ mod groups;
 mod lock;
 mod name;
 mod order;
+mod session;
 mod store;
 mod totals;
 
@@ -37,5 +39,6 @@ pub use entry::{Entry, Metainfo};
 pub use error::StoreError;
 pub use groups::{Category, Groups};
 pub use name::{InvalidName, Name};
+pub use session::Session;
 pub use store::Store;
 pub use totals::{AllTotals, TorrentTotals, Totals};

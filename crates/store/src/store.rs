@@ -49,6 +49,7 @@ use crate::groups::Groups;
 use crate::lock::Lock;
 use crate::name::Name;
 use crate::order;
+use crate::session::Session;
 use crate::totals::{TorrentTotals, Totals, seconds};
 
 /// The permissions of the folders.
@@ -62,6 +63,9 @@ const TOTALS: &str = "totals.toml";
 
 /// The file of the categories and labels.
 const GROUPS: &str = "groups.toml";
+
+/// The file of the settings that requests have changed.
+const SESSION: &str = "session.toml";
 
 /// The suffixes of the files of a torrent.
 const CHOICES: &str = "toml";
@@ -83,6 +87,7 @@ pub struct Store {
     entries: BTreeMap<Name, Entry>,
     totals: Totals,
     groups: Groups,
+    session: Session,
     problems: Vec<StoreError>,
     _lock: Lock,
 }
@@ -107,6 +112,7 @@ impl Store {
             entries: BTreeMap::new(),
             totals: Totals::default(),
             groups: Groups::default(),
+            session: Session::default(),
             problems: Vec::new(),
             _lock: lock,
         };
@@ -123,6 +129,7 @@ impl Store {
             GROUPS,
             "categories and labels without torrents are forgotten",
         )?;
+        store.session = store.read_or_keep(SESSION, "the limits are those of the configuration")?;
         store.remove_replaced_links()?;
         Ok(store)
     }
@@ -364,6 +371,23 @@ impl Store {
     pub fn set_groups(&mut self, groups: Groups) -> Result<(), StoreError> {
         self.save(GROUPS, &groups)?;
         self.groups = groups;
+        Ok(())
+    }
+
+    /// Returns the settings of the session that requests have changed.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Replaces the settings of the session. They are on the disk afterwards.
+    ///
+    /// # Errors
+    /// The folder cannot be written. The settings are then as before.
+    pub fn set_session(&mut self, session: Session) -> Result<(), StoreError> {
+        if session != self.session {
+            self.save(SESSION, &session)?;
+            self.session = session;
+        }
         Ok(())
     }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use hashlane_metainfo::{InfoHashes, Magnet};
 use hashlane_store::{
-    Category, Choices, Goal, Groups, Limits, Metainfo, Name, Place, Priorities, Store, StoreError,
-    Target,
+    Category, Choices, Goal, Groups, Limits, Metainfo, Name, Place, Priorities, Session, Store,
+    StoreError, Target,
 };
 use tempfile::TempDir;
 
@@ -482,6 +482,44 @@ fn categories_and_labels_last() {
     store.set_groups(groups).unwrap();
     let kept = fs::read_to_string(folder.path().join("groups.toml.damaged-1")).unwrap();
     assert_eq!(kept, "labels = 3\n");
+}
+
+#[test]
+fn limits_that_requests_set_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path()).unwrap();
+    assert_eq!(*store.session(), Session::default());
+    let session = Session {
+        alternative: true,
+        max_down: Target::At(NonZeroU32::MIN),
+        max_up: Target::Never,
+        max_active_downloads: Target::At(NonZeroU32::MAX),
+        goal: Goal {
+            ratio: Target::At(1.5),
+            ..Goal::default()
+        },
+        ..Session::default()
+    };
+    store.set_session(session).unwrap();
+    drop(store);
+    let file = folder.path().join("session.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let expected = "alternative = true\nmax_down = 1\nmax_up = \"never\"\nmax_active_downloads = 4294967295\n\n\
+                    [goal]\nratio = 1.5\n";
+    assert_eq!(text, expected);
+    assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
+    assert_eq!(*Store::open(folder.path()).unwrap().session(), session);
+    // A limit of zero would stop all torrents.
+    fs::write(&file, "max_down = 0\n").unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    assert_eq!(*store.session(), Session::default());
+    let found = problems(&store);
+    assert!(
+        found
+            .iter()
+            .any(|problem| problem.contains("session.toml:1: ")),
+        "{found:?}"
+    );
 }
 
 #[test]
