@@ -23,6 +23,11 @@ mod show;
 mod sum;
 mod verify;
 
+#[cfg(unix)]
+use std::collections::{BTreeMap, BTreeSet};
+#[cfg(unix)]
+use std::ffi::OsString;
+
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::options::look;
@@ -92,14 +97,55 @@ const CONFIGURABLE: [Configurable; 8] = [
     configurable::<recover::Recover>("recover"),
 ];
 
-/// Reads the tables of the daemon in the configuration, whose keys are no options.
-///
-/// # Errors
-/// A table is invalid, or another user can change a file with hooks.
+/// The settings of the daemon, from its command line, the files and the variables.
 #[cfg(unix)]
-pub fn daemon_tables(daemon: &daemon::Daemon, env: &Env) -> anyhow::Result<Tables> {
-    let config = configured::load(env, daemon.config.config.as_ref(), &CONFIGURABLE)?;
-    Ok(Tables::of(&config)?)
+#[derive(Debug)]
+pub struct DaemonSettings {
+    /// The options.
+    pub options: daemon::Daemon,
+    /// The tables of the configuration whose keys are no options.
+    pub tables: Tables,
+    /// The values of the options that the configuration can set, by their long names.
+    values: BTreeMap<String, Vec<OsString>>,
+}
+
+#[cfg(unix)]
+impl DaemonSettings {
+    /// Reads the settings. A daemon that runs calls this again to find what has changed.
+    ///
+    /// # Errors
+    /// The configuration is invalid, or another user can change a file with hooks. The error names the file, the line and
+    /// the reason.
+    pub fn read(env: &Env) -> anyhow::Result<Self> {
+        let args = env.args.clone();
+        let mut line = Line::parse(
+            configurable::<daemon::Daemon>("daemon"),
+            args,
+            env,
+            &CONFIGURABLE,
+        )?;
+        let values = line.values("daemon");
+        let words = |error: &clap::Error| anyhow::anyhow!("{}", crate::clap_text::words(error));
+        let mut matches = line.result.map_err(|error| words(&error))?;
+        let (_, mut matches) = matches.remove_subcommand().unwrap_or_default();
+        let options = daemon::Daemon::from_arg_matches_mut(&mut matches);
+        let options = options.map_err(|error| words(&error.format(&mut line.definition)))?;
+        let config = configured::load(env, options.config.config.as_ref(), &CONFIGURABLE)?;
+        Ok(Self {
+            tables: Tables::of(&config)?,
+            options,
+            values,
+        })
+    }
+
+    /// Returns the long names of the options whose values differ, in alphabetical order.
+    pub fn changed(&self, other: &Self) -> Vec<String> {
+        let names: BTreeSet<&String> = self.values.keys().chain(other.values.keys()).collect();
+        let changed = names
+            .into_iter()
+            .filter(|name| self.values.get(*name) != other.values.get(*name));
+        changed.cloned().collect()
+    }
 }
 
 const fn configurable<A: Args>(name: &'static str) -> Configurable {

@@ -46,6 +46,8 @@ pub enum Request {
     RemoveCategory(RemoveCategory),
     /// Reports the state of the daemon. The result is [`Reply::Status`].
     Status {},
+    /// Reads the configuration again. The result is [`Reply::Reloaded`].
+    Reload {},
 }
 
 /// A torrent that is added.
@@ -216,6 +218,11 @@ pub enum Reply {
     Torrent(Box<TorrentReply>),
     /// The state of the daemon.
     Status(Box<StatusReply>),
+    /// The configuration was read again, and is in force.
+    Reloaded {
+        /// The options that differ from those in force, because they need a restart.
+        restart: Vec<String>,
+    },
     /// The end of an answer.
     Done {},
     /// The end of an answer: nothing more was done, for this reason.

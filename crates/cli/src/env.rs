@@ -68,6 +68,26 @@ pub struct Env {
     pub inherited: Inherited,
 }
 
+/// The arguments and the places of a process, by which another thread reads its options again.
+#[derive(Clone, Debug)]
+pub struct Invocation {
+    args: Vec<OsString>,
+    cwd: PathBuf,
+    config: Sources,
+    state: Option<PathBuf>,
+}
+
+impl Invocation {
+    /// Returns an environment with these arguments and places, without streams.
+    pub fn env(&self) -> Env {
+        Env {
+            config: self.config.clone(),
+            state: self.state.clone(),
+            ..Env::without_terminal(&self.args, self.cwd.clone())
+        }
+    }
+}
+
 /// Ends the process with exit status 2, even while [`run`](crate::run) is working.
 fn end_at_once(message: &str) {
     restore_terminal();
@@ -168,7 +188,17 @@ impl Env {
         }
     }
 
-    /// Returns an environment without terminal and input that discards all output, for tests.
+    /// Returns the arguments and the places.
+    pub fn invocation(&self) -> Invocation {
+        Invocation {
+            args: self.args.clone(),
+            cwd: self.cwd.clone(),
+            config: self.config.clone(),
+            state: self.state.clone(),
+        }
+    }
+
+    /// Returns an environment without terminal and input that discards all output.
     ///
     /// # Panics
     /// [`Self::end_at_once`] panics, because one test must not end the process of all tests.

@@ -44,14 +44,14 @@ mod usage;
 mod values;
 
 #[cfg(unix)]
+pub use commands::DaemonSettings;
+#[cfg(unix)]
 pub use commands::ctl::state_folder;
 pub use commands::daemon::{Daemon, QueueOptions, RemoteOptions};
-#[cfg(unix)]
-pub use commands::daemon_tables;
 pub use commands::get::Get;
 pub use commands::magnet::{Fetching, Magnet};
 pub use commands::seed::{Seed, Trust};
-pub use env::{EndAtOnce, Env, Exit, InstallInterrupts};
+pub use env::{EndAtOnce, Env, Exit, InstallInterrupts, Invocation};
 pub use inherited::Inherited;
 pub use network::{NetworkCommands, OtherProgram, check_caller};
 pub use process::run_process;

@@ -221,6 +221,7 @@ fn api(max_metainfo_len: usize) -> Router<State> {
         .route("/api/v1/torrents/{id}/category", put(change::category))
         .route("/api/v1/config", get(about::config))
         .route("/api/v1/config", patch(about::change_config))
+        .route("/api/v1/reload", post(about::reload))
         .route("/api/v1/statistics", get(about::statistics))
         .route("/api/v1/free-space", get(about::space))
 }

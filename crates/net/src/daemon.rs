@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `torrents` | the torrents: those of the state folder, in the client; `naming`: names of their content; `trackers`: their trackers |
 //! | `trackers` | trackers in metadata and links |
+//! | `configured` | what the options and the configuration say, and what the daemon was started with |
 //! | `categories` | categories, and the goals that torrents inherit |
 //! | `goal` | what the client does for a torrent, from what a person chose |
 //! | `hooks` | shell commands that run when something happens to a torrent |
 //! | `priorities` | priorities of files |
+//! | `limits`, `rates` | the limits of all torrents together |
 //! | `queue` | the torrents that run now, and those that wait for their turn |
 //! | `api` | the daemon as its page and its API see it |
 //! | `remote` | the daemon as the protocols of other programs see it |
@@ -18,14 +20,19 @@
 //! | `schedule` | limits at times of the week |
 //! | `service` | reports to systemd |
 //! | `watch` | folders whose files are added |
-//! | `signals` | the signals that end the daemon |
+//! | `reload` | another reading of the options and the configuration |
+//! | `signals` | the signals that end the daemon, or ask for a reload |
 
 mod api;
 mod categories;
+mod configured;
 mod goal;
 mod hooks;
+mod limits;
 mod priorities;
 mod queue;
+mod rates;
+mod reload;
 mod remote;
 mod report;
 mod request;
@@ -38,30 +45,26 @@ mod torrents;
 mod trackers;
 mod watch;
 
-use std::num::NonZeroU32;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex};
 
-use hashlane_cli::tables::Tables;
 use hashlane_cli::torrent_file::MAX_LEN;
-use hashlane_cli::{Daemon, Env, Exit, Trust, daemon_tables, state_folder};
-use hashlane_client::{
-    Additions, Client, Config, Event, Limits, Pulse, Subscription, TorrentError,
-};
-use hashlane_store::{Store, Target};
+use hashlane_cli::{Daemon, Env, Exit, state_folder};
+use hashlane_client::{Additions, Client, Config, Event, Pulse, Subscription, TorrentError};
+use hashlane_store::Store;
 
 use crate::Run;
-use crate::config::absolute;
 use crate::log::LogFile as _;
 use crate::output::reporter::Reporter;
 use crate::runner::named;
 use crate::settings::SessionSettings as _;
-use goal::Defaults;
+use configured::{Configured, Start};
 use hooks::Hooks;
 use service::Service;
+use signals::Hangups;
 use socket::Socket;
 use torrents::{Torrents, lock};
-use watch::{Watch, Watched};
+use watch::Watch;
 
 impl Run for Daemon {
     fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
@@ -73,50 +76,26 @@ impl Run for Daemon {
         for problem in store.problems() {
             env.error(&format!("warning: {problem}"));
         }
-        let tables = daemon_tables(&self, env)?;
-        signals::install(env)?;
+        let start = Start::read(env)?;
+        let configured = Configured::of(env, &start.settings, &state)?;
+        let hangups = signals::install(env)?;
         let config = self.config(env)?;
         let pulse = config.pulse.clone();
-        let folder = self
-            .dir
-            .as_deref()
-            .map(|folder| absolute(env, folder))
-            .transpose()?;
-        let session_limits = (config.session.max_down, config.session.max_up);
         let fixed = remote::Fixed {
             state: state.clone(),
-            folder: folder.clone(),
+            folder: configured.folder.clone(),
             settings: config.session.clone(),
         };
-        let watched = self.watched(env, &tables)?;
-        let hooks = Hooks::start(tables.hooks.clone())?;
+        let hooks = Hooks::start(configured.tables.hooks.clone())?;
         let client = Client::builder()
             .config(config.clone())
             .start()
             .map_err(named)?;
         let events = client.subscribe();
-        let records = state.join("trust");
-        let defaults = Defaults {
-            folder,
-            goal: hashlane_store::Goal {
-                ratio: self.seed_ratio.map_or(Target::Inherited, Target::At),
-                time: self.seed_time.map_or(Target::Inherited, Target::At),
-                idle: Target::Inherited,
-            },
-            min_free: self.min_free,
-            limits: Limits {
-                max_down: Some(session_limits.0.and_then(NonZeroU32::new)),
-                max_up: Some(session_limits.1.and_then(NonZeroU32::new)),
-            },
-            queue: (&self.queue).into(),
-            records: self.trust.map(|trust| match trust {
-                Trust::SizeAndTime => records,
-            }),
-        };
         let torrents = Arc::new(Mutex::new(Torrents::new(
-            store, client, defaults, tables, hooks,
+            store, client, start, configured, hooks,
         )));
-        let watch = Watch::start(watched, self.watch_remove, Arc::clone(&torrents))?;
+        let watch = Watch::start(Arc::clone(&torrents))?;
         lock(&torrents).start_all();
         let remote = remote::serve(env, &self.remote, &torrents, fixed)?;
         let page = api::serve(env, &self, &torrents, &config, &state)?;
@@ -129,7 +108,14 @@ impl Run for Daemon {
             reporter.on_event(env, &Event::Page { url, token })?;
         }
         let service = Service::new(pulse, env.end_at_once)?;
-        let followed = follow(env, &torrents, &events, &watch, &mut reporter, &service);
+        let followed = Followed {
+            torrents: &torrents,
+            events: &events,
+            watch: &watch,
+            service: &service,
+            hangups: &hangups,
+        };
+        let followed = followed.follow(env, &mut reporter);
         service.stopping();
         drop((socket, remote, page));
         let ended = lock(&torrents).end();
@@ -139,43 +125,66 @@ impl Run for Daemon {
     }
 }
 
-/// Handles events until a signal or an error ends the daemon.
-fn follow(
-    env: &mut Env,
-    torrents: &Mutex<Torrents>,
-    events: &Subscription,
-    watch: &Watch,
-    reporter: &mut Reporter,
-    service: &Service,
-) -> anyhow::Result<()> {
-    while !env.cancel.is_cancelled() {
-        // Not in the `match`, which would hold the lock.
-        let until_tick = lock(torrents).until_tick();
-        match events.recv_timeout(until_tick) {
-            Ok(event) => {
-                if !is_own(&event) {
-                    reporter.on_event(env, &event)?;
+/// What the main thread of the daemon follows.
+struct Followed<'d> {
+    torrents: &'d Mutex<Torrents>,
+    events: &'d Subscription,
+    watch: &'d Watch,
+    service: &'d Service,
+    hangups: &'d Hangups,
+}
+
+impl Followed<'_> {
+    /// Handles events until a signal or an error ends the daemon.
+    fn follow(&self, env: &mut Env, reporter: &mut Reporter) -> anyhow::Result<()> {
+        let torrents = self.torrents;
+        while !env.cancel.is_cancelled() {
+            // Not in the `match`, which would hold the lock.
+            let until_tick = lock(torrents).until_tick();
+            match self.events.recv_timeout(until_tick) {
+                Ok(event) => {
+                    if !is_own(&event) {
+                        reporter.on_event(env, &event)?;
+                    }
+                    if let Err(error) = lock(torrents).on_event(&event) {
+                        env.error(&format!("{error}"));
+                    }
                 }
-                if let Err(error) = lock(torrents).on_event(&event) {
+                Err(RecvTimeoutError::Timeout) => {}
+                // The client has ended with an error, which `Torrents::end` returns.
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let mut torrents = lock(torrents);
+            if torrents.until_tick().is_zero() {
+                for error in torrents.tick() {
                     env.error(&format!("{error}"));
                 }
+                for problem in torrents.hook_problems().chain(self.watch.problems()) {
+                    env.error(&format!("warning: {problem}"));
+                }
+                let status = torrents.changed_status();
+                self.service.report(status.as_ref());
+                if self.hangups.take() {
+                    reload(env, &mut torrents);
+                }
             }
-            Err(RecvTimeoutError::Timeout) => {}
-            // The client has ended with an error, which `Torrents::end` returns.
-            Err(RecvTimeoutError::Disconnected) => break,
         }
-        let mut torrents = lock(torrents);
-        if torrents.until_tick().is_zero() {
-            for error in torrents.tick() {
-                env.error(&format!("{error}"));
-            }
-            for problem in torrents.hook_problems().chain(watch.problems()) {
-                env.error(&format!("warning: {problem}"));
-            }
-            service.report(torrents.changed_status().as_ref());
-        }
+        Ok(())
     }
-    Ok(())
+}
+
+/// Reads the configuration again, and reports what a person has to do.
+fn reload(env: &mut Env, torrents: &mut Torrents) {
+    match torrents.reload() {
+        Ok(restart) if restart.is_empty() => {}
+        Ok(restart) => {
+            let restart = restart.join(", ");
+            env.error(&format!(
+                "warning: reloaded, but these changes need a restart: {restart}"
+            ));
+        }
+        Err(reason) => env.error(&format!("not reloaded: {reason}")),
+    }
 }
 
 /// Returns `true` for the end of a torrent that a person removed, or that ends with the daemon.
@@ -193,25 +202,9 @@ fn is_own(event: &Event) -> bool {
 trait DaemonConfig {
     /// Returns the settings of the client.
     fn config(&self, env: &Env) -> anyhow::Result<Config>;
-
-    /// Returns the watched folders, with the categories of their torrents.
-    fn watched(&self, env: &Env, tables: &Tables) -> anyhow::Result<Vec<Watched>>;
 }
 
 impl DaemonConfig for Daemon {
-    fn watched(&self, env: &Env, tables: &Tables) -> anyhow::Result<Vec<Watched>> {
-        let of_options = self.watch_dir.iter().map(|folder| (folder.as_path(), None));
-        let of_categories = tables.categories.iter().filter_map(|(name, category)| {
-            let folder = category.watch_dir.as_ref()?.as_ref();
-            Some((folder, Some(name.clone())))
-        });
-        let watched = |(folder, category)| {
-            let folder = absolute(env, folder)?;
-            Ok(Watched { folder, category })
-        };
-        of_options.chain(of_categories).map(watched).collect()
-    }
-
     fn config(&self, env: &Env) -> anyhow::Result<Config> {
         let detail = self.log.event_detail(self.output.is_json());
         Ok(Config {

@@ -14,6 +14,8 @@ mod argument;
 mod keys;
 mod settings;
 
+#[cfg(unix)]
+use std::collections::BTreeMap;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -98,6 +100,25 @@ impl Line {
             }
         }
         Ok(line)
+    }
+
+    /// Returns the values of the options that the configuration can set, by their long names: none of an option without a
+    /// value, and none at all if the arguments are invalid.
+    #[cfg(unix)]
+    pub(super) fn values(&self, command: &str) -> BTreeMap<String, Vec<OsString>> {
+        let definition = self.definition.find_subcommand(command);
+        let matches = self.result.as_ref().ok();
+        let matches = matches.and_then(|matches| matches.subcommand_matches(command));
+        let (Some(definition), Some(matches)) = (definition, matches) else {
+            return BTreeMap::new();
+        };
+        let options = options_of(definition).into_iter();
+        let values = options.filter_map(|arg| {
+            let values = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
+            let values = values.map(std::ffi::OsStr::to_owned).collect();
+            Some((arg.get_long()?.to_owned(), values))
+        });
+        values.collect()
     }
 
     /// Returns the arguments that are valid.

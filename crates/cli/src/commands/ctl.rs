@@ -72,6 +72,10 @@ enum Action {
     Category(CategoryAction),
     /// Show the state of the daemon
     Status,
+    /// Read the configuration again
+    ///
+    /// An invalid configuration changes nothing. Options that need a restart are named.
+    Reload,
 }
 
 #[derive(Debug, Args)]
@@ -321,6 +325,7 @@ impl Action {
     fn request(self, env: &Env) -> anyhow::Result<Request> {
         Ok(match self {
             Self::Add(_) | Self::Status => Request::Status {},
+            Self::Reload => Request::Reload {},
             Self::List(chosen) => Request::List(Keys {
                 all: chosen.torrents.is_empty(),
                 ..chosen.keys()
@@ -500,6 +505,14 @@ fn print(env: &mut Env, reply: &Reply) -> anyhow::Result<()> {
                     .map(|problem| format!("problem: {problem}")),
             );
             lines
+        }
+        Reply::Reloaded { restart } => {
+            let needed = restart.iter();
+            let needed =
+                needed.map(|name| format!("{name}: changed, needs a restart of the daemon"));
+            std::iter::once("reloaded".to_owned())
+                .chain(needed)
+                .collect()
         }
         Reply::Category(category) => vec![described(category)],
         // `Connection::ask` handles the end of an answer, and a table shows torrents.

@@ -46,7 +46,7 @@ pub(super) async fn config(Shared(state): Shared<State>) -> Response {
             max_up: snapshot.max_up,
             max_peers: settings.max_peers,
             upload_slots: settings.max_uploads,
-            listen: settings.network.listen_addresses(),
+            listen: snapshot.network.listen_addresses(),
             dht: settings.dht,
             local_discovery: settings.local_discovery,
             port_mapping: settings.port_mapping,
@@ -83,6 +83,21 @@ pub(super) async fn change_config(
     let changed = state.blocking(move |state| state.service.limit(limits));
     match changed.await {
         Ok(()) => StatusCode::ACCEPTED.into_response(),
+        Err(refusal) => refusal.response(),
+    }
+}
+
+/// The result of a reload.
+#[derive(Serialize)]
+struct ReloadView {
+    /// The options that have changed and need a restart.
+    restart: Vec<String>,
+}
+
+/// Reads the configuration again.
+pub(super) async fn reload(Shared(state): Shared<State>) -> Response {
+    match state.blocking(|state| state.service.reload()).await {
+        Ok(restart) => Json(ReloadView { restart }).into_response(),
         Err(refusal) => refusal.response(),
     }
 }

@@ -47,6 +47,15 @@ pub trait Service: Send + Sync + 'static {
     /// Returns the reason why nothing changed.
     fn limit(&self, limits: Limits) -> Result<(), Refusal>;
 
+    /// Reads the configuration again. Returns the names of the options that have changed and need a restart.
+    ///
+    /// # Errors
+    /// Returns the file, the line and the reason. Nothing changed then.
+    fn reload(&self) -> Result<Vec<String>, Refusal> {
+        let reason = "only a daemon reads its configuration again";
+        Err(Refusal::Conflict(reason.into()))
+    }
+
     /// Returns the transferred bytes.
     fn statistics(&self) -> Statistics;
 }

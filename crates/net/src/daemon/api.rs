@@ -252,8 +252,12 @@ impl Service for Api {
     }
 
     fn limit(&self, limits: Limits) -> Result<(), Refusal> {
-        lock(&self.torrents).limit(limits);
-        Ok(())
+        let limited = lock(&self.torrents).limit(limits);
+        limited.map_err(Refusal::Unavailable)
+    }
+
+    fn reload(&self) -> Result<Vec<String>, Refusal> {
+        lock(&self.torrents).reload().map_err(Refusal::Conflict)
     }
 
     fn statistics(&self) -> Statistics {

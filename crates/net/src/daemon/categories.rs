@@ -21,7 +21,7 @@ impl Torrents {
                 categories.entry(category.clone()).or_default();
             }
         }
-        for name in self.tables.categories.keys() {
+        for name in self.configured.tables.categories.keys() {
             let category = self.category(name);
             categories.insert(name.clone(), category);
         }
@@ -31,7 +31,7 @@ impl Torrents {
     /// Returns the folder and the goal of a category.
     pub(super) fn category(&self, name: &str) -> Category {
         let stored = self.store.groups().categories.get(name);
-        let configured = self.tables.categories.get(name);
+        let configured = self.configured.tables.categories.get(name);
         let folder = configured.and_then(|configured| configured.dir.clone());
         Category {
             folder: folder
@@ -44,7 +44,7 @@ impl Torrents {
     fn goal_of_category(&self, name: &str) -> Goal {
         let stored = self.store.groups().categories.get(name);
         let stored = stored.map_or_else(Goal::default, |stored| stored.goal);
-        let configured = self.tables.categories.get(name);
+        let configured = self.configured.tables.categories.get(name);
         configured.map_or(stored, |configured| configured.goal().or(stored))
     }
 
@@ -59,7 +59,7 @@ impl Torrents {
             Some(name) => self.category(name).folder,
             None => None,
         };
-        Ok(own.or_else(|| self.defaults.folder.clone()))
+        Ok(own.or_else(|| self.configured.folder.clone()))
     }
 
     /// Returns the goal of a torrent, with the targets that it inherits.
@@ -68,13 +68,13 @@ impl Torrents {
         let category = choices.category.as_deref();
         let of_category = category.map(|name| self.goal_of_category(name));
         let labels = choices.labels.iter();
-        let labels = labels.filter_map(|label| self.tables.labels.get(label));
+        let labels = labels.filter_map(|label| self.configured.tables.labels.get(label));
         let of_labels = labels.fold(Goal::default(), |goal, label| larger(goal, label.goal()));
         choices
             .goal
             .or(of_category.unwrap_or_default())
             .or(of_labels)
-            .or(self.defaults.goal)
+            .or(self.session_goal())
     }
 
     /// Returns the categories with the numbers of their torrents.
@@ -95,7 +95,7 @@ impl Torrents {
             seed_ratio: category.goal.ratio.limit(),
             seed_seconds: category.goal.time.limit().map(|time| time.as_secs()),
             torrents: counts.get(&*name).copied().unwrap_or_default(),
-            configured: self.tables.categories.contains_key(&name),
+            configured: self.configured.tables.categories.contains_key(&name),
             name,
         });
         replies.collect()
@@ -138,7 +138,7 @@ impl Torrents {
 
     /// Refuses changes of a category that the configuration has.
     pub(super) fn check_not_configured(&self, name: &str) -> Result<(), String> {
-        if self.tables.categories.contains_key(name) {
+        if self.configured.tables.categories.contains_key(name) {
             return Err(format!(
                 "{name}: this category is set in the configuration, [categories.{name}]"
             ));

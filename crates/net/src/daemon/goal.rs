@@ -11,37 +11,19 @@ use hashlane_client::{Download, Goal, Limits, Naming, Seed, SeedLimits, Source};
 use hashlane_metainfo::{Names, Torrent};
 use hashlane_store::{Choices, Entry, Metainfo, Place, TorrentTotals};
 
-use super::queue::QueueLimits;
-
-/// Settings of all torrents.
-#[derive(Debug)]
-pub(super) struct Defaults {
-    /// Folder for the content of torrents that are added without one.
-    pub(super) folder: Option<PathBuf>,
-    /// The goal of torrents that have no other.
-    pub(super) goal: hashlane_store::Goal,
-    /// Bytes that downloads leave free on their disks.
-    pub(super) min_free: Option<u64>,
-    /// The rate limits of the session at the start.
-    pub(super) limits: Limits,
-    /// The limits of the queue at the start.
-    pub(super) queue: QueueLimits,
-    /// Folder of the records of verified content; `None` to verify all content at each start.
-    pub(super) records: Option<PathBuf>,
-}
-
 /// Returns the goal of a torrent. Its limits of serving are checked by the daemon, which counts across restarts.
 ///
 /// A complete download is only served: if its files vanish, because their file system is not mounted, the client waits for
-/// them and writes nothing. Skipped files may be selected later, so a download with such files remains one.
-pub(super) fn goal(entry: &Entry, totals: &TorrentTotals, defaults: &Defaults) -> Goal {
+/// them and writes nothing. Skipped files may be selected later, so a download with such files remains one. `records` is the
+/// folder of the records of verified content, if they are trusted.
+pub(super) fn goal(entry: &Entry, totals: &TorrentTotals, records: Option<&Path>) -> Goal {
     let choices = &entry.choices;
     let seed = |place| {
         Goal::Seed(Seed {
             place,
             super_seeding: false,
             limits: SeedLimits::default(),
-            records: defaults.records.clone(),
+            records: records.map(Path::to_owned),
             naming: naming(choices),
         })
     };

@@ -55,6 +55,7 @@ impl Moment {
 struct Job {
     moment: Moment,
     command: String,
+    timeout: Duration,
     name: String,
     variables: Vec<(&'static str, OsString)>,
 }
@@ -62,56 +63,39 @@ struct Job {
 /// Runs the hooks. Commands that wait, and those that run, are abandoned when the value is dropped.
 pub(super) struct Hooks {
     commands: tables::Hooks,
-    jobs: mpsc::SyncSender<Job>,
+    /// The queue of the threads; `None` before there are commands, because it allocates all of its places at once.
+    jobs: Option<mpsc::SyncSender<Job>>,
     problems: mpsc::Receiver<String>,
     sender: mpsc::Sender<String>,
 }
 
 impl Hooks {
-    /// Starts the threads, if there are commands.
+    /// Returns the hooks, and starts the threads if there are commands.
     pub(super) fn start(commands: tables::Hooks) -> io::Result<Self> {
         let (sender, problems) = mpsc::channel();
-        let timeout = commands.timeout.unwrap_or(TIMEOUT);
+        let mut hooks = Self {
+            commands: tables::Hooks::default(),
+            jobs: None,
+            problems,
+            sender,
+        };
+        hooks.set(commands)?;
+        Ok(hooks)
+    }
+
+    /// Replaces the commands. Those that wait or run stay.
+    pub(super) fn set(&mut self, commands: tables::Hooks) -> io::Result<()> {
         let all = [
             &commands.added,
             &commands.complete,
             &commands.failed,
             &commands.removed,
         ];
-        // The channel allocates all of its places at once.
-        let (n_threads, n_places) = if all.iter().any(|command| command.is_some()) {
-            (THREADS, MAX_WAITING)
-        } else {
-            (0, 0)
-        };
-        let (jobs, waiting) = mpsc::sync_channel::<Job>(n_places);
-        let waiting = Arc::new(Mutex::new(waiting));
-        for _ in 0..n_threads {
-            let (waiting, sender) = (Arc::clone(&waiting), sender.clone());
-            let run = move || {
-                loop {
-                    let job = waiting
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .recv();
-                    let Ok(job) = job else {
-                        return;
-                    };
-                    let ended = execute(&job, timeout);
-                    tracing::info!(hook = job.moment.name(), torrent = job.name, result = ?ended);
-                    if let Err(problem) = ended {
-                        let _ = sender.send(described(&job, &problem));
-                    }
-                }
-            };
-            thread::Builder::new().name("hook".into()).spawn(run)?;
+        if self.jobs.is_none() && all.iter().any(|command| command.is_some()) {
+            self.jobs = Some(start_threads(&self.sender)?);
         }
-        Ok(Self {
-            commands,
-            jobs,
-            problems,
-            sender,
-        })
+        self.commands = commands;
+        Ok(())
     }
 
     /// Runs the command of a moment, if there is one. Returns at once.
@@ -122,18 +106,17 @@ impl Hooks {
             Moment::Failed => &self.commands.failed,
             Moment::Removed => &self.commands.removed,
         };
-        let Some(command) = command else {
+        let (Some(command), Some(jobs)) = (command, &self.jobs) else {
             return;
         };
         let job = Job {
             moment,
             command: command.as_str().to_owned(),
+            timeout: self.commands.timeout.unwrap_or(TIMEOUT),
             name: entry.name().to_string(),
             variables: variables(moment, entry, error),
         };
-        if let Err(TrySendError::Full(job) | TrySendError::Disconnected(job)) =
-            self.jobs.try_send(job)
-        {
+        if let Err(TrySendError::Full(job) | TrySendError::Disconnected(job)) = jobs.try_send(job) {
             let problem = format!("not run: {MAX_WAITING} other commands wait");
             let _ = self.sender.send(described(&job, &problem));
         }
@@ -143,6 +126,33 @@ impl Hooks {
     pub(super) fn problems(&self) -> impl Iterator<Item = String> {
         self.problems.try_iter()
     }
+}
+
+/// Starts the threads that run commands, and returns their queue.
+fn start_threads(sender: &mpsc::Sender<String>) -> io::Result<mpsc::SyncSender<Job>> {
+    let (jobs, waiting) = mpsc::sync_channel::<Job>(MAX_WAITING);
+    let waiting = Arc::new(Mutex::new(waiting));
+    for _ in 0..THREADS {
+        let (waiting, sender) = (Arc::clone(&waiting), sender.clone());
+        let run = move || {
+            loop {
+                let job = waiting
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .recv();
+                let Ok(job) = job else {
+                    return;
+                };
+                let ended = execute(&job);
+                tracing::info!(hook = job.moment.name(), torrent = job.name, result = ?ended);
+                if let Err(problem) = ended {
+                    let _ = sender.send(described(&job, &problem));
+                }
+            }
+        };
+        thread::Builder::new().name("hook".into()).spawn(run)?;
+    }
+    Ok(jobs)
 }
 
 fn described(job: &Job, problem: &str) -> String {
@@ -182,7 +192,8 @@ fn variables(moment: Moment, entry: &Entry, error: Option<&str>) -> Vec<(&'stati
 }
 
 /// Runs a command until it ends, or kills it and the processes that it started.
-fn execute(job: &Job, timeout: Duration) -> Result<(), String> {
+fn execute(job: &Job) -> Result<(), String> {
+    let timeout = job.timeout;
     let mut command = shell(&job.command)?;
     command.envs(job.variables.iter().map(|(name, value)| (name, value)));
     let child = command.process_group(0).spawn();

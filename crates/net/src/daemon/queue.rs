@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 use std::hash::Hash;
+use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use hashlane_cli::QueueOptions;
@@ -69,9 +70,9 @@ pub(super) fn moved<K: Copy + Eq + Hash>(mut order: Vec<K>, some: &[K], to: Queu
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct QueueLimits {
     /// Maximum number of active downloads; `None` for no limit.
-    pub(super) downloads: Option<u32>,
+    pub(super) downloads: Option<NonZeroU32>,
     /// Maximum number of complete torrents that are served; `None` for no limit.
-    pub(super) uploads: Option<u32>,
+    pub(super) uploads: Option<NonZeroU32>,
     /// Time without a transferred byte after which a torrent loses its place.
     pub(super) stalled_after: Duration,
 }
@@ -79,8 +80,8 @@ pub(super) struct QueueLimits {
 impl From<&QueueOptions> for QueueLimits {
     fn from(options: &QueueOptions) -> Self {
         Self {
-            downloads: options.max_active_downloads,
-            uploads: options.max_active_uploads,
+            downloads: options.max_active_downloads.and_then(NonZeroU32::new),
+            uploads: options.max_active_uploads.and_then(NonZeroU32::new),
             stalled_after: options.stalled_after,
         }
     }
@@ -187,7 +188,7 @@ pub(super) fn assign<'a>(
             Work::Download => (&mut downloads, limits.downloads),
             Work::Upload => (&mut uploads, limits.uploads),
         };
-        let has_place = limit.is_none_or(|limit| *n_running < limit);
+        let has_place = limit.is_none_or(|limit| *n_running < limit.get());
         if has_place {
             *n_running += 1;
         }
@@ -235,8 +236,8 @@ mod tests {
             let torrents = torrents.into_iter();
             Self {
                 limits: QueueLimits {
-                    downloads,
-                    uploads,
+                    downloads: downloads.and_then(NonZeroU32::new),
+                    uploads: uploads.and_then(NonZeroU32::new),
                     stalled_after: 30 * MINUTE,
                 },
                 torrents: torrents

@@ -81,6 +81,10 @@ impl Torrents {
             Request::RemoveCategory(remove) => {
                 self.remove_category(&remove.name).map(|()| Vec::new())
             }
+            Request::Reload {} => {
+                let restart = self.reload()?;
+                Ok(vec![Reply::Reloaded { restart }])
+            }
             Request::Status {} => Ok(vec![Reply::Status(Box::new(self.status()))]),
         }
     }

@@ -1,9 +1,12 @@
 //! The schedule: limits of the session at times of the week.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use hashlane_cli::tables::{Rule, TimeOfDay};
 use jiff::Zoned;
+
+use super::rates::Rates;
 
 /// Number of days of a week.
 const DAYS: usize = 7;
@@ -28,19 +31,16 @@ impl Moment {
     }
 }
 
-/// The limits of rules in bytes per second. `None` leaves a limit as it is without a schedule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Scheduled {
-    pub(super) down: Option<u32>,
-    pub(super) up: Option<u32>,
-}
-
-/// Returns the limits at a time: of several rules, the smallest.
-pub(super) fn limits_at(rules: &BTreeMap<String, Rule>, moment: Moment) -> Scheduled {
+/// Returns the limits at a time: of several rules, the smallest. A direction that no rule limits has none.
+pub(super) fn limits_at(rules: &BTreeMap<String, Rule>, moment: Moment) -> Rates {
     let in_force = || rules.values().filter(|rule| is_in_force(rule, moment));
-    Scheduled {
-        down: in_force().filter_map(|rule| rule.max_down).min(),
-        up: in_force().filter_map(|rule| rule.max_up).min(),
+    let rate = |limit: fn(&Rule) -> Option<u32>| {
+        let smallest = in_force().filter_map(limit).min();
+        smallest.and_then(NonZeroU32::new)
+    };
+    Rates {
+        down: rate(|rule| rule.max_down),
+        up: rate(|rule| rule.max_up),
     }
 }
 
@@ -82,8 +82,8 @@ mod tests {
     fn limits(rules: &[Rule], moment: Moment) -> (Option<u32>, Option<u32>) {
         let rules = rules.iter().enumerate();
         let rules = rules.map(|(number, rule)| (number.to_string(), rule.clone()));
-        let Scheduled { down, up } = limits_at(&rules.collect(), moment);
-        (down, up)
+        let Rates { down, up } = limits_at(&rules.collect(), moment);
+        (down.map(NonZeroU32::get), up.map(NonZeroU32::get))
     }
 
     #[test]

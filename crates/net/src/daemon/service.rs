@@ -73,9 +73,26 @@ impl Service {
     }
 }
 
-/// The manager may be restarting, so a failure is only logged.
+/// Reports that the configuration is being read again.
+pub(super) fn reloading() {
+    match NotifyState::monotonic_usec_now() {
+        Ok(now) => notify_all(&[NotifyState::Reloading, now]),
+        Err(error) => tracing::warn!(%error, "no time for the service manager"),
+    }
+}
+
+/// Reports that the configuration was read again, or that the former one stays in force.
+pub(super) fn ready_again() {
+    notify(&NotifyState::Ready);
+}
+
 fn notify(state: &NotifyState<'_>) {
-    if let Err(error) = sd_notify::notify(std::slice::from_ref(state)) {
+    notify_all(std::slice::from_ref(state));
+}
+
+/// The manager may be restarting, so a failure is only logged.
+fn notify_all(states: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(states) {
         tracing::warn!(%error, "systemd was not informed");
     }
 }

@@ -7,27 +7,27 @@ mod naming;
 mod trackers;
 
 use std::collections::HashMap;
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hashlane_cli::control::{Add, StatusReply, TorrentReply};
-use hashlane_cli::tables::Tables;
 use hashlane_client::{
-    Activity, AddOptions, Client, Command, Event, Limits, Network, Remove, Snapshot, TorrentError,
-    TorrentHandle, TorrentKey, TorrentSnapshot,
+    Activity, AddOptions, Client, Event, Network, Remove, Snapshot, TorrentError, TorrentHandle,
+    TorrentKey, TorrentSnapshot,
 };
 use hashlane_metainfo::Torrent;
 use hashlane_store::{
     Choices, Entry, Metainfo, Name, Place, Store, StoreError, Target, TorrentTotals,
 };
 
-use super::goal::{Defaults, goal, limits, source, vanished};
+use super::configured::{Configured, Start};
+use super::goal::{goal, limits, source, vanished};
 use super::hooks::{Hooks, Moment};
-use super::queue::{self, Candidate, QueueLimits, QueueMove, Turn};
+use super::queue::{self, Candidate, QueueMove, Turn};
+use super::rates::Rates;
 use super::report;
-use super::schedule::{self, Scheduled};
+use super::schedule;
 use super::space::Space;
 use super::trackers::{Tiers, of_magnet, with_trackers};
 use crate::runner::named;
@@ -52,15 +52,12 @@ const QUEUED: &str = "queued";
 pub(super) struct Torrents {
     pub(super) store: Store,
     /// `None` after the end.
-    client: Option<Client>,
-    pub(super) defaults: Defaults,
-    /// The tables of the configuration.
-    pub(super) tables: Tables,
-    hooks: Hooks,
-    /// The rate limits of the session without a schedule.
-    limits: Limits,
+    pub(super) client: Option<Client>,
+    pub(super) start: Start,
+    pub(super) configured: Configured,
+    pub(super) hooks: Hooks,
     /// The rate limits of the schedule.
-    scheduled: Scheduled,
+    pub(super) scheduled: Rates,
     running: HashMap<Name, Running>,
     /// The number of the next torrent, for requests.
     next_number: usize,
@@ -70,8 +67,6 @@ pub(super) struct Torrents {
     ticked: Instant,
     /// The time of the last save of totals.
     saved: Instant,
-    /// The limits of the queue.
-    pub(super) queue: QueueLimits,
     /// Whether totals have to be saved at the next tick.
     is_save_due: bool,
     /// The snapshot of the client at the last count.
@@ -158,18 +153,16 @@ impl Torrents {
     pub(super) fn new(
         store: Store,
         client: Client,
-        defaults: Defaults,
-        tables: Tables,
+        start: Start,
+        configured: Configured,
         hooks: Hooks,
     ) -> Self {
         Self {
             store,
             client: Some(client),
-            queue: defaults.queue,
-            limits: defaults.limits,
-            scheduled: Scheduled::default(),
-            defaults,
-            tables,
+            start,
+            configured,
+            scheduled: Rates::default(),
             hooks,
             running: HashMap::new(),
             next_number: 0,
@@ -184,6 +177,7 @@ impl Torrents {
 
     /// Starts all torrents of the folder.
     pub(super) fn start_all(&mut self) {
+        self.send_limits();
         for name in self.names_in_order() {
             self.start(name);
         }
@@ -383,7 +377,7 @@ impl Torrents {
             let updated = self.store.update(name, choices);
             updated.map_err(|error| error.to_string())?;
         }
-        let is_waiting = self.queue.is_some() && !forced;
+        let is_waiting = self.queue().is_some() && !forced;
         if let Some(running) = self.running.get_mut(&name) {
             running.turn = Turn::new(is_waiting, Instant::now());
         }
@@ -489,10 +483,10 @@ impl Torrents {
                 reached.push(*name);
             }
         }
-        if let Some(min_free) = self.defaults.min_free {
+        if let Some(min_free) = self.configured.min_free {
             self.hold_downloads(Space::new(min_free));
         }
-        if !self.tables.schedule.is_empty() {
+        if !self.configured.tables.schedule.is_empty() {
             self.follow_schedule(schedule::Moment::now());
         }
         self.take_turns();
@@ -541,8 +535,9 @@ impl Torrents {
 
     /// Gives the torrents their turns in the queue.
     fn take_turns(&mut self) {
+        let limits = self.queue();
         let mut running = self.running.values();
-        if !self.queue.is_some() && !running.any(|running| running.turn.is_waiting) {
+        if !limits.is_some() && !running.any(|running| running.turn.is_waiting) {
             return;
         }
         let Some(all) = self.client.as_ref().map(Client::snapshot) else {
@@ -558,7 +553,7 @@ impl Torrents {
             let Some(running) = waiting.remove(&entry.name()) else {
                 continue;
             };
-            running.turn.is_waiting &= self.queue.is_some();
+            running.turn.is_waiting &= limits.is_some();
             let number = running.handle.as_ref().map(TorrentHandle::number);
             let snapshot = number.and_then(|number| all.find(TorrentKey::Number(number)));
             if let Some(snapshot) = snapshot
@@ -572,7 +567,7 @@ impl Torrents {
                 });
             }
         }
-        queue::assign(&self.queue, turns, Instant::now());
+        queue::assign(&limits, turns, Instant::now());
         let names: Vec<Name> = self.running.keys().copied().collect();
         for name in names {
             self.apply(name);
@@ -731,43 +726,6 @@ impl Torrents {
         Some(torrent)
     }
 
-    /// Returns the rate limits of the session in bytes per second, without those of the schedule: of downloads, and of
-    /// uploads.
-    pub(super) fn limits(&self) -> (Option<u32>, Option<u32>) {
-        let limit = |limit: Option<Option<NonZeroU32>>| limit.flatten().map(NonZeroU32::get);
-        (limit(self.limits.max_down), limit(self.limits.max_up))
-    }
-
-    /// Changes the rate limits of the session, until the daemon ends. Those of the schedule replace them.
-    pub(super) fn limit(&mut self, limits: Limits) {
-        self.limits = Limits {
-            max_down: limits.max_down.or(self.limits.max_down),
-            max_up: limits.max_up.or(self.limits.max_up),
-        };
-        self.send_limits();
-    }
-
-    /// Applies the limits of the schedule at a time.
-    fn follow_schedule(&mut self, moment: schedule::Moment) {
-        let scheduled = schedule::limits_at(&self.tables.schedule, moment);
-        if scheduled != self.scheduled {
-            tracing::info!(?scheduled, "the schedule changes the rate limits");
-            self.scheduled = scheduled;
-            self.send_limits();
-        }
-    }
-
-    fn send_limits(&self) {
-        let scheduled = |limit: Option<u32>| limit.and_then(NonZeroU32::new).map(Some);
-        let limits = Limits {
-            max_down: scheduled(self.scheduled.down).or(self.limits.max_down),
-            max_up: scheduled(self.scheduled.up).or(self.limits.max_up),
-        };
-        if let Some(client) = &self.client {
-            client.send(Command::Limit(limits));
-        }
-    }
-
     /// Returns the local end of all connections.
     pub(super) fn network(&self) -> Network {
         self.all().network.clone()
@@ -778,7 +736,7 @@ impl Torrents {
         self.all().exchanged()
     }
 
-    fn check_running(&self) -> Result<(), String> {
+    pub(super) fn check_running(&self) -> Result<(), String> {
         if self.client.is_none() {
             return Err("the daemon is ending".to_owned());
         }
@@ -819,11 +777,11 @@ impl Torrents {
             return self.wait(name, Activity::Absent, reason);
         }
         // A torrent waits for its first turn, which comes at the next tick.
-        let is_waiting = self.queue.is_some() && !entry.choices.forced;
+        let is_waiting = self.queue().is_some() && !entry.choices.forced;
         let is_paused = entry.choices.paused || is_waiting;
         let options = AddOptions {
             label: Some(entry.shown_title()),
-            goal: Some(goal(entry, &totals, &self.defaults)),
+            goal: Some(goal(entry, &totals, self.configured.records.as_deref())),
             is_paused,
             labels: entry.choices.labels.iter().cloned().collect(),
             limits: limits(entry),

@@ -18,6 +18,7 @@ use hashlane_files::read_limited;
 use hashlane_metainfo::{Magnet, Torrent};
 use hashlane_store::{Choices, Place};
 
+use super::configured::Watched;
 use super::report::New;
 use super::torrents::{Torrents, lock};
 
@@ -34,14 +35,7 @@ const MAX_MAGNET_LEN: u64 = 1 << 20;
 const ADDED: &str = "added";
 const INVALID: &str = "invalid";
 
-/// A folder whose files are added.
-pub(super) struct Watched {
-    pub(super) folder: PathBuf,
-    /// The category of the torrents.
-    pub(super) category: Option<String>,
-}
-
-/// Reads the folders on a thread, until the value is dropped.
+/// Reads the folders of the configuration on a thread, until the value is dropped.
 pub(super) struct Watch {
     problems: mpsc::Receiver<String>,
     /// Disconnected to end the thread.
@@ -49,31 +43,25 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Starts the thread, if there are folders. `removes` says whether files that were added are removed.
-    pub(super) fn start(
-        folders: Vec<Watched>,
-        removes: bool,
-        torrents: Arc<Mutex<Torrents>>,
-    ) -> io::Result<Self> {
+    /// Starts the thread.
+    pub(super) fn start(torrents: Arc<Mutex<Torrents>>) -> io::Result<Self> {
         let (sender, problems) = mpsc::channel();
         let (alive, ended) = mpsc::channel();
         let mut watcher = Watcher {
-            folders,
-            removes,
+            folders: Vec::new(),
+            removes: false,
             torrents,
             files: HashMap::new(),
             unreadable: HashMap::new(),
             problems: sender,
         };
-        let has_folders = !watcher.folders.is_empty();
         let run = move || {
             while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                watcher.take_settings();
                 watcher.read(Instant::now());
             }
         };
-        if has_folders {
-            thread::Builder::new().name("watch".into()).spawn(run)?;
-        }
+        thread::Builder::new().name("watch".into()).spawn(run)?;
         Ok(Self {
             problems,
             _alive: alive,
@@ -99,6 +87,7 @@ struct Seen {
 
 struct Watcher {
     folders: Vec<Watched>,
+    /// Whether files that were added are removed.
     removes: bool,
     torrents: Arc<Mutex<Torrents>>,
     files: HashMap<PathBuf, Seen>,
@@ -116,6 +105,17 @@ enum Failure {
 }
 
 impl Watcher {
+    /// Takes the folders from the configuration, which may have been read again.
+    fn take_settings(&mut self) {
+        let torrents = lock(&self.torrents);
+        let configured = &torrents.configured;
+        self.folders.clone_from(&configured.watched);
+        self.removes = configured.removes_watched;
+        drop(torrents);
+        let is_watched = |folder: &Path| self.folders.iter().any(|it| it.folder == folder);
+        self.unreadable.retain(|folder, _| is_watched(folder));
+    }
+
     /// Reads the folders once.
     fn read(&mut self, now: Instant) {
         let mut found = HashMap::new();

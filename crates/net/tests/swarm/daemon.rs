@@ -676,7 +676,7 @@ fn systemd_is_informed() {
             let len = socket.recv(&mut message).expect("systemd is informed");
             let text = str::from_utf8(&message[..len]).unwrap();
             if text.lines().any(is_it) {
-                return;
+                return text.to_owned();
             }
         }
     };
@@ -687,6 +687,14 @@ fn systemd_is_informed() {
     wait_for_message(&|line| line == "STATUS=1 torrent: 1 failed or waiting");
     wait_for_message(&|line| line == "WATCHDOG=1");
     wait_for_message(&|line| line == "WATCHDOG=1");
+    // systemd compares the time of the message with that of its signal.
+    daemon.signal("-HUP");
+    let message = wait_for_message(&|line| line == "RELOADING=1");
+    let time = message
+        .lines()
+        .find_map(|line| line.strip_prefix("MONOTONIC_USEC="));
+    assert!(time.unwrap().parse::<u64>().unwrap() > 0, "{message}");
+    wait_for_message(&|line| line == "READY=1");
     assert!(
         daemon.stderr().starts_with("<4>hashlane: warning: "),
         "{}",
@@ -694,6 +702,14 @@ fn systemd_is_informed() {
     );
     daemon.terminate();
     wait_for_message(&|line| line == "STOPPING=1");
+}
+
+/// Returns the version of systemd, if it is installed.
+#[cfg(target_os = "linux")]
+fn systemd_version() -> Option<u32> {
+    let output = Command::new("systemd-analyze").arg("--version").output();
+    let text = String::from_utf8(output.ok()?.stdout).ok()?;
+    text.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// The unit is valid, and names what this program understands.
@@ -715,7 +731,11 @@ fn the_unit_is_valid() {
     assert!(parsed.unwrap().status.success(), "{args}");
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("hashlane.service");
-    let here = unit_text.replace(program, env!("CARGO_BIN_EXE_hashlane-net"));
+    let mut here = unit_text.replace(program, env!("CARGO_BIN_EXE_hashlane-net"));
+    if systemd_version().is_some_and(|version| version < 253) {
+        not_run("notify_reload", "systemd is older than version 253");
+        here = here.replace("Type=notify-reload", "Type=notify");
+    }
     fs::write(&copy, here).unwrap();
     let verified = Command::new("systemd-analyze")
         .arg("verify")

@@ -699,3 +699,26 @@ fn get_and_seed_warn_about_a_missing_login() {
     assert_eq!(read(&[]), 401);
     assert_eq!(read(&[("Authorization", &bearer)]), 200);
 }
+
+/// A request reads the configuration again.
+#[test]
+fn a_request_reloads_the_configuration() {
+    let (place, state, downloads) = places();
+    let config = place.path().join("config.toml");
+    fs::write(&config, "").unwrap();
+    let api = Api::start(&state, &downloads, &["--config", config.to_str().unwrap()]);
+    fs::write(&config, "[network]\nmax-up = 5000\nmax-peers = 3\n").unwrap();
+    let answer = api.send("POST", "reload", &Value::Null);
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.json(), json!({"restart": ["max-peers"]}));
+    wait_for(|| api.get("config").json()["max_up"] == 5000);
+    fs::write(&config, "[network]\nmax-up = 0\n").unwrap();
+    let answer = api.send("POST", "reload", &Value::Null);
+    assert_eq!(answer.status, 409, "{answer:?}");
+    assert!(
+        answer.body.contains("config.toml: line 2: max-up: "),
+        "{answer:?}"
+    );
+    assert_eq!(api.get("config").json()["max_up"], 5000);
+    api.daemon.terminate();
+}

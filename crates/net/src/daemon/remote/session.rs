@@ -4,12 +4,12 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use hashlane_client::{Encryption, Limits, Transport};
+use hashlane_client::{Encryption, Transport};
 use hashlane_remote::model::{self, Refusal, Session, SessionChange, Statistics};
-use hashlane_store::Target;
 
 use super::change::of_minutes;
 use super::{Remote, view};
+use crate::daemon::limits::target;
 use crate::daemon::torrents::lock;
 
 impl Remote {
@@ -17,7 +17,8 @@ impl Remote {
         let mut torrents = lock(&self.torrents);
         torrents.count_changed();
         let all = torrents.store.totals().all;
-        let (max_down, max_up) = torrents.limits();
+        let (rates, queue, goal) = (torrents.rates(), torrents.queue(), torrents.session_goal());
+        let number = |limit: Option<NonZeroU32>| limit.map(NonZeroU32::get);
         let (received, sent) = torrents.exchanged();
         let settings = &self.fixed.settings;
         let text = |path: &Path| path.to_string_lossy().into_owned();
@@ -26,10 +27,10 @@ impl Remote {
             config_folder: text(&self.fixed.state),
             folder: self.fixed.folder.as_deref().map_or_else(String::new, text),
             port: torrents.network().port,
-            max_down,
-            max_up,
-            ratio: torrents.defaults.goal.ratio.limit(),
-            seeding_minutes: torrents.defaults.goal.time.limit().map(view::minutes),
+            max_down: number(rates.down),
+            max_up: number(rates.up),
+            ratio: goal.ratio.limit(),
+            seeding_minutes: goal.time.limit().map(view::minutes),
             idle_minutes: None,
             // The session does not say either.
             is_reachable: false,
@@ -45,9 +46,9 @@ impl Remote {
                 Encryption::Off => model::Encryption::Tolerated,
             },
             max_peers: settings.max_peers.map(u32::from),
-            max_downloads: torrents.queue.downloads,
-            max_seeds: torrents.queue.uploads,
-            stalled_minutes: Some(torrents.queue.stalled_minutes()),
+            max_downloads: number(queue.downloads),
+            max_seeds: number(queue.uploads),
+            stalled_minutes: Some(queue.stalled_minutes()),
             starts_added: self.starts_added.load(Ordering::Relaxed),
             now: Statistics {
                 uploaded: sent,
@@ -89,7 +90,6 @@ impl Remote {
                 "only rate limits, goals, the limits of the queue and the start of new torrents can be changed here; the rest is set at the start".into(),
             ));
         }
-        let rate = |limit: Option<Option<u32>>| limit.map(|limit| limit.and_then(NonZeroU32::new));
         let limits = [max_down, max_up, others.max_downloads, others.max_seeds];
         if limits.contains(&Some(Some(0))) {
             return Err(Refusal::Invalid(
@@ -99,27 +99,37 @@ impl Remote {
         if let Some(starts_added) = change.starts_added {
             self.starts_added.store(starts_added, Ordering::Relaxed);
         }
-        let mut torrents = lock(&self.torrents);
-        let queue = &mut torrents.queue;
-        queue.downloads = others.max_downloads.unwrap_or(queue.downloads);
-        queue.uploads = others.max_seeds.unwrap_or(queue.uploads);
         // Shown times are rounded, so a program that sends them back must not change them.
-        let goal = &mut torrents.defaults.goal;
-        if let Some(ratio) = others.ratio {
-            goal.ratio = ratio.map_or(Target::Inherited, Target::At);
-        }
-        if let Some(minutes) = others
-            .seeding_minutes
-            .filter(|new| *new != now.seeding_minutes)
-        {
-            goal.time =
-                minutes.map_or(Target::Inherited, |minutes| Target::At(of_minutes(minutes)));
-        }
-        torrents.limit(Limits {
-            max_down: rate(max_down),
-            max_up: rate(max_up),
+        let minutes = others.seeding_minutes;
+        let minutes = minutes.filter(|new| *new != now.seeding_minutes);
+        let changed = lock(&self.torrents).change_session(|session| {
+            for (set, limit, before) in [
+                (&mut session.max_down, max_down, now.max_down),
+                (&mut session.max_up, max_up, now.max_up),
+                (
+                    &mut session.max_active_downloads,
+                    others.max_downloads,
+                    now.max_downloads,
+                ),
+                (
+                    &mut session.max_active_uploads,
+                    others.max_seeds,
+                    now.max_seeds,
+                ),
+            ] {
+                // Programs send all settings back: one that stays leaves the configuration in force.
+                if let Some(limit) = limit.filter(|limit| *limit != before) {
+                    *set = target(limit.and_then(NonZeroU32::new));
+                }
+            }
+            if let Some(ratio) = others.ratio.filter(|ratio| *ratio != now.ratio) {
+                session.goal.ratio = target(ratio);
+            }
+            if let Some(minutes) = minutes {
+                session.goal.time = target(minutes.map(of_minutes));
+            }
         });
-        Ok(())
+        changed.map_err(Refusal::Failed)
     }
 
     pub(super) fn space(&self, folder: &str) -> Result<(u64, u64), Refusal> {
