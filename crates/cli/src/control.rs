@@ -48,6 +48,8 @@ pub enum Request {
     Status {},
     /// Reads the configuration again. The result is [`Reply::Reloaded`].
     Reload {},
+    /// Changes the limits of all torrents together, and lists them. The results are [`Reply::Limit`].
+    Limits(SetLimits),
 }
 
 /// A torrent that is added.
@@ -154,6 +156,24 @@ pub struct SetCategory {
     pub seed_seconds: Option<u64>,
 }
 
+/// Limits of all torrents together that replace earlier ones; absent ones stay as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SetLimits {
+    /// Whether all limits are first given back to the options and the configuration.
+    pub configured: bool,
+    /// Whether the alternative rate limits are in force.
+    pub alternative: Option<bool>,
+    /// Download limit in bytes per second; 0 for no limit.
+    pub max_down: Option<u32>,
+    /// Upload limit in bytes per second; 0 for no limit.
+    pub max_up: Option<u32>,
+    /// Alternative download limit in bytes per second; 0 for none.
+    pub alt_max_down: Option<u32>,
+    /// Alternative upload limit in bytes per second; 0 for none.
+    pub alt_max_up: Option<u32>,
+}
+
 /// A category that is removed.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -216,6 +236,8 @@ pub enum Reply {
     Category(CategoryReply),
     /// A torrent.
     Torrent(Box<TorrentReply>),
+    /// A limit of all torrents together.
+    Limit(LimitReply),
     /// The state of the daemon.
     Status(Box<StatusReply>),
     /// The configuration was read again, and is in force.
@@ -260,6 +282,29 @@ pub struct CategoryReply {
     pub torrents: u64,
     /// Whether it is set in the configuration, so that requests cannot change it.
     pub configured: bool,
+}
+
+/// A limit of all torrents together.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct LimitReply {
+    /// The long name of its option.
+    pub limit: String,
+    /// The limit in the unit of the option, seconds for a time; `None` for no limit.
+    pub value: Option<LimitValue>,
+    /// The limit of the options and the configuration.
+    pub configured: Option<LimitValue>,
+    /// Whether a request has set the limit, which then wins over the configuration.
+    pub requested: bool,
+}
+
+/// The value of a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum LimitValue {
+    /// Bytes per second, torrents or seconds.
+    Whole(u64),
+    /// A ratio.
+    Ratio(f64),
 }
 
 /// The state of a torrent.
@@ -351,10 +396,14 @@ pub struct StatusReply {
     pub down_bytes_per_second: u64,
     /// Upload rate.
     pub up_bytes_per_second: u64,
-    /// Download limit in force, with the schedule.
+    /// Download limit in force, with the schedule and the alternative limits.
     pub max_down: Option<u32>,
-    /// Upload limit in force, with the schedule.
+    /// Upload limit in force, with the schedule and the alternative limits.
     pub max_up: Option<u32>,
+    /// Whether the alternative rate limits are on.
+    pub alternative: bool,
+    /// The limits that requests have set, which win over the configuration, by the long names of their options.
+    pub requested_limits: Vec<String>,
     /// Bytes of content received since the state folder was made.
     pub received_bytes: u64,
     /// Bytes of content sent since the state folder was made.

@@ -14,6 +14,7 @@ mod swarm {
     mod daemon_categories;
     mod daemon_faults;
     mod daemon_hooks;
+    mod daemon_limits;
     mod daemon_names;
     mod daemon_queue;
     mod daemon_reload;

@@ -506,6 +506,12 @@ pub struct Session {
     pub max_down: Option<u32>,
     /// Upload limit in bytes per second.
     pub max_up: Option<u32>,
+    /// Whether the alternative limits are in force, which replace the others.
+    pub is_alternative: bool,
+    /// Alternative download limit in bytes per second.
+    pub alt_max_down: Option<u32>,
+    /// Alternative upload limit in bytes per second.
+    pub alt_max_up: Option<u32>,
     /// The ratio of sent to received bytes at which seeding ends.
     pub ratio: Option<f64>,
     /// Minutes of seeding after which it ends.
@@ -577,6 +583,12 @@ pub struct SessionChange {
     pub max_down: Option<Option<u32>>,
     /// Upload limit in bytes per second; `Some(None)` removes it.
     pub max_up: Option<Option<u32>>,
+    /// Whether the alternative limits are in force.
+    pub is_alternative: Option<bool>,
+    /// Alternative download limit in bytes per second; `Some(None)` removes it.
+    pub alt_max_down: Option<Option<u32>>,
+    /// Alternative upload limit in bytes per second; `Some(None)` removes it.
+    pub alt_max_up: Option<Option<u32>>,
     /// The ratio at which seeding ends; `Some(None)` removes it.
     pub ratio: Option<Option<f64>>,
     /// Minutes of seeding after which it ends; `Some(None)` removes it.

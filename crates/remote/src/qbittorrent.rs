@@ -150,6 +150,11 @@ const METHODS: &[MethodEntry] = &[
         transfer::set_download_limit,
     ),
     (
+        "transfer/setSpeedLimitsMode",
+        WRITES,
+        transfer::set_speed_limits_mode,
+    ),
+    (
         "transfer/setUploadLimit",
         WRITES,
         transfer::set_upload_limit,
@@ -158,6 +163,11 @@ const METHODS: &[MethodEntry] = &[
         "transfer/speedLimitsMode",
         READS,
         transfer::speed_limits_mode,
+    ),
+    (
+        "transfer/toggleSpeedLimitsMode",
+        WRITES,
+        transfer::toggle_speed_limits_mode,
     ),
     ("transfer/uploadLimit", READS, transfer::upload_limit),
 ];

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use data_encoding::BASE64;
 use hashlane_config::FilePath;
 use hashlane_metainfo::{Magnet, Torrent};
@@ -16,8 +16,8 @@ use serde::Deserialize;
 
 use crate::commands::configured::{self, Configurable};
 use crate::control::{
-    Add, CategoryReply, Keys, Move, Named, Queue, QueuePlace, Remove, RemoveCategory, Reply,
-    Request, Set, SetCategory,
+    Add, CategoryReply, Keys, LimitReply, LimitValue, Move, Named, Queue, QueuePlace, Remove,
+    RemoveCategory, Reply, Request, Set, SetCategory, SetLimits, StatusReply,
 };
 use crate::output::json_lines;
 use crate::output::text::{Escaped, Grouped, Size, count};
@@ -72,6 +72,11 @@ enum Action {
     Category(CategoryAction),
     /// Show the state of the daemon
     Status,
+    /// Show the limits of all torrents together, and change them
+    ///
+    /// A limit that is set here, or by another program, wins over the options and the configuration, and lasts across
+    /// restarts. The file of the configuration does not change.
+    Limits(LimitsArgs),
     /// Read the configuration again
     ///
     /// An invalid configuration changes nothing. Options that need a restart are named.
@@ -231,6 +236,39 @@ struct CategoryArgs {
 }
 
 #[derive(Debug, Args)]
+struct LimitsArgs {
+    /// Turn the alternative limits on or off, which replace all other rate limits
+    #[arg(long, value_name = "WHEN")]
+    alternative: Option<Switch>,
+
+    /// Maximum download rate of all torrents in bytes per second; 0 for no limit
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
+    max_down: Option<u32>,
+
+    /// Maximum upload rate of all torrents in bytes per second; 0 for no limit
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
+    max_up: Option<u32>,
+
+    /// Alternative download limit in bytes per second; 0 for none
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
+    alt_max_down: Option<u32>,
+
+    /// Alternative upload limit in bytes per second; 0 for none
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
+    alt_max_up: Option<u32>,
+
+    /// Use all limits of the options and the configuration again, except those given here
+    #[arg(long)]
+    configured: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Debug, Args)]
 struct QueueArgs {
     /// New place: the first or the last, or one place up or down
     #[arg(value_name = "PLACE")]
@@ -326,6 +364,14 @@ impl Action {
         Ok(match self {
             Self::Add(_) | Self::Status => Request::Status {},
             Self::Reload => Request::Reload {},
+            Self::Limits(args) => Request::Limits(SetLimits {
+                configured: args.configured,
+                alternative: args.alternative.map(|switch| switch == Switch::On),
+                max_down: args.max_down,
+                max_up: args.max_up,
+                alt_max_down: args.alt_max_down,
+                alt_max_up: args.alt_max_up,
+            }),
             Self::List(chosen) => Request::List(Keys {
                 all: chosen.torrents.is_empty(),
                 ..chosen.keys()
@@ -474,38 +520,8 @@ fn print(env: &mut Env, reply: &Reply) -> anyhow::Result<()> {
         Reply::Paused(torrent) => vec![named(torrent, "paused")],
         Reply::Resumed(torrent) => vec![named(torrent, "resumed")],
         Reply::Reordered(torrent) => vec![named(torrent, "moved in the queue")],
-        Reply::Status(status) => {
-            let mut lines = vec![
-                format!(
-                    "hashlane {}, process {}, {}",
-                    status.version, status.process, status.state
-                ),
-                format!(
-                    "{}: {} downloading, {} serving, {} verifying, {} queued, {} paused, {} failed or waiting",
-                    count(status.torrents, "torrent"),
-                    Grouped(status.downloading),
-                    Grouped(status.serving),
-                    Grouped(status.verifying),
-                    Grouped(status.queued),
-                    Grouped(status.paused),
-                    Grouped(status.failed),
-                ),
-                format!(
-                    "down {}/s, up {}/s; {} received and {} sent in all",
-                    Size(status.down_bytes_per_second),
-                    Size(status.up_bytes_per_second),
-                    Size(status.received_bytes),
-                    Size(status.sent_bytes),
-                ),
-            ];
-            lines.extend(
-                status
-                    .problems
-                    .iter()
-                    .map(|problem| format!("problem: {problem}")),
-            );
-            lines
-        }
+        Reply::Status(status) => lines_of(status),
+        Reply::Limit(limit) => vec![line_of(limit)],
         Reply::Reloaded { restart } => {
             let needed = restart.iter();
             let needed =
@@ -522,6 +538,66 @@ fn print(env: &mut Env, reply: &Reply) -> anyhow::Result<()> {
         writeln!(env.stdout, "{}", Escaped(line))?;
     }
     Ok(())
+}
+
+/// Describes the state of the daemon.
+fn lines_of(status: &StatusReply) -> Vec<String> {
+    let mut lines = vec![
+        format!(
+            "hashlane {}, process {}, {}",
+            status.version, status.process, status.state
+        ),
+        format!(
+            "{}: {} downloading, {} serving, {} verifying, {} queued, {} paused, {} failed or waiting",
+            count(status.torrents, "torrent"),
+            Grouped(status.downloading),
+            Grouped(status.serving),
+            Grouped(status.verifying),
+            Grouped(status.queued),
+            Grouped(status.paused),
+            Grouped(status.failed),
+        ),
+        format!(
+            "down {}/s, up {}/s; {} received and {} sent in all",
+            Size(status.down_bytes_per_second),
+            Size(status.up_bytes_per_second),
+            Size(status.received_bytes),
+            Size(status.sent_bytes),
+        ),
+    ];
+    if status.alternative {
+        lines.push("the alternative rate limits are on".to_owned());
+    }
+    if !status.requested_limits.is_empty() {
+        lines.push(format!(
+            "set by requests, not by the configuration: {}; see `hashlane ctl limits`",
+            status.requested_limits.join(", ")
+        ));
+    }
+    let problems = status.problems.iter();
+    lines.extend(problems.map(|problem| format!("problem: {problem}")));
+    lines
+}
+
+/// Describes a limit of all torrents together.
+fn line_of(limit: &LimitReply) -> String {
+    let is_rate = limit.limit.ends_with("-down") || limit.limit.ends_with("-up");
+    let text = |value: Option<LimitValue>| match value {
+        None => "none".to_owned(),
+        Some(LimitValue::Whole(bytes)) if is_rate => format!("{}/s", Size(bytes)),
+        Some(LimitValue::Whole(seconds)) if limit.limit.ends_with("-time") => {
+            format!("{seconds} s")
+        }
+        Some(LimitValue::Whole(number)) => number.to_string(),
+        Some(LimitValue::Ratio(ratio)) => ratio.to_string(),
+    };
+    let line = format!("{}: {}", limit.limit, text(limit.value));
+    if limit.requested {
+        let configured = text(limit.configured);
+        format!("{line}, set by a request; configured: {configured}")
+    } else {
+        line
+    }
 }
 
 /// Describes a category.

@@ -57,6 +57,15 @@ pub struct Daemon {
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
     pub min_free: Option<u64>,
 
+    /// Download limit of all torrents in bytes per second while the alternative limits are on: `hashlane ctl limits`
+    /// [default: none; the other limits stay in force]
+    #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Network")]
+    pub alt_max_down: Option<u32>,
+
+    /// Upload limit of all torrents in bytes per second while the alternative limits are on
+    #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Network")]
+    pub alt_max_up: Option<u32>,
+
     /// Properties that prove complete content unchanged since its last verification, so that it is not read again
     /// [default: none; all bytes are read]
     ///

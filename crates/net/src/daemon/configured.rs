@@ -50,6 +50,8 @@ pub(super) struct Configured {
     pub(super) min_free: Option<u64>,
     /// The rate limits of the session.
     pub(super) rates: Rates,
+    /// The rate limits while the alternative limits are on.
+    pub(super) alternative: Rates,
     /// The limits of the queue.
     pub(super) queue: QueueLimits,
     /// The local end of all connections.
@@ -84,6 +86,10 @@ impl Configured {
             rates: Rates {
                 down: rate(options.network.max_down),
                 up: rate(options.network.max_up),
+            },
+            alternative: Rates {
+                down: rate(options.alt_max_down),
+                up: rate(options.alt_max_up),
             },
             queue: (&options.queue).into(),
             network: options.network.connections.network(),

@@ -1,8 +1,12 @@
 //! The limits of all torrents together.
 //!
 //! A limit that a request set wins over that of the configuration, until a request gives it back. A rate limit of the
-//! schedule replaces both.
+//! schedule replaces both. While the alternative limits are on, they replace all of these.
 
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use hashlane_cli::control::{LimitReply, LimitValue, SetLimits};
 use hashlane_client::{Command, Limits};
 use hashlane_store::{Goal, Session, Target};
 
@@ -10,6 +14,28 @@ use super::queue::QueueLimits;
 use super::rates::Rates;
 use super::schedule::{self, Moment};
 use super::torrents::Torrents;
+
+/// Returns what a request set about a limit: 0 removes it.
+fn requested(limit: Option<u32>, set: &mut Target<NonZeroU32>) {
+    if let Some(limit) = limit {
+        *set = target(NonZeroU32::new(limit));
+    }
+}
+
+/// Returns a limit as requests see it.
+fn reply<T: Copy>(
+    limit: &str,
+    set: Target<T>,
+    configured: Option<T>,
+    value: fn(T) -> LimitValue,
+) -> LimitReply {
+    LimitReply {
+        limit: limit.to_owned(),
+        value: chosen(set, configured).map(value),
+        configured: configured.map(value),
+        requested: !set.is_inherited(),
+    }
+}
 
 /// Returns what a request set, or else what is configured.
 fn chosen<T>(set: Target<T>, configured: Option<T>) -> Option<T> {
@@ -31,6 +57,15 @@ impl Torrents {
         Rates {
             down: chosen(session.max_down, configured.down),
             up: chosen(session.max_up, configured.up),
+        }
+    }
+
+    /// Returns the alternative rate limits. They are in force if [`Session::alternative`] is set.
+    pub(super) fn alternative(&self) -> Rates {
+        let (session, configured) = (self.store.session(), self.configured.alternative);
+        Rates {
+            down: chosen(session.alt_max_down, configured.down),
+            up: chosen(session.alt_max_up, configured.up),
         }
     }
 
@@ -75,6 +110,56 @@ impl Torrents {
         })
     }
 
+    /// Changes limits as a request asks, and returns all of them.
+    pub(super) fn set_limits(&mut self, set: SetLimits) -> Result<Vec<LimitReply>, String> {
+        if set != SetLimits::default() {
+            self.change_session(|session| {
+                if set.configured {
+                    *session = Session {
+                        alternative: session.alternative,
+                        ..Session::default()
+                    };
+                }
+                session.alternative = set.alternative.unwrap_or(session.alternative);
+                requested(set.max_down, &mut session.max_down);
+                requested(set.max_up, &mut session.max_up);
+                requested(set.alt_max_down, &mut session.alt_max_down);
+                requested(set.alt_max_up, &mut session.alt_max_up);
+            })?;
+        }
+        Ok(self.limit_replies())
+    }
+
+    /// Returns the limits, each with its origin.
+    pub(super) fn limit_replies(&self) -> Vec<LimitReply> {
+        let (set, configured) = (self.store.session(), &self.configured);
+        let whole = |limit: NonZeroU32| LimitValue::Whole(limit.get().into());
+        let (rates, alternative, queue) =
+            (configured.rates, configured.alternative, configured.queue);
+        let (ratio, time) = (configured.goal.ratio.limit(), configured.goal.time.limit());
+        let seconds = |time: Duration| LimitValue::Whole(time.as_secs());
+        vec![
+            reply("max-down", set.max_down, rates.down, whole),
+            reply("max-up", set.max_up, rates.up, whole),
+            reply("alt-max-down", set.alt_max_down, alternative.down, whole),
+            reply("alt-max-up", set.alt_max_up, alternative.up, whole),
+            reply(
+                "max-active-downloads",
+                set.max_active_downloads,
+                queue.downloads,
+                whole,
+            ),
+            reply(
+                "max-active-uploads",
+                set.max_active_uploads,
+                queue.uploads,
+                whole,
+            ),
+            reply("seed-ratio", set.goal.ratio, ratio, LimitValue::Ratio),
+            reply("seed-time", set.goal.time, time, seconds),
+        ]
+    }
+
     /// Applies the limits of the schedule at a time.
     pub(super) fn follow_schedule(&mut self, moment: Moment) {
         let scheduled = schedule::limits_at(&self.configured.tables.schedule, moment);
@@ -87,7 +172,12 @@ impl Torrents {
 
     /// Sends the rate limits in force to the client.
     pub(super) fn send_limits(&self) {
-        let Rates { down, up } = self.scheduled.or(self.rates());
+        let usual = self.scheduled.or(self.rates());
+        let Rates { down, up } = if self.store.session().alternative {
+            self.alternative().or(usual)
+        } else {
+            usual
+        };
         if let Some(client) = &self.client {
             client.send(Command::Limit(Limits {
                 max_down: Some(down),

@@ -9,7 +9,9 @@ use super::service;
 use super::torrents::Torrents;
 
 /// The options that a reload applies. A change of another one needs a restart.
-const APPLIED: [&str; 12] = [
+const APPLIED: [&str; 14] = [
+    "alt-max-down",
+    "alt-max-up",
     BIND,
     "max-active-downloads",
     "max-active-uploads",

@@ -181,6 +181,8 @@ pub(super) fn status<'s>(
         up_bytes_per_second: 0,
         max_down: limits.0,
         max_up: limits.1,
+        alternative: store.session().alternative,
+        requested_limits: Vec::new(),
         received_bytes: all.received,
         sent_bytes: all.sent,
         problems: store.problems().iter().map(ToString::to_string).collect(),

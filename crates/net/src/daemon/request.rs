@@ -85,6 +85,10 @@ impl Torrents {
                 let restart = self.reload()?;
                 Ok(vec![Reply::Reloaded { restart }])
             }
+            Request::Limits(set) => {
+                let limits = self.set_limits(set)?.into_iter();
+                Ok(limits.map(Reply::Limit).collect())
+            }
             Request::Status {} => Ok(vec![Reply::Status(Box::new(self.status()))]),
         }
     }

@@ -683,6 +683,9 @@ impl Torrents {
         let limits = (all.max_down, all.max_up);
         let mut status = report::status(&self.store, limits, snapshots);
         status.problems.extend(all.network_problem.clone());
+        let limits = self.limit_replies().into_iter();
+        let requested = limits.filter(|limit| limit.requested);
+        status.requested_limits = requested.map(|limit| limit.limit).collect();
         status
     }
 

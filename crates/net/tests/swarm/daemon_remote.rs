@@ -381,3 +381,55 @@ fn transmission_remote_orders_the_queue() {
     ask("session-set", "{\"download-queue-enabled\":false}");
     is([["file.bin", "downloading"], ["tree", "downloading"]]);
 }
+
+/// Limits that a program sets last across restarts, and win over the configuration until they are given back.
+#[test]
+fn limits_of_programs_last() {
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let options = ["--max-down", "100000", "--max-active-downloads", "4"];
+    let Some(remote) = Remote::start(&state, &downloads, &options) else {
+        return;
+    };
+    let ask = |remote: &Remote, method: &str, arguments: &str| {
+        let body = format!("{{\"method\":\"{method}\",\"arguments\":{arguments}}}");
+        remote.rpc(&body)
+    };
+    // Programs send all settings back: those that stay are not set.
+    let set = "{\"speed-limit-down\":100,\"speed-limit-down-enabled\":true,\"speed-limit-up\":50,\
+               \"speed-limit-up-enabled\":true,\"download-queue-size\":2,\"download-queue-enabled\":true,\
+               \"seedRatioLimit\":2.5,\"seedRatioLimited\":true,\"alt-speed-enabled\":true,\"alt-speed-down\":10}";
+    let answer = ask(&remote, "session-set", set);
+    assert!(answer.contains("\"success\""), "{answer}");
+    let requested = |remote: &Remote| remote.daemon.done(["status"])[0]["requested_limits"].clone();
+    let expected = serde_json::json!([
+        "max-up",
+        "alt-max-down",
+        "max-active-downloads",
+        "seed-ratio"
+    ]);
+    assert_eq!(requested(&remote), expected);
+    remote.daemon.kill();
+    let remote = Remote::start(&state, &downloads, &options).unwrap();
+    assert_eq!(requested(&remote), expected);
+    let fields = "{\"fields\":[\"speed-limit-up\",\"download-queue-size\",\"seedRatioLimit\",\"alt-speed-enabled\",\
+                  \"alt-speed-down\",\"speed-limit-down\"]}";
+    let settings = ask(&remote, "session-get", fields);
+    for expected in [
+        "\"speed-limit-up\":50",
+        "\"download-queue-size\":2",
+        "\"seedRatioLimit\":2.5",
+        "\"alt-speed-enabled\":true",
+        "\"alt-speed-down\":10",
+        "\"speed-limit-down\":100",
+    ] {
+        assert!(settings.contains(expected), "{expected}: {settings}");
+    }
+    remote
+        .daemon
+        .done(["limits", "--configured", "--alternative", "off"]);
+    assert_eq!(requested(&remote), serde_json::json!([]));
+    let settings = ask(&remote, "session-get", fields);
+    assert!(settings.contains("\"download-queue-size\":4"), "{settings}");
+    remote.daemon.terminate();
+}

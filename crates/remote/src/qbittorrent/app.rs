@@ -65,8 +65,8 @@ fn all(session: &Session) -> Map<String, Value> {
         ("add_stopped_enabled", json!(!session.starts_added)),
         ("add_trackers", json!("")),
         ("add_trackers_enabled", json!(false)),
-        ("alt_dl_limit", json!(0)),
-        ("alt_up_limit", json!(0)),
+        ("alt_dl_limit", json!(session.alt_max_down.unwrap_or(0))),
+        ("alt_up_limit", json!(session.alt_max_up.unwrap_or(0))),
         ("anonymous_mode", json!(false)),
         ("auto_delete_mode", json!(0)),
         ("auto_tmm_enabled", json!(false)),
@@ -143,8 +143,10 @@ fn all(session: &Session) -> Map<String, Value> {
 }
 
 /// Settings that a request can change.
-const CHANGEABLE: [&str; 15] = [
+const CHANGEABLE: [&str; 17] = [
     "add_stopped_enabled",
+    "alt_dl_limit",
+    "alt_up_limit",
     "dl_limit",
     "listen_port",
     "max_active_downloads",
@@ -288,6 +290,9 @@ fn change(session: &Session, given: &Settings<'_>) -> Result<SessionChange, Fail
     Ok(SessionChange {
         max_down: rate("dl_limit")?,
         max_up: rate("up_limit")?,
+        is_alternative: None,
+        alt_max_down: rate("alt_dl_limit")?,
+        alt_max_up: rate("alt_up_limit")?,
         ratio: switched(session.ratio, is_ratio, given.ratio()?),
         seeding_minutes: goal(
             "max_seeding_time",

@@ -155,6 +155,7 @@ impl Changes {
                 "total_wasted_session",
                 json!(wasted.fold(0, u64::saturating_add)),
             ),
+            ("use_alt_speed_limits", json!(session.is_alternative)),
             ("use_alt_speed_limits", json!(false)),
         ];
         state.extend(more.map(|(name, value)| (name.to_owned(), value)));

@@ -42,7 +42,31 @@ pub(super) fn set_upload_limit(call: &Call<'_>) -> Result<Answer, Failure> {
     Ok(done())
 }
 
-/// There are no alternative limits.
-pub(super) fn speed_limits_mode(_: &Call<'_>) -> Result<Answer, Failure> {
-    Ok(Answer::Text("0".to_owned()))
+/// Returns 1 if the alternative limits are in force, and otherwise 0.
+pub(super) fn speed_limits_mode(call: &Call<'_>) -> Result<Answer, Failure> {
+    let mode = u8::from(call.control.session().is_alternative);
+    Ok(Answer::Text(mode.to_string()))
+}
+
+pub(super) fn set_speed_limits_mode(call: &Call<'_>) -> Result<Answer, Failure> {
+    switch(
+        call,
+        match call.form.required("mode")? {
+            "0" => false,
+            "1" => true,
+            _ => return Err(Failure::bad("mode", "0 or 1")),
+        },
+    )
+}
+
+pub(super) fn toggle_speed_limits_mode(call: &Call<'_>) -> Result<Answer, Failure> {
+    switch(call, !call.control.session().is_alternative)
+}
+
+fn switch(call: &Call<'_>, is_alternative: bool) -> Result<Answer, Failure> {
+    call.control.change_session(SessionChange {
+        is_alternative: Some(is_alternative),
+        ..SessionChange::default()
+    })?;
+    Ok(done())
 }

@@ -166,6 +166,25 @@ impl<'a> Arguments<'a> {
         Ok(lists)
     }
 
+    /// Returns a rate in bytes per second. The rounded rate that programs were shown leaves the rate as it is, also if it is
+    /// that of no limit.
+    #[expect(clippy::option_option, reason = "absent and none differ")]
+    pub(super) fn rate(
+        self,
+        name: &str,
+        current: Option<u32>,
+    ) -> Result<Option<Option<u32>>, Refusal> {
+        let kilobytes = self.u32(name)?;
+        Ok(kilobytes.map(|kilobytes| {
+            let is_same = current.unwrap_or(0) / 1000 == kilobytes;
+            if is_same {
+                current
+            } else {
+                Some(kilobytes.saturating_mul(1000))
+            }
+        }))
+    }
+
     /// Returns a limit in bytes per second, which a pair of arguments has: whether it applies, and its value in kilobytes
     /// per second. `current` is the limit that applies now; `None` is returned if neither argument is given.
     #[expect(clippy::option_option, reason = "absent and no limit differ")]
@@ -175,9 +194,7 @@ impl<'a> Arguments<'a> {
         is_limited: &str,
         current: Option<u32>,
     ) -> Result<Option<Option<u32>>, Refusal> {
-        let bytes = self
-            .u32(limit)?
-            .map(|kilobytes| kilobytes.saturating_mul(1000));
+        let bytes = self.rate(limit, current)?.map(Option::unwrap_or_default);
         Ok(match (self.bool(is_limited)?, bytes) {
             (None, None) => None,
             (Some(false), _) => Some(None),

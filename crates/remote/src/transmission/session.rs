@@ -15,8 +15,7 @@ const RPC_VERSION_SEMVER: &str = "5.3.0";
 
 /// Settings that a request cannot change, because the client does not have them. A request that asks for what is so
 /// already succeeds: programs send all settings back.
-const FIXED: [&str; 30] = [
-    "alt-speed-enabled",
+const FIXED: [&str; 27] = [
     "alt-speed-time-enabled",
     "blocklist-enabled",
     "dht-enabled",
@@ -33,8 +32,6 @@ const FIXED: [&str; 30] = [
     "trash-original-torrent-files",
     "utp-enabled",
     "cache-size-mb",
-    "alt-speed-down",
-    "alt-speed-up",
     "alt-speed-time-begin",
     "alt-speed-time-end",
     "alt-speed-time-day",
@@ -73,13 +70,13 @@ fn all(control: &dyn Control, session_id: &str) -> Map<String, Value> {
         .map_or(-1, |(free, _)| i64::try_from(free).unwrap_or(i64::MAX));
     let kilobytes = |limit: Option<u32>| limit.unwrap_or(0) / 1000;
     let settings = [
-        ("alt-speed-down", json!(50)),
-        ("alt-speed-enabled", json!(false)),
+        ("alt-speed-down", json!(kilobytes(session.alt_max_down))),
+        ("alt-speed-enabled", json!(session.is_alternative)),
         ("alt-speed-time-begin", json!(540)),
         ("alt-speed-time-day", json!(127)),
         ("alt-speed-time-enabled", json!(false)),
         ("alt-speed-time-end", json!(1020)),
-        ("alt-speed-up", json!(50)),
+        ("alt-speed-up", json!(kilobytes(session.alt_max_up))),
         ("anti-brute-force-enabled", json!(true)),
         ("anti-brute-force-threshold", json!(10)),
         ("blocklist-enabled", json!(false)),
@@ -229,6 +226,9 @@ fn change(session: &Session, arguments: Arguments<'_>) -> Result<SessionChange, 
             session.max_down,
         )?,
         max_up: arguments.limit("speed-limit-up", "speed-limit-up-enabled", session.max_up)?,
+        is_alternative: arguments.bool("alt-speed-enabled")?,
+        alt_max_down: arguments.rate("alt-speed-down", session.alt_max_down)?,
+        alt_max_up: arguments.rate("alt-speed-up", session.alt_max_up)?,
         ratio,
         // Transmission has no such goal.
         seeding_minutes: None,

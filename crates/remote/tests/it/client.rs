@@ -47,6 +47,9 @@ impl Default for Client {
             port: 51413,
             max_down: None,
             max_up: Some(500_000),
+            is_alternative: false,
+            alt_max_down: Some(40_500),
+            alt_max_up: None,
             ratio: Some(2.0),
             seeding_minutes: None,
             idle_minutes: None,
@@ -402,6 +405,9 @@ impl Control for Client {
         let session = &mut self.inner().session;
         session.max_down = change.max_down.unwrap_or(session.max_down);
         session.max_up = change.max_up.unwrap_or(session.max_up);
+        session.is_alternative = change.is_alternative.unwrap_or(session.is_alternative);
+        session.alt_max_down = change.alt_max_down.unwrap_or(session.alt_max_down);
+        session.alt_max_up = change.alt_max_up.unwrap_or(session.alt_max_up);
         session.ratio = change.ratio.unwrap_or(session.ratio);
         session.seeding_minutes = change.seeding_minutes.unwrap_or(session.seeding_minutes);
         session.idle_minutes = change.idle_minutes.unwrap_or(session.idle_minutes);

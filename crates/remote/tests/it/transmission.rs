@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use data_encoding::BASE64;
-use hashlane_remote::model::{Change, Goal, Priority, QueueMove, State};
+use hashlane_remote::model::{Change, Control as _, Goal, Priority, QueueMove, State};
 use hashlane_remote::{Listen, ListenError, Login, serve_transmission};
 use hashlane_server::Server;
 use serde_json::{Value, json};
@@ -741,6 +741,32 @@ fn settings_change_together_or_not_at_all() {
         assert!(result.contains(reason), "{arguments}: {result}");
         assert_eq!(get("speed-limit-down"), 1000, "{arguments}");
     }
+}
+
+#[test]
+fn alternative_limits_are_shown_and_switched() {
+    let served = Served::new(listen());
+    let get = |name: &str| served.done("session-get", &json!({ "fields": [name] }))[name].clone();
+    assert_eq!(get("alt-speed-enabled"), json!(false));
+    assert_eq!(
+        [get("alt-speed-down"), get("alt-speed-up")],
+        [json!(40), json!(0)]
+    );
+    let set = |arguments: Value| served.done("session-set", &arguments);
+    set(json!({ "alt-speed-enabled": true, "alt-speed-down": 40, "alt-speed-up": 0 }));
+    assert_eq!(get("alt-speed-enabled"), json!(true));
+    // What was shown rounded, and is sent back, changes nothing.
+    let session = served.client.session();
+    assert_eq!(
+        (session.alt_max_down, session.alt_max_up),
+        (Some(40_500), None)
+    );
+    set(json!({ "alt_speed_up": 7 }));
+    assert_eq!(served.client.session().alt_max_up, Some(7_000));
+    set(json!({ "alt-speed-enabled": false }));
+    assert_eq!(get("alt-speed-enabled"), json!(false));
+    let refused = served.refused("session-set", &json!({ "alt-speed-time-enabled": true }));
+    assert!(refused.contains("cannot be changed"), "{refused}");
 }
 
 #[test]

@@ -29,6 +29,9 @@ impl Remote {
             port: torrents.network().port,
             max_down: number(rates.down),
             max_up: number(rates.up),
+            is_alternative: torrents.store.session().alternative,
+            alt_max_down: number(torrents.alternative().down),
+            alt_max_up: number(torrents.alternative().up),
             ratio: goal.ratio.limit(),
             seeding_minutes: goal.time.limit().map(view::minutes),
             idle_minutes: None,
@@ -90,7 +93,14 @@ impl Remote {
                 "only rate limits, goals, the limits of the queue and the start of new torrents can be changed here; the rest is set at the start".into(),
             ));
         }
-        let limits = [max_down, max_up, others.max_downloads, others.max_seeds];
+        let limits = [
+            max_down,
+            max_up,
+            others.alt_max_down,
+            others.alt_max_up,
+            others.max_downloads,
+            others.max_seeds,
+        ];
         if limits.contains(&Some(Some(0))) {
             return Err(Refusal::Invalid(
                 "a limit of 0 would stop all torrents: pause them instead".into(),
@@ -107,6 +117,12 @@ impl Remote {
                 (&mut session.max_down, max_down, now.max_down),
                 (&mut session.max_up, max_up, now.max_up),
                 (
+                    &mut session.alt_max_down,
+                    others.alt_max_down,
+                    now.alt_max_down,
+                ),
+                (&mut session.alt_max_up, others.alt_max_up, now.alt_max_up),
+                (
                     &mut session.max_active_downloads,
                     others.max_downloads,
                     now.max_downloads,
@@ -122,6 +138,7 @@ impl Remote {
                     *set = target(limit.and_then(NonZeroU32::new));
                 }
             }
+            session.alternative = others.is_alternative.unwrap_or(session.alternative);
             if let Some(ratio) = others.ratio.filter(|ratio| *ratio != now.ratio) {
                 session.goal.ratio = target(ratio);
             }

@@ -109,5 +109,23 @@ fn rates_and_limits_of_the_client() {
     assert_eq!(served.post("transfer/uploadLimit", &[]), "0");
     assert_eq!(served.post("transfer/speedLimitsMode", &[]), "0");
     assert_eq!(served.refused("transfer/setUploadLimit", &[]).0, 400);
-    assert_eq!(served.refused("transfer/toggleSpeedLimitsMode", &[]).0, 404);
+    let mode = || served.post("transfer/speedLimitsMode", &[]);
+    served.post("transfer/toggleSpeedLimitsMode", &[]);
+    assert_eq!(mode(), "1");
+    let state = &served.json("sync/maindata")["server_state"];
+    assert_eq!(state["use_alt_speed_limits"], true);
+    served.post("transfer/setSpeedLimitsMode", &[("mode", "1")]);
+    assert_eq!(mode(), "1");
+    served.post("transfer/setSpeedLimitsMode", &[("mode", "0")]);
+    assert_eq!(mode(), "0");
+    for wrong in [&[][..], &[("mode", "2")], &[("mode", "on")]] {
+        assert_eq!(served.refused("transfer/setSpeedLimitsMode", wrong).0, 400);
+    }
+    let alternative = [("json", "{\"alt_dl_limit\":2048,\"alt_up_limit\":0}")];
+    served.post("app/setPreferences", &alternative);
+    let preferences = served.json("app/preferences");
+    assert_eq!(
+        [&preferences["alt_dl_limit"], &preferences["alt_up_limit"]],
+        [&json!(2048), &json!(0)]
+    );
 }
