@@ -6,6 +6,7 @@
 //! - `cache.rs`: keeps files open for their next use.
 //! - `stream.rs`: reads a file of any kind from its first byte until its end.
 //! - `budget.rs`: limits the open files of the process, and chooses the ones to close.
+//! - `below.rs`: decides if a folder is below another one.
 //! - `links.rs`: reads and resolves symbolic links as text.
 //! - `tree.rs`: walks a folder; `globs.rs`: matches paths; `rules.rs`: reads files of patterns; `stamp.rs`: detects
 //!   files that changed.
@@ -22,6 +23,7 @@
 #![deny(unsafe_code)]
 
 mod atomic;
+mod below;
 mod budget;
 mod cache;
 mod file;
@@ -46,6 +48,7 @@ mod tree;
 mod walk;
 
 pub use atomic::{AtomicFile, Overwrite, UNFINISHED_FILES};
+pub use below::is_below;
 pub use budget::{is_out_of_descriptors, max_kept_open};
 pub use cache::{CachedFile, FileCache};
 #[cfg(unix)]

@@ -45,6 +45,7 @@ mod torrents;
 mod trackers;
 mod watch;
 
+use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex};
 
@@ -54,6 +55,7 @@ use hashlane_client::{Additions, Client, Config, Event, Pulse, Subscription, Tor
 use hashlane_store::Store;
 
 use crate::Run;
+use crate::config::absolute;
 use crate::log::LogFile as _;
 use crate::output::reporter::Reporter;
 use crate::runner::named;
@@ -81,6 +83,7 @@ impl Run for Daemon {
         let hangups = signals::install(env)?;
         let config = self.config(env)?;
         let pulse = config.pulse.clone();
+        let folders = self.folders_of_requests(env)?;
         let fixed = remote::Fixed {
             state: state.clone(),
             folder: configured.folder.clone(),
@@ -97,8 +100,8 @@ impl Run for Daemon {
         )));
         let watch = Watch::start(Arc::clone(&torrents))?;
         lock(&torrents).start_all();
-        let remote = remote::serve(env, &self.remote, &torrents, fixed)?;
-        let page = api::serve(env, &self, &torrents, &config, &state)?;
+        let remote = remote::serve(env, &self.remote, &torrents, folders.clone(), fixed)?;
+        let page = api::serve(env, &self, &torrents, &config, folders, &state)?;
         // A program that can connect to the socket can connect to the other listeners, too.
         let socket = Socket::bind(&state)?;
         socket.serve(Arc::clone(&torrents))?;
@@ -202,9 +205,17 @@ fn is_own(event: &Event) -> bool {
 trait DaemonConfig {
     /// Returns the settings of the client.
     fn config(&self, env: &Env) -> anyhow::Result<Config>;
+
+    /// Returns the folders in which requests may place content.
+    fn folders_of_requests(&self, env: &Env) -> anyhow::Result<Vec<PathBuf>>;
 }
 
 impl DaemonConfig for Daemon {
+    fn folders_of_requests(&self, env: &Env) -> anyhow::Result<Vec<PathBuf>> {
+        let folders = self.dir.iter().chain(&self.remote.remote_folders);
+        folders.map(|folder| absolute(env, folder)).collect()
+    }
+
     fn config(&self, env: &Env) -> anyhow::Result<Config> {
         let detail = self.log.event_detail(self.output.is_json());
         Ok(Config {

@@ -1,12 +1,13 @@
 //! State shared by all requests.
 
 use std::panic::resume_unwind;
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
+use hashlane_files::is_below;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::delta::Delta;
@@ -87,18 +88,15 @@ impl State {
         called.unwrap_or_else(|error| resume_unwind(error.into_panic()))
     }
 
-    /// Returns `true` if requests may place content in a folder.
-    pub(super) fn permits(&self, folder: &Path) -> bool {
-        self.folders.iter().any(|root| is_below(folder, root))
-    }
-
     /// Returns a folder in which requests may place content.
     pub(super) fn permitted(&self, folder: PathBuf) -> Result<PathBuf, Refusal> {
-        if self.permits(&folder) {
+        if self.folders.iter().any(|root| is_below(&folder, root)) {
             return Ok(folder);
         }
-        let reason = "content may not be placed in this folder";
-        Err(Refusal::Forbidden(reason.into()))
+        Err(Refusal::Forbidden(format!(
+            "{}: not in a folder that the configuration allows for content",
+            folder.display()
+        )))
     }
 
     /// Returns the changes of all torrents. They are those of now if `is_last`, and otherwise at most [`FRESH`] old.
@@ -155,54 +153,5 @@ impl Refusal {
 
     pub(super) fn response(&self) -> Response {
         (self.status(), format!("{self}\n")).into_response()
-    }
-}
-
-/// Returns `true` if a folder is `root` or below it, with symbolic links followed as far as the folder exists.
-fn is_below(folder: &Path, root: &Path) -> bool {
-    let is_plain = |part| matches!(part, Component::RootDir | Component::Normal(_));
-    if !folder.is_absolute() || !folder.components().all(is_plain) {
-        return false;
-    }
-    // A link that leads nowhere exists, and has no place.
-    let mut existing = folder.ancestors();
-    let existing = existing.find(|it| it.symlink_metadata().is_ok());
-    let existing = existing.and_then(|it| it.canonicalize().ok());
-    let root = root.canonicalize();
-    root.is_ok_and(|root| existing.is_some_and(|existing| existing.starts_with(root)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-    use std::os::unix::fs::symlink;
-
-    #[test]
-    fn only_folders_below_a_root_are_permitted() {
-        let place = tempfile::tempdir().unwrap();
-        let path = |name: &str| place.path().join(name);
-        fs::create_dir_all(path("root/a")).unwrap();
-        fs::create_dir(path("rootless")).unwrap();
-        symlink(path("rootless"), path("root/out")).unwrap();
-        symlink(path("absent"), path("root/dangling")).unwrap();
-        symlink(path("root/a"), path("in")).unwrap();
-        let root = path("root");
-        for inside in ["root", "root/a", "root/new/folder", "in", "in/new"] {
-            assert!(is_below(&path(inside), &root), "{inside}");
-        }
-        for outside in [
-            "",
-            "rootless",
-            "root/../rootless",
-            "root/new/../..",
-            "root/out",
-            "root/out/new",
-        ] {
-            assert!(!is_below(&path(outside), &root), "{outside}");
-        }
-        assert!(!is_below(Path::new("root"), &root));
-        assert!(!is_below(&root, &path("absent")));
-        assert!(!is_below(&path("root/dangling/new"), &root));
     }
 }

@@ -23,17 +23,18 @@ use hashlane_store::{Choices, Entry, Name, Place, Target};
 use super::priorities;
 use super::report::New;
 use super::torrents::{Torrents, lock};
-use crate::config::{absolute, auth, http};
+use crate::config::{auth, http};
 
 /// The file in the state folder with the token, if the options name no credentials.
 const TOKEN: &str = "http-token";
 
-/// Serves the page, if the options ask for it.
+/// Serves the page, if the options ask for it. Requests may place content in the folders, and below them.
 pub(super) fn serve(
     env: &mut Env,
     daemon: &Daemon,
     torrents: &Arc<Mutex<Torrents>>,
     config: &Config,
+    folders: Vec<PathBuf>,
     state: &Path,
 ) -> anyhow::Result<Option<Server>> {
     let Some(address) = daemon.http.http else {
@@ -49,11 +50,6 @@ pub(super) fn serve(
     if matches!(auth, Auth::Off) {
         env.error(&format!("warning: --http {address}: {EVERYBODY}"));
     }
-    let folder = daemon.dir.iter();
-    let folders = folder
-        .chain(&daemon.remote.remote_folders)
-        .map(|folder| absolute(env, folder));
-    let folders: Vec<PathBuf> = folders.collect::<anyhow::Result<_>>()?;
     let api = Api {
         torrents: Arc::clone(torrents),
         may_delete: daemon.remote.remote_delete,

@@ -20,6 +20,7 @@ use anyhow::Context as _;
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Env, RemoteOptions};
 use hashlane_client::{HandleError, Settings, TorrentHandle, TrackerState};
+use hashlane_files::is_below;
 use hashlane_metainfo::{FileKind, masked_url};
 use hashlane_remote::model::{
     Added, Change, File, GroupChange, Groups, NewTorrent, Peer, Priority, Refusal, Session,
@@ -31,7 +32,7 @@ use hashlane_store::{Metainfo, Name};
 use hashlane_verify::{HashVersions, Layout, files_of};
 
 use super::torrents::{Torrents, lock};
-use crate::config::{absolute, login};
+use crate::config::login;
 use seen::Seen;
 
 /// What programs may do besides controlling torrents.
@@ -52,19 +53,17 @@ pub(super) struct Fixed {
     pub(super) settings: Settings,
 }
 
-/// Serves the protocols that the options name. They end when the result is dropped.
+/// Serves the protocols that the options name. They end when the result is dropped. Programs may place torrents in the
+/// folders, and below them.
 pub(super) fn serve(
     env: &Env,
     options: &RemoteOptions,
     torrents: &Arc<Mutex<Torrents>>,
+    folders: Vec<PathBuf>,
     fixed: Fixed,
 ) -> anyhow::Result<Vec<Server>> {
-    let folders = options
-        .remote_folders
-        .iter()
-        .map(|folder| absolute(env, folder));
     let rights = Rights {
-        folders: folders.collect::<anyhow::Result<_>>()?,
+        folders,
         may_delete: options.remote_delete,
     };
     let remote: Arc<Remote> = Arc::new(Remote::new(Arc::clone(torrents), rights, fixed));
@@ -141,13 +140,7 @@ impl Remote {
     /// Returns a folder in which torrents may be placed.
     fn allowed(&self, folder: &str) -> Result<PathBuf, Refusal> {
         let path = PathBuf::from(folder);
-        // `..` would lead out of a folder that the path starts with.
-        let is_plain = path.is_absolute()
-            && !path
-                .components()
-                .any(|part| part == std::path::Component::ParentDir);
-        let roots = self.fixed.folder.iter().chain(&self.rights.folders);
-        if is_plain && roots.clone().any(|root| path.starts_with(root)) {
+        if self.rights.folders.iter().any(|root| is_below(&path, root)) {
             return Ok(path);
         }
         Err(Refusal::Forbidden(format!(
