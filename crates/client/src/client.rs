@@ -197,7 +197,8 @@ impl Client {
     /// unless the interface changes. [`Event::Listening`] reports new addresses, and [`Event::Warning`] problems with them.
     ///
     /// # Errors
-    /// [`NetworkError`] if the port is in use, or if the client has ended. Nothing changes then.
+    /// [`NetworkError`] if the port is in use, if this machine does not have the address, or if the client has ended. Nothing
+    /// changes then.
     pub fn set_network(&self, network: Network) -> Result<(), NetworkError> {
         self.control.set_network(network)
     }

@@ -37,9 +37,16 @@ impl Control {
         self.inbox.send(Message::Command(command))
     }
 
-    /// Changes the local end of all connections, unless the port cannot be used.
+    /// Changes the local end of all connections, unless the port or the address cannot be used.
     pub(crate) fn set_network(&self, network: Network) -> Result<(), NetworkError> {
         let before = self.snapshot().network.clone();
+        if network.bind != before.bind
+            && let Bind::Address(address) = network.bind
+        {
+            // A free port: the present one can be in use by the session itself.
+            let bound = TcpListener::bind((address, 0));
+            bound.map_err(|error| NetworkError::Address { address, error })?;
+        }
         // The session itself uses the present port.
         if network.port != 0 && network.port != before.port {
             check_port(&network)?;

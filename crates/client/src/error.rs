@@ -1,6 +1,7 @@
 //! Errors of a client and of its torrents.
 
 use std::io;
+use std::net::IpAddr;
 #[cfg(feature = "http")]
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -65,6 +66,14 @@ pub enum NetworkError {
     Port {
         /// The port.
         port: u16,
+        /// The error of the system.
+        error: io::Error,
+    },
+    /// The address cannot be used, for example because this machine does not have it.
+    #[error("{address}: {error}")]
+    Address {
+        /// The address.
+        address: IpAddr,
         /// The error of the system.
         error: io::Error,
     },

@@ -64,6 +64,9 @@ const MAX_BODY_LEN: usize = 4 << 10;
 /// Length limit in bytes of a request's body that lists files.
 const MAX_FILE_LIST_LEN: usize = 64 << 10;
 
+/// Length limit in bytes of a request's body that lists trackers.
+const MAX_TRACKER_LIST_LEN: usize = 64 << 10;
+
 /// Length limit in bytes of a request's body that lists torrents.
 const MAX_BATCH_LEN: usize = 1 << 20;
 
@@ -203,6 +206,18 @@ fn api(max_metainfo_len: usize) -> Router<State> {
         .route("/api/v1/torrents/{id}/events", get(api::torrent_events))
         .route("/api/v1/torrents/{id}/trackers", get(api::trackers))
         .route("/api/v1/torrents/{id}/trackers", post(change::add_tracker))
+        .route(
+            "/api/v1/torrents/{id}/trackers",
+            put(change::set_trackers).layer(DefaultBodyLimit::max(MAX_TRACKER_LIST_LEN)),
+        )
+        .route(
+            "/api/v1/torrents/{id}/trackers",
+            patch(change::replace_tracker),
+        )
+        .route(
+            "/api/v1/torrents/{id}/trackers",
+            delete(change::remove_tracker),
+        )
         .route("/api/v1/torrents/{id}/peers", post(change::add_peer))
         .route("/api/v1/torrents/{id}/files", get(api::files))
         .route(

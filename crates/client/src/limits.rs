@@ -39,6 +39,8 @@ impl Limits {
 
 /// Reads a field that is present and may be null.
 #[expect(clippy::option_option, reason = "absent and null differ")]
-fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<NonZeroU32>>, D::Error> {
+pub(crate) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(from).map(Some)
 }

@@ -1,5 +1,7 @@
 //! Changes of a torrent's trackers. A protocol names trackers by URLs or positions, and the client gets all of them.
 
+use hashlane_metainfo::{is_url, masked_url};
+
 use crate::model::{Refusal, Tracker};
 
 /// Maximum number of trackers of a torrent.
@@ -7,7 +9,15 @@ const MAX_TRACKERS: usize = 1_000;
 
 /// URLs of trackers. Those of one tier are tried in order, and those of the next one if all fail (BEP 12).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tiers(Vec<Vec<String>>);
+pub struct Tiers(Vec<Vec<String>>);
+
+impl From<Vec<Vec<String>>> for Tiers {
+    /// Takes the URLs of each tier. Tiers without URLs are left out.
+    fn from(mut tiers: Vec<Vec<String>>) -> Self {
+        tiers.retain(|tier| !tier.is_empty());
+        Self(tiers)
+    }
+}
 
 impl Tiers {
     /// Returns the tiers of these trackers.
@@ -32,23 +42,23 @@ impl Tiers {
                 (_, None) => {}
             }
         }
-        tiers.retain(|tier| !tier.is_empty());
-        Self(tiers)
+        tiers.into()
     }
 
-    pub(crate) fn contains(&self, url: &str) -> bool {
+    /// Returns `true` if a tier has this URL.
+    pub fn contains(&self, url: &str) -> bool {
         self.0.iter().flatten().any(|known| known == url)
     }
 
     /// Adds a tracker in a tier after the others. A known one stays where it is.
-    pub(crate) fn add(&mut self, url: String) {
+    pub fn add(&mut self, url: String) {
         if !self.contains(&url) {
             self.0.push(vec![url]);
         }
     }
 
     /// Removes a tracker. Returns `false` if it is unknown.
-    pub(crate) fn remove(&mut self, url: &str) -> bool {
+    pub fn remove(&mut self, url: &str) -> bool {
         let is_known = self.contains(url);
         for tier in &mut self.0 {
             tier.retain(|known| known != url);
@@ -58,21 +68,43 @@ impl Tiers {
     }
 
     /// Replaces a tracker in its place. Returns `false` if it is unknown.
-    pub(crate) fn replace(&mut self, url: &str, new: &str) -> bool {
+    pub fn replace(&mut self, url: &str, new: &str) -> bool {
         let mut known = self.0.iter_mut().flatten();
         let found = known.find(|known| *known == url);
         found.map(|known| new.clone_into(known)).is_some()
     }
 
+    /// Returns the URL that a request names: as it is, or with its secrets masked as programs see it.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] if no URL fits, or if several masked URLs do.
+    pub fn named(&self, url: &str) -> Result<&str, Refusal> {
+        let invalid = |reason: &str| Refusal::Invalid(reason.to_owned());
+        let all = || self.0.iter().flatten();
+        if let Some(known) = all().find(|known| *known == url) {
+            return Ok(known);
+        }
+        let mut masked = all().filter(|known| masked_url(known) == url);
+        match (masked.next(), masked.next()) {
+            (Some(known), None) => Ok(known),
+            (None, _) => Err(invalid("url: the torrent does not have this tracker")),
+            (Some(_), Some(_)) => Err(invalid(
+                "url: several trackers of the torrent are shown like this; use the whole URL",
+            )),
+        }
+    }
+
     /// Returns the URLs for the client.
-    pub(crate) fn into_urls(self) -> Result<Vec<Vec<String>>, Refusal> {
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] if there are more than 1,000, or if one is no URL.
+    pub fn into_urls(self) -> Result<Vec<Vec<String>>, Refusal> {
         if self.0.iter().map(Vec::len).sum::<usize>() > MAX_TRACKERS {
             let reason = format!("more than {MAX_TRACKERS} trackers");
             return Err(Refusal::Invalid(reason));
         }
         // Without the URL, which can have a passkey.
-        let is_url = |url: &String| hashlane_metainfo::is_url(url);
-        if !self.0.iter().flatten().all(is_url) {
+        if !self.0.iter().flatten().all(|url| is_url(url)) {
             let reason = "a tracker is no URL: a scheme, `://` and no white space";
             return Err(Refusal::Invalid(reason.to_owned()));
         }
@@ -105,6 +137,18 @@ mod tests {
         tiers.add("no url?passkey=secret".into());
         let error = tiers.into_urls().unwrap_err().to_string();
         assert!(!error.contains("secret"), "{error}");
+        let tiers = Tiers::from(vec![
+            vec!["http://a/?key=0123456789".into(), "http://b/".into()],
+            vec![],
+            vec!["http://c/?key=1".into(), "http://c/?key=2".into()],
+        ]);
+        let shown = masked_url("http://a/?key=0123456789");
+        assert!(!shown.contains("0123456789"), "{shown}");
+        assert_eq!(tiers.named(&shown), Ok("http://a/?key=0123456789"));
+        assert_eq!(tiers.named("http://c/?key=2"), Ok("http://c/?key=2"));
+        for unclear in [&*masked_url("http://c/?key=1"), "http://d/"] {
+            assert!(tiers.named(unclear).is_err(), "{unclear}");
+        }
         let many = "http://a\n".repeat(MAX_TRACKERS + 1);
         assert!(Tiers::parse(&many).into_urls().is_err());
     }

@@ -1,18 +1,21 @@
 //! Answers about the client itself: settings, statistics and free space.
 
+use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use axum::Json;
 use axum::extract::{RawQuery, State as Shared};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use hashlane_swarm::{Encryption, ProxyKind, Transport};
-use serde::Serialize;
+use hashlane_swarm::{Bind, Encryption, Network, ProxyKind, Transport};
+use serde::{Deserialize, Serialize};
 
 use super::api::Query;
-use super::service::Refusal;
+use super::service::{Refusal, Service};
 use super::state::State;
-use crate::limits::Limits;
+use crate::limits::{Limits, present};
+use crate::network::Link;
 
 /// The settings in force.
 #[derive(Serialize)]
@@ -24,6 +27,10 @@ struct ConfigView {
     upload_slots: Option<u16>,
     /// Addresses of incoming peers.
     listen: Vec<String>,
+    /// The port of incoming peers; 0 if the system chose one.
+    port: u16,
+    /// The address or the interface of all connections; `None` for all addresses.
+    bind: Option<String>,
     dht: bool,
     local_discovery: bool,
     port_mapping: bool,
@@ -47,6 +54,11 @@ pub(super) async fn config(Shared(state): Shared<State>) -> Response {
             max_peers: settings.max_peers,
             upload_slots: settings.max_uploads,
             listen: snapshot.network.listen_addresses(),
+            port: snapshot.network.port,
+            bind: match &snapshot.network.bind {
+                Bind::Any => None,
+                bind => Some(bind.to_string()),
+            },
             dht: settings.dht,
             local_discovery: settings.local_discovery,
             port_mapping: settings.port_mapping,
@@ -75,12 +87,60 @@ pub(super) async fn config(Shared(state): Shared<State>) -> Response {
     Json(view.await).into_response()
 }
 
+/// Settings that can change while the client runs. An absent field changes nothing.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConfigRequest {
+    #[serde(default, deserialize_with = "present")]
+    max_down: Option<Option<NonZeroU32>>,
+    #[serde(default, deserialize_with = "present")]
+    max_up: Option<Option<NonZeroU32>>,
+    port: Option<u16>,
+    #[serde(default, deserialize_with = "present")]
+    bind: Option<Option<String>>,
+}
+
+impl ConfigRequest {
+    /// Changes the settings. The network comes first, because only that can be refused.
+    fn apply(self, service: &dyn Service) -> Result<(), Refusal> {
+        let before = service.snapshot().network.clone();
+        let network = Network {
+            port: self.port.unwrap_or(before.port),
+            bind: match self.bind {
+                Some(bind) => bind.as_deref().map_or(Ok(Bind::Any), bind_of)?,
+                None => before.bind.clone(),
+            },
+        };
+        if network != before {
+            service.set_network(network)?;
+        }
+        service.limit(Limits {
+            max_down: self.max_down,
+            max_up: self.max_up,
+        })
+    }
+}
+
+/// Returns an address or a present network interface. An absent one may be a mistyped name, after which nothing could be
+/// reached.
+fn bind_of(text: &str) -> Result<Bind, Refusal> {
+    if let Ok(address) = text.parse::<IpAddr>() {
+        return Ok(Network::from(SocketAddr::new(address, 0)).bind);
+    }
+    let problem = match Link::find(text) {
+        Ok(Ok(_)) => return Ok(Bind::Interface(text.to_owned())),
+        Ok(Err(problem)) => problem,
+        Err(error) => format!("{text}: {error}"),
+    };
+    Err(Refusal::Invalid(format!("bind: {problem}")))
+}
+
 /// Changes what can change while the client runs.
 pub(super) async fn change_config(
     Shared(state): Shared<State>,
-    Json(limits): Json<Limits>,
+    Json(request): Json<ConfigRequest>,
 ) -> Response {
-    let changed = state.blocking(move |state| state.service.limit(limits));
+    let changed = state.blocking(move |state| request.apply(&*state.service));
     match changed.await {
         Ok(()) => StatusCode::ACCEPTED.into_response(),
         Err(refusal) => refusal.response(),

@@ -38,6 +38,9 @@ pub(super) enum Action {
     Labels(LabelsRequest),
     Category(CategoryRequest),
     AddTracker(TrackerRequest),
+    SetTrackers(TrackersRequest),
+    ReplaceTracker(ReplaceTrackerRequest),
+    RemoveTracker(TrackerRequest),
     AddPeer(PeerRequest),
 }
 
@@ -91,6 +94,20 @@ pub(super) struct TrackerRequest {
     url: String,
 }
 
+/// The trackers of each tier.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TrackersRequest {
+    trackers: Vec<Vec<String>>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReplaceTrackerRequest {
+    url: String,
+    new_url: String,
+}
+
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PeerRequest {
@@ -119,6 +136,12 @@ impl Action {
             }
             Self::Category(request) => Change::Category(request.category),
             Self::AddTracker(request) => Change::AddTracker(request.url),
+            Self::SetTrackers(request) => Change::SetTrackers(request.trackers),
+            Self::ReplaceTracker(request) => Change::ReplaceTracker {
+                url: request.url,
+                new: request.new_url,
+            },
+            Self::RemoveTracker(request) => Change::RemoveTracker(request.url),
             Self::AddPeer(request) => Change::AddPeer(request.address),
         })
     }
@@ -254,6 +277,36 @@ pub(super) async fn add_tracker(
     Json(request): Json<TrackerRequest>,
 ) -> Response {
     act(state, key, Action::AddTracker(request)).await
+}
+
+/// Replaces all trackers.
+pub(super) async fn set_trackers(
+    Shared(state): Shared<State>,
+    Path(key): Path<TorrentKey>,
+    Json(request): Json<TrackersRequest>,
+) -> Response {
+    act(state, key, Action::SetTrackers(request)).await
+}
+
+pub(super) async fn replace_tracker(
+    Shared(state): Shared<State>,
+    Path(key): Path<TorrentKey>,
+    Json(request): Json<ReplaceTrackerRequest>,
+) -> Response {
+    act(state, key, Action::ReplaceTracker(request)).await
+}
+
+/// Removes the tracker of the query `url=URL`.
+pub(super) async fn remove_tracker(
+    Shared(state): Shared<State>,
+    Path(key): Path<TorrentKey>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let query = Query::read(query.as_deref(), &["url"]);
+    let Ok(Some(url)) = query.and_then(|query| query.value::<String>("url")) else {
+        return StatusCode::BAD_REQUEST.into_response();
+    };
+    act(state, key, Action::RemoveTracker(TrackerRequest { url })).await
 }
 
 pub(super) async fn add_peer(

@@ -7,12 +7,13 @@ use std::time::Instant;
 
 use hashlane_files::Globs;
 use hashlane_metainfo::{FileKind, InfoHashes, Magnet, Torrent};
-use hashlane_swarm::Priority;
+use hashlane_swarm::{Network, Priority};
 use hashlane_verify::files_of;
 
 use crate::command::{Command, Remove};
 use crate::config::{AddError, AddOptions, Download, Goal, Place, Seed};
 use crate::control::Control;
+use crate::error::NetworkError;
 use crate::handle::{HandleError, TorrentHandle};
 use crate::identity::{Identity, InfoHash, TorrentKey};
 use crate::limits::{Limits, SeedLimits};
@@ -55,6 +56,12 @@ pub trait Service: Send + Sync + 'static {
         let reason = "only a daemon reads its configuration again";
         Err(Refusal::Conflict(reason.into()))
     }
+
+    /// Changes the local end of all connections.
+    ///
+    /// # Errors
+    /// Returns the reason why nothing changed, for example a port that is in use.
+    fn set_network(&self, network: Network) -> Result<(), Refusal>;
 
     /// Returns the transferred bytes.
     fn statistics(&self) -> Statistics;
@@ -142,6 +149,17 @@ pub enum Change {
     Category(Option<String>),
     /// Adds a tracker.
     AddTracker(String),
+    /// Uses the trackers of these tiers instead of all others (BEP 12).
+    SetTrackers(Vec<Vec<String>>),
+    /// Replaces the URL of a tracker, which is named as it is or with its secrets masked.
+    ReplaceTracker {
+        /// The present URL.
+        url: String,
+        /// The new URL.
+        new: String,
+    },
+    /// Removes a tracker, which is named as it is or with its secrets masked.
+    RemoveTracker(String),
     /// Connects to a peer.
     AddPeer(SocketAddr),
     /// Sets the priority of files, by their positions without padding.
@@ -183,6 +201,17 @@ impl From<HandleError> for Refusal {
     }
 }
 
+impl From<NetworkError> for Refusal {
+    fn from(error: NetworkError) -> Self {
+        match error {
+            NetworkError::Port { .. } | NetworkError::Address { .. } => {
+                Self::Conflict(error.to_string())
+            }
+            NetworkError::Stopped => Self::Unavailable(error.to_string()),
+        }
+    }
+}
+
 /// Transferred bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statistics {
@@ -220,6 +249,11 @@ impl TorrentHandle {
                 return Err(Refusal::Conflict(reason.into()));
             }
             Change::AddTracker(url) => self.add_tracker(&url),
+            Change::SetTrackers(tiers) => self.set_trackers(tiers),
+            Change::ReplaceTracker { .. } | Change::RemoveTracker(_) => {
+                let reason = "only a daemon changes one of several trackers: set all of them";
+                return Err(Refusal::Conflict(reason.into()));
+            }
             Change::AddPeer(address) => self.add_peer(address),
             Change::Prioritize(files, priority) => self.set_priorities(&files, priority),
         }?;
@@ -356,6 +390,10 @@ impl Service for PlainClient {
         } else {
             Err(HandleError::Stopped.into())
         }
+    }
+
+    fn set_network(&self, network: Network) -> Result<(), Refusal> {
+        Ok(self.control.set_network(network)?)
     }
 
     fn statistics(&self) -> Statistics {

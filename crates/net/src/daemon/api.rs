@@ -14,10 +14,12 @@ use hashlane_client::http::{
     Service, Statistics, Token,
 };
 use hashlane_client::{
-    Config, Identity, InfoHash, Limits, Remove, SeedLimits, Snapshot, TorrentKey, TorrentSnapshot,
+    Config, Identity, InfoHash, Limits, Network, Remove, SeedLimits, Snapshot, TorrentKey,
+    TorrentSnapshot,
 };
 use hashlane_files::{AtomicFile, Overwrite};
 use hashlane_metainfo::InfoHashes;
+use hashlane_remote::{Tiers, model};
 use hashlane_store::{Choices, Entry, Name, Place, Target};
 
 use super::priorities;
@@ -157,6 +159,30 @@ fn limit(choices: &mut Choices, limits: Limits) {
     }
 }
 
+/// Returns the trackers of a torrent after a change of them.
+fn changed_trackers(mut tiers: Tiers, change: Change) -> Result<Vec<Vec<String>>, Refusal> {
+    // A URL can contain a passkey, and no reason has one.
+    let invalid = |refusal: model::Refusal| Refusal::Invalid(refusal.to_string());
+    match change {
+        Change::AddTracker(url) => tiers.add(url),
+        Change::SetTrackers(new) => tiers = new.into(),
+        Change::ReplaceTracker { url, new } => {
+            let known = tiers.named(&url).map_err(invalid)?.to_owned();
+            if known != new && tiers.contains(&new) {
+                let reason = "new_url: the torrent has this tracker";
+                return Err(Refusal::Conflict(reason.into()));
+            }
+            tiers.replace(&known, &new);
+        }
+        Change::RemoveTracker(url) => {
+            let known = tiers.named(&url).map_err(invalid)?.to_owned();
+            tiers.remove(&known);
+        }
+        _ => {}
+    }
+    tiers.into_urls().map_err(invalid)
+}
+
 impl Service for Api {
     fn snapshot(&self) -> Arc<Snapshot> {
         let torrents = lock(&self.torrents);
@@ -241,7 +267,13 @@ impl Service for Api {
             Change::End | Change::Seed(None) => {
                 Err("a daemon serves torrents until they are paused or removed".into())
             }
-            Change::AddTracker(_) => Err("a daemon does not keep other trackers".into()),
+            Change::AddTracker(_)
+            | Change::SetTrackers(_)
+            | Change::ReplaceTracker { .. }
+            | Change::RemoveTracker(_) => {
+                let tiers = changed_trackers(torrents.tiers(name).into(), change)?;
+                torrents.set_trackers(name, tiers)
+            }
             _ => Err("a daemon cannot do this".into()),
         };
         changed.map_err(Refusal::Conflict)
@@ -254,6 +286,10 @@ impl Service for Api {
 
     fn reload(&self) -> Result<Vec<String>, Refusal> {
         lock(&self.torrents).reload().map_err(Refusal::Conflict)
+    }
+
+    fn set_network(&self, network: Network) -> Result<(), Refusal> {
+        Ok(lock(&self.torrents).set_network(network)?)
     }
 
     fn statistics(&self) -> Statistics {

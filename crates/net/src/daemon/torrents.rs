@@ -13,8 +13,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hashlane_cli::control::{Add, StatusReply, TorrentReply};
 use hashlane_client::{
-    Activity, AddOptions, Client, Event, Network, Remove, Snapshot, TorrentError, TorrentHandle,
-    TorrentKey, TorrentSnapshot,
+    Activity, AddOptions, Client, Event, Network, NetworkError, Remove, Snapshot, TorrentError,
+    TorrentHandle, TorrentKey, TorrentSnapshot,
 };
 use hashlane_metainfo::Torrent;
 use hashlane_store::{
@@ -732,6 +732,12 @@ impl Torrents {
     /// Returns the local end of all connections.
     pub(super) fn network(&self) -> Network {
         self.all().network.clone()
+    }
+
+    /// Changes the local end of all connections, until the daemon ends.
+    pub(super) fn set_network(&self, network: Network) -> Result<(), NetworkError> {
+        let client = self.client.as_ref().ok_or(NetworkError::Stopped)?;
+        client.set_network(network)
     }
 
     /// Returns the bytes of content received and sent since the start.

@@ -1,7 +1,7 @@
 //! A daemon that is controlled by its API, Transmission RPC and the Web API of qBittorrent at once.
 
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::daemon::{Daemon, folder};
 use super::http::{Response, ask, ask_bytes};
-use super::peers::Content;
+use super::peers::{Content, Peer};
 use crate::wait_for;
 
 /// A daemon that serves all protocols to this machine.
@@ -216,5 +216,217 @@ fn all_protocols_check_folders_alike() {
     }
     let category = [("category", "x"), ("savePath", &*permitted[1])];
     assert_eq!(all.web("torrents/createCategory", &category).status, 200);
+    all.daemon.terminate();
+}
+
+/// Trackers that requests change last across a kill. Secrets in their URLs are not shown, and not needed to name them.
+#[test]
+fn requests_change_trackers_and_peers() {
+    let content = Content::new();
+    let first = "http://127.0.0.1:1/0123456789abcdef0123456789abcdef/announce";
+    let torrent = content.torrent_with("tree", "v1", &["--announce", first]);
+    let seed = Peer::seed(&[&torrent], content.path());
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let all = Protocols::start(&state, &downloads, &[]);
+    assert_eq!(all.add(&torrent, downloads.to_str().unwrap()).status, 201);
+    let shown = |all: &Protocols| -> Vec<(String, u64)> {
+        let trackers = all.get("torrents/0/trackers").json();
+        let trackers = trackers["trackers"].as_array().unwrap().iter();
+        let shown = trackers.map(|it| {
+            let url = it["url"].as_str().unwrap().to_owned();
+            (url, it["tier"].as_u64().unwrap())
+        });
+        shown.collect()
+    };
+    let stored = |all: &Protocols| {
+        let asked = all.rpc("torrent-get", &json!({"fields": ["trackerList"]}));
+        let list = &asked["arguments"]["torrents"][0]["trackerList"];
+        list.as_str().unwrap().to_owned()
+    };
+    // A torrent that does not run yet has no trackers in the session.
+    wait_for(|| shown(&all).len() == 1);
+    let masked = shown(&all)[0].0.clone();
+    assert!(!masked.contains("0123456789abcdef"), "{masked}");
+    let (second, third) = ("http://127.0.0.1:1/second", "http://127.0.0.1:1/third");
+    let change = |method: &str, path: &str, body: Value| {
+        let path = format!("torrents/0/{path}");
+        all.send(method, &path, &body).status
+    };
+    assert_eq!(change("POST", "trackers", json!({"url": second})), 202);
+    assert_eq!(stored(&all).trim(), format!("{first}\n\n{second}"));
+    let replaced = json!({"url": masked, "new_url": third});
+    assert_eq!(change("PATCH", "trackers", replaced.clone()), 202);
+    assert_eq!(stored(&all).trim(), format!("{third}\n\n{second}"));
+    wait_for(|| shown(&all) == [(third.to_owned(), 0), (second.to_owned(), 1)]);
+    // Neither an unknown tracker nor a text that is no URL changes anything.
+    for (method, path, body, expected) in [
+        ("PATCH", "trackers", replaced, 422),
+        (
+            "PATCH",
+            "trackers",
+            json!({"url": second, "new_url": third}),
+            409,
+        ),
+        ("POST", "trackers", json!({"url": "no url"}), 422),
+        ("PUT", "trackers", json!({"trackers": [["no url"]]}), 422),
+        (
+            "DELETE",
+            "trackers?url=http://127.0.0.1:1/absent",
+            Value::Null,
+            422,
+        ),
+        ("DELETE", "trackers", Value::Null, 400),
+    ] {
+        assert_eq!(change(method, path, body), expected, "{method} {path}");
+    }
+    assert_eq!(stored(&all).trim(), format!("{third}\n\n{second}"));
+    let path = format!("trackers?url={third}");
+    assert_eq!(change("DELETE", &path, Value::Null), 202);
+    assert_eq!(stored(&all).trim(), second);
+    let tiers = json!({"trackers": [[first, second], [third]]});
+    assert_eq!(change("PUT", "trackers", tiers), 202);
+    let batch = json!({
+        "all": true, "change": {"action": "remove_tracker", "url": second},
+    });
+    let results = all.send("POST", "batch", &batch).json();
+    assert_eq!(results["results"][0]["status"], 202, "{results}");
+    all.daemon.kill();
+
+    let all = Protocols::start(&state, &downloads, &[]);
+    assert_eq!(stored(&all).trim(), format!("{first}\n\n{third}"));
+    // No tracker answers, so the content comes from the peer of the request.
+    assert_eq!(
+        all.send("POST", "torrents/0/resume", &Value::Null).status,
+        202
+    );
+    let address = json!({"address": seed.address().to_string()});
+    wait_for(|| all.send("POST", "torrents/0/peers", &address).status == 202);
+    wait_for(|| all.daemon.torrent()["complete"] == true);
+    content.assert_same("tree", &downloads);
+    all.daemon.terminate();
+}
+
+/// Returns a port that a change accepts. Another test can take a free port before the daemon does.
+fn accepted_port(change: impl Fn(u16) -> bool) -> u16 {
+    let mut ports = (0..10).map(|_| free_address().port());
+    ports.find(|port| change(*port)).unwrap()
+}
+
+/// The port of peers changes by requests of all protocols, unless it is taken.
+#[test]
+fn requests_change_the_port() {
+    let (place, state) = folder();
+    let all = Protocols::start(&state, place.path(), &[]);
+    let config = || all.get("config").json();
+    assert_eq!(
+        (&config()["port"], &config()["bind"]),
+        (&json!(0), &json!("127.0.0.1"))
+    );
+    let patch = |body: Value| all.send("PATCH", "config", &body);
+    let by_api = |port: u16| patch(json!({"port": port})).status == 202;
+    let by_rpc = |port: u16| {
+        let answer = all.rpc("session-set", &json!({"peer-port": port}));
+        answer["result"] == "success"
+    };
+    let by_web = |port: u16| {
+        let settings = json!({"listen_port": port}).to_string();
+        all.web("app/setPreferences", &[("json", &settings)]).status == 200
+    };
+    let changes: [&dyn Fn(u16) -> bool; 3] = [&by_api, &by_rpc, &by_web];
+    for change in changes {
+        let port = accepted_port(change);
+        wait_for(|| config()["port"] == port);
+        assert_eq!(config()["listen"], json!([format!("127.0.0.1:{port}")]));
+        // The daemon accepts connections of peers there.
+        wait_for(|| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok());
+        let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        assert!(!change(taken.local_addr().unwrap().port()));
+        assert_eq!(config()["port"], port);
+        let arguments = all.rpc("session-get", &json!({}));
+        assert_eq!(arguments["arguments"]["peer-port"], port);
+        let preferences = all.web("app/preferences", &[]).json();
+        assert_eq!(preferences["listen_port"], port);
+    }
+    let before = config();
+    let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = taken.local_addr().unwrap().port();
+    for (body, status, reason) in [
+        (
+            json!({"port": port, "max_up": 1}),
+            409,
+            format!("port {port}"),
+        ),
+        // An address for documentation (RFC 5737), which no machine has.
+        (json!({"bind": "192.0.2.1"}), 409, "192.0.2.1".to_owned()),
+        (
+            json!({"bind": "absent-0"}),
+            422,
+            "absent-0: no such network interface".to_owned(),
+        ),
+        (json!({"port": 65_536}), 422, String::new()),
+        (json!({"dht": false}), 422, String::new()),
+    ] {
+        let refused = patch(body.clone());
+        assert_eq!(refused.status, status, "{body}: {refused:?}");
+        assert!(refused.body.contains(&reason), "{body}: {refused:?}");
+    }
+    assert_eq!(config(), before);
+    let other = json!({"bind": "127.0.0.2", "port": 0, "max_up": 100_000});
+    assert_eq!(patch(other).status, 202);
+    wait_for(|| config()["bind"] == "127.0.0.2" && config()["max_up"] == 100_000);
+    all.daemon.terminate();
+}
+
+/// A limit of the session for the time without an upload pauses the torrents that have none of their own.
+#[test]
+fn programs_set_an_idle_limit_of_the_session() {
+    let content = Content::new();
+    let (place, state) = folder();
+    let all = Protocols::start(&state, place.path(), &[]);
+    for name in ["tree", "file.bin"] {
+        let torrent = content.torrent(name, "v1");
+        let served = content.path().join(name);
+        let args = ["add".as_ref(), torrent.as_os_str(), "--content".as_ref()];
+        all.daemon
+            .done(args.into_iter().chain([served.as_os_str()]));
+    }
+    let activities = || -> Vec<String> {
+        let list = all.daemon.done(["list"]).into_iter();
+        list.map(|it| it["activity"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    wait_for(|| activities() == ["serving", "serving"]);
+    let success = |method: &str, arguments: Value| {
+        let answer = all.rpc(method, &arguments);
+        assert_eq!(answer["result"], "success", "{answer}");
+        answer["arguments"].clone()
+    };
+    let shown = || {
+        let settings = success("session-get", json!({}));
+        (
+            settings["idle-seeding-limit-enabled"].clone(),
+            settings["idle-seeding-limit"].clone(),
+        )
+    };
+    assert_eq!(shown(), (json!(false), json!(30)));
+    // The second torrent is served in spite of the limit.
+    success("torrent-set", json!({"ids": [2], "seedIdleMode": 2}));
+    let limit = json!({"idle-seeding-limit-enabled": true, "idle-seeding-limit": 0});
+    success("session-set", limit);
+    assert_eq!(shown(), (json!(true), json!(0)));
+    wait_for(|| activities() == ["paused", "serving"]);
+    let set = |settings: Value| {
+        let settings = settings.to_string();
+        let answer = all.web("app/setPreferences", &[("json", &settings)]);
+        assert_eq!(answer.status, 200, "{answer:?}");
+    };
+    set(json!({"max_inactive_seeding_time_enabled": false}));
+    assert_eq!(shown(), (json!(false), json!(30)));
+    success("session-set", json!({"idle-seeding-limit-enabled": true}));
+    assert_eq!(shown(), (json!(true), json!(30)));
+    set(json!({"max_inactive_seeding_time_enabled": true, "max_inactive_seeding_time": 0}));
+    success("torrent-set", json!({"ids": [2], "seedIdleMode": 0}));
+    wait_for(|| activities() == ["paused", "paused"]);
     all.daemon.terminate();
 }

@@ -13,6 +13,9 @@ const RPC_VERSION: u32 = 17;
 const RPC_VERSION_MINIMUM: u32 = 14;
 const RPC_VERSION_SEMVER: &str = "5.3.0";
 
+/// Minutes without an upload that Transmission shows, and uses when a request names no others.
+const IDLE_MINUTES: u32 = 30;
+
 /// Settings that a request cannot change, because the client does not have them. A request that asks for what is so
 /// already succeeds: programs send all settings back.
 const FIXED: [&str; 27] = [
@@ -99,7 +102,7 @@ fn all(control: &dyn Control, session_id: &str) -> Map<String, Value> {
         ("encryption", json!(encryption(session.encryption))),
         (
             "idle-seeding-limit",
-            json!(session.idle_minutes.unwrap_or(0)),
+            json!(session.idle_minutes.unwrap_or(IDLE_MINUTES)),
         ),
         (
             "idle-seeding-limit-enabled",
@@ -198,12 +201,12 @@ pub(super) fn set(
 }
 
 fn change(session: &Session, arguments: Arguments<'_>) -> Result<SessionChange, Refusal> {
-    let pair = |value: &str, is_used: &str, current: Option<u32>| {
+    let pair = |value: &str, is_used: &str, current: Option<u32>, default: u32| {
         Ok::<_, Refusal>(match (arguments.bool(is_used)?, arguments.u32(value)?) {
             (None, None) => None,
             (Some(false), _) => Some(None),
             (None, Some(value)) => current.map(|_| Some(value)),
-            (Some(true), value) => Some(Some(value.or(current).unwrap_or(0))),
+            (Some(true), value) => Some(Some(value.or(current).unwrap_or(default))),
         })
     };
     let ratio = match (
@@ -236,6 +239,7 @@ fn change(session: &Session, arguments: Arguments<'_>) -> Result<SessionChange, 
             "idle-seeding-limit",
             "idle-seeding-limit-enabled",
             session.idle_minutes,
+            IDLE_MINUTES,
         )?,
         folder: arguments.text("download-dir")?.map(str::to_owned),
         starts_added: arguments.bool("start-added-torrents")?,
@@ -243,8 +247,14 @@ fn change(session: &Session, arguments: Arguments<'_>) -> Result<SessionChange, 
             "download-queue-size",
             "download-queue-enabled",
             session.max_downloads,
+            0,
         )?,
-        max_seeds: pair("seed-queue-size", "seed-queue-enabled", session.max_seeds)?,
+        max_seeds: pair(
+            "seed-queue-size",
+            "seed-queue-enabled",
+            session.max_seeds,
+            0,
+        )?,
         port: port.transpose()?.filter(|port| *port != session.port),
     })
 }

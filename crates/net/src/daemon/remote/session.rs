@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use hashlane_client::{Encryption, Transport};
+use hashlane_client::{Encryption, Network, Transport};
 use hashlane_remote::model::{self, Refusal, Session, SessionChange, Statistics};
 
 use super::change::of_minutes;
@@ -34,7 +34,7 @@ impl Remote {
             alt_max_up: number(torrents.alternative().up),
             ratio: goal.ratio.limit(),
             seeding_minutes: goal.time.limit().map(view::minutes),
-            idle_minutes: None,
+            idle_minutes: goal.idle.limit().map(view::minutes),
             // The session does not say either.
             is_reachable: false,
             n_dht_nodes: 0,
@@ -80,17 +80,13 @@ impl Remote {
             ..change
         };
         let now = self.settings();
-        let is_same = others
+        if others
             .folder
             .as_ref()
-            .is_none_or(|folder| *folder == now.folder)
-            && others
-                .idle_minutes
-                .is_none_or(|minutes| minutes == now.idle_minutes)
-            && others.port.is_none_or(|port| port == now.port);
-        if !is_same {
+            .is_some_and(|folder| *folder != now.folder)
+        {
             return Err(Refusal::Forbidden(
-                "only rate limits, goals, the limits of the queue and the start of new torrents can be changed here; the rest is set at the start".into(),
+                "the folder of new downloads cannot be changed here: set --dir at the start".into(),
             ));
         }
         let limits = [
@@ -106,13 +102,20 @@ impl Remote {
                 "a limit of 0 would stop all torrents: pause them instead".into(),
             ));
         }
+        let mut torrents = lock(&self.torrents);
+        if let Some(port) = others.port {
+            // First, because only this can be refused now.
+            let bind = torrents.network().bind;
+            let changed = torrents.set_network(Network { bind, port });
+            changed.map_err(|error| Refusal::Failed(error.to_string()))?;
+        }
         if let Some(starts_added) = change.starts_added {
             self.starts_added.store(starts_added, Ordering::Relaxed);
         }
         // Shown times are rounded, so a program that sends them back must not change them.
         let minutes = others.seeding_minutes;
         let minutes = minutes.filter(|new| *new != now.seeding_minutes);
-        let changed = lock(&self.torrents).change_session(|session| {
+        let changed = torrents.change_session(|session| {
             for (set, limit, before) in [
                 (&mut session.max_down, max_down, now.max_down),
                 (&mut session.max_up, max_up, now.max_up),
@@ -144,6 +147,9 @@ impl Remote {
             }
             if let Some(minutes) = minutes {
                 session.goal.time = target(minutes.map(of_minutes));
+            }
+            if let Some(minutes) = others.idle_minutes.filter(|new| *new != now.idle_minutes) {
+                session.goal.idle = target(minutes.map(of_minutes));
             }
         });
         changed.map_err(Refusal::Failed)
