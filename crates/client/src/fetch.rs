@@ -7,6 +7,7 @@ mod bound_tcp;
 mod public;
 mod socks5;
 
+use std::fmt;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -32,40 +33,55 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 const MAX_REDIRECTS: u32 = 5;
 
 /// A request for a .torrent file.
-#[derive(Debug)]
-pub(crate) struct Request {
-    pub(crate) url: String,
-    pub(crate) proxy: Option<Proxy>,
+pub struct Fetch {
+    /// The URL: http or https. Redirections to other schemes are refused.
+    pub url: String,
+    /// The proxy.
+    pub proxy: Option<Proxy>,
     /// The local address or interface of the connection.
-    pub(crate) bind: Bind,
-    pub(crate) timeout: Option<Duration>,
+    pub bind: Bind,
+    /// Time limit with all redirections; a minute without one.
+    pub timeout: Option<Duration>,
     /// Length limit in bytes.
-    pub(crate) max_len: u64,
+    pub max_len: u64,
     /// Whether only servers outside of this machine and the local network are asked. A proxy decides that itself.
-    pub(crate) is_public: bool,
+    pub is_public: bool,
+}
+
+/// Without the URL, which can contain a passkey.
+impl fmt::Debug for Fetch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fetch").finish_non_exhaustive()
+    }
+}
+
+impl Fetch {
+    /// Fetches the file, and returns its bytes. Blocks until the time limit at most.
+    ///
+    /// # Errors
+    /// [`TorrentError::Fetch`], which has no secrets, [`TorrentError::TooLong`], or [`TorrentError::Thread`].
+    pub fn run(&self) -> Result<Vec<u8>, TorrentError> {
+        // ureq panics if it cannot start the thread that resolves names.
+        let fetched = catch_unwind(AssertUnwindSafe(|| fetch(self)));
+        fetched.unwrap_or_else(|_| Err(TorrentError::Thread(ErrorKind::WouldBlock.into())))
+    }
 }
 
 /// Fetches on a new thread, and passes the result to `done`. A pending connection cannot be interrupted and ends with
 /// its timeout.
 pub(crate) fn start(
-    request: Request,
+    request: Fetch,
     done: impl FnOnce(Result<Vec<u8>, TorrentError>) + Send + 'static,
 ) -> Result<(), TorrentError> {
     thread::Builder::new()
         .name("fetch".into())
-        .spawn(move || {
-            // ureq panics if it cannot start the thread that resolves names.
-            let fetched = catch_unwind(AssertUnwindSafe(|| fetch(&request)));
-            done(
-                fetched.unwrap_or_else(|_| Err(TorrentError::Thread(ErrorKind::WouldBlock.into()))),
-            );
-        })
+        .spawn(move || done(request.run()))
         .map_err(TorrentError::Thread)?;
     Ok(())
 }
 
 /// Returns the bytes. An error can contain the URL, or what the server sent.
-fn fetch(request: &Request) -> Result<Vec<u8>, TorrentError> {
+fn fetch(request: &Fetch) -> Result<Vec<u8>, TorrentError> {
     let bytes = read(request).map_err(|error| {
         let mut secrets = Secrets::default();
         secrets.add_url(&request.url);
@@ -75,7 +91,7 @@ fn fetch(request: &Request) -> Result<Vec<u8>, TorrentError> {
 }
 
 /// Returns `None` if there are more bytes than the limit.
-fn read(request: &Request) -> Result<Option<Vec<u8>>, ureq::Error> {
+fn read(request: &Fetch) -> Result<Option<Vec<u8>>, ureq::Error> {
     if let Some(name) = request.bind.interface() {
         // Not even the name of the server is resolved without the interface.
         Link::get(name)?;
@@ -89,7 +105,7 @@ fn read(request: &Request) -> Result<Option<Vec<u8>>, ureq::Error> {
     Ok(is_whole.then_some(bytes))
 }
 
-fn agent(request: &Request) -> Result<Agent, ureq::Error> {
+fn agent(request: &Fetch) -> Result<Agent, ureq::Error> {
     let proxy = request.proxy.as_ref();
     // Like libtorrent, this uses OpenSSL with the certificates of the system.
     let tls = TlsConfig::builder()
@@ -131,4 +147,29 @@ fn proxy_of(proxy: &Proxy) -> Result<ureq::Proxy, ureq::Error> {
         builder = builder.username(user).password(password);
     }
     builder.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_server_that_does_not_answer_has_a_time_limit() {
+        // The system accepts the connection, and no program reads from it.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let key = "0123456789abcdef0123456789abcdef";
+        let fetch = Fetch {
+            url: format!("http://{}/{key}", listener.local_addr().unwrap()),
+            proxy: None,
+            bind: Bind::Any,
+            timeout: Some(Duration::from_millis(200)),
+            max_len: 1,
+            is_public: false,
+        };
+        let error = fetch.run().unwrap_err().to_string();
+        assert!(error.contains("timeout"), "{error}");
+        assert!(!error.contains(key), "{error}");
+        assert!(!format!("{fetch:?}").contains(key));
+    }
 }

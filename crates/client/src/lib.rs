@@ -95,6 +95,7 @@ pub use event::{
     ChangedContent, CompleteContent, Deletion, Event, FinishedDownload, ForeignName, KeptFile,
     Outcome, RemovedTorrent, Replacement, VerifiedContent,
 };
+pub use fetch::Fetch;
 pub use file::TorrentFile;
 pub use handle::{HandleError, TorrentHandle};
 pub use handover::{Handover, Observer};

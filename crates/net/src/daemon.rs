@@ -2,7 +2,7 @@
 //!
 //! | module | |
 //! |---|---|
-//! | `torrents` | the torrents: those of the state folder, in the client; `naming`: names of their content; `trackers`: their trackers |
+//! | `torrents` | the torrents: those of the state folder, in the client; `choices`: what a person chose; `naming`: names of their content; `trackers`: their trackers |
 //! | `trackers` | trackers in metadata and links |
 //! | `configured` | what the options and the configuration say, and what the daemon was started with |
 //! | `categories` | categories, and the goals that torrents inherit |
@@ -88,6 +88,7 @@ impl Run for Daemon {
             state: state.clone(),
             folder: configured.folder.clone(),
             settings: config.session.clone(),
+            fetches_local: self.http.http_fetch_local,
         };
         let hooks = Hooks::start(configured.tables.hooks.clone())?;
         let client = Client::builder()

@@ -154,17 +154,19 @@ impl Service {
         let none = Value::Null;
         let arguments = request.get("arguments").unwrap_or(&none);
         let method = request.get("method").and_then(Value::as_str);
-        let result = {
-            // No code that holds the lock leaves the state inconsistent.
-            let removals = &mut self.removals.lock().unwrap_or_else(PoisonError::into_inner);
-            call::call(
-                &*self.control,
-                removals,
-                &self.session_id,
-                method.unwrap_or(""),
-                arguments,
-            )
+        let present = {
+            // No code that holds the lock leaves the state inconsistent. It ends before the method, which can wait for a
+            // server.
+            let mut removals = self.removals.lock().unwrap_or_else(PoisonError::into_inner);
+            removals.update(self.control.torrents())
         };
+        let result = call::call(
+            &*self.control,
+            &present,
+            &self.session_id,
+            method.unwrap_or(""),
+            arguments,
+        );
         let (result, arguments) = match result {
             Ok(arguments) => ("success".to_owned(), arguments),
             Err(refusal) => (refusal.to_string(), json!({})),

@@ -3,7 +3,9 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::thread;
 
 use hashlane_files::{AtomicFile, Overwrite, read_limited};
 use rustix::fs::OFlags;
@@ -13,6 +15,9 @@ use crate::error::StoreError;
 
 /// The permissions of each file: only its user may read it, because .torrent files and links contain passkeys.
 pub(crate) const MODE: u32 = 0o600;
+
+/// Number of files that are written at once.
+const WRITERS: usize = 16;
 
 /// Reads a regular file of at most `max_len` bytes. A link, a pipe and a device are refused, not followed or waited for.
 pub(crate) fn read(path: &Path, max_len: u64) -> Result<Vec<u8>, StoreError> {
@@ -68,6 +73,38 @@ pub(crate) fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> Result<(
         file.put(path, overwrite)
     };
     write().map_err(StoreError::at(path))
+}
+
+/// Writes files as [`write`] does, several at once: a file system writes its journal once for all that wait for it. Returns
+/// a result for each file.
+pub(crate) fn write_all(
+    files: &[(PathBuf, &[u8])],
+    overwrite: Overwrite,
+) -> Vec<Result<(), StoreError>> {
+    let write_part = |part: &[(PathBuf, &[u8])]| -> Vec<_> {
+        let part = part.iter();
+        part.map(|(path, bytes)| write(path, bytes, overwrite))
+            .collect()
+    };
+    let mut parts = files.chunks(files.len().div_ceil(WRITERS).max(1));
+    let first = parts.next().unwrap_or_default();
+    thread::scope(|scope| {
+        let threads: Vec<_> = parts
+            .map(|part| {
+                let thread = thread::Builder::new().name("store".into());
+                (part, thread.spawn_scoped(scope, || write_part(part)))
+            })
+            .collect();
+        let mut results = write_part(first);
+        for (part, thread) in threads {
+            results.extend(match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                // The system has no more threads.
+                Err(_) => write_part(part),
+            });
+        }
+        results
+    })
 }
 
 /// Writes the names of a folder to the disk.

@@ -360,7 +360,7 @@ struct ResultView {
     error: Option<String>,
 }
 
-/// Changes many torrents, one after the other. The answer has a result for each.
+/// Changes many torrents in the same way. The answer has a result for each.
 pub(super) async fn batch(
     Shared(state): Shared<State>,
     Json(request): Json<BatchRequest>,
@@ -383,12 +383,18 @@ pub(super) async fn batch(
             let reason = format!("a batch has at most {MAX_BATCH} torrents");
             return Err(Refusal::Invalid(reason));
         }
-        let results = torrents.into_iter().map(|torrent| {
+        let number = |torrent: &String| {
             let key = torrent.parse::<TorrentKey>();
             let key = key.map_err(|error| Refusal::Invalid(error.to_string()));
-            let number = key.and_then(|key| number_of(state, key));
-            let changed = number.and_then(|number| state.service.change(number, to_do.clone()));
-            let refusal = changed.err();
+            key.and_then(|key| number_of(state, key))
+        };
+        let numbers: Vec<_> = torrents.iter().map(number).collect();
+        let found: Vec<usize> = numbers.iter().flatten().copied().collect();
+        let mut changed = state.service.change_all(&found, &to_do).into_iter();
+        let results = torrents.into_iter().zip(numbers).map(|(torrent, number)| {
+            // A service returns a result for each number.
+            let done = number.and_then(|_| changed.next().unwrap_or(Err(Refusal::Absent)));
+            let refusal = done.err();
             let status = refusal
                 .as_ref()
                 .map_or(StatusCode::ACCEPTED, Refusal::status);

@@ -7,7 +7,7 @@ use hashlane_metainfo::Torrent;
 use serde::Serialize;
 
 use super::service::{Added, Refusal};
-use crate::fetch;
+use crate::fetch::{self, Fetch};
 use crate::identity::Identity;
 
 /// Maximum number of fetches at once. Each has a thread, and memory for a .torrent file.
@@ -120,7 +120,7 @@ impl Jobs {
     /// Fetches a .torrent file on a thread, and adds it there.
     pub(super) fn fetch(
         self: &Arc<Self>,
-        request: fetch::Request,
+        request: Fetch,
         add: impl FnOnce(Torrent) -> Result<Added, Refusal> + Send + 'static,
     ) -> Result<Job, Refusal> {
         let id = self.start()?;

@@ -42,6 +42,14 @@ pub trait Service: Send + Sync + 'static {
     /// Returns the reason why nothing changed.
     fn change(&self, number: usize, change: Change) -> Result<(), Refusal>;
 
+    /// Changes torrents in the same way, and returns a result for each.
+    fn change_all(&self, numbers: &[usize], change: &Change) -> Vec<Result<(), Refusal>> {
+        let numbers = numbers.iter();
+        numbers
+            .map(|number| self.change(*number, change.clone()))
+            .collect()
+    }
+
     /// Changes the rate limits of the session.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use super::delta::Delta;
 use super::jobs::Jobs;
 use super::service::{Refusal, Service};
 use crate::config::{Config, Http};
-use crate::fetch;
+use crate::fetch::Fetch;
 
 /// Maximum number of event streams.
 const MAX_STREAMS: usize = 32;
@@ -67,8 +67,8 @@ impl State {
     }
 
     /// Returns the request for the .torrent file of a URL.
-    pub(super) fn fetch(&self, url: &str) -> fetch::Request {
-        fetch::Request {
+    pub(super) fn fetch(&self, url: &str) -> Fetch {
+        Fetch {
             url: url.to_owned(),
             proxy: self.config.session.proxy.clone(),
             bind: self.service.snapshot().network.bind.clone(),

@@ -15,7 +15,7 @@ use super::state::{Machine, Shared};
 use crate::config::{Goal, Place, Source};
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
-use crate::fetch;
+use crate::fetch::{self, Fetch};
 use crate::inbox::{Done, Message};
 use crate::origin::Origin;
 use crate::snapshot::Activity;
@@ -36,7 +36,7 @@ impl Machine {
                 self.open(shared, move || Ok(bytes), Sources::default(), None);
             }
             Source::Url(url) => {
-                let request = fetch::Request {
+                let request = Fetch {
                     url,
                     proxy: shared.config.session.proxy.clone(),
                     bind: shared.config.session.network.bind.clone(),

@@ -84,6 +84,9 @@ fn write_token(path: &Path, token: &Token) -> io::Result<()> {
     file.put(path, Overwrite::No)
 }
 
+/// Number of torrents that are changed while no other request gets its turn.
+const BATCH: usize = 256;
+
 /// The torrents of the daemon.
 struct Api {
     torrents: Arc<Mutex<Torrents>>,
@@ -159,6 +162,34 @@ fn limit(choices: &mut Choices, limits: Limits) {
     }
 }
 
+/// Changes what a person chose for torrents, with one sync of the folder; `None` for other changes.
+fn choose(torrents: &mut Torrents, names: &[Name], change: &Change) -> Option<Result<(), Refusal>> {
+    let changed = match change {
+        Change::Pause => torrents.pause(names),
+        Change::Resume => torrents.resume(names, false),
+        Change::Limit(limits) => torrents.set_all(names, |choices| limit(choices, *limits)),
+        Change::Seed(Some(SeedLimits { ratio, time })) => torrents.set_all(names, |choices| {
+            // Without a limit, none is inherited either.
+            choices.goal = hashlane_store::Goal {
+                ratio: ratio.map_or(Target::Never, Target::At),
+                time: time.map_or(Target::Never, Target::At),
+                ..choices.goal
+            };
+        }),
+        Change::Label(labels) => torrents.set_all(names, |choices| {
+            choices.labels = labels.iter().cloned().collect();
+        }),
+        Change::Category(category) => {
+            if let Err(reason) = torrents.folder_of(category.as_deref()) {
+                return Some(Err(Refusal::Invalid(reason)));
+            }
+            torrents.set_all(names, |choices| choices.category.clone_from(category))
+        }
+        _ => return None,
+    };
+    Some(changed.map_err(Refusal::Conflict))
+}
+
 /// Returns the trackers of a torrent after a change of them.
 fn changed_trackers(mut tiers: Tiers, change: Change) -> Result<Vec<Vec<String>>, Refusal> {
     // A URL can contain a passkey, and no reason has one.
@@ -232,9 +263,10 @@ impl Service for Api {
     fn change(&self, number: usize, change: Change) -> Result<(), Refusal> {
         let mut torrents = lock(&self.torrents);
         let name = torrents.numbered(number).ok_or(Refusal::Absent)?;
+        if let Some(chosen) = choose(&mut torrents, &[name], &change) {
+            return chosen;
+        }
         let changed = match change {
-            Change::Pause => torrents.pause(name),
-            Change::Resume => torrents.resume(name, false),
             Change::Verify => torrents.verify(name),
             Change::Remove(Remove::DeleteContent) if !self.may_delete => {
                 let reason = "the configuration does not allow requests to delete content";
@@ -242,23 +274,6 @@ impl Service for Api {
             }
             Change::Remove(content) => torrents.remove(name, content),
             Change::Relocate(folder) => torrents.relocate(name, &folder),
-            Change::Limit(limits) => torrents.set(name, |choices| limit(choices, limits)),
-            Change::Seed(Some(SeedLimits { ratio, time })) => torrents.set(name, |choices| {
-                // Without a limit, none is inherited either.
-                choices.goal = hashlane_store::Goal {
-                    ratio: ratio.map_or(Target::Never, Target::At),
-                    time: time.map_or(Target::Never, Target::At),
-                    ..choices.goal
-                };
-            }),
-            Change::Label(labels) => torrents.set(name, |choices| {
-                choices.labels = labels.into_iter().collect();
-            }),
-            Change::Category(category) => {
-                let folder = torrents.folder_of(category.as_deref());
-                folder.map_err(Refusal::Invalid)?;
-                torrents.set(name, |choices| choices.category = category)
-            }
             Change::Prioritize(files, priority) => torrents.prioritize(name, &files, priority),
             Change::Reannounce | Change::AddPeer(_) => {
                 let waits = || Refusal::Conflict("the torrent waits for its start".into());
@@ -277,6 +292,28 @@ impl Service for Api {
             _ => Err("a daemon cannot do this".into()),
         };
         changed.map_err(Refusal::Conflict)
+    }
+
+    fn change_all(&self, numbers: &[usize], change: &Change) -> Vec<Result<(), Refusal>> {
+        let mut results = Vec::with_capacity(numbers.len());
+        // Other requests get their turns between two parts.
+        for part in numbers.chunks(BATCH) {
+            let mut torrents = lock(&self.torrents);
+            let names: Vec<_> = part.iter().map(|it| torrents.numbered(*it)).collect();
+            let known: Vec<Name> = names.iter().copied().flatten().collect();
+            let chosen = choose(&mut torrents, &known, change);
+            drop(torrents);
+            let Some(chosen) = chosen else {
+                let each = part.iter().map(|it| self.change(*it, change.clone()));
+                results.extend(each);
+                continue;
+            };
+            results.extend(names.into_iter().map(|name| match name {
+                Some(_) => chosen.clone(),
+                None => Err(Refusal::Absent),
+            }));
+        }
+        results
     }
 
     fn limit(&self, limits: Limits) -> Result<(), Refusal> {

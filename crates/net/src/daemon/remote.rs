@@ -12,7 +12,7 @@ mod view;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -51,6 +51,8 @@ pub(super) struct Fixed {
     pub(super) folder: Option<PathBuf>,
     /// The settings of the session.
     pub(super) settings: Settings,
+    /// Whether programs may fetch .torrent files from this machine and the local network.
+    pub(super) fetches_local: bool,
 }
 
 /// Serves the protocols that the options name. They end when the result is dropped. Programs may place torrents in the
@@ -100,6 +102,8 @@ struct Remote {
     started: Instant,
     /// Whether new torrents start at once, unless a program says otherwise.
     starts_added: AtomicBool,
+    /// The number of .torrent files that are being fetched.
+    fetches: AtomicUsize,
     seen: Mutex<Seen>,
 }
 
@@ -111,6 +115,7 @@ impl Remote {
             fixed,
             started: Instant::now(),
             starts_added: AtomicBool::new(true),
+            fetches: AtomicUsize::new(0),
             seen: Mutex::default(),
         }
     }

@@ -48,22 +48,22 @@ impl Torrents {
             }
             Request::Set(set) => {
                 self.folder_of(set.category.as_deref().filter(|name| !name.is_empty()))?;
-                let change = |torrents: &mut Self, name| {
-                    torrents.set(name, |choices| report::set(choices, &set))
+                let change = |torrents: &mut Self, names: &[Name]| {
+                    torrents.set_all(names, |choices| report::set(choices, &set))
                 };
-                self.each(&set.keys, Reply::Changed, change)
+                self.all_of(&set.keys, Reply::Changed, change)
             }
             Request::Move(to) => {
                 let change = |torrents: &mut Self, name| torrents.relocate(name, &to.folder);
                 self.each(&to.keys, Reply::Moving, change)
             }
             Request::Verify(keys) => self.each(&keys, Reply::Verifying, Self::verify),
-            Request::Pause(keys) => self.each(&keys, Reply::Paused, Self::pause),
-            Request::Resume(keys) => self.each(&keys, Reply::Resumed, |torrents, name| {
-                torrents.resume(name, false)
+            Request::Pause(keys) => self.all_of(&keys, Reply::Paused, Self::pause),
+            Request::Resume(keys) => self.all_of(&keys, Reply::Resumed, |torrents, names| {
+                torrents.resume(names, false)
             }),
-            Request::ResumeNow(keys) => self.each(&keys, Reply::Resumed, |torrents, name| {
-                torrents.resume(name, true)
+            Request::ResumeNow(keys) => self.all_of(&keys, Reply::Resumed, |torrents, names| {
+                torrents.resume(names, true)
             }),
             Request::Queue(queue) => {
                 let names = self.names_of(&queue.keys)?;
@@ -107,6 +107,20 @@ impl Torrents {
             change(self, name)?;
             replies.push(reply(named));
         }
+        Ok(replies)
+    }
+
+    /// Does something with all torrents of a request together.
+    fn all_of(
+        &mut self,
+        keys: &Keys,
+        reply: fn(Named) -> Reply,
+        change: impl FnOnce(&mut Self, &[Name]) -> Result<(), String>,
+    ) -> Result<Vec<Reply>, String> {
+        let names = self.names_of(keys)?;
+        let named: Result<Vec<_>, _> = names.iter().map(|name| self.named(*name)).collect();
+        let replies = named?.into_iter().map(reply).collect();
+        change(self, &names)?;
         Ok(replies)
     }
 

@@ -3,6 +3,7 @@
 //! A change goes to the folder first, and then to the client, so that what the client does was acknowledged or will be
 //! after a restart.
 
+mod choices;
 mod naming;
 mod trackers;
 
@@ -17,9 +18,7 @@ use hashlane_client::{
     TorrentHandle, TorrentKey, TorrentSnapshot,
 };
 use hashlane_metainfo::Torrent;
-use hashlane_store::{
-    Choices, Entry, Metainfo, Name, Place, Store, StoreError, Target, TorrentTotals,
-};
+use hashlane_store::{Choices, Entry, Metainfo, Name, Place, Store, StoreError, TorrentTotals};
 
 use super::configured::{Configured, Start};
 use super::goal::{goal, limits, source, vanished};
@@ -61,6 +60,8 @@ pub(super) struct Torrents {
     running: HashMap<Name, Running>,
     /// The number of the next torrent, for requests.
     next_number: usize,
+    /// The names of torrents by the numbers by which requests know them.
+    numbered: HashMap<usize, Name>,
     /// The names of torrents by their numbers in the client.
     names: HashMap<usize, Name>,
     /// The time of the last tick.
@@ -166,6 +167,7 @@ impl Torrents {
             hooks,
             running: HashMap::new(),
             next_number: 0,
+            numbered: HashMap::new(),
             names: HashMap::new(),
             ticked: Instant::now(),
             saved: Instant::now(),
@@ -225,9 +227,11 @@ impl Torrents {
         self.count_changed();
         self.store.remove(name).map_err(|error| error.to_string())?;
         self.hooks.run(Moment::Removed, &entry, None);
-        let running = self.running.remove(&name);
-        if let Some(handle) = running.and_then(|running| running.handle) {
-            self.leave(&handle, content);
+        if let Some(running) = self.running.remove(&name) {
+            self.numbered.remove(&running.number);
+            if let Some(handle) = running.handle {
+                self.leave(&handle, content);
+            }
         }
         Ok(())
     }
@@ -237,30 +241,6 @@ impl Torrents {
         self.names.remove(&handle.number());
         // The client may have ended.
         let _ = handle.remove(content);
-    }
-
-    /// Changes what was chosen for a torrent.
-    pub(super) fn set(
-        &mut self,
-        name: Name,
-        change: impl FnOnce(&mut Choices),
-    ) -> Result<(), String> {
-        self.check_running()?;
-        let entry = self.entry(name)?;
-        let mut choices = entry.choices.clone();
-        change(&mut choices);
-        if choices != entry.choices {
-            let updated = self.store.update(name, choices);
-            updated.map_err(|error| error.to_string())?;
-        }
-        if let (Some(handle), Ok(entry)) = (self.handle(name), self.entry(name)) {
-            let labels = entry.choices.labels.iter().cloned().collect();
-            // The torrent may have ended.
-            let _ = handle
-                .set_limits(limits(entry))
-                .and_then(|()| handle.set_labels(labels));
-        }
-        Ok(())
     }
 
     /// Moves the content of a torrent. The state folder has both places until the end of the move, so that a restart finds
@@ -335,6 +315,7 @@ impl Torrents {
         {
             let number = running.handle.as_ref().map(TorrentHandle::number);
             self.names.extend(number.map(|number| (number, new)));
+            self.numbered.insert(running.number, new);
             self.running.insert(new, running);
         }
         Ok(())
@@ -343,51 +324,6 @@ impl Torrents {
     fn entry(&self, name: Name) -> Result<&Entry, String> {
         let entry = self.store.get(name).ok_or(StoreError::Absent(name));
         entry.map_err(|error| error.to_string())
-    }
-
-    /// Pauses a torrent.
-    pub(super) fn pause(&mut self, name: Name) -> Result<(), String> {
-        self.set_paused(name, true, false)
-    }
-
-    /// Resumes a torrent: when its turn comes, or now.
-    pub(super) fn resume(&mut self, name: Name, now: bool) -> Result<(), String> {
-        self.set_paused(name, false, now)
-    }
-
-    fn set_paused(&mut self, name: Name, paused: bool, forced: bool) -> Result<(), String> {
-        self.check_running()?;
-        let entry = self.entry(name)?;
-        let mut choices = Choices {
-            paused,
-            forced,
-            ..entry.choices.clone()
-        };
-        let all = self.all();
-        let snapshot = self.find(name, &all);
-        if !paused && self.has_reached_goal(name, snapshot) {
-            // A person who resumes it wants it to be served on.
-            choices.goal = hashlane_store::Goal {
-                ratio: Target::Never,
-                time: Target::Never,
-                idle: Target::Never,
-            };
-        }
-        if choices != entry.choices {
-            let updated = self.store.update(name, choices);
-            updated.map_err(|error| error.to_string())?;
-        }
-        let is_waiting = self.queue().is_some() && !forced;
-        if let Some(running) = self.running.get_mut(&name) {
-            running.turn = Turn::new(is_waiting, Instant::now());
-        }
-        let is_over = snapshot.is_none_or(|snapshot| snapshot.activity.is_over());
-        if !paused && is_over {
-            self.restart(name);
-        } else {
-            self.apply(name);
-        }
-        Ok(())
     }
 
     /// Handles an event of the client.
@@ -711,9 +647,7 @@ impl Torrents {
 
     /// Returns the torrent that requests know by a number.
     pub(super) fn numbered(&self, number: usize) -> Option<Name> {
-        let mut running = self.running.iter();
-        let found = running.find(|(_, running)| running.number == number);
-        found.map(|(name, _)| *name)
+        self.numbered.get(&number).copied()
     }
 
     /// Returns the state of a torrent in a snapshot of the client, with the activity and the reason if it waits, and with
@@ -816,7 +750,9 @@ impl Torrents {
         self.running.entry(name).or_insert_with(|| Running {
             number: {
                 self.next_number += 1;
-                self.next_number - 1
+                let number = self.next_number - 1;
+                self.numbered.insert(number, name);
+                number
             },
             handle: None,
             base,

@@ -1,6 +1,7 @@
 //! A daemon that is controlled by its API, Transmission RPC and the Web API of qBittorrent at once.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -10,7 +11,9 @@ use serde_json::{Value, json};
 
 use super::daemon::{Daemon, folder};
 use super::http::{Response, ask, ask_bytes};
+use super::metadata::shown;
 use super::peers::{Content, Peer};
+use super::servers::{WebServer, serve};
 use crate::wait_for;
 
 /// A daemon that serves all protocols to this machine.
@@ -428,5 +431,124 @@ fn programs_set_an_idle_limit_of_the_session() {
     set(json!({"max_inactive_seeding_time_enabled": true, "max_inactive_seeding_time": 0}));
     success("torrent-set", json!({"ids": [2], "seedIdleMode": 0}));
     wait_for(|| activities() == ["paused", "paused"]);
+    all.daemon.terminate();
+}
+
+impl Protocols {
+    /// Adds the .torrent file of a URL by each protocol, and returns the reasons for which that failed.
+    fn add_url(&self, url: &str) -> [Result<(), String>; 3] {
+        let started = self.send("POST", "torrents", &json!({"link": url}));
+        let by_api = if started.status == 202 {
+            let place = started.header("location").unwrap();
+            let place = place.trim_start_matches("/api/v1/").to_owned();
+            let mut job = started.json();
+            wait_for(|| {
+                job = self.get(&place).json();
+                job["state"] != "fetching"
+            });
+            job["error"]
+                .as_str()
+                .map_or(Ok(()), |error| Err(error.to_owned()))
+        } else {
+            Err(started.body)
+        };
+        let answer = self.rpc("torrent-add", &json!({"filename": url, "paused": true}));
+        let by_rpc = match answer["result"].as_str().unwrap() {
+            "success" => Ok(()),
+            error => Err(error.to_owned()),
+        };
+        let answer = self.web("torrents/add", &[("urls", url), ("stopped", "true")]);
+        let by_web = match (answer.status, &*answer.body) {
+            (200, "Ok.") => Ok(()),
+            _ => Err(answer.body),
+        };
+        [by_api, by_rpc, by_web]
+    }
+}
+
+/// Returns the URL of a server that answers with a redirection to another place.
+fn redirecting(to: &'static str) -> String {
+    let address = serve(move |mut stream| {
+        let _ = stream.read(&mut [0; 1024])?;
+        let head = "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nConnection: close\r\n";
+        write!(stream, "{head}Location: {to}\r\n\r\n")
+    });
+    format!("http://{address}/{KEY}/x.torrent")
+}
+
+/// A part of URLs that no reason may repeat.
+const KEY: &str = "0123456789abcdef0123456789abcdef";
+
+/// .torrent files from hostile URLs are refused alike by all protocols.
+#[test]
+fn all_protocols_fetch_torrents_alike() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    fs::copy(&torrent, content.path().join("x.torrent")).unwrap();
+    let server = WebServer::of(content.path());
+    let good = server.url("x.torrent");
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let all = Protocols::start(&state, &downloads, &[]);
+    for reason in all.add_url(&good).map(Result::unwrap_err) {
+        assert!(reason.contains("local network"), "{reason}");
+    }
+    assert_eq!(server.sent("/x.torrent"), 0);
+    all.daemon.terminate();
+
+    let all = Protocols::start(&state, &downloads, &["--http-fetch-local"]);
+    // Longer than any .torrent file may be, without an end.
+    let endless = serve(|mut stream| {
+        let _ = stream.read(&mut [0; 1024])?;
+        write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nd")?;
+        loop {
+            stream.write_all(&[b'0'; 1 << 16])?;
+        }
+    });
+    for (url, expected) in [
+        (format!("http://{endless}/{KEY}"), "32 MiB"),
+        (redirecting("file:///etc/passwd"), ""),
+        (redirecting("ftp://127.0.0.1/x.torrent"), ""),
+        // To itself.
+        (redirecting("x.torrent"), "redirect"),
+        // No .torrent file.
+        (server.url("file.bin"), ""),
+        (format!("http://127.0.0.1:1/{KEY}"), ""),
+        ("file:///etc/passwd".to_owned(), ""),
+        (format!("ftp://127.0.0.1/{KEY}"), ""),
+    ] {
+        for (number, added) in all.add_url(&url).into_iter().enumerate() {
+            let reason = added.expect_err(&url);
+            // qBittorrent's answer to bytes that are no torrent has no reason.
+            let has_reason = reason != "Fails.";
+            assert!(has_reason || number == 2, "{url}: {reason:?}");
+            if has_reason {
+                assert!(reason.contains(expected), "{url}: {reason}");
+            }
+            assert!(
+                !reason.contains(KEY) && !reason.contains("root:"),
+                "{url}: {reason}"
+            );
+        }
+    }
+    assert!(all.daemon.done(["list"]).is_empty());
+    let hash = shown(&torrent)["info_hash_v1"].clone();
+    assert_eq!(
+        all.add_url(&good),
+        [Ok(()), Ok(()), Err("Fails.".to_owned())]
+    );
+    assert_eq!(all.daemon.torrent()["info_hash"], hash);
+    let hash = hash.as_str().unwrap();
+    for add in [1, 2] {
+        all.daemon.done(["remove", hash]);
+        let added = if add == 1 {
+            let answer = all.rpc("torrent-add", &json!({"filename": good, "paused": true}));
+            answer["arguments"]["torrent-added"]["hashString"] == hash
+        } else {
+            all.web("torrents/add", &[("urls", &good)]).body == "Ok."
+        };
+        assert!(added);
+        assert_eq!(all.daemon.torrent()["info_hash"], hash);
+    }
     all.daemon.terminate();
 }

@@ -31,39 +31,51 @@ pub(super) struct Removals {
     removed: BTreeMap<u32, u64>,
 }
 
+/// The torrents of a request.
+#[derive(Debug)]
+pub(super) struct Present {
+    torrents: Arc<[Torrent]>,
+    /// The numbers of those that were removed lately.
+    removed: Vec<u32>,
+}
+
 impl Removals {
     /// Compares the torrents with those of the last request.
-    fn update(&mut self, torrents: &[Torrent], now: u64) {
+    pub(super) fn update(&mut self, torrents: Arc<[Torrent]>) -> Present {
+        let now = now();
         let present: BTreeSet<u32> = torrents.iter().map(|torrent| torrent.id).collect();
         self.removed
             .retain(|_, time| now.saturating_sub(*time) < RECENT);
         self.removed
             .extend(self.known.difference(&present).map(|id| (*id, now)));
         self.known = present;
+        Present {
+            torrents,
+            removed: self.removed.keys().copied().collect(),
+        }
     }
 }
 
 /// Calls a method, and returns the arguments of its answer.
 pub(super) fn call(
     control: &dyn Control,
-    removals: &mut Removals,
+    present: &Present,
     session_id: &str,
     method: &str,
     arguments: &Value,
 ) -> Result<Value, Refusal> {
     let arguments = Arguments(arguments);
-    let torrents = control.torrents();
-    removals.update(&torrents, now());
+    let torrents = &present.torrents;
     let each = |change: Change| {
-        for torrent in selected(&torrents, arguments)? {
+        for torrent in selected(torrents, arguments)? {
             control.change(torrent.id, change.clone())?;
         }
         Ok(json!({}))
     };
     match method {
-        "torrent-get" => torrent_get(control, &torrents, removals, arguments),
+        "torrent-get" => torrent_get(control, present, arguments),
         "torrent-add" => torrent_add(control, arguments),
-        "torrent-set" => torrent_set(control, &torrents, arguments),
+        "torrent-set" => torrent_set(control, torrents, arguments),
         "torrent-start" => each(Change::Start { now: false }),
         "torrent-start-now" => each(Change::Start { now: true }),
         "torrent-stop" => each(Change::Stop),
@@ -88,7 +100,7 @@ pub(super) fn call(
                 is_moved: arguments.bool("move")?.unwrap_or(false),
             })
         }
-        "torrent-rename-path" => torrent_rename(control, &torrents, arguments),
+        "torrent-rename-path" => torrent_rename(control, torrents, arguments),
         "queue-move-top" => each(Change::Queue(QueueMove::Top)),
         "queue-move-up" => each(Change::Queue(QueueMove::Up)),
         "queue-move-down" => each(Change::Queue(QueueMove::Down)),
@@ -164,8 +176,7 @@ fn selected<'t>(
 
 fn torrent_get(
     control: &dyn Control,
-    torrents: &Arc<[Torrent]>,
-    removals: &Removals,
+    present: &Present,
     arguments: Arguments<'_>,
 ) -> Result<Value, Refusal> {
     let names = arguments.texts("fields")?.filter(|names| !names.is_empty());
@@ -174,7 +185,7 @@ fn torrent_get(
     };
     // Unknown fields are left out, in tables too.
     let fields: Vec<_> = names.iter().filter_map(|name| field(name)).collect();
-    let selected = selected(torrents, arguments)?;
+    let selected = selected(&present.torrents, arguments)?;
     let is_table = arguments.text("format")? == Some("table");
     let rows = selected.iter().map(|torrent| {
         let view = &mut View::new(control, torrent);
@@ -190,8 +201,7 @@ fn torrent_get(
     let head = is_table.then(|| fields.iter().map(|(name, _)| json!(name)).collect());
     let mut answer = json!({ "torrents": head.into_iter().chain(rows).collect::<Vec<Value>>() });
     if arguments.get("ids").is_some_and(Value::is_string) {
-        let removed: Vec<u32> = removals.removed.keys().copied().collect();
-        answer["removed"] = json!(removed);
+        answer["removed"] = json!(present.removed);
     }
     Ok(answer)
 }

@@ -104,6 +104,60 @@ fn an_order_lasts() {
     ));
 }
 
+/// Many choices change together. Unknown torrents are found before anything is written.
+#[test]
+fn many_choices_change_together() {
+    let numbers: Vec<u32> = (1..=40).collect();
+    let folder = folder_with(&numbers);
+    let mut store = Store::open(folder.path()).unwrap();
+    let labelled = |label: &str| Choices {
+        labels: [label.to_owned()].into(),
+        ..choices()
+    };
+    let updates = |label: &str| -> Vec<_> {
+        let numbers = numbers.iter();
+        numbers.map(|it| (name(*it), labelled(label))).collect()
+    };
+    let mut unknown = updates("no");
+    unknown.push((name(99), choices()));
+    let refused = store.update_all(unknown);
+    assert!(matches!(refused, Err(StoreError::Absent(found)) if found == name(99)));
+    store.update_all(updates("a")).unwrap();
+    store.update_all(Vec::new()).unwrap();
+    let shown = |store: &Store| -> Vec<_> {
+        let entries = store.entries().into_iter();
+        entries
+            .map(|it| (it.name(), it.choices.labels.clone(), it.choices.order))
+            .collect()
+    };
+    let before = shown(&store);
+    assert_eq!(before.len(), 40);
+    for (number, (found, labels, order)) in (1..).zip(&before) {
+        assert_eq!(
+            (*found, *order),
+            (name(number), Some(i64::from(number) - 1))
+        );
+        assert_eq!(labels.iter().collect::<Vec<_>>(), ["a"]);
+    }
+    // Some of the files cannot be written: the others have changed, on the disk and in memory.
+    fs::remove_file(path(&folder, 7, "toml")).unwrap();
+    fs::create_dir(path(&folder, 7, "toml")).unwrap();
+    store.update_all(updates("b")).unwrap_err();
+    let is_old = |it: &(Name, std::collections::BTreeSet<String>, Option<i64>)| it.1.contains("a");
+    let old: Vec<Name> = shown(&store)
+        .iter()
+        .filter(|it| is_old(it))
+        .map(|it| it.0)
+        .collect();
+    assert_eq!(old, [name(7)]);
+    fs::remove_dir(path(&folder, 7, "toml")).unwrap();
+    store.update_all(updates("b")).unwrap();
+    let after = shown(&store);
+    drop(store);
+    assert_eq!(shown(&Store::open(folder.path()).unwrap()), after);
+    assert!(!after.iter().any(is_old));
+}
+
 #[test]
 fn only_the_user_can_read_the_folder() {
     let folder = tempfile::tempdir().unwrap();

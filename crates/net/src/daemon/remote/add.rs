@@ -1,8 +1,10 @@
 //! New torrents.
 
 use std::num::NonZeroU32;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use hashlane_cli::torrent_file::MAX_LEN;
+use hashlane_client::Fetch;
 use hashlane_metainfo::{ContentLayout, Magnet, Torrent as ParsedTorrent};
 use hashlane_remote::model::{Added, NewTorrent, Refusal, Source};
 use hashlane_store::{Choices, Place};
@@ -14,11 +16,42 @@ use crate::daemon::priorities;
 use crate::daemon::report::New;
 use crate::daemon::torrents::lock;
 
+/// Maximum number of .torrent files that are fetched at once.
+const MAX_FETCHES: usize = 8;
+
+/// A .torrent file that is being fetched.
+struct RunningFetch<'a>(&'a AtomicUsize);
+
+impl<'a> RunningFetch<'a> {
+    /// Counts one more, unless there are [`MAX_FETCHES`].
+    fn of(running: &'a AtomicUsize) -> Result<Self, Refusal> {
+        let one_more = |n| (n < MAX_FETCHES).then_some(n + 1);
+        let counted = running.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
+        counted.map_err(|n| {
+            Refusal::Failed(format!(
+                "{n} .torrent files are being fetched: try again later"
+            ))
+        })?;
+        Ok(Self(running))
+    }
+}
+
+impl Drop for RunningFetch<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Remote {
     pub(super) fn add_torrent(&self, new: NewTorrent) -> Result<Added, Refusal> {
         let invalid = |error: &dyn std::fmt::Display| Refusal::Invalid(error.to_string());
         let mut choices = self.new_choices(&new)?;
-        let new = match new.source {
+        let is_magnet = |link: &str| Magnet::has_scheme(link) || Magnet::is_info_hash(link);
+        let source = match new.source {
+            Source::Link(url) if !is_magnet(&url) => Source::Metainfo(self.fetch(url)?),
+            source => source,
+        };
+        let new = match source {
             Source::Metainfo(bytes) => {
                 let metainfo = ParsedTorrent::parse(bytes).map_err(|error| invalid(&error))?;
                 let names = naming(&choices).of(&metainfo);
@@ -29,7 +62,7 @@ impl Remote {
                 }
                 New::Torrent(metainfo, choices)
             }
-            Source::Link(link) if Magnet::has_scheme(&link) || Magnet::is_info_hash(&link) => {
+            Source::Link(link) => {
                 if new.wanted.is_some() {
                     return Err(unsupported(
                         "the selection of files whose number is not known yet",
@@ -37,9 +70,6 @@ impl Remote {
                 }
                 let (magnet, _) = Magnet::read(&link).map_err(|error| invalid(&error))?;
                 New::Magnet(Box::new(magnet), choices)
-            }
-            Source::Link(_) => {
-                return Err(unsupported("the URL of a .torrent file; send the file"));
             }
         };
         let mut torrents = lock(&self.torrents);
@@ -51,6 +81,21 @@ impl Remote {
             name: entry.shown_title(),
             is_duplicate: !is_new,
         })
+    }
+
+    /// Fetches the .torrent file of a URL. The torrents are not locked meanwhile.
+    fn fetch(&self, url: String) -> Result<Vec<u8>, Refusal> {
+        let _running = RunningFetch::of(&self.fetches)?;
+        let fetch = Fetch {
+            url,
+            proxy: self.fixed.settings.proxy.clone(),
+            bind: lock(&self.torrents).network().bind,
+            timeout: None,
+            max_len: MAX_LEN,
+            is_public: !self.fixed.fetches_local,
+        };
+        let fetched = fetch.run();
+        fetched.map_err(|error| Refusal::Failed(error.to_string()))
     }
 
     fn new_choices(&self, new: &NewTorrent) -> Result<Choices, Refusal> {

@@ -18,12 +18,12 @@ impl Remote {
             Change::Start { now } => {
                 let name = self.name(id)?;
                 lock(&self.torrents)
-                    .resume(name, now)
+                    .resume(&[name], now)
                     .map_err(Refusal::Failed)
             }
             Change::Stop => {
                 let name = self.name(id)?;
-                lock(&self.torrents).pause(name).map_err(Refusal::Failed)
+                lock(&self.torrents).pause(&[name]).map_err(Refusal::Failed)
             }
             Change::Verify => {
                 let name = self.name(id)?;

@@ -1,0 +1,110 @@
+//! What a person chose for torrents, and changes of it.
+
+use std::time::Instant;
+
+use hashlane_store::{Choices, Goal, Name, Target};
+
+use super::Torrents;
+use crate::daemon::goal::limits;
+use crate::daemon::queue::Turn;
+
+impl Torrents {
+    /// Changes what was chosen for a torrent.
+    pub(crate) fn set(
+        &mut self,
+        name: Name,
+        change: impl FnOnce(&mut Choices),
+    ) -> Result<(), String> {
+        let changed = self.changed(name, change)?;
+        self.keep(&[name], changed.into_iter().collect())
+    }
+
+    /// Changes what was chosen for torrents. The folder is synced for all together.
+    pub(crate) fn set_all(
+        &mut self,
+        names: &[Name],
+        change: impl Fn(&mut Choices),
+    ) -> Result<(), String> {
+        let changed = names.iter().map(|name| self.changed(*name, &change));
+        let changed: Vec<_> = changed
+            .filter_map(Result::transpose)
+            .collect::<Result<_, _>>()?;
+        self.keep(names, changed)
+    }
+
+    /// Returns the choices of a torrent after a change, if they differ.
+    fn changed(
+        &self,
+        name: Name,
+        change: impl FnOnce(&mut Choices),
+    ) -> Result<Option<(Name, Choices)>, String> {
+        let before = &self.entry(name)?.choices;
+        let mut choices = before.clone();
+        change(&mut choices);
+        Ok((choices != *before).then_some((name, choices)))
+    }
+
+    /// Writes choices to the folder, and passes those of these torrents to the client.
+    fn keep(&mut self, names: &[Name], changed: Vec<(Name, Choices)>) -> Result<(), String> {
+        self.write(changed)?;
+        for name in names {
+            if let (Some(handle), Ok(entry)) = (self.handle(*name), self.entry(*name)) {
+                let labels = entry.choices.labels.iter().cloned().collect();
+                // The torrent may have ended.
+                let _ = handle
+                    .set_limits(limits(entry))
+                    .and_then(|()| handle.set_labels(labels));
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, changed: Vec<(Name, Choices)>) -> Result<(), String> {
+        self.check_running()?;
+        let written = self.store.update_all(changed);
+        written.map_err(|error| error.to_string())
+    }
+
+    /// Pauses torrents.
+    pub(crate) fn pause(&mut self, names: &[Name]) -> Result<(), String> {
+        self.set_paused(names, true, false)
+    }
+
+    /// Resumes torrents: when their turns come, or now.
+    pub(crate) fn resume(&mut self, names: &[Name], now: bool) -> Result<(), String> {
+        self.set_paused(names, false, now)
+    }
+
+    fn set_paused(&mut self, names: &[Name], paused: bool, forced: bool) -> Result<(), String> {
+        let all = self.all();
+        let mut changed = Vec::new();
+        for name in names {
+            let has_reached_goal = !paused && self.has_reached_goal(*name, self.find(*name, &all));
+            changed.extend(self.changed(*name, |choices| {
+                (choices.paused, choices.forced) = (paused, forced);
+                if has_reached_goal {
+                    // A person who resumes it wants it to be served on.
+                    choices.goal = Goal {
+                        ratio: Target::Never,
+                        time: Target::Never,
+                        idle: Target::Never,
+                    };
+                }
+            })?);
+        }
+        self.write(changed)?;
+        let is_waiting = self.queue().is_some() && !forced;
+        for name in names {
+            if let Some(running) = self.running.get_mut(name) {
+                running.turn = Turn::new(is_waiting, Instant::now());
+            }
+            let snapshot = self.find(*name, &all);
+            if !paused && snapshot.is_none_or(|snapshot| snapshot.activity.is_over()) {
+                self.restart(*name);
+            } else {
+                self.apply(*name);
+            }
+        }
+        Ok(())
+    }
+}
