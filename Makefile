@@ -80,7 +80,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 TEST_THREADS = $(shell echo $$(($(PROCESSORS) > 6 ? $(PROCESSORS) : 6)))
 CASES = 10000
 
-.PHONY: help setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-capi bench-daemon bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
 
@@ -212,7 +212,7 @@ test-workspace test-swarm test-hostile: export RUST_TEST_THREADS = $(TEST_THREAD
 test-workspace test-swarm test-hostile: export HASHLANE_CONFIG = /dev/null
 
 # The workspace builds the engine without overflow checks and debug assertions, for speed.
-test-workspace: $(if $(LIBTORRENT),test-axe)
+test-workspace: $(if $(LIBTORRENT),test-axe test-openapi)
 	$(CARGO) test --workspace $(LIBTORRENT)
 	# The workspace has the client's page.
 	$(if $(LIBTORRENT),$(CARGO) test --package hashlane-client $(LIBTORRENT) --lib)
@@ -226,6 +226,8 @@ test-workspace: $(if $(LIBTORRENT),test-axe)
 test-axe:
 	@$(MAKE) target/axe || echo 'NOT RUN: the check of the accessibility of the page, because npm could not install axe-core.'
 
+OPENAPI_PACKAGES = openapi-python-client==0.29.1 openapi-spec-validator==0.9.0
+
 # The features of the workspace are those of `make test`, so that both use the same build.
 SWARM = --workspace $(LIBTORRENT) --test swarm
 
@@ -238,6 +240,16 @@ test-remote: ## Control the client by transmission-remote, transmission-rpc, qbi
 	$(CARGO) test --package hashlane-remote --test it -- --nocapture python:: transmission_programs:: sequences::
 	@test -n '$(LIBTORRENT)' || echo 'NOT RUN: programs that control the daemon, because libtorrent is not installed.'
 	$(if $(LIBTORRENT),$(CARGO) test $(SWARM) -- --nocapture daemon_remote:: daemon_names::)
+
+test-api: test-openapi ## Generate a Python client from docs/reference/openapi.json, and control a daemon by it (a part of test)
+	$(CARGO) test $(SWARM) -- --nocapture daemon_client::
+
+test-openapi:
+	@$(MAKE) target/openapi || echo 'NOT RUN: a generated client of the HTTP API, because pip could not install its generator.'
+
+# The generator of clients and the checker of descriptions, in an environment of their own.
+target/openapi: ## Install openapi-python-client for the tests of the HTTP API (needs Python)
+	python3 -m venv $@ && $@/bin/pip install --quiet --disable-pip-version-check $(OPENAPI_PACKAGES) || { rm -rf $@; exit 1; }
 
 test-client-memory: ## Add and remove 100,000 torrents in a client, and compare its memory (needs libtorrent; under a minute)
 	@test -n '$(LIBTORRENT)' || { echo 'test-client-memory needs libtorrent-rasterbar 2.0.8 or newer:' \

@@ -12,6 +12,7 @@ mod swarm {
     mod daemon_api;
     #[cfg(target_os = "linux")]
     mod daemon_categories;
+    mod daemon_client;
     mod daemon_faults;
     mod daemon_hooks;
     mod daemon_limits;

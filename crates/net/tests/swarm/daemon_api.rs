@@ -20,14 +20,14 @@ use super::tracker::Tracker;
 use crate::wait_for;
 
 /// A daemon with an API on a free port.
-struct Api {
-    daemon: Daemon,
-    address: SocketAddr,
-    bearer: String,
+pub(crate) struct Api {
+    pub(crate) daemon: Daemon,
+    pub(crate) address: SocketAddr,
+    pub(crate) bearer: String,
 }
 
 impl Api {
-    fn start(state: &Path, downloads: &Path, options: &[&str]) -> Self {
+    pub(crate) fn start(state: &Path, downloads: &Path, options: &[&str]) -> Self {
         let own = ["--dir", downloads.to_str().unwrap(), "--http", "0"];
         let all: Vec<&str> = own.iter().chain(options).copied().collect();
         let mut command = daemon_command(state, &all);
