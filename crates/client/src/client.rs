@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::fmt;
+use std::num::NonZeroU16;
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -126,7 +127,8 @@ impl Client {
         #[cfg(feature = "http")]
         let page = crate::http::serve(&config, &control, &events)?;
         let folder = watch_folder(&config, &continued, &inbox, &ledger)?;
-        let [opener, verifier, checker, mover] = workers(&inbox, patience(tasks.len()))?;
+        let [opener, verifier, checker, mover] =
+            workers(&inbox, patience(tasks.len()), config.max_verifications)?;
         let observer = Observer {
             session: Arc::downgrade(&session),
             snapshots,
@@ -282,14 +284,19 @@ fn patience(n_tasks: usize) -> Duration {
     if n_tasks > 1 { OPENING } else { Duration::ZERO }
 }
 
-/// Starts the threads that open, verify and move content. `patience` is that of first verifications.
-fn workers(inbox: &Inbox, patience: Duration) -> Result<[Worker; 4], Error> {
-    let start = |name, patience| Worker::start(name, inbox.clone(), patience);
+/// Starts the threads that open, verify and move content. `patience` is that of first verifications, of which
+/// `max_verifications` run at once.
+fn workers(
+    inbox: &Inbox,
+    patience: Duration,
+    max_verifications: NonZeroU16,
+) -> Result<[Worker; 4], Error> {
+    let one = |name| Worker::start(name, inbox, Duration::ZERO, NonZeroU16::MIN);
     Ok([
-        start("open", Duration::ZERO)?,
-        start("verify", patience)?,
-        start("check", Duration::ZERO)?,
-        start("move", Duration::ZERO)?,
+        one("open")?,
+        Worker::start("verify", inbox, patience, max_verifications)?,
+        one("check")?,
+        one("move")?,
     ])
 }
 

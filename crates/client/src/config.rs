@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs::File;
 use std::net::SocketAddr;
+use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,6 +38,9 @@ pub struct Config {
     pub http: Option<Http>,
     /// Method of reading and hashing content.
     pub hashing: Options,
+    /// Maximum number of torrents that are verified at once. Each verification uses the threads of [`Self::hashing`], so more
+    /// than one is of use for content on several disks. The verification of a download that has just ended does not count.
+    pub max_verifications: NonZeroU16,
     /// Ends the client. Incomplete downloads stay on disk.
     pub cancel: CancelToken,
     /// Counts the steps of the client's loop.
@@ -57,6 +61,7 @@ impl Default for Config {
             #[cfg(feature = "http")]
             http: None,
             hashing: Options::default(),
+            max_verifications: NonZeroU16::MIN,
             cancel: CancelToken::default(),
             pulse: Pulse::default(),
             max_metainfo_len: MAX_METAINFO_LEN,

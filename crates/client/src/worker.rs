@@ -1,8 +1,10 @@
-//! Threads that read .torrent files and verify content, one torrent after the other.
+//! Threads that read .torrent files and verify content, a limited number of torrents at once.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::num::NonZeroU16;
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -49,10 +51,10 @@ impl Ord for Job {
     }
 }
 
-/// A thread that runs jobs by their turns. Dropping it waits for the running job and skips the remaining jobs.
+/// Threads that run jobs by their turns. Dropping them waits for the running jobs and skips the remaining jobs.
 pub(crate) struct Worker {
     jobs: Option<mpsc::Sender<(Turn, Run)>>,
-    /// Disconnected when the thread has ended.
+    /// Disconnected when all threads have ended.
     ended: mpsc::Receiver<()>,
 }
 
@@ -63,25 +65,35 @@ impl std::fmt::Debug for Worker {
 }
 
 impl Worker {
-    /// Starts a worker. After an idle time, the worker waits until no further job arrives for `patience`. So a large
-    /// job does not start just before smaller ones arrive.
-    pub(crate) fn start(name: &str, inbox: Inbox, patience: Duration) -> Result<Self, Error> {
+    /// Starts a worker with `n_threads` threads. After an idle time, the worker waits until no further job arrives for
+    /// `patience`. So a large job does not start just before smaller ones arrive.
+    pub(crate) fn start(
+        name: &str,
+        inbox: &Inbox,
+        patience: Duration,
+        n_threads: NonZeroU16,
+    ) -> Result<Self, Error> {
         let (jobs, receiver) = mpsc::channel();
+        let queue = Arc::new(Mutex::new(Queue::new(receiver, patience)));
         let log = tracing::dispatcher::get_default(Clone::clone);
         let (alive, ended) = mpsc::channel();
-        let work = move || {
-            let _alive: mpsc::Sender<()> = alive;
-            let mut queue = Queue::new(receiver, patience);
-            while let Some(run) = queue.next() {
-                if !inbox.send(run()) {
-                    break;
+        for _ in 0..n_threads.get() {
+            let (inbox, queue, log) = (inbox.clone(), Arc::clone(&queue), log.clone());
+            let alive: mpsc::Sender<()> = alive.clone();
+            let work = move || {
+                let _alive = alive;
+                // The lock ends before the job runs.
+                while let Some(run) = next(&queue) {
+                    if !inbox.send(run()) {
+                        break;
+                    }
                 }
-            }
-        };
-        thread::Builder::new()
-            .name(name.into())
-            .spawn(move || tracing::dispatcher::with_default(&log, work))
-            .map_err(Error::Thread)?;
+            };
+            thread::Builder::new()
+                .name(name.into())
+                .spawn(move || tracing::dispatcher::with_default(&log, work))
+                .map_err(Error::Thread)?;
+        }
         Ok(Self {
             jobs: Some(jobs),
             ended,
@@ -101,7 +113,7 @@ impl Worker {
     /// Queues a job for several torrents, and sends its result to the loop.
     pub(crate) fn run_for_all(&self, turn: Turn, job: impl FnOnce() -> Message + Send + 'static) {
         if let Some(jobs) = &self.jobs {
-            // The thread lives as long as this sender.
+            // The threads live as long as this sender.
             let _ = jobs.send((turn, Box::new(job)));
         }
     }
@@ -112,6 +124,13 @@ impl Drop for Worker {
         self.jobs.take();
         let _ = self.ended.recv_timeout(END_TIMEOUT);
     }
+}
+
+/// Waits for a job. Other threads wait for the lock meanwhile.
+fn next(queue: &Mutex<Queue>) -> Option<Run> {
+    // No code that holds the lock leaves the queue inconsistent.
+    let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+    queue.next()
 }
 
 /// The jobs that wait.
@@ -159,7 +178,12 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Weak;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
+    use crate::config::Additions;
+    use crate::handover::Ledger;
 
     #[test]
     fn the_first_and_the_least_work_come_first() {
@@ -205,5 +229,43 @@ mod tests {
         );
         drop(sender);
         assert!(queue.next().is_none());
+    }
+
+    /// Of two threads, each runs a job that waits for the other one. Further jobs wait for a thread.
+    #[test]
+    fn as_many_jobs_run_as_there_are_threads() {
+        let (sender, messages) = mpsc::channel();
+        let ledger = Arc::new(Ledger::new(&Additions::default(), 0));
+        let inbox = Inbox::new(sender, Weak::new(), ledger);
+        let two = NonZeroU16::new(2).expect("two is not zero");
+        let worker = Worker::start("test", &inbox, Duration::ZERO, two);
+        let worker = worker.expect("threads can be started");
+        let running = Arc::new(AtomicUsize::new(0));
+        let (ends, ended) = mpsc::channel();
+        let submit = |job: Box<dyn FnOnce() -> bool + Send>| {
+            let (running, ends) = (Arc::clone(&running), ends.clone());
+            worker.run(0, Turn::First, move || {
+                let n_others = running.fetch_add(1, Ordering::SeqCst);
+                ends.send(n_others < 2 && job()).expect("the test waits");
+                running.fetch_sub(1, Ordering::SeqCst);
+                Done::Claimed(Err(crate::error::TorrentError::Interrupted))
+            });
+        };
+        for _ in 0..3 {
+            let (one, from_one) = mpsc::channel();
+            let (other, from_other) = mpsc::channel();
+            let meets = |own: mpsc::Sender<()>, others: mpsc::Receiver<()>| {
+                Box::new(move || {
+                    own.send(()).is_ok() && others.recv_timeout(Duration::from_secs(20)).is_ok()
+                })
+            };
+            submit(meets(one, from_other));
+            submit(meets(other, from_one));
+        }
+        for _ in 0..6 {
+            assert!(ended.recv().expect("each job reports its end"));
+        }
+        // The worker ends without a receiver.
+        drop(messages);
     }
 }

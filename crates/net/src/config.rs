@@ -1,6 +1,7 @@
 //! The settings of the client from the options.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -54,6 +55,7 @@ impl ClientConfig for ClientOptions {
                 })
                 .transpose()?,
             hashing: self.hashing.options(),
+            max_verifications: NonZeroU16::MIN,
             cancel: env.cancel.clone(),
             pulse: Pulse::default(),
             max_metainfo_len: MAX_LEN,

@@ -45,6 +45,7 @@ mod torrents;
 mod trackers;
 mod watch;
 
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex};
@@ -89,6 +90,7 @@ impl Run for Daemon {
             folder: configured.folder.clone(),
             settings: config.session.clone(),
             fetches_local: self.http.http_fetch_local,
+            max_verifications: config.max_verifications,
         };
         let hooks = Hooks::start(configured.tables.hooks.clone())?;
         let client = Client::builder()
@@ -224,6 +226,8 @@ impl DaemonConfig for Daemon {
             peers: Vec::new(),
             http: None,
             hashing: self.hashing.options(),
+            max_verifications: NonZeroU16::new(self.queue.max_active_verifications)
+                .unwrap_or(NonZeroU16::MIN),
             cancel: env.cancel.clone(),
             pulse: Pulse::default(),
             max_metainfo_len: MAX_LEN,

@@ -6,7 +6,7 @@ use anyhow::{Context as _, anyhow, bail};
 use hashlane_cli::new_file::{self, Overwrite};
 use hashlane_cli::output::text::count;
 use hashlane_cli::{Env, Exit, links, torrent_file};
-use hashlane_client::{Additions, Config, Goal, Pulse, Source, Task};
+use hashlane_client::{Config, Goal, Source, Task};
 use hashlane_metainfo::{Magnet, Torrent};
 use hashlane_swarm::EventDetail;
 
@@ -34,12 +34,9 @@ impl Run for hashlane_cli::Magnet {
         let config = Config {
             session: fetching.connections.settings(env, EventDetail::Essential)?,
             peers: peer_addresses(&self.peers)?,
-            http: None,
-            hashing: hashlane_verify::Options::default(),
             cancel: env.cancel.clone(),
-            pulse: Pulse::default(),
             max_metainfo_len: torrent_file::MAX_LEN,
-            additions: Additions::default(),
+            ..Config::default()
         };
         let output = fetching.output;
         let save = move |env: &mut Env, torrent: &Torrent| {

@@ -540,6 +540,8 @@ pub struct Session {
     pub max_downloads: Option<u32>,
     /// Maximum number of torrents that seed at once.
     pub max_seeds: Option<u32>,
+    /// Maximum number of torrents that are verified at once.
+    pub max_verifications: u16,
     /// Minutes without a transferred byte after which a torrent holds no place in the queue; `None` if it keeps its place.
     pub stalled_minutes: Option<u32>,
     /// Whether new torrents start at once.

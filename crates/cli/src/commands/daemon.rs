@@ -118,6 +118,12 @@ pub struct QueueOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_active_uploads: Option<u32>,
 
+    /// Maximum number of torrents that are verified at once; more than 1 is of use for content on several disks
+    ///
+    /// `hashlane ctl verify` goes before first verifications, and smaller torrents before larger ones.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub max_active_verifications: u16,
+
     /// Time without a transferred byte after which a torrent holds no place in the queue, for example 10m
     #[arg(long, value_name = "TIME", default_value = "30m", value_parser = values::duration)]
     pub stalled_after: Duration,

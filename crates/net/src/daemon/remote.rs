@@ -11,6 +11,7 @@ mod session;
 mod view;
 
 use std::net::SocketAddr;
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -53,6 +54,8 @@ pub(super) struct Fixed {
     pub(super) settings: Settings,
     /// Whether programs may fetch .torrent files from this machine and the local network.
     pub(super) fetches_local: bool,
+    /// Maximum number of torrents that are verified at once.
+    pub(super) max_verifications: NonZeroU16,
 }
 
 /// Serves the protocols that the options name. They end when the result is dropped. Programs may place torrents in the

@@ -86,7 +86,10 @@ fn all(session: &Session) -> Map<String, Value> {
         ("listen_port", json!(session.port)),
         ("lsd", json!(session.uses_local_discovery)),
         ("mail_notification_enabled", json!(false)),
-        ("max_active_checking_torrents", json!(1)),
+        (
+            "max_active_checking_torrents",
+            json!(session.max_verifications),
+        ),
         ("max_active_downloads", number(session.max_downloads)),
         ("max_active_torrents", json!(NONE)),
         ("max_active_uploads", number(session.max_seeds)),

@@ -64,6 +64,7 @@ impl Default for Client {
             max_peers: Some(200),
             max_downloads: Some(5),
             max_seeds: None,
+            max_verifications: 2,
             stalled_minutes: None,
             starts_added: true,
             now: Statistics {

@@ -51,6 +51,7 @@ impl Remote {
             max_peers: settings.max_peers.map(u32::from),
             max_downloads: number(queue.downloads),
             max_seeds: number(queue.uploads),
+            max_verifications: self.fixed.max_verifications.get(),
             stalled_minutes: Some(queue.stalled_minutes()),
             starts_added: self.starts_added.load(Ordering::Relaxed),
             now: Statistics {

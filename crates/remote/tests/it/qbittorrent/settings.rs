@@ -15,6 +15,7 @@ fn the_identity_is_that_of_version_5_0_5() {
     let preferences = served.json("app/preferences");
     for (name, expected) in [
         ("save_path", json!("/downloads")),
+        ("max_active_checking_torrents", json!(2)),
         ("max_ratio_enabled", json!(true)),
         ("max_ratio", json!(2.0)),
         ("max_ratio_act", json!(0)),
