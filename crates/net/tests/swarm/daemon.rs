@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::{Path, PathBuf};
@@ -15,6 +16,9 @@ use serde_json::{Value, json};
 use super::peers::{Content, Ended, PATIENCE, Peer, Process, ended, not_run};
 use super::tracker::Tracker;
 use crate::wait_for;
+
+/// Time in which SIGTERM ends a daemon.
+const END: Duration = Duration::from_secs(10);
 
 /// A daemon that ends with the test at the latest.
 pub(crate) struct Daemon {
@@ -702,6 +706,27 @@ fn systemd_is_informed() {
     );
     daemon.terminate();
     wait_for_message(&|line| line == "STOPPING=1");
+}
+
+/// A tracker that accepts connections and never answers does not keep the daemon from ending.
+#[test]
+fn a_silent_tracker_does_not_delay_the_end() {
+    let tracker = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/announce", tracker.local_addr().unwrap());
+    let content = Content::new();
+    let torrent = content.torrent_with("file.bin", "v1", &["--announce", &url]);
+    let (_place, state) = folder();
+    let mut daemon = Daemon::start(&state, &["--dir", text(content.path())]);
+    daemon.done(["add", text(&torrent)]);
+    daemon.wait_for_activity("serving");
+    // The announcement has arrived, and stays open.
+    let (open, _) = tracker.accept().unwrap();
+    daemon.signal("-TERM");
+    let asked = Instant::now();
+    assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
+    // systemd kills the daemon later (`TimeoutStopSec`).
+    assert!(asked.elapsed() < END, "{:?}", asked.elapsed());
+    drop(open);
 }
 
 /// Returns the version of systemd, if it is installed.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -197,4 +198,75 @@ fn the_schedule_limits_the_rates() {
         let status = &daemon.done(["status"])[0];
         status["max_down"] == 7000 && status["max_up"] == 5000
     });
+}
+
+/// Two torrents have the same place. The second one fails, and its hook gets the reason.
+#[test]
+fn a_hook_runs_when_a_torrent_fails() {
+    let content = Content::new();
+    let torrents = ["v1", "v2"].map(|version| content.torrent("tree", version));
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let log = place.path().join("log");
+    let config = place.path().join("config.toml");
+    let variables = "\"$HASHLANE_EVENT\" \"$HASHLANE_INFO_HASH\" \"$HASHLANE_ERROR\"";
+    let hook = format!(
+        "[hooks]\nfailed = '''printf '%s|%s|%s\\n' {variables} >> {}'''\n",
+        log.display()
+    );
+    fs::write(&config, hook).unwrap();
+    let options = ["--dir", text(&downloads), "--config", text(&config)];
+    let daemon = Daemon::start(&state, &options);
+    daemon.done(["add", text(&torrents[0])]);
+    daemon.wait_for_activity("downloading");
+    let added = daemon.done(["add", text(&torrents[1])]);
+    wait_for(|| !lines(&log).is_empty());
+    let found = lines(&log);
+    let start = format!("failed|{}|", added[0]["info_hash"].as_str().unwrap());
+    let reason = found[0].strip_prefix(&start);
+    let reason = reason.unwrap_or_else(|| panic!("{found:?}"));
+    wait_for(|| daemon.done(["list"])[1]["activity"] == "failed");
+    assert_eq!(daemon.done(["list"])[1]["error"], json!(reason));
+    assert_eq!(found.len(), 1, "{found:?}");
+    daemon.terminate();
+}
+
+/// Two commands run at once, and a third one waits for one of them.
+#[test]
+fn only_two_hooks_run_at_once() {
+    let content = Content::new();
+    let (place, state) = folder();
+    let [running, log, go] = ["running", "log", "go"].map(|name| place.path().join(name));
+    fs::create_dir(&running).unwrap();
+    let config = place.path().join("config.toml");
+    // Each command writes how many run, and ends when the test lets it.
+    let hook = format!(
+        "[hooks]\nadded = '''touch {0}/$$ && ls {0} | wc -l >> {1}
+while [ ! -e {2} ]; do sleep 0.05; done; rm {0}/$$'''\n",
+        running.display(),
+        log.display(),
+        go.display()
+    );
+    fs::write(&config, hook).unwrap();
+    let options = ["--dir", text(content.path()), "--config", text(&config)];
+    let daemon = Daemon::start(&state, &options);
+    for (name, version) in [
+        ("tree", "v1"),
+        ("file.bin", "v1"),
+        ("file.bin", "v2"),
+        ("tree", "v2"),
+    ] {
+        daemon.done(["add", text(&content.torrent(name, version)), "--paused"]);
+    }
+    wait_for(|| lines(&log).len() == 2);
+    // Time for a third one to start, if it does not wait.
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(fs::read_dir(&running).unwrap().count(), 2);
+    fs::write(&go, "").unwrap();
+    wait_for(|| lines(&log).len() == 4);
+    let counts = lines(&log);
+    let is_small = |count: &String| ["1", "2"].contains(&count.trim());
+    assert!(counts.iter().all(is_small), "{counts:?}");
+    assert!(!daemon.stderr().contains("hook"), "{}", daemon.stderr());
+    daemon.terminate();
 }
