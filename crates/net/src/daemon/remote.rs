@@ -315,7 +315,7 @@ impl Control for Remote {
     }
 
     fn change_session(&self, change: SessionChange) -> Result<(), Refusal> {
-        self.change_settings(change)
+        self.change_settings(&change)
     }
 
     fn free_space(&self, folder: &str) -> Result<(u64, u64), Refusal> {

@@ -23,20 +23,7 @@ impl Torrents {
                 let present = !is_new;
                 Ok(vec![Reply::Added { torrent, present }])
             }
-            Request::List(keys) => {
-                let names = self.names_of(&keys)?;
-                let order = self.names_in_order().into_iter().zip(0..);
-                let order: HashMap<Name, u64> = order.collect();
-                let entries = names.iter().filter_map(|name| self.store.get(*name));
-                let all = self.all();
-                let torrents = entries.map(|entry| {
-                    let order = order.get(&entry.name()).copied();
-                    self.torrent(entry, order.unwrap_or_default(), &all)
-                });
-                Ok(torrents
-                    .map(|torrent| Reply::Torrent(Box::new(torrent)))
-                    .collect())
-            }
+            Request::List(keys) => self.list(&keys),
             Request::Remove(remove) => {
                 let content = if remove.delete_content {
                     client::Remove::DeleteContent
@@ -91,6 +78,21 @@ impl Torrents {
             }
             Request::Status {} => Ok(vec![Reply::Status(Box::new(self.status()))]),
         }
+    }
+
+    /// Returns the state of torrents.
+    fn list(&self, keys: &Keys) -> Result<Vec<Reply>, String> {
+        let names = self.names_of(keys)?;
+        let order = self.names_in_order().into_iter().zip(0..);
+        let order: HashMap<Name, u64> = order.collect();
+        let entries = names.iter().filter_map(|name| self.store.get(*name));
+        let all = self.all();
+        let torrents = entries.map(|entry| {
+            let order = order.get(&entry.name()).copied();
+            self.torrent(entry, order.unwrap_or_default(), &all)
+        });
+        let replies = torrents.map(|torrent| Reply::Torrent(Box::new(torrent)));
+        Ok(replies.collect())
     }
 
     /// Does something with each torrent of a request. All of them are found before the first one is changed.

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use hashlane_client::{Encryption, Network, Transport};
 use hashlane_remote::model::{self, Refusal, Session, SessionChange, Statistics};
+use hashlane_store as store;
 
 use super::change::of_minutes;
 use super::{Remote, view};
@@ -71,17 +72,9 @@ impl Remote {
         }
     }
 
-    pub(super) fn change_settings(&self, change: SessionChange) -> Result<(), Refusal> {
-        let SessionChange {
-            max_down, max_up, ..
-        } = change;
-        let others = SessionChange {
-            max_down: None,
-            max_up: None,
-            ..change
-        };
+    pub(super) fn change_settings(&self, change: &SessionChange) -> Result<(), Refusal> {
         let now = self.settings();
-        if others
+        if change
             .folder
             .as_ref()
             .is_some_and(|folder| *folder != now.folder)
@@ -91,12 +84,12 @@ impl Remote {
             ));
         }
         let limits = [
-            max_down,
-            max_up,
-            others.alt_max_down,
-            others.alt_max_up,
-            others.max_downloads,
-            others.max_seeds,
+            change.max_down,
+            change.max_up,
+            change.alt_max_down,
+            change.alt_max_up,
+            change.max_downloads,
+            change.max_seeds,
         ];
         if limits.contains(&Some(Some(0))) {
             return Err(Refusal::Invalid(
@@ -104,7 +97,7 @@ impl Remote {
             ));
         }
         let mut torrents = lock(&self.torrents);
-        if let Some(port) = others.port {
+        if let Some(port) = change.port {
             // First, because only this can be refused now.
             let bind = torrents.network().bind;
             let changed = torrents.set_network(Network { bind, port });
@@ -113,46 +106,7 @@ impl Remote {
         if let Some(starts_added) = change.starts_added {
             self.starts_added.store(starts_added, Ordering::Relaxed);
         }
-        // Shown times are rounded, so a program that sends them back must not change them.
-        let minutes = others.seeding_minutes;
-        let minutes = minutes.filter(|new| *new != now.seeding_minutes);
-        let changed = torrents.change_session(|session| {
-            for (set, limit, before) in [
-                (&mut session.max_down, max_down, now.max_down),
-                (&mut session.max_up, max_up, now.max_up),
-                (
-                    &mut session.alt_max_down,
-                    others.alt_max_down,
-                    now.alt_max_down,
-                ),
-                (&mut session.alt_max_up, others.alt_max_up, now.alt_max_up),
-                (
-                    &mut session.max_active_downloads,
-                    others.max_downloads,
-                    now.max_downloads,
-                ),
-                (
-                    &mut session.max_active_uploads,
-                    others.max_seeds,
-                    now.max_seeds,
-                ),
-            ] {
-                // Programs send all settings back: one that stays leaves the configuration in force.
-                if let Some(limit) = limit.filter(|limit| *limit != before) {
-                    *set = target(limit.and_then(NonZeroU32::new));
-                }
-            }
-            session.alternative = others.is_alternative.unwrap_or(session.alternative);
-            if let Some(ratio) = others.ratio.filter(|ratio| *ratio != now.ratio) {
-                session.goal.ratio = target(ratio);
-            }
-            if let Some(minutes) = minutes {
-                session.goal.time = target(minutes.map(of_minutes));
-            }
-            if let Some(minutes) = others.idle_minutes.filter(|new| *new != now.idle_minutes) {
-                session.goal.idle = target(minutes.map(of_minutes));
-            }
-        });
+        let changed = torrents.change_session(|session| set(session, change, &now));
         changed.map_err(Refusal::Failed)
     }
 
@@ -164,5 +118,47 @@ impl Remote {
             space.f_bavail.saturating_mul(space.f_frsize),
             space.f_blocks.saturating_mul(space.f_frsize),
         ))
+    }
+}
+
+/// Records the settings that a program has changed. Programs send all settings back: those that stay leave the configuration in
+/// force.
+fn set(session: &mut store::Session, change: &SessionChange, now: &Session) {
+    for (set, limit, before) in [
+        (&mut session.max_down, change.max_down, now.max_down),
+        (&mut session.max_up, change.max_up, now.max_up),
+        (
+            &mut session.alt_max_down,
+            change.alt_max_down,
+            now.alt_max_down,
+        ),
+        (&mut session.alt_max_up, change.alt_max_up, now.alt_max_up),
+        (
+            &mut session.max_active_downloads,
+            change.max_downloads,
+            now.max_downloads,
+        ),
+        (
+            &mut session.max_active_uploads,
+            change.max_seeds,
+            now.max_seeds,
+        ),
+    ] {
+        if let Some(limit) = limit.filter(|limit| *limit != before) {
+            *set = target(limit.and_then(NonZeroU32::new));
+        }
+    }
+    session.alternative = change.is_alternative.unwrap_or(session.alternative);
+    if let Some(ratio) = change.ratio.filter(|ratio| *ratio != now.ratio) {
+        session.goal.ratio = target(ratio);
+    }
+    // Shown times are rounded, so a program that sends them back must not change them.
+    let minutes = change.seeding_minutes;
+    if let Some(minutes) = minutes.filter(|new| *new != now.seeding_minutes) {
+        session.goal.time = target(minutes.map(of_minutes));
+    }
+    let minutes = change.idle_minutes;
+    if let Some(minutes) = minutes.filter(|new| *new != now.idle_minutes) {
+        session.goal.idle = target(minutes.map(of_minutes));
     }
 }
