@@ -16,7 +16,8 @@ pub struct Options {
     pub settings: Option<PathBuf>,
 }
 
-/// The torrents of a session, in the order of their info-hashes or of the database. A torrent that cannot be read is an
+/// The torrents of a session: those in qBittorrent's queue in its order, all others in the order of their info-hashes or of
+/// the database. A torrent that cannot be read is an
 /// error of its own.
 #[derive(Default)]
 pub struct Torrents {

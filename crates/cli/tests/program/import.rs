@@ -280,3 +280,66 @@ mod state {
         assert!(entries(&Store::open(folder.path()).unwrap()).is_empty());
     }
 }
+
+/// Returns the info-hashes of a state folder in the order of its queue.
+fn order_of(state: &Path) -> Vec<String> {
+    let torrents = std::fs::read_dir(state.join("torrents")).unwrap();
+    let paths = torrents.map(|file| file.unwrap().path());
+    let of = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let order = text.lines().find_map(|line| line.strip_prefix("order = "));
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        (order.unwrap().parse::<i64>().unwrap(), name)
+    };
+    let choices = paths.filter(|path| path.extension().is_some_and(|it| it == "toml"));
+    let mut ordered: Vec<_> = choices.map(of).collect();
+    ordered.sort();
+    ordered.into_iter().map(|(_, name)| name).collect()
+}
+
+/// The order of qBittorrent's queue lasts, that of magnet links among torrents too. What is not in the queue follows.
+#[test]
+fn the_order_of_the_queue_is_imported() {
+    let place = tempfile::tempdir().unwrap();
+    let profile = place.path().join("profile");
+    copy(&session("qbittorrent"), &profile);
+    let backup = profile.join("data/BT_backup");
+    let files = std::fs::read_dir(&backup).unwrap();
+    let files = files.map(|file| file.unwrap().path());
+    let is_resume = |path: &PathBuf| path.extension().is_some_and(|it| it == "fastresume");
+    let stems = files.filter(is_resume);
+    let stems = stems.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
+    let mut stems: Vec<String> = stems.collect();
+    stems.sort();
+    stems.reverse();
+    // One of them has no .torrent file.
+    assert!(
+        stems
+            .iter()
+            .any(|stem| !backup.join(format!("{stem}.torrent")).exists())
+    );
+    let (queued, complete) = stems.split_at(6);
+    let queue = format!("{}\n{}\n", "0".repeat(40), queued.join("\n"));
+    std::fs::write(backup.join("queue"), queue).unwrap();
+    let state = place.path().join("state");
+    let settings = profile.join("config");
+    let args = [
+        "--state",
+        state.to_str().unwrap(),
+        "--settings",
+        settings.to_str().unwrap(),
+    ];
+    let ended = import("qbittorrent", &profile.join("data"), &args);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let mut expected = queued.to_vec();
+    expected.extend(complete.iter().rev().cloned());
+    let found = order_of(&state);
+    assert_eq!(found.len(), expected.len());
+    // qBittorrent calls a hybrid by its info-hash of version 2, cut to 40 digits.
+    let pairs = expected.iter().zip(&found);
+    let other: Vec<_> = pairs
+        .filter(|(one, other)| !other.starts_with(*one))
+        .collect();
+    assert_eq!(other.len(), 1, "{expected:?}: {found:?}");
+    assert!(!expected.contains(other[0].1), "{expected:?}: {found:?}");
+}

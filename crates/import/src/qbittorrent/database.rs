@@ -88,7 +88,10 @@ impl Database {
         }
         let mut statement = self
             .connection
-            .prepare("SELECT id FROM torrents ORDER BY queue_position, id LIMIT ?1")?;
+            // Complete torrents are not in the queue, and have the position -1.
+            .prepare(
+                "SELECT id FROM torrents ORDER BY queue_position < 0, queue_position, id LIMIT ?1",
+            )?;
         let limit = i64::try_from(MAX_TORRENTS).unwrap_or(i64::MAX);
         let limit = limit.saturating_add(1);
         let rows: Vec<i64> = statement

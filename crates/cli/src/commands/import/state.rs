@@ -67,15 +67,23 @@ fn write(
     batch: &mut Vec<Imported>,
     report: &mut Report,
 ) -> anyhow::Result<()> {
-    let with_metadata = batch.iter().filter_map(|imported| match &imported.source {
-        Source::Torrent(torrent) => Some((torrent.clone(), choices(imported).0)),
+    // The order of the session, in the queue after the torrents that are present.
+    let last = store.entries().last().and_then(|it| it.choices.order);
+    let first = last.map_or(0, |last| last.saturating_add(1));
+    let chosen = |imported: &Imported, number: i64| Choices {
+        order: Some(first.saturating_add(number)),
+        ..choices(imported).0
+    };
+    let numbered = batch.iter().zip(0..);
+    let with_metadata = numbered.filter_map(|(imported, number)| match &imported.source {
+        Source::Torrent(torrent) => Some((torrent.clone(), chosen(imported, number))),
         Source::Magnet(_) => None,
     });
     // If one of them cannot be written, none is. Then each is written alone.
     let are_written = store.put_all(with_metadata.collect()).is_ok();
     let mut written = Vec::new();
-    for imported in batch.drain(..) {
-        let (choices, _) = choices(&imported);
+    for (imported, number) in batch.drain(..).zip(0..) {
+        let choices = chosen(&imported, number);
         let put = match &imported.source {
             Source::Torrent(_) if are_written => Ok(()),
             Source::Torrent(torrent) => store.put(torrent.clone(), choices).map(drop),
