@@ -19,13 +19,18 @@ use crate::sys;
 ///
 /// Paths are relative to the folder. Symbolic links are followed within the folder; a link that
 /// leads out of it is an error. The folder is opened on demand and counts towards the budget of
-/// open files, so a root itself holds no descriptor.
+/// open files, so a root itself holds no descriptor. It is closed when a root of it is dropped, so that its file system can
+/// be unmounted; other roots open it again.
 #[derive(Clone, Debug)]
 pub struct Root {
     folder: PathBuf,
+    /// The identity of the folder; `None` if another folder may take its place.
+    id: Option<FileId>,
 }
 
 /// A folder whose files can also be created, extended and written to.
+///
+/// If another folder takes its place, all operations fail: it may be the folder below a file system that was unmounted.
 #[derive(Clone, Debug)]
 pub struct WritableRoot {
     root: Root,
@@ -68,6 +73,7 @@ impl Root {
     /// The system's error if the folder cannot be opened.
     pub fn open(folder: &Path) -> io::Result<Self> {
         let root = Self::at(folder)?;
+        root.refresh();
         root.dir()?;
         Ok(root)
     }
@@ -78,18 +84,17 @@ impl Root {
     /// The system's error if the current folder is unknown.
     pub fn at(folder: &Path) -> io::Result<Self> {
         let folder = std::path::absolute(folder)?;
-        Ok(Self { folder })
+        Ok(Self { folder, id: None })
     }
 
     /// Notices that another folder is at the path now, for example because a file system was mounted or unmounted.
     pub fn refresh(&self) {
         let now = std::fs::metadata(&self.folder);
-        let is_same = |dir: &Dir| {
-            let id = dir.dir_metadata().map(|opened| FileId::of(&opened));
-            let now = now.as_ref();
-            matches!((id, now), (Ok(id), Ok(now)) if id == FileId::of_std(now))
-        };
-        if dirs().get(&self.folder).is_some_and(|dir| !is_same(&dir)) {
+        let id = now.ok().map(|now| FileId::of_std(&now));
+        if dirs()
+            .get(&self.folder)
+            .is_some_and(|dir| Some(dir.id) != id)
+        {
             dirs().remove(&self.folder);
         }
     }
@@ -143,13 +148,16 @@ impl Root {
     /// page cache if the system offers this, so that the next read comes from the disk. Also
     /// reports errors of earlier writes (fsync(2)).
     ///
+    /// Linux reports lost writes once, and keeps the lost bytes in the page cache as if they were on the disk. The pages
+    /// are therefore dropped after an error too.
+    ///
     /// # Errors
     /// The same as [`Self::open_file`].
     pub fn sync_file(&self, path: &Path) -> io::Result<()> {
         let file = self.open_file(path)?.file;
-        sync(&file)?;
+        let synced = sync(&file);
         sys::drop_pages(&file);
-        Ok(())
+        synced
     }
 
     /// Waits until the names in a folder are on the disk. An empty path means the root folder.
@@ -174,8 +182,8 @@ impl Root {
 
     /// Runs `run` on the open folder, and closes cached files if no descriptor is left.
     fn in_dir<T>(&self, mut run: impl FnMut(&Dir) -> io::Result<T>) -> io::Result<T> {
-        let dir = self.dir()?;
-        let result = Budget::of_process().retry(|| run(&dir));
+        let opened = self.dir()?;
+        let result = Budget::of_process().retry(|| run(&opened.dir));
         result.map_err(|error| {
             if leads_out(&error) {
                 let text = "a symbolic link leads out of the folder and is not followed";
@@ -186,20 +194,46 @@ impl Root {
         })
     }
 
-    fn dir(&self) -> io::Result<CachedFile<Dir>> {
-        let dirs = dirs();
-        if let Some(dir) = dirs.get(&self.folder) {
-            return Ok(dir);
+    fn dir(&self) -> io::Result<CachedFile<OpenFolder>> {
+        let opened = match dirs().get(&self.folder) {
+            Some(opened) => opened,
+            None => dirs().open(self.folder.clone(), || OpenFolder::open(&self.folder))?,
+        };
+        match self.id {
+            Some(id) if id != opened.id => Err(io::Error::other(format!(
+                "{} was unmounted or replaced",
+                self.folder.display()
+            ))),
+            _ => Ok(opened),
         }
-        dirs.open(self.folder.clone(), || {
-            Budget::of_process().retry(|| Dir::open_ambient_dir(&self.folder, ambient_authority()))
-        })
+    }
+}
+
+impl Drop for Root {
+    fn drop(&mut self) {
+        dirs().remove(&self.folder);
+    }
+}
+
+/// An open folder.
+#[derive(Debug)]
+struct OpenFolder {
+    dir: Dir,
+    id: FileId,
+}
+
+impl OpenFolder {
+    fn open(folder: &Path) -> io::Result<Self> {
+        let open = || Dir::open_ambient_dir(folder, ambient_authority());
+        let dir = Budget::of_process().retry(open)?;
+        let id = FileId::of(&dir.dir_metadata()?);
+        Ok(Self { dir, id })
     }
 }
 
 /// Returns the open folders of all roots.
-fn dirs() -> &'static FileCache<PathBuf, Dir> {
-    static DIRS: OnceLock<FileCache<PathBuf, Dir>> = OnceLock::new();
+fn dirs() -> &'static FileCache<PathBuf, OpenFolder> {
+    static DIRS: OnceLock<FileCache<PathBuf, OpenFolder>> = OnceLock::new();
     DIRS.get_or_init(FileCache::new)
 }
 
@@ -225,9 +259,9 @@ impl WritableRoot {
     /// The system's error if the folder cannot be created or opened.
     pub fn create(folder: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
-        Ok(Self {
-            root: Root::open(folder)?,
-        })
+        let mut root = Root::open(folder)?;
+        root.id = Some(root.dir()?.id);
+        Ok(Self { root })
     }
 
     /// Returns the same folder for reading.

@@ -22,6 +22,7 @@ mod swarm {
     mod daemon_reload;
     mod daemon_remote;
     mod descriptors;
+    pub(crate) mod disks;
     pub(crate) mod foreign;
     mod hostile;
     pub(crate) mod http;

@@ -631,8 +631,9 @@ impl TorrentFiles {
     }
 
     /// Waits until all present files, and the folders with their names, are on the disk, or until `cancel` is set. Drops
-    /// the files from the page cache where the system offers this.
+    /// the files from the page cache where the system offers this. Fails if the folder was unmounted.
     pub(crate) fn sync(&self, cancel: &CancelToken) -> Result<(), StorageError> {
+        self.root().refresh();
         let kinds = self.entries.iter().map(|entry| (entry, &entry.kind));
         let files = kinds.filter(|(_, kind)| matches!(kind, EntryKind::File { .. }));
         let files: Vec<&Path> = files.map(|(entry, _)| entry.path.as_path()).collect();
@@ -648,23 +649,27 @@ impl TorrentFiles {
         self.each_present(&folders, cancel, Root::sync_folder)
     }
 
-    /// Calls `run` for each path until `cancel` is set. Skips absent files, because the verification reports them.
+    /// Calls `run` for each path until `cancel` is set, and returns the first error. Skips absent files, because the
+    /// verification reports them.
     fn each_present(
         &self,
         paths: &[&Path],
         cancel: &CancelToken,
         run: impl Fn(&Root, &Path) -> io::Result<()>,
     ) -> Result<(), StorageError> {
+        let mut first = Ok(());
         for path in paths {
             if cancel.is_cancelled() {
-                return Ok(());
+                break;
             }
             match run(self.root(), path) {
-                Err(error) if !is_absent(&error) => return Err(self.error(path, error)),
+                Err(error) if !is_absent(&error) => {
+                    first = first.and(Err(self.error(path, error)));
+                }
                 _ => {}
             }
         }
-        Ok(())
+        first
     }
 
     /// Closes all files.

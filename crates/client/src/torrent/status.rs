@@ -146,6 +146,8 @@ impl Machine {
         let snapshot = &mut *self.snapshot;
         snapshot.activity = match (status.state, phase) {
             (State::Stopped, _) => Activity::Paused,
+            // The content vanished while it was served.
+            (_, Some(Phase::Serving)) if snapshot.error.is_some() => Activity::Absent,
             // An incomplete torrent that is only served counts as downloading to libtorrent.
             (_, Some(Phase::Serving)) => Activity::Serving,
             (_, Some(Phase::Rechecking)) => Activity::Verifying,

@@ -134,8 +134,8 @@ impl Machine {
         Ok(peers)
     }
 
-    /// Reports the pieces that were withdrawn and restored.
-    fn changed(&self, shared: &Shared, stored: &StoredTorrent, before: &[bool], now: &[bool]) {
+    /// Reports the pieces that were withdrawn and restored, and the reason if none is left.
+    fn changed(&mut self, shared: &Shared, stored: &StoredTorrent, before: &[bool], now: &[bool]) {
         let pairs = before.iter().zip(now);
         // A torrent has at most as many pieces as a u32 can count.
         let count = |pair: (bool, bool)| {
@@ -147,6 +147,8 @@ impl Machine {
             return;
         }
         let have = count((true, true)) + restored;
+        let absence = (have == 0).then(|| stored.absence());
+        self.snapshot.error = absence.as_ref().map(ToString::to_string);
         warn!(
             torrent = self.snapshot.torrent,
             withdrawn, restored, have, "the content changed"
@@ -158,7 +160,7 @@ impl Machine {
             restored,
             have,
             pieces: stored.piece_count,
-            absence: (have == 0).then(|| stored.absence()),
+            absence,
         }));
     }
 }

@@ -3,42 +3,15 @@
 use std::fs;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use super::daemon::{Daemon, daemon_command, folder};
-use super::peers::{Content, Peer, ended, not_run};
+use super::disks::{Image, mount, on_disk, run};
+use super::peers::{Content, Peer, ended, preloaded};
 use super::tracker::Tracker;
 use crate::wait_for;
 
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
-}
-
-/// Mounts a file system of memory, or changes its options.
-fn mount(options: &str, at: &Path) -> bool {
-    run("mount", &["-t", "tmpfs", "-o", options, "tmpfs"], &[at])
-}
-
-fn run(program: &str, args: &[&str], paths: &[&Path]) -> bool {
-    let mut command = Command::new(program);
-    let status = command
-        .args(args)
-        .args(paths)
-        .stderr(Stdio::null())
-        .status();
-    status.is_ok_and(|status| status.success())
-}
-
-/// Runs a test on a file system of memory, which is unmounted before an assertion fails.
-fn on_disk(options: &str, test: impl FnOnce(&Path)) {
-    let disk = tempfile::tempdir().unwrap();
-    if !mount(options, disk.path()) {
-        not_run("mount", "a file system of memory cannot be mounted here");
-        return;
-    }
-    let result = std::panic::catch_unwind(AssertUnwindSafe(|| test(disk.path())));
-    run("umount", &["--lazy"], &[disk.path()]);
-    result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
 }
 
 /// Content that a seed serves, announced by a tracker.
@@ -100,7 +73,6 @@ fn a_read_only_state_folder_is_refused() {
             daemon_command(&state, &["--dir", text(content.path())]),
         );
         daemon.done(["add", "--paused", text(&torrent)]);
-        // The daemon holds its lock open for writing, so that the file system itself cannot become read-only.
         daemon.terminate();
         assert!(mount("remount,ro", disk));
         let refused = ended(&mut daemon_command(&state, &[]));
@@ -211,4 +183,249 @@ fn a_disk_that_vanishes_is_not_replaced() {
         unmount();
         result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     });
+}
+
+/// Checks that no test of this file says more than the disk has: the pieces of the torrent that are announced are there.
+#[track_caller]
+fn assert_there(listed: &serde_json::Value, torrent: &Path, folder: &Path) {
+    let there = crate::there(torrent, folder).len() as u64;
+    let announced = listed["done_bytes"].as_u64().unwrap() / (64 << 10);
+    assert!(announced <= there, "{announced} announced, {there} there");
+}
+
+/// The file system of a download becomes read-only, is unmounted, and is mounted again.
+#[test]
+fn a_read_only_disk_of_the_content_delays_a_download() {
+    let Some(disk) = Image::mount("20m") else {
+        return;
+    };
+    let (content, torrent, _seed, _tracker) = served(&["--max-up", "300000"]);
+    let (_place, state) = folder();
+    let daemon = Daemon::start(&state, &["--dir", text(&disk.path())]);
+    daemon.done(["add", text(&torrent)]);
+    daemon.wait_until("received", |torrent| {
+        torrent["done_bytes"].as_u64() > Some(200_000)
+    });
+    disk.fail();
+    let failed = daemon.wait_until("read-only", |torrent| torrent["error"].is_string());
+    assert_eq!(
+        (&failed["activity"], &failed["paused"]),
+        (&"paused".into(), &false.into())
+    );
+    let reason = failed["error"].as_str().unwrap();
+    assert!(
+        reason.contains("file.bin: Read-only file system"),
+        "{reason}"
+    );
+    assert_there(&failed, &torrent, &disk.path());
+    // The daemon holds no file of a download that waits.
+    wait_for(|| disk.unmount());
+    let absent = daemon.wait_for_activity("absent");
+    let reason = absent["error"].as_str().unwrap();
+    assert!(
+        reason.contains("file system may not be mounted"),
+        "{reason}"
+    );
+    assert_eq!(fs::read_dir(disk.path()).unwrap().count(), 0);
+    assert!(disk.mount_again());
+    daemon.wait_until("complete", |torrent| torrent["complete"] == true);
+    content.assert_same("file.bin", &disk.path());
+    daemon.terminate();
+}
+
+/// The kernel reports lost writes once, and shows the lost bytes until it needs the memory.
+#[test]
+fn a_download_that_the_disk_has_lost_is_not_complete() {
+    let Some(disk) = Image::mount("1m") else {
+        return;
+    };
+    let (content, torrent, _seed, _tracker) = served(&[]);
+    let (_place, state) = folder();
+    let daemon = Daemon::start(&state, &["--dir", text(&disk.path())]);
+    daemon.done(["add", text(&torrent)]);
+    let failed = daemon.wait_until("lost", |torrent| torrent["error"].is_string());
+    let reason = failed["error"].as_str().unwrap();
+    let reasons = ["No space left on device", "Input/output error"];
+    assert!(
+        reasons
+            .iter()
+            .any(|it| reason.contains(&format!("file.bin: {it}"))),
+        "{reason}"
+    );
+    assert_eq!(failed["complete"], false);
+    disk.resize_disk("20m");
+    daemon.wait_until("complete", |torrent| torrent["complete"] == true);
+    daemon.terminate();
+    // Nothing of the file is in memory after this.
+    assert!(disk.unmount() && disk.mount_again());
+    content.assert_same("file.bin", &disk.path());
+}
+
+/// Asserts that no change is acknowledged.
+#[track_caller]
+fn assert_refused(daemon: &Daemon, other: &Path, reason: &str) {
+    for refused in [
+        &["add", "--paused", text(other)][..],
+        &["resume", "--all"],
+        &["set", "--all", "--label", "new"],
+    ] {
+        daemon.ctl(refused).assert_failed(reason);
+    }
+    let listed = daemon.torrent();
+    assert_eq!(listed["paused"], true);
+    assert_eq!(listed["labels"], serde_json::json!([]));
+}
+
+/// A file system of the state that becomes read-only while the daemon runs.
+#[test]
+fn a_state_folder_that_becomes_read_only_refuses_changes() {
+    let Some(disk) = Image::mount("20m") else {
+        return;
+    };
+    let content = Content::new();
+    let (file, tree) = (
+        content.torrent("file.bin", "v1"),
+        content.torrent("tree", "v1"),
+    );
+    let state = disk.path().join("state");
+    let options = ["--dir", text(content.path())];
+    let daemon = Daemon::of(&state, daemon_command(&state, &options));
+    daemon.done(["add", "--paused", text(&file)]);
+    disk.fail();
+    assert_refused(&daemon, &tree, "read-only filesystem");
+    daemon
+        .ctl(["remove", "--all"])
+        .assert_failed("Read-only file system");
+    assert_eq!(daemon.torrent()["paused"], true);
+    daemon.kill();
+    wait_for(|| disk.unmount());
+    assert!(disk.mount_again());
+    let daemon = Daemon::of(&state, daemon_command(&state, &options));
+    assert_eq!(daemon.torrent()["paused"], true);
+    daemon.done(["add", "--paused", text(&tree)]);
+    assert_eq!(daemon.done(["list"]).len(), 2);
+    daemon.terminate();
+}
+
+/// Served content on a file system that is unmounted and mounted again while the daemon runs.
+#[test]
+fn content_that_is_unmounted_is_served_again() {
+    let Some(disk) = Image::mount("20m") else {
+        return;
+    };
+    let (content, torrent, _seed, _tracker) = served(&[]);
+    let served = disk.path().join("file.bin");
+    fs::copy(content.path().join("file.bin"), &served).unwrap();
+    let (_place, state) = folder();
+    let daemon = Daemon::start(&state, &[]);
+    daemon.done(["add", text(&torrent), "--content", text(&served)]);
+    daemon.wait_until("served", |torrent| torrent["complete"] == true);
+    assert!(run("umount", &["--lazy"], &[&disk.path()]));
+    let absent = daemon.wait_for_activity("absent");
+    assert_eq!(
+        (&absent["complete"], &absent["done_bytes"]),
+        (&false.into(), &0.into())
+    );
+    let reason = absent["error"].as_str().unwrap();
+    assert!(reason.contains("was unmounted or replaced"), "{reason}");
+    assert_eq!(fs::read_dir(disk.path()).unwrap().count(), 0);
+    assert!(disk.mount_again());
+    let again = daemon.wait_until("served again", |torrent| torrent["complete"] == true);
+    assert_eq!(
+        (&again["activity"], &again["error"]),
+        (&"serving".into(), &serde_json::Value::Null)
+    );
+    daemon.terminate();
+}
+
+/// A disk whose reads and writes fail for some time.
+struct Broken {
+    place: tempfile::TempDir,
+    library: std::path::PathBuf,
+}
+
+impl Broken {
+    fn new() -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let library = preloaded("pread", place.path());
+        Self { place, library }
+    }
+
+    fn switch(&self) -> std::path::PathBuf {
+        self.place.path().join("broken")
+    }
+
+    /// Starts a daemon in which files with this text in their paths are on the disk.
+    fn start(&self, files: &str, state: &Path, options: &[&str]) -> Daemon {
+        let mut command = daemon_command(state, options);
+        command
+            .env("LD_PRELOAD", &self.library)
+            .env("HASHLANE_TEST_FILE", files)
+            .env("HASHLANE_TEST_BROKEN", self.switch());
+        Daemon::of(state, command)
+    }
+
+    fn breaks(&self) {
+        fs::write(self.switch(), "").unwrap();
+    }
+
+    fn works(&self) {
+        fs::remove_file(self.switch()).unwrap();
+    }
+}
+
+#[test]
+fn a_broken_disk_of_the_content_delays_a_download() {
+    let (content, torrent, _seed, _tracker) = served(&["--max-up", "300000"]);
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let broken = Broken::new();
+    let daemon = broken.start("/downloads/", &state, &["--dir", text(&downloads)]);
+    daemon.done(["add", text(&torrent)]);
+    daemon.wait_until("received", |torrent| {
+        torrent["done_bytes"].as_u64() > Some(200_000)
+    });
+    broken.breaks();
+    let failed = daemon.wait_until("broken", |torrent| torrent["error"].is_string());
+    assert_eq!(
+        (&failed["activity"], &failed["paused"]),
+        (&"paused".into(), &false.into())
+    );
+    let reason = failed["error"].as_str().unwrap();
+    assert!(reason.contains("file.bin: Input/output error"), "{reason}");
+    assert_there(&failed, &torrent, &downloads);
+    // A person who resumes it sees the reason again.
+    daemon.done(["resume", "--all"]);
+    let again = daemon.wait_until("broken again", |torrent| torrent["error"].is_string());
+    assert_eq!(again["complete"], false);
+    broken.works();
+    daemon.wait_until("complete", |torrent| torrent["complete"] == true);
+    content.assert_same("file.bin", &downloads);
+    daemon.terminate();
+}
+
+#[test]
+fn a_broken_disk_of_the_state_refuses_changes() {
+    let content = Content::new();
+    let (file, tree) = (
+        content.torrent("file.bin", "v1"),
+        content.torrent("tree", "v1"),
+    );
+    let (_place, state) = folder();
+    let broken = Broken::new();
+    let options = ["--dir", text(content.path())];
+    let daemon = broken.start("/state/", &state, &options);
+    daemon.done(["add", "--paused", text(&file)]);
+    broken.breaks();
+    assert_refused(&daemon, &tree, "Input/output error");
+    broken.works();
+    daemon.done(["set", "--all", "--label", "new"]);
+    daemon.kill();
+    let daemon = broken.start("/state/", &state, &[]);
+    assert_eq!(daemon.torrent()["labels"], serde_json::json!(["new"]));
+    assert_eq!(
+        daemon.done(["status"])[0]["problems"],
+        serde_json::json!([])
+    );
+    daemon.terminate();
 }
