@@ -7,7 +7,6 @@
 //! |---|---|
 //! | `service` | the trait of what requests act on, and a client as one |
 //! | `access`, `credentials`, `session` | access control of requests, and logins of the page |
-//! | `deadline` | the time limit for the body of a request |
 //! | `add`, `jobs` | torrents that requests add |
 //! | `api` | requests and event streams |
 //! | `delta` | the changes of all torrents since an earlier event |
@@ -24,7 +23,6 @@ mod add;
 mod api;
 mod change;
 mod credentials;
-mod deadline;
 mod delta;
 mod detail;
 mod files;

@@ -15,6 +15,7 @@ mod swarm {
     mod daemon_client;
     mod daemon_faults;
     mod daemon_hooks;
+    mod daemon_hostile;
     mod daemon_limits;
     mod daemon_names;
     mod daemon_protocols;

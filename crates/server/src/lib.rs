@@ -6,12 +6,14 @@
 //! |---|---|
 //! | `lib.rs` | the server: its thread, its connections and their time limits |
 //! | `connections` | the limit of connections |
+//! | `deadline` | the time limit for the body of a request |
 //! | `host` | names by which a client reaches this machine |
 //! | `login` | names and passwords of requests |
 //! | `sessions` | cookies of programs that have logged in |
 #![forbid(unsafe_code)]
 
 mod connections;
+mod deadline;
 mod host;
 mod login;
 mod sessions;
@@ -102,7 +104,10 @@ impl Server {
         // The thread's end drops the runtime, which closes all connections.
         let thread = thread::Builder::new()
             .name(name.to_owned())
-            .spawn(move || tracing::dispatcher::with_default(&log, || runtime.block_on(serve)))?;
+            .spawn(move || tracing::dispatcher::with_default(&log, || runtime.block_on(serve)))
+            .map_err(|error| {
+                io::Error::new(error.kind(), format!("cannot start a thread: {error}"))
+            })?;
         Ok(Self {
             address,
             stop: Some(stop),
@@ -130,6 +135,7 @@ impl Drop for Server {
 async fn accept(listener: TcpListener, router: Router) -> io::Result<Infallible> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let connections = Arc::new(Connections::default());
+    let router = router.layer(axum::middleware::from_fn(deadline::limit));
     loop {
         match listener.accept().await {
             Ok((stream, client)) => {
@@ -146,8 +152,8 @@ async fn accept(listener: TcpListener, router: Router) -> io::Result<Infallible>
 }
 
 /// Serves one connection. Closes a connection that sends no request for [`HEAD_TIMEOUT`], at its start or between
-/// requests. Closes a connection that does not read its answer for [`WRITE_TIMEOUT`]. Reads have no time limit, because
-/// a client that receives events sends nothing.
+/// requests. Closes a connection that does not read its answer for [`WRITE_TIMEOUT`]. Other reads have no time limit here,
+/// because a client that receives events sends nothing; `deadline` limits those of bodies.
 async fn serve(stream: TcpStream, client: SocketAddr, router: Router, connection: Connection) {
     let connection = Arc::new(connection);
     let mut stream = TimeoutStream::new(stream);

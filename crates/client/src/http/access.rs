@@ -13,7 +13,6 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::header::{
@@ -27,16 +26,12 @@ use hashlane_server::{Login, Session, Sessions, Verdict, is_address};
 use tokio::sync::Semaphore;
 
 use super::credentials::{Auth, Credentials, EVERYBODY, Token};
-use super::deadline::Late;
 use crate::config::Http;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The header with the token of a session.
 const CSRF_TOKEN: HeaderName = HeaderName::from_static("x-csrf-token");
-
-/// Time limit for the body of a request, which arrives after its head.
-const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum number of passwords that are checked at once: a check of a hash takes up to 256 MiB.
 const MAX_CHECKS: usize = 2;
@@ -221,20 +216,10 @@ pub(super) async fn check_site(
     request: Request,
     next: Next,
 ) -> Response {
-    let mut response =
-        if let Some(refusal) = refusal_of_site(request.method(), request.headers(), &access) {
-            refusal.into_response()
-        } else {
-            let late = Late::default();
-            let response = next
-                .run(request.map(|body| late.limit(body, BODY_TIMEOUT)))
-                .await;
-            if late.is_so() {
-                StatusCode::REQUEST_TIMEOUT.into_response()
-            } else {
-                response
-            }
-        };
+    let mut response = match refusal_of_site(request.method(), request.headers(), &access) {
+        Some(refusal) => refusal.into_response(),
+        None => next.run(request).await,
+    };
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
