@@ -339,6 +339,25 @@ impl fmt::Debug for Observer {
 }
 
 impl Observer {
+    /// Returns what another process must know that keeps its torrents itself, if libtorrent does not respond because of a web
+    /// seed: it leaves out that web seed.
+    pub fn web_seed(&self) -> Option<Handover> {
+        let (id, server) = self.session.upgrade()?.stuck_web_seed()?;
+        let identity = *lock(&self.ledger.identities).get(&id)?;
+        let snapshot = Arc::clone(&self.snapshots.borrow());
+        let known = snapshot.torrents.iter();
+        let known = known.map(|torrent| (torrent.identity, torrent.torrent.clone()));
+        let mut all = known.chain(self.ledger.pending());
+        let (_, label) = all.find(|(other, _)| other.number == identity.number)?;
+        let mut avoided_web_seeds = self.avoided_web_seeds.clone();
+        avoided_web_seeds.push(server.clone());
+        Some(Handover {
+            cause: format!("the web seed {server} of {label}"),
+            avoided_web_seeds,
+            ..Handover::default()
+        })
+    }
+
     /// Returns the state for another process, if libtorrent does not respond because of a web seed. The torrent of the
     /// web seed fails in the other process.
     pub fn handover(&self) -> Option<Handover> {

@@ -52,15 +52,17 @@ use std::sync::{Arc, Mutex};
 
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Daemon, Env, Exit, state_folder};
-use hashlane_client::{Additions, Client, Config, Event, Pulse, Subscription, TorrentError};
+use hashlane_client::{Additions, Client, Config, Error, Event, Pulse, Subscription, TorrentError};
 use hashlane_store::Store;
 
-use crate::Run;
 use crate::config::absolute;
+use crate::executor::Unfinished;
 use crate::log::LogFile as _;
 use crate::output::reporter::Reporter;
 use crate::runner::named;
 use crate::settings::SessionSettings as _;
+use crate::watchdog::{Rescue, Watchdog};
+use crate::{Run, again};
 use configured::{Configured, Start};
 use hooks::Hooks;
 use service::Service;
@@ -92,12 +94,20 @@ impl Run for Daemon {
             fetches_local: self.http.http_fetch_local,
             max_verifications: config.max_verifications,
         };
-        let hooks = Hooks::start(configured.tables.hooks.clone())?;
-        let client = Client::builder()
-            .config(config.clone())
-            .start()
-            .map_err(named)?;
-        let events = client.subscribe();
+        let hooks = Hooks::start(configured.tables.hooks.clone()).map_err(Error::Thread)?;
+        let earlier = again::continued()?;
+        let (client, events) =
+            Client::continue_from(config.clone(), Vec::new(), earlier).map_err(named)?;
+        let rescue = Rescue {
+            observer: client.observer(),
+            keeps_torrents: true,
+            cancel: env.cancel.clone(),
+            end_at_once: env.end_at_once,
+            args: env.args.clone(),
+            commands: Unfinished::default(),
+            has_failed: Arc::default(),
+        };
+        let watchdog = Watchdog::start(pulse.clone(), rescue).map_err(Error::Thread)?;
         let torrents = Arc::new(Mutex::new(Torrents::new(
             store, client, start, configured, hooks,
         )));
@@ -107,13 +117,13 @@ impl Run for Daemon {
         let page = api::serve(env, &self, &torrents, &config, folders, &state)?;
         // A program that can connect to the socket can connect to the other listeners, too.
         let socket = Socket::bind(&state)?;
-        socket.serve(Arc::clone(&torrents))?;
+        socket.serve(Arc::clone(&torrents)).map_err(Error::Thread)?;
         let mut reporter = Reporter::new(self.output.is_json(), self.output.quiet);
         if let Some(page) = &page {
             let (url, token) = (page.url(), None);
             reporter.on_event(env, &Event::Page { url, token })?;
         }
-        let service = Service::new(pulse, env.end_at_once)?;
+        let service = Service::new(pulse)?;
         let followed = Followed {
             torrents: &torrents,
             events: &events,
@@ -125,6 +135,7 @@ impl Run for Daemon {
         service.stopping();
         drop((socket, remote, page));
         let ended = lock(&torrents).end();
+        drop(watchdog);
         followed?;
         ended?;
         Ok(Exit::Good)
@@ -234,6 +245,7 @@ impl DaemonConfig for Daemon {
             additions: Additions {
                 // The folder has no limit either.
                 max_torrents: usize::MAX,
+                runs_on: true,
                 ..Additions::default()
             },
         })

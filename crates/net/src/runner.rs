@@ -94,6 +94,7 @@ impl Runner {
         let (client, events) = Client::continue_from(config, tasks, continued).map_err(named)?;
         let rescue = Rescue {
             observer: client.observer(),
+            keeps_torrents: false,
             cancel: env.cancel.clone(),
             end_at_once: env.end_at_once,
             args: env.args.clone(),

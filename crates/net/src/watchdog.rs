@@ -32,6 +32,8 @@ pub(crate) struct Watchdog {
 /// The means to continue without libtorrent's stuck thread.
 pub(crate) struct Rescue {
     pub(crate) observer: Observer,
+    /// Whether the program keeps its torrents in files, as the daemon does, so that they are not handed over.
+    pub(crate) keeps_torrents: bool,
     pub(crate) cancel: CancelToken,
     pub(crate) end_at_once: EndAtOnce,
     /// The arguments of the process.
@@ -75,7 +77,12 @@ impl Rescue {
     /// Executes the program again if that can help. Returns the reason to end the process.
     fn run(&self) -> String {
         const REASON: &str = "libtorrent does not respond";
-        let Some(mut handover) = self.observer.handover() else {
+        let handover = if self.keeps_torrents {
+            self.observer.web_seed()
+        } else {
+            self.observer.handover()
+        };
+        let Some(mut handover) = handover else {
             // A thread of libtorrent that gets no memory ends, and others wait for it.
             return if limits::has_memory_limit() {
                 format!("{REASON}; the limit on memory (`ulimit -v`) can cause this")

@@ -22,6 +22,7 @@ mod swarm {
     mod daemon_queue;
     mod daemon_reload;
     mod daemon_remote;
+    mod daemon_trust;
     mod descriptors;
     pub(crate) mod disks;
     pub(crate) mod foreign;

@@ -6,21 +6,17 @@ use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
+use hashlane_cli::Env;
 use hashlane_cli::control::StatusReply;
 use hashlane_cli::output::text::{Size, count};
-use hashlane_cli::{EndAtOnce, Env};
 use hashlane_client::Pulse;
 use sd_notify::NotifyState;
-
-/// Time without a step of the client's loop after which the daemon ends, so that systemd starts it again.
-const MAX_IDLE: Duration = Duration::from_secs(60);
 
 /// The service manager.
 pub(super) struct Service {
     pulse: Pulse,
-    end_at_once: EndAtOnce,
-    /// The steps of the client's loop, and the time when they last changed.
-    steps: Cell<(u64, Instant)>,
+    /// The steps of the client's loop at the last report.
+    steps: Cell<u64>,
     /// The interval of the watchdog, and the time of the last sign of life.
     watchdog: Option<(Duration, Cell<Instant>)>,
     status: RefCell<String>,
@@ -28,15 +24,14 @@ pub(super) struct Service {
 
 impl Service {
     /// Reports that the daemon is ready: it accepts requests and has all torrents.
-    pub(super) fn new(pulse: Pulse, end_at_once: EndAtOnce) -> io::Result<Self> {
+    pub(super) fn new(pulse: Pulse) -> io::Result<Self> {
         sd_notify::notify(&[NotifyState::Ready])?;
         let now = Instant::now();
         // A sign of life is due twice in the time after which systemd misses it.
         let watchdog = sd_notify::watchdog_enabled().map(|limit| (limit / 2, Cell::new(now)));
         Ok(Self {
-            steps: Cell::new((pulse.steps(), now)),
+            steps: Cell::new(pulse.steps()),
             pulse,
-            end_at_once,
             watchdog,
             status: RefCell::default(),
         })
@@ -44,14 +39,8 @@ impl Service {
 
     /// Reports the state if it has changed, and a sign of life if the client's loop runs.
     pub(super) fn report(&self, status: Option<&StatusReply>) {
-        let now = Instant::now();
-        let (steps, since) = self.steps.get();
-        let is_alive = self.pulse.steps() != steps;
-        if is_alive {
-            self.steps.set((self.pulse.steps(), now));
-        } else if since.elapsed() >= MAX_IDLE {
-            (self.end_at_once)("libtorrent does not respond");
-        }
+        let steps = self.pulse.steps();
+        let is_alive = self.steps.replace(steps) != steps;
         if let Some(text) = status.map(text)
             && *self.status.borrow() != text
         {
@@ -63,7 +52,7 @@ impl Service {
             && last.get().elapsed() >= *interval
         {
             notify(&NotifyState::Watchdog);
-            last.set(now);
+            last.set(Instant::now());
         }
     }
 

@@ -47,7 +47,12 @@ impl Daemon {
 
     /// Starts a daemon, and waits until it answers; `None` if it ends before, for example because a port is taken.
     pub(crate) fn try_start(state: &Path, options: &[&str]) -> Option<Self> {
-        let mut daemon = Self::spawn(state, daemon_command(state, options));
+        Self::try_of(state, daemon_command(state, options))
+    }
+
+    /// Does the same with a command.
+    pub(crate) fn try_of(state: &Path, command: Command) -> Option<Self> {
+        let mut daemon = Self::spawn(state, command);
         let mut has_ended = false;
         wait_for(|| {
             has_ended = daemon.child.0.try_wait().unwrap().is_some();
@@ -82,6 +87,10 @@ impl Daemon {
 
     fn wait_until_ready(&self) {
         wait_for(|| UnixStream::connect(self.state.join("socket")).is_ok());
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.0.id()
     }
 
     pub(crate) fn stderr(&self) -> String {

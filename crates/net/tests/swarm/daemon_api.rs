@@ -50,12 +50,12 @@ impl Api {
         }
     }
 
-    fn get(&self, path: &str) -> Response {
+    pub(crate) fn get(&self, path: &str) -> Response {
         let headers = [("Authorization", self.bearer.as_str())];
         ask(self.address, &format!("GET /api/v1/{path}"), &headers, "")
     }
 
-    fn send(&self, method: &str, path: &str, body: &Value) -> Response {
+    pub(crate) fn send(&self, method: &str, path: &str, body: &Value) -> Response {
         let headers = [
             ("Authorization", self.bearer.as_str()),
             ("Content-Type", "application/json"),
@@ -64,7 +64,7 @@ impl Api {
         ask(self.address, &request, &headers, &body.to_string())
     }
 
-    fn add(&self, torrent: &Path, query: &str) -> Response {
+    pub(crate) fn add(&self, torrent: &Path, query: &str) -> Response {
         let headers = [
             ("Authorization", self.bearer.as_str()),
             ("Content-Type", "application/x-bittorrent"),
@@ -99,7 +99,7 @@ impl Api {
 }
 
 /// Returns a place with a state folder and a folder for downloads.
-fn places() -> (tempfile::TempDir, PathBuf, PathBuf) {
+pub(crate) fn places() -> (tempfile::TempDir, PathBuf, PathBuf) {
     let (place, state) = folder();
     let downloads = place.path().join("downloads");
     fs::create_dir(&downloads).unwrap();

@@ -111,7 +111,7 @@ fn numbers(numbers: &[u32]) -> Vec<u8> {
 }
 
 /// Returns the info-hash of handshakes: version 2 sends the first 20 bytes (BEP 52).
-fn info_hash(torrent: &Path) -> [u8; 20] {
+pub(crate) fn info_hash(torrent: &Path) -> [u8; 20] {
     let lines = ran(["show", "--json"], [torrent]);
     let hash = ["info_hash_v1", "info_hash_v2"].map(|version| lines[0][version].as_str());
     let hash = hash[0].or(hash[1]).unwrap();
@@ -212,7 +212,7 @@ fn unrequested_blocks_end_no_download() {
 }
 
 /// Starts a peer that claims to have all pieces, and sends wrong blocks. The peer ends with the test's process.
-fn serve_wrong_blocks(info_hash: [u8; 20], n_pieces: usize) -> SocketAddr {
+pub(crate) fn serve_wrong_blocks(info_hash: [u8; 20], n_pieces: usize) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let serve = move |stream| -> io::Result<()> {
@@ -528,7 +528,7 @@ fn idle_torrents_with_web_seeds_are_not_polled() {
 }
 
 /// ESC, a C1 control, the override of the direction of text, and a new line.
-const BAD: &str = "x\x1b[2J\u{9b}\u{202e}\nhashlane: other";
+pub(crate) const BAD: &str = "x\x1b[2J\u{9b}\u{202e}\nhashlane: other";
 
 /// Asserts that the error messages contain this text, and no control characters.
 #[track_caller]

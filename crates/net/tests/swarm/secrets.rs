@@ -10,10 +10,10 @@ use super::servers::serve;
 use super::tracker::Tracker;
 
 /// Passkeys of a path, of the name and of the value of a query, and a password. None looks like a key outside of its URL.
-const KEYS: [&str; 4] = ["pathkey9", "namekey99", "valuekey", "pass-word"];
+pub(crate) const KEYS: [&str; 4] = ["pathkey9", "namekey99", "valuekey", "pass-word"];
 
 /// Asserts that no text contains a key.
-fn assert_hidden(texts: &[(&str, &str)]) {
+pub(crate) fn assert_hidden(texts: &[(&str, &str)]) {
     for (name, text) in texts {
         for key in KEYS {
             assert!(!text.contains(key), "{key} is in {name}: {text}");
@@ -31,7 +31,7 @@ fn assert_hidden_by(ended: &Ended, log: &str) {
 }
 
 /// A web server that repeats the keys in the status text of its answers.
-fn telling_server() -> SocketAddr {
+pub(crate) fn telling_server() -> SocketAddr {
     serve(|mut stream| {
         let lines = BufReader::new(stream.try_clone()?).lines();
         let end = lines.map_while(Result::ok).find(String::is_empty);
@@ -45,13 +45,13 @@ fn telling_server() -> SocketAddr {
 }
 
 /// Returns the URL of a path with all keys.
-fn with_keys(address: impl std::fmt::Display, path: &str) -> String {
+pub(crate) fn with_keys(address: impl std::fmt::Display, path: &str) -> String {
     let [in_path, name, value, password] = KEYS;
     format!("http://me:{password}@{address}/{path}/{in_path}?{name}=1&token={value}")
 }
 
 /// libtorrent sends no query to a web seed of this machine, and nothing but announcements to a tracker (SSRF mitigation).
-fn without_query(url: &str) -> String {
+pub(crate) fn without_query(url: &str) -> String {
     url.split('?').next().unwrap().to_owned()
 }
 
