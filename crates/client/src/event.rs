@@ -99,7 +99,8 @@ pub enum Event {
         /// The reason why no file has a new name, if that is so.
         error: Option<TorrentError>,
     },
-    /// A move that was requested has ended. The content is verified afterwards.
+    /// A move has ended: one that was requested, or the move of a complete download to
+    /// [`Download::move_to`](crate::Download::move_to). Content that is served is verified afterwards.
     Relocated {
         /// The torrent.
         torrent: Identity,

@@ -26,7 +26,7 @@ impl Run for Get {
         torrent_file::check_inputs(&self.torrents)?;
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
-        let reporter = Reporter::new(output.is_json(), output.quiet);
+        let reporter = Reporter::new(output.is_json(), output.quiet).dated(env);
         let reporter = reporter.expecting_here(self.output == Path::new("."));
         let download = Arc::new(self.download(env)?);
         let goal = Goal::Download(Arc::clone(&download));

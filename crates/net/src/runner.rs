@@ -127,7 +127,9 @@ impl Runner {
         let joined = client.join();
         // The loop has ended, but commands can run for any time.
         drop(watchdog);
-        let followed = followed.and_then(|()| following.wait_for_commands(env));
+        let followed = followed
+            .and_then(|()| following.wait_for_commands(env))
+            .and_then(|()| following.reporter.stopped(env));
         match followed {
             Err(error) if stream::is_broken_pipe(&error) => return Ok(Exit::NotChecked),
             followed => followed?,
@@ -163,7 +165,7 @@ impl Following {
             }
             let executed: Vec<_> = self.executor.iter().flat_map(Executor::ended).collect();
             self.executed(env, &executed)?;
-            self.reporter.show(client);
+            self.reporter.show(env, client)?;
         }
     }
 

@@ -21,7 +21,7 @@ impl Run for Seed {
         torrent_file::check_inputs(&self.torrents)?;
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
-        let reporter = Reporter::new(output.is_json(), output.quiet);
+        let reporter = Reporter::new(output.is_json(), output.quiet).dated(env);
         let reporter = reporter.expecting_here(self.dir.is_none() && self.content.is_none());
         let records = self.trust.map(|trust| records(trust, env)).transpose()?;
         let goal = |place: Place| {

@@ -88,6 +88,7 @@ impl Machine {
         if is_new {
             self.finished(shared, &stored);
         }
+        self.report_move(shared, stored.root.clone(), None);
         self.complete(shared, &stored, is_new);
         if self.limits().is_none() {
             self.end(shared, Outcome::Complete);
@@ -277,6 +278,7 @@ impl Machine {
         }
     }
 
+    /// Reports the end of a move.
     fn report_move(&self, shared: &Shared, content: PathBuf, error: Option<TorrentError>) {
         shared.events.send(Event::Relocated {
             torrent: self.identity(),

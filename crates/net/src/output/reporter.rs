@@ -1,18 +1,20 @@
 //! The output of `get` and `seed`: text, JSON lines, and the view of a terminal.
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hashlane_client::{
-    Absence, ChangedContent, Client, Event, FinishedDownload, ForeignName, Identity,
-    RemovedTorrent, TorrentError, VerifiedContent,
+    Absence, Activity, ChangedContent, Client, Event, FinishedDownload, ForeignName, Identity,
+    RemovedTorrent, Snapshot, TorrentError, VerifiedContent,
 };
 use hashlane_metainfo::{Torrent, masked_text};
+use jiff::Zoned;
 
 use crate::executor::Executed;
 
 use super::json::{Line, Name, Placed, Report};
-use super::terminal::Terminal;
+use super::terminal::{Terminal, progress};
 use hashlane_cli::output::json_lines;
 use hashlane_cli::output::text::{self, Escaped, Grouped, Size, count};
 use hashlane_cli::{Env, torrent_file};
@@ -20,10 +22,16 @@ use hashlane_cli::{Env, torrent_file};
 /// Interval at which the view of the terminal is updated.
 const TICK: Duration = Duration::from_millis(200);
 
+/// Parts of a download after each of which a line is printed where no terminal shows the progress.
+const PROGRESS_PARTS: u64 = 10;
+
 /// Prints the events of a client.
 pub(crate) struct Reporter {
     is_json: bool,
     is_quiet: bool,
+    /// Whether lines for people start with the time. A terminal shows them as they come, so that it needs none.
+    is_dated: bool,
+    history: History,
     /// The torrents as the user named them, by their numbers.
     names: Vec<String>,
     terminal: Option<Terminal>,
@@ -40,6 +48,8 @@ impl Reporter {
             is_here: false,
             is_json,
             is_quiet,
+            is_dated: false,
+            history: History::default(),
             names: Vec::new(),
             terminal: None,
             shown: Instant::now(),
@@ -49,6 +59,14 @@ impl Reporter {
     /// Names content that lies beside its .torrent file, if the user named no place.
     pub(crate) fn expecting_here(self, is_here: bool) -> Self {
         Self { is_here, ..self }
+    }
+
+    /// Starts lines for people with the local time if they go to a file or a pipe. Downloads report their progress there.
+    pub(crate) fn dated(self, env: &Env) -> Self {
+        Self {
+            is_dated: !env.stdout_is_terminal,
+            ..self
+        }
     }
 
     /// Sets the names of the first torrents, and shows a view of the terminal, if there is one and reports are wanted.
@@ -69,14 +87,19 @@ impl Reporter {
         TICK.saturating_sub(self.shown.elapsed())
     }
 
-    /// Updates the view of the terminal if it is due.
-    pub(crate) fn show(&mut self, client: &Client) {
+    /// Shows the progress if it is due: in the view of the terminal, and as lines where results have the time.
+    pub(crate) fn show(&mut self, env: &mut Env, client: &Client) -> anyhow::Result<()> {
         if self.shown.elapsed() < TICK {
-            return;
+            return Ok(());
         }
         self.shown = Instant::now();
+        if self.is_dated && !self.is_json && !self.is_quiet {
+            for line in self.history.progress(&client.snapshot()) {
+                self.text(env, &line)?;
+            }
+        }
         let Some(terminal) = &self.terminal else {
-            return;
+            return Ok(());
         };
         let snapshot = client.snapshot();
         let mut torrents = snapshot.torrents.iter();
@@ -90,6 +113,7 @@ impl Reporter {
             _ => None,
         };
         terminal.show(&snapshot, have.as_deref());
+        Ok(())
     }
 
     /// Removes the view of the terminal.
@@ -141,13 +165,18 @@ impl Reporter {
                 torrent,
                 content,
                 error,
-            } => self.placed(
-                env,
-                *torrent,
-                (content, error.as_ref()),
-                Report::Relocated,
-                "moved to",
-            ),
+            } => {
+                if error.is_none() {
+                    self.history.moved.insert(torrent.number);
+                }
+                self.placed(
+                    env,
+                    *torrent,
+                    (content, error.as_ref()),
+                    Report::Relocated,
+                    "moved to",
+                )
+            }
             Event::Renamed {
                 torrent,
                 content,
@@ -176,7 +205,40 @@ impl Reporter {
         }
     }
 
-    fn ended(&self, env: &mut Env, torrent: Identity, uploaded_bytes: u64) -> anyhow::Result<()> {
+    fn ended(
+        &mut self,
+        env: &mut Env,
+        torrent: Identity,
+        uploaded_bytes: u64,
+    ) -> anyhow::Result<()> {
+        if env.cancel.is_cancelled() && !self.is_json {
+            self.history.ended.push((torrent, uploaded_bytes));
+            return Ok(());
+        }
+        self.print_ended(env, torrent, uploaded_bytes)
+    }
+
+    /// Reports the torrents that ended because the program ends: their sum, or the only one.
+    pub(crate) fn stopped(&mut self, env: &mut Env) -> anyhow::Result<()> {
+        let ended = std::mem::take(&mut self.history.ended);
+        match ended[..] {
+            [] => Ok(()),
+            [(torrent, uploaded_bytes)] => self.print_ended(env, torrent, uploaded_bytes),
+            _ if self.is_quiet => Ok(()),
+            _ => {
+                let sent = ended.iter().map(|(_, sent)| sent).sum();
+                let torrents = count(ended.len() as u64, "torrent");
+                self.text(env, &format!("{torrents} stopped: {} sent", Size(sent)))
+            }
+        }
+    }
+
+    fn print_ended(
+        &self,
+        env: &mut Env,
+        torrent: Identity,
+        uploaded_bytes: u64,
+    ) -> anyhow::Result<()> {
         let torrent = self.name(torrent);
         let report = Report::Ended { uploaded_bytes };
         self.print(env, Some(torrent), &report, || {
@@ -311,7 +373,11 @@ impl Reporter {
         })
     }
 
-    fn verified(&self, env: &mut Env, verified: &VerifiedContent) -> anyhow::Result<()> {
+    fn verified(&mut self, env: &mut Env, verified: &VerifiedContent) -> anyhow::Result<()> {
+        let is_known = self.history.knows(verified);
+        if is_known && !self.is_json {
+            return Ok(());
+        }
         let name = &verified.name;
         let torrent = self.name(verified.torrent);
         if verified.have == 0
@@ -370,7 +436,7 @@ impl Reporter {
         self.json(env, Some(torrent), &Report::Executed { success })?;
         if let Some(problem) = &executed.problem {
             let text = format!("{}: --exec: {problem}", torrent.label);
-            self.suspend(|| env.error(&text));
+            self.problem(env, &text);
         }
         Ok(())
     }
@@ -405,7 +471,7 @@ impl Reporter {
             torrent.label,
             numbers.join(", ")
         );
-        self.suspend(|| env.error(&text));
+        self.problem(env, &text);
         Ok(())
     }
 
@@ -436,7 +502,7 @@ impl Reporter {
                 message,
             },
         )?;
-        self.suspend(|| env.error(&text));
+        self.problem(env, &text);
         Ok(())
     }
 
@@ -450,7 +516,7 @@ impl Reporter {
         self.json(env, torrent, &Report::Warning { message })?;
         let name = torrent.map(|torrent| format!("{}: ", torrent.label));
         let text = format!("warning: {}{message}", name.unwrap_or_default());
-        self.suspend(|| env.error(&text));
+        self.problem(env, &text);
         Ok(())
     }
 
@@ -475,7 +541,7 @@ impl Reporter {
         let message = &masked_text(message);
         self.json(env, Some(torrent), &Report::Error { message })?;
         let text = format!("{}: {message}", torrent.label);
-        self.suspend(|| env.error(&text));
+        self.problem(env, &text);
         Ok(())
     }
 
@@ -510,9 +576,71 @@ impl Reporter {
 
     /// Prints a line for people.
     fn text(&self, env: &mut Env, text: &str) -> anyhow::Result<()> {
+        let time = self.time();
         self.suspend(|| {
-            writeln!(env.stdout, "{}", Escaped(text))?;
+            writeln!(env.stdout, "{time}{}", Escaped(text))?;
             Ok(env.stdout.flush()?)
         })
+    }
+
+    /// Prints an error or a warning.
+    fn problem(&self, env: &mut Env, text: &str) {
+        let time = if env.progress {
+            String::new()
+        } else {
+            self.time()
+        };
+        self.suspend(|| {
+            // Earlier results come first. A failure to print the message is ignored.
+            let _ = env.stdout.flush();
+            let _ = write!(env.stderr, "{time}");
+            env.error(text);
+        });
+    }
+
+    /// Returns the start of a line: the local time in the form of RFC 3339, if lines have one.
+    fn time(&self) -> String {
+        if self.is_dated {
+            Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z ").to_string()
+        } else {
+            String::new()
+        }
+    }
+}
+
+/// The reports so far, so that each is printed once.
+#[derive(Default)]
+struct History {
+    /// The numbers of torrents whose content was moved and not verified since.
+    moved: HashSet<usize>,
+    /// The part of each download that was reported last, by the number of the torrent.
+    progress: HashMap<usize, u64>,
+    /// The torrents that ended because the program ends, and the bytes of content sent.
+    ended: Vec<(Identity, u64)>,
+}
+
+impl History {
+    /// Returns `true` for the verification after a move, if it found again what was complete before.
+    fn knows(&mut self, verified: &VerifiedContent) -> bool {
+        self.moved.remove(&verified.torrent.number) && verified.has_selected
+    }
+
+    /// Returns lines for the downloads that have another part of their content.
+    fn progress(&mut self, snapshot: &Snapshot) -> Vec<String> {
+        let torrents = snapshot.torrents.iter();
+        let downloads = torrents.filter(|view| {
+            view.activity == Activity::Downloading && view.done_bytes < view.wanted_bytes
+        });
+        let mut lines = Vec::new();
+        for view in downloads {
+            let part = u128::from(view.done_bytes) * u128::from(PROGRESS_PARTS)
+                / u128::from(view.wanted_bytes);
+            let part = u64::try_from(part).unwrap_or(PROGRESS_PARTS);
+            let before = self.progress.insert(view.identity.number, part);
+            if before.is_some_and(|before| before < part) {
+                lines.push(format!("{}: {}", view.title(), progress(view)));
+            }
+        }
+        lines
     }
 }

@@ -182,7 +182,7 @@ fn of_several(going: &[&TorrentSnapshot], screen: Screen, palette: &Palette) -> 
 
 /// Returns the progress, the rate and the remaining time. The most important part comes first, because narrow terminals
 /// cut off the end.
-fn progress(view: &TorrentSnapshot) -> String {
+pub(super) fn progress(view: &TorrentSnapshot) -> String {
     let up = format!("↑ {}/s", Size(view.up_bytes_per_second));
     match view.activity {
         Activity::Waiting => "waiting".to_owned(),

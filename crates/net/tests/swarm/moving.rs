@@ -1,13 +1,14 @@
 //! Downloads that move to another file system, and torrents that are added again.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::{MetadataExt as _, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::http::ask_bytes;
 use super::page::Page;
-use super::peers::{Content, Peer, get, not_run};
+use super::peers::{Content, Peer, get, not_run, seed_command, seed_text_command, text_command};
 
 /// A folder on another file system than that of temporary folders.
 fn elsewhere() -> Option<tempfile::TempDir> {
@@ -247,4 +248,103 @@ fn a_moved_torrent_is_added_again() {
     end_and_add(&page, 0, &torrent);
     assert_eq!(page.peer.interrupt().code, Some(0));
     content.assert_same("tree", to.path());
+}
+
+/// Returns the lines of a process without the local time of each, which is checked.
+fn undated(text: &[u8]) -> Vec<&str> {
+    let text = str::from_utf8(text).unwrap();
+    let lines = text.lines().map(|line| {
+        let (time, rest) = line.split_once(' ').unwrap();
+        let shape: String = time
+            .chars()
+            .map(|c| if c.is_ascii_digit() { '0' } else { c })
+            .collect();
+        let shape = shape.replace('-', "+");
+        assert_eq!(shape, "0000+00+00T00:00:00+00:00", "{line}");
+        rest
+    });
+    lines.collect()
+}
+
+/// A file gets one line for each event, with the time: no verification is reported twice, and the move is reported.
+#[test]
+fn people_read_each_event_once() {
+    let content = Content::with_tree_of(6_000_000);
+    let torrent = content.torrent("tree", "v1");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let (folder, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let peer = seed.address().to_string();
+    let options = ["--seed-time", "0.01", "--peer", &peer, "-d"];
+    let run = |more: &[&str]| {
+        let mut command = text_command("get", &options);
+        command.arg(folder.path()).arg("--move-to").arg(to.path());
+        command.args(more).arg(&torrent).output().unwrap()
+    };
+    let output = run(&["--max-down", "2MiB"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let mut lines = undated(&output.stdout);
+    let n_lines = lines.len();
+    lines.retain(|line| !line.contains(" %  "));
+    assert!(lines.len() < n_lines, "no progress: {lines:?}");
+    let moved = format!(
+        "{}: moved to {}",
+        torrent.display(),
+        to.path().join("tree").display()
+    );
+    let sent = format!("{}: 0 bytes sent", torrent.display());
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    assert!(lines[0].starts_with("tree: 0 of "), "{lines:?}");
+    assert!(
+        lines[1].starts_with("tree: complete and verified, "),
+        "{lines:?}"
+    );
+    assert_eq!(lines[2..], [&moved, &sent]);
+    assert_eq!(run(&["--quiet"]).stdout, b"");
+    let output = run(&[]);
+    assert_eq!(undated(&output.stdout), ["tree: all pieces present", &sent]);
+}
+
+/// The end of the program has one line for all torrents, and JSON lines have one for each.
+#[test]
+fn people_read_one_sum_at_the_end() {
+    let content = Content::new();
+    let torrents = [
+        content.torrent("tree", "v1"),
+        content.torrent("file.bin", "v1"),
+    ];
+    let torrents: Vec<&Path> = torrents.iter().map(PathBuf::as_path).collect();
+    let stopped = |mut command: Command, n_lines: usize| {
+        let mut child = command.spawn().unwrap();
+        let stdout = child.stdout.take().unwrap();
+        let mut text = String::new();
+        let mut reader = BufReader::new(stdout);
+        while text
+            .lines()
+            .filter(|line| line.contains("present") || line.contains("verified"))
+            .count()
+            < n_lines
+        {
+            assert_ne!(reader.read_line(&mut text).unwrap(), 0, "{text}");
+        }
+        let pid = child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-INT", &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+        reader.read_to_string(&mut text).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{text}");
+        text
+    };
+    let text = stopped(seed_text_command(&torrents, content.path(), &[]), 2);
+    let lines = undated(text.as_bytes());
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert_eq!(lines[2], "2 torrents stopped: 0 bytes sent");
+    let text = stopped(seed_text_command(&torrents[..1], content.path(), &[]), 1);
+    let lines = undated(text.as_bytes());
+    assert_eq!(lines[1], format!("{}: 0 bytes sent", torrents[0].display()));
+    let text = stopped(seed_command(&torrents, content.path(), &[]), 2);
+    assert_eq!(text.matches(r#""type":"ended""#).count(), 2, "{text}");
 }
