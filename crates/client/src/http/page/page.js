@@ -5,7 +5,7 @@
 import { startAdding } from "./add.js";
 import { firstFile, resetLists, showFiles, showPeers, showTrackers, startLists } from "./lists.js";
 import { resetOverview, showOverview, startOverview } from "./overview.js";
-import { $, KIB, count, isOver, notice, number, percent, plain, progressOf, rate, setText, stateOf, title } from "./text.js";
+import { $, KIB, count, isOver, notice, number, percent, plain, progressOf, rate, reasonOf, setText, stateOf, title } from "./text.js";
 import { showChosen, showTorrents, startTorrents } from "./torrents.js";
 
 // Interval at which the open tab is requested, in milliseconds.
@@ -69,7 +69,7 @@ async function logIn(credentials) {
       return;
     }
     if (!response.ok) {
-      notice("refusal", `The login was refused: ${plain(await response.text()) || response.statusText}`);
+      notice("refusal", `The login was refused: ${await reasonOf(response)}`);
       return;
     }
     takeSession(await response.json());
@@ -275,7 +275,7 @@ async function explainRefusal(refused, since) {
       }
       text = "The program refuses this page: too many pages are open. Close some, and reload this one.";
     } else {
-      text = `The program refuses this page: ${plain(await response.text()).trim() || response.statusText}`;
+      text = `The program refuses this page: ${await reasonOf(response)}`;
     }
   } catch {
     text = "The program does not answer. Reload this page when it runs again.";
@@ -342,7 +342,7 @@ async function send(method, path, type, body) {
       $("read-only").open = true;
       return "The session has ended, or is of an earlier start of the program. Log in again, or open the address that is in the terminal now.";
     }
-    return `The request was refused: ${plain(await response.text()) || response.statusText}`;
+    return `The request was refused: ${await reasonOf(response)}`;
   } catch (error) {
     return `The request did not arrive: ${error.message}`;
   }

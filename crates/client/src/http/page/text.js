@@ -112,3 +112,15 @@ export function progressOf(torrent) {
 }
 
 export const isOver = (torrent) => torrent.activity === "ended" || torrent.activity === "failed";
+
+// The reason in the answer to a request that failed: problem details (RFC 9457), or the text of a proxy.
+export async function reasonOf(response) {
+  const text = await response.text();
+  let reason = text;
+  try {
+    reason = JSON.parse(text).detail ?? text;
+  } catch {
+    // The answer is no JSON.
+  }
+  return plain(reason).trim() || response.statusText;
+}
