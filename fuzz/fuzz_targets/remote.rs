@@ -223,7 +223,7 @@ impl Served {
             "POST /transmission/rpc HTTP/1.1\r\nX-Transmission-Session-Id: {}\r\n",
             self.session_id
         );
-        let address = self.servers[0].address();
+        let address = self.servers[0].endpoint().address().expect("TCP");
         answered(&mut self.transmission, address, &head, body)
     }
 
@@ -241,7 +241,12 @@ impl Served {
             }
         };
         let body = if kind.is_some() { body } else { b"" };
-        let answer = answered(&mut self.web, self.servers[1].address(), &head, body);
+        let answer = answered(
+            &mut self.web,
+            self.servers[1].endpoint().address().expect("TCP"),
+            &head,
+            body,
+        );
         let known = [200, 400, 403, 404, 405, 409, 413, 414, 415, 431];
         assert!(
             known.contains(&answer.status),

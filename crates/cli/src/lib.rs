@@ -55,7 +55,7 @@ pub use env::{EndAtOnce, Env, Exit, InstallInterrupts, Invocation};
 pub use inherited::Inherited;
 pub use network::{NetworkCommands, OtherProgram, check_caller};
 pub use process::run_process;
-pub use values::{BindArg, ProxyUrl};
+pub use values::{BindArg, PageAddress, ProxyUrl};
 
 use std::io;
 

@@ -1,7 +1,9 @@
 //! Values of options that need parsing.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use data_encoding::HEXLOWER_PERMISSIVE;
@@ -232,13 +234,55 @@ pub(crate) fn proxy(text: &str) -> Result<ProxyUrl, String> {
     })
 }
 
-/// Reads the address of a page: `8080` for a port of this machine alone, or `ADDRESS:PORT`.
-pub(crate) fn page(text: &str) -> Result<SocketAddr, String> {
-    if let Ok(port) = text.parse() {
-        return Ok((Ipv4Addr::LOCALHOST, port).into());
+/// The address of a page as the user gave it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PageAddress {
+    /// A port of all addresses of a host: of a name, or of an address without brackets. 0 is any port.
+    Tcp(String, u16),
+    /// The path of a Unix socket.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for PageAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(host, port) if host.contains(':') => write!(f, "[{host}]:{port}"),
+            Self::Tcp(host, port) => write!(f, "{host}:{port}"),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
     }
-    text.parse()
-        .map_err(|_| "neither a port nor ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:8080".into())
+}
+
+/// Reads the address of a page: `8080` for a port of this machine alone, `HOST:PORT`, or `unix:PATH`.
+pub(crate) fn page(text: &str) -> Result<PageAddress, String> {
+    if let Ok(port) = text.parse() {
+        return Ok(PageAddress::Tcp(Ipv4Addr::LOCALHOST.to_string(), port));
+    }
+    if let Some(path) = text.strip_prefix("unix:") {
+        return if path.is_empty() {
+            Err("unix: needs the path of the socket".into())
+        } else {
+            Ok(PageAddress::Unix(path.into()))
+        };
+    }
+    let expected =
+        "neither a port, nor HOST:PORT, such as localhost:8080 or [::1]:8080, nor unix:PATH";
+    let (host, port) = text.rsplit_once(':').ok_or(expected)?;
+    let port = port.parse().map_err(|_| expected)?;
+    let host = match host.strip_prefix('[') {
+        Some(rest) => {
+            let address = rest.strip_suffix(']').ok_or(expected)?;
+            address.parse::<Ipv6Addr>().map_err(|_| expected)?;
+            address
+        }
+        None => host,
+    };
+    let is_host = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
+    let is_address = text.starts_with('[');
+    if host.is_empty() || !host.chars().all(is_host) || host.contains(':') != is_address {
+        return Err(expected.into());
+    }
+    Ok(PageAddress::Tcp(host.to_owned(), port))
 }
 
 /// Reads the origin of a page (RFC 6454), as browsers send it: in lower case, without a default port.

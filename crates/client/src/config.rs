@@ -13,6 +13,8 @@ use hashlane_files::{Globs, read_limited};
 use hashlane_metainfo::{
     ContentLayout, InfoHashes, Magnet, Names, NamesError, Torrent as Metainfo,
 };
+#[cfg(feature = "http")]
+use hashlane_server::Endpoint;
 use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
 
@@ -75,8 +77,8 @@ impl Default for Config {
 #[cfg_attr(docsrs, doc(cfg(feature = "http")))]
 #[derive(Clone, Debug)]
 pub struct Http {
-    /// Address to listen at; port 0 for any free port.
-    pub address: SocketAddr,
+    /// Addresses to listen at; port 0 for any free port.
+    pub endpoint: Endpoint,
     /// Further origins under which browsers reach the page, through a proxy or by a name: `https://torrents.example`. Each
     /// is written as in the header `Origin` (RFC 6454 section 6.2): in lower case, without a default port and a path.
     pub origins: Vec<String>,

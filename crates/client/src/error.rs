@@ -2,10 +2,10 @@
 
 use std::io;
 use std::net::IpAddr;
-#[cfg(feature = "http")]
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
+#[cfg(feature = "http")]
+use hashlane_server::Endpoint;
 use hashlane_swarm::{SessionError, StorageError};
 
 /// An error that ends a client.
@@ -21,10 +21,10 @@ pub enum Error {
     /// The HTTP page cannot be served.
     #[cfg(feature = "http")]
     #[cfg_attr(docsrs, doc(cfg(feature = "http")))]
-    #[error("{address}: {error}")]
+    #[error("{endpoint}: {error}")]
     Http {
-        /// The address of the page.
-        address: SocketAddr,
+        /// The addresses of the page.
+        endpoint: Endpoint,
         /// The reason.
         error: io::Error,
     },

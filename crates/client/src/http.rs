@@ -14,6 +14,7 @@
 //! | `detail`, `files`, `trackers` | answers about one torrent |
 //! | `about` | answers about the client itself |
 //! | `metrics` | metrics of all torrents |
+//! | `problem` | the bodies of errors |
 //! | `state` | state shared by all requests |
 //! | `page` | the page: HTML, style and scripts |
 
@@ -28,13 +29,13 @@ mod detail;
 mod files;
 mod jobs;
 mod metrics;
+mod problem;
 mod service;
 mod session;
 mod state;
 mod trackers;
 
 use std::io;
-use std::net::TcpListener;
 use std::sync::Arc;
 
 use axum::Router;
@@ -52,6 +53,7 @@ use crate::event::Event;
 use crate::subscription::Events;
 use access::Access;
 pub use credentials::{Auth, Credentials, EVERYBODY, InvalidToken, Token};
+pub use hashlane_server::Endpoint;
 use service::PlainClient;
 pub use service::{Added, Change, Found, NewSource, NewTorrent, Refusal, Service, Statistics};
 use state::State;
@@ -111,7 +113,7 @@ pub(crate) fn serve(
     };
     let client = PlainClient::new(control.clone(), config.additions.goal.clone());
     let server = Server::start(http, config, Arc::new(client)).map_err(|error| Error::Http {
-        address: http.address,
+        endpoint: http.endpoint.clone(),
         error,
     })?;
     if matches!(http.auth, Auth::Off) {
@@ -133,8 +135,8 @@ impl Server {
     /// # Errors
     /// The address is in use or not available, the system refuses a thread, or [`Http::auth`] has no credentials.
     pub fn start(http: &Http, config: &Config, service: Arc<dyn Service>) -> io::Result<Self> {
-        let listener = TcpListener::bind(http.address)?;
-        let access = Arc::new(Access::new(http, listener.local_addr()?)?);
+        let listener = http.endpoint.bind()?;
+        let access = Arc::new(Access::new(http, &listener.endpoint()?)?);
         let (end, ended) = watch::channel(());
         let state = State::new(service, config, http, ended)?;
         let router = router(state.clone(), Arc::clone(&access), config.max_metainfo_len);
@@ -143,13 +145,13 @@ impl Server {
             state.streams_end().await;
         };
         let serving = hashlane_server::Server::start("http", listener, router, ending)?;
-        tracing::info!(address = %serving.address(), "serving the page");
+        tracing::info!(address = %serving.endpoint(), "serving the page");
         Ok(Self { access, serving })
     }
 
-    /// Returns the address of the page.
+    /// Returns the address of the page: `http://127.0.0.1:8080/`, or `unix:PATH` for a Unix socket.
     pub fn url(&self) -> String {
-        format!("http://{}/", self.serving.address())
+        self.serving.endpoint().url()
     }
 
     /// Returns the token, if it is one of this start.
@@ -182,6 +184,7 @@ fn router(state: State, access: Arc<Access>, max_metainfo_len: u64) -> Router {
         .merge(page)
         .merge(sessions)
         .layer(middleware::from_fn_with_state(access, access::check_site))
+        .layer(middleware::map_response(problem::describe))
 }
 
 /// Returns the requests that need the right to read or to change something.

@@ -1,17 +1,17 @@
 //! The settings of the client from the options.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use hashlane_cli::Env;
 use hashlane_cli::options::client::ClientOptions;
 use hashlane_cli::options::http::HttpOptions;
 use hashlane_cli::options::network::secret_line;
 use hashlane_cli::torrent_file::MAX_LEN;
-use hashlane_client::http::{Auth, Credentials, Token};
+use hashlane_cli::{Env, PageAddress};
+use hashlane_client::http::{Auth, Credentials, Endpoint, Token};
 use hashlane_client::{Additions, Config, Goal, Http, Place, Pulse};
 use hashlane_server::Login;
 
@@ -48,10 +48,11 @@ impl ClientConfig for ClientOptions {
             http: self
                 .http
                 .http
+                .as_ref()
                 .map(|address| {
                     let auth = auth(env, &self.http, self.insecure_no_auth)?;
                     let auth = auth.unwrap_or(Auth::NewToken);
-                    anyhow::Ok(http(&self.http, address, auth, folders(&goal)))
+                    http(env, &self.http, address, auth, folders(&goal))
                 })
                 .transpose()?,
             hashing: self.hashing.options(),
@@ -68,20 +69,55 @@ impl ClientConfig for ClientOptions {
     }
 }
 
-/// Returns the settings of the page.
+/// Returns the settings of the page at an address. Asks the system for the addresses of a name.
 pub(crate) fn http(
+    env: &Env,
     options: &HttpOptions,
-    address: SocketAddr,
+    address: &PageAddress,
     auth: Auth,
     folders: Vec<PathBuf>,
-) -> Http {
-    Http {
-        address,
-        origins: options.http_origins.clone(),
+) -> anyhow::Result<Http> {
+    Ok(Http {
+        endpoint: endpoint(env, address).with_context(|| format!("--http {address}"))?,
+        origins: options
+            .http_origins
+            .iter()
+            .cloned()
+            .chain(own_origin(address))
+            .collect(),
         folders,
         auth,
         fetches_local: options.http_fetch_local,
+    })
+}
+
+fn endpoint(env: &Env, address: &PageAddress) -> anyhow::Result<Endpoint> {
+    Ok(match address {
+        PageAddress::Tcp(host, port) => {
+            let mut addresses: Vec<SocketAddr> =
+                (host.as_str(), *port).to_socket_addrs()?.collect();
+            addresses.sort_unstable();
+            addresses.dedup();
+            Endpoint::Tcp(addresses)
+        }
+        PageAddress::Unix(path) => Endpoint::Unix(env.resolve(path)),
+    })
+}
+
+/// Returns the origin of a page at a name, which the user thereby gave to this machine. Requests to addresses and `localhost`
+/// need none.
+fn own_origin(address: &PageAddress) -> Option<String> {
+    let PageAddress::Tcp(host, port) = address else {
+        return None;
+    };
+    if *port == 0 || host == "localhost" || host.parse::<IpAddr>().is_ok() {
+        return None;
     }
+    let host = host.to_ascii_lowercase();
+    Some(match port {
+        80 => format!("http://{host}"),
+        port => format!("http://{host}:{port}"),
+    })
 }
 
 /// Returns who may use the page; `None` if the options do not say it.

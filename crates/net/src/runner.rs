@@ -238,7 +238,7 @@ impl Following {
 /// Returns the error with the option that it concerns.
 pub(crate) fn named(error: Error) -> anyhow::Error {
     match error {
-        Error::Http { address, error } => anyhow!(error).context(format!("--http {address}")),
+        Error::Http { endpoint, error } => anyhow!(error).context(format!("--http {endpoint}")),
         Error::PortTaken { .. } => {
             anyhow!("{error}; choose another port with --port, or any free port with --port 0")
         }

@@ -43,6 +43,7 @@ mod swarm {
     mod page_faults;
     mod page_files;
     mod page_pictures;
+    mod page_socket;
     pub(crate) mod peers;
     mod places;
     mod program;

@@ -104,7 +104,7 @@ pub(crate) fn start(
     let io = |error| ListenError::Io { address, error };
     let listener = TcpListener::bind(address).map_err(io)?;
     let server = Server::start(thread, listener, router, async {}).map_err(io)?;
-    tracing::info!(address = %server.address(), "serving {protocol}");
+    tracing::info!(address = %server.endpoint(), "serving {protocol}");
     Ok(server)
 }
 

@@ -5,6 +5,8 @@
 //! | file | content |
 //! |---|---|
 //! | `lib.rs` | the server: its thread, its connections and their time limits |
+//! | `endpoint` | addresses at which a server accepts connections |
+//! | `unix_socket` | a Unix socket that only its user can connect to |
 //! | `connections` | the limit of connections |
 //! | `deadline` | the time limit for the body of a request |
 //! | `host` | names by which a client reaches this machine |
@@ -14,14 +16,17 @@
 
 mod connections;
 mod deadline;
+mod endpoint;
 mod host;
 mod login;
 mod sessions;
+#[cfg(unix)]
+mod unix_socket;
 
 use std::convert::Infallible;
 use std::fmt;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -32,14 +37,17 @@ use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
 use tokio_io_timeout::TimeoutStream;
 
 use connections::{Connection, Connections};
+pub use endpoint::{Endpoint, Listener};
 pub use host::is_address;
 pub use login::{Login, LoginError, Verdict};
 pub use sessions::{Session, Sessions};
+#[cfg(unix)]
+pub use unix_socket::UnixSocket;
 
 /// Maximum time for the answers that still run at the end.
 const END_TIMEOUT: Duration = Duration::from_millis(300);
@@ -55,51 +63,58 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
 /// A server. Its thread runs until the value is dropped, which waits for the thread.
 pub struct Server {
-    address: SocketAddr,
+    endpoint: Endpoint,
     stop: Option<oneshot::Sender<Infallible>>,
     thread: Option<JoinHandle<()>>,
 }
+
+/// The address of clients of a Unix socket: they are processes of this machine.
+const UNIX_CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut server = f.debug_struct("Server");
         server
-            .field("address", &self.address)
+            .field("endpoint", &self.endpoint)
             .finish_non_exhaustive()
     }
 }
 
 impl Server {
-    /// Serves `router` on a thread with this name. Handlers can extract [`ConnectInfo`] with the client's [`SocketAddr`].
+    /// Serves `router` on a thread with this name. Handlers can extract [`ConnectInfo`] with the client's [`SocketAddr`],
+    /// which is `127.0.0.1:0` for clients of a Unix socket.
     ///
-    /// At the end, `ending` may tell the answers that still run to end, and is awaited for at most 300 ms. Then all
+    /// At the end, `ending` may ask the answers that still run to end, and is awaited for at most 300 ms. Then all
     /// connections are closed.
     ///
     /// # Errors
     /// Returns the error of the system that refuses a thread or the listener.
     pub fn start(
         name: &str,
-        listener: TcpListener,
+        listener: impl Into<Listener>,
         router: Router,
         ending: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<Self> {
-        listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
+        let listener = listener.into();
+        let endpoint = listener.endpoint()?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let (stop, stopped) = oneshot::channel();
+        let sockets = {
+            let _in_runtime = runtime.enter();
+            Socket::all_of(&listener)?
+        };
+        let (stop, stopped) = oneshot::channel::<Infallible>();
         let log = tracing::dispatcher::get_default(Clone::clone);
         let serve = async move {
-            tokio::select! {
-                result = accept(listener, router) => {
-                    let Err(error) = result;
-                    tracing::error!(%address, %error, "connections are no longer accepted");
-                }
-                _ = stopped => {
-                    let _ = tokio::time::timeout(END_TIMEOUT, ending).await;
-                }
+            let connections = Arc::new(Connections::default());
+            for socket in sockets {
+                tokio::spawn(accept(socket, router.clone(), Arc::clone(&connections)));
             }
+            let _ = stopped.await;
+            // The file of a Unix socket is removed while the process still listens.
+            drop(listener);
+            let _ = tokio::time::timeout(END_TIMEOUT, ending).await;
         };
         // The thread's end drops the runtime, which closes all connections.
         let thread = thread::Builder::new()
@@ -109,15 +124,15 @@ impl Server {
                 io::Error::new(error.kind(), format!("cannot start a thread: {error}"))
             })?;
         Ok(Self {
-            address,
+            endpoint,
             stop: Some(stop),
             thread: Some(thread),
         })
     }
 
-    /// Returns the address at which the server listens.
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    /// Returns the addresses at which the server listens.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 }
 
@@ -131,17 +146,62 @@ impl Drop for Server {
     }
 }
 
+/// A socket that the server's thread waits for.
+enum Socket {
+    Tcp(tokio::net::TcpListener),
+    #[cfg(unix)]
+    Unix(tokio::net::UnixListener),
+}
+
+impl Socket {
+    /// Returns the sockets of a listener, which keeps its own.
+    fn all_of(listener: &Listener) -> io::Result<Vec<Self>> {
+        match listener {
+            Listener::Tcp(listeners) => {
+                let sockets = listeners.iter().map(|listener| {
+                    let listener = listener.try_clone()?;
+                    listener.set_nonblocking(true)?;
+                    tokio::net::TcpListener::from_std(listener).map(Self::Tcp)
+                });
+                sockets.collect()
+            }
+            #[cfg(unix)]
+            Listener::Unix(socket) => {
+                let listener = socket.listener().try_clone()?;
+                listener.set_nonblocking(true)?;
+                Ok(vec![Self::Unix(tokio::net::UnixListener::from_std(
+                    listener,
+                )?)])
+            }
+        }
+    }
+}
+
 /// Accepts connections. A new connection replaces an idle one if there are too many.
-async fn accept(listener: TcpListener, router: Router) -> io::Result<Infallible> {
-    let listener = tokio::net::TcpListener::from_std(listener)?;
-    let connections = Arc::new(Connections::default());
+async fn accept(socket: Socket, router: Router, connections: Arc<Connections>) {
     let router = router.layer(axum::middleware::from_fn(deadline::limit));
     loop {
-        match listener.accept().await {
+        let accepted = match &socket {
+            Socket::Tcp(listener) => {
+                let accepted = listener.accept().await;
+                accepted.map(|(stream, client)| (Stream::Tcp(stream), client))
+            }
+            #[cfg(unix)]
+            Socket::Unix(listener) => {
+                let accepted = listener.accept().await;
+                accepted.map(|(stream, _)| (Stream::Unix(stream), UNIX_CLIENT))
+            }
+        };
+        match accepted {
             Ok((stream, client)) => {
                 connections.room().await;
                 let connection = connections.start();
-                tokio::spawn(serve(stream, client, router.clone(), connection));
+                let router = router.clone();
+                match stream {
+                    Stream::Tcp(stream) => tokio::spawn(serve(stream, client, router, connection)),
+                    #[cfg(unix)]
+                    Stream::Unix(stream) => tokio::spawn(serve(stream, client, router, connection)),
+                };
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection was not accepted");
@@ -151,10 +211,22 @@ async fn accept(listener: TcpListener, router: Router) -> io::Result<Infallible>
     }
 }
 
+/// An accepted connection.
+enum Stream {
+    Tcp(tokio::net::TcpStream),
+    #[cfg(unix)]
+    Unix(tokio::net::UnixStream),
+}
+
 /// Serves one connection. Closes a connection that sends no request for [`HEAD_TIMEOUT`], at its start or between
 /// requests. Closes a connection that does not read its answer for [`WRITE_TIMEOUT`]. Other reads have no time limit here,
 /// because a client that receives events sends nothing; `deadline` limits those of bodies.
-async fn serve(stream: TcpStream, client: SocketAddr, router: Router, connection: Connection) {
+async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Send + 'static,
+    client: SocketAddr,
+    router: Router,
+    connection: Connection,
+) {
     let connection = Arc::new(connection);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(WRITE_TIMEOUT));

@@ -1,6 +1,5 @@
 //! The options of the page, which `get`, `seed` and `daemon` share.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -11,10 +10,10 @@ use crate::values;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Page")]
 pub struct HttpOptions {
-    /// Serve a web page, an API and metrics on this port of the local machine (0 for any), or on this
-    /// address and port
-    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = values::page)]
-    pub http: Option<SocketAddr>,
+    /// Serve a web page, an API and metrics on this port of the local machine (0 for any), on the port of all addresses of a
+    /// host, such as `localhost:8080`, or on a Unix socket: `unix:PATH`
+    #[arg(long, value_name = "[HOST:]PORT|unix:PATH", value_parser = values::page)]
+    pub http: Option<values::PageAddress>,
 
     /// Origin under which browsers reach the page, by a proxy or a name, such as `https://torrents.example` or
     /// `http://nas.local:8080`; repeatable

@@ -11,7 +11,7 @@
 //! change something a second token, which other sites cannot read.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -22,7 +22,7 @@ use axum::http::header::{
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use hashlane_server::{Login, Session, Sessions, Verdict, is_address};
+use hashlane_server::{Endpoint, Login, Session, Sessions, Verdict, is_address};
 use tokio::sync::Semaphore;
 
 use super::credentials::{Auth, Credentials, EVERYBODY, Token};
@@ -86,9 +86,9 @@ pub(super) enum Given {
 }
 
 impl Access {
-    /// Returns the access of a server at this address. Warns if everybody has it.
-    pub(super) fn new(http: &Http, address: SocketAddr) -> io::Result<Self> {
-        let is_local = address.ip().to_canonical().is_loopback() && http.origins.is_empty();
+    /// Returns the access of a server at these addresses. Warns if everybody has it.
+    pub(super) fn new(http: &Http, endpoint: &Endpoint) -> io::Result<Self> {
+        let is_local = endpoint.is_local() && http.origins.is_empty();
         let (credentials, without) = match &http.auth {
             Auth::NewToken => {
                 let token = Some(Token::random()?);
@@ -107,7 +107,7 @@ impl Access {
                 (credentials.clone(), Rights::Nothing)
             }
             Auth::Off => {
-                tracing::warn!(%address, "{EVERYBODY}");
+                tracing::warn!(address = %endpoint, "{EVERYBODY}");
                 (Credentials::default(), Rights::Change)
             }
         };
@@ -115,7 +115,10 @@ impl Access {
             credentials,
             without,
             // Browsers send cookies to all ports of a host.
-            sessions: Sessions::new(format!("hashlane-{}", address.port()))?,
+            sessions: Sessions::new(match endpoint.address() {
+                Some(address) => format!("hashlane-{}", address.port()),
+                None => "hashlane-unix".to_owned(),
+            })?,
             checks: Semaphore::new(MAX_CHECKS),
             origins: http.origins.clone(),
         })
@@ -193,12 +196,12 @@ impl Access {
         };
         match verdict {
             Verdict::Right => self.sessions.start().map_err(|_| {
-                let reason = "the system has no random numbers\n";
+                let reason = "the system has no random numbers";
                 (StatusCode::INTERNAL_SERVER_ERROR, reason)
             }),
-            Verdict::Wrong => Err((StatusCode::UNAUTHORIZED, "these credentials are wrong\n")),
+            Verdict::Wrong => Err((StatusCode::UNAUTHORIZED, "these credentials are wrong")),
             Verdict::TooMany => {
-                let reason = "too many wrong passwords: try again in a minute\n";
+                let reason = "too many wrong passwords: try again in a minute";
                 Err((StatusCode::TOO_MANY_REQUESTS, reason))
             }
         }
@@ -262,10 +265,10 @@ fn refusal(
         return None;
     }
     if granted.session.is_some() {
-        let reason = "the header X-CSRF-Token must have the token of the session\n";
+        let reason = "the header X-CSRF-Token must have the token of the session";
         return Some((StatusCode::FORBIDDEN, reason));
     }
-    let reason = "a token or a login is required\n";
+    let reason = "a token or a login is required";
     Some((StatusCode::UNAUTHORIZED, reason))
 }
 
@@ -279,7 +282,7 @@ fn refusal_of_site(
     if !access.has_host(host) {
         return Some((
             StatusCode::MISDIRECTED_REQUEST,
-            "this server does not have that name\n",
+            "unknown Host header: use an address, localhost, or a name given with --http-origin",
         ));
     }
     // A link from another site may open the page: its request has no Origin.
@@ -289,10 +292,7 @@ fn refusal_of_site(
     let is_navigation =
         is_reading(method) && text(HeaderName::from_static("sec-fetch-mode")) == Some("navigate");
     if is_other_origin || is_cross_site && !is_navigation {
-        return Some((
-            StatusCode::FORBIDDEN,
-            "requests of other sites are refused\n",
-        ));
+        return Some((StatusCode::FORBIDDEN, "requests of other sites are refused"));
     }
     None
 }
@@ -304,16 +304,21 @@ mod tests {
     const SECRET: &str = "secret-0123456789";
     const BEARER: &str = "Bearer secret-0123456789";
 
+    fn endpoint(addresses: &[&str]) -> Endpoint {
+        let addresses = addresses.iter().map(|address| address.parse().unwrap());
+        Endpoint::Tcp(addresses.collect())
+    }
+
     fn access(auth: Auth, address: &str) -> Access {
         let origins = ["https://torrents.example", "http://nas.local:8080"];
         let http = Http {
-            address: address.parse().unwrap(),
+            endpoint: endpoint(&[address]),
             origins: origins.map(str::to_owned).into(),
             folders: Vec::new(),
             auth,
             fetches_local: false,
         };
-        Access::new(&http, http.address).unwrap()
+        Access::new(&http, &http.endpoint).unwrap()
     }
 
     fn with_token() -> Access {
@@ -456,21 +461,25 @@ mod tests {
     #[test]
     fn reading_needs_credentials_if_other_machines_can_reach_the_server() {
         let local = Http {
-            address: "127.0.0.1:1".parse().unwrap(),
+            endpoint: endpoint(&["127.0.0.1:1", "[::1]:1"]),
             origins: Vec::new(),
             folders: Vec::new(),
             auth: Auth::NewToken,
             fetches_local: false,
         };
-        let rights = |http: &Http| Access::new(http, http.address).unwrap().without;
+        let rights = |http: &Http| Access::new(http, &http.endpoint).unwrap().without;
         assert_eq!(rights(&local), Rights::Read);
+        let at = |endpoint| Http {
+            endpoint,
+            ..local.clone()
+        };
+        assert_eq!(rights(&at(Endpoint::Unix("page".into()))), Rights::Read);
         for address in ["0.0.0.0:1", "[::]:1", "192.0.2.1:1", "[::ffff:192.0.2.1]:1"] {
-            let address = address.parse().unwrap();
-            let http = Http {
-                address,
-                ..local.clone()
-            };
-            assert_eq!(rights(&http), Rights::Nothing, "{address}");
+            // One address of a name is enough.
+            for addresses in [&[address][..], &["127.0.0.1:1", address]] {
+                let http = at(endpoint(addresses));
+                assert_eq!(rights(&http), Rights::Nothing, "{addresses:?}");
+            }
         }
         let proxy = Http {
             origins: vec!["https://torrents.example".into()],
@@ -487,7 +496,7 @@ mod tests {
             auth: Auth::Credentials(Credentials::default()),
             ..local
         };
-        assert!(Access::new(&none, none.address).is_err());
+        assert!(Access::new(&none, &none.endpoint).is_err());
     }
 
     /// A session reads. It changes something only with its own token.

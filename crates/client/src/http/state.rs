@@ -152,6 +152,6 @@ impl Refusal {
     }
 
     pub(super) fn response(&self) -> Response {
-        (self.status(), format!("{self}\n")).into_response()
+        (self.status(), self.to_string()).into_response()
     }
 }

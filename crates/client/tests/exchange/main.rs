@@ -82,8 +82,7 @@ impl Shared {
             label: "seed".into(),
             source: self.source(),
             goal: Goal::Seed(Seed {
-                records: None,
-                naming: Naming::default(),
+                        naming: Naming::default(),
                 place: Place::Folder(self.folder.path().to_owned()),
                 super_seeding: false,
                 limits: SeedLimits::default(),
@@ -199,7 +198,7 @@ fn a_torrent_too_many_is_refused() {
     let cancel = CancelToken::default();
     let config = Config {
         http: Some(hashlane_client::Http {
-            address: ([127, 0, 0, 1], 0).into(),
+            endpoint: hashlane_client::http::Endpoint::Tcp(vec![([127, 0, 0, 1], 0).into()]),
             origins: Vec::new(),
             folders: Vec::new(),
             auth: hashlane_client::http::Auth::NewToken,

@@ -39,7 +39,7 @@ pub(super) fn serve(
     folders: Vec<PathBuf>,
     state: &Path,
 ) -> anyhow::Result<Option<Server>> {
-    let Some(address) = daemon.http.http else {
+    let Some(address) = &daemon.http.http else {
         return Ok(None);
     };
     let auth = match auth(env, &daemon.http, daemon.remote.insecure_no_auth)? {
@@ -57,7 +57,7 @@ pub(super) fn serve(
         may_delete: daemon.remote.remote_delete,
         started: Instant::now(),
     };
-    let http = http(&daemon.http, address, auth, folders);
+    let http = http(env, &daemon.http, address, auth, folders)?;
     let server = Server::start(&http, config, Arc::new(api));
     let server = server.with_context(|| format!("--http {address}"))?;
     Ok(Some(server))

@@ -1,10 +1,8 @@
 //! The Unix socket of a daemon. `hashlane_cli::control` describes the protocol.
 
-use std::fs::{self, Permissions};
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -12,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use hashlane_cli::control::{MAX_REQUEST_LEN, Reply, Request, SOCKET};
+use hashlane_server::UnixSocket;
 
 use super::torrents::{Torrents, lock};
 
@@ -28,32 +27,19 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
 /// The socket, which is removed when the value is dropped.
-pub(super) struct Socket {
-    listener: UnixListener,
-    path: PathBuf,
-}
+pub(super) struct Socket(UnixSocket);
 
 impl Socket {
     /// Listens in the state folder, whose lock this process holds: a socket that exists is that of a killed daemon.
     pub(super) fn bind(state: &Path) -> anyhow::Result<Self> {
         let path = state.join(SOCKET);
-        let bind = || {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-            let listener = UnixListener::bind(&path)?;
-            // Other users cannot reach the folder either.
-            fs::set_permissions(&path, Permissions::from_mode(0o600))?;
-            Ok(listener)
-        };
-        let listener = bind().with_context(|| path.display().to_string())?;
-        Ok(Self { listener, path })
+        let socket = UnixSocket::bind(&path).with_context(|| path.display().to_string())?;
+        Ok(Self(socket))
     }
 
     /// Answers requests on threads.
     pub(super) fn serve(&self, torrents: Arc<Mutex<Torrents>>) -> io::Result<()> {
-        let listener = self.listener.try_clone()?;
+        let listener = self.0.listener().try_clone()?;
         let accept = move || {
             let connections = Arc::new(AtomicUsize::new(0));
             for stream in listener.incoming() {
@@ -68,13 +54,6 @@ impl Socket {
         };
         thread::Builder::new().name("socket".into()).spawn(accept)?;
         Ok(())
-    }
-}
-
-impl Drop for Socket {
-    fn drop(&mut self) {
-        // The next daemon removes it otherwise.
-        let _ = fs::remove_file(&self.path);
     }
 }
 

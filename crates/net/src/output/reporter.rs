@@ -311,7 +311,13 @@ impl Reporter {
     }
 
     fn page(&self, env: &mut Env, url: &str, token: Option<&str>) -> anyhow::Result<()> {
-        let token_of_url = token.map_or_else(String::new, |token| format!("#{token}"));
+        // Browsers cannot open a Unix socket, and programs send the token in a header.
+        let separator = if url.starts_with("http") {
+            "#"
+        } else {
+            ", token "
+        };
+        let token_of_url = token.map_or_else(String::new, |token| format!("{separator}{token}"));
         let text = format!("page: {url}{token_of_url}");
         if self.is_quiet && !self.is_json {
             // The address of the requested page is a result, so that --quiet prints it too.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::http::{ask, open};
+use super::http::{Response, ask, open};
 use super::page::Page;
 use super::peers::{Content, Peer};
 
@@ -117,9 +117,8 @@ fn malformed_requests_are_as_described() {
         let status = |place: &str| {
             // A stream has no end.
             let (_, response) = open(page.address, &format!("{method} {place}"), &headers, "");
-            let status = response.status;
-            assert_listed(operation, status, place);
-            status
+            assert_listed(operation, response.status, place);
+            response.status
         };
         if path.contains("{id}") {
             status(&path.replace("{id}", "x"));
@@ -253,21 +252,101 @@ fn check_change(page: &Page, method: &str, path: &str, operation: &Value) {
         return; // The other requests need the torrent.
     }
     let request = format!("{} {path}", method.to_uppercase());
-    let status = ask(page.address, &request, &[], "").status;
+    let answer = ask(page.address, &request, &[], "");
     // Everybody may try to log in.
     if !path.ends_with("/session") {
-        assert_eq!(status, 401, "{request}");
+        assert_eq!(answer.status, 401, "{request}");
     }
-    assert_listed(operation, status, path);
+    assert_listed(operation, answer.status, path);
+    assert_problem(&answer);
     for body in ["", "{}", "x"] {
-        assert_listed(operation, page.change(&request, body), &request);
-        let headers = [
-            ("Authorization", page.bearer()),
-            ("Content-Type", "text/plain"),
-        ];
-        let status = ask(page.address, &request, &headers, body).status;
-        assert_listed(operation, status, &request);
+        for kind in ["application/json", "text/plain"] {
+            let headers = [("Authorization", page.bearer()), ("Content-Type", kind)];
+            let answer = ask(page.address, &request, &headers, body);
+            assert_listed(operation, answer.status, &request);
+            assert_problem(&answer);
+        }
     }
+}
+
+/// Checks that an error has problem details (RFC 9457), whose form the description has.
+#[track_caller]
+fn assert_problem(answer: &Response) {
+    if answer.status < 400 {
+        return;
+    }
+    let kind = answer.header("content-type");
+    assert_eq!(kind, Some("application/problem+json"), "{answer:?}");
+    let (description, problem) = (description(), answer.json());
+    let schema = &description["components"]["schemas"]["Problem"];
+    assert_valid(&description, schema, &problem, "problem");
+    assert_eq!(problem["status"], answer.status);
+    for text in ["title", "detail"] {
+        assert_ne!(problem[text], "", "{text}: {answer:?}");
+    }
+}
+
+/// Errors of the router, of the access control and of the handlers alike.
+#[test]
+fn every_error_has_problem_details() {
+    let content = Content::new();
+    let page = seeding(&content);
+    let bearer = ("Authorization", page.bearer());
+    let json = ("Content-Type", "application/json");
+    let long = "x".repeat(70 << 10);
+    let long = format!(r#"{{"files": [0], "priority": "{long}"}}"#);
+    let password = r#"{"user": "a", "password": "b"}"#;
+    for (status, request, headers, body) in [
+        (404, "GET /nothing", vec![], ""),
+        (404, "GET /api/v1/torrents/999", vec![], ""),
+        (404, "POST /api/v1/torrents/999/pause", vec![bearer], ""),
+        (405, "PUT /api/v1/torrents", vec![bearer], ""),
+        (
+            413,
+            "PUT /api/v1/torrents/0/files",
+            vec![bearer, json],
+            &long,
+        ),
+        (415, "PUT /api/v1/torrents/0/files", vec![bearer], "{}"),
+        (415, "POST /api/v1/torrents", vec![bearer], "x"),
+        (400, "GET /api/v1/torrents/0/files?limit=x", vec![], ""),
+        (400, "GET /api/v1/torrents/x", vec![], ""),
+        (
+            422,
+            "PATCH /api/v1/config",
+            vec![bearer, json],
+            r#"{"x": 1}"#,
+        ),
+        (401, "POST /api/v1/torrents/0/pause", vec![], ""),
+        (401, "POST /api/v1/session", vec![json], password),
+        (
+            403,
+            "GET /metrics",
+            vec![("Origin", "http://example.com")],
+            "",
+        ),
+        (421, "GET /", vec![("Host", "example.com")], ""),
+    ] {
+        let answer = ask(page.address, request, &headers, body);
+        assert_eq!(answer.status, status, "{request}: {answer:?}");
+        assert_problem(&answer);
+        // The other headers of the answer are kept.
+        assert_eq!(
+            answer.header("allow").is_some(),
+            status == 405,
+            "{answer:?}"
+        );
+        assert_eq!(answer.header("www-authenticate").is_some(), status == 401);
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+    }
+    let unknown = ask(page.address, "GET /", &[("Host", "example.com")], "").json();
+    assert!(
+        unknown["detail"]
+            .as_str()
+            .unwrap()
+            .contains("--http-origin"),
+        "{unknown}"
+    );
 }
 
 #[track_caller]

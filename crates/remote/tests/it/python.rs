@@ -50,7 +50,7 @@ fn qbittorrent_api_calls_every_method() {
         return;
     }
     let served = qbittorrent::Served::new(with_login());
-    let host = format!("http://{}", served.server.address());
+    let host = format!("http://{}", served.server.endpoint().address().unwrap());
     run("use_qbittorrent.py", &[&host, "user", "password"]);
     let changes = served.client.changes();
     assert!(changes.contains(&(1, Change::Remove { delete: true })));
@@ -64,7 +64,7 @@ fn transmission_rpc_calls_every_method() {
         return;
     }
     let served = transmission::Served::with_password(with_login(), "user:password");
-    let address = served.server.address();
+    let address = served.server.endpoint().address().unwrap();
     let (host, port) = (address.ip().to_string(), address.port().to_string());
     run("use_transmission.py", &[&host, &port, "user", "password"]);
     let changes = served.client.changes();

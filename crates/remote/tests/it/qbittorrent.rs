@@ -85,7 +85,10 @@ impl Served {
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
-        format!("http://{}/api/v2/{path}", self.server.address())
+        format!(
+            "http://{}/api/v2/{path}",
+            self.server.endpoint().address().unwrap()
+        )
     }
 
     pub(crate) fn send(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Response<Body> {

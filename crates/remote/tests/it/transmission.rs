@@ -87,7 +87,10 @@ impl Served {
     }
 
     fn url(&self) -> String {
-        format!("http://{}/transmission/rpc", self.server.address())
+        format!(
+            "http://{}/transmission/rpc",
+            self.server.endpoint().address().unwrap()
+        )
     }
 
     pub(crate) fn post(&self, headers: &[(&str, &str)], body: &[u8]) -> Response<Body> {

@@ -22,7 +22,7 @@ fn trackers(urls: &[&str]) -> Change {
 fn remote(served: &Served, args: &[&str]) -> String {
     let mut command = Command::new("transmission-remote");
     command
-        .arg(served.server.address().to_string())
+        .arg(served.server.endpoint().address().unwrap().to_string())
         .args(["-n", "user:password"])
         .args(args);
     let output = command.env("LC_ALL", "C.UTF-8").output().unwrap();
@@ -193,7 +193,7 @@ fn transmission_remote_changes_everything() {
         &["-pt"],
     ] {
         let output = Command::new("transmission-remote")
-            .arg(served.server.address().to_string())
+            .arg(served.server.endpoint().address().unwrap().to_string())
             .args(["-n", "user:password"])
             .args(args)
             .output()

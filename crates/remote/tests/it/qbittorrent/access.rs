@@ -108,7 +108,7 @@ fn pages_of_other_sites_are_refused() {
         hosts: vec!["nas".into()],
         ..listen()
     });
-    let own = served.server.address().to_string();
+    let own = served.server.endpoint().address().unwrap().to_string();
     let status = |headers: &[(&str, &str)]| {
         let answer = served.send("torrents/stop", headers, b"hashes=all");
         answer.status().as_u16()
@@ -131,7 +131,10 @@ fn pages_of_other_sites_are_refused() {
     ] {
         assert_eq!(status(allowed), 200, "{allowed:?}");
     }
-    let port = format!("http://{}:1", served.server.address().ip());
+    let port = format!(
+        "http://{}:1",
+        served.server.endpoint().address().unwrap().ip()
+    );
     let with_name = format!("http://{own}@evil.example");
     for refused in [
         &[("origin", "http://evil.example")][..],
