@@ -168,7 +168,7 @@ pub struct Task {
     pub label: String,
     /// The origin of the metadata.
     pub source: Source,
-    /// The goal.
+    /// What the client does with the torrent.
     pub goal: Goal,
 }
 
@@ -300,6 +300,9 @@ pub struct Download {
     pub move_to: Option<PathBuf>,
     /// Time without progress after which the torrent fails.
     pub timeout: Option<Duration>,
+    /// Folder of records of verified content; `None` to verify everything. With records, pieces are trusted as by
+    /// [`Seed::records`] if that makes all selected content complete. Otherwise everything is verified.
+    pub records: Option<PathBuf>,
     /// Names of the content that are not the torrent's own.
     pub naming: Naming,
 }
@@ -307,7 +310,7 @@ pub struct Download {
 /// Names of the content on the disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Naming {
-    /// The names.
+    /// Names of the content and of its files; [`Names::default`] for those of the torrent.
     pub names: Names,
     /// The names that the content had before, if files may still have them: they are renamed when the torrent is added.
     /// Nothing is replaced; if something exists under a new name, all files keep these names.
@@ -343,6 +346,7 @@ impl Download {
             seeding: None,
             move_to: None,
             timeout: None,
+            records: None,
             naming: Naming::default(),
         }
     }

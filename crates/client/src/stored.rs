@@ -55,8 +55,8 @@ pub(crate) struct StoredTorrent {
     pub(crate) sources: Sources,
     /// Messages about the places of the content, for the user.
     pub(crate) notes: Vec<String>,
-    /// The record of the content that was verified, if size and time of modification are trusted.
-    record: Option<RecordFile>,
+    /// The folder with the record of the content that was verified, if size and time of modification are trusted.
+    records: Option<PathBuf>,
     pub(crate) piece_count: u32,
     /// Length of all files in bytes.
     pub(crate) total_bytes: u64,
@@ -141,11 +141,18 @@ impl StoredTorrent {
 
     /// Finds the content that is served, or the place where it is expected.
     fn serve(torrent: &Torrent, seed: &Seed) -> Result<Self, TorrentError> {
-        let mut stored = Self::open_at(torrent, &seed.place, &seed.naming)?;
-        if let Some(folder) = &seed.records {
-            stored.record = RecordFile::new(folder, stored.info_hash(), &stored.root);
-        }
-        Ok(stored)
+        let stored = Self::open_at(torrent, &seed.place, &seed.naming)?;
+        Ok(stored.recorded_in(seed.records.clone()))
+    }
+
+    /// Trusts size and time of modification if there is a folder for the record.
+    pub(crate) fn recorded_in(self, records: Option<PathBuf>) -> Self {
+        Self { records, ..self }
+    }
+
+    /// Returns the record of the content, if size and time of modification are trusted and the content exists.
+    fn record(&self) -> Option<RecordFile> {
+        RecordFile::new(self.records.as_ref()?, self.info_hash(), &self.root)
     }
 
     fn open_at(torrent: &Torrent, place: &Place, naming: &Naming) -> Result<Self, TorrentError> {
@@ -177,7 +184,7 @@ impl StoredTorrent {
             selection: Mutex::default(),
             sources: Sources::default(),
             notes: Vec::new(),
-            record: None,
+            records: None,
             names: named.names,
             renamed: named.renamed,
             piece_count: torrent.lengths().piece_count(),
@@ -285,23 +292,21 @@ impl StoredTorrent {
         self.content.torrent()
     }
 
-    /// Verifies the content.
+    /// Verifies the content. No piece is trusted.
     pub(crate) fn verify(&self, settings: &VerifySettings) -> Result<ContentState, TorrentError> {
-        Ok(self.content_state(self.report(settings)?))
+        Ok(self.recorded(self.report(settings)?, None))
     }
 
-    /// Verifies the content that is served. If sizes and modification times are trusted, pieces whose files have not
+    /// Verifies the content. If sizes and modification times are trusted, pieces whose files have not
     /// changed since the last verification are not read.
-    pub(crate) fn verify_served(
+    pub(crate) fn verify_or_trust(
         &self,
         settings: &VerifySettings,
     ) -> Result<ContentState, TorrentError> {
         let mut problem = None;
         let verified = self.report_untrusted(settings, |stamps, writers| {
-            let trusted = self
-                .record
-                .as_ref()
-                .map(|record| record.trusted(self.torrent(), stamps, writers));
+            let record = self.record();
+            let trusted = record.map(|record| record.trusted(self.torrent(), stamps, writers));
             trusted.unwrap_or(Ok(Vec::new())).unwrap_or_else(|error| {
                 problem = Some(error);
                 Vec::new()
@@ -310,17 +315,26 @@ impl StoredTorrent {
         Ok(self.recorded(verified, problem))
     }
 
-    /// Verifies the content that is served. No piece is trusted.
-    pub(crate) fn verify_untrusted(
-        &self,
-        settings: &VerifySettings,
-    ) -> Result<ContentState, TorrentError> {
-        Ok(self.recorded(self.report(settings)?, None))
+    /// Returns the state of selected content that is complete by its record, without reading it. Returns `None` if a
+    /// selected piece is not trusted.
+    fn unchanged(&self, settings: &VerifySettings) -> Result<Option<ContentState>, TorrentError> {
+        let Some(record) = self.record() else {
+            return Ok(None);
+        };
+        let (stamps, writers) = (self.storage.stamps(), self.storage.writers());
+        // A problem of the record is reported by the verification that follows.
+        let trusted = record.trusted(self.torrent(), &stamps, &writers);
+        let trusted = trusted.unwrap_or_default();
+        if trusted.len() != self.piece_count as usize || !self.selection().is_complete(&trusted) {
+            return Ok(None);
+        }
+        let content = self.verify_or_trust(settings)?;
+        Ok(Some(content).filter(|content| self.selection().is_complete(&content.have)))
     }
 
-    /// Returns `true` if most pieces will probably not be read by [`Self::verify_served`].
+    /// Returns `true` if most pieces will probably not be read by [`Self::verify_or_trust`].
     pub(crate) fn is_recorded(&self) -> bool {
-        self.record.as_ref().is_some_and(RecordFile::exists)
+        self.record().is_some_and(|record| record.exists())
     }
 
     /// Records the present pieces, if sizes and modification times are trusted.
@@ -329,7 +343,7 @@ impl StoredTorrent {
         let writers = verified.writers.clone();
         let mut verification = self.content_state(verified);
         verification.record_problem = problem;
-        if let Some(record) = &self.record {
+        if let Some(record) = self.record() {
             let written = record.write(
                 self.torrent(),
                 &verification.have,
@@ -386,7 +400,7 @@ impl StoredTorrent {
         if !self.has_changed() {
             return Ok(None);
         }
-        self.verify_untrusted(settings).map(Some)
+        self.verify(settings).map(Some)
     }
 
     /// Verifies the content of a finished download after it has been written to the disk.
@@ -398,6 +412,8 @@ impl StoredTorrent {
         let selection = self.selection();
         self.unmark(|piece| selection.has_piece(piece as usize));
         self.sync(settings)?;
+        // Only files that nobody has open for writing can be trusted later.
+        self.storage.close();
         self.verify(settings)
     }
 
@@ -471,7 +487,7 @@ impl StoredTorrent {
         let stamped = SystemTime::now();
         let stamps = self.storage.stamps();
         // A program that opens a file for writing from now on changes its time with the first write.
-        let writers = match &self.record {
+        let writers = match self.records {
             Some(_) => self.storage.writers(),
             None => Vec::new(),
         };

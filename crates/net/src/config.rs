@@ -10,13 +10,26 @@ use hashlane_cli::options::client::ClientOptions;
 use hashlane_cli::options::http::HttpOptions;
 use hashlane_cli::options::network::secret_line;
 use hashlane_cli::torrent_file::MAX_LEN;
-use hashlane_cli::{Env, PageAddress};
+use hashlane_cli::{Env, PageAddress, Trust};
 use hashlane_client::http::{Auth, Credentials, Endpoint, Token};
 use hashlane_client::{Additions, Config, Goal, Http, Place, Pulse};
 use hashlane_server::Login;
 
 use crate::log::LogFile as _;
 use crate::settings::{SessionSettings as _, peer_addresses};
+
+/// Returns the folder of the records of verified content.
+pub(crate) fn records(trust: Trust, env: &Env) -> anyhow::Result<PathBuf> {
+    match trust {
+        Trust::SizeAndTime => {
+            let state = env.state.as_ref().context(
+                "--trust: no folder for the record: neither XDG_STATE_HOME nor HOME is an absolute path; \
+                 name a folder with --state-dir",
+            )?;
+            Ok(state.join("trust"))
+        }
+    }
+}
 
 /// Returns the folders of the command, which requests may move content to.
 fn folders(goal: &Goal) -> Vec<PathBuf> {
@@ -35,11 +48,21 @@ fn folders(goal: &Goal) -> Vec<PathBuf> {
 
 /// Options that have the settings of a client.
 pub(crate) trait ClientConfig {
+    /// Makes the folder of `--state-dir` that of the process.
+    fn use_state_dir(&self, env: &mut Env) -> anyhow::Result<()>;
+
     /// Returns the settings of the client. `goal` is the goal of torrents that are added while the client runs.
     fn config(&self, env: &Env, goal: Goal) -> anyhow::Result<Config>;
 }
 
 impl ClientConfig for ClientOptions {
+    fn use_state_dir(&self, env: &mut Env) -> anyhow::Result<()> {
+        if let Some(folder) = &self.state_dir {
+            env.state = Some(absolute(env, folder)?);
+        }
+        Ok(())
+    }
+
     fn config(&self, env: &Env, goal: Goal) -> anyhow::Result<Config> {
         let event_detail = self.log.event_detail(self.output.is_json());
         Ok(Config {

@@ -16,7 +16,7 @@ use hashlane_cli::{Env, Exit, Get, links, torrent_file};
 
 use crate::Run;
 use crate::again;
-use crate::config::ClientConfig as _;
+use crate::config::{ClientConfig as _, records};
 use crate::log::LogFile as _;
 use crate::output::reporter::Reporter;
 use crate::runner::Runner;
@@ -24,6 +24,7 @@ use crate::runner::Runner;
 impl Run for Get {
     fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         torrent_file::check_inputs(&self.torrents)?;
+        self.client.use_state_dir(env)?;
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
         let reporter = Reporter::new(output.is_json(), output.quiet).dated(env);
@@ -79,6 +80,7 @@ impl DownloadGoal for Get {
             seeding: is_seeded.then_some(limits),
             move_to: self.move_to.as_deref().map(|folder| env.resolve(folder)),
             timeout: self.timeout,
+            records: self.trust.map(|trust| records(trust, env)).transpose()?,
             naming: Naming::default(),
         })
     }

@@ -24,6 +24,10 @@ type Confirm = fn(&mut Env, &Replacement) -> anyhow::Result<TorrentCommand>;
 /// Writes the .torrent file of a magnet link, and returns its path.
 type Save = Box<dyn Fn(&mut Env, &Torrent) -> anyhow::Result<PathBuf>>;
 
+/// The difference to the page of a daemon.
+const NOT_KEPT: &str =
+    "note: torrents that the page adds, and what it changes, last until the end of this command";
+
 /// Runs a client, and reports its events.
 pub(crate) struct Runner {
     reporter: Reporter,
@@ -192,7 +196,11 @@ impl Following {
             }
             _ => {}
         }
-        self.reporter.on_event(env, event)
+        self.reporter.on_event(env, event)?;
+        if matches!(event, Event::Page { .. }) {
+            self.reporter.note(env, NOT_KEPT)?;
+        }
+        Ok(())
     }
 
     /// Writes the metadata of a magnet link.

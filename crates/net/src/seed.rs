@@ -1,13 +1,13 @@
 //! `hashlane seed`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context as _, bail};
-use hashlane_cli::{Env, Exit, Seed, Trust, links, torrent_file};
+use anyhow::bail;
+use hashlane_cli::{Env, Exit, Seed, links, torrent_file};
 use hashlane_client::{Goal, Naming, Place, Seed as SeedGoal, SeedLimits, Source, Task};
 
 use crate::Run;
-use crate::config::ClientConfig as _;
+use crate::config::{ClientConfig as _, records};
 use crate::log::LogFile as _;
 use crate::output::reporter::Reporter;
 use crate::runner::Runner;
@@ -19,6 +19,7 @@ impl Run for Seed {
             bail!("--content needs a single torrent, but {n_torrents} were given");
         }
         torrent_file::check_inputs(&self.torrents)?;
+        self.client.use_state_dir(env)?;
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
         let reporter = Reporter::new(output.is_json(), output.quiet).dated(env);
@@ -52,18 +53,6 @@ impl Run for Seed {
             });
         }
         Runner::new(reporter).run(env, config, tasks)
-    }
-}
-
-/// Returns the folder of the records of verified content.
-fn records(trust: Trust, env: &Env) -> anyhow::Result<PathBuf> {
-    match trust {
-        Trust::SizeAndTime => {
-            let state = env.state.as_ref();
-            let state =
-                state.context("--trust: neither XDG_STATE_HOME nor HOME is an absolute path")?;
-            Ok(state.join("trust"))
-        }
     }
 }
 

@@ -22,6 +22,7 @@ Exit status:
 /// Existing content is verified first, whichever program wrote it. The rest is downloaded, and in the end everything
 /// is verified once more. There is no state file: a download can be stopped in any way at any time, and continues
 /// from the content on disk. Wrong pieces are replaced. Other files, and bytes after the end of the content, are kept.
+/// Torrents and settings that the page of --http adds or changes last until the end; `hashlane daemon` keeps them.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 #[expect(
@@ -36,7 +37,7 @@ pub struct Get {
     )]
     pub torrents: Vec<String>,
 
-    /// Folder where the content lies, or is created, under the torrent's name
+    /// Download into this folder (content goes to DIR/NAME)
     #[arg(
         short = 'd',
         long = "dir",
@@ -76,19 +77,25 @@ pub struct Get {
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub seed_time: Option<Duration>,
 
-    /// Folder to move the content to, with everything in the torrent's folder, after it is complete and verified.
-    /// Content that already exists there is not downloaded again
+    /// Move the finished torrent's folder to DIR. Content that already exists there is not downloaded again
     #[arg(long, value_name = "DIR")]
     pub move_to: Option<PathBuf>,
 
     /// Shell command to run after each download is complete and verified. The variables `HASHLANE_TORRENT`,
-    /// `HASHLANE_NAME` and `HASHLANE_CONTENT` hold the torrent as in reports, its name, and the path
+    /// `HASHLANE_NAME` and `HASHLANE_CONTENT` hold the torrent as given, its name, and the path of the content
     ///
     /// The command also runs for content that is complete already, unless it has succeeded for this content. A record in
-    /// `$XDG_STATE_HOME/hashlane/exec`, by default in `~/.local/state`, says so. A kill of the program while the command
+    /// the folder of --state-dir says so. A kill of the program while the command
     /// runs, or a failure of the command, runs it again at the next start.
     #[arg(long, value_name = "COMMAND")]
     pub exec: Option<String>,
+
+    /// Properties that prove complete content unchanged since its last verification, so that it is not read again
+    /// [default: none; all bytes are read]
+    ///
+    /// `hashlane seed --help` describes what goes unnoticed. The record is a file in the folder of --state-dir.
+    #[arg(long, value_name = "WHAT")]
+    pub trust: Option<super::seed::Trust>,
 
     /// Give up on a torrent after this time without progress, for example 60s
     #[arg(long, value_name = "TIME", value_parser = values::duration)]

@@ -20,7 +20,8 @@ Exit status:
 ///
 /// The content is verified first, and only right pieces are served. Files are opened for reading only, so that they
 /// can be on a read-only file system. Files that change are verified again, and only right pieces remain. A torrent whose
-/// content is missing waits for it; the others continue.
+/// content is missing waits for it; the others continue. Torrents and settings that the page of --http adds or changes last
+/// until the end; `hashlane daemon` keeps them.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub struct Seed {
@@ -45,8 +46,8 @@ pub struct Seed {
     ///
     /// With `size+mtime`, a restart reads only files whose size or time of modification changed. Damage that leaves both as
     /// they were goes unnoticed, for example by a failing disk, a program that restores times, or a write through a memory
-    /// map. Hashlane then serves wrong pieces. Files that a program has open for writing are read (Linux). Reports call these pieces "trusted, not verified". The record is a file in
-    /// `$XDG_STATE_HOME/hashlane/trust`, by default in `~/.local/state`.
+    /// map. Hashlane then serves wrong pieces. Files that a program has open for writing are read (Linux). Reports call these
+    /// pieces "trusted, not verified". The record is a file in the folder of --state-dir.
     #[arg(long, value_name = "WHAT")]
     pub trust: Option<Trust>,
 

@@ -37,6 +37,11 @@ pub struct ClientOptions {
     #[arg(long, value_name = "DIR")]
     pub watch: Option<PathBuf>,
 
+    /// Folder for the records of --trust and --exec [default: `$XDG_STATE_HOME/hashlane`, by default
+    /// `~/.local/state/hashlane`]
+    #[arg(long, value_name = "DIR")]
+    pub state_dir: Option<PathBuf>,
+
     /// The log file.
     #[command(flatten)]
     pub log: Log,
@@ -65,7 +70,7 @@ pub enum LogLevel {
     Error,
     /// Errors that a torrent survives
     Warn,
-    /// Starts and ends
+    /// Torrents that start and stop
     Info,
     /// Pieces, peers and trackers
     Debug,

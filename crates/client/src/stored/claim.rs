@@ -52,9 +52,12 @@ impl StoredTorrent {
         existing: Existing,
         settings: &VerifySettings,
     ) -> Result<Claim, TorrentError> {
+        let stamps = self.stamps();
+        if let Some(content) = self.unchanged(settings)? {
+            return Ok(Claim::Ready(content));
+        }
         let selection = self.selection();
         let is_wanted = |piece: u32| selection.has_piece(piece as usize);
-        let stamps = self.stamps();
         if existing == Existing::Overwrite || !self.has_data(is_wanted) {
             self.storage.permit(&stamps, is_wanted);
             return Ok(Claim::Ready(self.prepare(settings)?));
@@ -80,7 +83,7 @@ impl StoredTorrent {
             let incomplete = files.filter(|file| file.counts.have < file.counts.total());
             self.mark_blank(&selection, incomplete.map(|file| file.index));
             self.storage.prepare(&selection.files)?;
-            let verification = self.content_state(verified);
+            let verification = self.recorded(verified, None);
             return Ok(Claim::Ready(self.on_disk(verification, settings)?));
         }
         Ok(Claim::Ready(self.prepare(settings)?))

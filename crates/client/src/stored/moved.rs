@@ -82,7 +82,7 @@ impl StoredTorrent {
             }
             result => result.map_err(failed)?,
         }
-        let stored = self.at(folder, seed)?;
+        let stored = self.at(folder, seed)?.recorded_in(self.records.clone());
         stored.take_over(&own);
         Ok(Moved { stored, notes })
     }

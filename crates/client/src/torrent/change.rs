@@ -103,7 +103,7 @@ impl Machine {
         };
         self.check_at(shared, turn, move |settings| match existing {
             Some(existing) => Done::Claimed(content.claim(existing, settings)),
-            None => Done::Verified(content.verify_untrusted(settings)),
+            None => Done::Verified(content.verify(settings)),
         });
         self.snapshot.activity = Activity::Verifying;
         self.stages.advance(|_: &From| Verifying { stored, peers });

@@ -154,6 +154,7 @@ impl Machine {
                         }
                         None => StoredTorrent::open(metainfo, &download.folder, naming)?,
                     }
+                    .recorded_in(download.records.clone())
                 }
                 Goal::Seed(seed) => StoredTorrent::open_served(metainfo, seed)?,
                 Goal::Metadata { .. } => return Err(TorrentError::NotMagnet),
@@ -279,7 +280,7 @@ impl Machine {
                     content.total_bytes
                 };
                 self.verify_after(shared, work, move |settings| {
-                    Done::Verified(content.verify_served(settings))
+                    Done::Verified(content.verify_or_trust(settings))
                 });
             }
         }

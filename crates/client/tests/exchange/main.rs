@@ -82,7 +82,8 @@ impl Shared {
             label: "seed".into(),
             source: self.source(),
             goal: Goal::Seed(Seed {
-                        naming: Naming::default(),
+                records: None,
+                naming: Naming::default(),
                 place: Place::Folder(self.folder.path().to_owned()),
                 super_seeding: false,
                 limits: SeedLimits::default(),
@@ -103,6 +104,7 @@ fn download(source: Source, folder: &Path, existing: Existing) -> Task {
             seeding: None,
             move_to: None,
             timeout: Some(PATIENCE),
+            records: None,
             naming: Naming::default(),
         })),
     }

@@ -129,6 +129,14 @@ impl Reporter {
         }
     }
 
+    /// Prints a remark for people.
+    pub(crate) fn note(&self, env: &mut Env, text: &str) -> anyhow::Result<()> {
+        if self.is_json || self.is_quiet {
+            return Ok(());
+        }
+        self.text(env, text)
+    }
+
     /// Prints an event.
     pub(crate) fn on_event(&mut self, env: &mut Env, event: &Event) -> anyhow::Result<()> {
         match event {

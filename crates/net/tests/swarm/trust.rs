@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::browser::Browser;
 use super::page::Page;
-use super::peers::{Content, Peer, ended, not_run, seed_command, seed_text_command};
+use super::peers::{Content, Peer, ended, get_from, not_run, seed_command, seed_text_command};
 use crate::VERSIONS;
 
 const A: &str = "tree/a.bin";
@@ -285,7 +285,57 @@ fn the_default_has_no_record_and_needs_no_folder() {
     assert_eq!(fs::read_dir(trusted.state.path()).unwrap().count(), 0);
     let mut command = trusted.command(&torrent, TRUST);
     command.env("XDG_STATE_HOME", "relative").env_remove("HOME");
-    ended(&mut command).assert_failed("--trust: neither XDG_STATE_HOME nor HOME");
+    ended(&mut command)
+        .assert_failed("--trust: no folder for the record: neither XDG_STATE_HOME nor HOME");
+    let folder = trusted.state.path().join("other");
+    let options = ["--state-dir", folder.to_str().unwrap()];
+    let mut command = trusted.command(
+        &torrent,
+        &[TRUST, &options, &["--seed-time", "0.01"]].concat(),
+    );
+    command.env("XDG_STATE_HOME", "relative").env_remove("HOME");
+    assert_eq!(ended(&mut command).code, Some(0));
+    assert_eq!(fs::read_dir(folder.join("trust")).unwrap().count(), 1);
+}
+
+/// A download that is complete by its record is not read. Any other is verified as a whole, and completed.
+#[test]
+fn a_complete_download_is_trusted() {
+    for version in VERSIONS {
+        let trusted = Trusted::new();
+        let torrent = trusted.content.torrent("tree", version);
+        let state = ["--state-dir", trusted.state.path().to_str().unwrap()];
+        let folder = trusted.content.path();
+        let get = |from: Option<&Peer>, options: &[&str]| {
+            let options = [&state, options].concat();
+            let ended = get_from(&[&torrent], folder, from, &options);
+            assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
+            let line = ended.lines.iter().find(|line| line["type"] == "verified");
+            let line = line.unwrap_or_else(|| panic!("{ended:?}"));
+            ["pieces", "have", "trusted"].map(|field| line[field].as_u64().unwrap())
+        };
+        let [pieces, have, n_trusted] = get(None, TRUST);
+        assert_eq!((have, n_trusted), (pieces, 0), "{version}");
+        // The documented risk: a change with the old time is not noticed.
+        trusted.damage(A);
+        trusted.set_time(A, 0);
+        assert_eq!(get(None, TRUST), [pieces, pieces, pieces], "{version}");
+        // A changed file is noticed, and no piece is trusted then.
+        trusted.set_time(A, 1);
+        let original = Content::new();
+        let seed = Peer::seed(&[&torrent], original.path());
+        assert_eq!(
+            get(Some(&seed), TRUST),
+            [pieces, pieces - 1, 0],
+            "{version}"
+        );
+        original.assert_same("tree", folder);
+        // The download and its last verification are recorded, apart from files that changed just now.
+        trusted.set_time(A, 2);
+        assert_eq!(get(None, TRUST), [pieces, pieces, 0], "{version}");
+        assert_eq!(get(None, TRUST), [pieces, pieces, pieces], "{version}");
+        assert_eq!(get(None, &[]), [pieces, pieces, 0], "{version}");
+    }
 }
 
 #[test]
