@@ -13,7 +13,8 @@ struct hashlane_message {
 };
 
 /*
- * Each writes the digests of n messages, in the order of the messages. They run wherever shash algorithms run: if the
+ * Each writes the digests of n messages, in the order of the messages. They may be called wherever shash algorithms may be
+ * called: if the
  * FPU may not be used, the kernel's generic code hashes the messages one by one. They never sleep or allocate.
  * Preemption is off for at most 50 microseconds while up to 4 KiB of each message are hashed, and allowed between these
  * sections.

@@ -56,7 +56,7 @@ pub enum DecodeError {
     Character {
         /// The position of the character, from 0.
         position: usize,
-        /// The character.
+        /// The character, as it was given.
         character: char,
     },
     /// The string has too few bytes for a checksum.

@@ -14,7 +14,7 @@ pub enum SearchError {
     Kind {
         /// The name of the kind.
         kind: String,
-        /// The reason.
+        /// The property of the kind that prevents a search, as a sentence part.
         reason: &'static str,
     },
     /// The number of work units exceeds 64 bits.

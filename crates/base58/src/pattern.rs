@@ -48,7 +48,7 @@ pub enum PatternError {
     Character {
         /// The position of the character, from 0. A set counts as one character.
         position: usize,
-        /// The character.
+        /// The character that was given at this position.
         character: char,
         /// The characters that [`Damage::glyphs`] would accept in its place.
         looks_like: String,

@@ -99,7 +99,7 @@ pub struct Remove {
 pub struct Set {
     /// The torrents.
     pub keys: Keys,
-    /// The labels.
+    /// Labels in place of all labels before.
     #[serde(default)]
     pub labels: Option<Vec<String>>,
     /// The category, which exists; an empty text for none.
@@ -146,7 +146,7 @@ pub struct Queue {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SetCategory {
-    /// The name.
+    /// Name of the category, by which torrents refer to it.
     pub name: String,
     /// Folder for the content of torrents that are added to the category.
     pub folder: Option<PathBuf>,
@@ -178,7 +178,7 @@ pub struct SetLimits {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RemoveCategory {
-    /// The name.
+    /// Name of the category, which must exist.
     pub name: String,
 }
 
@@ -212,7 +212,7 @@ pub struct Keys {
 pub enum Reply {
     /// A torrent was added, or is present.
     Added {
-        /// The torrent.
+        /// The torrent that was added, or that was present.
         #[serde(flatten)]
         torrent: Named,
         /// Whether the daemon already had the torrent, and nothing was changed.
@@ -270,7 +270,7 @@ pub struct Named {
 /// A category.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct CategoryReply {
-    /// The name.
+    /// Name of the category, by which torrents refer to it.
     pub name: String,
     /// Folder for the content of new torrents; `None` for that of the daemon.
     pub folder: Option<String>,
@@ -310,7 +310,7 @@ pub enum LimitValue {
 /// The state of a torrent.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct TorrentReply {
-    /// The torrent.
+    /// Info-hashes and name of the torrent.
     #[serde(flatten)]
     pub torrent: Named,
     /// The activity, as in the HTTP API, or `queued`.
@@ -351,9 +351,9 @@ pub struct TorrentReply {
     pub paused: bool,
     /// Whether the torrent runs without a place in the queue.
     pub forced: bool,
-    /// The category.
+    /// Name of the category; `None` for a torrent in none.
     pub category: Option<String>,
-    /// The labels.
+    /// Labels, sorted.
     pub labels: Vec<String>,
     /// Download limit in bytes per second.
     pub max_down: Option<NonZeroU32>,
@@ -374,7 +374,7 @@ pub struct TorrentReply {
 pub struct StatusReply {
     /// The version of the program.
     pub version: String,
-    /// The process.
+    /// Process ID of the daemon.
     pub process: u32,
     /// The state folder.
     pub state: String,

@@ -30,7 +30,7 @@ pub fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> anyhow::Result<
     }
     let file = AtomicFile::beside(&place, MODE)?;
     if let Some(before) = before {
-        be_like(file.as_file(), &before)?;
+        copy_permissions(file.as_file(), &before)?;
     }
     file.as_file().write_all(bytes)?;
     match file.put(&place, overwrite) {
@@ -58,7 +58,7 @@ impl NewFile {
         }
         let file = AtomicFile::beside(&place, MODE)?;
         if let Some(before) = before {
-            be_like(file.as_file(), &before)?;
+            copy_permissions(file.as_file(), &before)?;
         }
         Ok(Self {
             file,
@@ -139,7 +139,7 @@ pub(crate) fn is_temporary(path: &Path) -> bool {
 }
 
 /// Gives a file the permissions of another file, which may be private, and its owner if the system allows it.
-fn be_like(file: &File, other: &Metadata) -> io::Result<()> {
+fn copy_permissions(file: &File, other: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt as _, fchown};

@@ -31,7 +31,7 @@ pub enum Error {
     /// The watched folder cannot be read.
     #[error("{}: {error}", folder.display())]
     Folder {
-        /// The folder.
+        /// The folder that was to be watched.
         folder: PathBuf,
         /// The reason.
         error: io::Error,
@@ -39,7 +39,7 @@ pub enum Error {
     /// Another program uses the port.
     #[error("port {port}: {text}")]
     PortTaken {
-        /// The port.
+        /// The port that was asked for, in TCP and UDP.
         port: u16,
         /// The system's message.
         text: String,
@@ -50,7 +50,7 @@ pub enum Error {
     /// The session cannot listen at its only address.
     #[error("port {port}: {text}")]
     Listen {
-        /// The port.
+        /// The port that was asked for.
         port: u16,
         /// The system's message.
         text: String,
@@ -64,7 +64,7 @@ pub enum NetworkError {
     /// The port cannot be used, for example because another program uses it.
     #[error("port {port}: {error}")]
     Port {
-        /// The port.
+        /// The port that was asked for.
         port: u16,
         /// The error of the system.
         error: io::Error,
@@ -140,7 +140,7 @@ pub enum TorrentError {
     SamePlace {
         /// The other torrent, as the user named it.
         other: String,
-        /// The path.
+        /// The path of the content that both torrents have.
         path: PathBuf,
     },
     /// A file exists, has content, and is not proven to belong to the torrent.

@@ -21,7 +21,7 @@ pub enum Event {
     },
     /// A torrent was added while the client runs. This is the first event of the torrent.
     Added {
-        /// The torrent.
+        /// The new torrent.
         torrent: Identity,
         /// Name of the torrent, or of the file that it came from.
         label: String,
@@ -31,7 +31,7 @@ pub enum Event {
     Identified(Identity),
     /// Files have the names that other programs write instead of the torrent's. Sent before the content is verified.
     ForeignNames {
-        /// The torrent.
+        /// The torrent whose content has these names.
         torrent: Identity,
         /// Name of the torrent, unescaped.
         name: String,
@@ -42,7 +42,7 @@ pub enum Event {
     Listening(SocketAddr),
     /// The metadata of a magnet link was received. Its torrent ends.
     Metadata {
-        /// The torrent.
+        /// The torrent of the link.
         torrent: Identity,
         /// The metadata, with the trackers and web seeds of the link. Piece layers of version 2 are missing: peers send
         /// them only with the content.
@@ -53,14 +53,14 @@ pub enum Event {
     /// Present pieces are wrong. The torrent waits for [`Replace`](crate::TorrentCommand::Replace) or
     /// [`Keep`](crate::TorrentCommand::Keep).
     Confirm {
-        /// The torrent.
+        /// The torrent that waits for the answer.
         torrent: Identity,
         /// The pieces that would be replaced.
         replacement: Replacement,
     },
     /// A piece was downloaded, verified and written.
     Piece {
-        /// The torrent.
+        /// The torrent of the piece.
         torrent: Identity,
         /// Index of the piece.
         piece: u32,
@@ -72,7 +72,7 @@ pub enum Event {
     Complete(CompleteContent),
     /// No content of a served torrent is present. The torrent waits for it: it is verified when its files change.
     Absent {
-        /// The torrent.
+        /// The torrent that waits for its content.
         torrent: Identity,
         /// The file, or the folder of the files.
         content: PathBuf,
@@ -83,7 +83,7 @@ pub enum Event {
     Changed(ChangedContent),
     /// A torrent is no longer served.
     Ended {
-        /// The torrent.
+        /// The torrent that ended.
         torrent: Identity,
         /// Bytes of content sent.
         uploaded_bytes: u64,
@@ -92,7 +92,7 @@ pub enum Event {
     Removed(RemovedTorrent),
     /// The files of a torrent that was added got their new names, or kept those of before.
     Renamed {
-        /// The torrent.
+        /// The torrent whose files were to be renamed.
         torrent: Identity,
         /// The file, or the folder of the files.
         content: PathBuf,
@@ -102,7 +102,7 @@ pub enum Event {
     /// A move has ended: one that was requested, or the move of a complete download to
     /// [`Download::move_to`](crate::Download::move_to). Content that is served is verified afterwards.
     Relocated {
-        /// The torrent.
+        /// The torrent whose content was to be moved.
         torrent: Identity,
         /// The file, or the folder of the files: in the new folder, or where it was before a move that failed.
         content: PathBuf,
@@ -118,7 +118,7 @@ pub enum Event {
     },
     /// A torrent failed. The other torrents continue.
     Failed {
-        /// The torrent.
+        /// The torrent that failed, and ends with this.
         torrent: Identity,
         /// The reason.
         error: TorrentError,
@@ -175,7 +175,7 @@ pub struct ForeignName {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct VerifiedContent {
-    /// The torrent.
+    /// The torrent that was verified.
     pub torrent: Identity,
     /// Name of the torrent, unescaped.
     pub name: String,
@@ -199,7 +199,7 @@ pub struct VerifiedContent {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CompleteContent {
-    /// The torrent.
+    /// The torrent of the download.
     pub torrent: Identity,
     /// Name of the torrent, unescaped.
     pub name: String,
@@ -213,7 +213,7 @@ pub struct CompleteContent {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RemovedTorrent {
-    /// The torrent.
+    /// The torrent, which no longer exists in the client.
     pub torrent: Identity,
     /// The torrent as the user named it.
     pub label: String,
@@ -243,7 +243,7 @@ pub struct Deletion {
 pub struct KeptFile {
     /// The path of the file, or of the folder if no file could be looked at.
     pub path: PathBuf,
-    /// The reason.
+    /// The reason why the file was kept: of the system, or a rule of the client.
     pub reason: String,
 }
 
@@ -251,7 +251,7 @@ pub struct KeptFile {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ChangedContent {
-    /// The torrent.
+    /// The torrent whose files changed.
     pub torrent: Identity,
     /// Name of the torrent, unescaped.
     pub name: String,
@@ -271,7 +271,7 @@ pub struct ChangedContent {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FinishedDownload {
-    /// The torrent.
+    /// The torrent of the download.
     pub torrent: Identity,
     /// Name of the torrent, unescaped.
     pub name: String,

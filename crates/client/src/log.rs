@@ -7,11 +7,11 @@ use tracing::{debug, error, info, trace, warn};
 /// do not control a terminal.
 pub(crate) fn event(torrent: &str, event: &Event) {
     match event {
-        Event::Metadata(_, info) => info!(torrent, bytes = info.len(), "metadata has come"),
+        Event::Metadata(_, info) => info!(torrent, bytes = info.len(), "metadata received"),
         // libtorrent also reports pieces that were already present. The torrent itself logs the pieces that arrived.
         Event::PieceFinished(..) => {}
-        Event::PieceFailed(_, piece) => warn!(torrent, piece, "piece was wrong"),
-        Event::Finished(_) => info!(torrent, "everything wanted has come"),
+        Event::PieceFailed(_, piece) => warn!(torrent, piece, "piece failed its hash check"),
+        Event::Finished(_) => info!(torrent, "all selected pieces received"),
         Event::Prioritized(_) => debug!(torrent, "priorities are in effect"),
         Event::Failed(_, reason) => error!(torrent, reason, "stopped"),
         Event::FileFailed { failure, text, .. } => {

@@ -133,7 +133,7 @@ impl Root {
         file.map_or(Writers::Unknown, |file| sys::writers(&file.file))
     }
 
-    /// Starts to write a file to the disk if the system offers this. For many files,
+    /// Starts writing a file's dirty pages to the disk, where the system supports it. For many files,
     /// [`Self::sync_file`] is faster if this function was called for all of them before.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use hashlane_metainfo::{ComponentError, EditError, MagnetError};
 pub struct SessionError {
     /// The file or folder that the error is about.
     pub path: PathBuf,
-    /// The reason.
+    /// The problem of the file or folder.
     pub reason: Reason,
 }
 
@@ -24,7 +24,7 @@ pub struct SessionError {
 pub struct Failure {
     /// The file that the error is about. For a row of a database, the name of the database with the row's number.
     pub file: PathBuf,
-    /// The reason.
+    /// The problem of the file.
     pub reason: Reason,
 }
 
@@ -68,7 +68,7 @@ pub enum Reason {
     /// A key has a value of another type than expected.
     #[error("the key {key:?} is {found}, expected {expected}")]
     WrongType {
-        /// The key.
+        /// Name of the key in the file of the other program.
         key: &'static str,
         /// The expected type.
         expected: Kind,
@@ -109,13 +109,13 @@ pub enum Reason {
     /// A path is not absolute on this machine: a portable installation, or that of another system.
     #[error("{} is no absolute path on this machine: map it with --map OLD=NEW", path.display())]
     RelativeFolder {
-        /// The path.
+        /// The path as the other program stored it.
         path: PathBuf,
     },
     /// A path contains `..`.
     #[error("{} contains \"..\"", path.display())]
     ParentFolder {
-        /// The path.
+        /// The path as the other program stored it.
         path: PathBuf,
     },
     /// The folder of the content is unknown.

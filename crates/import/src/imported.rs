@@ -177,7 +177,7 @@ pub enum Note {
     NotCarried(String),
     /// A key with a value of another type than expected, which was ignored.
     Ignored {
-        /// The key.
+        /// Name of the key in the file of the other program.
         key: String,
         /// The expected type.
         expected: Kind,
@@ -198,7 +198,7 @@ pub enum Note {
     },
     /// Unfinished files have a suffix on the disk.
     Suffix {
-        /// The suffix.
+        /// The suffix, with its dot: `.!qB` or `.part`.
         suffix: &'static str,
     },
     /// The program keeps no folder for the torrent. The folder for new torrents was used.

@@ -65,9 +65,9 @@ pub enum EditError {
     /// The new name cannot be the name of a file or folder.
     #[error("the name {name:?} {}", reason.predicate())]
     Name {
-        /// The name.
+        /// The name that was asked for.
         name: String,
-        /// The reason.
+        /// The rule that the name breaks.
         reason: ComponentError,
     },
 }

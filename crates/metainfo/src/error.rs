@@ -38,7 +38,7 @@ pub enum Error {
     WrongType {
         /// Offset of the value.
         offset: usize,
-        /// The field.
+        /// The field of the metainfo that has the value.
         field: Field,
         /// The expected type.
         expected: Kind,

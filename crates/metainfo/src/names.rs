@@ -71,7 +71,7 @@ pub enum NamesError {
     /// A component of a path is not safe.
     #[error("{path:?}: {error}")]
     Component {
-        /// The path.
+        /// The path that was asked for, with `/` between its components.
         path: String,
         /// The reason.
         error: ComponentError,

@@ -54,7 +54,7 @@ struct Records(PathBuf);
 
 /// A command that has ended.
 pub(crate) struct Executed {
-    /// The torrent.
+    /// The torrent whose download the command followed.
     pub(crate) torrent: Identity,
     /// The reason why the command failed, if it did.
     pub(crate) problem: Option<String>,

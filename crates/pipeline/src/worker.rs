@@ -191,7 +191,7 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
 
     /// Starts the messages that wait for a slot. When the slots of a reader are full, runs them first.
     ///
-    /// The loop ends, although each reader can refuse a message and leave it to the other reader.
+    /// The loop terminates although a reader may pass a message to the other one.
     /// What the mapped reader refuses is not mapped again. The buffered reader refuses messages only
     /// when reading becomes fast, which `ReadSpeed` accepts a few times.
     fn start_waiting(&mut self) {

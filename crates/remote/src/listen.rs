@@ -40,9 +40,9 @@ pub enum ListenError {
     /// The system reports an error.
     #[error("{address}: {error}")]
     Io {
-        /// The address.
+        /// The address that was to be served.
         address: SocketAddr,
-        /// The error.
+        /// The error of the system.
         error: io::Error,
     },
     /// The system has no random numbers.

@@ -102,7 +102,7 @@ pub enum Refusal {
 pub struct Torrent {
     /// The number of the torrent, from 1. It is not used again while the client runs.
     pub id: u32,
-    /// The info-hashes.
+    /// The info-hash of each version that the torrent has.
     pub info_hashes: InfoHashes,
     /// The name in the metadata, or in the magnet link.
     pub name: String,
@@ -164,7 +164,7 @@ pub struct Torrent {
     pub seconds_downloading: u64,
     /// Seconds spent seeding, across restarts.
     pub seconds_seeding: u64,
-    /// The category.
+    /// Name of the category; `None` for a torrent in none.
     pub category: Option<String>,
     /// Labels.
     pub labels: Vec<String>,
@@ -258,7 +258,7 @@ pub enum Priority {
 /// A connected peer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peer {
-    /// The address.
+    /// IP address and port of the peer.
     pub address: SocketAddr,
     /// The name of the peer's program.
     pub client: String,
@@ -362,7 +362,7 @@ pub struct Groups {
 /// A category.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Category {
-    /// The name.
+    /// Name of the category, by which torrents refer to it.
     pub name: String,
     /// The folder of new torrents; `None` for that of the client.
     pub folder: Option<String>,
@@ -406,9 +406,9 @@ impl std::fmt::Debug for Source {
 pub struct Added {
     /// The number of the torrent.
     pub id: u32,
-    /// The info-hashes.
+    /// The info-hash of each version that the torrent has.
     pub info_hashes: InfoHashes,
-    /// The name.
+    /// Name of the torrent as programs show it.
     pub name: String,
     /// Whether the client had the torrent before.
     pub is_duplicate: bool,
@@ -436,7 +436,7 @@ pub enum Change {
     },
     /// Uses its content in another folder.
     Folder {
-        /// The folder.
+        /// Absolute path of the folder.
         folder: String,
         /// Whether the content is moved there. Otherwise it is there already.
         is_moved: bool,

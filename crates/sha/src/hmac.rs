@@ -385,8 +385,7 @@ impl Engine {
     ) {
         let prefix_len = BLOCK_LEN as u64;
         let mut messages = messages.into_iter();
-        // For each set of messages, hash the messages first, then their digests, which all have
-        // one length.
+        // Hash the messages of a set first, then their digests, which are equally long.
         for macs in macs.chunks_mut(MAC_SET) {
             let mut set = in_sets(messages.by_ref().take(macs.len()));
             let mut inner = [A::Digest::default(); MAC_SET];

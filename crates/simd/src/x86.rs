@@ -216,7 +216,7 @@ fn families_of_cpus() {
 macro_rules! features {
     ($($module:ident: $name:tt;)*) => {
         /// Returns the CPU features that a backend uses or could use, each with its availability.
-        /// Reads the same CPUID bits as the tokens, without the operating system.
+        /// Uses the checks of the tokens: CPUID and XGETBV. The operating system is not asked.
         pub fn features() -> impl Iterator<Item = CpuFeature> {
             $(cpufeatures::new!($module, $name);)*
             [$(CpuFeature { name: $name, is_available: $module::get() }),*].into_iter()

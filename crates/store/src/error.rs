@@ -12,7 +12,7 @@ pub enum StoreError {
     /// Another program uses the folder.
     #[error("{}: in use by {}", folder.display(), process.map_or("another process".to_owned(), |process| format!("process {process}")))]
     InUse {
-        /// The folder.
+        /// Path of the state folder.
         folder: PathBuf,
         /// The number of the process, if it is known.
         process: Option<u32>,
@@ -23,7 +23,7 @@ pub enum StoreError {
         folder.display()
     )]
     Newer {
-        /// The folder.
+        /// Path of the state folder.
         folder: PathBuf,
         /// The format of the folder.
         found: u32,
@@ -33,7 +33,7 @@ pub enum StoreError {
     /// The folder has files, but none that says that it is a state folder.
     #[error("{}: not a state folder of Hashlane: it contains {found:?} and has no file \"format\"", folder.display())]
     Foreign {
-        /// The folder.
+        /// Path of the folder, in which nothing was changed.
         folder: PathBuf,
         /// A name in the folder.
         found: String,
@@ -41,7 +41,7 @@ pub enum StoreError {
     /// The folder belongs to another user.
     #[error("{}: belongs to user {owner}, not to user {user}", folder.display())]
     Owner {
-        /// The folder.
+        /// Path of the state folder.
         folder: PathBuf,
         /// The number of the user that owns it.
         owner: u32,
@@ -53,7 +53,7 @@ pub enum StoreError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// The error.
+        /// The error, with its number.
         error: io::Error,
     },
     /// A file is not what a program like this one writes. It stays as it is.
@@ -63,7 +63,7 @@ pub enum StoreError {
         path: PathBuf,
         /// The line, from 1, if the file is text.
         line: Option<usize>,
-        /// The reason.
+        /// The rule of the format that the file breaks.
         reason: String,
     },
     /// The folder already has the torrent.
@@ -77,7 +77,7 @@ pub enum StoreError {
     Value {
         /// The torrent.
         name: Name,
-        /// The reason.
+        /// The rule of the format that the value breaks.
         reason: String,
     },
 }

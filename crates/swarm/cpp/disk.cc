@@ -216,8 +216,8 @@ struct Buffers final : lt::buffer_allocator_interface {
 
 Buffers buffers;
 
-// Returns the owner of a block's buffer.
-lt::disk_buffer_holder hold(char* data)
+// Wraps a raw block in libtorrent's owning buffer type.
+lt::disk_buffer_holder owned(char* data)
 {
 #if LIBTORRENT_VERSION_NUM < 20100
     return {buffers, data, block_len};
@@ -280,7 +280,7 @@ public:
                     bytes_of(data, static_cast<std::size_t>(request.length)));
             });
             auto const error = error_of(number, lt::operation_t::file_read);
-            boost::asio::post(ios_, [done = std::move(done), error, buffer = hold(data)]() mutable {
+            boost::asio::post(ios_, [done = std::move(done), error, buffer = owned(data)]() mutable {
                 (*done)(std::move(buffer), error);
             });
         }, refuse);

@@ -23,7 +23,7 @@ pub enum Event {
     Failed(TorrentId, String),
     /// A file could not be read or written.
     FileFailed {
-        /// The torrent.
+        /// The torrent that has the file.
         torrent: TorrentId,
         /// The file and the reason, if they are known.
         failure: Option<StorageError>,
@@ -34,7 +34,7 @@ pub enum Event {
     Listening(SocketAddr),
     /// The session cannot listen on a port.
     ListenFailed {
-        /// The port.
+        /// The port that was asked for.
         port: u16,
         /// Whether another program uses the port.
         is_taken: bool,
@@ -47,7 +47,7 @@ pub enum Event {
     TrackerFailed(TorrentId, String),
     /// A web seed did not answer, or answered with something else.
     WebSeedFailed(TorrentId, String),
-    /// A peer connected.
+    /// A peer connected; its address, for the log.
     PeerConnected(TorrentId, String),
     /// A peer disconnected, for this reason.
     PeerGone(TorrentId, String),

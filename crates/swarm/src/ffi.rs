@@ -180,7 +180,7 @@ pub(crate) mod ffi {
         Dropped,
     }
 
-    /// An event.
+    /// An event as C++ passes it: only the fields of its kind are set.
     struct SessionEvent {
         kind: EventKind,
         torrent: u32,

@@ -28,12 +28,13 @@ impl EngineRoom {
     /// # Safety
     /// [`hashlane_engine`] has filled `room`, and nothing changes it during `'a`.
     unsafe fn engine<'a>(room: *const Self) -> &'a Engine {
-        // SAFETY: the caller's promise; the assertions above show that an engine fits.
+        // SAFETY: `hashlane_engine` has written an engine to `room`, and nothing changes it during `'a`. The assertions above
+        // show that an engine fits.
         unsafe { &*room.cast() }
     }
 }
 
-/// `HASHLANE_SHA1`, the number of SHA-1. Every other number is SHA-256.
+/// `HASHLANE_SHA1` of `enum hashlane_algorithm`. Any other value means SHA-256.
 const SHA1: u32 = 0;
 
 /// The arguments of [`hashlane_engine`].
@@ -51,7 +52,8 @@ pub struct EngineCall {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_engine(call: &EngineCall) {
     let engine = Engine::among(|backend| call.allowed >> number(backend) & 1 != 0);
-    // SAFETY: the caller's promise; the assertions above show that an engine fits.
+    // SAFETY: `room` points to memory of the length and alignment of an `EngineRoom`, in which an engine fits: the assertions
+    // above show that.
     unsafe { call.room.cast::<Engine>().write(engine) }
 }
 
@@ -86,7 +88,7 @@ pub struct KernelCall {
 /// `engine` points to a filled [`EngineRoom`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_kernel(call: &mut KernelCall) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `hashlane_engine` has filled `engine`, and C does not change it during the call.
     let engine = unsafe { EngineRoom::engine(call.engine) };
     let name = match call.algorithm {
         SHA1 => engine.kernel::<Sha1>(call.n as usize),
@@ -114,7 +116,7 @@ pub struct BlocksCall {
 /// `n_blocks` blocks that nothing changes meanwhile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_blocks(call: &BlocksCall) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `words` has five words for SHA-1 and eight for SHA-256; `engine` and `blocks` are those of this function.
     unsafe {
         match call.algorithm {
             SHA1 => compress::<Sha1, 5>(call),
@@ -126,7 +128,8 @@ pub unsafe extern "C" fn hashlane_blocks(call: &BlocksCall) {
 /// # Safety
 /// As for [`hashlane_blocks`], with `N` words.
 unsafe fn compress<A: Algorithm, const N: usize>(call: &BlocksCall) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `engine` is filled, `words` points to `N` words that only this call uses, and `blocks` to `n_blocks` blocks that
+    // nothing changes.
     let (engine, words, blocks) = unsafe {
         (
             EngineRoom::engine(call.engine),
@@ -171,7 +174,7 @@ pub struct SectionCall {
 pub unsafe extern "C" fn hashlane_section(call: &SectionCall) {
     let mut slices = [&[][..]; MAX_LANES];
     let n = (call.n as usize).min(MAX_LANES);
-    // SAFETY: the caller's promise.
+    // SAFETY: `engine` is filled, and `messages` and `states` point to `n` items each, which only this call uses.
     let (engine, messages, states) = unsafe {
         (
             EngineRoom::engine(call.engine),
@@ -181,7 +184,8 @@ pub unsafe extern "C" fn hashlane_section(call: &SectionCall) {
     };
     for (slice, message) in slices.iter_mut().zip(messages) {
         if message.len > 0 {
-            // SAFETY: the caller's promise. The pointer of an empty message may be null.
+            // SAFETY: a message with bytes points to `len` of them, which nothing changes during the call. Only the pointer of
+            // an empty message may be null.
             *slice = unsafe { slice::from_raw_parts(message.start, message.len as usize) };
         }
     }

@@ -171,8 +171,8 @@ pub struct Match {
     pub tail: u32,
 }
 
-/// The matches of one run of a kernel. A buffer, because a kernel must not call a function outside
-/// the kernel.
+/// The matches of one run of a kernel. Matches are buffered, because a kernel must not call code that
+/// is compiled without its CPU features.
 pub(super) struct Found {
     matches: [Match; 4 * MAX_LANES],
     len: usize,

@@ -102,8 +102,8 @@ pub(crate) struct Recover {
     #[command(flatten)]
     damage: DamageOptions,
 
-    /// Print the cost of the search and the expected number of accidental hits, without searching. Takes at most about
-    /// 0.2 s: of a search with many errors, "at least" marks lower bounds
+    /// Print the cost of the search and the expected number of accidental hits, without searching. Takes at most 0.2 s.
+    /// For searches with many errors the numbers are lower bounds, marked "at least"
     #[arg(long)]
     estimate: bool,
 

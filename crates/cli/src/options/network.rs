@@ -169,6 +169,6 @@ pub enum TransportArg {
     Both,
     /// TCP only
     Tcp,
-    /// uTP only (BEP 29), which yields to other traffic and passes more routers
+    /// uTP only (BEP 29), which gives way to other traffic, and gets through more NATs
     Utp,
 }

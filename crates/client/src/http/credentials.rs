@@ -33,7 +33,7 @@ pub enum Auth {
 /// What programs and people show to be allowed to use the API. At least one of them is present.
 #[derive(Clone, Debug, Default)]
 pub struct Credentials {
-    /// A token.
+    /// The token that programs send as `Bearer`, and with which the page logs in.
     pub token: Option<Token>,
     /// A user name and a password.
     pub login: Option<Arc<Login>>,

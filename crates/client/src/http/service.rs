@@ -98,7 +98,7 @@ pub struct NewTorrent {
     pub is_paused: bool,
     /// Labels.
     pub labels: Vec<String>,
-    /// The category.
+    /// The category, which only a daemon has.
     pub category: Option<String>,
 }
 
@@ -123,7 +123,7 @@ impl std::fmt::Debug for NewSource {
 /// The torrent that a request added, or that was present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Added {
-    /// The torrent.
+    /// Number and info-hashes of the torrent.
     pub torrent: Identity,
     /// Whether it was not present before.
     pub is_new: bool,

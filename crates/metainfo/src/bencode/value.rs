@@ -258,7 +258,7 @@ pub struct Entry<'a> {
     pub key: &'a [u8],
     /// Offset of the key (the first digit of its length) in the document, in bytes.
     pub key_offset: usize,
-    /// The value.
+    /// The value of the key, of any type.
     pub value: Value<'a>,
 }
 

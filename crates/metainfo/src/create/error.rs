@@ -37,9 +37,9 @@ pub enum CreateError {
     /// A name is not safe.
     #[error("{:?}: {reason}", String::from_utf8_lossy(.name))]
     Name {
-        /// The name.
+        /// The bytes of the name, which need not be UTF-8.
         name: Vec<u8>,
-        /// The reason.
+        /// The rule that the name breaks.
         reason: ComponentError,
     },
     /// A path, or the target of a link, has no components.
@@ -49,13 +49,13 @@ pub enum CreateError {
     /// file.
     #[error("{}: version 1 programs treat a file of this name as padding", display(.path))]
     PaddingName {
-        /// The path.
+        /// The components of the path, which need not be UTF-8.
         path: Vec<Vec<u8>>,
     },
     /// A path has too many components.
     #[error("{}...: the path has more than {MAX_NEW_PATH_DEPTH} components", display(&.path[..1]))]
     TooDeep {
-        /// The path.
+        /// The components of the path, which need not be UTF-8.
         path: Vec<Vec<u8>>,
     },
     /// Two files have the same path, one file is below another, or the files are not sorted.

@@ -74,7 +74,7 @@ pub enum MagnetError {
 pub struct IgnoredHint {
     /// Offset of the value in the link, in bytes.
     pub offset: usize,
-    /// The reason.
+    /// The problem of the value.
     pub reason: IgnoredReason,
 }
 

@@ -46,9 +46,9 @@ const KNOWN_IN_INFO: [&str; 14] = [
 pub struct OtherKey<'a> {
     /// Whether the key is in the info dictionary, so that it changes the info-hash.
     pub is_in_info: bool,
-    /// The key.
+    /// The name of the key, which need not be UTF-8.
     pub key: Text<'a>,
-    /// The value.
+    /// The undecoded value.
     pub value: Value<'a>,
 }
 

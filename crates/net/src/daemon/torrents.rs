@@ -47,7 +47,7 @@ const MAX_RETRY: Duration = Duration::from_secs(300);
 /// The activity of a torrent that waits for its turn, which the client does not know.
 const QUEUED: &str = "queued";
 
-/// The torrents.
+/// The torrents of the state folder, and those of them that are in the client.
 pub(super) struct Torrents {
     pub(super) store: Store,
     /// `None` after the end.

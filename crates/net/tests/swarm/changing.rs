@@ -77,11 +77,11 @@ fn changed_pieces_are_withdrawn_and_restored() {
     );
     let ended = leech.end();
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    // A part of a block can be lost with its connection, but no piece was wrong.
+    // A part of a block can be lost with its connection, but no piece failed its check.
     let wasted = finished(&ended.lines)["wasted_bytes"].as_u64().unwrap();
     assert!(wasted < content.piece_len(), "{ended:?}");
     let log = fs::read_to_string(log).unwrap();
-    assert!(!log.contains("piece was wrong"), "{log}");
+    assert!(!log.contains("piece failed its hash check"), "{log}");
     content.assert_same("tree", folder.path());
     let ended = seed.interrupt();
     assert_eq!(ended.code, Some(0), "{ended:?}");

@@ -22,8 +22,8 @@
 //!
 //! # Known weakness
 //!
-//! - Two messages of SHA-256 need more than sixteen registers: four vectors are on the stack. Of
-//!   four messages, most of the schedules are there.
+//! - Two messages of SHA-256 need more than sixteen registers: four vectors are on the stack.
+//!   With four messages, most of the schedules are on the stack, too.
 //! - The instructions have only legacy SSE encodings. They are slow while the upper halves of
 //!   vector registers are dirty. Functions with wider features clear the upper halves before they
 //!   return.

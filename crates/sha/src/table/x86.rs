@@ -38,7 +38,8 @@
 //! - Intel cores without AVX-512 use the first column, too, which chooses the SHA instructions for
 //!   SHA-256. `SHA256RNDS2` starts every third cycle on the Xeon and on the P-cores of Raptor Lake,
 //!   every cycle on its E-cores, and twice per cycle on the P-cores of Arrow Lake (`InstLatX64`).
-//! - SHA instructions and lanes in one stream gain nothing. The SHA instructions have no VEX form.
+//! - Mixing SHA instructions with lanes of AVX or AVX2 in one instruction stream gains nothing
+//!   (sketched on Zen 3). The SHA instructions have no VEX form.
 //!   Beside lanes of AVX2, whose upper halves are dirty, SHA-256 falls to 0.03 GB/s (a sketch with
 //!   two streams and eight lanes on Zen 3). Beside lanes of AVX, which are clean, SHA-256 reaches
 //!   at most 2.36 GB/s in any ratio, while two streams alone reach 3.20 GB/s. One block of the

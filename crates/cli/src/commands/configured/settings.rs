@@ -33,7 +33,7 @@ pub(crate) struct Setting {
     pub(crate) id: String,
     /// The long name of the option.
     pub(crate) name: String,
-    /// The table.
+    /// The table of the configuration file that has the key, for example `get`.
     pub(crate) table: String,
     /// The place of the value.
     pub(crate) origin: Origin,

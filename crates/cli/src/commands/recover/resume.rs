@@ -21,7 +21,7 @@ use crate::new_file::{self, Overwrite};
 /// Maximum size of a file to read. The hits of a search take less than 3 MB.
 const MAX_FILE_LEN: u64 = 64 << 20;
 
-/// A resume file.
+/// A resume file: the work units of a search that are done, and its hits.
 pub(super) struct ResumeFile {
     path: PathBuf,
     searches: Searches,

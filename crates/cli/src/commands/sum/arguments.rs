@@ -12,12 +12,12 @@ const EXIT_STATUS: &str = "\
 Exit status:
   0  all files were read; with --check, all of them are right
   1  the check is complete, and some file is changed, missing, extra or moved
-  2  some file or list could not be read, some line of a list is no digest,
+  2  some file or list could not be read, a line of a list cannot be parsed,
      results cannot be written, or wrong usage
 
 `hashlane sha1sum`, and a link named `sha1sum` to this program, have the options
-and the output of GNU coreutils. So have sha224sum, sha256sum, sha384sum,
-sha512sum, md5sum, b2sum and b3sum.";
+and the output of GNU coreutils. The same is true of sha224sum, sha256sum,
+sha384sum, sha512sum, md5sum, b2sum and b3sum.";
 
 /// Print digests of files, or check files against lists of digests
 ///
