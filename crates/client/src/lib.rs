@@ -49,6 +49,7 @@
 #![cfg(all(unix, feature = "libtorrent"))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod announces;
 mod builder;
 mod chosen;
 mod client;
@@ -80,6 +81,7 @@ mod torrent;
 mod utp;
 mod worker;
 
+pub use announces::Announce;
 pub use builder::Builder;
 pub use client::Client;
 pub use command::{Command, Remove, TorrentCommand};

@@ -9,6 +9,7 @@ use hashlane_metainfo::Torrent as Metainfo;
 use hashlane_swarm::{Network, Priority, TorrentId};
 use serde::{Deserialize, Serialize};
 
+use crate::announces::Announce;
 use crate::event::Outcome;
 use crate::identity::{Identity, TorrentKey};
 use crate::origin::{Origin, WatchedFile};
@@ -161,6 +162,9 @@ pub struct TorrentSnapshot {
     pub seeds: u32,
     /// Time until the download is complete at this rate.
     pub seconds_left: Option<f64>,
+    /// The trackers that were asked, by host, with their last answers.
+    #[serde(default)]
+    pub announces: Vec<Announce>,
     /// The torrent in the session.
     #[serde(skip)]
     pub(crate) id: Option<TorrentId>,
@@ -232,6 +236,7 @@ impl TorrentSnapshot {
             peers: 0,
             seeds: 0,
             seconds_left: None,
+            announces: Vec::new(),
             id: None,
             detail: Detail::default(),
         }
@@ -281,6 +286,7 @@ impl TorrentSnapshot {
             peers,
             seeds,
             seconds_left,
+            announces,
             id: _,
             detail: _,
         } = self;
@@ -320,6 +326,7 @@ impl TorrentSnapshot {
             && *peers == other.peers
             && *seeds == other.seeds
             && *seconds_left == other.seconds_left
+            && *announces == other.announces
     }
 
     /// Returns `true` if the torrent is in the session with complete content, in its final place.

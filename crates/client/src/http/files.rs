@@ -1,6 +1,8 @@
 //! The files of a torrent, and their priorities.
 
+use hashlane_metainfo::FileKind;
 use hashlane_swarm::Priority;
+use hashlane_verify::{FileIndex, HashVersions, Layout, files_of};
 use serde::{Deserialize, Serialize};
 
 use super::service::{Found, Refusal};
@@ -30,6 +32,9 @@ struct FileView {
     /// `None` if the torrent is not in the session.
     done_bytes: Option<u64>,
     priority: PriorityName,
+    /// Number of pieces with bytes of the file whose content was wrong at the last verification or on arrival, and that
+    /// are not right again.
+    wrong_pieces: usize,
 }
 
 /// The name of a priority in requests and answers.
@@ -69,6 +74,7 @@ impl FilesView {
     pub(super) fn of(found: &Found, offset: usize, limit: Option<usize>) -> Self {
         let progress = found.handle.as_ref().and_then(TorrentHandle::file_progress);
         let snapshot = &found.torrent;
+        let wrong = WrongPieces::of(found);
         let files = files(snapshot, offset, progress.as_deref());
         let files = files.take(limit.unwrap_or(FILES.0).min(FILES.1));
         let files = files.map(|file| FileView {
@@ -77,12 +83,49 @@ impl FilesView {
             length_bytes: file.length_bytes,
             done_bytes: file.done_bytes,
             priority: file.priority.into(),
+            wrong_pieces: wrong.as_ref().map_or(0, |wrong| wrong.count(file.number)),
         });
         Self {
             total: snapshot.files as usize,
             changeable: snapshot.is_download && !snapshot.activity.is_over(),
             files: files.collect(),
         }
+    }
+}
+
+/// The wrong pieces of a torrent that has some.
+struct WrongPieces {
+    layout: Layout,
+    /// The files except padding.
+    files: Vec<FileIndex>,
+    is_wrong: Vec<bool>,
+}
+
+impl WrongPieces {
+    fn of(found: &Found) -> Option<Self> {
+        let detail = &found.torrent.detail;
+        let have = found.handle.as_ref().and_then(|handle| handle.have().ok());
+        let has = |piece| have.as_ref().and_then(|have| have.get(piece)) == Some(&true);
+        let wrong = detail.wrong.iter().enumerate();
+        let is_wrong: Vec<bool> = wrong.map(|(piece, wrong)| *wrong && !has(piece)).collect();
+        if !is_wrong.contains(&true) {
+            return None;
+        }
+        let torrent = detail.stored.as_ref()?.torrent();
+        let files = files_of(torrent).filter(|(_, file)| file.kind() != FileKind::Padding);
+        Some(Self {
+            layout: Layout::new(torrent, HashVersions::of(torrent.version())),
+            files: files.map(|(index, _)| index).collect(),
+            is_wrong,
+        })
+    }
+
+    /// Returns the number of wrong pieces of the file at this position.
+    fn count(&self, number: usize) -> usize {
+        let pieces = self.files.get(number);
+        let pieces = pieces.map_or(0..0, |index| self.layout.pieces_of(*index));
+        let is_wrong = |piece: &u32| self.is_wrong.get(*piece as usize) == Some(&true);
+        pieces.filter(is_wrong).count()
     }
 }
 

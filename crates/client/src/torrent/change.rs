@@ -132,6 +132,7 @@ impl Machine {
         }
         self.tiers = Some(tiers);
         self.trackers.clear();
+        self.snapshot.announces.clear();
     }
 
     /// Changes the rate limits.

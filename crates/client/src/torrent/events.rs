@@ -8,6 +8,7 @@ use tracing::{debug, warn};
 
 use super::stage::{Active, Phase, Stage};
 use super::state::{Machine, Shared};
+use crate::announces;
 use crate::command::TorrentCommand;
 use crate::error::TorrentError;
 use crate::event::Event;
@@ -97,9 +98,14 @@ impl Machine {
                 self.report_replaced(shared);
                 return Err(failure.map_or(TorrentError::Stopped(text), TorrentError::from));
             }
-            SessionEvent::TrackerFailed(_, reason) | SessionEvent::WebSeedFailed(_, reason) => {
+            SessionEvent::TrackerReplied(_, url, _) => {
+                announces::on_reply(&mut self.snapshot.announces, &url);
+            }
+            SessionEvent::TrackerFailed(_, reason) => {
+                announces::on_failure(&mut self.snapshot.announces, &reason);
                 self.warn(shared, reason);
             }
+            SessionEvent::WebSeedFailed(_, reason) => self.warn(shared, reason),
             _ => {}
         }
         Ok(())

@@ -153,6 +153,25 @@ fn wrong_pieces_are_marked() {
     assert_eq!(wrong, [0b0001_0000, 0, 0, 0], "{detail}");
     assert_eq!(detail["complete"], false);
     assert_eq!(detail["activity"], "serving");
+    assert_eq!(page.get(FILES).json()["files"][0]["wrong_pieces"], 1);
+}
+
+/// Wrong pieces are counted for each file that has bytes of them. In version 2, files share no pieces.
+#[test]
+fn wrong_pieces_of_files() {
+    for (version, expected) in [("v1", [1, 0, 1]), ("hybrid", [1, 0, 0])] {
+        let content = Content::new();
+        let torrent = content.torrent("tree", version);
+        let path = content.path().join("tree/a.bin");
+        let mut bytes = fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        fs::write(&path, bytes).unwrap();
+        let page = served(&content, &torrent);
+        let files = page.get(FILES).json();
+        let wrong = files["files"].as_array().unwrap().iter();
+        let wrong: Vec<&Value> = wrong.map(|file| &file["wrong_pieces"]).collect();
+        assert_eq!(wrong, expected, "{version} {files}");
+    }
 }
 
 /// Trackers have a state and the tracker's message, without passkeys.
