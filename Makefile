@@ -80,9 +80,9 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 TEST_THREADS = $(shell echo $$(($(PROCESSORS) > 6 ? $(PROCESSORS) : 6)))
 CASES = 10000
 
-.PHONY: help setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-capi bench-daemon bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
+	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-capi bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z0-9-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -212,7 +212,7 @@ test-workspace test-swarm test-hostile: export RUST_TEST_THREADS = $(TEST_THREAD
 test-workspace test-swarm test-hostile: export HASHLANE_CONFIG = /dev/null
 
 # The workspace builds the engine without overflow checks and debug assertions, for speed.
-test-workspace: $(if $(LIBTORRENT),test-axe test-openapi)
+test-workspace: $(if $(LIBTORRENT),test-axe test-openapi) test-page
 	$(CARGO) test --workspace $(LIBTORRENT)
 	# The workspace has the client's page.
 	$(if $(LIBTORRENT),$(CARGO) test --package hashlane-client $(LIBTORRENT) --lib)
@@ -225,6 +225,19 @@ test-workspace: $(if $(LIBTORRENT),test-axe test-openapi)
 
 test-axe:
 	@$(MAKE) target/axe || echo 'NOT RUN: the check of the accessibility of the page, because npm could not install axe-core.'
+
+test-page: ## Test the page's scripts without a browser (needs Node.js 20 or later)
+	@command -v node >/dev/null || { echo 'NOT RUN: the tests of the scripts of the page, because Node.js is not installed.'; exit 0; }; \
+		cd crates/client/tests/page && node --test
+
+# The type checker of the page's scripts. It is not part of the repository.
+target/tsc: crates/client/tests/page/package-lock.json
+	mkdir -p $@ && cp crates/client/tests/page/package*.json $@ && npm ci --prefix $@ --ignore-scripts --no-audit --no-fund
+	touch $@
+
+lint-page: ## Check the types of the page's scripts (needs npm)
+	@$(MAKE) target/tsc || echo 'NOT RUN: the check of the types of the page, because npm could not install TypeScript.'
+	test ! -e target/tsc/node_modules || target/tsc/node_modules/.bin/tsc --project crates/client/tests/page
 
 OPENAPI_PACKAGES = openapi-python-client==0.29.1 openapi-spec-validator==0.9.0
 
@@ -372,7 +385,7 @@ check-no-std: ## Build the engine for bare metal, without std and alloc (needs t
 			--target-dir target/other --target $$target || exit; \
 	done
 
-lint: layering ## Check formatting, clippy, documentation, links, layering, reports, Python files and the table of mutants; fails on any warning
+lint: layering lint-page ## Check formatting, clippy, types of the page, documentation, links, layering, reports, Python files and the table of mutants; fails on any warning
 	tools/links
 	@if command -v ruff >/dev/null; then ruff check && ruff format --check bench; else \
 		echo 'NOT RUN: the check of the Python files, because ruff is not installed.'; fi
@@ -469,6 +482,9 @@ bench-swarm: build ## Measure get and seed on loopback; writes bench/SWARM.md (n
 
 bench-daemon: build ## Measure a daemon with 5,000 torrents: [N=5000] (needs libtorrent)
 	python3 bench/daemon.py --hashlane $(HASHLANE) --torrents $(or $(N),5000)
+
+bench-page: ## Measure the page with 5,000 torrents in Chromium; writes bench/PAGE.md (needs chromium and chromedriver)
+	python3 bench/page.py
 
 bench-capi: build-lib $(BENCH_SHA_PROGRAM) ## Measure the cost of calling the C library; writes bench/CAPI.md
 	python3 bench/pairs.py capi $(BENCH_SHA_PROGRAM) border target/release/libhashlane.so

@@ -74,25 +74,52 @@ const HTML: &str = "text/html; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
+/// Returns the path, the type and the text of a script of the page.
+macro_rules! script {
+    ($name:literal) => {
+        (
+            concat!("/", $name),
+            SCRIPT,
+            include_str!(concat!("http/page/", $name)),
+        )
+    };
+}
+
 /// The files of the page: path, type and text.
-const PAGE: [(&str, &str, &str); 9] = [
+const PAGE: [(&str, &str, &str); 33] = [
     ("/", HTML, include_str!("http/page/page.html")),
     ("/page.css", STYLE, include_str!("http/page/page.css")),
-    ("/page.js", SCRIPT, include_str!("http/page/page.js")),
-    ("/text.js", SCRIPT, include_str!("http/page/text.js")),
-    ("/rows.js", SCRIPT, include_str!("http/page/rows.js")),
-    (
-        "/torrents.js",
-        SCRIPT,
-        include_str!("http/page/torrents.js"),
-    ),
-    (
-        "/overview.js",
-        SCRIPT,
-        include_str!("http/page/overview.js"),
-    ),
-    ("/add.js", SCRIPT, include_str!("http/page/add.js")),
-    ("/lists.js", SCRIPT, include_str!("http/page/lists.js")),
+    ("/list.css", STYLE, include_str!("http/page/list.css")),
+    ("/pane.css", STYLE, include_str!("http/page/pane.css")),
+    ("/phone.css", STYLE, include_str!("http/page/phone.css")),
+    script!("actions.js"),
+    script!("add.js"),
+    script!("cells.js"),
+    script!("commands.js"),
+    script!("detail.js"),
+    script!("dialogs.js"),
+    script!("dom.js"),
+    script!("files.js"),
+    script!("format.js"),
+    script!("graph.js"),
+    script!("header.js"),
+    script!("keyboard.js"),
+    script!("list.js"),
+    script!("map.js"),
+    script!("menu.js"),
+    script!("metainfo.js"),
+    script!("overview.js"),
+    script!("page.js"),
+    script!("prefs.js"),
+    script!("route.js"),
+    script!("rows.js"),
+    script!("session.js"),
+    script!("sidebar.js"),
+    script!("store.js"),
+    script!("stream.js"),
+    script!("tables.js"),
+    script!("text.js"),
+    script!("torrents.js"),
 ];
 
 /// The server of the page. A separate thread runs it until the value is dropped.

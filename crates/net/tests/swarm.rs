@@ -42,6 +42,7 @@ mod swarm {
     mod page_browser;
     mod page_faults;
     mod page_files;
+    mod page_list;
     mod page_pictures;
     mod page_socket;
     pub(crate) mod peers;

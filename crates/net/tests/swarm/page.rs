@@ -371,7 +371,7 @@ fn connections_without_a_reader_are_closed() {
     let content = Content::new();
     let torrent = content.torrent("tree", "v1");
     let page = served(&content, &torrent);
-    let request = "GET /page.js HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let request = "GET /list.js HTTP/1.1\r\nHost: localhost\r\n\r\n";
     let requests = request.repeat(2000);
     let connect = || {
         let mut stream = TcpStream::connect(page.address).unwrap();

@@ -17,8 +17,8 @@ const RIGHT: &str = "\u{e014}";
 const ONE_ROW: &str = "return document.querySelectorAll('#torrents tbody tr').length === 1";
 
 /// Returns a script that reads a cell of the first torrent.
-fn cell(n: usize) -> String {
-    format!("document.querySelector('#torrents tbody').rows[0]?.cells[{n}].innerText")
+fn cell(column: &str) -> String {
+    format!("document.querySelector('#torrents tbody tr [data-column={column}]')?.innerText")
 }
 
 /// Waits until an element has this text.
@@ -27,6 +27,13 @@ fn wait_for_text(browser: &Browser, id: &str, text: &str) {
         "return document.getElementById('{id}').innerText === {}",
         json!(text)
     ));
+}
+
+/// Returns whether the address bar has the token.
+fn has_token(browser: &Browser, page: &Page) -> bool {
+    let token = page.bearer().trim_start_matches("Bearer ");
+    let address = browser.run("return location.href");
+    address.as_str().unwrap().contains(token)
 }
 
 /// Names are text, the map is drawn, buttons work, and other sites are refused.
@@ -47,11 +54,14 @@ fn a_page_in_chromium() {
     page.wait_for(|all| all["torrents"][0]["done_bytes"].as_u64() > Some(0));
     browser.open(&page.with_token());
     browser.wait_for(ONE_ROW);
-    assert_eq!(browser.run(&format!("return {}", cell(0))), SHOWN);
-    assert_eq!(browser.run(&format!("return {}", cell(1))), "Downloading");
+    assert_eq!(browser.run(&format!("return {}", cell("name"))), SHOWN);
+    assert_eq!(
+        browser.run(&format!("return {}", cell("state"))),
+        "Downloading"
+    );
     // The token does not stay in the address bar.
-    assert_eq!(browser.run("return location.href"), page.url);
-    // The only torrent is selected automatically. Some cells of the map are drawn.
+    assert!(!has_token(&browser, &page));
+    // The only torrent is chosen automatically. Some cells of the map are drawn.
     browser.wait_for("return document.querySelectorAll('#peers tbody tr').length === 1");
     let drawn = "const map = document.getElementById('map');
         const { data } = map.getContext('2d').getImageData(0, 0, map.width, map.height);
@@ -65,9 +75,9 @@ fn a_page_in_chromium() {
     wait_for_text(&browser, "pause", "Pause");
     browser.click("#pause");
     wait_for_text(&browser, "pause", "Resume");
-    browser.wait_for(&format!("return {} === 'Paused'", cell(1)));
+    browser.wait_for(&format!("return {} === 'Paused'", cell("state")));
     browser.click("#pause");
-    browser.wait_for(&format!("return {} === 'Downloading'", cell(1)));
+    browser.wait_for(&format!("return {} === 'Downloading'", cell("state")));
 
     // Another site reads nothing, and its requests change nothing.
     let site = tempfile::tempdir().unwrap();
@@ -117,14 +127,15 @@ fn a_page_in_chromium() {
     wait_for_text(&browser, "verdict", verdict);
 
     // The end is confirmed, and the final state stays.
-    browser.click("#end-torrent");
-    browser.click("#confirm button[value=keep]");
-    browser.click("#end-torrent");
-    assert!(torrent_is("serving")(&page.get("/api/v1/torrents").json()));
-    browser.click("#confirm button[value=end]");
+    for answer in ["cancel", "do"] {
+        assert!(torrent_is("serving")(&page.get("/api/v1/torrents").json()));
+        browser.click("#chosen-more");
+        browser.click("#menu [data-command=stop]");
+        browser.click(&format!("#dialog button[value={answer}]"));
+    }
     let ended = page.peer.end();
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    browser.wait_for(&format!("return {} === 'Complete'", cell(1)));
+    browser.wait_for(&format!("return {} === 'Complete'", cell("state")));
     let end = "Hashlane has ended. The torrent is complete and verified. This page shows the final state.";
     wait_for_text(&browser, "end", end);
     assert_eq!(
@@ -148,7 +159,7 @@ fn a_token_in_chromium() {
     browser.wait_for(ONE_ROW);
     browser.wait_for("return !document.getElementById('detail').hidden");
     assert_eq!(
-        (is_hidden("limits"), is_hidden("actions")),
+        (is_hidden("limits"), is_hidden("pause")),
         (json!(true), json!(true))
     );
     assert_eq!(is_hidden("read-only"), false);
@@ -158,21 +169,21 @@ fn a_token_in_chromium() {
     browser.wait_for(
         "return document.getElementById('refusal').innerText.startsWith('The token is wrong')",
     );
-    assert_eq!(is_hidden("actions"), true);
+    assert_eq!(is_hidden("pause"), true);
     browser.write("#token", &page.with_token());
     browser.click("#read-only button");
-    browser.wait_for("return !document.getElementById('actions').hidden");
+    browser.wait_for("return !document.getElementById('pause').hidden");
     browser.click("#pause");
     page.wait_for(torrent_is("paused"));
     // The session lasts when the page is loaded again, until its end.
     browser.open(&page.url);
-    browser.wait_for("return !document.getElementById('actions').hidden");
+    browser.wait_for("return !document.getElementById('pause').hidden");
     browser.click("#logout");
-    browser.wait_for("return document.getElementById('actions').hidden");
+    browser.wait_for("return document.getElementById('pause').hidden");
     // The address with the token can be opened in the same tab.
     browser.open(&page.with_token());
-    browser.wait_for("return !document.getElementById('actions').hidden");
-    assert_eq!(browser.run("return location.href"), page.url);
+    browser.wait_for("return !document.getElementById('pause').hidden");
+    assert!(!has_token(&browser, &page));
     assert_eq!(
         (is_hidden("read-only"), is_hidden("refusal")),
         (json!(true), json!(true))
@@ -194,8 +205,9 @@ fn files_in_chromium() {
     let page = slow_download(&torrent, folder.path(), &seed);
     browser.open(&page.with_token());
     browser.wait_for(ONE_ROW);
-    browser.press("#torrents tbody button", ENTER);
+    browser.press("#torrents tbody tr", ENTER);
     browser.press("#tab-overview", RIGHT);
+    browser.press("#tab-info", RIGHT);
     browser.wait_for("return document.activeElement.id === 'tab-files'");
     browser.wait_for("return document.querySelectorAll('#files tbody tr').length === 3");
     let path = "return document.querySelector('#files tbody').rows[2].cells[0].innerText";
@@ -232,13 +244,16 @@ fn a_phone_in_chromium() {
     assert_eq!(browser.run(visible), json!([false, true]));
     browser.click("#back");
     browser.wait_for("return document.getElementById('list').checkVisibility()");
-    assert_eq!(
-        browser.run("return document.activeElement.innerText"),
-        "file.bin"
-    );
-    // Columns are cards: no cell is wider than the page.
+    browser.wait_for("return document.activeElement.dataset.key === '1'");
+    // Columns are cards: no cell is wider than the page, and no figure is nothing.
     let widths = "return [...document.querySelectorAll('td')].every((td) => td.getBoundingClientRect().right <= 390)";
     assert_eq!(browser.run(widths), true);
+    let labels = "return Array.from(document.querySelectorAll('#torrents tbody tr:first-child td'))
+        .filter((td) => td.checkVisibility()).map((td) => td.dataset.column ?? 'check')";
+    assert_eq!(
+        browser.run(labels),
+        json!(["check", "name", "state", "done", "size"])
+    );
 }
 
 /// Three tabs of one browser leave connections for commands. A row keeps its element, the focus and the selected text
@@ -270,9 +285,9 @@ fn three_tabs_in_chromium() {
     }
     browser.run(&format!(
         "window.row = {FIRST}; window.text = row.innerText;
-        row.querySelector('button').focus();
+        row.focus();
         const range = document.createRange();
-        range.selectNodeContents(row.cells[0].querySelector('button').firstChild);
+        range.selectNodeContents(row.cells[1].firstChild);
         document.getSelection().removeAllRanges(); document.getSelection().addRange(range);
         return null"
     ));
@@ -280,9 +295,7 @@ fn three_tabs_in_chromium() {
         "return row === {FIRST} && row.innerText !== window.text"
     ));
     assert_eq!(
-        browser.run(
-            "return [document.getSelection().toString(), row.contains(document.activeElement)]"
-        ),
+        browser.run("return [document.getSelection().toString(), row === document.activeElement]"),
         json!(["tree", true])
     );
     browser.run("document.getSelection().removeAllRanges(); return null");
@@ -293,18 +306,20 @@ fn three_tabs_in_chromium() {
             if action == "pause" { "Pause" } else { "Resume" },
         );
         browser.click("#pause");
-        browser.wait_for(&format!("return row.cells[1].innerText === '{state}'"));
+        browser.wait_for(&format!(
+            "return row.querySelector('[data-column=state]').innerText === '{state}'"
+        ));
     }
 
     // Sorting and filtering.
-    let names = "return Array.from(document.querySelectorAll('#torrents tbody tr'), (tr) => tr.cells[0].innerText)";
+    let names = "return Array.from(document.querySelectorAll('#torrents tbody tr'), (tr) => tr.cells[1].innerText)";
     browser.click("#torrents th[data-key=name] button");
     assert_eq!(browser.run(names), json!(["file.bin", "tree"]));
     browser.click("#torrents th[data-key=name] button");
     assert_eq!(browser.run(names), json!(["tree", "file.bin"]));
     let sorted = "return document.querySelector('#torrents th[data-key=name]').ariaSort";
     assert_eq!(browser.run(sorted), "descending");
-    browser.write("#filter", "FILE");
+    browser.write("#search", "FILE");
     assert_eq!(browser.run(names), json!(["file.bin"]));
     wait_for_text(&browser, "shown", "1 of 2 torrents");
 }

@@ -29,11 +29,11 @@ fn buttons_of_the_chosen_torrent_in_chromium() {
     let page = two_served(&content);
     browser.open(&page.with_token());
     browser.wait_for(&rows(2));
-    browser.click("#torrents tr[data-key='0'] button");
+    browser.click("#torrents tr[data-key='0']");
     browser.wait_for("return document.getElementById('map-title').innerText.includes('present')");
     // The state of the next torrent never arrives.
     browser.run("window.EventSource = class { close() {} addEventListener() {} }; return null");
-    browser.click("#torrents tr[data-key='1'] button");
+    browser.click("#torrents tr[data-key='1']");
     assert_eq!(text_of(&browser, "detail-name"), "file.bin");
     assert_eq!(text_of(&browser, "pause"), "Pause");
     assert_eq!(
@@ -42,9 +42,10 @@ fn buttons_of_the_chosen_torrent_in_chromium() {
     );
     browser.click("#pause");
     page.wait_for(|all| all["torrents"][1]["activity"] == "paused");
-    browser.click("#end-torrent");
-    assert_eq!(text_of(&browser, "confirm-title"), "End file.bin?");
-    browser.click("#confirm button[value=end]");
+    browser.click("#chosen-more");
+    browser.click("#menu [data-command=stop]");
+    assert_eq!(text_of(&browser, "dialog-title"), "Stop file.bin?");
+    browser.click("#dialog button[value=do]");
     page.wait_for(|all| all["torrents"][1]["activity"] == "ended");
     assert_eq!(
         page.get("/api/v1/torrents").json()["torrents"][0]["activity"],
@@ -69,17 +70,15 @@ fn texts_of_the_dialog_in_chromium() {
     );
     browser.write(
         "#links",
-        &format!("https://site.example/x.torrent {v1}\n{v2} word"),
+        &format!("two words\n{v1}\n{v2}\nftp://site.example/x.torrent"),
     );
+    let expected = "two words: no magnet link, info-hash or URL\n\
+        ftp://site.example/x.torrent: no magnet link, info-hash or URL";
+    assert_eq!(text_of(&browser, "link-problems"), expected);
     browser.click("#adding button[value=add]");
     browser.wait_for(&rows(3));
-    assert_eq!(text_of(&browser, "added"), "2 torrents added.");
-    let refusal = text_of(&browser, "refusal");
-    assert_eq!(
-        refusal,
-        "https://site.example/x.torrent and 1 other word: neither a magnet link nor an info-hash. \
-         Download the .torrent file, and add the file."
-    );
+    browser.wait_for("return document.getElementById('added').innerText === '2 torrents added.'");
+    assert_eq!(text_of(&browser, "refusal"), expected);
     page.wait_for(|all| {
         all["torrents"][1]["info_hash"] == v1 && all["torrents"][2]["info_hash"] == v2
     });
@@ -93,7 +92,7 @@ fn texts_of_the_dialog_in_chromium() {
         ))
     };
     for kind in ["dragover", "drop"] {
-        assert_eq!(is_prevented("#filter", kind), false, "{kind}");
+        assert_eq!(is_prevented("#search", kind), false, "{kind}");
         assert_eq!(is_prevented("#torrents", kind), true, "{kind}");
     }
 }
@@ -161,7 +160,7 @@ fn fewer_torrents_after_a_restart_in_chromium() {
     page.wait_for(|all| all["torrents"][1]["activity"] == "serving");
     browser.open(&page.with_token());
     browser.wait_for(&rows(2));
-    browser.click("#torrents tr[data-key='1'] button");
+    browser.click("#torrents tr[data-key='1']");
     browser.wait_for("return document.getElementById('map-title').innerText.includes('present')");
     // A program that is killed sends no last event.
     page.peer.kill();
@@ -171,6 +170,6 @@ fn fewer_torrents_after_a_restart_in_chromium() {
     browser.wait_for("return document.getElementById('detail-name').innerText === 'tree'");
     assert_eq!(
         text_of(&browser, "refusal"),
-        "The torrent that was chosen was removed, or the program was started again without it."
+        "The chosen torrent was removed, or the program was started again without it."
     );
 }

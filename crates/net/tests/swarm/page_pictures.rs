@@ -191,7 +191,7 @@ fn pictures_in_chromium() {
             browser.wait_for(
                 "return document.getElementById('map-title').innerText.includes('wrong')",
             );
-            for tab in ["overview", "files", "peers", "trackers"] {
+            for tab in ["overview", "info", "files", "peers", "trackers"] {
                 browser.run(&format!(
                     "document.getElementById('tab-{tab}').click(); return null"
                 ));
@@ -208,7 +208,10 @@ fn pictures_in_chromium() {
                 }
                 browser.picture(&format!("{tab}-{device}-{scheme}.png"));
             }
-            browser.run("document.getElementById('end-torrent').click(); return null");
+            browser.run(
+                "document.getElementById('chosen-more').click();
+                document.querySelector('#menu [data-command=remove]').click(); return null",
+            );
             if let Some(axe) = &axe {
                 assert_accessible(&browser, axe, &format!("{what} dialog"));
             }

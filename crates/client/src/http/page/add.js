@@ -1,62 +1,180 @@
+// @ts-check
 // Torrents that the user adds by a dialog, or drops on the page.
 
-import { $, count, notice, plain } from "./text.js";
+import { $, field, hide, make, notice, setText } from "./dom.js";
+import { count, plain, size } from "./format.js";
+import { filesOf } from "./metainfo.js";
 
-// Maximum number of characters of a link in a message.
+/** @typedef {import("./types.js").Store} Store */
+/** @typedef {{ folder?: string, select?: number[], paused?: boolean, labels?: string[] }} Options */
+
+// Maximum number of characters of a line in a message, and of lines.
 const MAX_NAME = 60;
+const MAX_LINES = 20;
+
+// Number of files that can be chosen. The pane chooses files of larger torrents after they are added.
+const MAX_FILES = 2000;
+
+// Interval at which the fetch of a URL is asked about, in milliseconds.
+const JOB_INTERVAL = 500;
 
 // Info-hashes of version 1 (hexadecimal or base 32) and of version 2.
 const INFO_HASH = /^([0-9a-f]{40}|[a-z2-7]{32}|[0-9a-f]{64})$/i;
 
-const wordsOf = (text) => text.split(/\s+/).filter((word) => word !== "");
-
-const isLink = (word) => /^magnet:/i.test(word) || INFO_HASH.test(word);
-
-// Returns the problem of words that are no links, or "".
-function problemOf(words) {
-  if (words.length === 0) return "";
-  const more = words.length > 1 ? ` and ${count(words.length - 1, "other word")}` : "";
-  const remedy = words.some((word) => /^https?:/i.test(word))
-    ? "Download the .torrent file, and add the file."
-    : "Paste magnet links or info-hashes.";
-  return `${plain(words[0].slice(0, MAX_NAME))}${more}: neither a magnet link nor an info-hash. ${remedy}`;
+/**
+ * Returns the links of a text with one per line, and the lines that are none.
+ * @param {string} text
+ */
+export function linksOf(text) {
+  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  const isLink = (/** @type {string} */ line) => !/\s/.test(line) && (/^(magnet:\?|https?:\/\/)/i.test(line) || INFO_HASH.test(line));
+  return { links: lines.filter(isLink), others: lines.filter((line) => !isLink(line)) };
 }
 
-// Sends files and the links of a text one after the other, and reports what was refused.
-async function addAll(send, files, text) {
-  const words = wordsOf(text);
-  const links = words.filter(isLink);
-  const refused = [];
-  const add = async (name, path, type, body) => {
-    const problem = await send(path, type, body);
-    if (problem !== "") refused.push(`${plain(name)}: ${problem}`);
-  };
-  for (const file of files) await add(file.name, "torrents", "application/x-bittorrent", file);
-  for (const link of links) await add(link.slice(0, MAX_NAME), "torrents", "application/json", JSON.stringify({ link }));
-  const n = files.length + links.length - refused.length;
-  notice("added", n > 0 ? `${count(n, "torrent")} added.` : "");
-  const problem = problemOf(words.filter((word) => !isLink(word)));
-  notice("refusal", [...refused, problem].filter(Boolean).join("\n"));
+/**
+ * Names the lines that cannot be used, or returns "".
+ * @param {string[]} others
+ */
+export function problemOf(others) {
+  if (others.length === 0) return "";
+  const named = others.slice(0, MAX_LINES).map((line) => `${plain(line.slice(0, MAX_NAME))}: no magnet link, info-hash or URL`);
+  const more = others.length - named.length;
+  return [...named, ...(more > 0 ? [`and ${count(more, "other line")}`] : [])].join("\n");
 }
 
-// Starts the dialog and the drop target. `mayAdd` returns whether torrents can be added, `send` returns a problem or "".
-export function startAdding(mayAdd, send) {
-  $("add").addEventListener("click", () => {
-    $("adding").returnValue = "cancel";
-    $("adding").showModal();
+/** The options of a .torrent file, which a query has. @param {Options} options */
+function queryOf({ folder, select = [], paused, labels = [] }) {
+  const query = new URLSearchParams();
+  if (folder !== undefined) query.set("folder", folder);
+  if (paused) query.set("paused", "true");
+  for (const label of labels) query.append("label", label);
+  for (const position of select) query.append("select", String(position));
+  return query.size === 0 ? "" : `?${query}`;
+}
+
+/**
+ * Starts the dialog and the drop target.
+ * @param {Store} store
+ * @param {import("./actions.js").Actions} actions
+ */
+export function startAdding({ state, subscribe }, { send }) {
+  const dialog = $("adding", HTMLDialogElement);
+  const mayAdd = () => state.acceptsTorrents && state.session.change;
+  const files = () => [...(field("torrent-files").files ?? [])];
+  const links = $("links", HTMLTextAreaElement);
+  /** The number of files in the torrent whose files are listed. */
+  let listed = 0;
+
+  /** Waits until the program has fetched a URL. Returns the problem, or "". @param {number} id */
+  async function waitForJob(id) {
+    for (;;) {
+      const response = await fetch(`api/v1/jobs/${id}`);
+      if (!response.ok) return response.statusText;
+      const job = await response.json();
+      if (job.state !== "fetching") return job.state === "failed" ? plain(job.error ?? "") : "";
+      await new Promise((resolve) => setTimeout(resolve, JOB_INTERVAL));
+    }
+  }
+
+  /**
+   * Sends files and links one after the other, and reports what was refused. URLs are fetched at the same time.
+   * @param {File[]} files
+   * @param {string} text
+   * @param {Options} options
+   */
+  async function addAll(files, text, options) {
+    const { links, others } = linksOf(text);
+    /** @type {string[]} */
+    const refused = [];
+    let added = 0;
+    const report = (/** @type {string} */ name, /** @type {string} */ problem) => {
+      if (problem === "") added += 1;
+      else refused.push(`${plain(name.slice(0, MAX_NAME))}: ${problem}`);
+      notice("added", added > 0 ? `${count(added, "torrent")} added.` : "");
+    };
+    for (const file of files) {
+      const { problem } = await send("POST", `torrents${queryOf(options)}`, "application/x-bittorrent", file);
+      report(file.name, problem);
+    }
+    /** @type {Promise<void>[]} */
+    const jobs = [];
+    const { select: _, ...linkOptions } = options;
+    for (const link of links) {
+      const { problem, answer } = await send("POST", "torrents", "application/json", JSON.stringify({ link, options: linkOptions }));
+      if (problem === "" && answer?.state === "fetching") jobs.push(waitForJob(answer.id).then((failed) => report(link, failed)));
+      else report(link, problem);
+    }
+    await Promise.all(jobs);
+    notice("refusal", [...refused, problemOf(others)].filter(Boolean).join("\n"));
+  }
+
+  /** Lists the files of the only chosen .torrent file. */
+  async function listFiles() {
+    const chosen = files();
+    const list = $("adding-files");
+    listed = 0;
+    list.replaceChildren();
+    if (chosen.length === 1) {
+      const bytes = new Uint8Array(await chosen[0].arrayBuffer());
+      let text = "";
+      for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+      const found = filesOf(text);
+      if (found.length <= MAX_FILES) {
+        listed = found.length;
+        list.append(...found.map(({ path, length }, i) => {
+          const box = make("input", { type: "checkbox", checked: true, value: String(i) });
+          return make("li", {}, make("label", {}, box, ` ${plain(path)}`, make("span", { className: "hint" }, ` ${size(length)}`)));
+        }));
+      }
+    }
+    hide($("adding-files-box"), listed < 2);
+  }
+
+  /** @returns {Options} */
+  function optionsOf() {
+    const labels = field("adding-labels").value.split(",").map((label) => label.trim()).filter((label) => label !== "");
+    const boxes = /** @type {HTMLInputElement[]} */ ([...$("adding-files").querySelectorAll("input")]);
+    const select = boxes.filter((box) => box.checked).map((box) => Number(box.value));
+    const folder = field("adding-folder").value.trim();
+    return {
+      ...(folder !== "" && { folder }),
+      ...(labels.length > 0 && { labels: [...new Set(labels)] }),
+      ...(field("adding-paused").checked && { paused: true }),
+      ...(select.length > 0 && select.length < listed && { select }),
+    };
+  }
+
+  async function open() {
+    dialog.returnValue = "cancel";
+    dialog.showModal();
+    const response = await fetch("api/v1/config");
+    if (!response.ok) return;
+    /** @type {{ folders: string[] }} */
+    const { folders } = await response.json();
+    $("adding-folders").replaceChildren(...folders.map((folder) => make("option", { value: folder })));
+    hide($("adding-folder-box"), folders.length === 0);
+    if (folders.length === 0) return;
+    const space = await fetch(`api/v1/free-space?folder=${encodeURIComponent(folders[0])}`);
+    if (space.ok) setText($("adding-space"), `${size((await space.json()).free_bytes)} free in ${plain(folders[0])}`);
+  }
+
+  $("add").addEventListener("click", open);
+  dialog.addEventListener("close", () => {
+    if (dialog.returnValue === "add") addAll(files(), links.value, optionsOf());
+    /** @type {HTMLFormElement} */ (dialog.querySelector("form")).reset();
+    setText($("link-problems"), "");
+    listFiles();
   });
-  $("adding").addEventListener("close", () => {
-    if ($("adding").returnValue === "add") addAll(send, [...$("torrent-files").files], $("links").value);
-    $("adding").querySelector("form").reset();
-  });
+  field("torrent-files").addEventListener("change", listFiles);
+  links.addEventListener("input", () => setText($("link-problems"), problemOf(linksOf(links.value).others)));
   // Text is dropped into a field as in other pages.
-  const isForField = ({ target, dataTransfer }) =>
-    target instanceof Element && target.closest("input, textarea") !== null && !dataTransfer.types.includes("Files");
+  const isForField = (/** @type {DragEvent} */ { target, dataTransfer }) =>
+    target instanceof Element && target.closest("input, textarea") !== null && !dataTransfer?.types.includes("Files");
   addEventListener("dragover", (event) => {
     if (isForField(event)) return;
     event.preventDefault();
     document.body.classList.toggle("dropping", mayAdd());
-    event.dataTransfer.dropEffect = mayAdd() ? "copy" : "none";
+    if (event.dataTransfer !== null) event.dataTransfer.dropEffect = mayAdd() ? "copy" : "none";
   });
   addEventListener("dragleave", (event) => {
     if (event.relatedTarget === null) document.body.classList.remove("dropping");
@@ -66,7 +184,8 @@ export function startAdding(mayAdd, send) {
     if (isForField(event)) return;
     event.preventDefault();
     document.body.classList.remove("dropping");
-    if (!mayAdd()) return;
-    addAll(send, [...event.dataTransfer.files], event.dataTransfer.getData("text"));
+    if (!mayAdd() || event.dataTransfer === null) return;
+    addAll([...event.dataTransfer.files], event.dataTransfer.getData("text"), {});
   });
+  subscribe(() => hide($("add"), !mayAdd()));
 }

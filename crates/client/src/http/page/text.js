@@ -1,83 +1,13 @@
-// Figures and names as text.
+// @ts-check
+// The strings of the page that are not in page.html.
 
-export const $ = (id) => document.getElementById(id);
+import { count, duration, number, rate } from "./format.js";
 
-export const KIB = 1024;
-
-export function size(bytes) {
-  const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
-  let unit = 0;
-  while (bytes >= 1000 && unit + 1 < units.length) {
-    bytes /= KIB;
-    unit += 1;
-  }
-  return `${unit === 0 || bytes >= 100 ? Math.round(bytes) : bytes.toFixed(1)} ${units[unit]}`;
-}
-
-export const rate = (bytes) => `${size(bytes)}/s`;
-
-// A rate in a table, where nothing is easier to skip than 0.
-export const speed = (bytes) => (bytes === 0 ? "–" : rate(bytes));
-
-export function duration(seconds) {
-  if (seconds === null) return "";
-  if (seconds < 120) return `${Math.ceil(seconds)} s`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 172800) return `${(seconds / 3600).toFixed(1)} h`;
-  return `${(seconds / 86400).toFixed(1)} days`;
-}
-
-// Only the whole is 100 %.
-export function percent(part, whole) {
-  if (whole === 0 || part >= whole) return "100 %";
-  return `${Math.min(99.9, (100 * part) / whole).toFixed(1)} %`;
-}
-
-// Sent bytes as a multiple of the content, as --seed-ratio counts them.
-export const ratio = (torrent) => torrent.uploaded_bytes / Math.max(torrent.total_bytes, 1);
-
-export const number = (n) => n.toLocaleString("en");
-
-export const count = (n, noun) => `${number(n)} ${noun}${n === 1 ? "" : "s"}`;
-
-// Names, clients and messages come from other people. Characters that control the order or place of text are replaced.
-export const plain = (text) =>
-  text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
-
-export const title = (torrent) => plain(torrent.name ?? torrent.torrent);
-
-// Nodes are changed only where their text changes, so that clicks, focus and selections last. Text never becomes markup.
-export function setText(node, text) {
-  if (node.textContent !== text) node.textContent = text;
-}
-
-// Shows a text, or hides its element if it is empty.
-export function notice(id, text) {
-  setText($(id), text);
-  if ($(id).hidden !== (text === "")) $(id).hidden = text === "";
-}
-
-// Returns an object that this page stored in the browser, or {} if there is none. Other pages of the same host, and older
-// versions of this page, store other values, and a browser can refuse the storage.
-export function stored(key) {
-  try {
-    const value = JSON.parse(localStorage.getItem(key));
-    return typeof value === "object" && value !== null ? value : {};
-  } catch {
-    return {};
-  }
-}
-
-export function store(key, value) {
-  try {
-    localStorage.setItem(key, JSON.stringify(value));
-  } catch {
-    // The choice lasts as long as the page.
-  }
-}
-
-// The state of a torrent: its name, the class of its colour, and its rank when torrents are sorted.
-const STATES = {
+/**
+ * The states of a torrent: name and class of the colour, in the order in which torrents are sorted.
+ * @type {Record<string, [string, string]>}
+ */
+export const STATES = {
   failed: ["Failed", "bad"],
   confirming: ["Question in terminal", "warn"],
   metadata: ["Fetching metadata", "busy"],
@@ -93,34 +23,149 @@ const STATES = {
   complete: ["Complete", "good"],
 };
 
-export function stateOf(torrent) {
-  const key =
-    torrent.activity === "ended" ? (torrent.complete ? "complete" : "incomplete")
-    : torrent.activity === "serving" && !torrent.complete ? "partial"
-    : torrent.activity;
-  const [name, kind] = STATES[key] ?? [key, "idle"];
-  return { key, name, kind, rank: Object.keys(STATES).indexOf(key) };
+/** @type {Record<string, [string, string]>} */
+export const TRACKER_STATES = {
+  unused: ["Not used yet", "idle"],
+  updating: ["Asking", "busy"],
+  working: ["Working", "good"],
+  failed: ["Failed", "bad"],
+};
+
+/** The columns of the list. */
+export const COLUMN_LABELS = {
+  name: "Name",
+  state: "State",
+  problem: "Problem",
+  done: "Done",
+  size: "Size",
+  down: "Down",
+  up: "Up",
+  ratio: "Ratio",
+  peers: "Peers",
+  left: "Left",
+  labels: "Labels",
+  category: "Category",
+  added: "Added",
+};
+
+/** @type {Record<string, { title: string, none: string }>} */
+export const GROUPS = {
+  state: { title: "State", none: "All" },
+  label: { title: "Labels", none: "Without label" },
+  category: { title: "Categories", none: "Without category" },
+  folder: { title: "Folders", none: "Folder not known" },
+  tracker: { title: "Trackers", none: "No tracker asked" },
+};
+
+/** Places of the sidebar that are no state of a torrent. @type {Record<string, string>} */
+export const EXTRA_STATES = { "": "All", active: "Active", error: "With an error", "tracker-error": "Tracker fails" };
+
+export const TEXT = {
+  givenOrder: "Given order",
+  connecting: "Connecting …",
+  noTorrents: "No torrents yet.",
+  noTorrentsAdd: "No torrents yet. Add .torrent files, magnet links, info-hashes or URLs with “Add torrents”, or drop files on the page.",
+  noMatch: "No torrent matches the search and the place chosen in the sidebar.",
+  readOnly: "Read only: log in to change something",
+  logIn: "Log in to see the torrents",
+  tokenHint: "Open the address that hashlane printed in the terminal, including the part after #. Or paste that address, or the token. hashlane daemon keeps its token in the file http-token of its state folder.",
+  wrongToken: "The token is wrong, or of an earlier start of the program. Open the address that is in the terminal now.",
+  wrongPassword: "The user name or the password is wrong.",
+  sessionEnded: "The session has ended, or is of an earlier start of the program. Log in again, or open the address that is in the terminal now.",
+  removed: "The chosen torrent was removed, or the program was started again without it.",
+  unknownTorrent: "The torrent in the address is not in this program.",
+  lost: "The connection was lost, or the program was killed. Trying again.",
+  full: "Too many pages are open: the program serves 32 at once. Close some, and reload this one.",
+  verifyHint: "Reads all content again, and marks wrong pieces on the map.",
+  noFiles: "No files are known yet.",
+  noFileMatches: "No file matches.",
+  noPeers: "No peer is connected.",
+  noTrackers: "The torrent has no trackers.",
+  notConnected: "The torrent is not connected: its trackers are shown while it runs.",
+  copied: "Copied.",
+  notCopied: "The browser refuses to copy. Select the text, and copy it by hand.",
+  noMagnet: "The info-hash is not known yet.",
+};
+
+/** @param {string} reason */
+export const requestRefused = (reason) => `The request was refused: ${reason}`;
+
+/** @param {string} reason */
+export const requestLost = (reason) => `The request did not arrive: ${reason}`;
+
+/** @param {string} reason */
+export const loginRefused = (reason) => `The login was refused: ${reason}`;
+
+/** @param {string} reason */
+export const pageRefused = (reason) => `The program refuses this page: ${reason}`;
+
+/** @param {Date} since */
+export const figuresOf = (since) => ` The figures are those of ${since.toLocaleTimeString()}.`;
+
+/**
+ * The totals of the header.
+ * @param {{ torrents: number, down: number, up: number, failed: number, trackers: number }} totals
+ */
+export const totals = ({ torrents, down, up }) => `${count(torrents, "torrent")}, ↓ ${rate(down)}, ↑ ${rate(up)}`;
+
+/** @param {number} n */
+export const failedTorrents = (n) => `${count(n, "torrent")} with an error`;
+
+/** @param {number} n */
+export const failedTrackers = (n) => `${count(n, "torrent")} with a failing tracker`;
+
+/**
+ * @param {number} shown
+ * @param {number} all
+ */
+export const shownOf = (shown, all) => `${number(shown)} of ${count(all, "torrent")}`;
+
+/** @param {number} n */
+export const selected = (n) => (n === 0 ? "" : `${number(n)} selected`);
+
+/**
+ * @param {number} peers
+ * @param {number} seeds
+ */
+export const peersAndSeeds = (peers, seeds) => `${count(peers, "peer")}, ${count(seeds, "seed")}`;
+
+/**
+ * The result or the problem of a torrent, in a sentence.
+ * @param {string} state
+ * @param {{ error: string, trusted: number, pieces: number }} torrent
+ */
+export function verdict(state, { error, trusted, pieces }) {
+  const verified = trusted === 0
+    ? "Complete and verified"
+    : `Complete, but ${number(trusted)} of ${count(pieces, "piece")} trusted, not verified`;
+  /** @type {Record<string, string>} */
+  const sentences = {
+    failed: `Failed: ${error}`,
+    absent: `Waiting for the content: ${error}`,
+    confirming: "Some pieces on the disk are wrong. Answer the question in the terminal to continue.",
+    partial: "Incomplete: only the pieces that are present and right are served. See the map of pieces.",
+    serving: trusted === 0
+      ? `${verified}: all wanted content is present and right. Serving to peers.`
+      : `${verified}. Serving to peers.`,
+    incomplete: "Ended. Some content is missing or wrong; see the map of pieces.",
+    complete: `${verified}. The torrent has ended; its content stays where it is.`,
+  };
+  return sentences[state] ?? "";
 }
 
-export const stateNames = Object.entries(STATES).map(([key, [name]]) => [key, name]);
-
-// How much of a torrent that is verified has been read, and of any other one how much is present.
-export function progressOf(torrent) {
-  return torrent.activity === "verifying"
-    ? [torrent.verified_bytes, torrent.total_bytes]
-    : [torrent.done_bytes, torrent.wanted_bytes];
+/**
+ * The final state of the program.
+ * @param {number} all
+ * @param {number} complete
+ * @param {boolean} isTrusted
+ */
+export function ended(all, complete, isTrusted) {
+  const result = isTrusted ? "complete, in part trusted, not verified" : "complete and verified";
+  const counted = all === 1
+    ? `The torrent is ${complete === 1 ? result : "not complete"}.`
+    : `${number(complete)} of ${count(all, "torrent")} are ${result}.`;
+  return `Hashlane has ended. ${counted} This page shows the final state.`;
 }
 
-export const isOver = (torrent) => torrent.activity === "ended" || torrent.activity === "failed";
-
-// The reason in the answer to a request that failed: problem details (RFC 9457), or the text of a proxy.
-export async function reasonOf(response) {
-  const text = await response.text();
-  let reason = text;
-  try {
-    reason = JSON.parse(text).detail ?? text;
-  } catch {
-    // The answer is no JSON.
-  }
-  return plain(reason).trim() || response.statusText;
-}
+/** @param {number} seconds */
+export const lastRates = (seconds) => `Rates of the last ${duration(seconds)}`;

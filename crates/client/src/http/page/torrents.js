@@ -1,146 +1,191 @@
-// The list of torrents: sorted, filtered, and updated in place.
+// @ts-check
+// What the page says about torrents: states, places in the sidebar, order. Without elements, so that tests need no browser.
 
-import { makeHead, setBar, setCells, setState, updateRows } from "./rows.js";
-import { $, count, duration, number, plain, progressOf, ratio, setText, size, speed, stateNames, stateOf, store, stored, title } from "./text.js";
+import { plain } from "./format.js";
+import { STATES } from "./text.js";
 
-// Minimum time between two changes of the order, in milliseconds: rows must not move away from under the pointer.
-const ORDER_INTERVAL = 2000;
+/** @typedef {import("./types.js").Torrent} Torrent */
+/** @typedef {import("./types.js").Facet} Facet */
+/** @typedef {import("./types.js").Sort} Sort */
 
-const share = (torrent) => {
+/** @param {Torrent} torrent */
+export const title = (torrent) => plain(torrent.name ?? torrent.torrent);
+
+/** @param {Torrent} torrent */
+export const isOver = (torrent) => torrent.activity === "ended" || torrent.activity === "failed";
+
+const STATE_KEYS = Object.keys(STATES);
+
+/**
+ * Returns the key of a state in `STATES`.
+ * @param {Torrent} torrent
+ */
+export function stateKey(torrent) {
+  if (torrent.activity === "ended") return torrent.complete ? "complete" : "incomplete";
+  if (torrent.activity === "serving" && !torrent.complete) return "partial";
+  return torrent.activity;
+}
+
+/** @param {Torrent} torrent */
+export function stateOf(torrent) {
+  const key = stateKey(torrent);
+  const [name, kind] = STATES[key] ?? [key, "idle"];
+  return { key, name, kind };
+}
+
+/**
+ * Returns how much of a torrent that is verified has been read, and of any other one how much is present.
+ * @param {Torrent} torrent
+ * @returns {[number, number]}
+ */
+export const progressOf = (torrent) => torrent.activity === "verifying"
+  ? [torrent.verified_bytes, torrent.total_bytes]
+  : [torrent.done_bytes, torrent.wanted_bytes];
+
+/**
+ * Sent bytes as a multiple of the content, as --seed-ratio counts them.
+ * @param {Torrent} torrent
+ */
+export const ratio = (torrent) => torrent.uploaded_bytes / Math.max(torrent.total_bytes, 1);
+
+/** @param {Torrent} torrent */
+export const failedTrackers = (torrent) => (torrent.announces ?? []).filter(({ error }) => error !== null);
+
+/**
+ * Returns why a torrent needs a person: it failed, its content is missing, or a tracker refuses it.
+ * @param {Torrent} torrent
+ */
+export function problemOf(torrent) {
+  if (torrent.error !== null) return plain(torrent.error);
+  const [failed] = isOver(torrent) ? [] : failedTrackers(torrent);
+  return failed === undefined ? "" : plain(`${failed.tracker}: ${failed.error}`);
+}
+
+/**
+ * Returns the folder of the content.
+ * @param {Torrent} torrent
+ */
+export const folderOf = (torrent) => torrent.content?.replace(/[/\\][^/\\]*$/, "") ?? "";
+
+/** @type {Record<string, (torrent: Torrent) => string[]>} */
+const VALUES = {
+  state: (torrent) => {
+    const values = ["", stateKey(torrent)];
+    if (torrent.down_bytes_per_second + torrent.up_bytes_per_second > 0) values.push("active");
+    if (torrent.error !== null) values.push("error");
+    if (!isOver(torrent) && failedTrackers(torrent).length > 0) values.push("tracker-error");
+    return values;
+  },
+  label: (torrent) => (torrent.labels.length === 0 ? [""] : torrent.labels),
+  category: (torrent) => [torrent.category ?? ""],
+  folder: (torrent) => [folderOf(torrent)],
+  tracker: (torrent) => {
+    const hosts = (torrent.announces ?? []).map(({ tracker }) => tracker);
+    return hosts.length === 0 ? [""] : [...new Set(hosts)];
+  },
+};
+
+/**
+ * Counts the torrents of each place in the sidebar.
+ * @param {Iterable<Torrent>} torrents
+ * @returns {Record<string, Map<string, number>>}
+ */
+export function countFacets(torrents) {
+  /** @type {Record<string, Map<string, number>>} */
+  const counts = Object.fromEntries(Object.keys(VALUES).map((group) => [group, new Map()]));
+  for (const torrent of torrents) {
+    for (const group in VALUES) {
+      const counted = counts[group];
+      for (const value of VALUES[group](torrent)) counted.set(value, (counted.get(value) ?? 0) + 1);
+    }
+  }
+  return counts;
+}
+
+/**
+ * Returns whether a torrent belongs to a place of the sidebar, and has the words of a search.
+ * @param {Torrent} torrent
+ * @param {Facet} facet
+ * @param {string} search
+ */
+export function matches(torrent, facet, search) {
+  if (!VALUES[facet.group](torrent).includes(facet.value)) return false;
+  const words = search.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  if (words.length === 0) return true;
+  const text = [title(torrent), torrent.torrent, torrent.info_hash ?? "", ...torrent.labels].join("\n").toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+/** @param {Torrent} torrent */
+function share(torrent) {
   const [part, whole] = progressOf(torrent);
   return whole === 0 ? 0 : part / whole;
+}
+
+/**
+ * The values by which torrents are sorted.
+ * @type {Record<string, (torrent: Torrent) => number | string>}
+ */
+export const SORT_KEYS = {
+  number: (t) => t.number,
+  name: (t) => title(t).toLowerCase(),
+  state: (t) => STATE_KEYS.indexOf(stateKey(t)),
+  done: share,
+  size: (t) => t.total_bytes,
+  down: (t) => t.down_bytes_per_second,
+  up: (t) => t.up_bytes_per_second,
+  ratio,
+  peers: (t) => t.peers,
+  left: (t) => t.seconds_left ?? Infinity,
+  problem: (t) => problemOf(t),
+  labels: (t) => t.labels.join("\n").toLowerCase(),
+  category: (t) => t.category ?? "",
+  added: (t) => t.added_at,
 };
 
-const COLUMNS = [
-  { label: "Name", key: "name", of: (t) => title(t).toLowerCase(), wide: true },
-  { label: "State", key: "state", of: (t) => stateOf(t).rank },
-  { label: "Done", key: "done", of: share, wide: true },
-  { label: "Size", key: "size", of: (t) => t.total_bytes, number: true },
-  { label: "Down", key: "down", of: (t) => t.down_bytes_per_second, number: true },
-  { label: "Up", key: "up", of: (t) => t.up_bytes_per_second, number: true },
-  { label: "Ratio", key: "ratio", of: ratio, number: true },
-  { label: "Peers", key: "peers", of: (t) => t.peers, number: true },
-  { label: "Left", key: "left", of: (t) => t.seconds_left ?? Infinity, number: true },
-];
-
-const { key: storedKey, isDescending } = stored("sort");
-const sort = {
-  key: COLUMNS.some(({ key }) => key === storedKey) ? storedKey : "number",
-  isDescending: isDescending === true,
-};
-let torrents = [];
-let chosen = null;
-let order = [];
-let ordered = 0;
-
-function compare(a, b) {
-  const of = COLUMNS.find(({ key }) => key === sort.key)?.of ?? ((torrent) => torrent.number);
-  const [left, right] = [of(a), of(b)];
-  const result = left < right ? -1 : left > right ? 1 : 0;
-  return (sort.isDescending ? -result : result) || a.number - b.number;
+/**
+ * Returns the numbers of torrents in their order.
+ * @param {Torrent[]} torrents
+ * @param {Sort} sort
+ */
+export function sortTorrents(torrents, { key, isDescending }) {
+  const of = SORT_KEYS[key] ?? SORT_KEYS.number;
+  const keyed = torrents.map((torrent) => ({ number: torrent.number, value: of(torrent) }));
+  const sign = isDescending ? -1 : 1;
+  keyed.sort((a, b) => (a.value < b.value ? -sign : a.value > b.value ? sign : a.number - b.number));
+  return keyed.map((one) => one.number);
 }
 
-function isShown(torrent) {
-  const [text, state] = [$("filter").value.trim().toLowerCase(), $("state-filter").value];
-  const fits = title(torrent).toLowerCase().includes(text) || torrent.torrent.toLowerCase().includes(text);
-  return fits && (state === "" || stateOf(torrent).key === state);
+/**
+ * Returns the magnet link of a torrent, or "" while its info-hashes are unknown.
+ * @param {Torrent} torrent
+ */
+export function magnetOf(torrent) {
+  const topics = [
+    torrent.info_hash_v1 !== null && `xt=urn:btih:${torrent.info_hash_v1}`,
+    torrent.info_hash_v2 !== null && `xt=urn:btmh:1220${torrent.info_hash_v2}`,
+  ].filter(Boolean);
+  if (topics.length === 0) return "";
+  return `magnet:?${[...topics, `dn=${encodeURIComponent(torrent.name ?? torrent.torrent)}`].join("&")}`;
 }
 
-function isBusy() {
-  const selection = document.getSelection();
-  const isSelecting = selection.type === "Range" && $("torrents").contains(selection.anchorNode);
-  return isSelecting || $("torrents").matches(":active");
-}
+/**
+ * Returns the name by which the address and requests know a torrent.
+ * @param {Torrent} torrent
+ */
+export const idOf = (torrent) => torrent.info_hash ?? String(torrent.number);
 
-function setOrder(isForced) {
-  const now = performance.now();
-  if (!isForced && (isBusy() || (order.length === torrents.length && now - ordered < ORDER_INTERVAL))) return;
-  ordered = now;
-  order = torrents.toSorted(compare).map((torrent) => torrent.number);
-}
-
-function showSort() {
-  for (const th of $("torrents").tHead.rows[0].cells) {
-    const direction = sort.isDescending ? "descending" : "ascending";
-    if (th.dataset.key === sort.key) th.setAttribute("aria-sort", direction);
-    else th.removeAttribute("aria-sort");
+/**
+ * Returns the torrent of a name in the address. One that has not ended comes first, as in the API.
+ * @param {Iterable<Torrent>} torrents
+ * @param {string} id
+ */
+export function findTorrent(torrents, id) {
+  /** @type {Torrent | undefined} */
+  let found;
+  for (const torrent of torrents) {
+    if (![torrent.info_hash_v1, torrent.info_hash_v2, String(torrent.number)].includes(id)) continue;
+    if (found === undefined || isOver(found)) found = torrent;
   }
-  $("sort").value = sort.key;
-  setText($("sort-direction"), sort.isDescending ? "↓" : "↑");
-  $("sort-direction").ariaLabel = sort.isDescending ? "Descending" : "Ascending";
-}
-
-function setSort(key, isDescending) {
-  Object.assign(sort, { key, isDescending });
-  store("sort", sort);
-  showSort();
-  show(true);
-}
-
-function updateRow(tr, torrent) {
-  const name = title(torrent);
-  if (tr.cells[0].firstElementChild === null) {
-    const button = document.createElement("button");
-    button.type = "button";
-    tr.cells[0].append(button);
-  }
-  const button = tr.cells[0].firstElementChild;
-  setText(button, name);
-  const current = String(torrent.number === chosen);
-  if (button.getAttribute("aria-pressed") !== current) button.setAttribute("aria-pressed", current);
-  tr.classList.toggle("chosen", torrent.number === chosen);
-  const hint = plain(torrent.error ?? name);
-  if (tr.title !== hint) tr.title = hint;
-  const { name: state, kind } = stateOf(torrent);
-  setState(tr.cells[1], state, kind);
-  setBar(tr.cells[2], `${name}: done`, ...progressOf(torrent));
-  setCells(tr, [
-    null,
-    null,
-    null,
-    size(torrent.total_bytes),
-    speed(torrent.down_bytes_per_second),
-    speed(torrent.up_bytes_per_second),
-    ratio(torrent).toFixed(2),
-    number(torrent.peers),
-    duration(torrent.seconds_left) || "–",
-  ]);
-}
-
-// Shows the list. A changed order, filter or choice takes effect at once if `isForced`.
-function show(isForced = false) {
-  setOrder(isForced);
-  const byNumber = new Map(torrents.map((torrent) => [torrent.number, torrent]));
-  const shown = order.map((n) => byNumber.get(n)).filter((torrent) => torrent && isShown(torrent));
-  updateRows($("torrents"), COLUMNS, shown, (torrent) => torrent.number, updateRow);
-  setText($("shown"), shown.length === torrents.length ? "" : `${number(shown.length)} of ${count(torrents.length, "torrent")}`);
-}
-
-export function showTorrents(all) {
-  torrents = all;
-  show();
-}
-
-export function showChosen(number) {
-  chosen = number;
-  show(true);
-}
-
-// Starts the list. `onChoose` gets the number of the torrent that the user chooses.
-export function startTorrents(onChoose) {
-  const choose = (key) => setSort(key, sort.key === key && !sort.isDescending);
-  makeHead($("torrents"), COLUMNS, choose);
-  $("sort").append(new Option("Given order", "number"));
-  for (const { label, key } of COLUMNS) $("sort").append(new Option(`By ${label.toLowerCase()}`, key));
-  for (const [key, name] of stateNames) $("state-filter").append(new Option(name, key));
-  showSort();
-  $("sort").addEventListener("change", () => setSort($("sort").value, sort.isDescending));
-  $("sort-direction").addEventListener("click", () => setSort(sort.key, !sort.isDescending));
-  for (const id of ["filter", "state-filter"]) $(id).addEventListener("input", () => show(true));
-  $("tools").addEventListener("submit", (event) => event.preventDefault());
-  $("torrents").addEventListener("click", (event) => {
-    const tr = event.target.closest("tbody tr");
-    // A selection of text is no choice.
-    if (tr && document.getSelection().type !== "Range") onChoose(Number(tr.dataset.key));
-  });
+  return found;
 }

@@ -1,0 +1,424 @@
+// @ts-check
+// The list of torrents. Only the rows in the window have elements: 5,000 torrents cost no more than 50.
+
+import { setBar, setState } from "./cells.js";
+import { $, button, field, hide, make, setAttribute, setText } from "./dom.js";
+import { duration, number, plain, size, speed, time } from "./format.js";
+import { store as keep, stored } from "./prefs.js";
+import { COLUMN_LABELS, TEXT, selected, shownOf } from "./text.js";
+import { SORT_KEYS, matches, problemOf, progressOf, ratio, sortTorrents, stateOf, title } from "./torrents.js";
+
+/** @typedef {import("./types.js").Torrent} Torrent */
+/** @typedef {import("./types.js").State} State */
+/** @typedef {import("./types.js").Store} Store */
+/** @typedef {keyof typeof COLUMN_LABELS} ColumnKey */
+
+// Minimum time between two changes of the order, in milliseconds: rows must not move away from under the pointer.
+const ORDER_INTERVAL = 2000;
+
+// Number of rows with elements above and below the window.
+const MARGIN = 3;
+
+const MIN_WIDTH = 48;
+const MAX_WIDTH = 900;
+
+/**
+ * A column: its width in pixels, whether it is shown at first, and what a cell shows. A cell whose figure is nothing is left
+ * out of the cards of phones.
+ * @typedef {{ width: number, isOff?: boolean, isNumber?: boolean, show: (cell: HTMLElement, torrent: Torrent) => void,
+ *   isNothing?: (torrent: Torrent) => boolean }} Column
+ */
+
+/** @param {(torrent: Torrent) => string} text @returns {Column["show"]} */
+const text = (text) => (cell, torrent) => setText(cell, text(torrent));
+
+/** @type {Record<ColumnKey, Column>} */
+const COLUMNS = {
+  name: { width: 230, show: text(title) },
+  state: {
+    width: 150,
+    show: (cell, torrent) => {
+      const { name, kind } = stateOf(torrent);
+      // A torrent whose tracker fails is not as well as it looks.
+      setState(cell, name, kind === "good" && problemOf(torrent) !== "" ? "warn" : kind);
+    },
+  },
+  problem: { width: 150, show: text(problemOf), isNothing: (t) => problemOf(t) === "" },
+  done: { width: 130, show: (cell, torrent) => setBar(cell, `${title(torrent)}: done`, ...progressOf(torrent)) },
+  size: { width: 76, isNumber: true, show: text((t) => size(t.total_bytes)), isNothing: (t) => t.total_bytes === 0 },
+  down: { width: 88, isNumber: true, show: text((t) => speed(t.down_bytes_per_second)), isNothing: (t) => t.down_bytes_per_second === 0 },
+  up: { width: 88, isNumber: true, show: text((t) => speed(t.up_bytes_per_second)), isNothing: (t) => t.up_bytes_per_second === 0 },
+  ratio: { width: 56, isNumber: true, show: text((t) => ratio(t).toFixed(2)), isNothing: (t) => t.uploaded_bytes === 0 },
+  peers: { width: 60, isNumber: true, show: text((t) => number(t.peers)), isNothing: (t) => t.peers === 0 },
+  left: { width: 68, isNumber: true, show: text((t) => duration(t.seconds_left) || "–"), isNothing: (t) => t.seconds_left === null },
+  labels: { width: 120, isOff: true, show: text((t) => t.labels.map(plain).join(", ")), isNothing: (t) => t.labels.length === 0 },
+  category: { width: 110, isOff: true, show: text((t) => plain(t.category ?? "")), isNothing: (t) => t.category === null },
+  added: { width: 160, isOff: true, show: text((t) => time(t.added_at)), isNothing: () => true },
+};
+
+const KEYS = /** @type {ColumnKey[]} */ (Object.keys(COLUMNS));
+
+/** @typedef {{ widths: Record<string, number>, shown: Record<string, boolean>, isDense: boolean }} Layout */
+
+/**
+ * Reads the layout that the browser kept, in which other pages of the same host may have written.
+ * @returns {Layout}
+ */
+export function readLayout() {
+  const { widths, shown, isDense } = stored("layout");
+  const valuesOf = (/** @type {unknown} */ value) => Object.entries(typeof value === "object" && value !== null ? value : {});
+  const isWidth = (/** @type {unknown} */ width) => typeof width === "number" && width >= MIN_WIDTH && width <= MAX_WIDTH;
+  return {
+    widths: Object.fromEntries(valuesOf(widths).filter(([, width]) => isWidth(width))),
+    shown: Object.fromEntries(valuesOf(shown).filter(([, is]) => typeof is === "boolean")),
+    isDense: isDense === true,
+  };
+}
+
+/** @returns {import("./types.js").Sort} */
+export function readSort() {
+  const { key, isDescending } = stored("sort");
+  return { key: typeof key === "string" && Object.hasOwn(SORT_KEYS, key) ? key : "number", isDescending: isDescending === true };
+}
+
+/**
+ * Starts the list. `onOpen` gets the torrent that a person opens.
+ * @param {Store} store
+ * @param {(torrent: Torrent) => void} onOpen
+ */
+export function startList(store, onOpen) {
+  const { state } = store;
+  const table = $("torrents", HTMLTableElement);
+  const [head, body] = [table.tHead?.rows[0], table.tBodies[0]];
+  if (head === undefined) throw new Error("#torrents: no head");
+  const scroller = $("rows");
+  const all = /** @type {HTMLInputElement} */ (head.querySelector("input"));
+  const layout = readLayout();
+  /** @type {number[]} */
+  let order = [];
+  let ordered = -Infinity;
+  let orderedBy = "";
+  /** The change of the order that waits. @type {number | undefined} */
+  let later;
+  let height = 0;
+  /** The row that the arrow keys moved to, and the one from which Shift selects. @type {number | null} */
+  let active = null;
+  /** @type {number | null} */
+  let anchor = null;
+  /** The elements of rows, by the numbers of their torrents. @type {Map<number, HTMLTableRowElement>} */
+  const rows = new Map();
+
+  const isShown = (/** @type {ColumnKey} */ key) => layout.shown[key] ?? !COLUMNS[key].isOff;
+
+  /** Gives all rows the columns of the layout. */
+  function layOut() {
+    const widths = KEYS.filter(isShown).map((key) => `${layout.widths[key] ?? COLUMNS[key].width}px`);
+    table.style.setProperty("--columns", `2.2rem ${widths.join(" ")} minmax(0, 1fr)`);
+    for (const [i, key] of KEYS.entries()) {
+      for (const row of [head, ...rows.values()]) /** @type {HTMLTableRowElement} */ (row).cells[i + 1].hidden = !isShown(key);
+    }
+    document.body.classList.toggle("dense", layout.isDense);
+    // The style sheet knows how high rows are, on phones too.
+    height = parseFloat(getComputedStyle(table).getPropertyValue("--row"));
+    keep("layout", layout);
+    show(true);
+  }
+
+  /** @param {number} key */
+  function makeRow(key) {
+    const check = make("input", { type: "checkbox", tabIndex: -1 });
+    const tr = make("tr", { role: "row" }, make("td", { role: "gridcell", className: "check" }, check));
+    tr.dataset.key = String(key);
+    for (const column of KEYS) {
+      const td = make("td", { role: "gridcell", className: COLUMNS[column].isNumber ? "number" : "", hidden: !isShown(column) });
+      td.dataset.column = column;
+      td.dataset.label = COLUMN_LABELS[column];
+      tr.append(td);
+    }
+    return tr;
+  }
+
+  /**
+   * @param {HTMLTableRowElement} tr
+   * @param {Torrent} torrent
+   * @param {number} position
+   */
+  function showRow(tr, torrent, position) {
+    const isSelected = state.selected.has(torrent.number);
+    const place = `translateY(${position * height}px)`;
+    if (tr.style.transform !== place) tr.style.transform = place;
+    setAttribute(tr, "aria-rowindex", String(position + 2));
+    setAttribute(tr, "aria-selected", String(isSelected));
+    const isChosen = torrent.number === state.chosen;
+    if (tr.classList.contains("chosen") !== isChosen) tr.classList.toggle("chosen", isChosen);
+    tr.tabIndex = torrent.number === active ? 0 : -1;
+    const check = /** @type {HTMLInputElement} */ (tr.cells[0].firstElementChild);
+    if (check.checked !== isSelected) check.checked = isSelected;
+    if (shownAs.get(tr) === torrent) return;
+    shownAs.set(tr, torrent);
+    setAttribute(check, "aria-label", `Select ${title(torrent)}`);
+    const hint = problemOf(torrent) || title(torrent);
+    if (tr.title !== hint) tr.title = hint;
+    KEYS.forEach((key, i) => {
+      const { show, isNothing } = COLUMNS[key];
+      const cell = tr.cells[i + 1];
+      show(cell, torrent);
+      cell.classList.toggle("nothing", isNothing?.(torrent) ?? false);
+    });
+  }
+
+  /** The torrents as rows show them: an unchanged torrent has the same object. @type {WeakMap<HTMLTableRowElement, Torrent>} */
+  const shownAs = new WeakMap();
+
+  function isBusy() {
+    const selection = document.getSelection();
+    return (selection?.type === "Range" && table.contains(selection.anchorNode)) || body.matches(":active");
+  }
+
+  /** @param {boolean} isForced */
+  function setOrder(isForced) {
+    const by = JSON.stringify([state.facet, state.search, state.sort, state.torrents.size]);
+    const now = performance.now();
+    if (!isForced && by === orderedBy && (isBusy() || now - ordered < ORDER_INTERVAL)) {
+      later ??= setTimeout(() => {
+        later = undefined;
+        show();
+      }, ORDER_INTERVAL);
+      return;
+    }
+    [ordered, orderedBy] = [now, by];
+    const listed = [...state.torrents.values()].filter((torrent) => matches(torrent, state.facet, state.search));
+    order = sortTorrents(listed, state.sort);
+    if (active === null || !order.includes(active)) active = order[0] ?? null;
+    showCounts();
+  }
+
+  function showCounts() {
+    const [n, total] = [order.length, state.torrents.size];
+    setText($("shown"), n === total ? "" : shownOf(n, total));
+    const isEmpty = n === 0 && state.connection.kind !== "connecting";
+    hide($("no-torrents"), !isEmpty);
+    const none = state.acceptsTorrents && state.session.change ? TEXT.noTorrentsAdd : TEXT.noTorrents;
+    setText($("no-torrents"), total === 0 ? none : TEXT.noMatch);
+    setAttribute(table, "aria-rowcount", String(n + 1));
+    body.style.height = `${n * height}px`;
+  }
+
+  /** Returns the element that follows in the place of this one. @param {ChildNode} node */
+  function moveToEnd(node) {
+    const next = node.nextSibling;
+    body.append(node);
+    return next;
+  }
+
+  /** Shows the rows in the window, and removes the others. */
+  function showRows() {
+    const [clip, place] = [scroller.getBoundingClientRect(), body.getBoundingClientRect()];
+    const [top, bottom] = [Math.max(clip.top, 0), Math.min(clip.bottom, innerHeight)];
+    const first = Math.max(0, Math.floor((top - place.top) / height) - MARGIN);
+    const end = Math.min(order.length, Math.ceil((bottom - place.top) / height) + MARGIN);
+    const visible = new Set(order.slice(first, Math.max(first, end)));
+    // The row with the focus stays, so that the focus is not lost.
+    const focused = document.activeElement?.closest("#torrents tbody tr");
+    for (const [key, tr] of rows) {
+      const isKept = visible.has(key) || (tr === focused && state.torrents.has(key) && order.includes(key));
+      if (isKept) continue;
+      tr.remove();
+      rows.delete(key);
+    }
+    let before = /** @type {ChildNode | null} */ (body.firstChild);
+    for (let position = first; position < end; position += 1) {
+      const key = order[position];
+      const torrent = state.torrents.get(key);
+      if (torrent === undefined) continue;
+      let tr = rows.get(key);
+      if (tr === undefined) rows.set(key, tr = makeRow(key));
+      showRow(tr, torrent, position);
+      // Elements are in the order of the list, as screen readers need it. One with the focus stays, and others move behind it.
+      if (tr === focused) while (before !== null && before !== tr) before = moveToEnd(before);
+      if (tr === before) before = tr.nextSibling;
+      else body.insertBefore(tr, before);
+    }
+  }
+
+  function showSelection() {
+    const n = state.selected.size;
+    setText($("selected"), selected(n));
+    const listed = order.filter((key) => state.selected.has(key)).length;
+    all.checked = listed > 0 && listed === order.length;
+    all.indeterminate = listed > 0 && listed < order.length;
+    all.disabled = order.length === 0;
+  }
+
+  function showSort() {
+    const { key, isDescending } = state.sort;
+    for (const th of /** @type {HTMLTableRowElement} */ (head).cells) {
+      const isSorted = th.dataset.key === key;
+      setAttribute(th, "aria-sort", isSorted ? (isDescending ? "descending" : "ascending") : null);
+    }
+    $("sort", HTMLSelectElement).value = key;
+    setText($("sort-direction"), isDescending ? "↓" : "↑");
+    setAttribute($("sort-direction"), "aria-label", isDescending ? "Descending" : "Ascending");
+  }
+
+  function show(isForced = false) {
+    setOrder(isForced);
+    showRows();
+    showSelection();
+    showSort();
+  }
+
+  /** @param {string} key @param {boolean} isDescending */
+  function setSort(key, isDescending) {
+    const sort = { key, isDescending };
+    keep("sort", sort);
+    store.set({ sort });
+  }
+
+  /** Selects the torrents from the anchor to this one. @param {number} key */
+  function extend(key) {
+    const [from, to] = [order.indexOf(anchor ?? key), order.indexOf(key)].sort((a, b) => a - b);
+    store.set({ selected: new Set(order.slice(Math.max(from, 0), to + 1)) });
+  }
+
+  /** @param {number} key */
+  function toggle(key) {
+    const selected = new Set(state.selected);
+    if (!selected.delete(key)) selected.add(key);
+    anchor = key;
+    store.set({ selected });
+  }
+
+  /** Selects a torrent, and opens it. @param {number} key */
+  function choose(key) {
+    anchor = key;
+    active = key;
+    store.set({ selected: new Set([key]) });
+    const torrent = state.torrents.get(key);
+    if (torrent !== undefined) onOpen(torrent);
+  }
+
+  /** Moves the focus to a row. @param {number} position */
+  function moveTo(position) {
+    active = order[Math.max(0, Math.min(order.length - 1, position))];
+    const at = order.indexOf(active);
+    const [clip, place] = [scroller.getBoundingClientRect(), body.getBoundingClientRect()];
+    const top = Math.max(clip.top, 0) + /** @type {HTMLTableRowElement} */ (head).offsetHeight;
+    const y = place.top + at * height;
+    const by = y < top ? y - top : Math.max(0, y + height - Math.min(clip.bottom, innerHeight));
+    (scroller.scrollHeight > scroller.clientHeight ? scroller : document.documentElement).scrollTop += by;
+    showRows();
+    rows.get(active)?.focus({ preventScroll: true });
+  }
+
+  /** @param {KeyboardEvent} event */
+  function onKey(event) {
+    const at = active === null ? -1 : order.indexOf(active);
+    const page = Math.max(1, Math.floor(scroller.clientHeight / height) - 2);
+    /** @type {Record<string, number>} */
+    const targets = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: order.length - 1 };
+    if (event.key in targets && order.length > 0) {
+      event.preventDefault();
+      if (event.shiftKey && anchor === null) anchor = active;
+      moveTo(targets[event.key]);
+      if (active === null) return;
+      if (event.shiftKey) extend(active);
+      else if (!event.ctrlKey && !event.metaKey) {
+        anchor = active;
+        store.set({ selected: new Set([active]) });
+      }
+    } else if (event.key === "Enter" && active !== null) {
+      event.preventDefault();
+      choose(active);
+    } else if (event.key === "a" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      store.set({ selected: new Set(order) });
+    }
+  }
+
+  /** @param {Event} event */
+  function keyOf(event) {
+    const tr = event.target instanceof Element ? event.target.closest("tr") : null;
+    return tr?.dataset.key === undefined ? null : Number(tr.dataset.key);
+  }
+
+  /** @param {MouseEvent} event */
+  function onClick(event) {
+    const key = keyOf(event);
+    // A selection of text is no choice.
+    if (key === null || (document.getSelection()?.type === "Range" && !event.shiftKey)) return;
+    active = key;
+    if (event.shiftKey) extend(key);
+    else if (event.ctrlKey || event.metaKey || (event.target instanceof Element && event.target.closest(".check") !== null)) toggle(key);
+    else choose(key);
+  }
+
+  /** Makes the head, whose cells sort, and change the width of their column. */
+  function makeHead() {
+    for (const key of KEYS) {
+      const sort = make("button", { type: "button", title: "Sort. Alt with the left or right arrow key changes the width." }, COLUMN_LABELS[key]);
+      const grip = make("span", { className: "grip", "aria-hidden": "true" });
+      const th = make("th", { role: "columnheader", scope: "col", className: COLUMNS[key].isNumber ? "number" : "" }, sort, grip);
+      th.dataset.key = key;
+      sort.addEventListener("click", () => setSort(key, state.sort.key === key && !state.sort.isDescending));
+      const setWidth = (/** @type {number} */ width) => {
+        layout.widths[key] = Math.round(Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, width)));
+        layOut();
+      };
+      sort.addEventListener("keydown", (event) => {
+        const step = event.altKey ? { ArrowLeft: -16, ArrowRight: 16 }[event.key] : undefined;
+        if (step === undefined) return;
+        event.preventDefault();
+        setWidth(th.offsetWidth + step);
+      });
+      grip.addEventListener("pointerdown", (event) => {
+        event.preventDefault();
+        grip.setPointerCapture(event.pointerId);
+        const [from, width] = [event.clientX, th.offsetWidth];
+        const move = (/** @type {PointerEvent} */ moved) => setWidth(width + moved.clientX - from);
+        grip.addEventListener("pointermove", move);
+        grip.addEventListener("lostpointercapture", () => grip.removeEventListener("pointermove", move), { once: true });
+      });
+      /** @type {HTMLTableRowElement} */ (head).append(th);
+    }
+  }
+
+  function makeChoices() {
+    $("sort").append(new Option(TEXT.givenOrder, "number"));
+    for (const key of KEYS) {
+      $("sort").append(new Option(`By ${COLUMN_LABELS[key].toLowerCase()}`, key));
+      const box = make("input", { type: "checkbox", checked: isShown(key), disabled: key === "name" });
+      box.addEventListener("change", () => {
+        layout.shown[key] = box.checked;
+        layOut();
+      });
+      $("column-choices").append(make("label", {}, box, ` ${COLUMN_LABELS[key]}`));
+    }
+    field("dense").checked = layout.isDense;
+    field("dense").addEventListener("change", () => {
+      layout.isDense = field("dense").checked;
+      layOut();
+    });
+  }
+
+  makeHead();
+  makeChoices();
+  store.set({ sort: readSort() });
+  const sort = $("sort", HTMLSelectElement);
+  sort.addEventListener("change", () => setSort(sort.value, state.sort.isDescending));
+  button("sort-direction").addEventListener("click", () => setSort(state.sort.key, !state.sort.isDescending));
+  field("search").addEventListener("input", () => store.set({ search: field("search").value }));
+  all.addEventListener("change", () => store.set({ selected: new Set(all.checked ? order : []) }));
+  body.addEventListener("click", onClick);
+  body.addEventListener("keydown", onKey);
+  // A context menu acts on the selection, which has the torrent below the pointer.
+  body.addEventListener("contextmenu", (event) => {
+    const key = keyOf(event);
+    if (key !== null && !state.selected.has(key)) store.set({ selected: new Set([key]) });
+  });
+  for (const target of [scroller, window]) target.addEventListener("scroll", showRows, { passive: true });
+  addEventListener("resize", layOut);
+  new ResizeObserver(showRows).observe(scroller);
+  layOut();
+  store.subscribe(() => show());
+}

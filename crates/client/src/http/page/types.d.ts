@@ -1,0 +1,164 @@
+// Types of the API (docs/reference/http.md) and of the store, for `tsc` alone: browsers do not load this file.
+
+export interface Announce {
+  tracker: string;
+  error: string | null;
+}
+
+export interface Torrent {
+  number: number;
+  torrent: string;
+  info_hash: string | null;
+  info_hash_v1: string | null;
+  info_hash_v2: string | null;
+  name: string | null;
+  content: string | null;
+  activity: string;
+  download: boolean;
+  complete: boolean;
+  error: string | null;
+  labels: string[];
+  category: string | null;
+  paused: boolean;
+  private: boolean;
+  max_down: number | null;
+  max_up: number | null;
+  serve: boolean;
+  seed_ratio: number | null;
+  seed_seconds: number | null;
+  added_at: number;
+  completed_at: number | null;
+  active_at: number | null;
+  downloading_seconds: number;
+  serving_seconds: number;
+  files: number;
+  piece_length: number;
+  pieces: number;
+  trusted_pieces: number;
+  total_bytes: number;
+  verified_bytes: number;
+  wanted_bytes: number;
+  done_bytes: number;
+  downloaded_bytes: number;
+  uploaded_bytes: number;
+  wasted_bytes: number;
+  down_bytes_per_second: number;
+  up_bytes_per_second: number;
+  peers: number;
+  seeds: number;
+  seconds_left: number | null;
+  announces: Announce[];
+}
+
+export interface Peer {
+  address: string;
+  client: string;
+  progress: number;
+  down_bytes_per_second: number;
+  up_bytes_per_second: number;
+  downloaded_bytes: number;
+  uploaded_bytes: number;
+  encrypted: boolean;
+  utp: boolean;
+  outgoing: boolean;
+  web_seed: boolean;
+}
+
+export interface RateHistory {
+  interval_seconds: number;
+  down: number[];
+  up: number[];
+}
+
+export interface Detail extends Torrent {
+  have: string;
+  wrong: string;
+  rate_history: RateHistory;
+  peer_list: Peer[];
+}
+
+export interface File {
+  number: number;
+  path: string;
+  length_bytes: number;
+  done_bytes: number | null;
+  priority: string;
+  wrong_pieces: number;
+}
+
+export interface FileAnswer {
+  total: number;
+  changeable: boolean;
+  files: File[];
+}
+
+export interface Tracker {
+  url: string;
+  tier: number;
+  state: string;
+  message: string;
+  failures: number;
+  seeds: number | null;
+  leeches: number | null;
+  next_seconds: number | null;
+}
+
+export interface StreamEvent {
+  full: boolean;
+  changed: (Partial<Torrent> & { number: number })[];
+  removed: number[];
+  max_down?: number | null;
+  max_up?: number | null;
+  accepts_torrents?: boolean;
+  detail?: Detail;
+}
+
+export interface Session {
+  read: boolean;
+  change: boolean;
+  csrf_token: string | null;
+  token_login: boolean;
+  password_login: boolean;
+}
+
+/** The connection to the program: how it is, and when the last event came. */
+export interface Connection {
+  kind: "connecting" | "open" | "lost" | "full" | "refused" | "ended";
+  reason: string;
+  since: Date | null;
+}
+
+/** A place of the sidebar: the kind of a group and one of its values. */
+export interface Facet {
+  group: string;
+  value: string;
+}
+
+export interface Sort {
+  key: string;
+  isDescending: boolean;
+}
+
+export interface State {
+  session: Session;
+  connection: Connection;
+  torrents: Map<number, Torrent>;
+  limits: { max_down: number | null; max_up: number | null };
+  acceptsTorrents: boolean;
+  /** The place of the sidebar whose torrents are listed. */
+  facet: Facet;
+  search: string;
+  sort: Sort;
+  /** The numbers of the torrents on which commands act. */
+  selected: Set<number>;
+  /** The number of the torrent in the pane. */
+  chosen: number | null;
+  detail: Detail | null;
+  tab: string;
+}
+
+export interface Store {
+  readonly state: State;
+  set(changes: Partial<State>): void;
+  subscribe(listener: (state: State) => void): void;
+}

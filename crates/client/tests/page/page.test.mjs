@@ -1,0 +1,177 @@
+// @ts-check
+// Tests of the page that need no browser, for `node --test`.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { linksOf, problemOf as problemOfLines } from "../../src/http/page/add.js";
+import { bytesOf, kibOf } from "../../src/http/page/commands.js";
+import { foldersOf } from "../../src/http/page/files.js";
+import { duration, percent, plain, size } from "../../src/http/page/format.js";
+import { lossOf } from "../../src/http/page/header.js";
+import { bitsOf, cellsOf, describe } from "../../src/http/page/map.js";
+import { decode, filesOf } from "../../src/http/page/metainfo.js";
+import { isRoute, readRoute } from "../../src/http/page/route.js";
+import { placesOf } from "../../src/http/page/sidebar.js";
+import { changesOf, emptyState, makeStore } from "../../src/http/page/store.js";
+import { countFacets, findTorrent, magnetOf, matches, problemOf, sortTorrents, stateOf } from "../../src/http/page/torrents.js";
+import { torrent } from "./torrent.mjs";
+
+const ALL = { group: "state", value: "" };
+
+test("figures", () => {
+  assert.equal(size(999), "999 bytes");
+  assert.equal(size(1000), "1.0 KiB");
+  assert.equal(size(123 * 1024), "123 KiB");
+  assert.equal(percent(9999, 10000), "99.9 %");
+  assert.equal(percent(1, 1), "100 %");
+  assert.equal(duration(null), "");
+  assert.equal(duration(7200), "2.0 h");
+  assert.equal(plain("a\u202eb\u0000"), "a\ufffdb\ufffd");
+});
+
+test("an event changes what it names, and nothing else", () => {
+  const state = emptyState();
+  const [first, second] = [torrent(0), torrent(1)];
+  Object.assign(state, changesOf(state, { full: true, changed: [second, first], removed: [], accepts_torrents: true, max_up: 7 }));
+  assert.deepEqual([...state.torrents.keys()], [0, 1]);
+  assert.deepEqual(state.limits, { max_down: null, max_up: 7 });
+  assert.equal(state.acceptsTorrents, true);
+  state.selected = new Set([0, 1]);
+  Object.assign(state, changesOf(state, { full: false, changed: [{ number: 0, peers: 3 }], removed: [1] }));
+  assert.deepEqual([...state.torrents.values()], [{ ...first, peers: 3 }]);
+  assert.deepEqual([...state.selected], [0]);
+  assert.equal(state.acceptsTorrents, true);
+  // The detail of a torrent that is not chosen any more does not replace that of another one.
+  const detail = { ...first, have: "", wrong: "", rate_history: { interval_seconds: 2, down: [], up: [] }, peer_list: [] };
+  const event = { full: false, changed: [], removed: [], detail };
+  assert.equal(changesOf(state, event).detail, undefined);
+  assert.equal(changesOf({ ...state, chosen: 0 }, event).detail, detail);
+});
+
+test("listeners of a store are called once after several changes", async () => {
+  const store = makeStore(emptyState());
+  let calls = 0;
+  store.subscribe(({ search, chosen }) => {
+    calls += 1;
+    assert.deepEqual([search, chosen], ["a", 4]);
+  });
+  store.set({ search: "a" });
+  store.set({ chosen: 4 });
+  assert.equal(calls, 0);
+  await Promise.resolve();
+  assert.equal(calls, 1);
+});
+
+test("states and problems", () => {
+  assert.equal(stateOf(torrent(0)).name, "Seeding");
+  assert.equal(stateOf(torrent(0, { complete: false })).name, "Seeding, incomplete");
+  assert.equal(stateOf(torrent(0, { activity: "ended", complete: false })).name, "Ended, incomplete");
+  const refused = [{ tracker: "one.example", error: "no\u202e" }, { tracker: "two.example", error: null }];
+  assert.equal(problemOf(torrent(0, { announces: refused })), "one.example: no\ufffd");
+  assert.equal(problemOf(torrent(0, { announces: refused, activity: "ended" })), "");
+  assert.equal(problemOf(torrent(0, { announces: refused, error: "gone" })), "gone");
+});
+
+test("the sidebar counts each torrent in its places", () => {
+  const announces = [{ tracker: "one.example", error: "no" }];
+  const torrents = [
+    torrent(0, { labels: ["a", "b"], announces }),
+    torrent(1, { activity: "failed", error: "gone", complete: false, announces }),
+    torrent(2, { labels: ["a"], up_bytes_per_second: 1, content: null }),
+  ];
+  const counts = countFacets(torrents);
+  assert.deepEqual(Object.fromEntries(counts.state), { "": 3, serving: 2, failed: 1, active: 1, error: 1, "tracker-error": 1 });
+  assert.deepEqual(Object.fromEntries(counts.label), { a: 2, b: 1, "": 1 });
+  assert.deepEqual(Object.fromEntries(counts.folder), { "/srv": 2, "": 1 });
+  assert.deepEqual(Object.fromEntries(counts.tracker), { "one.example": 2, "": 1 });
+  const shown = torrents.filter((one) => matches(one, { group: "state", value: "tracker-error" }, ""));
+  assert.deepEqual(shown, [torrents[0]]);
+  // Categories that no torrent has are no group, and a chosen place stays without torrents.
+  assert.deepEqual(placesOf("category", counts.category, ALL), []);
+  const chosen = placesOf("label", counts.label, { group: "label", value: "gone" });
+  assert.deepEqual(chosen.map(({ value }) => value), ["a", "b", "gone", ""]);
+});
+
+test("a search finds all words in any order", () => {
+  const one = torrent(0, { name: "Open map of the Alps", labels: ["Europe"], info_hash: "abcd" });
+  for (const text of ["", "alps OPEN", "europe map", "abcd"]) assert.equal(matches(one, ALL, text), true, text);
+  for (const text of ["alpz", "open sea"]) assert.equal(matches(one, ALL, text), false, text);
+});
+
+test("torrents with the same value keep the given order", () => {
+  const torrents = [torrent(2, { peers: 1 }), torrent(0, { peers: 5 }), torrent(1, { peers: 1 })];
+  assert.deepEqual(sortTorrents(torrents, { key: "peers", isDescending: false }), [1, 2, 0]);
+  assert.deepEqual(sortTorrents(torrents, { key: "peers", isDescending: true }), [0, 1, 2]);
+  assert.deepEqual(sortTorrents(torrents, { key: "other", isDescending: false }), [0, 1, 2]);
+});
+
+test("addresses and links of torrents", () => {
+  assert.deepEqual(readRoute("#/torrent/abcd/files"), { id: "abcd", tab: "files" });
+  assert.deepEqual(readRoute("#/torrent/7/other"), { id: "7", tab: "overview" });
+  for (const other of ["", "#", "#secret", "#/torrent/", "#/other/abcd"]) assert.equal(readRoute(other), null, other);
+  assert.deepEqual(["", "#", "#/torrent/aa", "#secret"].map(isRoute), [true, true, true, false]);
+  const [ended, running] = [torrent(0, { info_hash_v1: "aa", activity: "ended" }), torrent(1, { info_hash_v1: "aa", info_hash_v2: "bb", name: "a & b" })];
+  assert.equal(findTorrent([ended, running], "aa"), running);
+  assert.equal(findTorrent([ended, running], "0"), ended);
+  assert.equal(findTorrent([ended, running], "cc"), undefined);
+  assert.equal(magnetOf(running), "magnet:?xt=urn:btih:aa&xt=urn:btmh:1220bb&dn=a%20%26%20b");
+  assert.equal(magnetOf(torrent(0)), "");
+});
+
+test("lines that are no links are named", () => {
+  const [v1, v2] = ["0123456789abcdef0123456789abcdef01234567", "0123456789abcdef".repeat(4)];
+  const links = ["magnet:?xt=urn:btih:aa", v1, v2, "https://site.example/a.torrent"];
+  const others = ["two words", "magnet:?xt=urn:btih:aa two", `${v1}0`, "ftp://site.example/a.torrent", "javascript:alert(1)"];
+  assert.deepEqual(linksOf(` ${[...links, ...others].join(" \r\n\n")}`), { links, others });
+  assert.equal(problemOfLines([]), "");
+  assert.equal(problemOfLines(["a\u202e"]), "a\ufffd: no magnet link, info-hash or URL");
+  assert.equal(problemOfLines(Array(25).fill("a")).split("\n").at(-1), "and 5 other lines");
+});
+
+test("limits in KiB/s", () => {
+  assert.deepEqual([kibOf(null), kibOf(1), kibOf(2048)], ["", "1", "2"]);
+  assert.deepEqual([bytesOf(""), bytesOf("0"), bytesOf("-1"), bytesOf("1.5"), bytesOf("x")], [null, null, null, 1536, null]);
+});
+
+test("the map of pieces", () => {
+  const bits = bitsOf("gAE=");
+  assert.deepEqual([0, 1, 15, 16].map(bits), [true, false, true, false]);
+  // Pieces 0 to 4 are present, 6 and 7 are wrong.
+  const detail = { ...torrent(0, { complete: false }), have: "+AA=", wrong: "AwA=", rate_history: { interval_seconds: 2, down: [], up: [] }, peer_list: [] };
+  const state = cellsOf(detail, 5);
+  assert.deepEqual(state.cells.map(({ present, wrong }) => [present, wrong]), [[2, 0], [2, 0], [1, 0], [0, 2], [0, 0]]);
+  assert.equal(describe(state, detail), "Pieces: 5 of 10 present, 2 wrong (6 to 7)");
+  const verifying = { ...detail, have: "", wrong: "", activity: "verifying", verified_bytes: 81920 };
+  assert.equal(cellsOf(verifying, 5).read, 5);
+  assert.equal(describe(cellsOf(verifying, 5), verifying), "Pieces: 50.0 % of the content read by the verification");
+});
+
+test("the files of a .torrent file", () => {
+  const file = (/** @type {string} */ path, /** @type {number} */ length, attr = "") => `d${attr}6:lengthi${length}e4:pathl${path}ee`;
+  const v1 = `d4:infod5:filesl${file("1:a5:b.txt", 5)}${file("4:.pad1:3", 3, "4:attr1:p")}${file("1:c", 7)}e4:name1:nee`;
+  assert.deepEqual(filesOf(v1), [{ path: "a/b.txt", length: 5 }, { path: "c", length: 7 }]);
+  const v2 = "d4:infod9:file treed1:ad1:bd0:d6:lengthi5eeee1:cd0:d6:lengthi7eeee4:name1:nee";
+  assert.deepEqual(filesOf(v2), [{ path: "a/b", length: 5 }, { path: "c", length: 7 }]);
+  assert.deepEqual(filesOf("d4:infod6:lengthi9e4:name2:\u00c3\u00a9ee"), [{ path: "é", length: 9 }]);
+  for (const invalid of ["", "d", "i", "l".repeat(100_000), "9999999:a", "d4:infoi1ee", "d4:infod5:filesi1eee", "-1:", "i1x2e"]) {
+    assert.deepEqual(filesOf(invalid), [], invalid.slice(0, 20));
+  }
+  for (const invalid of ["d1:ae", "l".repeat(100_000)]) assert.throws(() => decode(invalid), /not a bencoded value/);
+});
+
+test("folders have the files below them", () => {
+  const file = (/** @type {number} */ number, /** @type {string} */ path) => ({ number, path, length_bytes: 1, done_bytes: 0, priority: "normal", wrong_pieces: 0 });
+  const folders = foldersOf([file(0, "a/b/c"), file(1, "a/d"), file(2, "e")]);
+  assert.deepEqual([...folders].map(([name, files]) => [name, files.map(({ number }) => number)]), [["a", [0, 1]], ["a/b", [0]]]);
+});
+
+test("states of the connection are different sentences", () => {
+  const of = (/** @type {import("../../src/http/page/types.js").Connection["kind"]} */ kind) =>
+    lossOf({ ...emptyState(), connection: { kind, reason: "no", since: null } });
+  assert.equal(of("open"), "");
+  assert.equal(of("ended"), "");
+  assert.match(of("lost"), /connection was lost/);
+  assert.match(of("full"), /^Too many pages/);
+  assert.equal(of("refused"), "The program refuses this page: no");
+});
