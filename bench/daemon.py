@@ -40,10 +40,10 @@ class Daemon:
 
     def __init__(self, program: Path, folder: Path, *options: str) -> None:
         """Start it."""
-        self.ctl = [str(program), "ctl", "--json", "--state", str(folder / "state")]
+        self.ctl = [str(program), "ctl", "--json", "--state-dir", str(folder / "state")]
         net = program.with_name(program.name + "-net")
         offline = ["--bind", "127.0.0.1", "--port", "0", "--no-dht", "--no-discovery", "--quiet"]
-        state = ["daemon", "--state", str(folder / "state"), "--dir", str(folder / "content")]
+        state = ["daemon", "--state-dir", str(folder / "state"), "--dir", str(folder / "content")]
         self.started = time.monotonic()
         self.process = subprocess.Popen([net, *state, *offline, *options])
 

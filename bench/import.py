@@ -93,8 +93,8 @@ def main() -> None:
             shutil.rmtree(state, ignore_errors=True)
             for name, arguments, counted in (
                 ("--dry-run", ["--dry-run"], "new"),
-                ("--state, new folder", ["--state", str(state)], "new"),
-                ("--state, all present", ["--state", str(state)], "present"),
+                ("--state-dir, new folder", ["--state-dir", str(state)], "new"),
+                ("--state-dir, all present", ["--state-dir", str(state)], "present"),
             ):
                 argv = [*command, *arguments]
                 ended = run(Command(argv, Path(scratch), lambda _: None, {}, name))

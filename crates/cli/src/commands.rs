@@ -168,9 +168,9 @@ impl Cli {
             Some("daemon") => Self::of_configurable(env, "daemon", Command::Daemon),
             Some("magnet") => Self::of_configurable(env, "magnet", Command::Magnet),
             Some("recover") => Self::of_configurable(env, "recover", Command::Recover),
-            Some("show") => Self::of_one(env, "show", Command::Show),
-            Some("edit") => Self::of_one(env, "edit", Command::Edit),
-            Some("kernels") => Self::of_one(env, "kernels", Command::Kernels),
+            Some("show") => Self::of_one(&env.args, "show", Command::Show),
+            Some("edit") => Self::of_one(&edit::respelled(&env.args), "edit", Command::Edit),
+            Some("kernels") => Self::of_one(&env.args, "kernels", Command::Kernels),
             _ => Self::of_any(env).map_err(UsageError::Arguments),
         }
     }
@@ -208,13 +208,13 @@ impl Cli {
 
     /// Parses the arguments of the command with this name.
     fn of_one<A: Args>(
-        env: &Env,
+        args: &[OsString],
         name: &'static str,
         command: fn(A) -> Command,
     ) -> Result<Self, UsageError> {
         let mut definition = configured::program(A::augment_args(clap::Command::new(name)));
         let parsed = definition
-            .try_get_matches_from_mut(&env.args)
+            .try_get_matches_from_mut(args)
             .and_then(|matches| Self::of_matches(&mut definition, matches, command));
         parsed.map_err(UsageError::Arguments)
     }
@@ -362,13 +362,13 @@ mod tests {
             "show a.torrent b.torrent",
             "magnet -h",
             "magnet a.torrent",
-            "edit -p a.torrent",
+            "edit -p=x a.torrent",
             "edit a.torrent",
             "import deluge folder --dry-run",
             "recover",
             "recover --case kept 1Lbcfr7sAHTD9CgdQo3HTM",
             "recover --max-time soon 1Lbcfr7sAHTD9CgdQo3HTM",
-            "get a.torrent -o there",
+            "get a.torrent -d there",
             "get",
             "seed a.torrent --log-level debug",
             "kernels --json",
@@ -383,6 +383,66 @@ mod tests {
             };
             let all = Cli::try_parse_from(&env.args).map_err(UsageError::Arguments);
             assert_eq!(text(Cli::of_args(&env)), text(all), "{line}");
+        }
+    }
+
+    /// Each earlier spelling is accepted and hidden. `tests/program/earlier.rs` compares the others.
+    #[test]
+    fn earlier_spellings_parse_as_the_names_of_today() {
+        for (earlier, now) in [
+            ("get a --select *.pdf", "get a --include *.pdf"),
+            ("get a --overwrite", "get a --force"),
+            ("get a -o there", "get a -d there"),
+            ("get a --output there", "get a --dir there"),
+            ("get --watch in", "get --watch-dir in"),
+            ("seed --watch in", "seed --watch-dir in"),
+            ("daemon --state s", "daemon --state-dir s"),
+            ("ctl list --state s", "ctl list --state-dir s"),
+            ("import deluge f --state s", "import deluge f --state-dir s"),
+            ("create a --links follow", "create a --links follow-inside"),
+            ("sum a --links follow", "sum a --links follow-outside"),
+        ] {
+            let [earlier, now] = [earlier, now].map(|line| {
+                let args = std::iter::once("hashlane").chain(line.split(' '));
+                format!("{:?}", Cli::try_parse_from(args).unwrap())
+            });
+            assert_eq!(earlier, now);
+        }
+        let hidden = [
+            "--select ",
+            "--select-only",
+            "--overwrite",
+            "--output <DIR>",
+            "--watch ",
+            "--state ",
+            "--yes",
+            "[aliases: --",
+        ];
+        for name in ["get", "seed", "daemon", "ctl", "import", "edit", "magnet"] {
+            let mut program = Cli::command();
+            let command = program.find_subcommand_mut(name).unwrap();
+            let help = command.render_long_help().to_string();
+            for text in hidden {
+                assert!(!help.contains(text), "{name}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn web_seeds_are_chosen_by_either_spelling() {
+        for (line, expected) in [
+            ("get a", None),
+            ("get a --web-seeds", Some(true)),
+            ("get a --web-seeds=0", Some(false)),
+            ("get a --no-web-seeds", Some(false)),
+            ("get a --no-web-seeds --web-seeds", Some(true)),
+            ("get a --web-seeds --no-web-seeds", Some(false)),
+        ] {
+            let args = std::iter::once("hashlane").chain(line.split(' '));
+            let Command::Get(get) = Cli::try_parse_from(args).unwrap().command else {
+                panic!("{line}");
+            };
+            assert_eq!(get.client.network.web_seeds(), expected, "{line}");
         }
     }
 

@@ -70,6 +70,14 @@ impl Globs {
         self.patterns.is_empty()
     }
 
+    /// Returns `true` if a pattern matches `path`, which is relative to the top folder, or a folder that contains it.
+    pub fn is_match_or_inside(&self, path: impl AsRef<Path>) -> bool {
+        // The last ancestor is the top folder, which has no name.
+        let paths = path.as_ref().ancestors();
+        let mut paths = paths.filter(|path| path.file_name().is_some());
+        paths.any(|path| self.is_match(path))
+    }
+
     /// Returns `true` if a pattern matches the whole of `path`, which is relative to the top
     /// folder.
     pub fn is_match(&self, path: impl AsRef<Path>) -> bool {

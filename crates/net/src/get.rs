@@ -13,6 +13,7 @@ use hashlane_client::{
 use hashlane_cli::options::globs;
 use hashlane_cli::output::text::{Escaped, Grouped, count};
 use hashlane_cli::{Env, Exit, Get, links, torrent_file};
+use hashlane_files::Globs;
 
 use crate::Run;
 use crate::again;
@@ -68,11 +69,11 @@ impl DownloadGoal for Get {
         let is_seeded = self.seed || limits.ratio.is_some() || limits.time.is_some();
         Ok(Download {
             folder: env.resolve(&self.output),
-            selection: globs(hashlane_files::Globs::default(), "--select", &self.select)?,
+            selection: globs(Globs::ignoring_case(), "--include", &self.includes)?,
             sequential: self.sequential,
-            existing: if self.confirm {
+            existing: if self.confirm == Some(true) {
                 Existing::Confirm
-            } else if self.overwrite {
+            } else if self.force {
                 Existing::Overwrite
             } else {
                 Existing::Resume

@@ -21,10 +21,10 @@ pub(crate) trait SessionSettings {
 impl SessionSettings for Network {
     fn settings(&self, env: &Env, event_detail: EventDetail) -> anyhow::Result<Settings> {
         Ok(Settings {
-            web_seeds: match (self.web_seeds, self.no_web_seeds) {
-                (true, _) => WebSeeds::Used,
-                (_, true) => WebSeeds::Unused,
-                _ => WebSeeds::default(),
+            web_seeds: match self.web_seeds() {
+                Some(true) => WebSeeds::Used,
+                Some(false) => WebSeeds::Unused,
+                None => WebSeeds::default(),
             },
             max_down: self.max_down,
             max_up: self.max_up,

@@ -92,7 +92,7 @@ impl Rescue {
         };
         let cause = handover.cause.clone();
         if self.cancel.is_cancelled() {
-            return format!("{REASON} because of {cause} (--no-web-seeds)");
+            return format!("{REASON} because of {cause} (--web-seeds=0)");
         }
         handover.has_failed = self.has_failed.load(Ordering::SeqCst);
         match again::execute(&self.args, &handover) {

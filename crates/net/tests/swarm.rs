@@ -294,14 +294,14 @@ fn only_selected_files_are_downloaded() {
         let torrent = content.torrent("tree", version);
         let seed = Peer::seed(&[&torrent], content.path());
         let folder = tempfile::tempdir().unwrap();
-        let ended = get(&[&torrent], folder.path(), &seed, &["--select", "b.bin"]);
+        let ended = get(&[&torrent], folder.path(), &seed, &["--include", "b.bin"]);
         assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
         let of = |name: &str| folder.path().join("tree").join(name);
         let whole = fs::read(content.path().join("tree/sub/b.bin")).unwrap();
         assert!(fs::read(of("sub/b.bin")).unwrap() == whole, "{version}");
         // In version 1, the files share a piece.
         assert_eq!(of("a.bin").exists(), version == "v1", "{version}");
-        let ended = get(&[&torrent], folder.path(), &seed, &["--select", "c.bin"]);
+        let ended = get(&[&torrent], folder.path(), &seed, &["--include", "c.bin"]);
         ended.assert_failed("the selection matches no file of the torrent");
     }
 }
@@ -314,7 +314,7 @@ fn links_and_folder_patterns_select_files() {
     let seed = Peer::seed(&[&torrent], content.path());
     // The third file is sub/b.bin.
     let link = content.magnet(&torrent) + "&so=2";
-    let cases: [(&Path, &[&str]); 2] = [(link.as_ref(), &[]), (&torrent, &["--select", "sub"])];
+    let cases: [(&Path, &[&str]); 2] = [(link.as_ref(), &[]), (&torrent, &["--include", "sub"])];
     for (given, options) in cases {
         let folder = tempfile::tempdir().unwrap();
         let ended = get(&[given], folder.path(), &seed, options);

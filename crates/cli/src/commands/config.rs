@@ -133,7 +133,10 @@ impl ShowConfig {
             bail!("{}: the arguments are invalid", command.name);
         };
         let options = options_of(definition).into_iter();
-        let mut shown: Vec<Shown> = options.map(|arg| shown(arg, matches, &line)).collect();
+        // Spellings of earlier versions are listed only where they are used.
+        let options = options.map(|arg| (arg.is_hide_set(), shown(arg, matches, &line)));
+        let options = options.filter(|(is_hidden, shown)| !is_hidden || !shown.source.is_default());
+        let mut shown: Vec<Shown> = options.map(|(_, shown)| shown).collect();
         shown.extend(proxy_variable(definition, env));
         shown.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(shown)

@@ -36,7 +36,7 @@ Exit status:
 #[command(after_help = EXIT_STATUS, subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Ctl {
     /// State folder of the daemon [default: `$XDG_STATE_HOME/hashlane/daemon`, by default in `~/.local/state`]
-    #[arg(long, value_name = "DIR", global = true)]
+    #[arg(long = "state-dir", alias = "state", value_name = "DIR", global = true)]
     state: Option<PathBuf>,
 
     /// Print JSON lines; docs/reference/json.md describes them
@@ -482,6 +482,7 @@ pub(super) fn configured_state(env: &Env, all: &[Configurable]) -> anyhow::Resul
     #[derive(Default, Deserialize)]
     #[serde(default)]
     struct Daemon {
+        #[serde(rename = "state-dir", alias = "state")]
         state: Option<FilePath>,
     }
     let daemon: Daemon = configured::load(env, None, all)?.table("daemon")?;
@@ -497,7 +498,7 @@ pub fn state_folder(env: &Env, given: Option<&Path>) -> anyhow::Result<PathBuf> 
         env.resolve(given)
     } else {
         let state = env.state.as_ref();
-        let none = "neither XDG_STATE_HOME nor HOME is an absolute path: use --state";
+        let none = "neither XDG_STATE_HOME nor HOME is an absolute path: use --state-dir";
         state.context(none)?.join("daemon")
     };
     Ok(std::path::absolute(folder)?)

@@ -1,6 +1,7 @@
 //! `hashlane edit`: changes metadata outside the info dictionary, and three fields inside it.
 
 mod difference;
+mod earlier;
 mod options;
 
 use std::fs::File;
@@ -12,13 +13,14 @@ use hashlane_metainfo::{InfoHashes, Torrent, masked_text};
 use serde::Serialize;
 
 use crate::new_file::{self, Overwrite};
-use crate::options::{Force, Json, Secrets};
+use crate::options::{Force, Json, Secrets, Switch as _};
 use crate::output::json_lines;
 use crate::output::text::{Palette, Shown, Styled};
 use crate::torrent_file::is_stream;
 use crate::{Env, Exit, links, torrent_file};
 
 use difference::Change;
+pub(super) use earlier::respelled;
 use options::Changes;
 
 const EXIT_STATUS: &str = "\
@@ -53,8 +55,12 @@ pub(crate) struct Edit {
     #[arg(long)]
     dry_run: bool,
 
-    /// Change the info-hash without asking
-    #[arg(short, long)]
+    /// Ask before the info-hash changes [default: 1]
+    #[arg(long, switch(), overrides_with = "yes")]
+    confirm: Option<bool>,
+
+    /// The earlier spelling of `--confirm=0`.
+    #[arg(short, long, hide = true, overrides_with = "confirm")]
     yes: bool,
 
     #[command(flatten)]
@@ -131,6 +137,11 @@ impl Edit {
         Ok(())
     }
 
+    /// Returns `true` if the user is asked before the info-hash changes.
+    fn asks(&self) -> bool {
+        !self.yes && self.confirm.unwrap_or(true)
+    }
+
     fn writes_to_stdout(&self) -> bool {
         !self.dry_run && self.output.as_deref().is_some_and(is_stream)
     }
@@ -186,7 +197,7 @@ impl Edit {
             new_file::check(&place, overwrite).with_context(shown)?;
         }
         if let Some(change) = change_of_hashes(edited)
-            && !self.yes
+            && self.asks()
             && !is_confirmed(env, edited.path, &change)?
         {
             bail!("{path}: not changed");
@@ -272,7 +283,7 @@ fn is_confirmed(env: &mut Env, path: &Path, change: &str) -> anyhow::Result<bool
     if !env.can_ask {
         let change = change.replace('\n', "; ");
         bail!(
-            "{path}: --yes is needed: this creates another torrent, and there is no terminal to ask: {change}"
+            "{path}: --confirm=0 is needed: this creates another torrent, and there is no terminal to ask: {change}"
         );
     }
     let question =

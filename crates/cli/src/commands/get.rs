@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::options::ConfigFile;
 use crate::options::client::ClientOptions;
+use crate::options::{ConfigFile, Switch as _};
 use crate::values;
 
 const EXIT_STATUS: &str = "\
@@ -41,29 +41,29 @@ pub struct Get {
     #[arg(
         short = 'd',
         long = "dir",
-        visible_short_alias = 'o',
-        visible_alias = "output",
+        short_alias = 'o',
+        alias = "output",
         value_name = "DIR",
         default_value = "."
     )]
     pub output: PathBuf,
 
-    /// Download only matching files and folders: `*.pdf` anywhere, `docs/*.pdf` from the top; repeatable.
-    /// Version 1 also downloads parts of neighbouring files, as files with holes
-    #[arg(long, value_name = "GLOB")]
-    pub select: Vec<String>,
+    /// Download only matching files and the files in matching folders: `*.pdf` anywhere, `docs/*.pdf` from the top;
+    /// repeatable. Letter case makes no difference. Version 1 also downloads parts of neighbouring files, as files with holes
+    #[arg(long = "include", alias = "select", value_name = "GLOB")]
+    pub includes: Vec<String>,
 
     /// Request pieces in order
     #[arg(long)]
     pub sequential: bool,
 
-    /// List wrong pieces and ask before replacing them; without a terminal, replace nothing and fail
-    #[arg(long)]
-    pub confirm: bool,
+    /// List wrong pieces and ask before replacing them [default: 0]. Without a terminal, replace nothing and fail
+    #[arg(long, switch())]
+    pub confirm: Option<bool>,
 
     /// Replace the content of files that exist and do not belong to the torrent
-    #[arg(long)]
-    pub overwrite: bool,
+    #[arg(short, long, alias = "overwrite")]
+    pub force: bool,
 
     /// Continue serving after the download, until Ctrl-C
     #[arg(long)]

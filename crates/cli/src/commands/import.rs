@@ -55,7 +55,7 @@ pub(crate) struct Import {
     settings: Option<PathBuf>,
 
     /// State folder that the torrents are added to, which no daemon may use [default: that of `hashlane daemon`]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long = "state-dir", alias = "state", value_name = "DIR")]
     state: Option<PathBuf>,
 
     /// Print what would be imported, and write nothing

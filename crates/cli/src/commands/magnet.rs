@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use clap::Args;
+use hashlane_files::Globs;
 use hashlane_metainfo::{FileKind, FileSelection, PeerAddress, Torrent, masked_text};
 use serde::Serialize;
 
 use crate::links::{self, Link};
 use crate::options::network::Connections;
-use crate::options::{ConfigFile, Force, Json, Secrets, Trackers};
+use crate::options::{ConfigFile, Force, Json, Secrets, Trackers, globs};
 use crate::output::json_lines;
 use crate::output::stream::AfterFailure;
 use crate::{Env, Exit, torrent_file, values};
@@ -72,8 +73,13 @@ pub struct Magnet {
     #[arg(long = "peer", value_name = "HOST:PORT", value_parser = values::peer)]
     pub peers: Vec<PeerAddress>,
 
-    /// Files to select (BEP 53), for example 0,2,4-6, numbered as in `show --json`: from 0, with padding
-    #[arg(long, value_name = "FILES", value_parser = values::selection)]
+    /// Select only matching files and the files in matching folders (BEP 53): `*.pdf` anywhere, `docs/*.pdf` from the
+    /// top; repeatable. Letter case makes no difference
+    #[arg(long = "include", value_name = "GLOB")]
+    includes: Vec<String>,
+
+    /// The earlier selection of files, by numbers such as 0,2,4-6, counted with padding.
+    #[arg(long, value_name = "FILES", value_parser = values::selection, hide = true, conflicts_with = "includes")]
     pub(crate) select_only: Option<FileSelection>,
 
     /// The form of the result.
@@ -174,11 +180,28 @@ impl Magnet {
             magnet.length = None;
         }
         magnet.peers.clone_from(&self.peers);
-        if let Some(selection) = &self.select_only {
-            check_selection(selection, path, &torrent)?;
-        }
-        magnet.select_only.clone_from(&self.select_only);
+        magnet.select_only = self.selected(path, &torrent)?;
         Ok(link)
+    }
+
+    /// Returns the files that the link selects, if not all.
+    fn selected(&self, path: &Path, torrent: &Torrent) -> anyhow::Result<Option<FileSelection>> {
+        if let Some(selection) = &self.select_only {
+            check_selection(selection, path, torrent)?;
+        }
+        if self.includes.is_empty() {
+            return Ok(self.select_only.clone());
+        }
+        let includes = globs(Globs::ignoring_case(), "--include", &self.includes)?;
+        let files = torrent.files().iter().enumerate();
+        let files = files.filter(|(_, file)| {
+            file.kind() != FileKind::Padding && includes.is_match_or_inside(file.path().to_string())
+        });
+        // A torrent has at most as many files as a u32 can count.
+        let ranges = files.map(|(index, _)| index as u32..=index as u32);
+        let selection = FileSelection::from_ranges(ranges);
+        let reason = || format!("--include: no file of {} matches", path.display());
+        selection.with_context(reason).map(Some)
     }
 }
 
@@ -224,7 +247,7 @@ pub struct Fetching {
     /// and web seeds of the link. The options below and --peer apply
     #[arg(long, conflicts_with_all = [
         "show_passkey", "no_trackers", "tiers", "no_web_seeds", "web_seeds", "name", "no_name", "no_length",
-        "select_only",
+        "includes", "select_only",
     ])]
     fetch: bool,
 

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use hashlane_metainfo::PeerAddress;
 use zeroize::Zeroizing;
 
+use super::Switch as _;
 use crate::{Env, values};
 
 /// The connections of a client that transfers content.
@@ -18,14 +19,19 @@ pub struct Network {
     #[command(flatten)]
     pub connections: Connections,
 
-    /// Download from web seeds even if they can make the installed libtorrent hang: versions before 2.0.14, and 2.1.0.
-    /// Other versions use web seeds without this option
-    #[arg(long, overrides_with = "no_web_seeds", help_heading = "Network")]
-    pub web_seeds: bool,
+    /// Download from web seeds [default: 1, or 0 if they can make the installed libtorrent hang: versions before 2.0.14, and
+    /// 2.1.0]
+    #[arg(
+        long,
+        switch(),
+        overrides_with = "no_web_seeds",
+        help_heading = "Network"
+    )]
+    web_seeds: Option<bool>,
 
-    /// Do not download from web seeds
-    #[arg(long, overrides_with = "web_seeds", help_heading = "Network")]
-    pub no_web_seeds: bool,
+    /// The earlier spelling of `--web-seeds=0`.
+    #[arg(long, hide = true, overrides_with = "web_seeds")]
+    no_web_seeds: bool,
 
     /// Maximum download rate in bytes per second, for example 2MiB
     #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Network")]
@@ -42,6 +48,16 @@ pub struct Network {
     /// Maximum number of peers to send to at the same time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Network")]
     pub upload_slots: Option<u16>,
+}
+
+impl Network {
+    /// Returns whether to download from web seeds, if the user chose.
+    pub fn web_seeds(&self) -> Option<bool> {
+        if self.no_web_seeds {
+            return Some(false);
+        }
+        self.web_seeds
+    }
 }
 
 /// The connections to peers, trackers and the DHT.

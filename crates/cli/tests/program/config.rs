@@ -253,14 +253,14 @@ const INVALID: [(&str, &str, &str); 17] = [
         "line 3: `target-pieces` and `piece-length` exclude each other (FILE: line 2)",
     ),
     (
-        "[network]\nno-web-seeds = true\nweb-seeds = true",
+        "[network]\nno-web-seeds = true\nweb-seeds = false",
         "get",
         "line 2: `no-web-seeds` and `web-seeds` exclude each other (FILE: line 3)",
     ),
     (
-        "[get]\nwatch = 'a'",
+        "[get]\nforce = true",
         "get",
-        "line 2: `watch` can only be given on the command line, as --watch",
+        "line 2: `force` can only be given on the command line, as --force",
     ),
     (
         "[sum]\nio =",
@@ -446,11 +446,11 @@ fn options_that_exclude_each_other_follow_the_precedence() {
     assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
     assert!(ended.stdout.contains("union-addresses"), "{}", ended.stdout);
 
-    let get = folder.values(&["get", "--no-web-seeds", "--proxy", "socks5://h:1"]);
+    let get = folder.values(&["get", "--web-seeds=0", "--proxy", "socks5://h:1"]);
     let source = |option: &str| get[option]["source"].as_str().unwrap();
     assert_eq!(
         (source("web-seeds"), source("proxy-file")),
-        ("default", "default")
+        ("command_line", "default")
     );
     assert_eq!(get["web-seeds"]["value"], false);
     // Without the option that they belong to, these have no effect.

@@ -254,10 +254,10 @@ fn links() {
     };
     let stored = shown("store");
     assert!(stored.contains("link    link -> a\n"), "{stored}");
-    assert!(shown("follow").contains("5 bytes    link\n"));
+    assert!(shown("follow-inside").contains("5 bytes    link\n"));
     assert!(!shown("skip").contains("link\n"));
     symlink("/etc/passwd", folder.path().join("content/out")).unwrap();
-    for links in ["store", "follow"] {
+    for links in ["store", "follow-inside"] {
         let ended = create(links);
         let expected = "hashlane: content/out: links to /etc/passwd, which is not in the content: \
                         use --links follow-outside or --links skip\n";

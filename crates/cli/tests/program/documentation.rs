@@ -342,7 +342,7 @@ fn import() {
         has_alternatives: false,
         verdicts: &[
             (
-                "hashlane import transmission ~/.config/transmission-daemon --state state",
+                "hashlane import transmission ~/.config/transmission-daemon --state-dir state",
                 0,
                 "",
                 "7 torrents: 7 imported with 256 KiB of content and 2 notes, 0 already present, 0 failed",
@@ -581,7 +581,7 @@ const CREATE: &[Verdict] = &[
         "hashlane edit a.torrent -n 'new name' -o b.torrent",
         2,
         "",
-        "hashlane: a.torrent: --yes is needed: this creates another torrent, and there is no \
+        "hashlane: a.torrent: --confirm=0 is needed: this creates another torrent, and there is no \
                  terminal to ask: info-hash  e7483f778d536e4b6bbeab4bc8c11907ea687b1b becomes \
                  3c0fff90bd25ccdd8b93e45da3616f9de52398d8",
     ),

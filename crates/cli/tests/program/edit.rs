@@ -71,9 +71,13 @@ fn metadata_outside_the_info_dictionary_is_edited() {
 fn a_new_info_hash_needs_confirmation() {
     let (folder, torrent) = copy();
     let before = fs::read(&torrent).unwrap();
-    let ended = edit(&torrent, &["-s", "here", "-p", "yes"]);
+    let ended = edit(&torrent, &["-s", "here", "-p"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
-    assert!(ended.stderr.contains("--yes is needed"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("--confirm=0 is needed"),
+        "{}",
+        ended.stderr
+    );
     assert!(ended.stderr.contains(&format!("{INFO_HASH} becomes ")));
     assert_eq!(fs::read(&torrent).unwrap(), before);
 
@@ -82,8 +86,7 @@ fn a_new_info_hash_needs_confirmation() {
         "-s",
         "here",
         "-p",
-        "yes",
-        "--yes",
+        "--confirm=0",
         "-o",
         output.to_str().unwrap(),
     ];
@@ -100,11 +103,11 @@ fn a_new_info_hash_needs_confirmation() {
     assert!(shown.contains("source      here\n"), "{shown}");
     // The output file exists now.
     assert_eq!(edit(&torrent, &to_output).code, Some(2));
-    let back = edit(&output, &["-s", "", "-p", "no", "--yes"]);
+    let back = edit(&output, &["-s", "", "-p=0", "--confirm=0"]);
     assert_eq!(back.code, Some(0));
     assert_eq!(fs::read(&output).unwrap(), before);
     // Setting the current value is no change and asks for no confirmation.
-    assert_eq!(edit(&output, &["-p", "no"]).code, Some(0));
+    assert_eq!(edit(&output, &["-p=0"]).code, Some(0));
     assert_eq!(fs::read(&output).unwrap(), before);
 }
 
@@ -333,7 +336,11 @@ fn every_other_field_can_be_set() {
 fn another_name_is_another_torrent() {
     let (_folder, torrent) = copy();
     let ended = edit(&torrent, &["-n", "speeches"]);
-    assert!(ended.stderr.contains("--yes is needed"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("--confirm=0 is needed"),
+        "{}",
+        ended.stderr
+    );
     let ended = edit(&torrent, &["-n", "speeches", "-y"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     assert!(

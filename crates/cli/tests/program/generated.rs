@@ -11,7 +11,7 @@ fn completions_for_every_shell_know_the_options() {
             (Some(0), ""),
             "{shell}"
         );
-        for option in ["bitfield", "piece-length", "select-only", "no-web-seeds"] {
+        for option in ["bitfield", "piece-length", "include", "no-web-seeds"] {
             assert!(ended.stdout.contains(option), "{shell}: {option}");
         }
     }

@@ -85,8 +85,8 @@ fn wrong_usage_is_named() {
     for (program, args, reason) in [
         (
             "deluge",
-            &["--dry-run", "--state", "s"][..],
-            "cannot be used with '--state <DIR>'",
+            &["--dry-run", "--state-dir", "s"][..],
+            "cannot be used with '--state-dir <DIR>'",
         ),
         (
             "deluge",
@@ -153,7 +153,7 @@ mod state {
     fn torrents_get_their_choices_and_totals() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("state");
-        let args = ["--state", state.to_str().unwrap()];
+        let args = ["--state-dir", state.to_str().unwrap()];
         let ended = import("qbittorrent", &session("qbittorrent"), &args);
         assert_eq!(
             (ended.code, &*ended.stderr),
@@ -225,7 +225,7 @@ mod state {
     #[test]
     fn torrents_that_are_present_stay_as_they_are() {
         let folder = tempfile::tempdir().unwrap();
-        let args = ["--state", folder.path().to_str().unwrap()];
+        let args = ["--state-dir", folder.path().to_str().unwrap()];
         assert_eq!(
             import("qbittorrent", &session("qbittorrent"), &args).code,
             Some(0)
@@ -267,7 +267,7 @@ mod state {
     fn a_state_folder_in_use_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
-        let args = ["--state", folder.path().to_str().unwrap()];
+        let args = ["--state-dir", folder.path().to_str().unwrap()];
         let ended = import("deluge", &session("deluge"), &args);
         assert_eq!((ended.code, &*ended.stdout), (Some(2), ""));
         let error = format!(

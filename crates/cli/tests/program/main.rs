@@ -10,6 +10,7 @@ mod create_selection;
 mod digest;
 #[cfg(unix)]
 mod documentation;
+mod earlier;
 mod edit;
 mod escapes;
 mod files;

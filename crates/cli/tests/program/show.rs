@@ -73,12 +73,8 @@ fn odd_torrents_have_notes() {
 fn magnet_links() {
     let ended = end(hashlane()
         .current_dir(demo())
-        .args([
-            "magnet",
-            "union-addresses.torrent",
-            "--select-only",
-            "0,2-3,3-5",
-        ])
+        .args(["magnet", "union-addresses.torrent"])
+        .args(["--include", "*_n.txt", "--include", "LINCOLN"])
         .args(["--peer", "127.0.0.1:6881", "--peer", "[::1]:80"]));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     let link = ended.stdout.trim_end();
@@ -91,7 +87,7 @@ union-addresses
   size        306 KiB
   peers       127.0.0.1:6881
               [::1]:80
-  files       0,2-5
+  files       0,4-7
 "
     );
     assert_eq!(ended.stdout, expected);

@@ -80,7 +80,7 @@ fn folders_in_the_order_of_their_names() {
     assert_eq!(names(&plain), ["dir/b", "dir/sub/a", "a"]);
     let based = sum(&folder.join("dir/sub"), "-a sha1 -r --base ../.. dir a");
     assert_eq!(based, plain);
-    let followed = sum(folder, "-a sha1 -r --links follow dir");
+    let followed = sum(folder, "-a sha1 -r --links follow-outside dir");
     let expected = ["dir/b", "dir/file-link", "dir/folder-link/a", "dir/sub/a"];
     assert_eq!(names(&followed), expected);
     let refused = sum(folder, "dir");
@@ -100,7 +100,7 @@ fn files_that_cannot_be_hashed_are_named() {
     symlink(".", folder.join("dir/loop")).unwrap();
     symlink("nowhere", folder.join("dir/nothing")).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(folder.join("dir/socket")).unwrap();
-    let found = sum(folder, "-a sha1 -r --links follow dir absent a");
+    let found = sum(folder, "-a sha1 -r --links follow-outside dir absent a");
     assert_eq!(found.code, Some(2), "{}", found.stderr);
     assert_eq!(found.stdout.lines().count(), 5, "{}", found.stdout);
     for name in [
@@ -131,7 +131,7 @@ fn walks_through_too_many_links_end() {
     }
     fs::write(folder.join("chain/9/a"), "a").unwrap();
     let reason = "more than 64 paths of symbolic links lead to this folder";
-    let found = sum(folder, "-a sha1 -r --links follow chain a");
+    let found = sum(folder, "-a sha1 -r --links follow-outside chain a");
     assert_eq!(found.code, Some(2), "{}", found.stderr);
     assert!(found.stdout.ends_with(&format!("{A_SHA1}  a\n")));
     assert!(found.stderr.ends_with(&format!(": {reason}\n")));
@@ -436,10 +436,10 @@ fn no_link_leaves_the_folder_unless_links_are_followed() {
     fs::write(folder.join("list"), list).unwrap();
     let found = sum(folder, "--check --against copy list");
     let text = "unreadable  b\nunreadable  sub/a\n2 files right, 2 unreadable\n";
-    let reason = "is behind a symbolic link out of the folder: use --links follow";
+    let reason = "is behind a symbolic link out of the folder: use --links follow-outside";
     let errors = format!("hashlane: b: {reason}\nhashlane: sub/a: {reason}\n");
     assert_eq!(found, ended(2, text, &errors));
-    let found = sum(folder, "--check --against copy --links follow list");
+    let found = sum(folder, "--check --against copy --links follow-outside list");
     assert_eq!(found, ended(0, "4 files right\n", ""));
 }
 

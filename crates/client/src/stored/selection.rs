@@ -23,15 +23,10 @@ impl Selection {
         patterns: &Globs,
         of_link: Option<&FileSelection>,
     ) -> Self {
-        // A pattern that fits a folder selects everything in the folder.
-        let fits = |path: &str| {
-            let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
-            folders.chain([path]).any(|path| patterns.is_match(path))
-        };
         Self::new(torrent, |index, file| match of_link {
             // A torrent has at most as many files as a u32 can count.
             Some(of_link) if patterns.is_empty() => of_link.contains(index.get() as u32),
-            _ => fits(&file.path().to_string()),
+            _ => patterns.is_match_or_inside(file.path().to_string()),
         })
     }
 

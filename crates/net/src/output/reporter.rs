@@ -536,8 +536,8 @@ impl Reporter {
 
     fn failed(&self, env: &mut Env, torrent: Identity, error: &TorrentError) -> anyhow::Result<()> {
         let remedy = match error {
-            TorrentError::Unrelated { .. } => Some("--overwrite replaces it".to_owned()),
-            TorrentError::WebSeed(_) => Some("--no-web-seeds downloads it from peers".to_owned()),
+            TorrentError::Unrelated { .. } => Some("--force replaces it".to_owned()),
+            TorrentError::WebSeed(_) => Some("--web-seeds=0 downloads it from peers".to_owned()),
             _ => None,
         };
         let remedy = remedy.map_or(String::new(), |remedy| format!("; {remedy}"));

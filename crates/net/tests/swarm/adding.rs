@@ -22,7 +22,7 @@ fn torrents_that_requests_add() {
     let seed = Peer::seed(&[&tree, &file], content.path());
     let (folder, watched) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let watched = watched.path().to_str().unwrap();
-    let options = ["--http", "0", "--watch", watched];
+    let options = ["--http", "0", "--watch-dir", watched];
     let page = Page::of(Peer::get(&[], folder.path(), &seed, &options));
     let bytes = fs::read(&tree).unwrap();
     let kind = ("Content-Type", "application/x-bittorrent");
@@ -62,7 +62,7 @@ fn a_watched_folder() {
     );
     let (folder, inbox) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let inbox_path = inbox.path().to_str().unwrap();
-    let options = ["--http", "0", "--watch", inbox_path];
+    let options = ["--http", "0", "--watch-dir", inbox_path];
     let seed = Page::of(Peer::seed_with(&[], content.path(), &options));
     let page = Page::of(Peer::get(&[], folder.path(), &seed.peer, &options));
     let copy = |from: &std::path::Path| {
@@ -81,7 +81,12 @@ fn a_watched_folder() {
     page.peer.interrupt().assert_failed("other.torrent");
 
     let missing = inbox.path().join("missing");
-    let ended = Peer::get_alone(&[], folder.path(), &["--watch", missing.to_str().unwrap()]).end();
+    let ended = Peer::get_alone(
+        &[],
+        folder.path(),
+        &["--watch-dir", missing.to_str().unwrap()],
+    )
+    .end();
     ended.assert_failed("missing: No such file or directory");
 }
 

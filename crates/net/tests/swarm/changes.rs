@@ -19,7 +19,7 @@ fn downloading(seed: &Peer, folder: &Path) -> Page {
         "--http",
         "0",
         "--seed",
-        "--watch",
+        "--watch-dir",
         watched.to_str().unwrap(),
     ];
     Page::of(Peer::get(&[], &folder.join("downloads"), seed, &options))
@@ -146,7 +146,12 @@ fn torrents_are_changed_by_requests() {
     let torrent = content.torrent("tree", "v1");
     // With a watched folder, the process runs on without a running torrent.
     let watched = tempfile::tempdir().unwrap();
-    let options = ["--http", "0", "--watch", watched.path().to_str().unwrap()];
+    let options = [
+        "--http",
+        "0",
+        "--watch-dir",
+        watched.path().to_str().unwrap(),
+    ];
     let seed = Page::of(Peer::seed_with(&[&torrent], content.path(), &options));
     seed.peer.wait_for_line("verified");
     let change = |request: &str, body: Value| {

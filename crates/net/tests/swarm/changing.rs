@@ -117,7 +117,7 @@ fn a_missing_file_withdraws_only_its_pieces() {
             }
             let line = change(&seed, 0);
             assert_eq!((&line["have"], &line["pieces"]), (&1.into(), &40.into()));
-            let options = ["--select", "b.bin"];
+            let options = ["--include", "b.bin"];
             let ended = get(&[&torrent], folder.path(), &seed, &options);
             assert_eq!(ended.code, Some(0), "{ended:?}");
             let b = fs::read(folder.path().join(B)).unwrap();

@@ -31,7 +31,7 @@ pub(crate) struct Daemon {
 /// it meanwhile.
 pub(crate) fn daemon_command(state: &Path, options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
-    command.arg("daemon").arg("--state").arg(state);
+    command.arg("daemon").arg("--state-dir").arg(state);
     command.args(["--bind", "127.0.0.1", "--port", "0", "--transport", "tcp"]);
     command
         .args(["--no-dht", "--no-discovery", "--quiet"])
@@ -184,7 +184,7 @@ pub(crate) fn ctl(state: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
     command
         .arg("ctl")
-        .arg("--state")
+        .arg("--state-dir")
         .arg(state)
         .stdin(Stdio::null());
     command
@@ -654,7 +654,7 @@ fn other_users_are_refused() {
         command
             .args(["--reuid", "65534", "--clear-groups"])
             .arg(&program);
-        ended(command.args(["ctl", "list", "--state"]).arg(&state))
+        ended(command.args(["ctl", "list", "--state-dir"]).arg(&state))
     };
     let open =
         |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();

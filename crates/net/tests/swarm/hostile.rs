@@ -289,7 +289,7 @@ fn malformed_chunks_of_web_seeds_do_not_block_the_end() {
         let has_reason = reasons.iter().any(|reason| ended.stderr.contains(reason));
         assert!(has_reason, "{len}: {ended:?}");
 
-        let ended = get(&[&torrent], folder.path(), &seed, &["--no-web-seeds"]);
+        let ended = get(&[&torrent], folder.path(), &seed, &["--web-seeds=0"]);
         assert_eq!(ended.code, Some(0), "{len}: {ended:?}");
         content.assert_same("file.bin", folder.path());
     }
@@ -327,7 +327,14 @@ fn a_web_seed_that_blocks_libtorrent_ends_one_torrent() {
     let path = watched.path().join("blocking.torrent");
     fs::copy(blocking, &path).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let options = ["--web-seeds", "--timeout", "300s", "--http", "0", "--watch"];
+    let options = [
+        "--web-seeds",
+        "--timeout",
+        "300s",
+        "--http",
+        "0",
+        "--watch-dir",
+    ];
     let options = [&options[..], &[watched.path().to_str().unwrap()]].concat();
     // Standard input cannot be read again.
     let mut get = get_command(&["-".as_ref()], folder.path(), None, &options);
@@ -482,7 +489,7 @@ fn unsafe_web_seeds_are_off() {
     let ended = get_from(&[&torrent], folder.path(), None, &options);
     ended.assert_failed("--web-seeds uses them");
     assert_eq!(server.sent("file.bin"), 0);
-    let options = ["--timeout", "3s", "--no-web-seeds"];
+    let options = ["--timeout", "3s", "--web-seeds=0"];
     let ended = get_from(&[&torrent], folder.path(), None, &options);
     ended.assert_failed("no data received");
     assert!(!ended.stderr.contains("--web-seeds"), "{ended:?}");
@@ -598,7 +605,7 @@ fn changes_last_when_a_web_seed_blocks_libtorrent() {
     fs::create_dir(folder.path().join("tree")).unwrap();
     let present = "tree/a.bin";
     fs::copy(content.path().join(present), folder.path().join(present)).unwrap();
-    let options = ["--web-seeds", "--http", "0", "--watch"];
+    let options = ["--web-seeds", "--http", "0", "--watch-dir"];
     let options = [&options[..], &[watched.path().to_str().unwrap()]].concat();
     let download = Peer::start(get_command(&[&given], folder.path(), None, &options));
     let page = Page::of(download);

@@ -252,7 +252,7 @@ fn a_daemon_reports_the_interface() {
     let torrent = content.torrent("file.bin", "v1");
     let (_place, state) = folder();
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
-    command.arg("daemon").arg("--state").arg(&state);
+    command.arg("daemon").arg("--state-dir").arg(&state);
     command.args("--bind vpn0 --port 6999 --transport tcp --no-dht --quiet".split(' '));
     let daemon = Daemon::of(&state, net.client.inside(&command));
     let served = content.path().join("file.bin");

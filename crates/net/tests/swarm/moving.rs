@@ -53,7 +53,7 @@ fn files_of_the_user_move_with_the_content() {
     fs::create_dir_all(&abandoned).unwrap();
     fs::write(abandoned.join("a.bin"), "half").unwrap();
     let to = to.path().to_str().unwrap();
-    let options = ["--move-to", to, "--select", "sub"];
+    let options = ["--move-to", to, "--include", "sub"];
     let ended = get(&[&torrent], folder.path(), &seed, &options);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let to = Path::new(to);
@@ -168,7 +168,15 @@ fn a_move_does_not_delay_the_verification_of_other_downloads() {
 /// Returns the page of a process that downloads what is added, and moves it to a folder.
 fn moving_page(seed: &Peer, folder: &Path, watched: &Path, to: &Path) -> Page {
     let [watched, to] = [watched, to].map(|path| path.to_str().unwrap());
-    let options = ["--http", "0", "--seed", "--watch", watched, "--move-to", to];
+    let options = [
+        "--http",
+        "0",
+        "--seed",
+        "--watch-dir",
+        watched,
+        "--move-to",
+        to,
+    ];
     Page::of(Peer::get(&[], folder, seed, &options))
 }
 
@@ -201,7 +209,12 @@ fn ended_torrents_are_added_again() {
     let content = Content::new();
     let torrent = content.torrent("tree", "hybrid");
     let watched = tempfile::tempdir().unwrap();
-    let options = ["--http", "0", "--watch", watched.path().to_str().unwrap()];
+    let options = [
+        "--http",
+        "0",
+        "--watch-dir",
+        watched.path().to_str().unwrap(),
+    ];
     let seed = Page::of(Peer::seed_with(&[], content.path(), &options));
     add(&seed, &torrent);
     wait_for(&seed, 0, "serving");

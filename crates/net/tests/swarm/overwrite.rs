@@ -78,11 +78,11 @@ fn unrelated_files_are_not_overwritten() {
                 continue;
             }
             ended.assert_failed(&format!("{}: {DIFFERENT}", path.display()));
-            assert!(ended.stderr.contains("--overwrite"), "{ended:?}");
+            assert!(ended.stderr.contains("--force"), "{ended:?}");
             assert!(fs::read(&path).unwrap() == bytes, "{version} {name}");
             // No other file was created.
             assert!(!folder.path().join("tree/a.bin").exists());
-            let ended = get(&[given], folder.path(), &seed, &["--overwrite"]);
+            let ended = get(&[given], folder.path(), &seed, &["--force"]);
             assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
             let expected = fs::read(content.path().join(name)).unwrap();
             assert!(fs::read(&path).unwrap()[..expected.len()] == expected);
@@ -177,7 +177,7 @@ fn partial_files_of_a_folder_are_continued() {
         // A file that is not selected is not checked, unless a selected piece contains bytes of it.
         let folder = tempfile::tempdir().unwrap();
         sparse(&folder.path().join("tree/a.bin"), 0, &[(0, b"mine")]);
-        let ended = get(&[&tree], folder.path(), &seed, &["--select", "b.bin"]);
+        let ended = get(&[&tree], folder.path(), &seed, &["--include", "b.bin"]);
         if version == "v1" {
             ended.assert_failed(&format!("tree/a.bin: {DIFFERENT}"));
         } else {

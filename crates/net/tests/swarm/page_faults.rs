@@ -110,7 +110,7 @@ fn foreign_values_in_chromium() {
     let page = Page::of(Peer::seed_with(
         &[&torrent],
         &missing,
-        &["--http", "0", "--watch", missing.to_str().unwrap()],
+        &["--http", "0", "--watch-dir", missing.to_str().unwrap()],
     ));
     page.wait_for(|all| all["torrents"][0]["activity"] == "absent");
     for value in [

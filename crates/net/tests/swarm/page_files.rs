@@ -31,7 +31,7 @@ fn large_file(torrent: &Path, folder: &Path, seed: &Peer) -> Page {
         "--max-down",
         "200KiB",
         "--seed",
-        "--select",
+        "--include",
         "a.bin",
     ];
     Page::of(Peer::get(&[torrent], folder, seed, &options))

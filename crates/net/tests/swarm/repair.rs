@@ -90,7 +90,7 @@ fn it_says_what_it_would_replace_and_asks() {
             assert!(!folder.path().join("tree/sub").exists());
         }
         // Files that are not selected need no answer.
-        let options = ["--confirm", "--select", "b.bin"];
+        let options = ["--confirm", "--include", "b.bin"];
         if version != "v1" {
             let ended = get(&[&torrent], folder.path(), &seed, &options);
             assert_eq!(ended.code, Some(0), "{ended:?}");

@@ -119,7 +119,11 @@ fn keys_in_the_url_of_a_torrent() {
     let alone = Peer::get_alone(
         &[url.as_ref()],
         folder.path(),
-        &[&options[..], &["--watch", folder.path().to_str().unwrap()]].concat(),
+        &[
+            &options[..],
+            &["--watch-dir", folder.path().to_str().unwrap()],
+        ]
+        .concat(),
     );
     let page = Page::of(alone);
     page.wait_for(|all| all["torrents"][0]["activity"] == "failed");

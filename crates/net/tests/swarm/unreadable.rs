@@ -184,7 +184,7 @@ fn links_out_of_the_folder_are_not_read() {
             "{}: a symbolic link leads out of the folder",
             content.path().join(file).display()
         );
-        for options in [&[][..], &["--select", "a.bin"], &["--overwrite"]] {
+        for options in [&[][..], &["--include", "a.bin"], &["--force"]] {
             let options = [&["--io", "pread"], options].concat();
             let command = get_command(&[&torrent], content.path(), None, &options);
             let (is_read, got) = is_read(command);

@@ -36,7 +36,7 @@ const SHARED: [(&str, Define); 3] = [
 
 /// Options that say what a command is to do this time: its inputs and outputs, when it ends, what it may overwrite or
 /// print, and how a string is damaged.
-pub(crate) const ONCE: [&str; 29] = [
+pub(crate) const ONCE: [&str; 26] = [
     "against",
     "alphabet",
     "base",
@@ -55,17 +55,14 @@ pub(crate) const ONCE: [&str; 29] = [
     "max-hashes",
     "name",
     "output",
-    "overwrite",
     "payload-len",
     "peer",
     "prefix",
     "pubkey-hash",
     "resume",
-    "select",
     "shard",
     "show-passkey",
     "version-bytes",
-    "watch",
 ];
 
 /// An option that can hold a password.
@@ -165,10 +162,14 @@ fn keys(table: &str, all: &[Configurable]) -> BTreeSet<String> {
         },
     };
     let options = options_of(&definition).into_iter();
-    options
-        .filter_map(Arg::get_long)
-        .map(str::to_owned)
-        .collect()
+    let names = options.flat_map(names);
+    names.map(str::to_owned).collect()
+}
+
+/// Returns the keys of an option: its long name, and its spellings in earlier versions.
+pub(super) fn names(arg: &Arg) -> impl Iterator<Item = &str> {
+    let earlier = arg.get_aliases().unwrap_or_default();
+    arg.get_long().into_iter().chain(earlier)
 }
 
 /// Refuses unknown keys in all tables.

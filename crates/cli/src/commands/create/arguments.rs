@@ -149,7 +149,7 @@ pub(crate) struct Create {
     pub(super) keep_junk: bool,
 
     /// Treatment of symbolic links
-    #[arg(long, value_name = "TREATMENT", default_value = "store")]
+    #[arg(long, value_name = "HOW", default_value = "store")]
     pub(super) links: Links,
 
     /// Order of the files; only v1 has others than `path`

@@ -31,8 +31,10 @@ pub(crate) enum Links {
     /// Store links as links (BEP 47); none may point outside the content
     Store,
     /// Store the files and folders that links point to; none may point outside the content
-    Follow,
-    /// The same, also outside the content
+    // `follow` is the earlier name.
+    #[value(alias = "follow")]
+    FollowInside,
+    /// Store the files and folders that links point to, also outside the content
     FollowOutside,
     /// Leave links out
     Skip,
@@ -42,7 +44,7 @@ impl From<Links> for hashlane_verify::Links {
     fn from(links: Links) -> Self {
         match links {
             Links::Store => Self::Store,
-            Links::Follow => Self::Follow,
+            Links::FollowInside => Self::Follow,
             Links::FollowOutside => Self::FollowOutside,
             Links::Skip => Self::Skip,
         }

@@ -73,9 +73,7 @@ impl Filter {
 
     /// Returns `true` if a file, or a folder that contains it, is included.
     fn is_included(&self, file: &Path) -> bool {
-        // The last ancestor is the root, which has no name.
-        let mut paths = file.ancestors().filter(|path| path.file_name().is_some());
-        self.includes.is_empty() || paths.any(|path| self.includes.is_match(path))
+        self.includes.is_empty() || self.includes.is_match_or_inside(file)
     }
 }
 

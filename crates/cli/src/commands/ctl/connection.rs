@@ -22,7 +22,7 @@ impl Connection {
         let path = state.join(SOCKET);
         let stream = UnixStream::connect(&path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => anyhow!(
-                "{}: no daemon runs with this state folder: start `hashlane daemon`, or name another folder by --state",
+                "{}: no daemon runs with this state folder: start `hashlane daemon`, or name another folder by --state-dir",
                 state.display()
             ),
             _ => anyhow!(error).context(path.display().to_string()),

@@ -1,10 +1,10 @@
 //! The options that describe the change.
 
 use anyhow::bail;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use hashlane_metainfo::{Edit, InfoHashes, ListEdit, Magnet, UrlChanges};
 
-use crate::options::Trackers;
+use crate::options::{Switch as _, Trackers};
 use crate::values;
 
 /// The change.
@@ -17,7 +17,7 @@ pub(super) struct Changes {
     #[command(flatten)]
     trackers: Trackers,
 
-    /// Remove all trackers before those of --announce are added
+    /// Leave out the trackers of the torrent; those of --announce remain
     #[arg(long)]
     no_trackers: bool,
 
@@ -29,7 +29,7 @@ pub(super) struct Changes {
     #[arg(short, long = "web-seed", value_name = "URL", value_parser = values::url)]
     web_seeds: Vec<String>,
 
-    /// Remove all web seeds before those of --web-seed are added
+    /// Leave out the web seeds of the torrent; those of --web-seed remain
     #[arg(long)]
     no_web_seeds: bool,
 
@@ -45,7 +45,7 @@ pub(super) struct Changes {
     #[arg(long = "node", value_name = "HOST:PORT", value_parser = values::node)]
     nodes: Vec<(String, u16)>,
 
-    /// Remove all DHT nodes before those of --node are added
+    /// Leave out the DHT nodes of the torrent; those of --node remain
     #[arg(long)]
     no_nodes: bool,
 
@@ -61,7 +61,7 @@ pub(super) struct Changes {
     #[arg(long, value_name = "WHEN", value_parser = values::date, conflicts_with = "no_date")]
     date: Option<i64>,
 
-    /// Remove the creation date
+    /// Leave out the creation date
     #[arg(long)]
     no_date: bool,
 
@@ -69,7 +69,7 @@ pub(super) struct Changes {
     #[arg(long, value_name = "HASH", value_parser = info_hash)]
     similar: Vec<[u8; 20]>,
 
-    /// Remove the info-hashes of similar torrents before those of --similar are added
+    /// Leave out the info-hashes of similar torrents; those of --similar remain
     #[arg(long)]
     no_similar: bool,
 
@@ -77,7 +77,7 @@ pub(super) struct Changes {
     #[arg(long = "collection", value_name = "NAME")]
     collections: Vec<String>,
 
-    /// Remove the names of collections before those of --collection are added
+    /// Leave out the names of collections; those of --collection remain
     #[arg(long)]
     no_collections: bool,
 
@@ -89,15 +89,9 @@ pub(super) struct Changes {
     #[arg(short, long, value_name = "TEXT")]
     source: Option<String>,
 
-    /// Allow peers from the trackers only (BEP 27). Changes the info-hash
-    #[arg(short, long, value_name = "YES|NO")]
-    private: Option<YesNo>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum YesNo {
-    Yes,
-    No,
+    /// Allow peers from the trackers only (BEP 27); `--private=0` also allows others. Changes the info-hash
+    #[arg(short, long, switch())]
+    private: Option<bool>,
 }
 
 /// Reads an info-hash of version 1, the only version in BEP 38.
@@ -128,7 +122,7 @@ impl Changes {
             },
             name: self.name.clone(),
             source: self.source.as_ref().map(text),
-            is_private: self.private.map(|answer| answer == YesNo::Yes),
+            is_private: self.private,
         };
         if edit == Edit::default() {
             bail!("nothing to change; `hashlane edit --help` lists the options");

@@ -101,7 +101,9 @@ pub(super) enum Links {
     /// Leave links out
     Skip,
     /// Hash the targets of links, in other folders too
-    Follow,
+    // `follow` is the earlier name.
+    #[value(alias = "follow")]
+    FollowOutside,
 }
 
 fn algorithm(name: &str) -> Result<DigestAlgorithm, UnknownAlgorithm> {
@@ -118,6 +120,6 @@ impl Sum {
     }
 
     pub(super) fn follows_links(&self) -> bool {
-        self.links == Links::Follow
+        self.links == Links::FollowOutside
     }
 }

@@ -245,7 +245,7 @@ impl Check<'_> {
                 return Ok(None);
             }
             Ok(Place::Outside) => {
-                "is behind a symbolic link out of the folder: use --links follow".to_owned()
+                "is behind a symbolic link out of the folder: use --links follow-outside".to_owned()
             }
             Err(error) => error.to_string(),
         };

@@ -35,9 +35,7 @@ impl Filter {
     /// Returns `true` if a file below the folder `root` is hashed.
     pub(super) fn takes(&self, root: &Path, file: &Path) -> bool {
         let inside = file.strip_prefix(root).unwrap_or(file);
-        // The last ancestor is the root, which has no name.
-        let mut paths = inside.ancestors().filter(|path| path.file_name().is_some());
-        !paths.any(|path| self.excludes.is_match(path)) && !self.is_output(file)
+        !self.excludes.is_match_or_inside(inside) && !self.is_output(file)
     }
 
     /// Returns `true` for the output, and for the unfinished output of this or another process.
