@@ -30,6 +30,7 @@ use std::ffi::OsString;
 
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use crate::documentation;
 use crate::options::look;
 use crate::output::stream::AfterFailure;
 #[cfg(unix)]
@@ -37,6 +38,11 @@ use crate::tables::Tables;
 use crate::{Env, Exit, NetworkCommands};
 
 use configured::{Configurable, Line};
+
+/// Returns the end of the program's help.
+fn after_help() -> String {
+    AFTER_HELP.replace("CONFIGURATION", &documentation::page("config"))
+}
 
 const AFTER_HELP: &str = "\
 Programs of Solaris, also called by a link of their name:
@@ -46,7 +52,8 @@ Programs of Solaris, also called by a link of their name:
 Configuration:
   Options are read from the file of --config or HASHLANE_CONFIG, or else from
   ~/.config/hashlane/config.toml and /etc/hashlane/config.toml. `hashlane config`
-  shows the values in force; docs/reference/config.md describes the files.
+  shows the values in force. The files are described in
+  CONFIGURATION.
 
 Environment:
   HASHLANE_BACKEND  name of the only hash backend to use; `hashlane kernels` lists the names
@@ -64,7 +71,7 @@ Environment:
     bin_name = "hashlane",
     version,
     long_version = kernels::long_version(),
-    after_help = AFTER_HELP,
+    after_help = after_help(),
     subcommand_required = true,
     arg_required_else_help = true
 )]
@@ -300,7 +307,7 @@ mod tests {
     use super::*;
 
     /// The letter of each option, the same in every command.
-    const LETTERS: [(char, &str); 21] = [
+    const LETTERS: [(char, &str); 22] = [
         // The algorithm of `sum`, with the letter that other tools use.
         ('a', "algorithm"),
         ('a', "announce"),
@@ -321,6 +328,7 @@ mod tests {
         ('r', "recursive"),
         ('s', "source"),
         ('t', "threads"),
+        ('v', "verbose"),
         ('w', "web-seed"),
         ('x', "exclude"),
         ('y', "yes"),
@@ -399,6 +407,7 @@ mod tests {
             ("daemon --state s", "daemon --state-dir s"),
             ("ctl list --state s", "ctl list --state-dir s"),
             ("import deluge f --state s", "import deluge f --state-dir s"),
+            ("verify a --all", "verify a --verbose"),
             ("create a --links follow", "create a --links follow-inside"),
             ("sum a --links follow", "sum a --links follow-outside"),
         ] {
@@ -425,6 +434,74 @@ mod tests {
             for text in hidden {
                 assert!(!help.contains(text), "{name}: {text}");
             }
+        }
+    }
+
+    /// Without headings, nobody finds an option among twenty.
+    #[test]
+    fn commands_with_many_options_have_headings() {
+        const HEADINGS: [&str; 22] = [
+            "Arguments",
+            "Changes",
+            "Check",
+            "Content",
+            "Cost",
+            "Damage",
+            "Download",
+            "Fetching",
+            "Files",
+            "Goal",
+            "Hashing",
+            "Kinds",
+            "Known facts",
+            "Limits",
+            "Link",
+            "Log",
+            "Network",
+            "Output",
+            "Page",
+            "Queue",
+            "Seeding",
+            "Torrent",
+        ];
+        const OTHERS: [&str; 2] = ["Parts of a search", "Remote control"];
+        let check = |command: &clap::Command| {
+            let name = command.get_name();
+            let options = command.get_arguments();
+            let options = options.filter(|arg| !arg.is_positional() && !arg.is_hide_set());
+            let options: Vec<&clap::Arg> = options.collect();
+            for heading in options.iter().filter_map(|arg| arg.get_help_heading()) {
+                let is_known = HEADINGS.contains(&heading) || OTHERS.contains(&heading);
+                assert!(is_known, "{name}: {heading}");
+            }
+            let n_without = options
+                .iter()
+                .filter(|arg| arg.get_help_heading().is_none());
+            assert!(options.len() <= 10 || n_without.count() <= 4, "{name}");
+        };
+        for command in Cli::command().get_subcommands() {
+            check(command);
+            command.get_subcommands().for_each(check);
+        }
+    }
+
+    /// An installed program has no folder `docs`.
+    #[test]
+    fn help_names_no_files_of_the_source() {
+        let mut program = Cli::command();
+        program.build();
+        let mut texts = vec![program.render_long_help().to_string()];
+        for command in program.get_subcommands_mut() {
+            texts.push(command.render_long_help().to_string());
+            for command in command.get_subcommands_mut() {
+                texts.push(command.render_long_help().to_string());
+            }
+        }
+        for text in texts {
+            let line = text
+                .lines()
+                .find(|line| line.contains("docs/reference") || line.contains(".md"));
+            assert_eq!(line, None);
         }
     }
 

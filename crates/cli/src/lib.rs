@@ -15,6 +15,7 @@
 //! | `options` | options that several commands share |
 //! | `values` | values of options that need parsing: sizes, times, URLs |
 //! | `output` | text for people, JSON lines, the progress line, the piece map |
+//! | `documentation` | names of the published pages |
 //! | `usage` | help, and errors of the command line |
 //! | `env` | arguments and streams of a process, and its exit status |
 //! | `inherited` | streams and signals as the parent process left them |
@@ -29,6 +30,7 @@
 mod clap_text;
 mod commands;
 pub mod control;
+mod documentation;
 mod env;
 mod inherited;
 pub mod links;

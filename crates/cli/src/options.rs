@@ -15,6 +15,7 @@ use hashlane_files::Globs;
 use hashlane_verify::IoMode;
 
 use crate::Env;
+use crate::documentation;
 use crate::links::Passkeys;
 use crate::new_file::Overwrite;
 use crate::output::progress::ProgressLine;
@@ -22,6 +23,7 @@ use crate::values;
 
 /// The number of threads.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Hashing")]
 pub(crate) struct Threads {
     /// Number of threads [default: one per core]
     #[arg(
@@ -43,6 +45,7 @@ impl Threads {
 
 /// The method of reading and hashing files.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Hashing")]
 pub struct Hashing {
     #[command(flatten)]
     threads: Threads,
@@ -80,9 +83,8 @@ enum Io {
 /// The file of the configuration.
 #[derive(Debug, Args)]
 pub struct ConfigFile {
-    /// Configuration file to read instead of the user's and the system's file, `/dev/null` for none; docs/reference/config.md
-    /// describes the keys
-    #[arg(long, value_name = "FILE")]
+    /// Configuration file to read instead of the user's and the system's file.
+    #[arg(long, value_name = "FILE", help_heading = None::<&'static str>, help = documentation::config_help())]
     pub config: Option<PathBuf>,
 }
 
@@ -105,9 +107,10 @@ impl Switch for Arg {
 
 /// The form of the result.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub struct Json {
-    /// Print JSON lines; docs/reference/json.md describes them
-    #[arg(long)]
+    /// Whether results are JSON lines.
+    #[arg(long, help = documentation::json_help())]
     pub json: bool,
 
     #[command(flatten)]
@@ -116,11 +119,12 @@ pub struct Json {
 
 /// The form and amount of output of a command that works for a while.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub struct Output {
     #[command(flatten)]
     form: Json,
 
-    /// Print no report and no progress, only errors
+    /// Print no report, note or progress; only the requested data and errors
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -139,6 +143,7 @@ impl Output {
 
 /// Whether a file that is written may replace another one.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub struct Force {
     /// Replace an output file that exists
     #[arg(short, long)]
@@ -158,6 +163,7 @@ impl Force {
 
 /// Whether passkeys are printed.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct Secrets {
     /// Print URLs with their passkeys, and put the trackers of private torrents into magnet links
     #[arg(long)]

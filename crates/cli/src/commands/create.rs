@@ -125,7 +125,7 @@ impl Create {
             printing if printing.quiet => None,
             // The .torrent is the only output.
             _ if self.writes_to_stdout() && !self.dry_run => None,
-            _ if self.paths.len() > 1 => Some(Form::Line),
+            _ if self.paths.len() > 1 && !self.verbose => Some(Form::Line),
             _ => Some(Form::Text),
         }
     }

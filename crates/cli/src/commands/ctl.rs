@@ -21,7 +21,7 @@ use crate::control::{
 };
 use crate::output::json_lines;
 use crate::output::text::{Escaped, Grouped, Size, count};
-use crate::{Env, Exit, links, torrent_file, values};
+use crate::{Env, Exit, documentation, links, torrent_file, values};
 use connection::Connection;
 
 const EXIT_STATUS: &str = "\
@@ -39,8 +39,7 @@ pub(crate) struct Ctl {
     #[arg(long = "state-dir", alias = "state", value_name = "DIR", global = true)]
     state: Option<PathBuf>,
 
-    /// Print JSON lines; docs/reference/json.md describes them
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help = documentation::json_help(), help_heading = "Output")]
     json: bool,
 
     #[command(subcommand)]
@@ -90,43 +89,48 @@ struct AddArgs {
     torrents: Vec<String>,
 
     /// Folder for the content, under the torrent's name [default: --dir of the daemon]
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Content")]
     dir: Option<PathBuf>,
 
     /// The content itself under any name: it is served, and never written
-    #[arg(long, value_name = "PATH", conflicts_with = "dir")]
+    #[arg(
+        long,
+        value_name = "PATH",
+        conflicts_with = "dir",
+        help_heading = "Content"
+    )]
     content: Option<PathBuf>,
 
     /// Start paused
-    #[arg(long)]
+    #[arg(long, help_heading = "Torrent")]
     paused: bool,
 
     /// Request pieces in order
-    #[arg(long)]
+    #[arg(long, help_heading = "Torrent")]
     sequential: bool,
 
     /// Category, whose folder and goal the torrent gets
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Torrent")]
     category: Option<String>,
 
     /// Word to find the torrent by; repeatable
-    #[arg(long = "label", value_name = "WORD")]
+    #[arg(long = "label", value_name = "WORD", help_heading = "Torrent")]
     labels: Vec<String>,
 
     /// Stop serving after the content has been sent this many times, for example 1.5
-    #[arg(long, value_name = "RATIO", value_parser = values::positive)]
+    #[arg(long, value_name = "RATIO", value_parser = values::positive, help_heading = "Goal")]
     seed_ratio: Option<f64>,
 
     /// Stop serving after this time, for example 48h
-    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Goal")]
     seed_time: Option<Duration>,
 
     /// Maximum download rate of each torrent in bytes per second, for example 2MiB
-    #[arg(long, value_name = "BYTES", value_parser = values::rate)]
+    #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Limits")]
     max_down: Option<u32>,
 
     /// Maximum upload rate of each torrent in bytes per second, for example 512KiB
-    #[arg(long, value_name = "BYTES", value_parser = values::rate)]
+    #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Limits")]
     max_up: Option<u32>,
 }
 
@@ -146,39 +150,49 @@ struct SetArgs {
     chosen: Chosen,
 
     /// Word to find the torrents by, instead of their labels; repeatable
-    #[arg(long = "label", value_name = "WORD", conflicts_with = "no_labels")]
+    #[arg(
+        long = "label",
+        value_name = "WORD",
+        conflicts_with = "no_labels",
+        help_heading = "Torrent"
+    )]
     labels: Vec<String>,
 
     /// Category; the content stays where it is
-    #[arg(long, value_name = "NAME", conflicts_with = "no_category")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with = "no_category",
+        help_heading = "Torrent"
+    )]
     category: Option<String>,
 
     /// Remove the torrents from their categories
-    #[arg(long)]
+    #[arg(long, help_heading = "Torrent")]
     no_category: bool,
 
     /// Use the goals of the category, the labels or the daemon again
-    #[arg(long, conflicts_with_all = ["seed_ratio", "seed_time"])]
+    #[arg(long, conflicts_with_all = ["seed_ratio", "seed_time"], help_heading = "Goal")]
     default_goal: bool,
 
     /// Remove all labels
-    #[arg(long)]
+    #[arg(long, help_heading = "Torrent")]
     no_labels: bool,
 
     /// Stop serving after the content has been sent this many times; 0 for no limit
-    #[arg(long, value_name = "RATIO", value_parser = values::positive_or_zero)]
+    #[arg(long, value_name = "RATIO", value_parser = values::positive_or_zero, help_heading = "Goal")]
     seed_ratio: Option<f64>,
 
     /// Stop serving after this time; 0 for no limit
-    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero)]
+    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero, help_heading = "Goal")]
     seed_time: Option<Duration>,
 
     /// Maximum download rate of each torrent in bytes per second; 0 for no limit
-    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes, help_heading = "Limits")]
     max_down: Option<u32>,
 
     /// Maximum upload rate of each torrent in bytes per second; 0 for no limit
-    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes, help_heading = "Limits")]
     max_up: Option<u32>,
 }
 

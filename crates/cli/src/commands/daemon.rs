@@ -22,8 +22,8 @@ Exit status:
 /// Download and serve torrents in the background, until SIGTERM
 ///
 /// The torrents are those of the state folder. `hashlane ctl` adds, lists and removes them while the daemon runs. Their
-/// content is verified at each start. A kill loses no change that `hashlane ctl` reported. docs/reference/daemon.md describes the
-/// folder, and a unit of systemd.
+/// content is verified at each start. A kill loses no change that `hashlane ctl` reported. The package of Hashlane has
+/// a unit for systemd.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub struct Daemon {
@@ -32,29 +32,29 @@ pub struct Daemon {
     pub state: Option<PathBuf>,
 
     /// Folder for the content of torrents that are added without one
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Content")]
     pub dir: Option<PathBuf>,
 
     /// Add the .torrent and .magnet files of this folder as they appear; repeatable. The table `categories` has others
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Content")]
     pub watch_dir: Vec<PathBuf>,
 
     /// Remove files of watched folders after they were added, instead of renaming them to NAME.added
-    #[arg(long)]
+    #[arg(long, help_heading = "Content")]
     pub watch_remove: bool,
 
     /// Stop serving after the content has been sent this many times, for example 1.5 [default: no limit]
     ///
     /// Goals of a torrent, its category and its labels win, in this order.
-    #[arg(long, value_name = "RATIO", value_parser = values::positive)]
+    #[arg(long, value_name = "RATIO", value_parser = values::positive, help_heading = "Seeding")]
     pub seed_ratio: Option<f64>,
 
     /// Stop serving after this time, for example 48h [default: no limit]
-    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Seeding")]
     pub seed_time: Option<Duration>,
 
     /// Pause downloads while their disk has less free space, for example 10GiB [default: none]
-    #[arg(long, value_name = "BYTES", value_parser = values::size)]
+    #[arg(long, value_name = "BYTES", value_parser = values::size, help_heading = "Content")]
     pub min_free: Option<u64>,
 
     /// Download limit of all torrents in bytes per second while the alternative limits are on: `hashlane ctl limits`
@@ -70,7 +70,7 @@ pub struct Daemon {
     /// [default: none; all bytes are read]
     ///
     /// `hashlane seed --help` describes what goes unnoticed. The records are in the state folder.
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", help_heading = "Content")]
     pub trust: Option<Trust>,
 
     /// The queue.

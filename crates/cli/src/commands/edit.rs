@@ -42,7 +42,7 @@ pub(crate) struct Edit {
     torrents: Vec<PathBuf>,
 
     /// The .torrent to write, `-` for standard output [default: change TORRENT itself]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
     #[command(flatten)]
@@ -52,11 +52,11 @@ pub(crate) struct Edit {
     changes: Changes,
 
     /// Write nothing and ask nothing; print the values that change, before (-) and after (+)
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     dry_run: bool,
 
     /// Ask before the info-hash changes [default: 1]
-    #[arg(long, switch(), overrides_with = "yes")]
+    #[arg(long, switch(), overrides_with = "yes", help_heading = "Output")]
     confirm: Option<bool>,
 
     /// The earlier spelling of `--confirm=0`.

@@ -44,41 +44,47 @@ pub struct Get {
         short_alias = 'o',
         alias = "output",
         value_name = "DIR",
-        default_value = "."
+        default_value = ".",
+        help_heading = "Content"
     )]
     pub output: PathBuf,
 
     /// Download only matching files and the files in matching folders: `*.pdf` anywhere, `docs/*.pdf` from the top;
     /// repeatable. Letter case makes no difference. Version 1 also downloads parts of neighbouring files, as files with holes
-    #[arg(long = "include", alias = "select", value_name = "GLOB")]
+    #[arg(
+        long = "include",
+        alias = "select",
+        value_name = "GLOB",
+        help_heading = "Content"
+    )]
     pub includes: Vec<String>,
 
     /// Request pieces in order
-    #[arg(long)]
+    #[arg(long, help_heading = "Download")]
     pub sequential: bool,
 
     /// List wrong pieces and ask before replacing them [default: 0]. Without a terminal, replace nothing and fail
-    #[arg(long, switch())]
+    #[arg(long, switch(), help_heading = "Content")]
     pub confirm: Option<bool>,
 
     /// Replace the content of files that exist and do not belong to the torrent
-    #[arg(short, long, alias = "overwrite")]
+    #[arg(short, long, alias = "overwrite", help_heading = "Content")]
     pub force: bool,
 
     /// Continue serving after the download, until Ctrl-C
-    #[arg(long)]
+    #[arg(long, help_heading = "Seeding")]
     pub seed: bool,
 
     /// Continue serving until the content has been sent this many times, for example 1.5
-    #[arg(long, value_name = "RATIO", value_parser = values::positive)]
+    #[arg(long, value_name = "RATIO", value_parser = values::positive, help_heading = "Seeding")]
     pub seed_ratio: Option<f64>,
 
     /// Continue serving for this time, for example 30m
-    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Seeding")]
     pub seed_time: Option<Duration>,
 
     /// Move the finished torrent's folder to DIR. Content that already exists there is not downloaded again
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Content")]
     pub move_to: Option<PathBuf>,
 
     /// Shell command to run after each download is complete and verified. The variables `HASHLANE_TORRENT`,
@@ -87,18 +93,18 @@ pub struct Get {
     /// The command also runs for content that is complete already, unless it has succeeded for this content. A record in
     /// the folder of --state-dir says so. A kill of the program while the command
     /// runs, or a failure of the command, runs it again at the next start.
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", help_heading = "Download")]
     pub exec: Option<String>,
 
     /// Properties that prove complete content unchanged since its last verification, so that it is not read again
     /// [default: none; all bytes are read]
     ///
     /// `hashlane seed --help` describes what goes unnoticed. The record is a file in the folder of --state-dir.
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", help_heading = "Content")]
     pub trust: Option<super::seed::Trust>,
 
     /// Give up on a torrent after this time without progress, for example 60s
-    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Download")]
     pub timeout: Option<Duration>,
 
     /// The options of the client.

@@ -43,39 +43,45 @@ pub struct Magnet {
     secrets: Secrets,
 
     /// Leave out the trackers of the torrent; those of --announce remain
-    #[arg(long)]
+    #[arg(long, help_heading = "Link")]
     no_trackers: bool,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Link")]
     trackers: Trackers,
 
     /// Leave out the web seeds of the torrent; those of --web-seed remain
-    #[arg(long)]
+    #[arg(long, help_heading = "Link")]
     no_web_seeds: bool,
 
     /// Web seed to add, a URL that serves the content (BEP 19); repeatable
-    #[arg(short, long = "web-seed", value_name = "URL", value_parser = values::url)]
+    #[arg(short, long = "web-seed", value_name = "URL", value_parser = values::url, help_heading = "Link")]
     web_seeds: Vec<String>,
 
     /// Name to show until the torrent is available [default: name of the torrent]
-    #[arg(short, long, value_name = "NAME", conflicts_with = "no_name")]
+    #[arg(
+        short,
+        long,
+        value_name = "NAME",
+        conflicts_with = "no_name",
+        help_heading = "Link"
+    )]
     name: Option<String>,
 
     /// Leave out the name
-    #[arg(long)]
+    #[arg(long, help_heading = "Link")]
     no_name: bool,
 
     /// Leave out the length
-    #[arg(long)]
+    #[arg(long, help_heading = "Link")]
     no_length: bool,
 
     /// Peer that has the content (BEP 9): part of the link, or asked by --fetch; repeatable
-    #[arg(long = "peer", value_name = "HOST:PORT", value_parser = values::peer)]
+    #[arg(long = "peer", value_name = "HOST:PORT", value_parser = values::peer, help_heading = "Link")]
     pub peers: Vec<PeerAddress>,
 
     /// Select only matching files and the files in matching folders (BEP 53): `*.pdf` anywhere, `docs/*.pdf` from the
     /// top; repeatable. Letter case makes no difference
-    #[arg(long = "include", value_name = "GLOB")]
+    #[arg(long = "include", value_name = "GLOB", help_heading = "Link")]
     includes: Vec<String>,
 
     /// The earlier selection of files, by numbers such as 0,2,4-6, counted with padding.
@@ -263,7 +269,7 @@ pub struct Fetching {
     #[arg(long, value_name = "TIME", value_parser = values::duration, requires = "fetch")]
     pub timeout: Option<Duration>,
 
-    /// Print no report and no progress, only errors
+    /// Print no report, note or progress; only errors
     #[arg(short, long, requires = "fetch")]
     pub quiet: bool,
 

@@ -104,39 +104,39 @@ pub(crate) struct Recover {
 
     /// Print the cost of the search and the expected number of accidental hits, without searching. Takes at most 0.2 s.
     /// For searches with many errors the numbers are lower bounds, marked "at least"
-    #[arg(long)]
+    #[arg(long, help_heading = "Cost")]
     estimate: bool,
 
     /// Maximum number of remaining hashes, for example 1e10; a larger search does not start
-    #[arg(long, value_name = "N", value_parser = values::positive)]
+    #[arg(long, value_name = "N", value_parser = values::positive, help_heading = "Cost")]
     max_hashes: Option<f64>,
 
     /// Maximum time per string, for example 90s, 5min, 2h or 1d [default: 10s without --case, --glyphs and --errors]; a search
     /// whose remaining part takes longer does not start
-    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Cost")]
     max_time: Option<Duration>,
 
     /// File of known addresses, one per line; only these addresses, and keys that own one of them, are printed
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Known facts")]
     known: Option<PathBuf>,
 
     /// First characters of the original string
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = "Known facts")]
     prefix: Option<String>,
 
     /// Hash in the address, in hexadecimal: RIPEMD-160 of SHA-256 of the public key
-    #[arg(long, value_name = "HEX", value_parser = values::address_hash)]
+    #[arg(long, value_name = "HEX", value_parser = values::address_hash, help_heading = "Known facts")]
     pubkey_hash: Option<hashlane_base58::AddressHash>,
 
     #[command(flatten)]
     threads: Threads,
 
     /// File that records progress, to continue an interrupted run; covers all strings and contains none of them
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Parts of a search")]
     resume: Option<PathBuf>,
 
     /// Part of the search, for example 2/4 for the second of four machines
-    #[arg(long, value_name = "I/N", value_parser = values::shard)]
+    #[arg(long, value_name = "I/N", value_parser = values::shard, help_heading = "Parts of a search")]
     shard: Option<values::Shard>,
 
     #[command(flatten)]

@@ -30,15 +30,20 @@ pub struct Seed {
     pub torrents: Vec<PathBuf>,
 
     /// Folder where the content lies under the torrent's name [default: the current folder]
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Content")]
     pub dir: Option<PathBuf>,
 
     /// The content itself under any name: a file, or the folder that holds the files
-    #[arg(long, value_name = "PATH", conflicts_with = "dir")]
+    #[arg(
+        long,
+        value_name = "PATH",
+        conflicts_with = "dir",
+        help_heading = "Content"
+    )]
     pub content: Option<PathBuf>,
 
     /// Offer a piece to peers only after the previous piece has spread
-    #[arg(long)]
+    #[arg(long, help_heading = "Seeding")]
     pub super_seeding: bool,
 
     /// Properties that prove a file unchanged since its last verification, so that it is not read again [default: none;
@@ -48,15 +53,15 @@ pub struct Seed {
     /// they were goes unnoticed, for example by a failing disk, a program that restores times, or a write through a memory
     /// map. Hashlane then serves wrong pieces. Files that a program has open for writing are read (Linux). Reports call these
     /// pieces "trusted, not verified". The record is a file in the folder of --state-dir.
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", help_heading = "Content")]
     pub trust: Option<Trust>,
 
     /// Stop serving a torrent after its content has been sent this many times, for example 1.5
-    #[arg(long, value_name = "RATIO", value_parser = values::positive)]
+    #[arg(long, value_name = "RATIO", value_parser = values::positive, help_heading = "Seeding")]
     pub seed_ratio: Option<f64>,
 
     /// Stop after this time, for example 2h or 7d
-    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Seeding")]
     pub seed_time: Option<Duration>,
 
     /// The options of the client.

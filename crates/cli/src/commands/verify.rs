@@ -50,33 +50,38 @@ pub(crate) struct Verify {
     pub(crate) torrents: Vec<PathBuf>,
 
     /// Folder where the content lies under the torrent's name [default: the current folder]
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Content")]
     pub(crate) dir: Option<PathBuf>,
 
     /// The content itself under any name: a file, or the folder that holds the files
-    #[arg(long, value_name = "PATH", conflicts_with = "dir")]
+    #[arg(
+        long,
+        value_name = "PATH",
+        conflicts_with = "dir",
+        help_heading = "Content"
+    )]
     pub(crate) content: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) hashing: Hashing,
 
     /// Check a hybrid torrent against only one of its versions
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, value_name = "VERSION", help_heading = "Content")]
     pub(crate) only: Option<Only>,
 
     #[command(flatten)]
     output: Output,
 
     /// List every file, and the info-hashes and sizes of every torrent
-    #[arg(long, conflicts_with_all = ["json", "quiet"])]
-    all: bool,
+    #[arg(short, long, alias = "all", conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
+    verbose: bool,
 
     /// List files in the folder of the content that the torrent does not have
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     extra: bool,
 
     /// Write the present pieces as bits; the first piece is the highest bit of the first byte
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) bitfield: Option<PathBuf>,
 
     #[command(flatten)]
@@ -205,7 +210,7 @@ impl Verify {
             }
             return Ok(());
         }
-        let shape = human::print(env, verified, self.all, tally.last)?;
+        let shape = human::print(env, verified, self.verbose, tally.last)?;
         if human::lacks_all_files(report) {
             let suggestion = self.beside(env, verified).map_or_else(
                 || around::suggestion(verified.content),

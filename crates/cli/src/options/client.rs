@@ -34,7 +34,12 @@ pub struct ClientOptions {
     pub insecure_no_auth: bool,
 
     /// Folder to watch: its .torrent files are added as they appear, and the program runs until Ctrl-C
-    #[arg(long = "watch-dir", alias = "watch", value_name = "DIR")]
+    #[arg(
+        long = "watch-dir",
+        alias = "watch",
+        value_name = "DIR",
+        help_heading = "Content"
+    )]
     pub watch: Option<PathBuf>,
 
     /// Folder for the records of --trust and --exec [default: `$XDG_STATE_HOME/hashlane`, by default
@@ -53,6 +58,7 @@ pub struct ClientOptions {
 
 /// The log file.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Log")]
 pub struct Log {
     /// Append a log to this file
     #[arg(long, value_name = "FILE")]

@@ -6,17 +6,16 @@ use crate::Env;
 
 /// The look of the output on a terminal.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct Look {
     /// When to colour results
-    #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = HEADING)]
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Color,
 
     /// Show no progress while the command works
-    #[arg(long, help_heading = HEADING)]
+    #[arg(long)]
     no_progress: bool,
 }
-
-const HEADING: &str = "Output";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {

@@ -14,6 +14,7 @@ use crate::{Env, values};
 
 /// The connections of a client that transfers content.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Network")]
 pub struct Network {
     /// The connections to peers, trackers and the DHT.
     #[command(flatten)]
@@ -21,12 +22,7 @@ pub struct Network {
 
     /// Download from web seeds [default: 1, or 0 if they can make the installed libtorrent hang: versions before 2.0.14, and
     /// 2.1.0]
-    #[arg(
-        long,
-        switch(),
-        overrides_with = "no_web_seeds",
-        help_heading = "Network"
-    )]
+    #[arg(long, switch(), overrides_with = "no_web_seeds")]
     web_seeds: Option<bool>,
 
     /// The earlier spelling of `--web-seeds=0`.
@@ -34,19 +30,19 @@ pub struct Network {
     no_web_seeds: bool,
 
     /// Maximum download rate in bytes per second, for example 2MiB
-    #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Network")]
+    #[arg(long, value_name = "BYTES", value_parser = values::rate)]
     pub max_down: Option<u32>,
 
     /// Maximum upload rate in bytes per second, for example 512KiB
-    #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Network")]
+    #[arg(long, value_name = "BYTES", value_parser = values::rate)]
     pub max_up: Option<u32>,
 
     /// Maximum number of peers of all torrents together
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Network")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub max_peers: Option<u16>,
 
     /// Maximum number of peers to send to at the same time
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Network")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub upload_slots: Option<u16>,
 }
 
@@ -62,66 +58,47 @@ impl Network {
 
 /// The connections to peers, trackers and the DHT.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Network")]
 pub struct Connections {
     /// Port for incoming connections of peers, 0 for any
-    #[arg(
-        long,
-        value_name = "PORT",
-        default_value = "6881",
-        help_heading = "Network"
-    )]
+    #[arg(long, value_name = "PORT", default_value = "6881")]
     pub port: u16,
 
     /// Local address or network interface for all connections, for example `tun0` [default: all addresses]
     ///
     /// While the interface is absent, all torrents wait, and nothing uses another interface. An interface turns discovery in
     /// the local network off. The system resolves the names of trackers and servers as usual.
-    #[arg(long, value_name = "ADDRESS", value_parser = values::bind, help_heading = "Network")]
+    #[arg(long, value_name = "ADDRESS", value_parser = values::bind)]
     pub bind: Option<values::BindArg>,
 
     /// Do not use the distributed hash table
-    #[arg(long, help_heading = "Network")]
+    #[arg(long)]
     pub no_dht: bool,
 
     /// Node to enter the distributed hash table with, instead of the nodes of libtorrent; repeatable
-    #[arg(long = "dht-node", value_name = "HOST:PORT", value_parser = values::peer, conflicts_with = "no_dht", help_heading = "Network")]
+    #[arg(long = "dht-node", value_name = "HOST:PORT", value_parser = values::peer, conflicts_with = "no_dht")]
     pub dht_nodes: Vec<PeerAddress>,
 
     /// Do not search the local network for peers, and do not ask routers to forward ports
-    #[arg(long, help_heading = "Network")]
+    #[arg(long)]
     pub no_discovery: bool,
 
     /// Transport protocol to peers
-    #[arg(
-        long,
-        value_name = "HOW",
-        default_value = "both",
-        help_heading = "Network"
-    )]
+    #[arg(long, value_name = "HOW", default_value = "both")]
     pub transport: TransportArg,
 
     /// Encryption of connections to peers
-    #[arg(
-        long,
-        value_name = "HOW",
-        default_value = "allowed",
-        help_heading = "Network"
-    )]
+    #[arg(long, value_name = "HOW", default_value = "allowed")]
     pub encryption: EncryptionArg,
 
     /// Proxy for all connections: `socks5://[USER:PASSWORD@]HOST:PORT`, or `http://`. Turns discovery in the
     /// local network off; this machine still resolves the names of --peer. Other users of this machine can see the options
     /// of a program: give a password by --proxy-file [default: variable `HASHLANE_PROXY`]
-    #[arg(long, value_name = "URL", value_parser = values::proxy, help_heading = "Network")]
+    #[arg(long, value_name = "URL", value_parser = values::proxy)]
     pub proxy: Option<values::ProxyUrl>,
 
     /// File whose first line is the URL of the proxy
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "proxy",
-        help_heading = "Network"
-    )]
+    #[arg(long, value_name = "FILE", conflicts_with = "proxy")]
     pub proxy_file: Option<PathBuf>,
 }
 

@@ -438,11 +438,11 @@ fn options_that_exclude_each_other_follow_the_precedence() {
         "[verify]\ndir = 'nowhere'\nquiet = true\n[network]\nweb-seeds = true\nproxy-file = 'proxy'\n\
          [get]\nlog-level = 'debug'\nhttp-origin = 'https://a.example'\n[seed]\nhttp = 8080\n",
     );
-    // --content replaces --dir, and --all replaces --quiet.
+    // --content replaces --dir, and --verbose replaces --quiet.
     let torrent = demo().join(TORRENT);
     let content = demo().join("good/union-addresses");
     let paths = [&torrent, &content].map(|path| path.to_str().unwrap());
-    let ended = folder.run(&["verify", paths[0], "--content", paths[1], "--all"]);
+    let ended = folder.run(&["verify", paths[0], "--content", paths[1], "--verbose"]);
     assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
     assert!(ended.stdout.contains("union-addresses"), "{}", ended.stdout);
 

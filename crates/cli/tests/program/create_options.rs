@@ -143,6 +143,18 @@ fn several_inputs() {
         let verified = in_folder(folder.path(), &["verify", &torrent, "-d", "content"]);
         assert_eq!(verified.code, Some(0), "{}", verified.stdout);
     }
+    // With -v, each has the whole report.
+    for (option, n_links) in [("-v", 2), ("--color=never", 0)] {
+        let args = ["create", "content/a", "content/d", "--force", option];
+        let ended = in_folder(folder.path(), &args);
+        assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
+        assert_eq!(
+            ended.stdout.matches("magnet:?").count(),
+            n_links,
+            "{}",
+            ended.stdout
+        );
+    }
     // A later input does not replace the .torrent of an earlier one with the same name, even with --force.
     let args = ["create", "content/a", "content/d/a", "--force"];
     let ended = in_folder(folder.path(), &args);

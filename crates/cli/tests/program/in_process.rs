@@ -71,7 +71,7 @@ fn a_terminal_gets_colours_and_a_map_of_its_width() {
 #[test]
 fn lines_fit_into_a_narrow_terminal() {
     for options in [
-        &["-d", "good", "--all"][..],
+        &["-d", "good", "--verbose"][..],
         &["-d", "damaged"],
         &["-d", "nowhere"],
     ] {

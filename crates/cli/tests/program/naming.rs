@@ -90,7 +90,7 @@ fn content_that_libtorrent_saved_is_found() {
         "{}",
         ended.stdout
     );
-    let ended = verify(&["--all"]);
+    let ended = verify(&["--verbose"]);
     assert!(
         ended.stdout.contains("(04_b, as libtorrent names it)"),
         "{}",

@@ -30,7 +30,7 @@ fn content_that_lies_beside_its_torrent() {
             .current_dir(beside)
             .arg("verify")
             .arg(&torrent)
-            .arg("--all"));
+            .arg("--verbose"));
         assert_eq!(
             ended.code,
             Some(0),
@@ -91,7 +91,7 @@ fn zeros_by_both_versions() {
         let verify = |options: &[&str]| {
             let mut command = hashlane();
             command
-                .args(["verify", "--all"])
+                .args(["verify", "--verbose"])
                 .arg(&torrent)
                 .args(options);
             end(command.arg("-d").arg(place.path()))

@@ -5,7 +5,7 @@ use crate::fixture::{Fixture, demo, end, hashlane, verify_demo};
 
 #[test]
 fn whole_content_is_complete() {
-    let ended = end(verify_demo("good").arg("--all"));
+    let ended = end(verify_demo("good").arg("--verbose"));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert_eq!(ended.stderr, "");
     let out = &ended.stdout;
@@ -46,7 +46,7 @@ fn absent_content_is_missing() {
 
 306 KiB checked in ";
     assert!(ended.stdout.starts_with(expected), "{}", ended.stdout);
-    let ended = end(verify_demo("nowhere").arg("--all"));
+    let ended = end(verify_demo("nowhere").arg("--verbose"));
     assert!(ended.stdout.contains("\n  ░░░░░░░░░░░░░░░░░░░░\n"));
 }
 
@@ -362,7 +362,7 @@ fn a_closed_pipe_is_no_error() {
 #[test]
 fn names_are_escaped_for_the_terminal() {
     let fixture = Fixture::new("na\x1b[31mme", 4, &[("a\x07\nb", b"1234")]);
-    let ended = end(fixture.verify().arg("--all"));
+    let ended = end(fixture.verify().arg("--verbose"));
     assert_eq!(ended.code, Some(0));
     assert!(
         !ended.stdout.contains(['\x1b', '\x07']),

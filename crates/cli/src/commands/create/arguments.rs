@@ -35,22 +35,28 @@ pub(crate) struct Create {
     pub(super) paths: Vec<PathBuf>,
 
     /// The .torrent to write, or its folder; `-` for standard output [default: NAME.torrent in the output folder]
-    #[arg(short, long, value_name = "FILE", conflicts_with = "output_dir")]
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        conflicts_with = "output_dir",
+        help_heading = "Output"
+    )]
     pub(super) output: Option<PathBuf>,
 
     /// Folder for the .torrent files [default: the working directory]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) output_dir: Option<PathBuf>,
 
     /// Create missing folders of the .torrent files
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(super) parents: bool,
 
     #[command(flatten)]
     pub(super) force: Force,
 
     /// List the files, the size and the piece length; hash and write nothing
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(super) dry_run: bool,
 
     /// Preset to take options from; options on the command line win
@@ -62,7 +68,7 @@ pub(crate) struct Create {
     pub(super) presets: Option<PathBuf>,
 
     /// Protocol version [default: hybrid if it needs little padding, else v1; v1 if private]
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, value_name = "VERSION", help_heading = "Torrent")]
     pub(super) format: Option<Format>,
 
     /// Piece length, for example 256KiB, or 18 for 2^18 bytes [default: 16 KiB to 16 MiB by size]
@@ -71,16 +77,17 @@ pub(crate) struct Create {
         long,
         value_name = "SIZE",
         value_parser = values::piece_length,
-        conflicts_with_all = ["max_piece_length", "target_pieces"]
+        conflicts_with_all = ["max_piece_length", "target_pieces"],
+        help_heading = "Torrent"
     )]
     pub(super) piece_length: Option<PieceLength>,
 
     /// Maximum piece length to choose by size [default: 16 MiB]
-    #[arg(long, value_name = "SIZE", value_parser = values::piece_length)]
+    #[arg(long, value_name = "SIZE", value_parser = values::piece_length, help_heading = "Torrent")]
     pub(super) max_piece_length: Option<PieceLength>,
 
     /// Maximum number of pieces to aim for by the choice of the piece length [default: 2048]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Torrent")]
     pub(super) target_pieces: Option<NonZeroU32>,
 
     /// Piece lengths by size. Only a preset can set them.
@@ -88,76 +95,91 @@ pub(crate) struct Create {
     pub(super) piece_lengths: Vec<PieceLengthRule>,
 
     /// Name in the torrent [default: name of the file or folder]
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME", help_heading = "Torrent")]
     pub(super) name: Option<String>,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Torrent")]
     pub(super) trackers: Trackers,
 
     /// Web seed, a URL that serves the content (BEP 19); repeatable
-    #[arg(short, long = "web-seed", value_name = "URL", value_parser = values::url)]
+    #[arg(short, long = "web-seed", value_name = "URL", value_parser = values::url, help_heading = "Torrent")]
     pub(super) web_seeds: Vec<String>,
 
     /// DHT node (BEP 5); repeatable
-    #[arg(long = "node", value_name = "HOST:PORT", value_parser = values::node)]
+    #[arg(long = "node", value_name = "HOST:PORT", value_parser = values::node, help_heading = "Torrent")]
     pub(super) nodes: Vec<(String, u16)>,
 
     /// Allow peers from the trackers only (BEP 27), and write no web seeds and DHT nodes; changes the
     /// info-hash. `--private=0` makes a public torrent in spite of a preset
-    #[arg(short, long, switch())]
+    #[arg(short, long, switch(), help_heading = "Torrent")]
     pub(super) private: Option<bool>,
 
     /// Source tag, as private trackers require; changes the info-hash
-    #[arg(short, long, value_name = "TEXT")]
+    #[arg(short, long, value_name = "TEXT", help_heading = "Torrent")]
     pub(super) source: Option<String>,
 
     /// Write random text into the info dictionary, for another info-hash of the same content
-    #[arg(long, switch())]
+    #[arg(long, switch(), help_heading = "Torrent")]
     pub(super) entropy: Option<bool>,
 
     /// Comment
-    #[arg(short, long, value_name = "TEXT")]
+    #[arg(short, long, value_name = "TEXT", help_heading = "Torrent")]
     pub(super) comment: Option<String>,
 
     /// Creation date: `now`, or seconds since 1970 [default: none]
-    #[arg(long, value_name = "WHEN", value_parser = values::date)]
+    #[arg(long, value_name = "WHEN", value_parser = values::date, help_heading = "Torrent")]
     pub(super) date: Option<i64>,
 
     /// Leave out the name of the program that created it
-    #[arg(long)]
+    #[arg(long, help_heading = "Torrent")]
     pub(super) no_created_by: bool,
 
     /// Leave out matching files and folders, for example `*.tmp` anywhere or `/build` at the top; repeatable.
     /// Letter case makes no difference
-    #[arg(short = 'x', long = "exclude", value_name = "GLOB")]
+    #[arg(
+        short = 'x',
+        long = "exclude",
+        value_name = "GLOB",
+        help_heading = "Files"
+    )]
     pub(super) excludes: Vec<String>,
 
     /// File of patterns to leave out, in the style of .gitignore, `-` for standard input; repeatable
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub(super) exclude_from: Vec<PathBuf>,
 
     /// Take only matching files and the files in matching folders; repeatable
-    #[arg(long = "include", value_name = "GLOB")]
+    #[arg(long = "include", value_name = "GLOB", help_heading = "Files")]
     pub(super) includes: Vec<String>,
 
     /// Leave out files and folders whose name starts with a dot
-    #[arg(long)]
+    #[arg(long, help_heading = "Files")]
     pub(super) no_hidden: bool,
 
     /// Take `.DS_Store`, `Thumbs.db`, `desktop.ini`, `@eaDir`, `*.!qB` and `*.part`, which are left out by default
-    #[arg(long)]
+    #[arg(long, help_heading = "Files")]
     pub(super) keep_junk: bool,
 
     /// Treatment of symbolic links
-    #[arg(long, value_name = "HOW", default_value = "store")]
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "store",
+        help_heading = "Files"
+    )]
     pub(super) links: Links,
 
     /// Order of the files; only v1 has others than `path`
-    #[arg(long, value_name = "ORDER", default_value = "path")]
+    #[arg(
+        long,
+        value_name = "ORDER",
+        default_value = "path",
+        help_heading = "Files"
+    )]
     pub(super) sort: Sort,
 
     /// Store the executable and hidden attributes (BEP 47); changes the info-hash
-    #[arg(long)]
+    #[arg(long, help_heading = "Files")]
     pub(super) attributes: bool,
 
     #[command(flatten)]
@@ -165,6 +187,10 @@ pub(crate) struct Create {
 
     #[command(flatten)]
     pub(super) printing: Output,
+
+    /// Print the whole report of each of several torrents
+    #[arg(short, long, conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
+    pub(super) verbose: bool,
 
     #[command(flatten)]
     pub(super) secrets: Secrets,

@@ -9,6 +9,7 @@ use crate::values;
 
 /// The change.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Changes")]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is an option of its own"

@@ -7,6 +7,7 @@ use hashlane_base58::{Damage, MAX_ERRORS};
 
 /// The options that describe the damage.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Damage")]
 pub(super) struct DamageOptions {
     /// State of the letter case
     #[arg(long, value_name = "STATE", default_value = "auto")]

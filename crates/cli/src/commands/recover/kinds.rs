@@ -8,6 +8,7 @@ use crate::values;
 
 /// The options that name kinds or describe one.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Kinds")]
 pub(super) struct KindOptions {
     /// Kinds to search for, from the list below, separated by commas; repeatable [default: all]
     #[arg(short, long = "kind", value_name = "KIND", value_delimiter = ',')]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use hashlane_sums::{DigestAlgorithm, UnknownAlgorithm};
 
-use crate::options::{ConfigFile, Force, Hashing, Json};
+use crate::options::{ConfigFile, Force, Hashing, Output};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -41,23 +41,28 @@ pub(crate) struct Sum {
     pub(super) algorithm: Vec<DigestAlgorithm>,
 
     /// Hash all files in folders
-    #[arg(short, long, conflicts_with = "check")]
+    #[arg(short, long, conflicts_with = "check", help_heading = "Files")]
     pub(super) recursive: bool,
 
     /// Treatment of symbolic links in folders
-    #[arg(long, value_name = "HOW", default_value = "skip")]
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "skip",
+        help_heading = "Files"
+    )]
     pub(super) links: Links,
 
     /// Folder where relative names of files, and names in lists, start
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Files")]
     pub(super) base: Option<PathBuf>,
 
     /// Print lines in the BSD format: `SHA256 (FILE) = DIGEST`
-    #[arg(long, conflicts_with = "check")]
+    #[arg(long, conflicts_with = "check", help_heading = "Output")]
     pub(super) tag: bool,
 
     /// Check files against lists: of GNU coreutils, BSD, hashdeep or SFV
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = "Check")]
     pub(super) check: bool,
 
     /// Leave out matching files and folders in folders, for example `*.tmp` anywhere or `/build` at the top; repeatable.
@@ -66,12 +71,19 @@ pub(crate) struct Sum {
         short = 'x',
         long = "exclude",
         value_name = "GLOB",
-        conflicts_with = "check"
+        conflicts_with = "check",
+        help_heading = "Files"
     )]
     pub(super) excludes: Vec<String>,
 
     /// File to write the digests to. It is written as a whole at the end, and its own digest is left out
-    #[arg(short, long, value_name = "FILE", conflicts_with = "check")]
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        conflicts_with = "check",
+        help_heading = "Output"
+    )]
     pub(super) output: Option<PathBuf>,
 
     #[command(flatten)]
@@ -79,18 +91,20 @@ pub(crate) struct Sum {
 
     /// Folder to compare with the lists: names start here, and extra and moved files are reported. A folder at the start
     /// of the names is removed if more files exist without it. No name leaves the folder
-    #[arg(long, value_name = "DIR", requires = "check", conflicts_with = "base")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "check",
+        conflicts_with = "base",
+        help_heading = "Check"
+    )]
     pub(super) against: Option<PathBuf>,
 
     #[command(flatten)]
     pub(super) hashing: Hashing,
 
     #[command(flatten)]
-    pub(super) form: Json,
-
-    /// Print no progress; with --check, print no summary
-    #[arg(short, long)]
-    pub(super) quiet: bool,
+    pub(super) printing: Output,
 
     #[command(flatten)]
     _config: ConfigFile,

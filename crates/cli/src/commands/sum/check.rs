@@ -54,7 +54,7 @@ struct Wanted {
 pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result<Exit> {
     let base = sum.against.as_deref().or(sum.base.as_deref());
     let base = env.resolve(base.unwrap_or(Path::new("")));
-    let mut output = Output::new(env, sum.quiet);
+    let mut output = Output::new(env, sum.printing.quiet);
     let mut exit = Exit::Good;
     let folder = sum.against.is_some().then(|| {
         Folder::walk(&base, sum.follows_links(), |path, error| {
@@ -197,7 +197,7 @@ impl Check<'_> {
                     } else {
                         self.counts.changed += 1;
                     }
-                    if !is_right || self.sum.form.json {
+                    if !is_right || self.sum.printing.is_json() {
                         let state = if is_right { "right" } else { "changed" };
                         self.print(output, &entry.name, state, Found::InPlace)?;
                     }
@@ -266,13 +266,13 @@ impl Check<'_> {
         let Some(path) = prefix.path() else {
             return Ok(prefix);
         };
-        if self.sum.form.json {
+        if self.sum.printing.is_json() {
             let line = json::Line::Prefix {
                 list: list.to_string_lossy().into_owned(),
                 path: PathText::of_bytes(&bytes_of(path)),
             };
             json_lines::print(output.env, &line)?;
-        } else if !self.sum.quiet {
+        } else if !self.sum.printing.quiet {
             // With a slash at the end, which the root already has.
             let (list, path) = (Shown(list), path.join(""));
             let path = Shown(&path);
@@ -394,7 +394,7 @@ impl Check<'_> {
         state: &'static str,
         found: Found<'_>,
     ) -> anyhow::Result<()> {
-        if self.sum.form.json {
+        if self.sum.printing.is_json() {
             let (found_at, line) = match found {
                 Found::InPlace => (None, None),
                 Found::At(path) => (Some(path.to_string_lossy().into_owned()), None),
@@ -420,11 +420,11 @@ impl Check<'_> {
     }
 
     fn print_summary(&self, output: &mut Output<'_>) -> anyhow::Result<()> {
-        if self.sum.form.json {
+        if self.sum.printing.is_json() {
             let line = json::Line::Summary(self.counts.clone());
             return json_lines::print(output.env, &line);
         }
-        if self.sum.quiet {
+        if self.sum.printing.quiet {
             return Ok(());
         }
         Ok(writeln!(output.env.stdout, "{}", self.counts.text())?)

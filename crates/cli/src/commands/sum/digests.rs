@@ -40,7 +40,7 @@ pub(super) fn run(
     };
     let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
     let operands = sum.operands();
-    let mut output = Output::new(env, sum.quiet);
+    let mut output = Output::new(env, sum.printing.quiet);
     if output.shows_progress() {
         let named = operands
             .iter()
@@ -56,7 +56,7 @@ pub(super) fn run(
     let result = output.hash(items, options, |output, item, outcome| {
         let (name, message) = match (&item.tag, outcome) {
             (Named::File(name), Outcome::Digests(digests, length)) => {
-                if sum.form.json {
+                if sum.printing.is_json() {
                     let path = PathText::of_bytes(name);
                     let digests = json::digests(&item.algorithms, &digests);
                     let line = Line::File {
@@ -81,7 +81,7 @@ pub(super) fn run(
         exit = Exit::NotChecked;
         let path = String::from_utf8_lossy(name);
         output.error(&format!("{path}: {message}"));
-        if sum.form.json {
+        if sum.printing.is_json() {
             let path = &path;
             json_lines::print(output.env, &Line::Error { path, message })?;
         }
