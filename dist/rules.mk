@@ -26,7 +26,7 @@ PACKER = $(DIST)/tools/bin
 # The licences of what is compiled in, and the bills of materials.
 NOTICES = $(DIST)/notices
 
-.PHONY: version dist dist-setup dist-static dist-program dist-archive dist-programs dist-packages dist-notices  \
+.PHONY: version dist dist-setup dist-container dist-recipes dist-static dist-program dist-archive dist-programs dist-packages dist-notices  \
 	dist-debian-files $(FORMATS:%=dist-%) test-dist test-dist-quick
 
 # What `make dist` and `make test-dist` need, besides the packages of `make setup`.
@@ -122,6 +122,19 @@ dist-debian-files:
 	install -m 644 kernel/module/* $(TREE)/src/hashlane-$(VERSION)
 	install -m 644 target/kernel/rust.o $(TREE)/src/hashlane-$(VERSION)/rust.o_shipped
 	sed -e 's|@VERSION@|$(VERSION)|' dist/dkms.conf.in > $(TREE)/src/hashlane-$(VERSION)/dkms.conf
+
+# Only these are published in other places, so the address and the version stand in them.
+dist-recipes: ## Fill in the address and the version in the recipes of packaging/, in target/packages/recipes
+	@test -n '$(REPOSITORY)' || { echo 'dist-recipes: Cargo.toml: repository in [workspace.metadata.release] is empty' >&2; exit 1; }
+	for recipe in $$(cd packaging && find * -name '*.in'); do \
+		mkdir -p $(DIST)/recipes/$$(dirname $$recipe) && sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@REPOSITORY@|$(REPOSITORY)|g' \
+			packaging/$$recipe > $(DIST)/recipes/$${recipe%.in} || exit; done
+
+dist-container: ## Lay out what the image is built from, in target/packages/container (packaging/container/Containerfile)
+	rm -rf $(DIST)/container && mkdir -p $(DIST)/container
+	install packaging/container/Containerfile packaging/container/entrypoint $(DIST)/container
+	for name in hashlane hashlane-net; do \
+		install -m 644 $(DIST_OUT)/$${name}_$(VERSION)_amd64.deb $(DIST)/container/$$name.deb || exit; done
 
 test-dist: ## Test what `make dist` has built: the static program, the packages and the units (as root; needs lintian, mmdebstrap)
 	dist/test --output $(DIST_OUT) --version $(VERSION)
