@@ -129,7 +129,7 @@ void add_announce(TrackerStatus& to, lt::announce_infohash const& from, bool is_
 Session::Session(SessionSettings const& settings)
     : has_tcp_(settings.tcp)
     , has_log_(settings.log)
-    , has_dht_(settings.dht)
+    , discovery_(settings)
     , is_suspended_(settings.is_suspended)
     , registry_(std::make_shared<StorageRegistry>())
 {
@@ -141,12 +141,7 @@ Session::Session(SessionSettings const& settings)
     for (auto const& server : settings.avoided_web_seeds) avoided_web_seeds_.insert(to_std(server));
     params.disk_io_constructor = make_disk(registry_);
     session_ = std::make_unique<lt::session>(std::move(params));
-    for (auto const& node : settings.dht_nodes) dht_nodes_.emplace_back(to_std(node.host), node.port);
-    if (settings.is_suspended) {
-        session_->pause();
-    } else {
-        add_dht_nodes();
-    }
+    if (settings.is_suspended) session_->pause();
     // Rate limits apply to all peers. By default, peers of the local network are exempt.
     constexpr std::uint32_t all_peers
         = 1U << static_cast<std::uint32_t>(lt::session::global_peer_class_id);
@@ -198,8 +193,20 @@ void Session::announce_end() const
     }
 }
 
+void Session::apply(lt::settings_pack pack) const
+{
+    if (is_suspended_ || !has_torrent_) {
+        session_->apply_settings(std::move(pack));
+        return;
+    }
+    session_->apply_settings(with_discovery(std::move(pack), discovery_));
+    if (!discovery_.dht) return;
+    for (auto const& node : discovery_.nodes) session_->add_dht_node(node);
+}
+
 std::uint32_t Session::add_params(lt::add_torrent_params params) const
 {
+    if (!has_torrent_.exchange(true)) apply(lt::settings_pack());
     std::lock_guard<std::mutex> const lock(mutex_);
     auto const number = ++last_number_;
     params.userdata = to_user_data(number);
@@ -325,29 +332,14 @@ void Session::limit(std::int32_t max_down, std::int32_t max_up) const
     session_->apply_settings(std::move(pack));
 }
 
-void Session::add_dht_nodes() const
-{
-    for (auto const& node : dht_nodes_) session_->add_dht_node(node);
-}
-
 void Session::connect(rust::Str listen, rust::Str outgoing) const
 {
     lt::settings_pack pack;
     pack.set_str(lt::settings_pack::listen_interfaces, std::string(listen));
     pack.set_str(lt::settings_pack::outgoing_interfaces, std::string(outgoing));
     bool const was_suspended = is_suspended_.exchange(false);
-    if (was_suspended && has_dht_) {
-        pack.set_bool(lt::settings_pack::enable_dht, true);
-        if (dht_nodes_.empty()) {
-            pack.set_str(lt::settings_pack::dht_bootstrap_nodes,
-                lt::default_settings().get_str(lt::settings_pack::dht_bootstrap_nodes));
-        }
-    }
-    session_->apply_settings(std::move(pack));
-    if (was_suspended) {
-        if (has_dht_) add_dht_nodes();
-        session_->resume();
-    }
+    apply(std::move(pack));
+    if (was_suspended) session_->resume();
 }
 
 // libtorrent resolves the names of bootstrap nodes as soon as the hash table is enabled. A torrent that is paused without a

@@ -16,6 +16,7 @@
 #include <libtorrent/torrent_handle.hpp>
 
 #include "hashlane-swarm/cpp/disk.h"
+#include "hashlane-swarm/cpp/settings.h"
 #include "hashlane-swarm/cpp/web_seeds.h"
 #include "rust/cxx.h"
 
@@ -63,16 +64,17 @@ public:
 
 private:
     void announce_end() const;
-    void add_dht_nodes() const;
+    // Applies settings, and begins to look for peers if the session has connections and a torrent.
+    void apply(lt::settings_pack pack) const;
     std::uint32_t add_params(lt::add_torrent_params params) const;
     lt::torrent_handle handle(std::uint32_t torrent) const;
     void remove_greedy_web_seeds(rust::Vec<SessionEvent>& events) const;
 
     bool has_tcp_;
     bool has_log_;
-    bool has_dht_;
-    // The nodes that the user named.
-    std::vector<std::pair<std::string, int>> dht_nodes_;
+    // A session without a torrent sends nothing.
+    Discovery discovery_;
+    mutable std::atomic<bool> has_torrent_ = false;
     // Whether the session has no connections.
     mutable std::atomic<bool> is_suspended_;
     // Null if web seeds are not used.

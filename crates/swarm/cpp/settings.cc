@@ -15,21 +15,20 @@ namespace {
 
 using lt::settings_pack;
 
+// A session begins without discovery.
 void set_discovery(settings_pack& pack, SessionSettings const& settings)
 {
-    pack.set_bool(settings_pack::enable_dht, settings.dht);
     if (!settings.dht_nodes.empty()) {
-        // Bootstrap nodes only answer queries. The nodes that the user names are full members of the
-        // table, added after the start.
-        pack.set_str(settings_pack::dht_bootstrap_nodes, "");
         // The user's nodes may share an address or run on this machine.
         pack.set_bool(settings_pack::dht_restrict_routing_ips, false);
         pack.set_bool(settings_pack::dht_restrict_search_ips, false);
         pack.set_bool(settings_pack::dht_ignore_dark_internet, false);
     }
-    pack.set_bool(settings_pack::enable_lsd, settings.local_discovery);
-    pack.set_bool(settings_pack::enable_upnp, settings.port_mapping);
-    pack.set_bool(settings_pack::enable_natpmp, settings.port_mapping);
+    pack.set_bool(settings_pack::enable_dht, false);
+    pack.set_str(settings_pack::dht_bootstrap_nodes, "");
+    pack.set_bool(settings_pack::enable_lsd, false);
+    pack.set_bool(settings_pack::enable_upnp, false);
+    pack.set_bool(settings_pack::enable_natpmp, false);
 }
 
 void set_limits(settings_pack& pack, SessionSettings const& settings)
@@ -107,6 +106,14 @@ void set_alerts(settings_pack& pack, SessionSettings const& settings)
 
 } // namespace
 
+Discovery::Discovery(SessionSettings const& settings)
+    : dht(settings.dht)
+    , local(settings.local_discovery)
+    , port_mapping(settings.port_mapping)
+{
+    for (auto const& node : settings.dht_nodes) nodes.emplace_back(to_std(node.host), node.port);
+}
+
 settings_pack make_settings_pack(SessionSettings const& settings)
 {
     settings_pack pack = lt::default_settings();
@@ -121,6 +128,20 @@ settings_pack make_settings_pack(SessionSettings const& settings)
     set_connections(pack, settings);
     set_alerts(pack, settings);
     return settings.is_suspended ? without_connections(std::move(pack)) : pack;
+}
+
+settings_pack with_discovery(settings_pack pack, Discovery const& discovery)
+{
+    pack.set_bool(settings_pack::enable_dht, discovery.dht);
+    // Bootstrap nodes only answer queries. The nodes that the user names are full members of the table, added after the start.
+    if (discovery.dht && discovery.nodes.empty()) {
+        pack.set_str(settings_pack::dht_bootstrap_nodes,
+            lt::default_settings().get_str(settings_pack::dht_bootstrap_nodes));
+    }
+    pack.set_bool(settings_pack::enable_lsd, discovery.local);
+    pack.set_bool(settings_pack::enable_upnp, discovery.port_mapping);
+    pack.set_bool(settings_pack::enable_natpmp, discovery.port_mapping);
+    return pack;
 }
 
 settings_pack without_connections(settings_pack pack)

@@ -111,8 +111,13 @@ impl Net {
 
     /// Returns the number of packets that left by the other interface.
     fn n_leaked(&self) -> u64 {
-        let text = self.client.sh("ip -s -j link show lan0").unwrap();
-        let links: Value = serde_json::from_str(&text).unwrap();
+        self.n_sent("lan0")
+    }
+
+    /// Returns the number of packets that left by an interface of the client.
+    fn n_sent(&self, interface: &str) -> u64 {
+        let show = format!("ip -s -j link show {interface}");
+        let links: Value = serde_json::from_str(&self.client.sh(&show).unwrap()).unwrap();
         links[0]["stats64"]["tx"]["packets"].as_u64().unwrap()
     }
 }
@@ -280,5 +285,30 @@ fn a_daemon_reports_the_interface() {
     let get = get_command(&[&torrent], target.path(), None, &options);
     let came = ended(&mut net.server.inside(&get));
     assert_eq!(came.code, Some(0), "{came:?}");
+    daemon.terminate();
+}
+
+/// There is no telemetry and no check for updates. The DHT, discovery in the local network and requests to routers begin with the
+/// first torrent.
+#[test]
+fn a_daemon_without_a_torrent_sends_nothing() {
+    let Some(net) = network() else {
+        return;
+    };
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let (place, state) = folder();
+    let n_sent = || net.n_sent("lan0") + net.n_sent("vpn0");
+    let before = n_sent();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
+    command.args(["daemon", "--quiet", "--http", "8080", "--dir"]);
+    command.arg(place.path()).arg("--state").arg(&state);
+    let daemon = Daemon::of(&state, net.client.inside(&command));
+    // The DHT would resolve a name at once, and discovery would send to its groups.
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    assert_eq!(n_sent(), before, "{}", daemon.stderr());
+    // The same daemon looks for peers of a torrent, so the packets are counted.
+    daemon.done([std::ffi::OsStr::new("add"), torrent.as_ref()]);
+    wait_for(|| n_sent() > before);
     daemon.terminate();
 }
