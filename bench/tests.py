@@ -3,6 +3,7 @@
 import unittest
 from pathlib import Path
 
+from book import IMAGES, pictures
 from harness.engine_charts import bar_chart, line_chart
 from harness.engine_goals import engine_goals, floors
 from harness.engine_report import engine_report
@@ -103,6 +104,8 @@ class Reports(unittest.TestCase):
             self.assertEqual((folder / "SHA.md").read_text(), engine_report(results))
             self.assertEqual((folder / "sha.svg").read_text(), bar_chart(results))
             self.assertEqual((folder / "sha-lengths.svg").read_text(), line_chart(results))
+        for name, text in pictures().items():
+            self.assertEqual((IMAGES / name).read_text(), text, "run python3 bench/book.py")
         for folder in TORRENTS:
             report = Report.read(folder / "results.json")
             self.assertEqual((folder / "RESULTS.md").read_text(), report.text())

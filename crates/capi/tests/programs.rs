@@ -82,6 +82,17 @@ fn the_example_hashes_1000_messages() {
     });
 }
 
+#[test]
+fn the_tutorial_prints_this_example() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/start/developer.md");
+    let page = std::fs::read_to_string(page).expect("the page exists");
+    let example = include_str!("../examples/hash_many.c");
+    assert!(
+        page.contains(example),
+        "docs/start/developer.md is out of date"
+    );
+}
+
 /// Returns the .torrent file of one file `data` with these bytes, which are one piece.
 fn torrent_of(bytes: &[u8]) -> Vec<u8> {
     let digest = hashlane_sha::digest::<hashlane_sha::Sha1>(bytes);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The lines of Cargo.toml that README.md shows.
+/// The lines of Cargo.toml that docs/explanations/speed.md shows.
 const PROFILE: &str = "\
 [profile.dev.package.hashlane-sha]
 opt-level = 3
@@ -21,13 +21,13 @@ fn run(command: &mut Command) -> Output {
 }
 
 #[test]
-fn the_profile_of_the_readme_optimises_the_kernels() {
+fn the_profile_of_the_book_optimises_the_kernels() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = package.ancestors().nth(2).unwrap();
-    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let page = fs::read_to_string(root.join("docs/explanations/speed.md")).unwrap();
     let source = package.join("tests/downstream");
     let manifest = fs::read_to_string(source.join("Cargo.toml")).unwrap();
-    assert!(readme.contains(PROFILE), "README.md");
+    assert!(page.contains(PROFILE), "docs/explanations/speed.md");
     assert!(manifest.contains(PROFILE), "tests/downstream/Cargo.toml");
 
     let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("downstream");

@@ -3,8 +3,13 @@
 #![cfg(feature = "libtorrent")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
+#[path = "../../cli/tests/pages/mod.rs"]
+mod pages;
+
 mod swarm {
     mod adding;
+    #[cfg(target_os = "linux")]
+    pub(crate) mod book;
     pub(crate) mod browser;
     mod changes;
     mod changing;
@@ -33,6 +38,8 @@ mod swarm {
     #[cfg(target_os = "linux")]
     mod limits;
     pub(crate) mod metadata;
+    #[cfg(target_os = "linux")]
+    mod monitoring;
     mod moving;
     mod naming;
     pub(crate) mod network;

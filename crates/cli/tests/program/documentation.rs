@@ -1,16 +1,17 @@
-//! Runs the examples of README and of the guides, and compares what the program prints with what they print. Commands
-//! whose output a page does not show have a verdict in a table here. Commands that need a network do not run.
+//! Runs the examples of the reference, and compares what the program prints with what they print. Commands whose output a page
+//! does not show have a verdict in a table here. Commands that need a network do not run. The README, the tutorials and the guides
+//! run in `crates/net/tests/swarm/book.rs`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::fixture::{Ended, demo, end};
+use crate::fixture::{Ended, demo, end, hashlane};
+use crate::pages::{Example, Step, blocks, steps, text_of, without_time, workspace};
 
 /// Starts of commands that need a network, another terminal, another program, or many seconds in a debug build.
-const NOT_RUN: [&str; 11] = [
-    "cargo ",
+const NOT_RUN: [&str; 7] = [
     "curl ",
     "hashlane ctl ",
     "hashlane daemon ",
@@ -18,9 +19,6 @@ const NOT_RUN: [&str; 11] = [
     "hashlane magnet --fetch ",
     "hashlane recover --errors 2 ",
     "hashlane seed ",
-    "make demo",
-    "make install ",
-    "make test",
 ];
 
 /// A command, its exit status, a command that runs after it, and a line that the last of both prints. Empty texts: no
@@ -36,12 +34,6 @@ struct Page {
     prepare: fn(&Scratch, Option<&str>),
     has_alternatives: bool,
     verdicts: &'static [Verdict],
-}
-
-/// A command of a page, and the lines that it prints there.
-struct Example {
-    command: String,
-    output: Vec<String>,
 }
 
 /// A folder in which commands run, with the program in its `PATH`.
@@ -95,81 +87,6 @@ impl Scratch {
     }
 }
 
-fn text_of(page: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    fs::read_to_string(root.join(page)).unwrap()
-}
-
-/// Returns the lines of the blocks of a page in a language, the blocks separated by `None`.
-fn blocks<'p>(page: &'p str, language: &str) -> Vec<Option<&'p str>> {
-    let mut lines = Vec::new();
-    let mut is_inside = false;
-    for line in page.lines() {
-        match line.strip_prefix("```") {
-            Some(found) => {
-                is_inside = found == language;
-                lines.push(None);
-            }
-            None if is_inside => lines.push(Some(line)),
-            None => {}
-        }
-    }
-    lines
-}
-
-/// Returns the examples of a page. Commands after the prompt `#` are for root.
-fn examples(page: &str) -> Vec<Example> {
-    let mut examples: Vec<Example> = Vec::new();
-    let mut is_open = false;
-    for line in blocks(page, "console") {
-        let command = line.and_then(|line| line.strip_prefix("$ "));
-        match (command, line) {
-            (Some(command), _) => {
-                is_open = true;
-                examples.push(Example {
-                    command: without_comment(command),
-                    output: Vec::new(),
-                });
-            }
-            (None, Some(line)) if is_open && !line.starts_with("# ") => {
-                examples.last_mut().unwrap().output.push(line.to_owned());
-            }
-            (None, _) => is_open = false,
-        }
-    }
-    for example in &mut examples {
-        // An empty line before the next command.
-        while example.output.last().is_some_and(String::is_empty) {
-            example.output.pop();
-        }
-    }
-    examples
-}
-
-/// Returns a command without its comment. A shell would ignore the comment too, but the tables leave it out.
-fn without_comment(command: &str) -> String {
-    let mut in_quotes = false;
-    let end = command.char_indices().find(|(i, c)| {
-        in_quotes ^= *c == '\'';
-        *c == '#' && !in_quotes && command[..*i].ends_with(' ')
-    });
-    let end = end.map_or(command.len(), |(i, _)| i);
-    command[..end].trim_end().to_owned()
-}
-
-/// Returns a line without the time that the work took, and the rate.
-fn without_time(line: &str) -> &str {
-    let is_time = |rest: &str| {
-        let mut words = rest.split(' ');
-        let is_number = words.next().is_some_and(|word| word.parse::<f64>().is_ok());
-        is_number && matches!(words.next(), Some("s" | "s,"))
-    };
-    match line.rsplit_once(" in ") {
-        Some((start, rest)) if is_time(rest) => start,
-        _ => line,
-    }
-}
-
 fn lines_of(text: &str) -> Vec<&str> {
     text.lines().map(without_time).collect()
 }
@@ -183,8 +100,23 @@ fn check(page: &Page) {
         (page.prepare)(&scratch, None);
     }
     let mut n_run = 0;
-    for Example { command, output } in examples(&text) {
-        if NOT_RUN.iter().any(|start| command.starts_with(start)) {
+    for step in steps(&text) {
+        let Example {
+            command,
+            is_kept,
+            output,
+        } = match step {
+            Step::Example(example) => example,
+            Step::Run(command) | Step::Until(command) => {
+                scratch.prepare(&command);
+                continue;
+            }
+            Step::File { name, text } => {
+                scratch.write(&name, text);
+                continue;
+            }
+        };
+        if is_kept || NOT_RUN.iter().any(|start| command.starts_with(start)) {
             continue;
         }
         n_run += 1;
@@ -269,29 +201,6 @@ fn configuration() {
                 "",
                 "complete     64 KiB  linux",
             ),
-        ],
-    });
-}
-
-#[test]
-fn readme() {
-    check(&Page {
-        name: "README.md",
-        prepare: |scratch, _| {
-            symlink(demo().canonicalize().unwrap(), scratch.path("demo")).unwrap();
-            // The result of `get`.
-            copy_demo(scratch, "downloads/speeches");
-        },
-        has_alternatives: false,
-        verdicts: &[
-            ("cp -r demo/good/union-addresses speeches", 0, "", ""),
-            (
-                "hashlane verify demo/union-addresses.torrent -d demo/damaged",
-                1,
-                "",
-                "",
-            ),
-            ("hashlane sum -r speeches > list", 0, "", ""),
         ],
     });
 }
@@ -603,8 +512,7 @@ fn create() {
             }
             fs::create_dir(scratch.path("torrents")).unwrap();
             let text = text_of("docs/reference/create.md");
-            let preset = blocks(&text, "toml").into_iter().flatten();
-            let preset = preset.collect::<Vec<_>>().join("\n");
+            let preset = blocks(&text, "toml").concat();
             assert!(
                 preset.starts_with("# ~/.config/hashlane/presets.toml\n"),
                 "{preset}"
@@ -620,4 +528,45 @@ fn create() {
         has_alternatives: true,
         verdicts: CREATE,
     });
+}
+
+/// Appends the help of a command and of its subcommands, each below a heading.
+fn append_help(text: &mut String, command: &[&str]) {
+    let ended = end(hashlane().args(command).arg("--help"));
+    assert_eq!(ended.code, Some(0), "{command:?}: {}", ended.stderr);
+    let heading = [&["hashlane"], command].concat().join(" ");
+    text.extend(["\n## ", &heading, "\n\n```text\n"]);
+    for line in ended.stdout.lines() {
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text.push_str("```\n");
+    let lines = ended.stdout.lines();
+    let listed = lines.skip_while(|line| *line != "Commands:").skip(1);
+    let listed = listed.take_while(|line| !line.is_empty());
+    // Further lines of a description are indented more.
+    let names = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    for name in names.filter(|name| !name.is_empty() && *name != "help") {
+        append_help(text, &[command, &[name]].concat());
+    }
+}
+
+#[test]
+fn the_page_of_options_is_current() {
+    let mut text = "# Options\n\nThe output of `--help` of each command, written by a test. `hashlane man COMMAND` shows the same as \
+        a man page, and `hashlane COMMAND -h` a short list.\n"
+        .to_owned();
+    append_help(&mut text, &[]);
+    for command in ["hashlane verify", "hashlane ctl add", "hashlane daemon"] {
+        assert!(text.contains(&format!("\n## {command}\n")), "{command}");
+    }
+    let page = workspace().join("docs/reference/options.md");
+    if std::env::var_os("HASHLANE_UPDATE").is_some_and(|value| value == "1") {
+        fs::write(&page, &text).unwrap();
+    }
+    let found = fs::read_to_string(&page).unwrap_or_default();
+    assert!(
+        found == text,
+        "docs/reference/options.md is out of date. HASHLANE_UPDATE=1 cargo test --package hashlane --test program options writes it"
+    );
 }

@@ -30,6 +30,9 @@ mod options;
 mod other_program;
 mod output;
 #[cfg(unix)]
+#[path = "../pages/mod.rs"]
+mod pages;
+#[cfg(unix)]
 mod prompt;
 mod recover;
 mod shared;

@@ -1,4 +1,4 @@
-//! The page behind a proxy with TLS, with the configurations in docs/reference/http.md.
+//! The page behind a proxy with TLS, with the configurations in docs/guides/reverse-proxy.md.
 
 use std::fs;
 use std::path::Path;
@@ -8,15 +8,16 @@ use std::time::{Duration, Instant};
 use super::foreign::free_port;
 use super::page::{Page, torrent_is};
 use super::peers::{Content, PATIENCE, Peer, not_run};
+use crate::pages::{blocks, text_of};
 
 const ORIGIN: &str = "https://torrents.example";
 
 /// Returns the code block of this language in the guide.
 fn example(language: &str) -> String {
-    let guide = include_str!("../../../../docs/reference/http.md");
-    let start = format!("```{language}\n");
-    let (_, rest) = guide.split_once(&start).expect("the guide has an example");
-    rest.split_once("```").expect("the block ends").0.to_owned()
+    let guide = text_of("docs/guides/reverse-proxy.md");
+    let blocks = blocks(&guide, language);
+    assert_eq!(blocks.len(), 1, "{language}");
+    blocks[0].to_owned()
 }
 
 /// Replaces a text that the example must have.

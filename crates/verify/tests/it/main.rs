@@ -3,6 +3,7 @@
 mod borders;
 mod cancel;
 mod create;
+mod example;
 mod fixture;
 mod hybrid;
 mod layout;
