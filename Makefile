@@ -385,6 +385,14 @@ check-no-std: ## Build the engine for bare metal, without std and alloc (needs t
 			--target-dir target/other --target $$target || exit; \
 	done
 
+.PHONY: check
+# What is quick, and finds most mistakes. The Monte Carlo tests of the kernels take longest.
+check: layering ## Check what to check before each commit, in less than two minutes: formatting, layering, links, clippy, unit tests
+	tools/links
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace $(LIBTORRENT) -- --deny warnings
+	$(CARGO) test --workspace $(LIBTORRENT) --lib -- --skip monte_carlo
+
 lint: layering lint-page ## Check formatting, clippy, types of the page, documentation, links, layering, reports, Python files and the table of mutants; fails on any warning
 	tools/links
 	@if command -v ruff >/dev/null; then ruff check && ruff format --check bench; else \
