@@ -111,7 +111,7 @@ impl Run for Daemon {
         let torrents = Arc::new(Mutex::new(Torrents::new(
             store, client, start, configured, hooks,
         )));
-        let watch = Watch::start(Arc::clone(&torrents))?;
+        let watch = Watch::start(Arc::clone(&torrents)).map_err(Error::Thread)?;
         lock(&torrents).start_all();
         let remote = remote::serve(env, &self.remote, &torrents, folders.clone(), fixed)?;
         let page = api::serve(env, &self, &torrents, &config, folders, &state)?;

@@ -200,7 +200,7 @@ fn assert_printed(place: &str, example: &Example, printed: &str) {
     if example.is_kept {
         expected.push("...");
     }
-    let mut lines: Vec<&str> = printed.lines().collect();
+    let mut lines: Vec<&str> = printed.lines().map(without_date).collect();
     while lines.last().is_some_and(|line| line.is_empty()) {
         lines.pop();
     }
@@ -209,6 +209,24 @@ fn assert_printed(place: &str, example: &Example, printed: &str) {
         "{place}: expected\n{}\nprinted\n{printed}",
         expected.join("\n")
     );
+}
+
+/// Returns a line without the time in front of it. Pages show the output of a terminal; the output of a test goes to a file, where
+/// `get` and `seed` print times.
+fn without_date(line: &str) -> &str {
+    let pattern = "dddd-dd-ddTdd:dd:dd+dd:dd ";
+    let Some((time, rest)) = line.split_at_checked(pattern.len()) else {
+        return line;
+    };
+    let is_time = time
+        .chars()
+        .zip(pattern.chars())
+        .all(|(found, expected)| match expected {
+            'd' => found.is_ascii_digit(),
+            '+' => found == '+' || found == '-',
+            expected => found == expected,
+        });
+    if is_time { rest } else { line }
 }
 
 /// Runs the examples of a page.

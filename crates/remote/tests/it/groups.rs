@@ -67,7 +67,12 @@ fn both_protocols_show_the_same_torrent() {
     let control: Arc<Client> = Arc::clone(&served.client);
     let other = serve_qbittorrent(listen(), control, 1 << 20).unwrap();
     served.done("torrent-add", &json!({ "filename": MAGNET }));
-    let url = |path: &str| format!("http://{}/api/v2/{path}", other.endpoint().address().unwrap());
+    let url = |path: &str| {
+        format!(
+            "http://{}/api/v2/{path}",
+            other.endpoint().address().unwrap()
+        )
+    };
     let hashes = "hashes=all&category=tv&tags=a,b";
     for (path, form) in [
         ("torrents/createCategory", "category=tv"),
