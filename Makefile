@@ -80,7 +80,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 TEST_THREADS = $(shell echo $$(($(PROCESSORS) > 6 ? $(PROCESSORS) : 6)))
 CASES = 10000
 
-.PHONY: help setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-capi bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
 
@@ -212,7 +212,7 @@ test-workspace test-swarm test-hostile: export RUST_TEST_THREADS = $(TEST_THREAD
 test-workspace test-swarm test-hostile: export HASHLANE_CONFIG = /dev/null
 
 # The workspace builds the engine without overflow checks and debug assertions, for speed.
-test-workspace: $(if $(LIBTORRENT),test-axe test-openapi) test-page
+test-workspace: $(if $(LIBTORRENT),test-axe test-openapi test-qbittorrent-api) test-page
 	$(CARGO) test --workspace $(LIBTORRENT)
 	# The workspace has the client's page.
 	$(if $(LIBTORRENT),$(CARGO) test --package hashlane-client $(LIBTORRENT) --lib)
@@ -239,6 +239,7 @@ lint-page: ## Check the types of the page's scripts (needs npm)
 	@$(MAKE) target/tsc || echo 'NOT RUN: the check of the types of the page, because npm could not install TypeScript.'
 	test ! -e target/tsc/node_modules || target/tsc/node_modules/.bin/tsc --project crates/client/tests/page
 
+QBITTORRENT_API = qbittorrent-api==2026.10.1
 OPENAPI_PACKAGES = openapi-python-client==0.29.1 openapi-spec-validator==0.9.0
 
 # The features of the workspace are those of `make test`, so that both use the same build.
@@ -249,10 +250,10 @@ test-swarm: test-axe ## Test get and seed on loopback (needs libtorrent; uses ar
 		'apt-get install $(LIBTORRENT_PACKAGES)' >&2; exit 1; }
 	$(CARGO) test $(SWARM)
 
-test-remote: ## Control the client by transmission-remote, transmission-rpc, qbittorrent-api and the requests of other programs (a part of test)
+test-remote: test-qbittorrent-api ## Control the client by transmission-remote, transmission-rpc, qbittorrent-api and the requests of other programs (a part of test)
 	$(CARGO) test --package hashlane-remote --test it -- --nocapture python:: transmission_programs:: sequences::
 	@test -n '$(LIBTORRENT)' || echo 'NOT RUN: programs that control the daemon, because libtorrent is not installed.'
-	$(if $(LIBTORRENT),$(CARGO) test $(SWARM) -- --nocapture daemon_remote:: daemon_names::)
+	$(if $(LIBTORRENT),$(CARGO) test $(SWARM) -- --nocapture daemon_remote:: daemon_names:: daemon_qbittorrent::)
 
 test-api: test-openapi ## Generate a Python client from docs/reference/openapi.json, and control a daemon by it (a part of test)
 	$(CARGO) test $(SWARM) -- --nocapture daemon_client::
@@ -263,6 +264,15 @@ test-openapi:
 # The generator of clients and the checker of descriptions, in an environment of their own.
 target/openapi: ## Install openapi-python-client for the tests of the HTTP API (needs Python)
 	python3 -m venv $@ && $@/bin/pip install --quiet --disable-pip-version-check $(OPENAPI_PACKAGES) || { rm -rf $@; exit 1; }
+
+test-qbittorrent-api:
+	@$(MAKE) target/qbittorrent-api || echo 'NOT RUN: the tests of qbittorrent-api, because pip could not download them.'
+
+# The tests are in the source archive alone, and expect this name of their folder.
+target/qbittorrent-api: ## Download the tests of qbittorrent-api for the daemon (needs Python)
+	rm -rf $@ && python3 -m venv $@/venv && $@/venv/bin/pip install --quiet --disable-pip-version-check $(QBITTORRENT_API) pytest==9.1.1 && \
+		$@/venv/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: --dest $@ $(QBITTORRENT_API) && \
+		mkdir $@/qbittorrent-api && tar -xzf $@/*.tar.gz --strip-components=1 -C $@/qbittorrent-api || { rm -rf $@; exit 1; }
 
 test-client-memory: ## Add and remove 100,000 torrents in a client, and compare its memory (needs libtorrent; under a minute)
 	@test -n '$(LIBTORRENT)' || { echo 'test-client-memory needs libtorrent-rasterbar 2.0.8 or newer:' \

@@ -24,6 +24,7 @@ mod swarm {
     mod daemon_limits;
     mod daemon_names;
     mod daemon_protocols;
+    mod daemon_qbittorrent;
     mod daemon_queue;
     mod daemon_reload;
     mod daemon_remote;

@@ -269,6 +269,16 @@ fn torrent_set(
     {
         return Err(refused("group: there are no bandwidth groups"));
     }
+    // A request may send back what a torrent shows.
+    for (name, shown) in [
+        ("bandwidthPriority", json!(0)),
+        ("honorsSessionLimits", json!(true)),
+    ] {
+        if arguments.get(name).is_some_and(|given| *given != shown) {
+            let reason = "torrents do not have this setting";
+            return Err(Refusal::Forbidden(format!("{name}: {reason}")));
+        }
+    }
     let labels = arguments.labels("labels")?;
     let position = arguments.u32("queuePosition")?;
     let sequential = arguments.bool("sequential_download")?;
