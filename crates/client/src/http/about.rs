@@ -90,6 +90,7 @@ pub(super) async fn config(Shared(state): Shared<State>) -> Response {
 /// Settings that can change while the client runs. An absent field changes nothing.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::option_option, reason = "absent and null differ")]
 pub(super) struct ConfigRequest {
     #[serde(default, deserialize_with = "present")]
     max_down: Option<Option<NonZeroU32>>,
