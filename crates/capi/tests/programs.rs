@@ -121,7 +121,9 @@ fn the_example_verifies_a_torrent() {
             ),
             (
                 "Content",
-                format!("data: partial, 0 of 1 pieces\n{shown}: not complete, 1 files not whole\n"),
+                format!(
+                    "data: incomplete, 0 of 1 pieces\n{shown}: not complete, 1 files not whole\n"
+                ),
                 1,
             ),
         ] {

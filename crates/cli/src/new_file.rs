@@ -77,6 +77,12 @@ impl NewFile {
         &self.place
     }
 
+    /// Gives the file another name.
+    pub(crate) fn put_at(self, path: &Path) -> anyhow::Result<()> {
+        let place = place_of(path)?;
+        Self { place, ..self }.put()
+    }
+
     /// Gives the file its name.
     pub(crate) fn put(self) -> anyhow::Result<()> {
         match self.file.put(&self.place, self.overwrite) {

@@ -75,7 +75,7 @@ impl FileState {
     pub fn name(self) -> &'static str {
         match self {
             Self::Whole => "whole",
-            Self::Partial => "partial",
+            Self::Partial => "incomplete",
             Self::Missing => "missing",
             Self::Unreadable => "unreadable",
             Self::Unchecked => "unchecked",

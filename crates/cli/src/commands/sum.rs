@@ -12,6 +12,7 @@ mod output;
 pub(crate) use arguments::Sum;
 
 use std::io::{BufWriter, Write as _};
+use std::path::Path;
 
 use anyhow::Context as _;
 use hashlane_sums::Options;
@@ -58,7 +59,29 @@ impl Sum {
         env.stdout = stdout;
         let exit = result?;
         flushed?;
+        if exit != Exit::Good {
+            return Self::put_partial(env, file, output, exit);
+        }
         file.put().with_context(shown)?;
+        Ok(exit)
+    }
+
+    /// Gives a list that lacks files another name, because nothing in a list shows that files are missing.
+    fn put_partial(
+        env: &mut Env,
+        file: NewFile,
+        output: &Path,
+        exit: Exit,
+    ) -> anyhow::Result<Exit> {
+        let mut partial = output.as_os_str().to_owned();
+        partial.push(".partial");
+        let partial = Path::new(&partial);
+        let reason = || {
+            let (output, partial) = (output.display(), partial.display());
+            format!("{output}: not written, because not all files could be read; {partial}")
+        };
+        file.put_at(&env.resolve(partial)).with_context(reason)?;
+        env.error(&format!("{} has the digests of the others", reason()));
         Ok(exit)
     }
 }

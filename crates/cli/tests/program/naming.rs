@@ -175,5 +175,5 @@ fn colliding_names_are_not_used() {
         .filter(|line: &Value| line["type"] == "file")
         .map(|line| line["state"].clone())
         .collect();
-    assert_eq!(states, ["partial", "missing"]);
+    assert_eq!(states, ["incomplete", "missing"]);
 }

@@ -643,10 +643,22 @@ fn a_list_leaves_out_itself_and_excluded_files() {
     // Without -o, the list is a file like others.
     let ended = sum(&["-r", "."]);
     assert!(ended.stdout.ends_with("  ./list\n"), "{}", ended.stdout);
-    // A file that is named is hashed, and errors leave the exit status of a run without -o.
-    let ended = sum(&["b.TMP", "none", "-o", "other", "-x", "*.tmp"]);
-    assert_eq!(ended.code, Some(2));
-    let list = fs::read_to_string(root.join("other")).unwrap();
+    // A file that is named is hashed. A list that lacks files does not get the name of a list that is complete.
+    let args = ["b.TMP", "none", "-o", "other", "-x", "*.tmp"];
+    let ended = sum(&args);
+    let message = "hashlane: none: No such file or directory (os error 2)\n\
+                   hashlane: other: not written, because not all files could be read; other.partial has the digests of the \
+                   others\n";
+    assert_eq!((ended.code, &*ended.stderr), (Some(2), message));
+    assert!(!root.join("other").exists());
+    let again = sum(&args);
+    assert!(
+        again
+            .stderr
+            .ends_with("other.partial: exists: use --force to replace it\n"),
+        "{again:?}"
+    );
+    let list = fs::read_to_string(root.join("other.partial")).unwrap();
     assert!(
         list.ends_with("  b.TMP\n") && list.lines().count() == 1,
         "{list}"

@@ -76,7 +76,8 @@ pub(crate) struct Sum {
     )]
     pub(super) excludes: Vec<String>,
 
-    /// File to write the digests to. It is written as a whole at the end, and its own digest is left out
+    /// File to write the digests to. It is written as a whole at the end, and its own digest is left out. If a file cannot
+    /// be read, the digests of the others are written to FILE.partial instead
     #[arg(
         short,
         long,

@@ -117,7 +117,7 @@ fn a_damaged_file() {
             index: 5,
             path: "lincoln/1862_abraham_lincoln_r.txt".into(),
             path_hex: None,
-            state: "partial".into(),
+            state: "incomplete".into(),
             length: 49866,
             length_on_disk: Some(49866),
             extra_bytes: 0,
