@@ -250,11 +250,12 @@ impl Env {
         self.cwd.join(path)
     }
 
-    /// Asks whether to continue. Ctrl-C means no. Control characters are escaped, except line ends.
+    /// Asks whether to continue. Control characters are escaped, except line ends.
     ///
     /// # Errors
-    /// The question cannot be printed, or the answer cannot be read.
-    pub fn agrees(&mut self, question: &str) -> io::Result<bool> {
+    /// [`Interrupted`] after Ctrl-C; the question cannot be printed, or the answer cannot be read.
+    pub fn agrees(&mut self, question: &str) -> anyhow::Result<bool> {
+        self.catch_interrupts();
         self.stdout.flush()?;
         for line in question.split('\n') {
             writeln!(self.stderr, "{}", Escaped(line))?;
@@ -263,7 +264,7 @@ impl Env {
         self.stderr.flush()?;
         if !self.waits_for_answer(|| ()) {
             writeln!(self.stderr)?;
-            return Ok(false);
+            return Err(Interrupted.into());
         }
         let mut answer = String::new();
         self.stdin.read_line(&mut answer)?;
@@ -312,6 +313,18 @@ impl std::fmt::Debug for Env {
     }
 }
 
+/// Ctrl-C in answer to a question. The program ends with [`Exit::Interrupted`], and changes nothing more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interrupted;
+
+impl std::fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("interrupted")
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
 /// The result of the program, as its exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
@@ -323,6 +336,8 @@ pub enum Exit {
     NotChecked,
     /// 3: several results are possible.
     Several,
+    /// 130: Ctrl-C in answer to a question, the status of a program that SIGINT ends in a shell.
+    Interrupted = 130,
 }
 
 impl Exit {

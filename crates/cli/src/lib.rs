@@ -53,7 +53,7 @@ pub use commands::daemon::{Daemon, QueueOptions, RemoteOptions};
 pub use commands::get::Get;
 pub use commands::magnet::{Fetching, Magnet};
 pub use commands::seed::{Seed, Trust};
-pub use env::{EndAtOnce, Env, Exit, InstallInterrupts, Invocation};
+pub use env::{EndAtOnce, Env, Exit, InstallInterrupts, Interrupted, Invocation};
 pub use inherited::Inherited;
 pub use network::{NetworkCommands, OtherProgram, check_caller};
 pub use process::run_process;
@@ -94,7 +94,11 @@ pub fn run(env: &mut Env, network: &dyn NetworkCommands) -> Exit {
         if !is_broken_pipe(&error) {
             env.error(&format!("{error:#}"));
         }
-        Exit::NotChecked
+        if error.is::<Interrupted>() {
+            Exit::Interrupted
+        } else {
+            Exit::NotChecked
+        }
     });
     let _ = env.stdout.flush();
     match failure.take() {

@@ -251,7 +251,7 @@ impl Create {
         content: &NewContent,
     ) -> anyhow::Result<PieceHashes> {
         let options = self.hashing.options();
-        let name = format!("{}: hashing", path.display());
+        let name = path.display().to_string();
         let mut line = self.printing.progress(env, name);
         let hashes = hash_source_tree(tree, content, &options, &env.cancel, &mut |progress| {
             if let Some(line) = &mut line {

@@ -15,9 +15,10 @@ use serde::Serialize;
 use crate::new_file::{self, Overwrite};
 use crate::options::{Force, Json, Secrets, Switch as _};
 use crate::output::json_lines;
+use crate::output::progress::{ProgressLine, suspended};
 use crate::output::text::{Palette, Shown, Styled};
 use crate::torrent_file::is_stream;
-use crate::{Env, Exit, links, torrent_file};
+use crate::{Env, Exit, Interrupted, links, torrent_file};
 
 use difference::Change;
 pub(super) use earlier::respelled;
@@ -27,7 +28,8 @@ const EXIT_STATUS: &str = "\
 Exit status:
   0  done
   2  an error: wrong usage, an invalid torrent, or a change that is not
-     confirmed; the other torrents are changed";
+     confirmed; the other torrents are changed
+130  Ctrl-C in answer to a question";
 
 /// Change the trackers, comment and other metadata of torrents
 ///
@@ -106,19 +108,39 @@ impl Edit {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         self.check_usage()?;
         let edit = self.changes.edit()?;
+        let mut line = env.progress.then(|| ProgressLine::of_items("torrents"));
+        let n_torrents = self.torrents.len() as u64;
         let mut exit = Exit::Good;
-        for path in &self.torrents {
-            if let Err(error) = self.edit_one(env, path, &edit) {
-                let message = masked_text(&format!("{error:#}"));
-                env.error(&message);
-                if self.form.json {
-                    let torrent = &links::named(path.display());
-                    json_lines::print(env, &Line::Error { torrent, message })?;
+        for (done, path) in (0..).zip(&self.torrents) {
+            if env.cancel.is_cancelled() {
+                return Err(Interrupted.into());
+            }
+            if let Some(line) = &mut line {
+                line.set_name(path.display().to_string());
+                line.update(done, n_torrents);
+            }
+            if let Err(error) = self.edit_one(env, line.as_ref(), path, &edit) {
+                if error.is::<Interrupted>() {
+                    return Err(error);
                 }
+                suspended(line.as_ref(), || self.print_error(env, path, &error))?;
                 exit = Exit::NotChecked;
             }
         }
+        if let Some(line) = line {
+            line.clear();
+        }
         Ok(exit)
+    }
+
+    fn print_error(&self, env: &mut Env, path: &Path, error: &anyhow::Error) -> anyhow::Result<()> {
+        let message = masked_text(&format!("{error:#}"));
+        env.error(&message);
+        if self.form.json {
+            let torrent = &links::named(path.display());
+            json_lines::print(env, &Line::Error { torrent, message })?;
+        }
+        Ok(())
     }
 
     fn check_usage(&self) -> anyhow::Result<()> {
@@ -150,10 +172,11 @@ impl Edit {
     fn edit_one(
         &self,
         env: &mut Env,
+        line: Option<&ProgressLine>,
         path: &Path,
         edit: &hashlane_metainfo::Edit,
     ) -> anyhow::Result<()> {
-        let _held = self.hold(env, path)?;
+        let _held = self.hold(env, line, path)?;
         let before = torrent_file::open(env, path)?;
         let after = edit.apply(&before);
         let after = after.with_context(|| path.display().to_string())?;
@@ -163,13 +186,27 @@ impl Edit {
             after,
         };
         if !self.dry_run {
-            self.write(env, &edited)?;
+            self.write(env, line, &edited)?;
         }
-        self.print(env, &edited)
+        if !self.has_report(&edited) {
+            return Ok(());
+        }
+        suspended(line, || self.print(env, &edited))
+    }
+
+    /// Returns `true` if a torrent has a report: silence means that it was changed and keeps its info-hash.
+    fn has_report(&self, edited: &Edited<'_>) -> bool {
+        let is_silent = edited.is_changed() && change_of_hashes(edited).is_none() && !self.dry_run;
+        self.form.json || !self.writes_to_stdout() && !is_silent
     }
 
     /// Waits until no other `edit` changes the file that is written, and keeps them waiting while the result exists.
-    fn hold(&self, env: &mut Env, path: &Path) -> anyhow::Result<Option<File>> {
+    fn hold(
+        &self,
+        env: &mut Env,
+        line: Option<&ProgressLine>,
+        path: &Path,
+    ) -> anyhow::Result<Option<File>> {
         let output = self.output.as_deref().unwrap_or(path);
         if self.dry_run || is_stream(output) {
             return Ok(None);
@@ -179,12 +216,20 @@ impl Edit {
             return Ok(None);
         };
         let shown = output.display().to_string();
-        let waiting = || env.error(&format!("{shown}: waiting for another edit of this file"));
+        let waiting = || {
+            let message = format!("{shown}: waiting for another edit of this file");
+            suspended(line, || env.error(&message));
+        };
         new_file::hold(&place, waiting).with_context(|| shown.clone())
     }
 
     /// Writes the edited torrent, if the user agrees to another info-hash.
-    fn write(&self, env: &mut Env, edited: &Edited<'_>) -> anyhow::Result<()> {
+    fn write(
+        &self,
+        env: &mut Env,
+        line: Option<&ProgressLine>,
+        edited: &Edited<'_>,
+    ) -> anyhow::Result<()> {
         let path = edited.path.display();
         let output = self.output.as_deref().unwrap_or(edited.path);
         let shown = || output.display().to_string();
@@ -198,7 +243,7 @@ impl Edit {
         }
         if let Some(change) = change_of_hashes(edited)
             && self.asks()
-            && !is_confirmed(env, edited.path, &change)?
+            && !suspended(line, || is_confirmed(env, edited.path, &change))?
         {
             bail!("{path}: not changed");
         }
@@ -219,9 +264,6 @@ impl Edit {
     fn print(&self, env: &mut Env, edited: &Edited<'_>) -> anyhow::Result<()> {
         if self.form.json {
             return self.print_json(env, edited);
-        }
-        if self.writes_to_stdout() {
-            return Ok(());
         }
         let palette = Palette::new(env.color);
         let path = Shown(edited.path);
@@ -288,5 +330,5 @@ fn is_confirmed(env: &mut Env, path: &Path, change: &str) -> anyhow::Result<bool
     }
     let question =
         format!("{path}: this creates another torrent, with peers of its own:\n{change}");
-    Ok(env.agrees(&question)?)
+    env.agrees(&question)
 }

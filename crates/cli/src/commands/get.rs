@@ -15,7 +15,8 @@ Exit status:
   1  the download finished, but the last verification failed
   2  an error: wrong usage, an invalid torrent, a file that cannot be written,
      a full disk, --timeout, Ctrl-C, a failed command of --exec, or no
-     program hashlane-net";
+     program hashlane-net
+130  Ctrl-C in answer to the question of --confirm";
 
 /// Download torrents, or complete content that is partly present
 ///

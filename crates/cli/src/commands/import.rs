@@ -20,6 +20,7 @@ use report::Report;
 
 use crate::commands::configured::Configurable;
 use crate::options::Json;
+use crate::output::progress::ProgressLine;
 use crate::{Env, Exit};
 
 const EXIT_STATUS: &str = "\
@@ -88,9 +89,13 @@ impl Import {
             is_json: self.form.json,
             is_dry_run: self.dry_run,
             totals: Totals::default(),
+            line: env.progress.then(|| ProgressLine::of_items("torrents")),
+            n_torrents: torrents.len(),
         };
         if self.dry_run {
-            for torrent in torrents {
+            let mut torrents = torrents;
+            while let Some(torrent) = torrents.next() {
+                report.show_remaining(torrents.len());
                 match torrent {
                     Ok(torrent) => {
                         let notes = notes(&torrent);
@@ -102,6 +107,7 @@ impl Import {
         } else {
             add(env, self.state, all, torrents, &mut report)?;
         }
+        report.clear_progress();
         report.summary(env, &of_session)?;
         Ok(if report.totals.failed == 0 {
             Exit::Good

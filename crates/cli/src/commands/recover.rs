@@ -77,7 +77,8 @@ Exit status:
   1  no string fits; a search that widens by itself found nothing in its time
   2  not searched, or not to the end: wrong usage, an impossible string, a
      limit, Ctrl-C, results that cannot be written
-  3  several strings fit";
+  3  several strings fit
+130  Ctrl-C in answer to the question for a string";
 
 /// Recover damaged Base58Check strings: addresses and keys that lost their letter case or characters
 ///

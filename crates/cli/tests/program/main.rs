@@ -24,6 +24,8 @@ mod json;
 mod limits;
 mod links;
 #[cfg(unix)]
+mod look;
+#[cfg(unix)]
 mod naming;
 mod options;
 #[cfg(unix)]
@@ -38,4 +40,6 @@ mod recover;
 mod shared;
 mod show;
 mod sum;
+#[cfg(unix)]
+mod terminal;
 mod verify;

@@ -5,15 +5,27 @@ use hashlane_import::{Failure, Imported};
 use super::outcome::{Outcome, Totals, content_bytes};
 use super::{human, json};
 use crate::Env;
+use crate::output::progress::{ProgressLine, suspended};
 
 /// Prints outcomes, and counts them.
 pub(super) struct Report {
     pub(super) is_json: bool,
     pub(super) is_dry_run: bool,
     pub(super) totals: Totals,
+    /// The progress, if a terminal shows it.
+    pub(super) line: Option<ProgressLine>,
+    pub(super) n_torrents: usize,
 }
 
 impl Report {
+    /// Shows how many torrents remain.
+    pub(super) fn show_remaining(&mut self, n_remaining: usize) {
+        if let Some(line) = &mut self.line {
+            let done = self.n_torrents.saturating_sub(n_remaining);
+            line.update(done as u64, self.n_torrents as u64);
+        }
+    }
+
     pub(super) fn torrent(
         &mut self,
         env: &mut Env,
@@ -30,11 +42,16 @@ impl Report {
             }
             Outcome::Present => totals.present += 1,
         }
-        if self.is_json {
-            json::torrent(env, torrent, notes, outcome)
-        } else {
-            human::torrent(env, torrent, notes, outcome)
+        if let Some(line) = &mut self.line {
+            line.set_name(torrent.file.display().to_string());
         }
+        suspended(self.line.as_ref(), || {
+            if self.is_json {
+                json::torrent(env, torrent, notes, outcome)
+            } else {
+                human::torrent(env, torrent, notes, outcome)
+            }
+        })
     }
 
     pub(super) fn failure(
@@ -44,11 +61,20 @@ impl Report {
         message: &str,
     ) -> anyhow::Result<()> {
         self.totals.failed += 1;
-        env.error(&format!("{file}: {message}"));
-        if self.is_json {
-            json::failure(env, file, message)?;
+        suspended(self.line.as_ref(), || {
+            env.error(&format!("{file}: {message}"));
+            if self.is_json {
+                json::failure(env, file, message)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Removes the progress.
+    pub(super) fn clear_progress(&mut self) {
+        if let Some(line) = self.line.take() {
+            line.clear();
         }
-        Ok(())
     }
 
     pub(super) fn of_failure(&mut self, env: &mut Env, failure: &Failure) -> anyhow::Result<()> {

@@ -26,7 +26,7 @@ pub(super) fn add(
     env: &mut Env,
     state: Option<PathBuf>,
     all: &[Configurable],
-    torrents: Torrents,
+    mut torrents: Torrents,
     report: &mut Report,
 ) -> anyhow::Result<()> {
     let state = match state {
@@ -39,7 +39,8 @@ pub(super) fn add(
     }
     let mut batch: Vec<Imported> = Vec::new();
     let mut names = BTreeSet::new();
-    for torrent in torrents {
+    while let Some(torrent) = torrents.next() {
+        report.show_remaining(torrents.len());
         let torrent = match torrent {
             Ok(torrent) => torrent,
             Err(failure) => {

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, Read as _, Write as _};
 use anyhow::{Context as _, bail};
 use zeroize::Zeroizing;
 
-use crate::Env;
+use crate::{Env, Interrupted};
 
 /// Maximum length of a line in bytes, with its end. A terminal delivers as many bytes at once. The buffer of a longer line
 /// would be reallocated, and the old buffer not wiped.
@@ -85,7 +85,7 @@ fn ask(env: &mut Env) -> anyhow::Result<()> {
     };
     if !env.waits_for_answer(hide_again) {
         writeln!(env.stderr)?;
-        bail!("interrupted");
+        return Err(Interrupted.into());
     }
     Ok(())
 }

@@ -189,6 +189,7 @@ impl Check<'_> {
         let items = items.into_iter().map(|(_, item)| item);
         output.hash(items, options, |output, item, outcome| {
             let entry = &item.tag.entry;
+            output.set_current(&entry.name);
             match outcome {
                 Outcome::Digests(found, _) => {
                     let is_right = entry.matches(&found);
@@ -349,6 +350,7 @@ impl Check<'_> {
             Item::new(source, Arc::clone(&algorithms), path)
         });
         output.hash(items, options, |output, item, outcome| {
+            output.set_current(&bytes_of(item.tag));
             let found: Vec<(DigestAlgorithm, Digest)> = match outcome {
                 Outcome::Digests(found, _) => item.algorithms.iter().copied().zip(found).collect(),
                 Outcome::Nothing => Vec::new(),

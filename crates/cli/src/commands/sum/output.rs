@@ -14,6 +14,8 @@ pub(super) struct Output<'e> {
     /// Number of bytes that earlier runs hashed.
     hashed_before: u64,
     hashed_bytes: u64,
+    /// Whether results may wait to be flushed.
+    has_results: bool,
 }
 
 impl<'e> Output<'e> {
@@ -21,10 +23,11 @@ impl<'e> Output<'e> {
         let shows_progress = env.progress && !quiet;
         Self {
             env,
-            line: shows_progress.then(|| ProgressLine::new("hashed".into())),
+            line: shows_progress.then(|| ProgressLine::new(String::new())),
             total_bytes: 0,
             hashed_before: 0,
             hashed_bytes: 0,
+            has_results: false,
         }
     }
 
@@ -43,7 +46,10 @@ impl<'e> Output<'e> {
         let mut stdin = std::mem::replace(&mut self.env.stdin, Box::new(std::io::empty()));
         let cancel = self.env.cancel.clone();
         let result = hash_items(items, &mut stdin, options, &cancel, |event| match event {
-            Event::Outcome(item, outcome) => receive(self, item, outcome),
+            Event::Outcome(item, outcome) => {
+                self.has_results = true;
+                receive(self, item, outcome)
+            }
             Event::Pause { hashed_bytes } => self.pause(hashed_bytes),
         });
         self.hashed_before = self.hashed_bytes;
@@ -51,12 +57,22 @@ impl<'e> Output<'e> {
         result
     }
 
+    /// Sets the name of the progress line: that of the last file that is done, or of the first one.
+    pub(super) fn set_current(&mut self, name: &[u8]) {
+        if let Some(line) = &mut self.line {
+            line.set_name(String::from_utf8_lossy(name));
+        }
+    }
+
     fn pause(&mut self, hashed_bytes: u64) -> anyhow::Result<()> {
         self.hashed_bytes = self.hashed_before + hashed_bytes;
         let (done, total) = (self.hashed_bytes, self.total_bytes);
         match &mut self.line {
             Some(line) => {
-                line.suspend(|| self.env.stdout.flush())?;
+                // A line that is hidden and drawn again flickers.
+                if std::mem::take(&mut self.has_results) {
+                    line.suspend(|| self.env.stdout.flush())?;
+                }
                 // Standard input has an unknown length.
                 line.update(done, total.max(done));
             }
