@@ -3,7 +3,7 @@
 //! # Modules
 //!
 //! - `storage.rs`: the content of a torrent, by parts of pieces.
-//! - `files.rs`: the files of a torrent, opened below one folder.
+//! - `files.rs`: the files of a torrent, opened below one folder; `files/guarded.rs`: those that may belong to the user.
 //! - `guard.rs`: files of the user that share pieces with files of the torrent.
 //! - `watch.rs`: detects that files changed after their verification.
 //! - `writable.rs`: the end of all writing, before files are deleted.
