@@ -19,7 +19,8 @@
 //! | file | content |
 //! |---|---|
 //! | `config` | tasks and settings, and a sign that the loop is running |
-//! | `client` | the threads of a client and its event loop |
+//! | `client` | a client, and the start of its threads |
+//! | `running` | its event loop |
 //! | `builder`, `control`, `handle` | the start of a client, and the control of its torrents, by a program |
 //! | `torrent` | the state machine of one torrent |
 //! | `stored` | a torrent and its files: opened, claimed for a download, verified; `claim`: the files of a download; `record`: content that was verified earlier; `selection`: selected files; `moved`: content in another folder; `naming`: content under other names |
@@ -73,6 +74,7 @@ mod log;
 mod network;
 mod origin;
 mod rates;
+mod running;
 mod snapshot;
 mod stopwatch;
 mod stored;
