@@ -32,7 +32,7 @@ const ROUND: Duration = Duration::from_secs(1);
 
 /// Number of messages that are handled before the events of the session are read. libtorrent keeps a record of about a
 /// kilobyte for each event that waits, and never returns the memory.
-const MAX_MESSAGES: usize = 64;
+const MAX_MESSAGES: usize = 8;
 
 /// Number of free ports to try.
 const MAX_LISTEN_ATTEMPTS: u32 = 10;

@@ -15,10 +15,6 @@ const TORRENTS: usize = 100_000;
 /// Number of torrents that are added before they are removed.
 const BATCH: usize = 200;
 
-/// Number of torrents before the measurement that the last one is compared with. Until then, the heap grows to the largest
-/// number of torrents that were present at once.
-const WARM_UP: usize = 10_000;
-
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Returns the resident memory of this process in KiB.
@@ -100,7 +96,7 @@ fn removed_torrents_return_their_memory() {
         wait_for(&events, BATCH, |it| matches!(it, Event::Removed(_)));
         assert!(client.torrents().is_empty());
         let n = (batch + 1) * BATCH;
-        if n == WARM_UP {
+        if n == BATCH {
             start = resident();
         }
         if n == BATCH || n.is_multiple_of(10_000) {
