@@ -421,6 +421,8 @@ fn the_daemon_asks_for_credentials() {
         .status
     };
     assert_eq!(patch(&[cookie]), 403);
+    let other = "0".repeat(csrf.1.len());
+    assert_eq!(patch(&[cookie, ("X-CSRF-Token", &other)]), 403);
     assert_eq!(patch(&[csrf]), 401);
     assert_eq!(
         patch(&[cookie, csrf, ("Origin", "http://other.example")]),

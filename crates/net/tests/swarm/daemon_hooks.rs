@@ -170,11 +170,14 @@ fn files_of_watched_folders_are_added() {
     wait_for(|| daemon.stderr().contains("c.torrent: "));
     assert!(plain.join(".hidden.torrent").exists());
     daemon.terminate();
-    // A torrent that is present counts as added, and files can be removed.
+    // A torrent that is present counts as added, and files can be removed instead of renamed.
+    let renamed = tv.join("a.torrent.added");
+    fs::remove_file(&renamed).unwrap();
     fs::write(&file, &whole).unwrap();
     let removing = [&options[..], &["--watch-remove"]].concat();
     let daemon = Daemon::start(&state, &removing);
     wait_for(|| !file.exists());
+    assert!(!renamed.exists());
     assert_eq!(daemon.done(["list"]).len(), 2);
 }
 
