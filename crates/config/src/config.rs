@@ -121,7 +121,8 @@ impl Config {
         keys
     }
 
-    fn merged(&self, name: &str) -> Table {
+    /// Returns the values of a table: of all layers, merged key by key. A key has the origin of its strongest layer.
+    pub fn merged(&self, name: &str) -> Table {
         let mut merged = Table::new();
         for table in self
             .layers

@@ -10,17 +10,17 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args};
-use hashlane_config::Origin;
+use hashlane_config::{Config, Data, Origin, Table};
 use hashlane_metainfo::masked_text;
 
-use super::configured::{Configurable, Line, load, options_of, sources};
+use super::configured::{Configurable, DAEMON_TABLES, Line, load, options_of, sources};
 use crate::options::network::PROXY_VARIABLE;
 use crate::options::{ConfigFile, Json};
 #[cfg(unix)]
 use crate::tables::Tables;
 use crate::{Env, Exit};
 
-use shown::{Kind, Place, Shown, Source};
+use shown::{Kind, Place, Shown, ShownTable, Source};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -95,10 +95,16 @@ impl ShowConfig {
             };
             lines = vec![(command.name, self.options_of(*command, args, env, all)?)];
         }
-        if self.form.json {
-            json::print(env, &places, &lines)?;
+        let is_shown = self.line.first().is_none_or(|name| name == DAEMON);
+        let tables = if is_shown {
+            daemon_tables(&config)
         } else {
-            human::print(env, &places, &lines)?;
+            Vec::new()
+        };
+        if self.form.json {
+            json::print(env, &places, &lines, &tables)?;
+        } else {
+            human::print(env, &places, &lines, &tables)?;
         }
         Ok(Exit::Good)
     }
@@ -141,6 +147,71 @@ impl ShowConfig {
         shown.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(shown)
     }
+}
+
+/// The command whose tables have any number of entries.
+const DAEMON: &str = "daemon";
+
+/// Returns the daemon's tables whose keys are no options, by their paths.
+fn daemon_tables(config: &Config) -> Vec<ShownTable> {
+    let mut shown = Vec::new();
+    for name in DAEMON_TABLES {
+        add_tables(&mut shown, name, &config.merged(name));
+    }
+    shown
+}
+
+/// Adds the values of a table, and then the tables in it.
+fn add_tables(shown: &mut Vec<ShownTable>, path: &str, table: &Table) {
+    let values = table.iter().filter_map(|(key, value)| {
+        let (kind, values) = match &value.data {
+            Data::Table(_) => return None,
+            Data::Array(items) => (
+                Kind::List,
+                items.iter().map(|item| text(&item.data)).collect(),
+            ),
+            Data::Bool(_) => (Kind::Switch, vec![text(&value.data)]),
+            data => (Kind::One, vec![text(data)]),
+        };
+        Some(Shown {
+            name: key.clone(),
+            values,
+            kind,
+            source: Source::Config {
+                origin: value.origin.clone(),
+                table: Some(path.to_owned()),
+            },
+        })
+    });
+    let values: Vec<Shown> = values.collect();
+    let tables = table.iter().filter_map(|(key, value)| match &value.data {
+        Data::Table(table) => Some((key, table)),
+        _ => None,
+    });
+    let tables: Vec<_> = tables.collect();
+    // A table that only holds others has no lines of its own.
+    if !values.is_empty() || tables.is_empty() && path.contains('.') {
+        shown.push(ShownTable {
+            path: path.to_owned(),
+            values,
+        });
+    }
+    for (key, table) in tables {
+        add_tables(shown, &format!("{path}.{}", human::key(key)), table);
+    }
+}
+
+/// Returns a value without secrets.
+fn text(data: &Data) -> String {
+    masked_text(&match data {
+        Data::String(text) | Data::Datetime(text) => text.clone(),
+        Data::Integer(number) => number.to_string(),
+        Data::Float(number) => number.to_string(),
+        Data::Bool(value) => value.to_string(),
+        Data::Variable(text) => text.to_string_lossy().into_owned(),
+        // The daemon has no such values, and `Tables::of` has refused them.
+        Data::Array(_) | Data::Table(_) => String::new(),
+    })
 }
 
 /// Returns the value of an option, as the command takes it from the parsed arguments.

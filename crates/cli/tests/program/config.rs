@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hashlane_cli::{Env, Exit};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[cfg(unix)]
 use crate::fixture::drop_privileges;
@@ -681,6 +681,66 @@ fn the_printed_configuration_is_a_configuration() {
     let copy = Folder::new(&printed);
     assert_eq!(values(&copy), values(&folder));
     assert!(values(&folder).len() > 80);
+}
+
+/// The tables of the daemon are printed with their origins, merged key by key, and can be read again.
+#[cfg(unix)]
+#[test]
+fn the_tables_of_the_daemon_are_printed() {
+    let text = "[categories.tv]\ndir = '/srv/tv'\nseed-ratio = 1.5\n[categories.\"a b\"]\n\
+                [hooks]\nadded = \"echo \\\"$HASHLANE_NAME\\\" http://user:secret@host/\"\n\
+                [labels.kept]\nseed-time = 90\n\
+                [schedule.night]\ndays = ['mon', 'fri']\nfrom = 22:00:00\nto = '06:00'\nmax-up = '1MiB'\n";
+    let folder = Folder::new(text);
+    let entries = |folder: &Folder, args: &[&str]| {
+        let ended = folder.run(&[&["config", "--json"], args].concat());
+        assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
+        let lines = ended.stdout.lines();
+        let lines = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let entries = lines.filter(|line| line["type"] == "entry");
+        entries
+            .map(|line| {
+                let text = |name: &str| line[name].as_str().unwrap().to_owned();
+                assert_eq!(text("name"), text("table"));
+                let value = line["value"].clone();
+                (text("name"), text("key"), value, line["line"].clone())
+            })
+            .collect::<Vec<_>>()
+    };
+    let found = entries(&folder, &[]);
+    let expected = [
+        ("categories.tv", "dir", json!("/srv/tv"), 2),
+        ("categories.tv", "seed-ratio", json!("1.5"), 3),
+        ("labels.kept", "seed-time", json!("90"), 8),
+        (
+            "hooks",
+            "added",
+            json!("echo \"$HASHLANE_NAME\" http://user:***@host/"),
+            6,
+        ),
+        ("schedule.night", "days", json!(["mon", "fri"]), 10),
+        ("schedule.night", "from", json!("22:00:00"), 11),
+        ("schedule.night", "max-up", json!("1MiB"), 13),
+        ("schedule.night", "to", json!("06:00"), 12),
+    ];
+    let expected = expected
+        .map(|(path, key, value, line)| (path.to_owned(), key.to_owned(), value, json!(line)));
+    assert_eq!(found, expected);
+    // Only the daemon has them.
+    assert_eq!(entries(&folder, &["daemon"]), found);
+    assert_eq!(entries(&folder, &["verify"]), []);
+    let printed = folder.run(&["config"]).stdout;
+    let origin = format!("seed-ratio = \"1.5\"  # {}: line 3\n", folder.file());
+    assert!(printed.contains(&origin), "{printed}");
+    assert!(printed.contains("\n[categories.\"a b\"]\n"), "{printed}");
+    let copy = entries(&Folder::new(&printed), &[]);
+    let values = |entries: &[(String, String, Value, Value)]| {
+        let entries = entries.iter().cloned();
+        entries
+            .map(|(path, key, value, _)| (path, key, value))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(values(&copy), values(&found));
 }
 
 #[test]

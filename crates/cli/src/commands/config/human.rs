@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::shown::{Kind, Place, Shown, Source};
+use super::shown::{Kind, Place, Shown, ShownTable, Source};
 use crate::Env;
 use crate::output::text::Escaped;
 
@@ -14,6 +14,7 @@ pub(super) fn print(
     env: &mut Env,
     places: &[Place],
     commands: &[(&str, Vec<Shown>)],
+    tables: &[ShownTable],
 ) -> anyhow::Result<()> {
     for place in places {
         let state = if place.is_read {
@@ -24,25 +25,43 @@ pub(super) fn print(
         writeln!(env.stdout, "# {}: {state}", Escaped(place.path.display()))?;
     }
     for (command, options) in commands {
-        writeln!(env.stdout, "\n[{command}]")?;
-        let lines = options.iter().map(assignment);
-        let lines: Vec<String> = lines.collect();
-        let widths = lines.iter().map(|line| line.chars().count());
-        let width = widths
-            .filter(|width| *width <= MAX_WIDTH)
-            .max()
-            .unwrap_or(0);
-        for (line, option) in lines.iter().zip(options) {
-            let source = source(option);
-            writeln!(
-                env.stdout,
-                "{}  # {}",
-                Escaped(format!("{line:width$}")),
-                Escaped(source)
-            )?;
-        }
+        print_table(env, command, options)?;
+    }
+    for table in tables {
+        print_table(env, &table.path, &table.values)?;
     }
     Ok(())
+}
+
+fn print_table(env: &mut Env, name: &str, values: &[Shown]) -> anyhow::Result<()> {
+    writeln!(env.stdout, "\n[{}]", Escaped(name))?;
+    let lines = values.iter().map(assignment);
+    let lines: Vec<String> = lines.collect();
+    let widths = lines.iter().map(|line| line.chars().count());
+    let width = widths
+        .filter(|width| *width <= MAX_WIDTH)
+        .max()
+        .unwrap_or(0);
+    for (line, value) in lines.iter().zip(values) {
+        let source = source(value);
+        writeln!(
+            env.stdout,
+            "{}  # {}",
+            Escaped(format!("{line:width$}")),
+            Escaped(source)
+        )?;
+    }
+    Ok(())
+}
+
+/// Returns a key as TOML writes it: quoted if it has other characters than letters, digits, `-` and `_` of ASCII.
+pub(super) fn key(name: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.chars().all(is_bare) {
+        name.to_owned()
+    } else {
+        quoted(name)
+    }
 }
 
 /// Returns the line of a file that sets an option to its value. A default, and a value that files cannot have, is a
@@ -73,6 +92,10 @@ fn value(text: &str, kind: Kind) -> String {
     if is_number {
         return text.to_owned();
     }
+    quoted(text)
+}
+
+fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {

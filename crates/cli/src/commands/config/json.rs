@@ -3,7 +3,7 @@
 use hashlane_config::Origin;
 use serde::Serialize;
 
-use super::shown::{Kind, Place, Shown, Source};
+use super::shown::{Kind, Place, Shown, ShownTable, Source};
 use crate::Env;
 use crate::output::json_lines;
 
@@ -17,6 +17,13 @@ enum Line<'l> {
     Option {
         command: &'l str,
         option: &'l str,
+        value: Value<'l>,
+        #[serde(flatten)]
+        source: SourceOf<'l>,
+    },
+    Entry {
+        name: &'l str,
+        key: &'l str,
         value: Value<'l>,
         #[serde(flatten)]
         source: SourceOf<'l>,
@@ -52,6 +59,7 @@ pub(super) fn print(
     env: &mut Env,
     places: &[Place],
     commands: &[(&str, Vec<Shown>)],
+    tables: &[ShownTable],
 ) -> anyhow::Result<()> {
     for place in places {
         let path = place.path.display().to_string();
@@ -65,6 +73,17 @@ pub(super) fn print(
                 option: &option.name,
                 value: value(option),
                 source: source(option),
+            };
+            json_lines::print(env, &line)?;
+        }
+    }
+    for table in tables {
+        for shown in &table.values {
+            let line = Line::Entry {
+                name: &table.path,
+                key: &shown.name,
+                value: value(shown),
+                source: source(shown),
             };
             json_lines::print(env, &line)?;
         }

@@ -13,6 +13,13 @@ pub(super) struct Shown {
     pub(super) source: Source,
 }
 
+/// A table of the daemon whose keys are no options.
+pub(super) struct ShownTable {
+    /// The names of the tables that lead to it, joined by dots as in TOML.
+    pub(super) path: String,
+    pub(super) values: Vec<Shown>,
+}
+
 /// The form of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {

@@ -69,7 +69,7 @@ pub(crate) const ONCE: [&str; 26] = [
 pub(super) const PROXY: &str = "proxy";
 
 /// The names of the tables whose keys are no options. The daemon reads them.
-const DAEMON_TABLES: [&str; 4] = ["categories", "labels", "hooks", "schedule"];
+pub(crate) const DAEMON_TABLES: [&str; 4] = ["categories", "labels", "hooks", "schedule"];
 
 /// Commands whose table has only options of shared tables, because the others describe one result.
 const ONLY_SHARED: [&str; 1] = ["magnet"];
