@@ -53,7 +53,7 @@ use crate::event::Event;
 use crate::subscription::Events;
 use access::Access;
 pub use credentials::{Auth, Credentials, EVERYBODY, InvalidToken, Token};
-pub use hashlane_server::Endpoint;
+pub use hashlane_server::{Endpoint, Listener};
 use service::PlainClient;
 pub use service::{Added, Change, Found, NewSource, NewTorrent, Refusal, Service, Statistics};
 use state::State;
@@ -139,7 +139,10 @@ pub(crate) fn serve(
         return Ok(None);
     };
     let client = PlainClient::new(control.clone(), config.additions.goal.clone());
-    let server = Server::start(http, config, Arc::new(client)).map_err(|error| Error::Http {
+    let server = http.endpoint.bind();
+    let server =
+        server.and_then(|listener| Server::start(listener, http, config, Arc::new(client)));
+    let server = server.map_err(|error| Error::Http {
         endpoint: http.endpoint.clone(),
         error,
     })?;
@@ -157,12 +160,17 @@ pub(crate) fn serve(
 }
 
 impl Server {
-    /// Serves the page of a service. `config` has the settings of its client.
+    /// Serves the page of a service at a socket that listens, in place of [`Http::address`]. `config` has the settings of
+    /// its client.
     ///
     /// # Errors
-    /// The address is in use or not available, the system refuses a thread, or [`Http::auth`] has no credentials.
-    pub fn start(http: &Http, config: &Config, service: Arc<dyn Service>) -> io::Result<Self> {
-        let listener = http.endpoint.bind()?;
+    /// The system refuses a thread, or [`Http::auth`] has no credentials.
+    pub fn start(
+        listener: Listener,
+        http: &Http,
+        config: &Config,
+        service: Arc<dyn Service>,
+    ) -> io::Result<Self> {
         let access = Arc::new(Access::new(http, &listener.endpoint()?)?);
         let (end, ended) = watch::channel(());
         let state = State::new(service, config, http, ended)?;

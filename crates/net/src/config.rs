@@ -75,7 +75,8 @@ impl ClientConfig for ClientOptions {
                 .map(|address| {
                     let auth = auth(env, &self.http, self.insecure_no_auth)?;
                     let auth = auth.unwrap_or(Auth::NewToken);
-                    http(env, &self.http, address, auth, folders(&goal))
+                    let endpoint = endpoint(env, address)?;
+                    anyhow::Ok(http(&self.http, endpoint, auth, folders(&goal)))
                 })
                 .transpose()?,
             hashing: self.hashing.options(),
@@ -92,33 +93,33 @@ impl ClientConfig for ClientOptions {
     }
 }
 
-/// Returns the settings of the page at an address. Asks the system for the addresses of a name.
+/// Returns the settings of the page at an endpoint.
 pub(crate) fn http(
-    env: &Env,
     options: &HttpOptions,
-    address: &PageAddress,
+    endpoint: Endpoint,
     auth: Auth,
     folders: Vec<PathBuf>,
-) -> anyhow::Result<Http> {
-    Ok(Http {
-        endpoint: endpoint(env, address).with_context(|| format!("--http {address}"))?,
-        origins: options
-            .http_origins
-            .iter()
-            .cloned()
-            .chain(own_origin(address))
-            .collect(),
+) -> Http {
+    let origins = options.http_origins.iter().cloned();
+    let own = options.http.as_ref().and_then(own_origin);
+    Http {
+        endpoint,
+        origins: origins.chain(own).collect(),
         folders,
         auth,
         fetches_local: options.http_fetch_local,
-    })
+    }
 }
 
-fn endpoint(env: &Env, address: &PageAddress) -> anyhow::Result<Endpoint> {
+/// Returns the endpoint of the address of `--http`. Asks the system for the addresses of a name.
+pub(crate) fn endpoint(env: &Env, address: &PageAddress) -> anyhow::Result<Endpoint> {
+    let context = || format!("--http {address}");
     Ok(match address {
         PageAddress::Tcp(host, port) => {
-            let mut addresses: Vec<SocketAddr> =
-                (host.as_str(), *port).to_socket_addrs()?.collect();
+            let mut addresses: Vec<SocketAddr> = (host.as_str(), *port)
+                .to_socket_addrs()
+                .with_context(context)?
+                .collect();
             addresses.sort_unstable();
             addresses.dedup();
             Endpoint::Tcp(addresses)

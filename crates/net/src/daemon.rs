@@ -2,6 +2,7 @@
 //!
 //! | module | |
 //! |---|---|
+//! | `activation` | sockets that systemd opened |
 //! | `torrents` | the torrents: those of the state folder, in the client; `choices`: what a person chose; `naming`: names of their content; `trackers`: their trackers |
 //! | `trackers` | trackers in metadata and links |
 //! | `configured` | what the options and the configuration say, and what the daemon was started with |
@@ -23,6 +24,7 @@
 //! | `reload` | another reading of the options and the configuration |
 //! | `signals` | the signals that end the daemon, or ask for a reload |
 
+mod activation;
 mod api;
 mod categories;
 mod configured;
@@ -63,6 +65,7 @@ use crate::runner::named;
 use crate::settings::SessionSettings as _;
 use crate::watchdog::{Rescue, Watchdog};
 use crate::{Run, again};
+use activation::Sockets;
 use configured::{Configured, Start};
 use hooks::Hooks;
 use service::Service;
@@ -81,6 +84,7 @@ impl Run for Daemon {
         for problem in store.problems() {
             env.error(&format!("warning: {problem}"));
         }
+        let sockets = Sockets::take()?;
         let start = Start::read(env)?;
         let configured = Configured::of(env, &start.settings, &state)?;
         let hangups = signals::install(env)?;
@@ -113,8 +117,17 @@ impl Run for Daemon {
         )));
         let watch = Watch::start(Arc::clone(&torrents)).map_err(Error::Thread)?;
         lock(&torrents).start_all();
-        let remote = remote::serve(env, &self.remote, &torrents, folders.clone(), fixed)?;
-        let page = api::serve(env, &self, &torrents, &config, folders, &state)?;
+        let Sockets { http, .. } = sockets;
+        let protocols = [sockets.transmission, sockets.qbittorrent];
+        let remote = remote::serve(
+            env,
+            &self.remote,
+            protocols,
+            &torrents,
+            folders.clone(),
+            fixed,
+        )?;
+        let page = api::serve(env, &self, http, &torrents, &config, folders)?;
         // A program that can connect to the socket can connect to the other listeners, too.
         let socket = Socket::bind(&state)?;
         socket.serve(Arc::clone(&torrents)).map_err(Error::Thread)?;

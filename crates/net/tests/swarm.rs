@@ -14,6 +14,7 @@ mod swarm {
     mod changes;
     mod changing;
     mod daemon;
+    mod daemon_activation;
     mod daemon_api;
     #[cfg(target_os = "linux")]
     mod daemon_categories;

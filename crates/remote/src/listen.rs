@@ -21,6 +21,8 @@ const MAX_DISCARDED_LEN: usize = 32 << 20;
 pub struct Listen {
     /// The address; port 0 for any free port.
     pub address: SocketAddr,
+    /// The socket that listens at the address already, if a service manager has opened it.
+    pub listener: Option<TcpListener>,
     /// The name and password that each request must have.
     pub login: Option<Login>,
     /// Names of this machine that requests may have as `Host`, besides addresses and `localhost`: names of containers, of
@@ -97,12 +99,14 @@ pub(crate) async fn discard(request: Request) {
 /// Serves a protocol on a thread with this name.
 pub(crate) fn start(
     address: SocketAddr,
+    listener: Option<TcpListener>,
     thread: &str,
     protocol: &str,
     router: Router,
 ) -> Result<Server, ListenError> {
     let io = |error| ListenError::Io { address, error };
-    let listener = TcpListener::bind(address).map_err(io)?;
+    let listener = listener.map_or_else(|| TcpListener::bind(address), Ok);
+    let listener = listener.map_err(io)?;
     let server = Server::start(thread, listener, router, async {}).map_err(io)?;
     tracing::info!(address = %server.endpoint(), "serving {protocol}");
     Ok(server)

@@ -178,12 +178,12 @@ const METHODS: &[MethodEntry] = &[
 /// # Errors
 /// Returns the reason why nothing is served; see [`ListenError`].
 pub fn serve(
-    listen: Listen,
+    mut listen: Listen,
     control: Arc<dyn Control>,
     max_metainfo_len: u64,
 ) -> Result<Server, ListenError> {
     listen.check()?;
-    let address = listen.address;
+    let (address, socket) = (listen.address, listen.listener.take());
     let random = |error: io::Error| ListenError::Random(error.to_string());
     let sessions = Sessions::new(COOKIE).map_err(random)?;
     let changes = Changes::new().map_err(|error| ListenError::Random(error.to_string()))?;
@@ -204,7 +204,13 @@ pub fn serve(
         )
         .layer(DefaultBodyLimit::max(max_len))
         .with_state(service);
-    start(address, "qbittorrent", "the qBittorrent Web API", router)
+    start(
+        address,
+        socket,
+        "qbittorrent",
+        "the qBittorrent Web API",
+        router,
+    )
 }
 
 async fn answer(

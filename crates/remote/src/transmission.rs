@@ -54,12 +54,12 @@ struct Service {
 /// # Errors
 /// Returns the reason why nothing is served; see [`ListenError`].
 pub fn serve(
-    listen: Listen,
+    mut listen: Listen,
     control: Arc<dyn Control>,
     max_metainfo_len: u64,
 ) -> Result<Server, ListenError> {
     listen.check()?;
-    let address = listen.address;
+    let (address, socket) = (listen.address, listen.listener.take());
     let mut session_id = [0; SESSION_ID_LEN];
     getrandom::fill(&mut session_id).map_err(|error| ListenError::Random(error.to_string()))?;
     let service = Arc::new(Service {
@@ -76,7 +76,7 @@ pub fn serve(
         .route("/transmission/rpc/", any(answer))
         .layer(DefaultBodyLimit::max(max_len))
         .with_state(service);
-    start(address, "transmission", "Transmission RPC", router)
+    start(address, socket, "transmission", "Transmission RPC", router)
 }
 
 async fn answer(

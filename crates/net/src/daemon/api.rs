@@ -1,6 +1,7 @@
 //! The daemon as its page and its API see it: changes go to the state folder first.
 
 use std::io::{self, ErrorKind, Write as _};
+use std::net::TcpListener;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -10,8 +11,8 @@ use anyhow::Context as _;
 use hashlane_cli::options::network::secret_line;
 use hashlane_cli::{Daemon, Env};
 use hashlane_client::http::{
-    Added, Auth, Change, Credentials, EVERYBODY, Found, NewSource, NewTorrent, Refusal, Server,
-    Service, Statistics, Token,
+    Added, Auth, Change, Credentials, EVERYBODY, Found, Listener, NewSource, NewTorrent, Refusal,
+    Server, Service, Statistics, Token,
 };
 use hashlane_client::{
     Config, Identity, InfoHash, Limits, Network, Remove, SeedLimits, Snapshot, TorrentKey,
@@ -25,23 +26,30 @@ use hashlane_store::{Choices, Entry, Name, Place, Target};
 use super::priorities;
 use super::report::New;
 use super::torrents::{Torrents, lock};
-use crate::config::{auth, http};
+use crate::config::{auth, endpoint, http};
 
 /// The file in the state folder with the token, if the options name no credentials.
 const TOKEN: &str = "http-token";
 
-/// Serves the page, if the options ask for it. Requests may place content in the folders, and below them.
+/// Serves the page, if the options ask for it or systemd has opened a socket for it. Requests may place content in the folders,
+/// and below them.
 pub(super) fn serve(
     env: &mut Env,
     daemon: &Daemon,
+    socket: Option<TcpListener>,
     torrents: &Arc<Mutex<Torrents>>,
     config: &Config,
     folders: Vec<PathBuf>,
-    state: &Path,
 ) -> anyhow::Result<Option<Server>> {
-    let Some(address) = &daemon.http.http else {
-        return Ok(None);
+    let state = lock(torrents).store.folder().to_owned();
+    let listener: Listener = match (socket, &daemon.http.http) {
+        (Some(socket), _) => socket.into(),
+        (None, Some(address)) => endpoint(env, address)?
+            .bind()
+            .with_context(|| format!("--http {address}"))?,
+        (None, None) => return Ok(None),
     };
+    let address = listener.endpoint()?;
     let auth = match auth(env, &daemon.http, daemon.remote.insecure_no_auth)? {
         Some(auth) => auth,
         None => Auth::Credentials(Credentials {
@@ -57,9 +65,10 @@ pub(super) fn serve(
         may_delete: daemon.remote.remote_delete,
         started: Instant::now(),
     };
-    let http = http(env, &daemon.http, address, auth, folders)?;
-    let server = Server::start(&http, config, Arc::new(api));
-    let server = server.with_context(|| format!("--http {address}"))?;
+    let context = format!("--http {address}");
+    let http = http(&daemon.http, address, auth, folders);
+    let server = Server::start(listener, &http, config, Arc::new(api));
+    let server = server.context(context)?;
     Ok(Some(server))
 }
 

@@ -10,7 +10,7 @@ mod seen;
 mod session;
 mod view;
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
@@ -58,11 +58,12 @@ pub(super) struct Fixed {
     pub(super) max_verifications: NonZeroU16,
 }
 
-/// Serves the protocols that the options name. They end when the result is dropped. Programs may place torrents in the
-/// folders, and below them.
+/// Serves the protocols that the options name, and those whose sockets systemd has opened: Transmission RPC and the Web API
+/// of qBittorrent. They end when the result is dropped. Programs may place torrents in the folders, and below them.
 pub(super) fn serve(
     env: &Env,
     options: &RemoteOptions,
+    [transmission, qbittorrent]: [Option<TcpListener>; 2],
     torrents: &Arc<Mutex<Torrents>>,
     folders: Vec<PathBuf>,
     fixed: Fixed,
@@ -73,28 +74,36 @@ pub(super) fn serve(
     };
     let remote: Arc<Remote> = Arc::new(Remote::new(Arc::clone(torrents), rights, fixed));
     let mut servers = Vec::new();
-    if let Some(address) = options.transmission {
-        let listen = listen(env, options, address)?;
+    if let Some(listen) = listen(env, options, options.transmission, transmission)? {
         let server = serve_transmission(listen, Arc::<Remote>::clone(&remote), MAX_LEN);
         servers.push(server.context("--transmission")?);
     }
-    if let Some(address) = options.qbittorrent {
-        let listen = listen(env, options, address)?;
+    if let Some(listen) = listen(env, options, options.qbittorrent, qbittorrent)? {
         let server = serve_qbittorrent(listen, Arc::<Remote>::clone(&remote), MAX_LEN);
         servers.push(server.context("--qbittorrent")?);
     }
     Ok(servers)
 }
 
-/// Returns who may use a protocol at an address.
-fn listen(env: &Env, options: &RemoteOptions, address: SocketAddr) -> anyhow::Result<Listen> {
+/// Returns the place of a protocol, and who may use it; `None` without an address and a socket.
+fn listen(
+    env: &Env,
+    options: &RemoteOptions,
+    address: Option<SocketAddr>,
+    listener: Option<TcpListener>,
+) -> anyhow::Result<Option<Listen>> {
+    let of_listener = listener.as_ref().map(TcpListener::local_addr);
+    let Some(address) = of_listener.transpose()?.or(address) else {
+        return Ok(None);
+    };
     let password = options.remote_password_file.as_deref();
-    Ok(Listen {
+    Ok(Some(Listen {
         address,
+        listener,
         login: login(env, "--remote", options.remote_user.as_deref(), password)?,
         hosts: options.remote_hosts.clone(),
         is_open: options.insecure_no_auth,
-    })
+    }))
 }
 
 /// The daemon.

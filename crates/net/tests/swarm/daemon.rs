@@ -751,7 +751,7 @@ fn systemd_version() -> Option<u32> {
 #[test]
 fn the_unit_is_valid() {
     let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/hashlane.service");
-    let unit_text = fs::read_to_string(unit).unwrap();
+    let unit_text = fs::read_to_string(&unit).unwrap();
     let start = unit_text
         .lines()
         .find_map(|line| line.strip_prefix("ExecStart="))
@@ -771,10 +771,12 @@ fn the_unit_is_valid() {
         here = here.replace("Type=notify-reload", "Type=notify");
     }
     fs::write(&copy, here).unwrap();
+    let socket = folder.path().join("hashlane.socket");
+    fs::copy(unit.with_file_name("hashlane.socket"), &socket).unwrap();
     let verified = Command::new("systemd-analyze")
         .arg("verify")
         .args(["--recursive-errors=no", "--man=no"])
-        .arg(&copy)
+        .args([&copy, &socket])
         .output();
     match verified {
         Ok(verified) => {

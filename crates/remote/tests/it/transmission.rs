@@ -32,6 +32,7 @@ pub(crate) fn metainfo() -> Vec<u8> {
 pub(crate) fn listen() -> Listen {
     Listen {
         address: SocketAddr::from(([127, 0, 0, 1], 0)),
+        listener: None,
         login: None,
         hosts: Vec::new(),
         is_open: false,
