@@ -86,7 +86,7 @@ macro_rules! script {
 }
 
 /// The files of the page: path, type and text.
-const PAGE: [(&str, &str, &str); 33] = [
+const PAGE: [(&str, &str, &str); 34] = [
     ("/", HTML, include_str!("http/page/page.html")),
     ("/page.css", STYLE, include_str!("http/page/page.css")),
     ("/list.css", STYLE, include_str!("http/page/list.css")),
@@ -94,6 +94,7 @@ const PAGE: [(&str, &str, &str); 33] = [
     ("/phone.css", STYLE, include_str!("http/page/phone.css")),
     script!("actions.js"),
     script!("add.js"),
+    script!("answers.js"),
     script!("cells.js"),
     script!("commands.js"),
     script!("detail.js"),

@@ -48,6 +48,7 @@ mod swarm {
     mod openapi;
     pub(crate) mod overwrite;
     pub(crate) mod page;
+    mod page_actions;
     mod page_browser;
     mod page_faults;
     mod page_files;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use data_encoding::BASE64;
+use hashlane_metainfo::{Text, Torrent};
 use hashlane_swarm::Peer;
 use hashlane_verify::bitfield::bitfield;
 use serde::Serialize;
@@ -13,6 +14,9 @@ use crate::snapshot::TorrentSnapshot;
 
 /// Maximum number of peers in the detail of a torrent. Peers with the highest rates come first.
 const MAX_PEERS: usize = 200;
+
+/// Maximum number of characters of a text in a .torrent file.
+const MAX_TEXT: usize = 2000;
 
 /// A torrent with its pieces and peers.
 #[derive(Serialize)]
@@ -26,6 +30,12 @@ pub(super) struct Detail {
     wrong: String,
     rate_history: RateHistoryView,
     peer_list: Vec<PeerView>,
+    /// The comment in the .torrent file, at most 2,000 characters.
+    comment: Option<String>,
+    /// The time when the torrent was made, in seconds since 1970, as its author says.
+    created_at: Option<i64>,
+    /// The program that made the torrent, at most 2,000 characters.
+    created_by: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -79,11 +89,19 @@ impl Detail {
         let rate = |peer: &Peer| peer.down_rate + peer.up_rate;
         peers.sort_by(|a, b| rate(b).cmp(&rate(a)).then(a.address.cmp(&b.address)));
         peers.truncate(MAX_PEERS);
+        let keys = torrent.metainfo().map(Torrent::metadata_ref);
+        let text = |text: Option<Text<'_>>| text.map(|text| text.chars().take(MAX_TEXT).collect());
+        let comment = text(keys.as_ref().and_then(|keys| keys.comment));
+        let created_by = text(keys.as_ref().and_then(|keys| keys.created_by));
+        let created_at = keys.and_then(|keys| keys.creation_date);
         Self {
             have: BASE64.encode(&have),
             wrong: BASE64.encode(&bitfield(torrent.detail.wrong.iter().copied())),
             rate_history: RateHistoryView::of(&torrent.detail.history),
             peer_list: peers.into_iter().map(PeerView::from).collect(),
+            comment,
+            created_at,
+            created_by,
             torrent,
         }
     }

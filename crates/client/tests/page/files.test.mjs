@@ -45,6 +45,12 @@ test("the program serves each file", () => {
   assert.deepEqual(names.filter((name) => !name.endsWith(".d.ts") && !isServed(name)), []);
 });
 
+test("the page loads all scripts at once, not one after the import of another", () => {
+  const html = read("page.html");
+  const modules = of(".js").filter((name) => name !== "page.js");
+  assert.deepEqual(modules.filter((name) => !html.includes(`<link rel="modulepreload" href="${name}">`)), []);
+});
+
 test("the torrents of the tests have the fields of the API", () => {
   const api = JSON.parse(readFileSync(new URL("../../../../docs/reference/openapi.json", import.meta.url), "utf8"));
   assert.deepEqual(Object.keys(torrent(0)).sort(), Object.keys(api.components.schemas.Torrent.properties).sort());

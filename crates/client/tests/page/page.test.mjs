@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { linksOf, problemOf as problemOfLines } from "../../src/http/page/add.js";
+import { reasonOf } from "../../src/http/page/answers.js";
 import { bytesOf, kibOf } from "../../src/http/page/commands.js";
 import { foldersOf } from "../../src/http/page/files.js";
 import { duration, percent, plain, size } from "../../src/http/page/format.js";
@@ -14,8 +15,8 @@ import { decode, filesOf } from "../../src/http/page/metainfo.js";
 import { isRoute, readRoute } from "../../src/http/page/route.js";
 import { placesOf } from "../../src/http/page/sidebar.js";
 import { changesOf, emptyState, makeStore } from "../../src/http/page/store.js";
-import { countFacets, findTorrent, magnetOf, matches, problemOf, sortTorrents, stateOf } from "../../src/http/page/torrents.js";
-import { torrent } from "./torrent.mjs";
+import { countFacets, findTorrent, magnetOf, matching, problemOf, sortTorrents, stateOf } from "../../src/http/page/torrents.js";
+import { detailOf, torrent } from "./torrent.mjs";
 
 const ALL = { group: "state", value: "" };
 
@@ -43,7 +44,7 @@ test("an event changes what it names, and nothing else", () => {
   assert.deepEqual([...state.selected], [0]);
   assert.equal(state.acceptsTorrents, true);
   // The detail of a torrent that is not chosen any more does not replace that of another one.
-  const detail = { ...first, have: "", wrong: "", rate_history: { interval_seconds: 2, down: [], up: [] }, peer_list: [] };
+  const detail = detailOf(first);
   const event = { full: false, changed: [], removed: [], detail };
   assert.equal(changesOf(state, event).detail, undefined);
   assert.equal(changesOf({ ...state, chosen: 0 }, event).detail, detail);
@@ -67,6 +68,8 @@ test("states and problems", () => {
   assert.equal(stateOf(torrent(0)).name, "Seeding");
   assert.equal(stateOf(torrent(0, { complete: false })).name, "Seeding, incomplete");
   assert.equal(stateOf(torrent(0, { activity: "ended", complete: false })).name, "Ended, incomplete");
+  assert.equal(stateOf(torrent(0, { activity: "paused", paused: true })).name, "Paused");
+  assert.equal(stateOf(torrent(0, { activity: "paused" })).name, "Queued");
   const refused = [{ tracker: "one.example", error: "no\u202e" }, { tracker: "two.example", error: null }];
   assert.equal(problemOf(torrent(0, { announces: refused })), "one.example: no\ufffd");
   assert.equal(problemOf(torrent(0, { announces: refused, activity: "ended" })), "");
@@ -85,7 +88,7 @@ test("the sidebar counts each torrent in its places", () => {
   assert.deepEqual(Object.fromEntries(counts.label), { a: 2, b: 1, "": 1 });
   assert.deepEqual(Object.fromEntries(counts.folder), { "/srv": 2, "": 1 });
   assert.deepEqual(Object.fromEntries(counts.tracker), { "one.example": 2, "": 1 });
-  const shown = torrents.filter((one) => matches(one, { group: "state", value: "tracker-error" }, ""));
+  const shown = torrents.filter(matching({ group: "state", value: "tracker-error" }, ""));
   assert.deepEqual(shown, [torrents[0]]);
   // Categories that no torrent has are no group, and a chosen place stays without torrents.
   assert.deepEqual(placesOf("category", counts.category, ALL), []);
@@ -95,8 +98,8 @@ test("the sidebar counts each torrent in its places", () => {
 
 test("a search finds all words in any order", () => {
   const one = torrent(0, { name: "Open map of the Alps", labels: ["Europe"], info_hash: "abcd" });
-  for (const text of ["", "alps OPEN", "europe map", "abcd"]) assert.equal(matches(one, ALL, text), true, text);
-  for (const text of ["alpz", "open sea"]) assert.equal(matches(one, ALL, text), false, text);
+  for (const text of ["", "alps OPEN", "europe map", "abcd"]) assert.equal(matching(ALL, text)(one), true, text);
+  for (const text of ["alpz", "open sea"]) assert.equal(matching(ALL, text)(one), false, text);
 });
 
 test("torrents with the same value keep the given order", () => {
@@ -129,6 +132,14 @@ test("lines that are no links are named", () => {
   assert.equal(problemOfLines(Array(25).fill("a")).split("\n").at(-1), "and 5 other lines");
 });
 
+test("the reason of a refusal is the detail of a problem, or the text of a proxy", async () => {
+  const of = (/** @type {string} */ text) => reasonOf(new Response(text, { status: 502, statusText: "Bad Gateway" }));
+  assert.equal(await of('{"title": "Not Found", "status": 404, "detail": "no such\\u202etorrent"}'), "no such\ufffdtorrent");
+  assert.equal(await of("a proxy\n"), "a proxy");
+  for (const odd of ['{"detail": 5}', "null", "[]"]) assert.equal(await of(odd), odd);
+  assert.equal(await of(""), "Bad Gateway");
+});
+
 test("limits in KiB/s", () => {
   assert.deepEqual([kibOf(null), kibOf(1), kibOf(2048)], ["", "1", "2"]);
   assert.deepEqual([bytesOf(""), bytesOf("0"), bytesOf("-1"), bytesOf("1.5"), bytesOf("x")], [null, null, null, 1536, null]);
@@ -138,7 +149,7 @@ test("the map of pieces", () => {
   const bits = bitsOf("gAE=");
   assert.deepEqual([0, 1, 15, 16].map(bits), [true, false, true, false]);
   // Pieces 0 to 4 are present, 6 and 7 are wrong.
-  const detail = { ...torrent(0, { complete: false }), have: "+AA=", wrong: "AwA=", rate_history: { interval_seconds: 2, down: [], up: [] }, peer_list: [] };
+  const detail = { ...detailOf(torrent(0, { complete: false })), have: "+AA=", wrong: "AwA=" };
   const state = cellsOf(detail, 5);
   assert.deepEqual(state.cells.map(({ present, wrong }) => [present, wrong]), [[2, 0], [2, 0], [1, 0], [0, 2], [0, 0]]);
   assert.equal(describe(state, detail), "Pieces: 5 of 10 present, 2 wrong (6 to 7)");

@@ -54,3 +54,19 @@ export const torrent = (number, fields = {}) => ({
   announces: [],
   ...fields,
 });
+
+/**
+ * Returns the detail of a torrent without pieces and peers.
+ * @param {Torrent} one
+ * @returns {import("../../src/http/page/types.js").Detail}
+ */
+export const detailOf = (one) => ({
+  ...one,
+  have: "",
+  wrong: "",
+  rate_history: { interval_seconds: 2, down: [], up: [] },
+  peer_list: [],
+  comment: null,
+  created_at: null,
+  created_by: null,
+});

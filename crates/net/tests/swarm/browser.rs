@@ -158,6 +158,12 @@ impl Browser {
         self.devtools("Emulation.setEmulatedMedia", &features);
     }
 
+    /// Gives the page the few colours of a system with high contrast.
+    pub(crate) fn emulate_high_contrast(&self) {
+        let features = json!({"features": [{"name": "forced-colors", "value": "active"}]});
+        self.devtools("Emulation.setEmulatedMedia", &features);
+    }
+
     /// Saves a screenshot in the folder that `HASHLANE_TEST_PICTURES` names, or below `target`.
     pub(crate) fn picture(&self, name: &str) {
         let folder = std::env::var_os("HASHLANE_TEST_PICTURES").map_or_else(

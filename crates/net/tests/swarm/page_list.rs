@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::browser::Browser;
 use super::page::{Page, torrent_is, two_served};
+use super::page_pictures::{assert_accessible, axe};
 use super::peers::Content;
 
 /// The key of `WebDriver`.
@@ -110,6 +111,14 @@ fn a_selection_in_chromium() {
     browser.press("#torrents tbody tr", " ");
     are("serving");
 
+    // The arrow keys move in the list, and with Shift they select more.
+    browser.press("#torrents tbody tr", "\u{e010}");
+    browser.wait_for("return document.activeElement.dataset.key === '1'");
+    browser.wait_for("return document.getElementById('selected').innerText === '1 selected'");
+    browser.press("#torrents tr[data-key='1']", "\u{e008}\u{e013}");
+    browser.wait_for("return document.activeElement.dataset.key === '0'");
+    browser.wait_for("return document.getElementById('selected').innerText === '2 selected'");
+
     // The context menu acts on the torrent below the pointer if it is not selected.
     browser.press("#torrents tbody tr", "\u{e00c}");
     browser.wait_for("return document.getElementById('selected').innerText === ''");
@@ -130,8 +139,8 @@ fn a_selection_in_chromium() {
     browser.press("#torrents tr[data-key='1']", DELETE);
     let choice =
         browser.run("return document.querySelector('#dialog option[value=delete]').innerText");
-    let bytes = content.len_of("file.bin") as f64 / f64::from(1 << 20);
-    assert_eq!(choice, format!("Delete the content: {bytes:.1} MiB"));
+    assert_eq!(content.len_of("file.bin"), 2_000_123);
+    assert_eq!(choice, "Delete the content: 1.9 MiB");
     assert_eq!(
         page.get("/api/v1/torrents").json()["torrents"]
             .as_array()
@@ -215,4 +224,37 @@ fn columns_in_chromium() {
         browser.run("return document.body.classList.contains('dense')"),
         true
     );
+}
+
+/// With a zoom of 200 %, nothing is wider than the window, and with high contrast, the selection is not only a colour.
+#[test]
+fn a_zoom_and_high_contrast_in_chromium() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let content = Content::new();
+    let page = two_served(&content);
+    let axe = axe();
+    // A window of 1280 x 900 pixels with this zoom.
+    browser.emulate(640, 450, false);
+    open(&browser, &page);
+    let fits = "return document.documentElement.scrollWidth <= 640";
+    assert_eq!(browser.run(fits), true);
+    browser.click("#torrents tr[data-key='1']");
+    browser.wait_for("return document.getElementById('detail').checkVisibility()");
+    assert_eq!(browser.run(fits), true);
+    if let Some(axe) = &axe {
+        assert_accessible(&browser, axe, "zoom");
+    }
+    browser.click("#back");
+    browser.wait_for("return document.getElementById('rows').checkVisibility()");
+    browser.emulate(1280, 900, false);
+    browser.emulate_high_contrast();
+    browser.wait_for("return document.querySelector('#torrents tr[aria-selected=true]') !== null");
+    let outline = "return ['#torrents tr[aria-selected=true]', '#places [aria-pressed=true]']
+        .every((selector) => getComputedStyle(document.querySelector(selector)).outlineStyle === 'solid')";
+    assert_eq!(browser.run(outline), true);
+    if let Some(axe) = &axe {
+        assert_accessible(&browser, axe, "high contrast");
+    }
 }

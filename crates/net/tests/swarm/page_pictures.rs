@@ -12,7 +12,7 @@ use super::peers::{Content, Peer, not_run};
 use super::tracker::Tracker;
 
 /// Devices: name, width and height in pixels.
-const DEVICES: [(&str, u32, u32); 2] = [("desktop", 1200, 900), ("phone", 390, 844)];
+const DEVICES: [(&str, u32, u32); 2] = [("desktop", 1280, 900), ("phone", 390, 844)];
 
 const MIB: u64 = 1 << 20;
 
@@ -122,7 +122,7 @@ fn copy(from: &Path, to: &Path, is_damaged: bool) {
 }
 
 /// Returns the script of axe-core, or reports that it is not installed.
-fn axe() -> Option<String> {
+pub(crate) fn axe() -> Option<String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../target/axe/node_modules/axe-core/axe.min.js");
     let text = fs::read_to_string(&script).ok();
@@ -136,7 +136,7 @@ fn axe() -> Option<String> {
 }
 
 /// Asserts that axe-core finds no violation.
-fn assert_accessible(browser: &Browser, axe: &str, what: &str) {
+pub(crate) fn assert_accessible(browser: &Browser, axe: &str, what: &str) {
     browser.run(&format!("if (!window.axe) {{ {axe} }} return null"));
     let found = browser.run("return axe.run().then(({ violations }) => violations)");
     let found = found.as_array().unwrap();

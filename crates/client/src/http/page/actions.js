@@ -1,8 +1,9 @@
 // @ts-check
 // Requests that change something.
 
+import { reasonOf } from "./answers.js";
 import { notice } from "./dom.js";
-import { count, plain, reasonOf } from "./format.js";
+import { count, plain } from "./format.js";
 import { askSession } from "./session.js";
 import { TEXT, requestLost, requestRefused } from "./text.js";
 import { title } from "./torrents.js";
@@ -39,13 +40,15 @@ export function makeActions(store) {
     if (type !== undefined) headers["Content-Type"] = type;
     try {
       const response = await fetch(`api/v1/${path}`, { method, headers, body });
-      const text = await response.text();
-      if (response.ok) return { problem: "", answer: text === "" ? null : JSON.parse(text) };
+      if (response.ok) {
+        const text = await response.text();
+        return { problem: "", answer: text === "" ? null : JSON.parse(text) };
+      }
       if (response.status === 401) {
         await askSession(store);
         return { problem: TEXT.sessionEnded, answer: null };
       }
-      return { problem: requestRefused(reasonOf(response, text)), answer: null };
+      return { problem: requestRefused(await reasonOf(response)), answer: null };
     } catch (error) {
       return { problem: requestLost(String(error)), answer: null };
     }

@@ -1,6 +1,7 @@
 // @ts-check
 // Torrents that the user adds by a dialog, or drops on the page.
 
+import { reasonOf } from "./answers.js";
 import { $, field, hide, make, notice, setText } from "./dom.js";
 import { count, plain, size } from "./format.js";
 import { filesOf } from "./metainfo.js";
@@ -69,7 +70,7 @@ export function startAdding({ state, subscribe }, { send }) {
   async function waitForJob(id) {
     for (;;) {
       const response = await fetch(`api/v1/jobs/${id}`);
-      if (!response.ok) return response.statusText;
+      if (!response.ok) return reasonOf(response);
       const job = await response.json();
       if (job.state !== "fetching") return job.state === "failed" ? plain(job.error ?? "") : "";
       await new Promise((resolve) => setTimeout(resolve, JOB_INTERVAL));

@@ -47,10 +47,16 @@ export function startDetail(store, { go }, actions, verify) {
       // The user may have gone to another torrent or tab meanwhile.
       if (asked !== state.tab || of !== state.chosen || torrent === undefined) return;
       if (asked === "files") files.show(answer, mayChange());
-      else showTrackers(answer, torrent);
+      else showTrackers(answer, torrent, mayChange() && !isOver(torrent) ? removeTracker : null);
     } catch {
       // The stream reports a lost connection.
     }
+  }
+
+  /** @param {string} url */
+  async function removeTracker(url) {
+    await actions.ask("DELETE", `torrents/${state.chosen}/trackers?url=${encodeURIComponent(url)}`);
+    showTab();
   }
 
   const files = makeFiles(showTab, async (numbers, priority) => {
@@ -109,7 +115,7 @@ export function startDetail(store, { go }, actions, verify) {
     setText($("detail-content"), plain(torrent.content ?? ""));
     showVerdict(torrent);
     showTabs();
-    showFigures(torrent, state.tab);
+    showFigures(torrent, state.detail, state.tab);
     for (const form of ["add-tracker", "add-peer"]) hide($(form), !mayChange() || isOver(torrent));
     if (state.detail !== null && (charted !== state.detail || tab !== state.tab)) {
       if (state.tab === "overview") showCharts(state.detail, mayChange());

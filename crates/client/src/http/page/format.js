@@ -66,18 +66,3 @@ const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2
  * @param {string} text
  */
 export const plain = (text) => text.replace(CONTROLS, "\ufffd");
-
-/**
- * The reason in the answer to a request that failed: problem details (RFC 9457), or the text of a proxy.
- * @param {Response} response
- * @param {string} text Its body.
- */
-export function reasonOf(response, text) {
-  let reason = text;
-  try {
-    reason = JSON.parse(text).detail ?? text;
-  } catch {
-    // The answer is no JSON.
-  }
-  return plain(reason).trim() || response.statusText;
-}

@@ -25,7 +25,7 @@ function sumUp({ torrents }) {
     sums.down += torrent.down_bytes_per_second;
     sums.up += torrent.up_bytes_per_second;
     if (torrent.error !== null) sums.failed += 1;
-    else if (!model.isOver(torrent) && model.failedTrackers(torrent).length > 0) sums.trackers += 1;
+    if (model.hasFailedTracker(torrent)) sums.trackers += 1;
     if (torrent.complete) sums.complete += 1;
     if (torrent.trusted_pieces > 0) sums.trusted += 1;
     if (model.isOver(torrent) || torrent.complete) continue;

@@ -6,7 +6,7 @@ import { $, button, field, hide, make, setAttribute, setText } from "./dom.js";
 import { duration, number, plain, size, speed, time } from "./format.js";
 import { store as keep, stored } from "./prefs.js";
 import { COLUMN_LABELS, TEXT, selected, shownOf } from "./text.js";
-import { SORT_KEYS, matches, problemOf, progressOf, ratio, sortTorrents, stateOf, title } from "./torrents.js";
+import { SORT_KEYS, matching, problemOf, progressOf, ratio, sortTorrents, stateOf, title } from "./torrents.js";
 
 /** @typedef {import("./types.js").Torrent} Torrent */
 /** @typedef {import("./types.js").State} State */
@@ -34,23 +34,23 @@ const text = (text) => (cell, torrent) => setText(cell, text(torrent));
 
 /** @type {Record<ColumnKey, Column>} */
 const COLUMNS = {
-  name: { width: 230, show: text(title) },
+  name: { width: 215, show: text(title) },
   state: {
-    width: 150,
+    width: 132,
     show: (cell, torrent) => {
       const { name, kind } = stateOf(torrent);
       // A torrent whose tracker fails is not as well as it looks.
       setState(cell, name, kind === "good" && problemOf(torrent) !== "" ? "warn" : kind);
     },
   },
-  problem: { width: 150, show: text(problemOf), isNothing: (t) => problemOf(t) === "" },
+  problem: { width: 115, show: text(problemOf), isNothing: (t) => problemOf(t) === "" },
   done: { width: 130, show: (cell, torrent) => setBar(cell, `${title(torrent)}: done`, ...progressOf(torrent)) },
-  size: { width: 76, isNumber: true, show: text((t) => size(t.total_bytes)), isNothing: (t) => t.total_bytes === 0 },
+  size: { width: 80, isNumber: true, show: text((t) => size(t.total_bytes)), isNothing: (t) => t.total_bytes === 0 },
   down: { width: 88, isNumber: true, show: text((t) => speed(t.down_bytes_per_second)), isNothing: (t) => t.down_bytes_per_second === 0 },
   up: { width: 88, isNumber: true, show: text((t) => speed(t.up_bytes_per_second)), isNothing: (t) => t.up_bytes_per_second === 0 },
-  ratio: { width: 56, isNumber: true, show: text((t) => ratio(t).toFixed(2)), isNothing: (t) => t.uploaded_bytes === 0 },
-  peers: { width: 60, isNumber: true, show: text((t) => number(t.peers)), isNothing: (t) => t.peers === 0 },
-  left: { width: 68, isNumber: true, show: text((t) => duration(t.seconds_left) || "–"), isNothing: (t) => t.seconds_left === null },
+  ratio: { width: 50, isNumber: true, show: text((t) => ratio(t).toFixed(2)), isNothing: (t) => t.uploaded_bytes === 0 },
+  peers: { width: 54, isNumber: true, show: text((t) => number(t.peers)), isNothing: (t) => t.peers === 0 },
+  left: { width: 60, isNumber: true, show: text((t) => duration(t.seconds_left) || "–"), isNothing: (t) => t.seconds_left === null },
   labels: { width: 120, isOff: true, show: text((t) => t.labels.map(plain).join(", ")), isNothing: (t) => t.labels.length === 0 },
   category: { width: 110, isOff: true, show: text((t) => plain(t.category ?? "")), isNothing: (t) => t.category === null },
   added: { width: 160, isOff: true, show: text((t) => time(t.added_at)), isNothing: () => true },
@@ -187,10 +187,9 @@ export function startList(store, onOpen) {
       return;
     }
     [ordered, orderedBy] = [now, by];
-    const listed = [...state.torrents.values()].filter((torrent) => matches(torrent, state.facet, state.search));
+    const listed = [...state.torrents.values()].filter(matching(state.facet, state.search));
     order = sortTorrents(listed, state.sort);
     if (active === null || !order.includes(active)) active = order[0] ?? null;
-    showCounts();
   }
 
   function showCounts() {
@@ -263,6 +262,7 @@ export function startList(store, onOpen) {
 
   function show(isForced = false) {
     setOrder(isForced);
+    showCounts();
     showRows();
     showSelection();
     showSort();
@@ -410,6 +410,10 @@ export function startList(store, onOpen) {
   field("search").addEventListener("input", () => store.set({ search: field("search").value }));
   all.addEventListener("change", () => store.set({ selected: new Set(all.checked ? order : []) }));
   body.addEventListener("click", onClick);
+  // Shift selects rows, and no text.
+  body.addEventListener("mousedown", (event) => {
+    if (event.shiftKey) event.preventDefault();
+  });
   body.addEventListener("keydown", onKey);
   // A context menu acts on the selection, which has the torrent below the pointer.
   body.addEventListener("contextmenu", (event) => {

@@ -37,8 +37,8 @@ function goalOf({ serve, seed_ratio, seed_seconds }) {
   return goals.length === 0 ? "served without end" : `served until ${goals.join(" or ")}`;
 }
 
-/** @param {Torrent} torrent @returns {[string, string][]} */
-function factsOf(torrent) {
+/** @param {Torrent} torrent @param {Detail | null} detail @returns {[string, string][]} */
+function factsOf(torrent, detail) {
   /** @type {[string, string][]} */
   const facts = [
     ["Info-hash, version 1", torrent.info_hash_v1 ?? ""],
@@ -48,6 +48,9 @@ function factsOf(torrent) {
     ["Added as", plain(torrent.torrent)],
     ["Files", torrent.files === 0 ? "" : number(torrent.files)],
     ["Pieces", torrent.pieces === 0 ? "" : `${number(torrent.pieces)} of ${size(torrent.piece_length)}`],
+    ["Comment", plain(detail?.comment ?? "")],
+    ["Created", detail === null || detail.created_at === null ? "" : time(detail.created_at)],
+    ["Created by", plain(detail?.created_by ?? "")],
     ["Private", torrent.private ? "yes: finds peers only by its trackers" : "no"],
     ["Labels", torrent.labels.map(plain).join(", ")],
     ["Category", plain(torrent.category ?? "")],
@@ -78,14 +81,15 @@ function showPairs(list, pairs) {
 }
 
 /**
- * Shows what the list knows about a torrent.
+ * Shows the figures of a torrent, or the information about it.
  * @param {Torrent} torrent
+ * @param {Detail | null} detail
  * @param {string} tab
  */
-export function showFigures(torrent, tab) {
+export function showFigures(torrent, detail, tab) {
   if (tab === "overview") showPairs($("figures"), figuresOf(torrent));
   if (tab !== "info") return;
-  showPairs($("facts"), factsOf(torrent));
+  showPairs($("facts"), factsOf(torrent, detail));
   const link = magnetOf(torrent);
   hide($("copy-magnet"), link === "");
   button("copy-magnet").dataset.link = link;

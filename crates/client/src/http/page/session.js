@@ -2,8 +2,8 @@
 // The session of the page: a cookie, which the stream needs, and a token that commands carry. It starts with the token in the
 // fragment of the address, which browsers never send, or with what a person types.
 
+import { reasonOf } from "./answers.js";
 import { $, field, hide, notice, setText } from "./dom.js";
-import { reasonOf } from "./format.js";
 import { isRoute } from "./route.js";
 import { TEXT, loginRefused, requestLost } from "./text.js";
 
@@ -41,7 +41,7 @@ export async function logIn(store, credentials) {
       return false;
     }
     if (!response.ok) {
-      notice("refusal", loginRefused(reasonOf(response, await response.text())));
+      notice("refusal", loginRefused(await reasonOf(response)));
       return false;
     }
     store.set({ session: await response.json() });

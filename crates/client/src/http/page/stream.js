@@ -2,7 +2,8 @@
 // One stream of server-sent events brings the changes of all torrents, with the detail of the chosen one. Browsers allow six
 // connections to a server, for all tabs.
 
-import { reasonOf } from "./format.js";
+import { reasonOf } from "./answers.js";
+import { askSession } from "./session.js";
 import { changesOf } from "./store.js";
 
 /** @typedef {import("./types.js").Store} Store */
@@ -62,8 +63,12 @@ export function makeStream(store) {
     try {
       const response = await fetch("api/v1/torrents");
       if (refused !== source) return;
+      if (response.status === 401) {
+        await askSession(store);
+        return;
+      }
       if (!response.ok) {
-        connection("refused", reasonOf(response, await response.text()));
+        connection("refused", await reasonOf(response));
         return;
       }
       const { torrents, max_down, max_up, accepts_torrents } = await response.json();

@@ -1,7 +1,7 @@
 // @ts-check
 // The peers and trackers of a torrent.
 
-import { $, field, hide, setText } from "./dom.js";
+import { $, field, hide, make, setText } from "./dom.js";
 import { setState } from "./cells.js";
 import { count, duration, number, percent, plain, size, speed } from "./format.js";
 import { makeHead, setCells, updateRows } from "./rows.js";
@@ -28,6 +28,7 @@ const TRACKERS = [
   { label: "Leeches", number: true },
   { label: "Next" },
   { label: "Message", wide: true },
+  { label: "Change" },
 ];
 
 /** @param {string} id */
@@ -72,12 +73,17 @@ export function showPeers({ peer_list: peers }) {
   });
 }
 
-/** @param {{ trackers: Tracker[] }} answer @param {Torrent} torrent */
-export function showTrackers({ trackers }, torrent) {
+/**
+ * Shows trackers. `onRemove` gets the URL of one to remove; nothing can be removed without it.
+ * @param {{ trackers: Tracker[] }} answer
+ * @param {Torrent} torrent
+ * @param {((url: string) => void) | null} onRemove
+ */
+export function showTrackers({ trackers }, torrent, onRemove) {
   const isConnected = ["downloading", "serving", "moving"].includes(torrent.activity);
   showEmpty("trackers", trackers.length > 0 ? "" : isConnected ? TEXT.noTrackers : TEXT.notConnected);
   const of = (/** @type {number | null} */ n) => (n === null ? "–" : number(n));
-  updateRows(table("trackers"), TRACKERS, trackers, (_, position) => position, (tr, tracker) => {
+  updateRows(table("trackers"), TRACKERS, trackers, (tracker, position) => `${position} ${tracker.url}`, (tr, tracker) => {
     const [name, kind] = TRACKER_STATES[tracker.state] ?? [tracker.state, "idle"];
     setCells(tr, [
       plain(tracker.url),
@@ -87,8 +93,14 @@ export function showTrackers({ trackers }, torrent) {
       tracker.next_seconds === null ? "–" : `in ${duration(tracker.next_seconds)}`,
       plain(tracker.message) || "–",
     ]);
+    if (onRemove !== null && tr.cells[6].firstChild === null) {
+      const remove = make("button", { type: "button", "aria-label": `Remove ${plain(tracker.url)}` }, "Remove");
+      tr.cells[6].append(remove);
+      remove.addEventListener("click", () => onRemove(tracker.url));
+    }
     setState(tr.cells[1], tracker.failures > 1 ? `${name} ${count(tracker.failures, "time")}` : name, kind);
   });
+  for (const { cells } of table("trackers").rows) hide(cells[6], onRemove === null);
 }
 
 /**

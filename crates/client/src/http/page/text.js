@@ -18,6 +18,7 @@ export const STATES = {
   serving: ["Seeding", "good"],
   absent: ["Content missing", "warn"],
   paused: ["Paused", "idle"],
+  queued: ["Queued", "idle"],
   waiting: ["Waiting", "idle"],
   incomplete: ["Ended, incomplete", "warn"],
   complete: ["Complete", "good"],

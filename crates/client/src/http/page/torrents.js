@@ -23,6 +23,8 @@ const STATE_KEYS = Object.keys(STATES);
 export function stateKey(torrent) {
   if (torrent.activity === "ended") return torrent.complete ? "complete" : "incomplete";
   if (torrent.activity === "serving" && !torrent.complete) return "partial";
+  // A daemon pauses what waits for its turn, for space or for the network.
+  if (torrent.activity === "paused" && !torrent.paused && torrent.error === null) return "queued";
   return torrent.activity;
 }
 
@@ -49,7 +51,10 @@ export const progressOf = (torrent) => torrent.activity === "verifying"
 export const ratio = (torrent) => torrent.uploaded_bytes / Math.max(torrent.total_bytes, 1);
 
 /** @param {Torrent} torrent */
-export const failedTrackers = (torrent) => (torrent.announces ?? []).filter(({ error }) => error !== null);
+const failedTracker = (torrent) => (isOver(torrent) ? undefined : torrent.announces.find(({ error }) => error !== null));
+
+/** @param {Torrent} torrent */
+export const hasFailedTracker = (torrent) => failedTracker(torrent) !== undefined;
 
 /**
  * Returns why a torrent needs a person: it failed, its content is missing, or a tracker refuses it.
@@ -57,7 +62,7 @@ export const failedTrackers = (torrent) => (torrent.announces ?? []).filter(({ e
  */
 export function problemOf(torrent) {
   if (torrent.error !== null) return plain(torrent.error);
-  const [failed] = isOver(torrent) ? [] : failedTrackers(torrent);
+  const failed = failedTracker(torrent);
   return failed === undefined ? "" : plain(`${failed.tracker}: ${failed.error}`);
 }
 
@@ -73,17 +78,27 @@ const VALUES = {
     const values = ["", stateKey(torrent)];
     if (torrent.down_bytes_per_second + torrent.up_bytes_per_second > 0) values.push("active");
     if (torrent.error !== null) values.push("error");
-    if (!isOver(torrent) && failedTrackers(torrent).length > 0) values.push("tracker-error");
+    if (hasFailedTracker(torrent)) values.push("tracker-error");
     return values;
   },
   label: (torrent) => (torrent.labels.length === 0 ? [""] : torrent.labels),
   category: (torrent) => [torrent.category ?? ""],
   folder: (torrent) => [folderOf(torrent)],
   tracker: (torrent) => {
-    const hosts = (torrent.announces ?? []).map(({ tracker }) => tracker);
+    const hosts = torrent.announces.map(({ tracker }) => tracker);
     return hosts.length === 0 ? [""] : [...new Set(hosts)];
   },
 };
+
+/** The values of torrents by group: an unchanged torrent has the same object. @type {WeakMap<Torrent, [string, string[]][]>} */
+const known = new WeakMap();
+
+/** @param {Torrent} torrent */
+function valuesOf(torrent) {
+  let values = known.get(torrent);
+  if (values === undefined) known.set(torrent, values = Object.entries(VALUES).map(([group, of]) => [group, of(torrent)]));
+  return values;
+}
 
 /**
  * Counts the torrents of each place in the sidebar.
@@ -94,26 +109,28 @@ export function countFacets(torrents) {
   /** @type {Record<string, Map<string, number>>} */
   const counts = Object.fromEntries(Object.keys(VALUES).map((group) => [group, new Map()]));
   for (const torrent of torrents) {
-    for (const group in VALUES) {
+    for (const [group, values] of valuesOf(torrent)) {
       const counted = counts[group];
-      for (const value of VALUES[group](torrent)) counted.set(value, (counted.get(value) ?? 0) + 1);
+      for (const value of values) counted.set(value, (counted.get(value) ?? 0) + 1);
     }
   }
   return counts;
 }
 
 /**
- * Returns whether a torrent belongs to a place of the sidebar, and has the words of a search.
- * @param {Torrent} torrent
+ * Returns a function that says whether a torrent belongs to a place of the sidebar, and has the words of a search.
  * @param {Facet} facet
  * @param {string} search
+ * @returns {(torrent: Torrent) => boolean}
  */
-export function matches(torrent, facet, search) {
-  if (!VALUES[facet.group](torrent).includes(facet.value)) return false;
+export function matching({ group, value }, search) {
   const words = search.toLowerCase().split(/\s+/).filter((word) => word !== "");
-  if (words.length === 0) return true;
-  const text = [title(torrent), torrent.torrent, torrent.info_hash ?? "", ...torrent.labels].join("\n").toLowerCase();
-  return words.every((word) => text.includes(word));
+  return (torrent) => {
+    if (!VALUES[group](torrent).includes(value)) return false;
+    if (words.length === 0) return true;
+    const text = [title(torrent), torrent.torrent, torrent.info_hash ?? "", ...torrent.labels].join("\n").toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
 }
 
 /** @param {Torrent} torrent */

@@ -75,6 +75,9 @@ export interface Detail extends Torrent {
   wrong: string;
   rate_history: RateHistory;
   peer_list: Peer[];
+  comment: string | null;
+  created_at: number | null;
+  created_by: string | null;
 }
 
 export interface File {
