@@ -34,9 +34,9 @@ const text = (text) => (cell, torrent) => setText(cell, text(torrent));
 
 /** @type {Record<ColumnKey, Column>} */
 const COLUMNS = {
-  name: { width: 215, show: text(title) },
+  name: { width: 209, show: text(title) },
   state: {
-    width: 132,
+    width: 138,
     show: (cell, torrent) => {
       const { name, kind } = stateOf(torrent);
       // A torrent whose tracker fails is not as well as it looks.
