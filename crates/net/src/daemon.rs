@@ -133,8 +133,7 @@ impl Run for Daemon {
         socket.serve(Arc::clone(&torrents)).map_err(Error::Thread)?;
         let mut reporter = Reporter::new(self.output.is_json(), self.output.quiet);
         if let Some(page) = &page {
-            let (url, token) = (page.url(), None);
-            reporter.on_event(env, &Event::Page { url, token })?;
+            api::report(env, page, &self, &state, &mut reporter)?;
         }
         let service = Service::new(pulse)?;
         let followed = Followed {

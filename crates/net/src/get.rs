@@ -28,7 +28,9 @@ impl Run for Get {
         self.client.use_state_dir(env)?;
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
-        let reporter = Reporter::new(output.is_json(), output.quiet).dated(env);
+        let reporter = Reporter::new(output.is_json(), output.quiet)
+            .dated(env)
+            .verbose(self.client.verbose);
         let reporter = reporter.expecting_here(self.output == Path::new("."));
         let download = Arc::new(self.download(env)?);
         let goal = Goal::Download(Arc::clone(&download));

@@ -22,7 +22,9 @@ impl Run for Seed {
         self.client.use_state_dir(env)?;
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
-        let reporter = Reporter::new(output.is_json(), output.quiet).dated(env);
+        let reporter = Reporter::new(output.is_json(), output.quiet)
+            .dated(env)
+            .verbose(self.client.verbose);
         let reporter = reporter.expecting_here(self.dir.is_none() && self.content.is_none());
         let records = self.trust.map(|trust| records(trust, env)).transpose()?;
         let goal = |place: Place| {

@@ -54,6 +54,10 @@ pub struct ClientOptions {
     /// The form and amount of output.
     #[command(flatten)]
     pub output: Output,
+
+    /// Print a line for each torrent when the program is stopped, instead of one line with the sum
+    #[arg(short, long, conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
+    pub verbose: bool,
 }
 
 /// The log file.

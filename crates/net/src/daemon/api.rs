@@ -15,7 +15,7 @@ use hashlane_client::http::{
     Server, Service, Statistics, Token,
 };
 use hashlane_client::{
-    Config, Identity, InfoHash, Limits, Network, Remove, SeedLimits, Snapshot, TorrentKey,
+    Config, Event, Identity, InfoHash, Limits, Network, Remove, SeedLimits, Snapshot, TorrentKey,
     TorrentSnapshot,
 };
 use hashlane_files::{AtomicFile, Overwrite};
@@ -27,6 +27,7 @@ use super::priorities;
 use super::report::New;
 use super::torrents::{Torrents, lock};
 use crate::config::{auth, endpoint, http};
+use crate::output::reporter::Reporter;
 
 /// The file in the state folder with the token, if the options name no credentials.
 const TOKEN: &str = "http-token";
@@ -70,6 +71,28 @@ pub(super) fn serve(
     let server = Server::start(listener, &http, config, Arc::new(api));
     let server = server.context(context)?;
     Ok(Some(server))
+}
+
+/// Reports the address of the page, and the file with the token if the options name no credentials.
+pub(super) fn report(
+    env: &mut Env,
+    page: &Server,
+    daemon: &Daemon,
+    state: &Path,
+    reporter: &mut Reporter,
+) -> anyhow::Result<()> {
+    let (url, token) = (page.url(), None);
+    reporter.on_event(env, &Event::Page { url, token })?;
+    let options = &daemon.http;
+    let has_credentials = options.http_token_file.is_some() || options.http_user.is_some();
+    if has_credentials || daemon.remote.insecure_no_auth {
+        return Ok(());
+    }
+    let file = state.join(TOKEN);
+    reporter.note(
+        env,
+        &format!("note: the page asks for the token in {}", file.display()),
+    )
 }
 
 /// Returns the token of a file, which is made if it is absent. Only its user can read it.

@@ -26,11 +26,14 @@ const TICK: Duration = Duration::from_millis(200);
 const PROGRESS_PARTS: u64 = 10;
 
 /// Prints the events of a client.
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub(crate) struct Reporter {
     is_json: bool,
     is_quiet: bool,
     /// Whether lines for people start with the time. A terminal shows them as they come, so that it needs none.
     is_dated: bool,
+    /// Whether the end of the program has a line for each torrent.
+    is_verbose: bool,
     history: History,
     /// The torrents as the user named them, by their numbers.
     names: Vec<String>,
@@ -49,6 +52,7 @@ impl Reporter {
             is_json,
             is_quiet,
             is_dated: false,
+            is_verbose: false,
             history: History::default(),
             names: Vec::new(),
             terminal: None,
@@ -67,6 +71,11 @@ impl Reporter {
             is_dated: !env.stdout_is_terminal,
             ..self
         }
+    }
+
+    /// Prints a line for each torrent at the end of the program, if this is so, instead of their sum.
+    pub(crate) fn verbose(self, is_verbose: bool) -> Self {
+        Self { is_verbose, ..self }
     }
 
     /// Sets the names of the first torrents, and shows a view of the terminal, if there is one and reports are wanted.
@@ -173,18 +182,13 @@ impl Reporter {
                 torrent,
                 content,
                 error,
-            } => {
-                if error.is_none() {
-                    self.history.moved.insert(torrent.number);
-                }
-                self.placed(
-                    env,
-                    *torrent,
-                    (content, error.as_ref()),
-                    Report::Relocated,
-                    "moved to",
-                )
-            }
+            } => self.placed(
+                env,
+                *torrent,
+                (content, error.as_ref()),
+                Report::Relocated,
+                "moved to",
+            ),
             Event::Renamed {
                 torrent,
                 content,
@@ -219,7 +223,7 @@ impl Reporter {
         torrent: Identity,
         uploaded_bytes: u64,
     ) -> anyhow::Result<()> {
-        if env.cancel.is_cancelled() && !self.is_json {
+        if env.cancel.is_cancelled() && !self.is_json && !self.is_verbose {
             self.history.ended.push((torrent, uploaded_bytes));
             return Ok(());
         }
@@ -288,13 +292,16 @@ impl Reporter {
 
     /// Reports the end of a move or a rename of content, which lies there now.
     fn placed<'r>(
-        &self,
+        &mut self,
         env: &mut Env,
         torrent: Identity,
         (content, error): (&Path, Option<&TorrentError>),
         report: impl FnOnce(Placed) -> Report<'r>,
         done: &str,
     ) -> anyhow::Result<()> {
+        if error.is_none() {
+            self.history.placed.insert(torrent.number);
+        }
         let torrent = self.name(torrent);
         if let Some(error) = error
             && !self.is_json
@@ -625,8 +632,8 @@ impl Reporter {
 /// The reports so far, so that each is printed once.
 #[derive(Default)]
 struct History {
-    /// The numbers of torrents whose content was moved and not verified since.
-    moved: HashSet<usize>,
+    /// The numbers of torrents whose content was moved or renamed, and not verified since.
+    placed: HashSet<usize>,
     /// The part of each download that was reported last, by the number of the torrent.
     progress: HashMap<usize, u64>,
     /// The torrents that ended because the program ends, and the bytes of content sent.
@@ -634,9 +641,9 @@ struct History {
 }
 
 impl History {
-    /// Returns `true` for the verification after a move, if it found again what was complete before.
+    /// Returns `true` for the verification after a move or a rename, if the content is complete.
     fn knows(&mut self, verified: &VerifiedContent) -> bool {
-        self.moved.remove(&verified.torrent.number) && verified.has_selected
+        self.placed.remove(&verified.torrent.number) && verified.has_selected
     }
 
     /// Returns lines for the downloads that have another part of their content.

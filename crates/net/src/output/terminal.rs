@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use console::{Term, truncate_str};
+use console::{Term, measure_text_width, truncate_str};
 use hashlane_client::{Activity, Snapshot, TorrentSnapshot};
 use hashlane_verify::PieceState;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -88,8 +88,25 @@ fn lines(
     };
     lines
         .iter()
-        .map(|line| truncate_str(line, screen.columns, "…").into_owned())
+        .map(|line| fitted(line, screen.columns))
         .collect()
+}
+
+/// Space between the parts of a line.
+const GAP: &str = "  ";
+
+/// Returns as many whole parts of a line as fit: a number that is cut off would be another number. Cuts a line whose first
+/// parts are too long.
+fn fitted(line: &str, columns: usize) -> String {
+    if measure_text_width(line) <= columns {
+        return line.to_owned();
+    }
+    let mut ends = line.rmatch_indices(GAP).map(|(end, _)| &line[..end]);
+    let start = ends.find(|start| measure_text_width(start) < columns);
+    match start.filter(|start| !start.trim().is_empty()) {
+        Some(start) => format!("{start}…"),
+        None => truncate_str(line, columns, "…").into_owned(),
+    }
 }
 
 /// Returns the name, the map of pieces and the progress of a single torrent.
@@ -204,9 +221,10 @@ pub(super) fn progress(view: &TorrentSnapshot) -> String {
             format!("{up}{trusted}  {} sent", Size(view.uploaded_bytes))
         }
         Activity::Downloading => {
-            let left = view
-                .seconds_left
-                .map(|seconds| format!("{} left", Duration(seconds)));
+            let left = view.seconds_left.map(|seconds| match seconds.ceil() {
+                seconds @ ..120.0 => format!("{seconds:.0} s left"),
+                seconds => format!("{} left", Duration(seconds)),
+            });
             let parts = [
                 percent(view.done_bytes, view.wanted_bytes),
                 format!("↓ {}/s", Size(view.down_bytes_per_second)),
@@ -219,7 +237,7 @@ pub(super) fn progress(view: &TorrentSnapshot) -> String {
                 },
             ];
             let parts = parts.iter().filter(|part| !part.is_empty());
-            parts.cloned().collect::<Vec<_>>().join("  ")
+            parts.cloned().collect::<Vec<_>>().join(GAP)
         }
     }
 }
@@ -239,8 +257,6 @@ fn bar(view: &TorrentSnapshot, palette: &Palette) -> String {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-
-    use console::measure_text_width;
 
     use super::*;
 
@@ -269,7 +285,7 @@ mod tests {
         let have: Vec<bool> = (0..20).map(|i| i < 10).collect();
         let lines = drawn(vec![view(0, "a")], Some(&have), screen);
         assert_eq!(lines[..3], ["a", "  ██████████", "  ░░░░░░░░░░"]);
-        assert_eq!(lines[3], "  50.0 %  ↓…");
+        assert_eq!(lines[3], "  50.0 %…");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::io::{BufRead as _, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -18,6 +19,33 @@ use super::peers::{Content, Peer, ended};
 use super::servers::{WebServer, serve};
 use super::tracker::Tracker;
 use crate::wait_for;
+
+/// People read where the token is, unless they named credentials.
+#[test]
+fn a_daemon_names_the_file_of_its_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let (state, token) = (folder.path().join("state"), folder.path().join("token"));
+    fs::write(&token, "a-token-of-its-own\n").unwrap();
+    let own = ["--http-token-file", token.to_str().unwrap()];
+    let note = format!(
+        "note: the page asks for the token in {}/http-token\n",
+        state.display()
+    );
+    for (options, is_noted) in [(&[][..], true), (&own, false)] {
+        let all = [&["--http", "0"], options].concat();
+        let quiet = daemon_command(&state, &all);
+        let mut command = Command::new(quiet.get_program());
+        command.args(quiet.get_args().filter(|arg| *arg != "--quiet"));
+        let stdout = folder.path().join("stdout");
+        command.stdout(fs::File::create(&stdout).unwrap());
+        command.stdin(Stdio::null());
+        let daemon = Daemon::of(&state, command);
+        let text = || fs::read_to_string(&stdout).unwrap();
+        wait_for(|| text().lines().count() == 1 + usize::from(is_noted));
+        daemon.terminate();
+        assert_eq!(text().contains(&note), is_noted, "{}", text());
+    }
+}
 
 /// A daemon with an API on a free port.
 pub(crate) struct Api {

@@ -355,6 +355,15 @@ fn people_read_one_sum_at_the_end() {
     let lines = undated(text.as_bytes());
     assert_eq!(lines.len(), 3, "{lines:?}");
     assert_eq!(lines[2], "2 torrents stopped: 0 bytes sent");
+    let text = stopped(seed_text_command(&torrents, content.path(), &["-v"]), 2);
+    let lines = undated(text.as_bytes());
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    assert!(
+        lines[2..]
+            .iter()
+            .all(|line| line.ends_with(": 0 bytes sent")),
+        "{lines:?}"
+    );
     let text = stopped(seed_text_command(&torrents[..1], content.path(), &[]), 1);
     let lines = undated(text.as_bytes());
     assert_eq!(lines[1], format!("{}: 0 bytes sent", torrents[0].display()));
