@@ -26,11 +26,12 @@ PACKER = $(DIST)/tools/bin
 # The licences of what is compiled in, and the bills of materials.
 NOTICES = $(DIST)/notices
 
-.PHONY: version dist dist-setup dist-container dist-recipes dist-static dist-program dist-archive dist-programs dist-packages dist-notices  \
+.PHONY: version dist dist-setup dist-container dist-recipes dist-static dist-static-arm dist-program dist-archive dist-programs dist-packages dist-notices  \
 	dist-debian-files $(FORMATS:%=dist-%) test-dist test-dist-quick
 
 # What `make dist` and `make test-dist` need, besides the packages of `make setup`.
-DIST_PACKAGES = musl-tools xz-utils python3-venv dpkg-dev lintian mmdebstrap systemd-container
+DIST_PACKAGES = musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross xz-utils python3-venv dpkg-dev \
+	lintian mmdebstrap systemd-container qemu-user-static
 
 dist-setup: ## Prepare Debian for `make dist` and `make test-dist`, as `make setup` does for `make install`
 	@tools/setup $(MSRV) $(DIST_PACKAGES)
@@ -38,13 +39,25 @@ dist-setup: ## Prepare Debian for `make dist` and `make test-dist`, as `make set
 version: ## Print the version, which releases compare with their tag
 	@echo $(VERSION)
 
-dist: dist-static dist-packages ## Build everything that is published in target/packages/VERSION: the static program and packages (docs/releasing.md)
+dist: dist-static dist-static-arm dist-packages ## Build everything that is published in target/packages/VERSION: static programs and packages (docs/releasing.md)
 	cd $(DIST_OUT) && sha256sum $$(ls | grep -v '^SHA256SUMS') > SHA256SUMS
 
 dist-static: ## Build the static program without libtorrent, for x86-64 (needs musl-tools)
 	@command -v musl-gcc >/dev/null || { echo 'dist-static needs a C compiler: apt-get install musl-tools' >&2; exit 1; }
 	$(MAKE) dist-program TARGET=$(MUSL) DIST_CC=musl-gcc
 	$(MAKE) dist-archive TARGET=$(MUSL)
+
+# Debian has no musl-gcc for other processors: gcc reads the headers of musl, and Rust links its own musl.
+dist-static-arm: MUSL_ROOT = $(CURDIR)/target/musl-arm64
+dist-static-arm: ## Build the static program for 64-bit ARM (needs gcc-aarch64-linux-gnu and musl-dev)
+	@command -v aarch64-linux-gnu-gcc >/dev/null || \
+		{ echo 'dist-static-arm needs a compiler: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross' >&2; exit 1; }
+	test -e $(MUSL_ROOT) || dist/debian unpack bookworm arm64 musl-dev $(MUSL_ROOT)
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER=aarch64-linux-gnu-gcc \
+		$(MAKE) dist-program TARGET=$(MUSL_ARM) DIST_CC=aarch64-linux-gnu-gcc DIST_STRIP=aarch64-linux-gnu-strip \
+		DIST_CFLAGS="-nostdinc -isystem $(MUSL_ROOT)/usr/include/aarch64-linux-musl \
+			-isystem $$(aarch64-linux-gnu-gcc -print-file-name=include) -mno-outline-atomics"
+	$(MAKE) dist-archive TARGET=$(MUSL_ARM)
 
 # The program without libtorrent for one target.
 PROGRAM = target/$(TARGET)/dist/hashlane$(if $(filter $(WINDOWS),$(TARGET)),.exe)
@@ -96,7 +109,7 @@ $(DIST)/tools/installed: dist/tools.txt
 	$(PACKER)/pip install --quiet --requirement dist/tools.txt
 	touch $@
 
-dist-packages: dist-static dist-programs dist-notices $(DIST)/tools/installed ## Build the packages for Debian, Fedora, Alpine and Arch Linux
+dist-packages: dist-static dist-static-arm dist-programs dist-notices $(DIST)/tools/installed ## Build the packages for Debian, Fedora, Alpine and Arch Linux
 	for format in $(FORMATS); do $(MAKE) dist-$$format || exit; done
 
 # Without Cargo: libraries that are older than their sources are an error here, and not built again with other options.
