@@ -27,13 +27,18 @@ FORMATS = deb rpm apk archlinux
 PACKER = $(DIST)/tools/bin
 # The licences of what is compiled in, and the bills of materials.
 NOTICES = $(DIST)/notices
+# The libtorrent that hashlane-net is linked with: `system` for that of this system, `static` for Debian's newest one.
+DIST_LIBTORRENT = system
+STATIC_LIBTORRENT = $(CURDIR)/target/libtorrent
+LINKED_STATIC = $(filter static,$(DIST_LIBTORRENT))
 
-.PHONY: version dist dist-setup dist-container dist-recipes dist-static dist-static-arm dist-program dist-archive dist-programs \
-	dist-packages dist-notices dist-debian-files $(FORMATS:%=dist-%) test-dist test-dist-quick
+.PHONY: version dist dist-setup dist-container dist-recipes dist-static dist-static-arm dist-windows dist-program dist-archive \
+	dist-programs dist-packages dist-notices dist-libtorrent dist-debian-files $(FORMATS:%=dist-%) test-dist test-dist-quick
 
 # What `make dist` and `make test-dist` need, besides the packages of `make setup`.
-DIST_PACKAGES = musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross xz-utils python3-venv dpkg-dev \
-	lintian mmdebstrap systemd-container qemu-user-static
+DIST_PACKAGES = musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-mingw-w64-x86-64 mingw-w64-common zip xz-utils \
+	python3-venv dpkg-dev cmake ninja-build libboost-dev libssl-dev \
+	lintian mmdebstrap systemd-container qemu-user-static wine wine64
 
 dist-setup: ## Prepare Debian for `make dist` and `make test-dist`, as `make setup` does for `make install`
 	@tools/setup $(MSRV) $(DIST_PACKAGES)
@@ -61,6 +66,12 @@ dist-static-arm: ## Build the static program for 64-bit ARM (needs gcc-aarch64-l
 			-isystem $$(aarch64-linux-gnu-gcc -print-file-name=include) -mno-outline-atomics"
 	$(MAKE) dist-archive TARGET=$(MUSL_ARM)
 
+dist-windows: ## Build the program without libtorrent for Windows (needs gcc-mingw-w64-x86-64 and zip)
+	@command -v x86_64-w64-mingw32-gcc >/dev/null && command -v zip >/dev/null || \
+		{ echo 'dist-windows needs: apt-get install gcc-mingw-w64-x86-64 mingw-w64-common zip' >&2; exit 1; }
+	$(MAKE) dist-program TARGET=$(WINDOWS) DIST_CC=x86_64-w64-mingw32-gcc DIST_STRIP=x86_64-w64-mingw32-strip
+	$(MAKE) dist-archive TARGET=$(WINDOWS)
+
 # The program without libtorrent for one target.
 PROGRAM = target/$(TARGET)/dist/hashlane$(if $(filter $(WINDOWS),$(TARGET)),.exe)
 DIST_STRIP = strip
@@ -85,10 +96,17 @@ dist-archive:
 		-cJf $(DIST_OUT)/$(ARCHIVE)-$(TARGET).tar.xz $(ARCHIVE))
 	rm -r $(DIST)/archive
 
+dist-libtorrent: ## Build Debian's newest libtorrent in target/libtorrent, once, for hashlane-net (takes ten minutes of a processor)
+	dist/libtorrent $(STATIC_LIBTORRENT)
+
+# libtorrent and OpenSSL become parts of hashlane-net.
+STATIC_FLAGS = PKG_CONFIG_PATH=$(STATIC_LIBTORRENT)/lib/pkgconfig LIBTORRENT_RASTERBAR_STATIC=1 OPENSSL_STATIC=1 OPENSSL_NO_VENDOR=1 \
+	OPENSSL_INCLUDE_DIR=/usr/include OPENSSL_LIB_DIR=$(STATIC_LIBTORRENT)/lib
+
 # One build, so that the programs and the libraries share their dependencies.
 HOST_CRATES = hashlane-capi hashlane-libmd hashlane-pkcs11 hashlane-net
-dist-programs:
-	$(DIST_CARGO) build --locked --profile dist --target $(RUST_HOST) \
+dist-programs: $(if $(LINKED_STATIC),dist-libtorrent)
+	$(if $(LINKED_STATIC),$(STATIC_FLAGS)) $(DIST_CARGO) build --locked --profile dist --target $(RUST_HOST) \
 		$(HOST_CRATES:%=--package %) --features hashlane-net/libtorrent
 	strip $(DIST_HOST)/hashlane-net
 	crates/libmd/link $(DIST_HOST)/libhashlane_md.a $(DIST_HOST)/libmd.so.0
@@ -98,7 +116,7 @@ dist-programs:
 # Which crate each package is built from.
 dist-notices:
 	dist/third-party --target $(MUSL) --output $(NOTICES) hashlane=hashlane
-	dist/third-party --target $(RUST_HOST) --output $(NOTICES) \
+	dist/third-party --target $(RUST_HOST) --output $(NOTICES) $(if $(LINKED_STATIC),--libtorrent $(STATIC_LIBTORRENT)) \
 		libhashlane0=hashlane-capi libhashlane-dev=hashlane-capi hashlane-libmd=hashlane-libmd hashlane-pkcs11=hashlane-pkcs11 \
 		hashlane-net=hashlane-net
 	dist/third-party --target $(RUST_HOST) --output $(NOTICES) --manifest kernel/Cargo.toml hashlane-dkms=hashlane-kernel
@@ -160,6 +178,6 @@ test-dist-quick: build-all $(DIST)/tools/installed ## Pack what `make install` i
 	rm -rf $(QUICK) && mkdir -p $(QUICK)/programs
 	cp -p $(PROGRAMS) $(BUILT_LIBRARIES) $(QUICK)/programs
 	strip --strip-unneeded --preserve-dates $(QUICK)/programs/*
-	$(MAKE) dist-notices dist-deb DIST_OUT=$(QUICK)/packages DIST_HOST=$(QUICK)/programs \
+	$(MAKE) dist-notices dist-deb DIST_LIBTORRENT=system DIST_OUT=$(QUICK)/packages DIST_HOST=$(QUICK)/programs \
 		DIST_PROGRAM=$(QUICK)/programs/hashlane
 	dist/test --quick --output $(QUICK)/packages --version $(VERSION)
