@@ -102,16 +102,8 @@ impl Run for Daemon {
         let earlier = again::continued()?;
         let (client, events) =
             Client::continue_from(config.clone(), Vec::new(), earlier).map_err(named)?;
-        let rescue = Rescue {
-            observer: client.observer(),
-            keeps_torrents: true,
-            cancel: env.cancel.clone(),
-            end_at_once: env.end_at_once,
-            args: env.args.clone(),
-            commands: Unfinished::default(),
-            has_failed: Arc::default(),
-        };
-        let watchdog = Watchdog::start(pulse.clone(), rescue).map_err(Error::Thread)?;
+        let watchdog =
+            Watchdog::start(pulse.clone(), rescue(env, &client)).map_err(Error::Thread)?;
         let torrents = Arc::new(Mutex::new(Torrents::new(
             store, client, start, configured, hooks,
         )));
@@ -151,6 +143,19 @@ impl Run for Daemon {
         followed?;
         ended?;
         Ok(Exit::Good)
+    }
+}
+
+/// Returns what the watchdog needs to start the daemon again.
+fn rescue(env: &Env, client: &Client) -> Rescue {
+    Rescue {
+        observer: client.observer(),
+        keeps_torrents: true,
+        cancel: env.cancel.clone(),
+        end_at_once: env.end_at_once,
+        args: env.args.clone(),
+        commands: Unfinished::default(),
+        has_failed: Arc::default(),
     }
 }
 

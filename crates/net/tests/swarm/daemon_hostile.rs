@@ -1,5 +1,7 @@
 //! Slow and hostile clients of a daemon: of its API, and of the protocols of other programs.
 
+#![expect(clippy::too_many_lines, reason = "a test follows one daemon")]
+
 use std::fs;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,7 +12,7 @@ use data_encoding::BASE64;
 use serde_json::json;
 
 use super::daemon::{Daemon, folder};
-use super::http::{Response, ask, open};
+use super::http::{Response, ask, encoded, open};
 use super::peers::Content;
 
 /// As many connections as each server takes.
@@ -138,11 +140,6 @@ impl Served {
             (address, head)
         })
     }
-}
-
-/// Returns text for a form, with every byte encoded.
-fn encoded(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02x}")).collect()
 }
 
 /// Takes all connections of a server with the beginning of a request.

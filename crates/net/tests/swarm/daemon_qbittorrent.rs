@@ -1,4 +1,4 @@
-//! A daemon that the tests of qbittorrent-api control. `make target/qbittorrent-api` downloads them from PyPI.
+//! A daemon that the tests of qbittorrent-api control. `make target/qbittorrent-api` downloads them from `PyPI`.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};

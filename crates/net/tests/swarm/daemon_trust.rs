@@ -238,23 +238,20 @@ fn too_few_threads_for_a_daemon_are_an_error() {
             .env("HASHLANE_TEST_THREADS", n_threads.to_string());
         let stderr = state.with_extension("stderr");
         let _ = fs::remove_file(&stderr);
-        match Daemon::try_of(&state, command) {
-            Some(daemon) => {
-                // A request needs one thread more.
-                n_started += usize::from(daemon.ctl(["status"]).code == Some(0));
-                daemon.terminate();
-            }
-            None => {
-                let reason = fs::read_to_string(&stderr).unwrap();
-                // The first thread is that of the signals.
-                let reasons = ["cannot start", "signals cannot be handled"];
-                assert!(
-                    reasons.iter().any(|it| reason.contains(it)),
-                    "{n_threads}: {reason}"
-                );
-                assert!(!reason.contains("panicked"), "{n_threads}: {reason}");
-            }
+        if let Some(daemon) = Daemon::try_of(&state, command) {
+            // A request needs one thread more.
+            n_started += usize::from(daemon.ctl(["status"]).code == Some(0));
+            daemon.terminate();
+            continue;
         }
+        let reason = fs::read_to_string(&stderr).unwrap();
+        // The first thread is that of the signals.
+        let reasons = ["cannot start", "signals cannot be handled"];
+        assert!(
+            reasons.iter().any(|it| reason.contains(it)),
+            "{n_threads}: {reason}"
+        );
+        assert!(!reason.contains("panicked"), "{n_threads}: {reason}");
     }
     assert!(n_started > 0);
 }

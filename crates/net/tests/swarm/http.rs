@@ -1,5 +1,6 @@
 //! Sends HTTP requests one by one.
 
+use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -77,6 +78,14 @@ fn open_bytes(
         body: String::new(),
     };
     (reader, response)
+}
+
+/// Returns text for a form, with every byte encoded.
+pub(crate) fn encoded(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut encoded, byte| {
+        write!(encoded, "%{byte:02x}").unwrap();
+        encoded
+    })
 }
 
 pub(crate) fn ask(
