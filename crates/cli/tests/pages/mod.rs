@@ -122,15 +122,29 @@ fn without_comment(command: &str) -> (&str, &str) {
     (command.trim_end(), comment)
 }
 
-/// Returns a line without the time that the work took, and the rate.
+/// Returns a line without the time at which a file gets it, the time that the work took, and the rate.
 pub(crate) fn without_time(line: &str) -> &str {
     let is_time = |rest: &str| {
         let mut words = rest.split(' ');
         let is_number = words.next().is_some_and(|word| word.parse::<f64>().is_ok());
         is_number && matches!(words.next(), Some("s" | "s," | "ms" | "ms,"))
     };
+    let line = match line.split_once(' ') {
+        Some((stamp, rest)) if is_stamp(stamp) => rest,
+        _ => line,
+    };
     match line.rsplit_once(" in ") {
         Some((start, rest)) if is_time(rest) => start,
         _ => line,
     }
+}
+
+/// Returns `true` for a local time such as `2026-11-25T19:12:17+01:00`.
+fn is_stamp(word: &str) -> bool {
+    let form = "0000-00-00T00:00:00";
+    let is_form = |(c, expected): (char, char)| match expected {
+        '0' => c.is_ascii_digit(),
+        _ => c == expected,
+    };
+    word.len() > form.len() && word.chars().zip(form.chars()).all(is_form)
 }
