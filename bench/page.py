@@ -8,8 +8,10 @@ the page, for a look at it.
 
 import argparse
 import base64
+import bisect
 import itertools
 import json
+import os
 import pathlib
 import queue
 import random
@@ -29,6 +31,9 @@ CHANGED = 20
 
 # Seconds between two events. The program sends at most two per second.
 INTERVAL = 0.6
+
+# The name of marks in traces.
+MARK = "bench"
 
 # The port of chromedriver.
 PORT = 9517
@@ -159,6 +164,7 @@ class State:
         self.torrents = [torrent(number, self.rng) for number in range(count)]
         self.streams = []
         self.ids = itertools.count(1)
+        self.full = json.dumps(self.first(None))
 
     def detail(self, number):
         """Returns a torrent with its pieces, rates and peers."""
@@ -175,6 +181,9 @@ class State:
             "wrong": base64.b64encode(wrong).decode(),
             "rate_history": {"interval_seconds": 2, "down": rates, "up": rates[::-1]},
             "peer_list": [PEER],
+            "comment": None,
+            "created_at": None,
+            "created_by": None,
         }
 
     def first(self, number):
@@ -247,11 +256,10 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         state.streams.append(events)
         try:
-            event = state.first(number)
+            event = state.full if number is None else json.dumps(state.first(number))
             while True:
-                text = f"id: {next(state.ids)}\ndata: {json.dumps(event)}\n\n"
-                self.wfile.write(text.encode())
-                event = events.get()
+                self.wfile.write(f"id: {next(state.ids)}\ndata: {event}\n\n".encode())
+                event = json.dumps(events.get())
         except OSError:
             pass
         finally:
@@ -279,7 +287,7 @@ class Browser:
         # Root cannot use the sandbox, and containers have little shared memory.
         args = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage"]
         args.append("--window-size=1280,900")
-        tracing = {"traceCategories": "devtools.timeline"}
+        tracing = {"traceCategories": "devtools.timeline,blink.user_timing"}
         options = {"args": args, "perfLoggingPrefs": tracing}
         wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"performance": "ALL"}}
         self.session = ""
@@ -304,8 +312,9 @@ class Browser:
         """Returns the result of a script."""
         return self.send("execute/sync", {"script": script, "args": []})
 
-    def trace(self):
-        """Returns the events of the trace since the last call."""
+    def blank(self):
+        """Leaves the page, and returns its trace, which chromedriver has then."""
+        self.send("url", {"url": "about:blank"})
         lines = self.send("se/log", {"type": "performance"})
         messages = (json.loads(line["message"])["message"] for line in lines)
         traced = (one["params"] for one in messages if one["method"] == "Tracing.dataCollected")
@@ -319,7 +328,8 @@ class Browser:
 
 
 # Work of the page's main thread. A task has others inside, so only the outermost events count.
-COSTS = {
+LOADING = {"EvaluateScript", "ParseHTML", "v8.compileModule", "v8.evaluateModule"}
+COSTS = LOADING | {
     "EventDispatch",
     "FireAnimationFrame",
     "FunctionCall",
@@ -332,38 +342,41 @@ COSTS = {
 }
 
 
-def cost(events):
-    """Returns the milliseconds of script, style and layout.
+def costs(events):
+    """Returns the milliseconds of script, style and layout before the first mark, and after each.
 
     They are time of the thread: other programs do not count.
     """
-    threads = {}
-    for event in events:
-        if event.get("ph") == "X" and event["name"] in COSTS:
-            length = event.get("dur", 0)
-            span = (event["ts"], length, event.get("tdur", length))
-            threads.setdefault((event["pid"], event["tid"]), []).append(span)
-    total = 0
-    for spans in threads.values():
-        end = 0
-        for start, length, work in sorted(spans):
-            if start >= end:
-                total += work
-                end = start + length
-    return total / 1000
+    marks = [0, *sorted(event["ts"] for event in events if event["name"] == MARK)]
+    spans = sorted(
+        (event["ts"], event.get("dur", 0), event.get("tdur", event.get("dur", 0)))
+        for event in events
+        if event.get("ph") == "X" and event["name"] in COSTS
+    )
+    totals, end = [0] * len(marks), 0
+    for start, length, work in spans:
+        mark = bisect.bisect(marks, start) - 1
+        if mark >= 0 and start >= end:
+            totals[mark] += work / 1000
+            end = start + length
+    return totals
 
 
 def first_paint(browser, url):
-    """Opens the page anew, and returns the milliseconds until rows of torrents are painted."""
-    browser.send("url", {"url": "about:blank"})
+    """Opens the page anew, and returns the milliseconds until rows of torrents are painted.
+
+    The second figure is the work of the page's thread until then.
+    """
+    browser.blank()
     browser.send("url", {"url": url})
     script = """const done = arguments[arguments.length - 1];
         const look = () => requestAnimationFrame(() => {
             if (document.querySelector('#torrents tbody tr') === null) look();
-            else setTimeout(() => done(performance.now()), 0);
+            else setTimeout(() => done(performance.mark('bench').startTime), 0);
         });
         look();"""
-    return browser.send("execute/async", {"script": script, "args": []})
+    elapsed = browser.send("execute/async", {"script": script, "args": []})
+    return elapsed, costs(browser.blank())[0]
 
 
 def measure(count, rounds, events):
@@ -374,19 +387,21 @@ def measure(count, rounds, events):
     try:
         browser.send("timeouts", {"script": 60000})
         paints = [first_paint(browser, url) for _ in range(rounds)]
+        browser.send("url", {"url": url})
+        while not browser.run("return document.querySelector('#torrents tbody tr') !== null"):
+            time.sleep(INTERVAL)
         elements = browser.run("return document.querySelectorAll('*').length")
         browser.run("document.querySelector('#torrents tbody tr').click()")
         time.sleep(2)
         chosen = browser.run("return document.querySelectorAll('*').length")
         browser.run("history.back()")
         time.sleep(2)
-        per_event = []
         for _ in range(events):
-            browser.trace()
+            browser.run(f"performance.mark('{MARK}')")
             server.state.change()
             time.sleep(INTERVAL)
-            per_event.append(cost(browser.trace()))
-        return {"elements": [elements, chosen], "paint": paints, "event": per_event}
+        traced = costs(browser.blank())[1:]
+        return {"elements": [elements, chosen], "paint": paints, "event": traced}
     finally:
         browser.close()
 
@@ -410,13 +425,15 @@ def report(found, options):
 `make bench-page` opens the page with {options.torrents:,} torrents in a window of 1280 x 900
 pixels. Each event changes {CHANGED} of them. Medians, with the smallest and the largest of
 {options.rounds} openings and {options.events} events, on {today}: {cpu},
-{browser}, load of the machine {load}.
+{browser}, load of the machine {load} on {os.cpu_count()} cores. With a load above the number of
+cores, the page waits for other programs; the work of its thread does not change much.
 
 | figure | limit | measured |
 |---|---|---|
 | elements, without and with the pane | 1,500 | {without:,} and {with_pane:,} |
 | script, style and layout of an event, in ms of the thread | 8 | {spread(found["event"])} |
-| time until torrents are painted, in ms | 500 | {spread(found["paint"])} |
+| time until torrents are painted, in ms | 500 | {spread([one for one, _ in found["paint"]])} |
+| of that, work of the page's thread | | {spread([one for _, one in found["paint"]])} |
 """
 
 
