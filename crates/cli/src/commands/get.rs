@@ -26,10 +26,6 @@ Exit status:
 /// Torrents and settings that the page of --http adds or changes last until the end; `hashlane daemon` keeps them.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option of its own"
-)]
 pub struct Get {
     /// .torrent files, their URLs (http, https), magnet links, or info-hashes; `-` for standard input
     #[arg(

@@ -224,6 +224,7 @@ impl Line<'_> {
     }
 
     /// Returns a part with its fixed width, or `None` if the unit has no such part.
+    #[expect(clippy::cast_sign_loss, reason = "a rate is not negative")]
     fn part(&self, part: Part) -> Option<String> {
         let share = share(self.done, self.total);
         match (part, self.unit) {
@@ -255,7 +256,11 @@ impl Line<'_> {
     }
 
     /// Returns the remaining time, for example `0:05`, `1:02:03` or `4 days`.
-    #[expect(clippy::cast_precision_loss, reason = "seconds are shown")]
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "whole seconds are shown"
+    )]
     fn left(&self) -> Option<String> {
         let rate = self.rate.filter(|rate| *rate > 0.0)?;
         let seconds = self.total.saturating_sub(self.done) as f64 / rate;
@@ -281,6 +286,11 @@ fn share(done: u64, total: u64) -> f64 {
     (done as f64 / total as f64).min(1.0)
 }
 
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "the share is from 0 to 1"
+)]
 fn bar(share: f64) -> String {
     // At most the width of the bar.
     let n_full = (share * BAR as f64) as usize;

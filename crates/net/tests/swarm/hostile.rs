@@ -327,14 +327,7 @@ fn a_web_seed_that_blocks_libtorrent_ends_one_torrent() {
     let path = watched.path().join("blocking.torrent");
     fs::copy(blocking, &path).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let options = [
-        "--web-seeds",
-        "--timeout",
-        "300s",
-        "--http",
-        "0",
-        "--watch-dir",
-    ];
+    let options = ["--web-seeds", "--timeout=300s", "--http=0", "--watch-dir"];
     let options = [&options[..], &[watched.path().to_str().unwrap()]].concat();
     // Standard input cannot be read again.
     let mut get = get_command(&["-".as_ref()], folder.path(), None, &options);

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 pub(crate) fn respelled(args: &[OsString]) -> Vec<OsString> {
     let mut respelled: Vec<OsString> = Vec::with_capacity(args.len());
     let mut args = args.iter().cloned();
-    while let Some(arg) = args.next() {
+    for arg in args.by_ref() {
         if arg == "--" {
             respelled.push(arg);
             break;

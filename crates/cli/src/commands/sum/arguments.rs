@@ -26,10 +26,6 @@ sha384sum, sha512sum, md5sum, b2sum and b3sum.";
 /// format.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "options are independent of each other"
-)]
 pub(crate) struct Sum {
     /// Files to hash, or lists to check; `-` for standard input, which is the default
     #[arg(value_name = "FILE")]
