@@ -293,7 +293,7 @@ impl Command {
             Self::Recover(recover) => recover.run(env),
             Self::Kernels(kernels) => kernels.run(env),
             Self::Config(config) => config.run(env, &CONFIGURABLE),
-            Self::Completions(completions) => completions.run(env, Cli::command()),
+            Self::Completions(completions) => completions.run(env, Cli::command(), &CONFIGURABLE),
             Self::Man(man) => man.run(env, Cli::command()),
         }
     }

@@ -3,7 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// The text for a man page of such a program.
+use super::getopt::Spec;
+
+/// The text for a man page of such a program, and its options for completions.
 #[derive(Debug)]
 pub(super) struct Page {
     /// The program's name. The page is named `hashlane-NAME`, so that it does not hide the page of another package.
@@ -11,6 +13,28 @@ pub(super) struct Page {
     pub(super) about: String,
     /// The text of `--help`.
     pub(super) help: String,
+    pub(super) options: Vec<Flag>,
+}
+
+/// An option of such a program, for completions.
+#[derive(Debug)]
+pub(super) struct Flag {
+    pub(super) short: Option<char>,
+    pub(super) long: Option<&'static str>,
+    pub(super) takes_value: bool,
+    /// The values, if they are known.
+    pub(super) values: Vec<String>,
+}
+
+impl<O> From<&Spec<O>> for Flag {
+    fn from(spec: &Spec<O>) -> Self {
+        Self {
+            short: spec.short.map(char::from),
+            long: spec.long,
+            takes_value: spec.takes_value,
+            values: Vec::new(),
+        }
+    }
 }
 
 /// The call of such a program.

@@ -1,27 +1,186 @@
-//! `hashlane completions`.
+//! `hashlane completions`: scripts that complete command lines in shells.
 
-use clap::Args;
+use anyhow::{Context as _, bail};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgAction, Args, Command, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use hashlane_base58::Kind;
+use hashlane_sums::DigestAlgorithm;
 
+use super::call::{Flag, Page};
+use super::configured::Configurable;
+use super::create::preset;
+use super::{coreutils, digest};
 use crate::{Env, Exit};
 
 /// Print shell completions
+///
+/// Options, algorithms, kinds, presets and other values are completed. `hashlane sha256sum` and the other programs are
+/// completed too.
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
     /// Shell to print completions for
-    shell: Shell,
+    #[arg(required_unless_present = "values")]
+    shell: Option<Shell>,
+
+    /// Program to complete where it is called by a link of its name, for example `b3sum` [default: hashlane]
+    #[arg(value_name = "PROGRAM")]
+    program: Option<String>,
+
+    /// Print the values that a script completes, one per line.
+    #[arg(long, value_name = "WHAT", hide = true, exclusive = true)]
+    values: Option<Values>,
 }
 
+/// Values that are known only when a user presses Tab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Values {
+    Presets,
+}
+
+/// Stands for the names of presets in the scripts of clap.
+const PRESETS: &str = "HASHLANE_PRESETS";
+
+/// The command that prints the names of presets.
+const PRINT_PRESETS: &str = "hashlane completions --values presets 2>/dev/null";
+
 impl Completions {
+    /// `all` are the commands that can be configured.
     pub(crate) fn run(
         self,
         env: &mut Env,
-        mut command_line: clap::Command,
+        command_line: Command,
+        all: &[Configurable],
     ) -> anyhow::Result<Exit> {
+        if let Some(Values::Presets) = self.values {
+            for name in preset::names(env) {
+                writeln!(env.stdout, "{}", crate::output::text::Escaped(name))?;
+            }
+            return Ok(Exit::Good);
+        }
+        let shell = self.shell.context("name a shell")?;
+        let mut command = match &self.program {
+            None => with_values(command_line, all),
+            Some(name) => match programs().find(|program| program.get_name() == name) {
+                Some(program) => program,
+                None => {
+                    bail!("{name}: no program that a link can call; `hashlane --help` lists them")
+                }
+            },
+        };
+        let name = command.get_name().to_owned();
         // clap_complete panics if a write fails, so the script goes to memory first.
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut command_line, "hashlane", &mut script);
-        env.stdout.write_all(&script)?;
+        clap_complete::generate(shell, &mut command, name, &mut script);
+        let mut script = String::from_utf8(script)?;
+        if shell == Shell::Fish {
+            script.extend(fish_positionals(&command));
+        }
+        env.stdout
+            .write_all(with_presets(shell, &script).as_bytes())?;
         Ok(Exit::Good)
+    }
+}
+
+/// Returns the command line with the values that clap does not know, and with the programs that clap does not parse.
+fn with_values(command_line: Command, all: &[Configurable]) -> Command {
+    let kinds = Kind::all();
+    let kinds: Vec<String> = kinds.iter().map(|kind| kind.name.to_string()).collect();
+    let commands: Vec<String> = all.iter().map(|command| command.name.to_owned()).collect();
+    let names = command_line.get_subcommands().map(Command::get_name);
+    let pages: Vec<String> = names.map(str::to_owned).chain(program_names()).collect();
+    let values = |command: Command, argument: &'static str, values: Vec<String>| {
+        command.mut_arg(argument, |arg| {
+            arg.value_parser(PossibleValuesParser::new(values))
+        })
+    };
+    let algorithms = DigestAlgorithm::ALL.map(|algorithm| algorithm.name().to_owned());
+    command_line
+        .mut_subcommand("sum", |sum| values(sum, "algorithm", algorithms.into()))
+        .mut_subcommand("recover", |recover| values(recover, "kinds", kinds))
+        .mut_subcommand("create", |create| {
+            values(create, "preset", vec![PRESETS.to_owned()])
+        })
+        .mut_subcommand("config", |config| values(config, "line", commands))
+        .mut_subcommand("man", |man| values(man, "command", pages))
+        .subcommands(programs())
+}
+
+/// Returns the pages of the programs that clap does not parse.
+fn program_pages() -> impl Iterator<Item = Page> {
+    coreutils::Program::pages().chain(digest::Program::pages())
+}
+
+fn program_names() -> impl Iterator<Item = String> {
+    program_pages().map(|page| page.name.to_owned())
+}
+
+/// Returns definitions of the programs that clap does not parse, good only for completions.
+fn programs() -> impl Iterator<Item = Command> {
+    program_pages().map(|page| {
+        let files = Arg::new("FILE")
+            .num_args(0..)
+            .value_hint(ValueHint::FilePath);
+        Command::new(page.name)
+            .about(page.about)
+            .disable_help_flag(true)
+            .disable_version_flag(true)
+            .args(page.options.into_iter().map(option))
+            .arg(files)
+    })
+}
+
+fn option(flag: Flag) -> Arg {
+    let letter = flag.short.map(String::from);
+    let id = flag.long.map(str::to_owned).or(letter).unwrap_or_default();
+    let is_file = id.ends_with("file");
+    let mut arg = Arg::new(id).action(if flag.takes_value {
+        ArgAction::Set
+    } else {
+        ArgAction::SetTrue
+    });
+    if let Some(short) = flag.short {
+        arg = arg.short(short);
+    }
+    if let Some(long) = flag.long {
+        arg = arg.long(long);
+    }
+    if is_file {
+        return arg.value_hint(ValueHint::FilePath);
+    }
+    if flag.takes_value && !flag.values.is_empty() {
+        return arg.value_parser(PossibleValuesParser::new(flag.values));
+    }
+    arg
+}
+
+/// Returns the lines for fish that complete the values of positional arguments, which clap leaves out.
+fn fish_positionals(command_line: &Command) -> Vec<String> {
+    let name = command_line.get_name();
+    let lines = command_line.get_subcommands().flat_map(|command| {
+        command.get_positionals().filter_map(move |argument| {
+            let values = argument.get_possible_values();
+            let values: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
+            let condition = format!("__fish_{name}_using_subcommand {}", command.get_name());
+            let line = format!(
+                "complete -c {name} -n '{condition}' -f -a '{}'\n",
+                values.join(" ")
+            );
+            (!values.is_empty()).then_some(line)
+        })
+    });
+    lines.collect()
+}
+
+/// Returns a script of clap that asks the program for the names of presets.
+fn with_presets(shell: Shell, script: &str) -> String {
+    match shell {
+        Shell::Bash | Shell::Zsh => script.replace(PRESETS, &format!("$({PRINT_PRESETS})")),
+        Shell::Fish => {
+            let names = format!("{PRESETS}\\t''");
+            script.replace(&names, &format!("({PRINT_PRESETS})"))
+        }
+        // Other shells complete no presets.
+        _ => script.replace(PRESETS, ""),
     }
 }

@@ -23,7 +23,7 @@ use hashlane_sums::{
     write_line,
 };
 
-use super::call::{Call, Page};
+use super::call::{Call, Flag, Page};
 use crate::{Env, Exit};
 use arguments::{Action, Arguments};
 use streams::{Streams, source_of};
@@ -118,6 +118,10 @@ impl Program {
             name,
             about: format!("prints or checks {algorithm} digests of files"),
             help: Self::help_of(name, algorithm),
+            options: arguments::options(algorithm)
+                .iter()
+                .map(Flag::from)
+                .collect(),
         })
     }
 

@@ -23,7 +23,7 @@ use hashlane_sha::{Engine, hazmat};
 use hashlane_sums::{Event, HashFunction, Item, Options, Outcome, Source, hash_items};
 use subtle::ConstantTimeEq as _;
 
-use super::call::{Call, Page};
+use super::call::{Call, Flag, Page};
 use crate::output::text::Escaped;
 use crate::{Env, Exit};
 use arguments::Arguments;
@@ -131,7 +131,17 @@ impl Program {
             name: kind.name(),
             about: about.into(),
             help: kind.help(),
+            options: Self::options(kind),
         })
+    }
+
+    /// Returns the options of a program for completions.
+    fn options(kind: Kind) -> Vec<Flag> {
+        let mut flags: Vec<Flag> = arguments::options(kind).iter().map(Flag::from).collect();
+        if let Some(flag) = flags.iter_mut().find(|flag| flag.short == Some('a')) {
+            flag.values = FUNCTIONS.map(|function| kind.algorithm(function)).into();
+        }
+        flags
     }
 
     /// Prints the names of the algorithms; for `mac`, also the lengths of their keys.

@@ -109,7 +109,10 @@ fn render_all(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> an
 }
 
 /// Returns the file name and page of a program that clap does not parse.
-fn render_program(Page { name, about, help }: Page) -> (String, Vec<u8>) {
+fn render_program(page: Page) -> (String, Vec<u8>) {
+    let Page {
+        name, about, help, ..
+    } = page;
     let name = format!("hashlane-{name}");
     let version = format!("hashlane {}", env!("CARGO_PKG_VERSION"));
     let mut page = Roff::new();

@@ -1,6 +1,8 @@
 //! Runs the program as a process, and checks its output and exit status.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+#[cfg(unix)]
+mod completions;
 mod config;
 mod coreutils;
 mod create;

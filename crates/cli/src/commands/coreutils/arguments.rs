@@ -106,7 +106,7 @@ impl WrongUsage {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Opt {
+pub(super) enum Opt {
     Binary,
     Check,
     IgnoreMissing,
@@ -132,7 +132,7 @@ const fn spec(option: Opt, short: Option<u8>, long: &'static str) -> Spec<Opt> {
 }
 
 /// The options, in the order in which messages list them. Only `b2sum` has the first one.
-const OPTIONS: [Spec<Opt>; 13] = [
+static OPTIONS: [Spec<Opt>; 13] = [
     spec(Opt::Length, Some(b'l'), "length"),
     spec(Opt::Check, Some(b'c'), "check"),
     spec(Opt::IgnoreMissing, None, "ignore-missing"),
@@ -147,6 +147,12 @@ const OPTIONS: [Spec<Opt>; 13] = [
     spec(Opt::Help, None, "help"),
     spec(Opt::Version, None, "version"),
 ];
+
+/// Returns the options of the program with this algorithm.
+pub(super) fn options(algorithm: DigestAlgorithm) -> &'static [Spec<Opt>] {
+    let has_length = matches!(algorithm, DigestAlgorithm::Blake2b(_));
+    &OPTIONS[usize::from(!has_length)..]
+}
 
 /// The options that were given.
 #[derive(Debug, Default)]
@@ -172,9 +178,7 @@ impl Arguments {
         args: Vec<Vec<u8>>,
         is_posix: bool,
     ) -> Result<Self, WrongUsage> {
-        let has_length = matches!(algorithm, DigestAlgorithm::Blake2b(_));
-        let specs = &OPTIONS[usize::from(!has_length)..];
-        let mut getopt = Getopt::new(specs, args, is_posix, true);
+        let mut getopt = Getopt::new(options(algorithm), args, is_posix, true);
         let mut given = Given::default();
         while let Some(option) = getopt.next() {
             let (option, value) = option.map_err(WrongUsage::of_option)?;

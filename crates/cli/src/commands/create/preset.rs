@@ -60,6 +60,13 @@ fn default_path() -> Option<PathBuf> {
     Some(folder.join("hashlane/presets.toml"))
 }
 
+/// Returns the names of the presets in the user's file; none if it cannot be read, which [`load`] reports.
+pub(crate) fn names(env: &Env) -> Vec<String> {
+    let read = default_path().and_then(|path| read_file(&env.resolve(&path), None).ok()?);
+    let presets = read.map(|(_, presets)| presets.into_keys().collect());
+    presets.unwrap_or_default()
+}
+
 /// Returns the options of `create` that a preset sets, so that the configuration does not set them. Returns none if the
 /// preset cannot be read, which [`load`] reports.
 pub(crate) fn keys(env: &Env, path: Option<&Path>, name: &str) -> Vec<String> {

@@ -23,7 +23,7 @@ pub(super) struct Arguments {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Opt {
+pub(super) enum Opt {
     Algorithm,
     List,
     Verbose,
@@ -38,7 +38,7 @@ enum Opt {
 }
 
 /// The options of `mac`. `digest` has the first [`N_OF_DIGEST`].
-const OPTIONS: [Spec<Opt>; 11] = [
+static OPTIONS: [Spec<Opt>; 11] = [
     spec(Opt::Algorithm, Some(b'a'), None),
     spec(Opt::List, Some(b'l'), None),
     spec(Opt::Verbose, Some(b'v'), None),
@@ -62,18 +62,22 @@ const fn spec(option: Opt, short: Option<u8>, long: Option<&'static str>) -> Spe
     }
 }
 
+/// Returns the options of a program.
+pub(super) fn options(kind: Kind) -> &'static [Spec<Opt>] {
+    match kind {
+        Kind::Digest => &OPTIONS[..N_OF_DIGEST],
+        Kind::Mac => &OPTIONS,
+    }
+}
+
 impl Arguments {
     /// Reads the arguments after the name of the program. Options end at the first file, or at `--`.
     ///
     /// # Errors
     /// Returns the reason, without the name of the program.
     pub(super) fn read(kind: Kind, args: &[OsString]) -> Result<Self, String> {
-        let specs = match kind {
-            Kind::Digest => &OPTIONS[..N_OF_DIGEST],
-            Kind::Mac => &OPTIONS,
-        };
         let args = args.iter().cloned().map(OsString::into_encoded_bytes);
-        let mut getopt = Getopt::new(specs, args, true, false);
+        let mut getopt = Getopt::new(options(kind), args, true, false);
         let mut read = Self::default();
         while let Some(option) = getopt.next() {
             match option {
