@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use hashlane_client::{Remove, TorrentHandle};
+use hashlane_client::{HandleError, Remove};
 use hashlane_remote::Control as _;
 use hashlane_remote::model::{self, Change, Goal, Priority, Refusal};
 use hashlane_store::{Choices, Name, Place, Target};
@@ -29,7 +29,7 @@ impl Remote {
                 let name = self.name(id)?;
                 lock(&self.torrents).verify(name).map_err(Refusal::Failed)
             }
-            Change::Announce => self.ask(id, TorrentHandle::reannounce),
+            Change::Announce => self.announce(id),
             Change::Remove { delete: true } if !self.rights.may_delete => {
                 let reason = "the configuration does not allow programs to delete content";
                 Err(Refusal::Forbidden(reason.into()))
@@ -81,6 +81,16 @@ impl Remote {
                 changed.map_err(Refusal::Failed)
             }
             _ => Err(unsupported("this change")),
+        }
+    }
+
+    /// Announces a torrent. One that is not in the session, because it waits or is verified, is announced when it joins.
+    fn announce(&self, id: u32) -> Result<(), Refusal> {
+        let name = self.name(id)?;
+        let handle = lock(&self.torrents).handle(name).cloned();
+        match handle.map(|handle| handle.reannounce()) {
+            None | Some(Ok(()) | Err(HandleError::NotInSession)) => Ok(()),
+            Some(Err(error)) => Err(Refusal::Failed(error.to_string())),
         }
     }
 
