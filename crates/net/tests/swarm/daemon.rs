@@ -738,14 +738,6 @@ fn a_silent_tracker_does_not_delay_the_end() {
     drop(open);
 }
 
-/// Returns the version of systemd, if it is installed.
-#[cfg(target_os = "linux")]
-fn systemd_version() -> Option<u32> {
-    let output = Command::new("systemd-analyze").arg("--version").output();
-    let text = String::from_utf8(output.ok()?.stdout).ok()?;
-    text.split_whitespace().nth(1)?.parse().ok()
-}
-
 /// The unit is valid, and names what this program understands.
 #[cfg(target_os = "linux")]
 #[test]
@@ -765,11 +757,7 @@ fn the_unit_is_valid() {
     assert!(parsed.unwrap().status.success(), "{args}");
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("hashlane.service");
-    let mut here = unit_text.replace(program, env!("CARGO_BIN_EXE_hashlane-net"));
-    if systemd_version().is_some_and(|version| version < 253) {
-        not_run("notify_reload", "systemd is older than version 253");
-        here = here.replace("Type=notify-reload", "Type=notify");
-    }
+    let here = unit_text.replace(program, env!("CARGO_BIN_EXE_hashlane-net"));
     fs::write(&copy, here).unwrap();
     let socket = folder.path().join("hashlane.socket");
     fs::copy(unit.with_file_name("hashlane.socket"), &socket).unwrap();
