@@ -12,7 +12,7 @@ static int show_progress(void *context, const hashlane_verify_progress *progress
 
 /* Returns the number of files that are not whole. */
 static unsigned list_files(const hashlane_torrent *torrent, const hashlane_report *report) {
-    static const char *const STATES[] = {"unchecked", "whole", "partial", "missing", "unreadable"};
+    static const char *const STATES[] = {"unchecked", "whole", "incomplete", "missing", "unreadable"};
     hashlane_file_report file;
     char path[4096];
     unsigned n_not_whole = 0;

@@ -304,6 +304,8 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
+    use clap::error::ErrorKind;
+
     use super::*;
 
     /// The letter of each option, the same in every command.
@@ -600,11 +602,20 @@ mod tests {
             .filter(|line| line.starts_with("hashlane "))
             // `digest` and `mac` are separate programs with their own options.
             .filter(|line| !["digest", "mac"].contains(&line.split(' ').nth(1).unwrap_or("")))
+            // So are those of coreutils.
+            .filter(|line| {
+                let words: Vec<OsString> = words(line).into_iter().map(OsString::from).collect();
+                coreutils::Program::called_by(&words).is_none()
+            })
             .collect();
         assert!(examples.len() > 20, "the pages have examples");
         for example in examples {
-            let parsed = Cli::try_parse_from(words(example));
-            assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+            match Cli::try_parse_from(words(example)) {
+                Err(error) if error.kind() != ErrorKind::DisplayVersion => {
+                    panic!("{example}: {error}")
+                }
+                _ => {}
+            }
         }
     }
 

@@ -306,22 +306,22 @@ mod tests {
             name,
             unit: Unit::Bytes,
             done,
-            total: 3 << 30,
+            total: 3_300_000_000,
             rate,
         }
     }
 
     #[test]
     fn lines_of_common_widths() {
-        let line = line("debian-12.9.0-amd64-DVD-1.iso", 1 << 30, Some(512e6));
+        let line = line("debian-12.9.0-amd64-DVD-1.iso", 1_100_000_000, Some(512e6));
         for (columns, expected) in [
             (
                 119,
-                "debian-12.9.0-amd64-DVD-1.iso           ████████░░░░░░░░░░░░░░░░   33 %  1.00 GiB of 3.00 GiB   488 MiB/s      0:05 left",
+                "debian-12.9.0-amd64-DVD-1.iso          ████████░░░░░░░░░░░░░░░░   33 %  1.02 GiB of 3.07 GiB   488 MiB/s      0:05 left",
             ),
             (
                 79,
-                "debian-12…-DVD-1.iso   33 %  1.00 GiB of 3.00 GiB   488 MiB/s      0:05 left",
+                "debian-12.9…4-DVD-1.iso   33 %  1.02 GiB of 3.07 GiB   488 MiB/s      0:05 left",
             ),
             (39, "debia….iso   33 %   488 MiB/s      0:05"),
         ] {
@@ -364,7 +364,7 @@ mod tests {
             total: 5000,
             rate: Some(10.0),
         };
-        let expected = "b.torrent                    19 %    950 of 5,000 torrents      6:45 left";
+        let expected = "b.torrent                     19 %    950 of 5,000 torrents      6:45 left";
         assert_eq!(torrents.text(74), expected);
         for (rate, expected) in [(1.0, "1:07:30"), (1e-3, "46 days"), (1e-12, "999 days")] {
             let rate = Some(rate);

@@ -314,6 +314,7 @@ fn add_by_page(download: &Peer, torrent: &Path) {
 /// A web seed that makes libtorrent compute forever ends one torrent: the program executes itself again without it.
 #[cfg(target_os = "linux")]
 #[test]
+#[expect(clippy::too_many_lines, reason = "one session of a user")]
 fn a_web_seed_that_blocks_libtorrent_ends_one_torrent() {
     if WebSeeds::default() == WebSeeds::Used {
         not_run("unsafe web seeds", "libtorrent is safe");
@@ -327,7 +328,14 @@ fn a_web_seed_that_blocks_libtorrent_ends_one_torrent() {
     let path = watched.path().join("blocking.torrent");
     fs::copy(blocking, &path).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let options = ["--web-seeds", "--timeout=300s", "--http=0", "--watch-dir"];
+    let options = [
+        "--web-seeds",
+        "--timeout",
+        "300s",
+        "--http",
+        "0",
+        "--watch-dir",
+    ];
     let options = [&options[..], &[watched.path().to_str().unwrap()]].concat();
     // Standard input cannot be read again.
     let mut get = get_command(&["-".as_ref()], folder.path(), None, &options);

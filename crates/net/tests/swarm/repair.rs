@@ -140,9 +140,9 @@ fn an_interrupt_means_no() {
     });
     assert_eq!(
         hashlane_cli::run(&mut env, &hashlane_net::Libtorrent),
-        Exit::NotChecked
+        Exit::Interrupted
     );
     finger.join().unwrap();
-    assert!(stderr.text().contains("not replaced"), "{}", stderr.text());
+    assert!(stderr.text().contains("interrupted"), "{}", stderr.text());
     assert!(fs::read(&path).unwrap() == vec![1; 100_000]);
 }
