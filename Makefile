@@ -80,7 +80,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 TEST_THREADS = $(shell echo $$(($(PROCESSORS) > 6 ? $(PROCESSORS) : 6)))
 CASES = 10000
 
-.PHONY: help setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help python test-python setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-capi bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
 
@@ -202,6 +202,27 @@ hops: ## Check that rust-analyzer finds each hop of a block (takes a minute or t
 	else echo 'NOT RUN: make hops, because rustup cannot install rust-analyzer.'; fi
 
 # Installs libtorrent first if that needs no question.
+# The versions of Python that a wheel fits: 3.11 and later, because buffers in the stable ABI need 3.11.
+PYTHON = python3
+WHEELS = target/wheels
+
+python: ## Build the wheel of the Python package, target/wheels/hashlane-*.whl (needs Python 3.11 and its venv)
+	$(PYTHON) -m venv target/python/build
+	target/python/build/bin/pip install --quiet 'maturin>=1.16,<2'
+	rm -rf $(WHEELS)
+	target/python/build/bin/maturin build --release --locked --strip --compatibility off --out $(WHEELS)
+
+test-python: python ## Test the wheel in a virtual environment of its own: pytest, types, metadata, and the tests of CPython if installed
+	rm -rf target/python/test
+	$(PYTHON) -m venv target/python/test
+	target/python/test/bin/pip install --quiet "$$(echo $(WHEELS)/hashlane-*.whl)[test]" twine
+	target/python/test/bin/pip check
+	target/python/test/bin/twine check --strict $(WHEELS)/*.whl
+	tools/wheel $(WHEELS)/hashlane-*.whl
+	target/python/test/bin/mypy
+	cd target/python && test/bin/python -m mypy.stubtest --ignore-disjoint-bases hashlane._hashlane
+	target/python/test/bin/python -m pytest -q -rs -p no:cacheprovider --import-mode=importlib python/tests python/README.md
+
 test: ## Run all tests, the engine's again with all features, overflow checks and debug assertions, and without features, and serde's
 	@if test -z '$(LIBTORRENT)' && test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
 		apt-get update -q; apt-get install -q -y --no-install-recommends $(LIBTORRENT_PACKAGES); fi; true
@@ -385,7 +406,7 @@ test-mutants-arm: ## Check the same for 64-bit ARM in an emulator (needs the sam
 check-targets: ## Type-check for other systems (needs their rustup targets)
 	rustup target add $(TARGETS)
 	for target in $(TARGETS); do \
-		$(CARGO) check --workspace --target-dir target/other --target $$target || exit; \
+		$(CARGO) check --workspace --exclude hashlane-python --target-dir target/other --target $$target || exit; \
 	done
 
 check-no-std: ## Build the engine for bare metal, without std and alloc (needs their rustup targets)
@@ -438,7 +459,7 @@ docs: ## Build the book, and the engine's documentation as docs.rs does (needs a
 	done; exit $$status
 
 # Libraries for C, which `make install` and packages install.
-UNPUBLISHED = hashlane-capi hashlane-libmd hashlane-pkcs11
+UNPUBLISHED = hashlane-capi hashlane-libmd hashlane-pkcs11 hashlane-python
 
 package: ## Check that each crate can be published and builds without files outside its package
 	# Cargo keeps the unpacked crates of a target folder, and would check new crates against old ones.

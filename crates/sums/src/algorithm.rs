@@ -159,9 +159,13 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// The state of one digest of one message. Large states are boxed to keep the enum small.
+/// The state of one digest of one message that arrives in parts.
 #[derive(Clone)]
-pub(crate) enum Stream {
+pub struct Stream(State);
+
+/// Large states are boxed to keep the enum small.
+#[derive(Clone)]
+enum State {
     Crc32(crc32fast::Hasher),
     Hash(Box<Hasher>),
     Blake2b(Box<blake2b_simd::State>),
@@ -169,35 +173,44 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    pub(crate) fn new(algorithm: DigestAlgorithm, engine: Engine) -> Self {
-        match algorithm {
-            DigestAlgorithm::Crc32 => Self::Crc32(crc32fast::Hasher::new()),
+    /// Returns the state of an empty message. SHA-1 and SHA-256 use the kernels of `engine`.
+    pub fn new(algorithm: DigestAlgorithm, engine: Engine) -> Self {
+        Self(match algorithm {
+            DigestAlgorithm::Crc32 => State::Crc32(crc32fast::Hasher::new()),
             DigestAlgorithm::Hash(function) => {
-                Self::Hash(Box::new(Hasher::with_engine(engine, function)))
+                State::Hash(Box::new(Hasher::with_engine(engine, function)))
             }
             DigestAlgorithm::Blake2b(len) => {
                 let mut params = blake2b_simd::Params::new();
-                Self::Blake2b(Box::new(params.hash_length(len.0.into()).to_state()))
+                State::Blake2b(Box::new(params.hash_length(len.0.into()).to_state()))
             }
-            DigestAlgorithm::Blake3 => Self::Blake3(Box::default()),
+            DigestAlgorithm::Blake3 => State::Blake3(Box::default()),
+        })
+    }
+
+    /// Appends `bytes` to the message.
+    pub fn update(&mut self, bytes: &[u8]) {
+        match &mut self.0 {
+            State::Crc32(state) => state.update(bytes),
+            State::Hash(state) => state.update(bytes),
+            State::Blake2b(state) => drop(state.update(bytes)),
+            State::Blake3(state) => drop(state.update(bytes)),
         }
     }
 
-    pub(crate) fn update(&mut self, bytes: &[u8]) {
-        match self {
-            Self::Crc32(state) => state.update(bytes),
-            Self::Hash(state) => state.update(bytes),
-            Self::Blake2b(state) => drop(state.update(bytes)),
-            Self::Blake3(state) => drop(state.update(bytes)),
+    /// Returns the digest of the message.
+    pub fn finish(self) -> Digest {
+        match self.0 {
+            State::Crc32(state) => Digest::new(state.finalize().to_be_bytes()),
+            State::Hash(state) => Digest::new(state.finalize()),
+            State::Blake2b(state) => Digest::new(state.finalize()),
+            State::Blake3(state) => Digest::new(state.finalize().as_bytes()),
         }
     }
+}
 
-    pub(crate) fn finish(self) -> Digest {
-        match self {
-            Self::Crc32(state) => Digest::new(state.finalize().to_be_bytes()),
-            Self::Hash(state) => Digest::new(state.finalize()),
-            Self::Blake2b(state) => Digest::new(state.finalize()),
-            Self::Blake3(state) => Digest::new(state.finalize().as_bytes()),
-        }
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").finish_non_exhaustive()
     }
 }

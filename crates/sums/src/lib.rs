@@ -21,7 +21,7 @@ mod run;
 
 pub use hashlane_hashes::HashFunction;
 
-pub use algorithm::{Blake2bLen, Digest, DigestAlgorithm, UnknownAlgorithm};
+pub use algorithm::{Blake2bLen, Digest, DigestAlgorithm, Stream, UnknownAlgorithm};
 pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};
 pub use list::{AnyLines, Entry, GnuLines, Line, LineStyle, Lines, write_line};
 pub use name::{bytes_of, escape, needs_escape, path_of};

@@ -1,0 +1,70 @@
+//! Digests of whole files.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hashlane_sums::{DigestAlgorithm, Event, Item, Options, Outcome, Source, hash_items};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::algorithm::named;
+use crate::errors::{os_error, run_error};
+use crate::many::threads_or_all;
+use crate::watch::Watch;
+
+/// Returns the digest of each file, or its `OSError`, in the order of the paths.
+#[pyfunction]
+pub(crate) fn digest_files(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    algorithm: &str,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+    cancel: Option<Py<PyAny>>,
+) -> PyResult<Vec<Py<PyAny>>> {
+    let algorithms: Arc<[DigestAlgorithm]> = [named(algorithm)?].into();
+    let options = Options::default().threads(threads_or_all(threads)?);
+    let items = paths.iter().map(|path| {
+        Item::new(
+            Source::File(path.clone()),
+            Arc::clone(&algorithms),
+            path.as_path(),
+        )
+    });
+    let mut outcomes: Vec<Result<Vec<u8>, (io::Error, &Path)>> = Vec::new();
+    let run = Watch { progress, cancel }.run(py, |state, cancel| {
+        let mut done_bytes = 0;
+        hash_items::<_, hashlane_sums::Error>(
+            items,
+            &mut io::empty(),
+            &options,
+            cancel,
+            |event| {
+                match event {
+                    Event::Outcome(_, Outcome::Digests(digests, len_bytes)) => {
+                        done_bytes += len_bytes;
+                        outcomes
+                            .extend(digests.first().map(|digest| Ok(digest.as_bytes().to_vec())));
+                    }
+                    Event::Outcome(item, Outcome::NotOpened(error) | Outcome::NotRead(error)) => {
+                        outcomes.push(Err((error, item.tag)));
+                    }
+                    Event::Outcome(_, Outcome::Nothing) => {}
+                    Event::Pause { hashed_bytes } => state.set(hashed_bytes, 0),
+                }
+                Ok(())
+            },
+        )?;
+        state.set(done_bytes, 0);
+        Ok::<_, hashlane_sums::Error>(())
+    })?;
+    run.map_err(|error| run_error(&error))?;
+    let outcomes = outcomes.into_iter().map(|outcome| {
+        Ok(match outcome {
+            Ok(digest) => PyBytes::new(py, &digest).into_any().unbind(),
+            Err((error, path)) => os_error(&error, path).into_value(py).into_any(),
+        })
+    });
+    outcomes.collect()
+}

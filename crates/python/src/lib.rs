@@ -1,0 +1,61 @@
+//! The native half of the Python package `hashlane`: the engine, verification and creation of torrents, with the shapes
+//! that Python programs know. The other half is `python/hashlane/`, which documents every function.
+//!
+//! # Modules
+//!
+//! Each module uses only modules above it.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `errors.rs` | errors of the crates as Python exceptions |
+//! | `buffers.rs` | bytes of Python objects, without a copy |
+//! | `algorithm.rs` | algorithms by their names |
+//! | `hasher.rs` | objects like those of `hashlib` and `hmac` |
+//! | `sets.rs` | sets of messages, hashed in lanes and on several threads |
+//! | `many.rs` | many messages from iterables, rows of a matrix, and chunks of a buffer |
+//! | `watch.rs` | progress, cancellation and Ctrl-C of long work |
+//! | `files.rs` | digests of whole files |
+//! | `torrent.rs` | .torrent files and magnet links |
+//! | `verify.rs` | verification of content on disk, and of content that Python code reads |
+//! | `create.rs` | new .torrent files |
+
+#![cfg(unix)]
+#![deny(unsafe_code)]
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "functions of Python receive their arguments by value"
+)]
+
+mod algorithm;
+mod buffers;
+mod create;
+mod errors;
+mod files;
+mod hasher;
+mod many;
+mod sets;
+mod torrent;
+mod verify;
+mod watch;
+
+/// The module `hashlane._hashlane`.
+#[pyo3::pymodule(gil_used = false, name = "_hashlane")]
+mod module {
+    #[pymodule_export]
+    use crate::algorithm::algorithms;
+    #[pymodule_export]
+    use crate::create::create;
+    #[pymodule_export]
+    use crate::files::digest_files;
+    #[pymodule_export]
+    use crate::hasher::{
+        Hash, Hmac, blake2b, blake3, hmac_digest, hmac_new, md5, new, sha1, sha224, sha256, sha384,
+        sha512,
+    };
+    #[pymodule_export]
+    use crate::many::{digest_chunks, digest_many, merkle_root};
+    #[pymodule_export]
+    use crate::torrent::{Magnet, Torrent};
+    #[pymodule_export]
+    use crate::verify::{verify, verify_readers};
+}

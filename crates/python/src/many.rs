@@ -1,0 +1,284 @@
+//! Many messages from iterables, rows of a matrix, and chunks of a buffer.
+
+use std::num::NonZeroUsize;
+
+use hashlane_metainfo::merkle;
+use hashlane_sha::{Engine, Sha256, Sha256Digest};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyTuple};
+
+use crate::buffers::{Bytes, Out, Rows};
+use crate::hasher::SHORT;
+use crate::sets::Function;
+
+/// Messages that are held at a time.
+const SET: usize = 4096;
+
+/// Bytes after which a set is hashed: less than 0.1 s on one thread.
+const SET_BYTES: usize = 32 << 20;
+
+/// The digests of a call: a list, or a buffer of the caller.
+enum Digests<'py> {
+    List(Bound<'py, PyList>),
+    /// The buffer, the object that it belongs to, and the number of bytes written.
+    Out(Out, Bound<'py, PyAny>, usize),
+}
+
+impl<'py> Digests<'py> {
+    /// Starts the digests of `count` messages, if the number is known.
+    ///
+    /// # Errors
+    /// `ValueError` if `out` has not the length of all digests.
+    fn new(
+        py: Python<'py>,
+        out: Option<&Bound<'py, PyAny>>,
+        count: Option<usize>,
+        digest_len: usize,
+    ) -> PyResult<Self> {
+        let Some(object) = out else {
+            return Ok(Self::List(PyList::empty(py)));
+        };
+        let out = Out::of(object)?;
+        if let Some(count) = count {
+            check_len(&out, count, digest_len)?;
+        }
+        Ok(Self::Out(out, object.clone(), 0))
+    }
+
+    fn push(&mut self, digests: &[u8], digest_len: usize) -> PyResult<()> {
+        match self {
+            Self::List(list) => {
+                for digest in digests.chunks_exact(digest_len) {
+                    list.append(PyBytes::new(list.py(), digest))?;
+                }
+            }
+            Self::Out(out, _, offset) => {
+                if out.len() - *offset < digests.len() {
+                    return Err(PyValueError::new_err(format!(
+                        "out has {} bytes, and there are more digests of {digest_len} bytes",
+                        out.len()
+                    )));
+                }
+                out.write(*offset, digests);
+                *offset += digests.len();
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self, digest_len: usize) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Self::List(list) => Ok(list.into_any()),
+            Self::Out(out, object, offset) => {
+                check_len(&out, offset / digest_len, digest_len)?;
+                Ok(object)
+            }
+        }
+    }
+}
+
+fn check_len(out: &Out, count: usize, digest_len: usize) -> PyResult<()> {
+    let expected = count.saturating_mul(digest_len);
+    if out.len() == expected {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "out has {} bytes, expected {expected}: {count} digests of {digest_len} bytes",
+        out.len()
+    )))
+}
+
+/// Returns the number of threads: all CPUs that the process may use, unless the caller chooses.
+pub(crate) fn threads_or_all(threads: Option<usize>) -> PyResult<NonZeroUsize> {
+    match threads {
+        None => Ok(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)),
+        Some(threads) => NonZeroUsize::new(threads)
+            .ok_or_else(|| PyValueError::new_err("threads must be 1 or more")),
+    }
+}
+
+/// A call to hash many messages.
+struct Run<'py> {
+    py: Python<'py>,
+    function: Function,
+    threads: NonZeroUsize,
+    digests: Digests<'py>,
+    /// The digests of one set.
+    values: Vec<u8>,
+}
+
+impl<'py> Run<'py> {
+    /// Hashes a set of messages, with the GIL released unless they are short.
+    fn set(&mut self, messages: &[&[u8]]) -> PyResult<()> {
+        let digest_len = self.function.digest_len();
+        self.values.resize(messages.len() * digest_len, 0);
+        let n_bytes: usize = messages.iter().map(|message| message.len()).sum();
+        let (function, values, threads) = (&self.function, &mut self.values[..], self.threads);
+        if n_bytes <= SHORT {
+            function.digest(messages, values, NonZeroUsize::MIN, &mut || Ok(()))?;
+        } else {
+            let mut pause = || {
+                Python::attach(|py| {
+                    py.check_signals()?;
+                    Ok(())
+                })
+            };
+            self.py
+                .detach(|| function.digest(messages, values, threads, &mut pause))?;
+        }
+        self.digests.push(&self.values, digest_len)
+    }
+
+    /// Hashes the messages of an iterator, a set of them at a time.
+    fn all(&mut self, messages: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>) -> PyResult<()> {
+        let (mut held, mut n_bytes) = (Vec::with_capacity(SET), 0);
+        for message in messages {
+            let bytes = Bytes::of(&message?)?;
+            n_bytes += bytes.as_slice().len();
+            held.push(bytes);
+            if held.len() == SET || n_bytes >= SET_BYTES {
+                self.held(&held)?;
+                held.clear();
+                n_bytes = 0;
+            }
+        }
+        self.held(&held)
+    }
+
+    fn held(&mut self, held: &[Bytes<'py>]) -> PyResult<()> {
+        let messages: Vec<&[u8]> = held.iter().map(Bytes::as_slice).collect();
+        self.set(&messages)
+    }
+
+    /// Hashes the rows of a matrix, a set of them at a time.
+    fn rows(&mut self, rows: &Rows) -> PyResult<()> {
+        let digest_len = self.function.digest_len();
+        let in_set = (SET_BYTES / rows.len.max(1)).clamp(1, SET);
+        for first in (0..rows.count).step_by(in_set) {
+            let n = in_set.min(rows.count - first);
+            let bytes = rows.rest_from(first);
+            let row = |i: usize| {
+                if rows.len == 0 {
+                    &[][..]
+                } else {
+                    &bytes[i * rows.stride..][..rows.len]
+                }
+            };
+            if n * rows.len > SET_BYTES / 8 || self.threads.get() > 1 {
+                let messages: Vec<&[u8]> = (0..n).map(row).collect();
+                self.set(&messages)?;
+                continue;
+            }
+            self.values.resize(n * digest_len, 0);
+            let (function, values) = (&self.function, &mut self.values[..]);
+            self.py
+                .detach(|| function.digest_rows(bytes, rows.stride, rows.len, values));
+            self.py.check_signals()?;
+            self.digests.push(&self.values, digest_len)?;
+        }
+        Ok(())
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (messages, algorithm="sha256", *, key=None, prefix=None, threads=None, out=None))]
+pub(crate) fn digest_many<'py>(
+    py: Python<'py>,
+    messages: &Bound<'py, PyAny>,
+    algorithm: &str,
+    key: Option<&Bound<'py, PyAny>>,
+    prefix: Option<&Bound<'py, PyAny>>,
+    threads: Option<usize>,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let function = Function::new(algorithm, key, prefix)?;
+    let digest_len = function.digest_len();
+    let rows = Rows::of(messages)?;
+    let count = rows
+        .as_ref()
+        .map_or_else(|| messages.len().ok(), |rows| Some(rows.count));
+    let mut run = Run {
+        py,
+        digests: Digests::new(py, out, count, digest_len)?,
+        threads: threads_or_all(threads)?,
+        function,
+        values: Vec::new(),
+    };
+    if let Some(rows) = rows {
+        run.rows(&rows)?;
+    } else if let Ok(list) = messages.cast::<PyList>() {
+        run.all(list.iter().map(Ok))?;
+    } else if let Ok(tuple) = messages.cast::<PyTuple>() {
+        run.all(tuple.iter().map(Ok))?;
+    } else if Bytes::of(messages).is_ok() {
+        return Err(PyTypeError::new_err(
+            "messages must be an iterable of bytes-like objects or a matrix, not one bytes-like object: \
+             use digest_chunks for parts of a buffer",
+        ));
+    } else {
+        run.all(messages.try_iter()?)?;
+    }
+    run.digests.finish(digest_len)
+}
+
+#[pyfunction]
+#[pyo3(signature = (buffer, size, algorithm="sha256", *, threads=None, out=None))]
+pub(crate) fn digest_chunks<'py>(
+    py: Python<'py>,
+    buffer: &Bound<'py, PyAny>,
+    size: usize,
+    algorithm: &str,
+    threads: Option<usize>,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if size == 0 {
+        return Err(PyValueError::new_err("size must be 1 or more"));
+    }
+    let function = Function::new(algorithm, None, None)?;
+    let digest_len = function.digest_len();
+    let held = Bytes::of(buffer)?;
+    let bytes = held.as_slice();
+    let mut run = Run {
+        py,
+        digests: Digests::new(py, out, Some(bytes.len().div_ceil(size)), digest_len)?,
+        threads: threads_or_all(threads)?,
+        function,
+        values: Vec::new(),
+    };
+    let in_set = (SET_BYTES / size).clamp(1, SET);
+    for set in bytes.chunks(size.saturating_mul(in_set)) {
+        let messages: Vec<&[u8]> = set.chunks(size).collect();
+        run.set(&messages)?;
+    }
+    run.digests.finish(digest_len)
+}
+
+/// Bytes of the content whose leaves are hashed at a time.
+const TREE_BYTES: usize = SET_BYTES;
+
+#[pyfunction]
+pub(crate) fn merkle_root<'py>(
+    py: Python<'py>,
+    data: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let engine = Engine::detect();
+    let held = Bytes::of(data)?;
+    let bytes = held.as_slice();
+    let mut leaves: Vec<merkle::Node> =
+        Vec::with_capacity(bytes.len().div_ceil(merkle::LEAF_LEN as usize));
+    for part in bytes.chunks(TREE_BYTES) {
+        let mut digests =
+            vec![Sha256Digest::default(); part.len().div_ceil(merkle::LEAF_LEN as usize)];
+        py.detach(|| engine.digest_chunks::<Sha256>(part, merkle::LEAF_LEN as usize, &mut digests));
+        py.check_signals()?;
+        leaves.extend(digests.iter().map(|digest| merkle::Node::from(*digest)));
+    }
+    if leaves.is_empty() {
+        return Err(PyValueError::new_err(
+            "data is empty: an empty file has no root",
+        ));
+    }
+    let root = py.detach(|| merkle::root_over(engine, &leaves, 0));
+    Ok(PyBytes::new(py, root.as_ref()))
+}

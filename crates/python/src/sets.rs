@@ -1,0 +1,305 @@
+//! Sets of messages, hashed in lanes and on several threads.
+
+use std::num::NonZeroUsize;
+use std::thread;
+
+use hashlane_hashes::{HashFunction, Hmac, HmacKey as AnyKey};
+use hashlane_sha::{Algorithm, Engine, HmacKey, Mac, Sha1, Sha256};
+use hashlane_sums::{DigestAlgorithm, Stream};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use crate::algorithm::named;
+use crate::buffers::Bytes;
+use crate::hasher::hmac_function;
+
+/// Messages whose digests stay in the first level of the cache until they are copied.
+const BATCH: usize = 512;
+
+/// Bytes of one message that are hashed between two looks at pending signals, if messages are long.
+const WINDOW: usize = 4 << 20;
+
+/// Length from which a message is hashed in windows.
+const LONG: usize = 16 << 20;
+
+/// Bytes below which another thread costs more than it saves.
+const THREAD_BYTES: usize = 256 << 10;
+
+/// The digests to compute: of messages alone, after a common prefix, or under a key.
+pub(crate) enum Function {
+    Sha1(Start<Sha1>),
+    Sha256(Start<Sha256>),
+    /// Algorithms without lanes: one message after another, each from this state.
+    Each(Message, usize),
+}
+
+/// The beginning of each message of an algorithm with lanes.
+pub(crate) enum Start<A: Algorithm> {
+    Empty,
+    Prefix(A),
+    Key(HmacKey<A>),
+}
+
+/// The state of one message.
+#[derive(Clone)]
+pub(crate) enum Message {
+    Plain(Stream),
+    Hmac(Box<Hmac>),
+}
+
+impl Message {
+    fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Plain(stream) => stream.update(bytes),
+            Self::Hmac(mac) => mac.update(bytes),
+        }
+    }
+
+    fn finish(self, digest: &mut [u8]) {
+        match self {
+            Self::Plain(stream) => digest.copy_from_slice(stream.finish().as_bytes()),
+            Self::Hmac(mac) => digest.copy_from_slice(mac.finalize().as_bytes()),
+        }
+    }
+}
+
+impl Function {
+    /// Returns the function of an algorithm with a key, a prefix, or neither.
+    ///
+    /// # Errors
+    /// `ValueError` for an unknown algorithm, or one without HMAC. `TypeError` for both a key and a prefix.
+    pub(crate) fn new(
+        algorithm: &str,
+        key: Option<&Bound<'_, PyAny>>,
+        prefix: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let engine = Engine::detect();
+        match (key, prefix) {
+            (Some(_), Some(_)) => Err(PyTypeError::new_err(
+                "key and prefix are mutually exclusive",
+            )),
+            (Some(key), None) => {
+                let function = hmac_function(algorithm)?;
+                let key = Bytes::of(key)?;
+                Ok(
+                    match AnyKey::with_engine(engine, function, key.as_slice()) {
+                        AnyKey::Sha1(key) => Self::Sha1(Start::Key(key)),
+                        AnyKey::Sha256(key) => Self::Sha256(Start::Key(key)),
+                        key => {
+                            Self::Each(Message::Hmac(Box::new(key.start())), function.digest_len())
+                        }
+                    },
+                )
+            }
+            (None, prefix) => {
+                let algorithm = named(algorithm)?;
+                let prefix = prefix.map(Bytes::of).transpose()?;
+                let prefix = prefix.as_ref().map(Bytes::as_slice);
+                Ok(match algorithm {
+                    DigestAlgorithm::Hash(HashFunction::Sha1) => Self::Sha1(start(prefix)),
+                    DigestAlgorithm::Hash(HashFunction::Sha256) => Self::Sha256(start(prefix)),
+                    _ => {
+                        let mut stream = Stream::new(algorithm, engine);
+                        stream.update(prefix.unwrap_or_default());
+                        Self::Each(Message::Plain(stream), algorithm.digest_len())
+                    }
+                })
+            }
+        }
+    }
+
+    /// Returns the length of a digest in bytes.
+    pub(crate) fn digest_len(&self) -> usize {
+        match self {
+            Self::Sha1(_) => 20,
+            Self::Sha256(_) => 32,
+            Self::Each(_, len) => *len,
+        }
+    }
+
+    /// Writes the digests of `messages`, one after another, on up to `threads` threads. `pause` is called on this thread at
+    /// least every 0.1 s, and ends the run with its error.
+    pub(crate) fn digest(
+        &self,
+        messages: &[&[u8]],
+        digests: &mut [u8],
+        threads: NonZeroUsize,
+        pause: &mut dyn FnMut() -> PyResult<()>,
+    ) -> PyResult<()> {
+        if messages.iter().any(|message| message.len() >= LONG) {
+            return self.digest_long(messages, digests, pause);
+        }
+        let n_bytes: usize = messages.iter().map(|message| message.len()).sum();
+        let threads = threads.get().min(n_bytes / THREAD_BYTES).max(1);
+        thread::scope(|scope| {
+            let (mut messages, mut digests) = (messages, digests);
+            for _ in 1..threads {
+                let mut left = n_bytes / threads;
+                let fitting = messages.iter().take_while(|message| {
+                    let fits = message.len() <= left;
+                    left = left.saturating_sub(message.len());
+                    fits
+                });
+                let n = fitting.count();
+                let (these, others) = messages.split_at(n);
+                let (places, rest) = digests.split_at_mut(n * self.digest_len());
+                (messages, digests) = (others, rest);
+                scope.spawn(|| self.digest_here(these, places));
+            }
+            self.digest_here(messages, digests);
+        });
+        pause()
+    }
+
+    /// Writes the digests of messages on this thread.
+    fn digest_here(&self, messages: &[&[u8]], digests: &mut [u8]) {
+        match self {
+            Self::Sha1(start) => start.digest(messages, digests),
+            Self::Sha256(start) => start.digest(messages, digests),
+            Self::Each(start, len) => {
+                for (message, digest) in messages.iter().zip(digests.chunks_mut(*len)) {
+                    let mut state = start.clone();
+                    state.update(message);
+                    state.finish(digest);
+                }
+            }
+        }
+    }
+
+    /// Writes the digests of rows of `row_len` bytes in `bytes`, whose starts are `stride` bytes apart, on this thread.
+    pub(crate) fn digest_rows(
+        &self,
+        bytes: &[u8],
+        stride: usize,
+        row_len: usize,
+        digests: &mut [u8],
+    ) {
+        match self {
+            Self::Sha1(Start::Empty) => rows::<Sha1>(bytes, stride, row_len, digests),
+            Self::Sha256(Start::Empty) => rows::<Sha256>(bytes, stride, row_len, digests),
+            _ => {
+                let n = digests.len() / self.digest_len();
+                let messages: Vec<&[u8]> = (0..n)
+                    .map(|row| &bytes[row * stride..][..row_len])
+                    .collect();
+                self.digest_here(&messages, digests);
+            }
+        }
+    }
+
+    /// Writes the digests of messages of which some are long: in windows, between which signals are handled.
+    fn digest_long(
+        &self,
+        messages: &[&[u8]],
+        digests: &mut [u8],
+        pause: &mut dyn FnMut() -> PyResult<()>,
+    ) -> PyResult<()> {
+        let (start, len) = match self {
+            Self::Sha1(Start::Empty) => return windows(&Sha1::new(), messages, digests, pause),
+            Self::Sha1(Start::Prefix(prefix)) => return windows(prefix, messages, digests, pause),
+            Self::Sha256(Start::Empty) => return windows(&Sha256::new(), messages, digests, pause),
+            Self::Sha256(Start::Prefix(prefix)) => {
+                return windows(prefix, messages, digests, pause);
+            }
+            Self::Sha1(Start::Key(key)) => (&Message::Hmac(Box::new(Hmac::Sha1(key.start()))), 20),
+            Self::Sha256(Start::Key(key)) => {
+                (&Message::Hmac(Box::new(Hmac::Sha256(key.start()))), 32)
+            }
+            Self::Each(start, len) => (start, *len),
+        };
+        for (message, digest) in messages.iter().zip(digests.chunks_mut(len)) {
+            let mut state = start.clone();
+            for window in message.chunks(LONG) {
+                state.update(window);
+                pause()?;
+            }
+            state.finish(digest);
+        }
+        Ok(())
+    }
+}
+
+fn start<A: Algorithm>(prefix: Option<&[u8]>) -> Start<A> {
+    prefix.map_or(Start::Empty, |prefix| {
+        let mut state = A::with_engine(Engine::detect());
+        state.update(prefix);
+        Start::Prefix(state)
+    })
+}
+
+impl<A: Algorithm> Start<A> {
+    fn digest(&self, messages: &[&[u8]], digests: &mut [u8]) {
+        let engine = Engine::detect();
+        let mut values = [A::Digest::default(); BATCH];
+        let len = values[0].as_ref().len();
+        for (messages, digests) in messages.chunks(BATCH).zip(digests.chunks_mut(BATCH * len)) {
+            let values = &mut values[..messages.len()];
+            match self {
+                Self::Empty => engine.digest_many::<A>(messages, values),
+                Self::Prefix(prefix) => {
+                    let mut states = vec![prefix.clone(); messages.len()];
+                    engine.update_many(states.iter_mut().zip(messages.iter().copied()));
+                    engine.finalize_many(&mut states, values);
+                }
+                Self::Key(key) => {
+                    let mut macs = vec![Mac::placeholder(); messages.len()];
+                    engine.hmac_many(key, messages, &mut macs);
+                    for (mac, digest) in macs.iter().zip(digests.chunks_mut(len)) {
+                        digest.copy_from_slice(mac.as_bytes());
+                    }
+                    continue;
+                }
+            }
+            copy(values, digests);
+        }
+    }
+}
+
+fn rows<A: Algorithm>(bytes: &[u8], stride: usize, row_len: usize, digests: &mut [u8]) {
+    let mut values = [A::Digest::default(); BATCH];
+    let len = values[0].as_ref().len();
+    for (batch, digests) in digests.chunks_mut(BATCH * len).enumerate() {
+        let values = &mut values[..digests.len() / len];
+        let bytes = &bytes[batch * BATCH * stride..];
+        Engine::detect().digest_rows::<A>(bytes, stride, row_len, values);
+        copy(values, digests);
+    }
+}
+
+/// Hashes messages side by side, a window of each at a time.
+fn windows<A: Algorithm>(
+    start: &A,
+    messages: &[&[u8]],
+    digests: &mut [u8],
+    pause: &mut dyn FnMut() -> PyResult<()>,
+) -> PyResult<()> {
+    let engine = Engine::detect();
+    let len = A::Digest::default().as_ref().len();
+    let at_once = engine.lanes::<A>();
+    for (messages, digests) in messages
+        .chunks(at_once)
+        .zip(digests.chunks_mut(at_once * len))
+    {
+        let mut states = vec![start.clone(); messages.len()];
+        let longest = messages.iter().map(|message| message.len()).max();
+        for offset in (0..longest.unwrap_or(0)).step_by(WINDOW) {
+            let windows = messages.iter().map(|message| {
+                let begin = offset.min(message.len());
+                &message[begin..message.len().min(begin + WINDOW)]
+            });
+            engine.update_many(states.iter_mut().zip(windows));
+            pause()?;
+        }
+        let mut values = vec![A::Digest::default(); messages.len()];
+        engine.finalize_many(&mut states, &mut values);
+        copy(&values, digests);
+    }
+    Ok(())
+}
+
+fn copy(values: &[impl AsRef<[u8]>], digests: &mut [u8]) {
+    let Some(first) = values.first() else { return };
+    for (value, digest) in values.iter().zip(digests.chunks_mut(first.as_ref().len())) {
+        digest.copy_from_slice(value.as_ref());
+    }
+}

@@ -1,0 +1,70 @@
+"""Hashes many messages at once, and verifies files and torrents.
+
+>>> import hashlane
+>>> hashlane.sha256(b"abc").hexdigest()[:16]
+'ba7816bf8f01cfea'
+>>> [digest.hex()[:8] for digest in hashlane.digest_many([b"one", b"two"], "sha1")]
+['fe05bcdc', 'ad782ecd']
+
+Objects of :func:`sha256` and the other constructors are used like those of :mod:`hashlib`. :func:`digest_many` hashes up to 16
+messages side by side on each core.
+"""
+
+from __future__ import annotations
+
+from hashlane._errors import TorrentError
+from hashlane._files import digest_files
+from hashlane._hashlane import (
+    HASH,
+    HMAC,
+    algorithms,
+    blake2b,
+    blake3,
+    digest_chunks,
+    digest_many,
+    hmac_digest,
+    hmac_new,
+    md5,
+    merkle_root,
+    new,
+    sha1,
+    sha224,
+    sha256,
+    sha384,
+    sha512,
+)
+from hashlane._queue import Queue
+from hashlane._torrents import File, FileReport, Magnet, PieceState, Report, Torrent, create
+
+algorithms_available = frozenset(algorithms())
+"""Names that :func:`new`, :func:`digest_many` and :func:`digest_files` accept."""
+
+__all__ = [
+    "HASH",
+    "HMAC",
+    "File",
+    "FileReport",
+    "Magnet",
+    "PieceState",
+    "Queue",
+    "Report",
+    "Torrent",
+    "TorrentError",
+    "algorithms_available",
+    "blake2b",
+    "blake3",
+    "create",
+    "digest_chunks",
+    "digest_files",
+    "digest_many",
+    "hmac_digest",
+    "hmac_new",
+    "md5",
+    "merkle_root",
+    "new",
+    "sha1",
+    "sha224",
+    "sha256",
+    "sha384",
+    "sha512",
+]

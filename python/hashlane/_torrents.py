@@ -1,0 +1,526 @@
+"""Torrents: .torrent files, magnet links, verification and creation."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from hashlane import _hashlane
+
+if TYPE_CHECKING:
+    import numpy
+    import pandas
+    import pyarrow
+
+Progress = Callable[[int, "int | None"], object]
+"""Called with the number of bytes done and the number of all bytes, up to fifty times per second for each thread."""
+
+
+class Cancel(Protocol):
+    """An object like :class:`threading.Event`, which ends long work when it is set."""
+
+    def is_set(self) -> bool: ...
+
+
+class PieceState(enum.IntEnum):
+    """The state of a piece."""
+
+    UNCHECKED = 0
+    """Not verified, because the verification was cancelled."""
+    HAVE = 1
+    """Present and correct."""
+    BAD = 2
+    """Present and wrong, with at least one byte that is not zero."""
+    UNPROVEN = 3
+    """Present, but in a file that is wrong at an unknown position: the torrent has one hash for the whole file (BEP 52)."""
+    MISSING = 4
+    """Missing, because a file does not exist or is too short, or wrong and all zeros on the disk."""
+    UNREADABLE = 5
+    """The system could not read a file."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class File:
+    """A file of a torrent."""
+
+    path: str
+    """Path below the content, with slashes. Components cannot leave the folder."""
+    length: int
+    """Length in bytes."""
+    kind: str
+    """``"file"``, ``"link"`` (BEP 47), or ``"padding"``, which is not on the disk."""
+    target: str | None
+    """Target of a link."""
+    root: bytes | None
+    """Root of the merkle tree of a file of version 2 (BEP 52)."""
+    executable: bool
+    hidden: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FileReport:
+    """The state of one file."""
+
+    index: int
+    """Index in :attr:`Torrent.files`."""
+    path: str
+    """Path below the content, with slashes."""
+    state: str
+    """``"whole"``, ``"partial"``, ``"missing"``, ``"unreadable"``, ``"unchecked"``, ``"link"`` or ``"wrong link"``."""
+    length: int
+    """Length in bytes in the torrent."""
+    length_on_disk: int | None
+    """Length in bytes on the disk, or None for a file that is absent or was not opened."""
+    first_piece: int
+    end_piece: int
+    """The pieces of the file are ``first_piece`` up to, but without, ``end_piece``. Neighbours can share the first and the last."""
+    counts: dict[PieceState, int]
+    """Number of these pieces in each state."""
+    error: OSError | None
+    """The error of the system at the lowest offset."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the file, or the link, is present and correct."""
+        return self.state in ("whole", "link")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Report:
+    """The result of a verification."""
+
+    pieces: bytes
+    """One :class:`PieceState` for each piece, as a byte."""
+    bitfield: bytes
+    """One bit for each piece that is present and correct, the first piece in the highest bit (BEP 3)."""
+    files: tuple[FileReport, ...]
+    """One entry for each file, without padding."""
+    counts: dict[PieceState, int]
+    """Number of pieces in each state."""
+    checked_bytes: int
+    """Bytes of the pieces whose state is known."""
+    have_bytes: int
+    """Bytes of the pieces that are present and correct."""
+    total_bytes: int
+    """Bytes of all pieces."""
+    elapsed: float
+    """Duration in seconds."""
+    is_cancelled: bool
+    """Whether the verification was cancelled before all pieces were known."""
+    is_complete: bool
+    """Whether all pieces and links are present and correct."""
+
+    @property
+    def have(self) -> bytes:
+        """One byte for each piece: 1 if it is present and correct, otherwise 0."""
+        return self.pieces.translate(_HAVE)
+
+    def to_numpy(self) -> numpy.ndarray[Any, Any]:
+        """Returns the states of the pieces.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape ``(pieces,)``, dtype ``uint8``, read-only.
+        """
+        import numpy
+
+        return numpy.frombuffer(self.pieces, dtype=numpy.uint8)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Returns a table with one row for each file."""
+        import pyarrow
+
+        return pyarrow.Table.from_pylist([_row(file) for file in self.files])
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Returns a data frame with one row for each file."""
+        import pandas
+
+        return pandas.DataFrame([_row(file) for file in self.files])
+
+
+_HAVE = bytes(int(state == PieceState.HAVE) for state in range(256))
+
+
+def _row(file: FileReport) -> dict[str, object]:
+    row: dict[str, object] = {
+        "path": file.path,
+        "state": file.state,
+        "length": file.length,
+        "length_on_disk": file.length_on_disk,
+        "first_piece": file.first_piece,
+        "end_piece": file.end_piece,
+    }
+    row.update((state.name.lower(), count) for state, count in file.counts.items())
+    row["error"] = str(file.error) if file.error else None
+    return row
+
+
+class Torrent:
+    """A .torrent file of version 1, version 2 or both (BEP 3, BEP 47, BEP 52).
+
+    Objects never change, can be compared, and can be pickled.
+    """
+
+    __slots__ = ("_native",)
+
+    _native: _hashlane.Torrent
+
+    def __init__(self) -> None:
+        raise TypeError("use Torrent.open, Torrent.parse or hashlane.create")
+
+    @classmethod
+    def _of(cls, native: _hashlane.Torrent) -> Torrent:
+        torrent = object.__new__(cls)
+        torrent._native = native
+        return torrent
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Torrent:
+        """Reads a .torrent file.
+
+        Raises
+        ------
+        OSError
+            The file cannot be read.
+        TorrentError
+            The file is damaged, or other programs could read it in another way.
+        """
+        return cls._of(_hashlane.Torrent.open(path))
+
+    @classmethod
+    def parse(cls, data: bytes | bytearray | memoryview) -> Torrent:
+        """Parses the bytes of a .torrent file.
+
+        Raises
+        ------
+        TorrentError
+            As for :meth:`open`.
+        """
+        return cls._of(_hashlane.Torrent.parse(data))
+
+    @staticmethod
+    def from_magnet(link: str) -> Magnet:
+        """Parses a magnet link or a bare info-hash. The files of the torrent are not part of a link.
+
+        Raises
+        ------
+        ValueError
+            The text is neither, or its info-hash is invalid.
+        """
+        return Magnet(link)
+
+    @property
+    def version(self) -> str:
+        """``"v1"``, ``"v2"`` or ``"hybrid"``."""
+        return self._native.version
+
+    @property
+    def name(self) -> str:
+        """Name of the file or folder. Bytes that are not UTF-8 are replaced by U+FFFD."""
+        return self._native.name
+
+    @property
+    def info_hash(self) -> str:
+        """Info-hash in hexadecimal: of version 1 where the torrent has it, otherwise of version 2."""
+        return self._native.info_hash
+
+    @property
+    def info_hash_v1(self) -> str | None:
+        """Info-hash of version 1 (SHA-1), 40 hexadecimal digits."""
+        return self._native.info_hash_v1
+
+    @property
+    def info_hash_v2(self) -> str | None:
+        """Info-hash of version 2 (SHA-256), 64 hexadecimal digits."""
+        return self._native.info_hash_v2
+
+    @property
+    def length(self) -> int:
+        """Length of the content in bytes, without padding."""
+        return self._native.length
+
+    @property
+    def piece_length(self) -> int:
+        """Length of a piece in bytes."""
+        return self._native.piece_length
+
+    @property
+    def piece_count(self) -> int:
+        """Number of pieces."""
+        return self._native.piece_count
+
+    @property
+    def piece_hashes(self) -> list[bytes] | None:
+        """SHA-1 of each piece, 20 bytes each, or None for version 2."""
+        return self._native.piece_hashes
+
+    @property
+    def is_single_file(self) -> bool:
+        """Whether the content is one file without a folder."""
+        return self._native.is_single_file
+
+    @property
+    def files(self) -> list[File]:
+        """The files in their order in the torrent, padding included."""
+        return [File(*fields) for fields in self._native._files]
+
+    @property
+    def trackers(self) -> list[list[str]]:
+        """URLs of trackers in tiers (BEP 12). They can contain passkeys."""
+        return self._native._metadata["trackers"]
+
+    @property
+    def web_seeds(self) -> list[str]:
+        """URLs of the content on web servers (BEP 19)."""
+        return self._native._metadata["web_seeds"]
+
+    @property
+    def http_seeds(self) -> list[str]:
+        """URLs of HTTP seeds of the older type (BEP 17)."""
+        return self._native._metadata["http_seeds"]
+
+    @property
+    def nodes(self) -> list[tuple[str, int]]:
+        """Hosts and ports of DHT nodes (BEP 5)."""
+        return self._native._metadata["nodes"]
+
+    @property
+    def comment(self) -> str | None:
+        """Comment: free text."""
+        return self._native._metadata["comment"]
+
+    @property
+    def created_by(self) -> str | None:
+        """Program that created the torrent."""
+        return self._native._metadata["created_by"]
+
+    @property
+    def creation_date(self) -> int | None:
+        """Creation time in seconds since 1970-01-01 UTC."""
+        return self._native._metadata["creation_date"]
+
+    @property
+    def private(self) -> bool:
+        """Whether peers may only come from the trackers (BEP 27)."""
+        return self._native._metadata["private"]
+
+    @property
+    def source(self) -> str | None:
+        """Source tag, which changes the info-hash."""
+        return self._native._metadata["source"]
+
+    @property
+    def collections(self) -> list[str]:
+        """Names of collections that the torrent belongs to (BEP 38)."""
+        return self._native._metadata["collections"]
+
+    def verify(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        cancel: Cancel | None = None,
+        **storage_options: Any,
+    ) -> Report:
+        """Determines which pieces are present and correct. Only reads.
+
+        Parameters
+        ----------
+        path : path or URL
+            The file of a single-file torrent, or the folder that holds the files, whatever its name is. A URL such as
+            ``s3://bucket/folder`` is read by fsspec.
+        threads : int, optional
+            Number of threads that read and hash: by default one for each CPU, or 8 for a URL, whose reads wait.
+        progress : callable, optional
+            Called with the number of verified bytes and of all bytes.
+        cancel : object with ``is_set()``, optional
+            Ends the verification when it is set. The report then has ``is_cancelled``.
+        **storage_options
+            Options of the file system of a URL.
+
+        Raises
+        ------
+        OSError
+            The path cannot be the content, for example a file where the torrent has a folder. Files that are absent or
+            unreadable are part of the report, not errors.
+        """
+        text = os.fspath(path)
+        if isinstance(text, str) and "://" in text:
+            from hashlane import _remote
+
+            return _report(_remote.verify(self, text, threads, progress, cancel, storage_options))
+        if storage_options:
+            raise TypeError(f"options of a file system without a URL: {', '.join(storage_options)}")
+        return _report(_hashlane.verify(self._native, path, threads, progress, cancel))
+
+    def magnet(self) -> str:
+        """Returns the magnet link, with name, length, trackers and web seeds."""
+        return self._native.magnet()
+
+    def __bytes__(self) -> bytes:
+        return bytes(self._native)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Torrent) and bytes(self) == bytes(other)
+
+    def __hash__(self) -> int:
+        return hash(self.info_hash)
+
+    def __reduce__(self) -> tuple[Callable[[bytes], Torrent], tuple[bytes]]:
+        return Torrent.parse, (bytes(self),)
+
+    def __repr__(self) -> str:
+        return f"<Torrent {self.info_hash} {self.name!r}>"
+
+
+class Magnet:
+    """A magnet link (BEP 9, BEP 53): info-hashes, and hints where to find the torrent."""
+
+    __slots__ = ("_native",)
+
+    def __init__(self, link: str) -> None:
+        self._native = _hashlane.Magnet(link)
+
+    @property
+    def info_hash_v1(self) -> str | None:
+        """Info-hash of version 1 in hexadecimal."""
+        return self._native.info_hash_v1
+
+    @property
+    def info_hash_v2(self) -> str | None:
+        """Info-hash of version 2 in hexadecimal."""
+        return self._native.info_hash_v2
+
+    @property
+    def name(self) -> str | None:
+        """Name to show until the torrent is available."""
+        return self._native.name
+
+    @property
+    def length(self) -> int | None:
+        """Length of the content in bytes."""
+        return self._native.length
+
+    @property
+    def trackers(self) -> list[str]:
+        """URLs of trackers, all in one tier."""
+        return self._native.trackers
+
+    @property
+    def web_seeds(self) -> list[str]:
+        """URLs of the content on web servers (BEP 19)."""
+        return self._native.web_seeds
+
+    def __str__(self) -> str:
+        return str(self._native)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Magnet) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __reduce__(self) -> tuple[type[Magnet], tuple[str]]:
+        return Magnet, (str(self),)
+
+    def __repr__(self) -> str:
+        return f"Magnet({str(self)!r})"
+
+
+def _counts(counts: Sequence[int]) -> dict[PieceState, int]:
+    return dict(zip(PieceState, counts, strict=True))
+
+
+def _file_report(fields: dict[str, Any]) -> FileReport:
+    fields["counts"] = _counts(fields["counts"])
+    if fields["error"] is not None:
+        offset, number, text = fields["error"]
+        if offset is not None:
+            text = f"at byte {offset}: {text}"
+        fields["error"] = OSError(number, text, fields["path"])
+    return FileReport(**fields)
+
+
+def _report(fields: dict[str, Any]) -> Report:
+    fields["counts"] = _counts(fields["counts"])
+    fields["files"] = tuple(_file_report(file) for file in fields["files"])
+    return Report(**fields)
+
+
+def create(
+    path: str | os.PathLike[str],
+    *,
+    version: str = "hybrid",
+    name: str | None = None,
+    piece_length: int | None = None,
+    trackers: Iterable[str | Iterable[str]] = (),
+    web_seeds: Iterable[str] = (),
+    comment: str | None = None,
+    created_by: str | None = "hashlane",
+    creation_date: int | None = None,
+    private: bool = False,
+    source: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    cancel: Cancel | None = None,
+) -> Torrent:
+    """Creates the torrent of a file or folder.
+
+    Parameters
+    ----------
+    path : path
+        The file or folder.
+    version : {"hybrid", "v1", "v2"}
+        Protocol version. A hybrid has both kinds of hashes.
+    name : str, optional
+        Name of the content, by default that of the file or folder.
+    piece_length : int, optional
+        Length of a piece in bytes, a power of two. By default so many that there are at most 2048 pieces of at most 16 MiB.
+    trackers : iterable of str or of iterables of str
+        URLs of trackers, one tier each, or tiers of URLs (BEP 12).
+    web_seeds : iterable of str
+        URLs of the content on web servers (BEP 19).
+    comment, created_by, source : str, optional
+        Texts. ``source`` changes the info-hash.
+    creation_date : int, optional
+        Seconds since 1970-01-01 UTC, by default now. A fixed date makes equal content equal torrents.
+    private : bool
+        Whether peers may only come from the trackers (BEP 27).
+    threads, progress, cancel
+        As for :meth:`Torrent.verify`.
+
+    Raises
+    ------
+    OSError
+        A file cannot be read.
+    ValueError
+        No torrent can have this content, for example an empty folder.
+    RuntimeError
+        A file changed while it was read, or the work was cancelled.
+
+    Examples
+    --------
+    >>> torrent = create("demo/content", version="v1", creation_date=0)  # doctest: +SKIP
+    >>> with open("demo.torrent", "xb") as file:  # doctest: +SKIP
+    ...     file.write(bytes(torrent))
+    """
+    options = {
+        "version": version,
+        "name": name,
+        "piece_length": piece_length,
+        "trackers": [[tier] if isinstance(tier, str) else list(tier) for tier in trackers],
+        "web_seeds": list(web_seeds),
+        "comment": comment,
+        "created_by": created_by,
+        "creation_date": int(time.time()) if creation_date is None else creation_date,
+        "private": private,
+        "source": source,
+    }
+    return Torrent._of(_hashlane.create(path, options, threads, progress, cancel))

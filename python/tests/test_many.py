@@ -1,0 +1,181 @@
+"""Many messages at once, compared with hashlib."""
+
+import asyncio
+import contextlib
+import hashlib
+import hmac
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hashlane
+
+NAMES = ["md5", "sha1", "sha224", "sha256", "sha512", "blake2b"]
+
+
+def expected(messages: list[bytes], name: str, prefix: bytes = b"") -> list[bytes]:
+    return [hashlib.new(name, prefix + message).digest() for message in messages]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(messages=st.lists(st.binary(max_size=300), max_size=40), prefix=st.none() | st.binary(max_size=150))
+def test_messages_of_any_lengths(name: str, messages: list[bytes], prefix: bytes | None) -> None:
+    digests = expected(messages, name, prefix or b"")
+    assert hashlane.digest_many(messages, name, prefix=prefix) == digests
+    assert hashlane.digest_many(iter(messages), name, prefix=prefix, threads=1) == digests
+    out = bytearray(len(digests) * hashlib.new(name).digest_size)
+    assert hashlane.digest_many(tuple(messages), name, prefix=prefix, out=out) is out
+    assert bytes(out) == b"".join(digests)
+
+
+@pytest.mark.parametrize("name", NAMES[:-1])
+@given(messages=st.lists(st.binary(max_size=300), max_size=40), key=st.binary(max_size=150))
+def test_macs(name: str, messages: list[bytes], key: bytes) -> None:
+    macs = [hmac.digest(key, message, name) for message in messages]
+    assert hashlane.digest_many(messages, name, key=key) == macs
+
+
+@pytest.mark.parametrize("name", ["sha1", "sha256"])
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_sets_larger_than_a_batch(name: str, threads: int) -> None:
+    messages = [os.urandom(i % 700) for i in range(10_000)]
+    assert hashlane.digest_many(messages, name, threads=threads) == expected(messages, name)
+
+
+@pytest.mark.parametrize("options", [{}, {"prefix": b"p"}, {"key": b"k"}])
+def test_long_messages(options: dict[str, bytes]) -> None:
+    messages = [os.urandom(17 << 20), b"", os.urandom(5 << 20), b"short"]
+    if "key" in options:
+        digests = [hmac.digest(b"k", message, "sha256") for message in messages]
+    else:
+        digests = expected(messages, "sha256", options.get("prefix", b""))
+    assert hashlane.digest_many(messages, **options) == digests
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("rows", "length", "stride"), [(0, 5, 5), (1, 32, 32), (1000, 32, 40), (3, 0, 8), (5000, 33, 33)]
+)
+def test_rows_of_an_array(name: str, rows: int, length: int, stride: int) -> None:
+    whole = numpy.frombuffer(os.urandom(rows * stride), dtype=numpy.uint8).reshape(rows, stride)
+    matrix = whole[:, :length]
+    assert hashlane.digest_many(matrix, name, threads=1) == expected([row.tobytes() for row in matrix], name)
+    out = numpy.zeros((rows, hashlib.new(name).digest_size), dtype=numpy.uint8)
+    assert hashlane.digest_many(matrix, name, out=out) is out
+    assert [row.tobytes() for row in out] == expected([row.tobytes() for row in matrix], name)
+
+
+def test_arrays_that_cannot_be_read_in_place_are_refused() -> None:
+    matrix = numpy.zeros((4, 4), dtype=numpy.uint8)
+    for wrong in (matrix.T[:, ::-1], matrix[::-1], matrix[:, ::2], matrix.astype(numpy.uint16)):
+        with pytest.raises(ValueError, match="matrix|adjacent"):
+            hashlane.digest_many(wrong)
+
+
+@given(data=st.binary(max_size=3000), size=st.integers(1, 700))
+def test_chunks(data: bytes, size: int) -> None:
+    chunks = [data[i : i + size] for i in range(0, len(data), size)]
+    assert hashlane.digest_chunks(data, size, "sha1") == expected(chunks, "sha1")
+
+
+def test_a_buffer_of_the_wrong_length_is_refused_before_anything_is_written() -> None:
+    out = bytearray(b"x" * 63)
+    with pytest.raises(ValueError, match="out has 63 bytes, expected 64: 2 digests of 32 bytes"):
+        hashlane.digest_many([b"a", b"b"], out=out)
+    assert out == b"x" * 63
+    with pytest.raises(ValueError, match="writable"):
+        hashlane.digest_many([b"a"], out=bytes(32))
+
+
+@pytest.mark.parametrize("wrong", [b"abc", "abc", 5, [b"a", "b"], [b"a", 1]])
+def test_other_objects_are_refused(wrong: object) -> None:
+    with pytest.raises(TypeError):
+        hashlane.digest_many(wrong)  # type: ignore[call-overload]
+
+
+def test_a_bytearray_cannot_be_resized_while_it_is_hashed() -> None:
+    """The buffer is held until its set is hashed."""
+    victim = bytearray(100)
+
+    def messages() -> object:
+        yield victim
+        with pytest.raises(BufferError):
+            victim.extend(bytes(1000))
+        yield b""
+
+    assert len(hashlane.digest_many(messages())) == 2  # type: ignore[call-overload]
+
+
+def test_merkle_root_of_one_leaf_is_its_digest() -> None:
+    data = os.urandom(16384)
+    assert hashlane.merkle_root(data) == hashlib.sha256(data).digest()
+    two = data + b"rest"
+    pair = hashlib.sha256(data).digest() + hashlib.sha256(b"rest").digest()
+    assert hashlane.merkle_root(two) == hashlib.sha256(pair).digest()
+
+
+def test_a_queue_hashes_messages_of_many_tasks() -> None:
+    async def main() -> list[bytes]:
+        queue = hashlane.Queue("sha1")
+        small = [queue.digest(b"%d" % i) for i in range(1000)]
+        large = [queue.digest(bytes(100_000)) for _ in range(3)]
+        return await asyncio.gather(*small, *large)
+
+    digests = asyncio.run(main())
+    assert digests == expected([b"%d" % i for i in range(1000)] + [bytes(100_000)] * 3, "sha1")
+
+
+def test_a_wrong_message_of_a_queue_fails_alone() -> None:
+    async def main() -> list[object]:
+        queue = hashlane.Queue()
+        return await asyncio.gather(queue.digest(b"a"), queue.digest("b"), return_exceptions=True)  # type: ignore[arg-type]
+
+    right, wrong = asyncio.run(main())
+    assert right == hashlib.sha256(b"a").digest()
+    assert isinstance(wrong, TypeError)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "hashlane.digest_many([bytes(1 << 30)] * 4, 'md5')",
+        "hashlane.digest_many((bytes(1 << 20) for _ in iter(int, 1)))",
+        "hashlane.sha512(bytes(1 << 30) * 3)",
+        "hashlane.digest_files(['/dev/zero'])",
+    ],
+)
+def test_ctrl_c_ends_work(work: str) -> None:
+    """A process that hashes for long or for ever ends with KeyboardInterrupt after one SIGINT."""
+    code = f"""
+        import hashlane, signal, sys
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        print("ready", flush=True)
+        try:
+            {work}
+        except KeyboardInterrupt:
+            print("interrupted")
+    """
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(0.7)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert output == "interrupted\n"
+
+
+def test_children_of_fork_hash() -> None:
+    hashlane.digest_many([bytes(1 << 20)] * 8)
+    child = os.fork()
+    if child == 0:
+        right = hashlane.digest_many([bytes(1 << 20)] * 8) == expected([bytes(1 << 20)] * 8, "sha256")
+        os._exit(0 if right else 1)
+    assert os.waitpid(child, 0)[1] == 0

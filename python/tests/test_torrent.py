@@ -1,0 +1,175 @@
+"""Torrents: attributes, verification and creation."""
+
+import errno
+import os
+import pickle
+import threading
+from pathlib import Path
+
+import fsspec
+import pytest
+
+import hashlane
+from hashlane import PieceState, Torrent
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> Path:
+    folder = tmp_path / "content"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "a").write_bytes(os.urandom(100_000))
+    (folder / "inner" / "b").write_bytes(os.urandom(70_000))
+    (folder / "empty").write_bytes(b"")
+    return folder
+
+
+@pytest.mark.parametrize("version", ["v1", "v2", "hybrid"])
+def test_a_new_torrent_verifies_its_content(content: Path, version: str) -> None:
+    torrent = hashlane.create(
+        content, version=version, piece_length=16384, trackers=["http://tracker.invalid/a"], comment="c", private=True
+    )
+    assert torrent.version == version
+    assert torrent.name == "content"
+    assert torrent.trackers == [["http://tracker.invalid/a"]]
+    assert (torrent.comment, torrent.private, torrent.created_by) == ("c", True, "hashlane")
+    assert (torrent.info_hash_v1 is None) == (version == "v2")
+    assert (torrent.info_hash_v2 is None) == (version == "v1")
+    assert torrent.info_hash in torrent.magnet()
+    assert torrent.length == 170_000
+    files = [file.path for file in torrent.files if file.kind == "file"]
+    assert sorted(files) == ["a", "empty", "inner/b"]
+    report = torrent.verify(content)
+    assert report.is_complete
+    assert not report.is_cancelled
+    assert report.have == b"\1" * torrent.piece_count
+    assert report.counts[PieceState.HAVE] == torrent.piece_count
+    assert report.have_bytes == report.total_bytes
+    assert all(file.is_whole for file in report.files)
+
+
+def test_damage_is_found(content: Path) -> None:
+    torrent = hashlane.create(content, version="v1", piece_length=16384)
+    with open(content / "a", "r+b") as file:
+        file.seek(20_000)
+        file.write(b"damage")
+    (content / "inner" / "b").unlink()
+    report = torrent.verify(content)
+    assert not report.is_complete
+    assert report.pieces[0] == PieceState.HAVE
+    assert report.pieces[1] == PieceState.BAD
+    assert report.pieces[-1] == PieceState.MISSING
+    states = {file.path: file.state for file in report.files}
+    assert states == {"a": "partial", "inner/b": "missing", "empty": "whole"}
+    assert report.bitfield[0] & 0b1100_0000 == 0b1000_0000
+    assert report.to_numpy()[1] == PieceState.BAD
+    table = report.to_arrow()
+    assert table.column("state").to_pylist() == [file.state for file in report.files]
+    assert list(report.to_pandas()["bad"]) == [file.counts[PieceState.BAD] for file in report.files]
+
+
+def test_torrents_and_reports_are_pickled(content: Path) -> None:
+    torrent = hashlane.create(content)
+    copy = pickle.loads(pickle.dumps(torrent))
+    assert copy == torrent
+    assert hash(copy) == hash(torrent)
+    report = torrent.verify(content)
+    assert pickle.loads(pickle.dumps(report)) == report
+
+
+def test_progress_reaches_the_end(content: Path) -> None:
+    torrent = hashlane.create(content)
+    seen: list[tuple[int, int | None]] = []
+    torrent.verify(content, progress=lambda done, total: seen.append((done, total)))
+    assert seen
+    assert seen == sorted(seen)
+    assert seen[-1][0] == seen[-1][1]
+
+
+def test_an_exception_of_the_progress_ends_the_call(content: Path) -> None:
+    torrent = hashlane.create(content)
+
+    def fail(done: int, total: int | None) -> None:
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        torrent.verify(content, progress=fail)
+
+
+def test_a_set_event_cancels(content: Path) -> None:
+    torrent = hashlane.create(content, piece_length=16384)
+    cancel = threading.Event()
+    cancel.set()
+    report = torrent.verify(content, threads=1, cancel=cancel)
+    assert report.is_cancelled or report.is_complete
+
+
+def test_damaged_torrents_name_the_place() -> None:
+    with pytest.raises(hashlane.TorrentError, match="^byte 0: ") as caught:
+        Torrent.parse(b"not bencode")
+    assert caught.value.position == 0
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.position) == (str(caught.value), 0)
+
+
+def test_errors_of_the_system_have_number_and_name(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        Torrent.open(tmp_path / "absent")
+    assert caught.value.errno == errno.ENOENT
+    assert caught.value.filename == str(tmp_path / "absent")
+    with pytest.raises(FileNotFoundError):
+        hashlane.create(tmp_path / "absent")
+
+
+def test_files_without_permission_are_in_the_report(content: Path) -> None:
+    torrent = hashlane.create(content)
+    (content / "a").unlink()
+    (content / "a").mkdir()
+    (report,) = [file for file in torrent.verify(content).files if file.path == "a"]
+    assert report.state == "unreadable"
+    assert isinstance(report.error, OSError)
+    assert report.error.filename == "a"
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_content_in_another_file_system(content: Path, damaged: bool) -> None:
+    torrent = hashlane.create(content, version="hybrid", piece_length=16384)
+    fs = fsspec.filesystem("memory")
+    fs.store.clear()
+    fs.put(f"{content}/", "/archive/", recursive=True)
+    if damaged:
+        fs.pipe("/archive/a", b"wrong" + fs.cat("/archive/a")[5:])
+    remote = torrent.verify("memory://archive")
+    if damaged:
+        (content / "a").write_bytes(b"wrong" + (content / "a").read_bytes()[5:])
+    assert remote.pieces == torrent.verify(content).pieces
+    assert remote.is_complete is not damaged
+    fs.rm("/archive/inner/b")
+    assert {file.path: file.state for file in torrent.verify("memory://archive").files}["inner/b"] == "missing"
+
+
+def test_magnet_links() -> None:
+    link = "magnet:?xt=urn:btih:3ff6fe577e89feeb7c20674a06744c2f30efcd5f&dn=union%20addresses"
+    magnet = Torrent.from_magnet(link)
+    assert magnet.name == "union addresses"
+    assert magnet.info_hash_v1 == "3ff6fe577e89feeb7c20674a06744c2f30efcd5f"
+    assert str(magnet) == link
+    assert pickle.loads(pickle.dumps(magnet)) == magnet
+    with pytest.raises(ValueError):
+        Torrent.from_magnet("magnet:?xt=urn:btih:short")
+
+
+def test_digests_of_files(content: Path) -> None:
+    import hashlib
+
+    paths = [content / "a", content / "inner" / "b", content / "empty"]
+    for name in ("sha1", "sha256", "md5", "blake3"):
+        digests = hashlane.digest_files(paths, name)
+        assert digests == [hashlane.new(name, path.read_bytes()).digest() for path in paths]
+    assert hashlane.digest_files(paths)[0] == hashlib.sha256(paths[0].read_bytes()).digest()
+    absent = content / "absent"
+    with pytest.raises(FileNotFoundError) as caught:
+        hashlane.digest_files([*paths, absent])
+    assert caught.value.filename == str(absent)
+    *rest, error = hashlane.digest_files([*paths, absent], return_errors=True)
+    assert isinstance(error, FileNotFoundError)
+    assert rest == hashlane.digest_files(paths)
