@@ -7,9 +7,9 @@ import hashlib
 import hmac
 import sys
 import unittest
-from test import test_hashlib, test_hmac
 
 import hashlane
+from test import test_hashlib, test_hmac
 
 NAMES = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b"]
 

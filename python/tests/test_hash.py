@@ -5,11 +5,10 @@ import hmac
 import os
 import threading
 
+import hashlane
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-import hashlane
 
 NAMES = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b"]
 

@@ -10,12 +10,11 @@ import subprocess
 import sys
 import textwrap
 
+import hashlane
 import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-import hashlane
 
 NAMES = ["md5", "sha1", "sha224", "sha256", "sha512", "blake2b"]
 

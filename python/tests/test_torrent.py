@@ -7,9 +7,8 @@ import threading
 from pathlib import Path
 
 import fsspec
-import pytest
-
 import hashlane
+import pytest
 from hashlane import PieceState, Torrent
 
 
