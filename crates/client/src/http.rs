@@ -161,7 +161,7 @@ pub(crate) fn serve(
 }
 
 impl Server {
-    /// Serves the page of a service at a socket that listens, in place of [`Http::address`]. `config` has the settings of
+    /// Serves the page of a service at a socket that listens, in place of [`Http::endpoint`]. `config` has the settings of
     /// its client.
     ///
     /// # Errors
