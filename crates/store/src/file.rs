@@ -75,7 +75,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> Result<(
     write().map_err(StoreError::at(path))
 }
 
-/// Writes files as [`write`] does, several at once: a file system writes its journal once for all that wait for it. Returns
+/// Writes files as [`write()`] does, several at once: a file system writes its journal once for all that wait for it. Returns
 /// a result for each file.
 pub(crate) fn write_all(
     files: &[(PathBuf, &[u8])],
