@@ -25,7 +25,6 @@ mod verify;
 
 #[cfg(unix)]
 use std::collections::{BTreeMap, BTreeSet};
-#[cfg(unix)]
 use std::ffi::OsString;
 
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};

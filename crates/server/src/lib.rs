@@ -26,7 +26,9 @@ mod unix_socket;
 use std::convert::Infallible;
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
+#[cfg(unix)]
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -69,6 +71,7 @@ pub struct Server {
 }
 
 /// The address of clients of a Unix socket: they are processes of this machine.
+#[cfg(unix)]
 const UNIX_CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 impl fmt::Debug for Server {

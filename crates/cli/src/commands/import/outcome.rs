@@ -8,6 +8,7 @@ pub(super) enum Outcome {
     /// The torrent is added, or would be added.
     New,
     /// The state folder has the torrent. It is unchanged.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "nothing is imported there"))]
     Present,
 }
 
