@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::response::Response;
@@ -15,6 +16,9 @@ use tokio::sync::Notify;
 
 /// The maximum number of connections, so that descriptors remain for peers and files.
 const MAX_CONNECTIONS: usize = 128;
+
+/// Time between two looks at requests in progress, at the end.
+const ANSWERED_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The open connections.
 #[derive(Debug, Default)]
@@ -77,6 +81,18 @@ impl Connections {
             oldest.close.notify_one();
         }
         false
+    }
+
+    /// Waits until no request is in progress. A client that asked for the end of the program then has its answer.
+    pub(crate) async fn answered(&self) {
+        while self.is_busy() {
+            tokio::time::sleep(ANSWERED_INTERVAL).await;
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        let open = self.open();
+        open.connections.values().any(|state| state.n_requests > 0)
     }
 
     /// Registers a new connection.

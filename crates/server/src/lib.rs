@@ -117,7 +117,11 @@ impl Server {
             let _ = stopped.await;
             // The file of a Unix socket is removed while the process still listens.
             drop(listener);
-            let _ = tokio::time::timeout(END_TIMEOUT, ending).await;
+            let answered = async {
+                ending.await;
+                connections.answered().await;
+            };
+            let _ = tokio::time::timeout(END_TIMEOUT, answered).await;
         };
         // The thread's end drops the runtime, which closes all connections.
         let thread = thread::Builder::new()

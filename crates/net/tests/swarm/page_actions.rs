@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -10,7 +11,7 @@ use super::daemon::folder;
 use super::daemon_api::Api;
 use super::http::{ask, open};
 use super::page::Page;
-use super::peers::{Content, Peer};
+use super::peers::{Content, PATIENCE, Peer};
 use super::servers::WebServer;
 
 /// Waits until a notice has this text.
@@ -99,14 +100,18 @@ fn options_of_the_dialog_in_chromium() {
     browser.click("#adding button[value=add]");
     browser.wait_for("return document.querySelectorAll('#torrents tbody tr').length === 2");
     let headers = [("Authorization", api.bearer.as_str())];
-    let files = ask(api.address, "GET /api/v1/torrents/1/files", &headers, "").json();
-    let priorities: Vec<&Value> = files["files"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|file| &file["priority"])
-        .collect();
-    assert_eq!(priorities, ["skip", "normal", "normal"], "{files}");
+    // The torrent is in the list before its file has been read.
+    let started = Instant::now();
+    loop {
+        let files = ask(api.address, "GET /api/v1/torrents/1/files", &headers, "").json();
+        let listed = files["files"].as_array().unwrap().iter();
+        let priorities: Vec<&Value> = listed.map(|file| &file["priority"]).collect();
+        if priorities == ["skip", "normal", "normal"] {
+            break;
+        }
+        assert!(started.elapsed() < PATIENCE, "{files}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 
     // A tracker is added and removed, without its passkey on the page.
     browser.click("#torrents tr[data-key='1']");
