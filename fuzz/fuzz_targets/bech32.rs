@@ -11,8 +11,16 @@ use libfuzzer_sys::fuzz_target;
 const CHARSET: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
 /// Numbers of wrong and of unknown characters that determine the original.
-const REPAIRABLE: [(usize, usize); 8] =
-    [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (1, 2), (0, 3), (0, 4)];
+const REPAIRABLE: [(usize, usize); 8] = [
+    (0, 0),
+    (1, 0),
+    (2, 0),
+    (0, 1),
+    (1, 1),
+    (1, 2),
+    (0, 3),
+    (0, 4),
+];
 
 #[derive(Debug, Arbitrary)]
 struct Input<'a> {
@@ -49,7 +57,12 @@ fn check(text: &str) -> Vec<String> {
     assert!(found.is_sorted_by_key(|repaired| repaired.edits));
     for repaired in &found {
         assert!(is_witness_address(&repaired.text), "{}", repaired.text);
-        assert!(repaired.changed.iter().all(|position| *position < repaired.text.len()));
+        assert!(
+            repaired
+                .changed
+                .iter()
+                .all(|position| *position < repaired.text.len())
+        );
     }
     let texts: Vec<String> = found.into_iter().map(|repaired| repaired.text).collect();
     let mut distinct = texts.clone();

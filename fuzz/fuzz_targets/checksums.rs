@@ -3,7 +3,9 @@
 
 #![no_main]
 
-use hashlane_sums::{DigestAlgorithm, AnyLines, Entry, GnuLines, Line, LineStyle, Lines, write_line};
+use hashlane_sums::{
+    AnyLines, DigestAlgorithm, Entry, GnuLines, Line, LineStyle, Lines, write_line,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -6,8 +6,8 @@
 use arbitrary::Arbitrary;
 use hashlane_metainfo::merkle::LEAF_LEN;
 use hashlane_metainfo::{
-    Attributes, Edit, FileKind, Magnet, NewContent, NewFile, NewMetadata, PathComponent,
-    PieceHashes, Torrent, TorrentPath, ListEdit, Version,
+    Attributes, Edit, FileKind, ListEdit, Magnet, NewContent, NewFile, NewMetadata, PathComponent,
+    PieceHashes, Torrent, TorrentPath, Version,
 };
 use libfuzzer_sys::fuzz_target;
 

@@ -43,7 +43,10 @@ fuzz_target!(|input: &[u8]| {
 fn write(folder: &Path, choice: u8, rest: &[u8]) -> Program {
     let mut parts = Vec::new();
     let mut rest_of = rest;
-    while let Some(at) = rest_of.windows(SEPARATOR.len()).position(|window| window == SEPARATOR) {
+    while let Some(at) = rest_of
+        .windows(SEPARATOR.len())
+        .position(|window| window == SEPARATOR)
+    {
         parts.push(&rest_of[..at]);
         rest_of = &rest_of[at + SEPARATOR.len()..];
     }
@@ -53,7 +56,8 @@ fn write(folder: &Path, choice: u8, rest: &[u8]) -> Program {
     let id = torrent.map_or(LINK.to_owned(), |torrent| {
         let hashes = torrent.info_hashes();
         let v1 = hashes.v1().map(|hash| hash.to_string());
-        v1.or(hashes.v2().map(|hash| hash.to_string()[..40].to_owned())).unwrap_or_default()
+        v1.or(hashes.v2().map(|hash| hash.to_string()[..40].to_owned()))
+            .unwrap_or_default()
     });
     let put = |name: &str, bytes: &[u8]| {
         let path = folder.join(name);
@@ -96,7 +100,10 @@ fn write(folder: &Path, choice: u8, rest: &[u8]) -> Program {
                 put(&format!("state/{id}.torrent"), part(0));
             }
             let head = format!("d40:{id}{}:", part(1).len());
-            put("state/torrents.fastresume", &[head.as_bytes(), part(1), b"e"].concat());
+            put(
+                "state/torrents.fastresume",
+                &[head.as_bytes(), part(1), b"e"].concat(),
+            );
             put("label.conf", part(2));
             Program::Deluge
         }
@@ -129,7 +136,9 @@ fn check_torrent(torrent: &Imported) {
     let files = match &torrent.source {
         Source::Torrent(torrent) => {
             let files = torrent.files().iter();
-            files.filter(|file| file.kind() != FileKind::Padding).count()
+            files
+                .filter(|file| file.kind() != FileKind::Padding)
+                .count()
         }
         Source::Magnet(_) => 0,
     };

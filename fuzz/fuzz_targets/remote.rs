@@ -139,6 +139,7 @@ struct Served {
 static SERVED: LazyLock<Mutex<Served>> = LazyLock::new(|| {
     let client = Arc::new(client::Client::default());
     let listen = || Listen {
+        listener: None,
         address: SocketAddr::from(([127, 0, 0, 1], 0)),
         login: None,
         hosts: Vec::new(),

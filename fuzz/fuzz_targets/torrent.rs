@@ -12,7 +12,10 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|metainfo: &[u8]| {
     let len_bytes = metainfo.len() as u64;
-    match (Torrent::parse(metainfo), Torrent::from_reader(metainfo, len_bytes)) {
+    match (
+        Torrent::parse(metainfo),
+        Torrent::from_reader(metainfo, len_bytes),
+    ) {
         (Ok(torrent), Ok(read)) => {
             assert_eq!(torrent.bytes(), metainfo);
             assert_eq!(read.bytes(), metainfo);
