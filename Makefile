@@ -73,7 +73,7 @@ LIBMD = $(DESTDIR)$(LIBDIR)/hashlane
 # Names of the drop-in programs. Their folder is not in PATH unless the user adds it.
 LINKS = md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum digest mac
 DEMO = demo/union-addresses.torrent
-FUZZ = torrent magnet create sha base58 bech32 checksums templates capi libmd config remote store import
+FUZZ = $(if $(LIBTORRENT),api) torrent magnet create sha base58 bech32 checksums templates capi libmd config remote store import
 SECONDS = 600
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # Many tests wait for other processes, and use no processor meanwhile.
@@ -584,12 +584,13 @@ bench-kernel: ## Check that the module's object is as fast in user space as a no
 
 # A target uses one processor. Its output is printed when it ends.
 fuzz: ## Run each FUZZ target for SECONDS=600, one on each processor (needs cargo-fuzz and a nightly compiler)
-	cd fuzz && $(CARGO) +$(NIGHTLY) fuzz build
+	cd fuzz && $(CARGO) +$(NIGHTLY) fuzz build $(LIBTORRENT)
+	@test -n '$(LIBTORRENT)' || echo 'NOT RUN: the fuzz target api, because libtorrent is not installed.'
 	@$(MAKE) --no-print-directory --jobs=$(PROCESSORS) --output-sync=target $(FUZZ:%=fuzz-%)
 
 fuzz-%:
 	cd fuzz && mkdir -p corpus/$* seeds/$* && \
-		$(CARGO) +$(NIGHTLY) fuzz run $* corpus/$* seeds/$* -- -max_total_time=$(SECONDS) -max_len=65536 \
+		$(CARGO) +$(NIGHTLY) fuzz run $(LIBTORRENT) $* corpus/$* seeds/$* -- -max_total_time=$(SECONDS) -max_len=65536 \
 			$(patsubst fuzz/%,-dict=%,$(wildcard fuzz/$*.dict))
 
 clean: ## Remove all build output
