@@ -11,7 +11,7 @@ class Queue:
     """Hashes messages of many tasks of an event loop side by side.
 
     Messages that arrive before the loop is idle are hashed by one call, which fills the lanes of the CPU. A long call runs on a
-    thread, so that the loop goes on.
+    thread, so that the loop continues.
 
     Parameters
     ----------

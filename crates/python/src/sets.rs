@@ -187,7 +187,7 @@ impl Function {
         }
     }
 
-    /// Writes the digests of messages of which some are long: in windows, between which signals are handled.
+    /// Writes the digests of messages, some of them long. Signals are handled between windows of the messages.
     fn digest_long(
         &self,
         messages: &[&[u8]],
