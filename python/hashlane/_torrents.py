@@ -70,7 +70,7 @@ class FileReport:
     path: str
     """Path below the content, with slashes."""
     state: str
-    """``"whole"``, ``"partial"``, ``"missing"``, ``"unreadable"``, ``"unchecked"``, ``"link"`` or ``"wrong link"``."""
+    """``"whole"``, ``"incomplete"``, ``"missing"``, ``"unreadable"``, ``"unchecked"``, ``"link"`` or ``"wrong link"``."""
     length: int
     """Length in bytes in the torrent."""
     length_on_disk: int | None

@@ -58,7 +58,7 @@ def test_damage_is_found(content: Path) -> None:
     assert report.pieces[1] == PieceState.BAD
     assert report.pieces[-1] == PieceState.MISSING
     states = {file.path: file.state for file in report.files}
-    assert states == {"a": "partial", "inner/b": "missing", "empty": "whole"}
+    assert states == {"a": "incomplete", "inner/b": "missing", "empty": "whole"}
     assert report.bitfield[0] & 0b1100_0000 == 0b1000_0000
     assert report.to_numpy()[1] == PieceState.BAD
     table = report.to_arrow()
