@@ -1,5 +1,6 @@
 //! The budget of open files in the process, and the choice of files to close.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -40,7 +41,14 @@ pub(crate) struct Budget {
     /// Whether a wait for a descriptor was in vain, and no file was opened since.
     is_starved: AtomicBool,
     /// Held while files are closed, so that two threads never close twice as many as needed.
-    caches: Mutex<Vec<Weak<dyn IdleFiles>>>,
+    caches: Mutex<Caches>,
+}
+
+/// The caches of a budget by the numbers of their registration.
+#[derive(Debug)]
+struct Caches {
+    next_number: u64,
+    by_number: BTreeMap<u64, Weak<dyn IdleFiles>>,
 }
 
 /// An open file that counts towards a budget.
@@ -76,16 +84,24 @@ impl Budget {
             n_open: AtomicUsize::new(0),
             clock: AtomicU64::new(0),
             is_starved: AtomicBool::new(false),
-            caches: Mutex::new(Vec::new()),
+            caches: Mutex::new(Caches {
+                next_number: 0,
+                by_number: BTreeMap::new(),
+            }),
         }
     }
 
-    pub(crate) fn register(&self, cache: Weak<dyn IdleFiles>) {
-        self.caches().push(cache);
+    /// Registers a cache, and returns the number for [`Self::unregister`].
+    pub(crate) fn register(&self, cache: Weak<dyn IdleFiles>) -> u64 {
+        let mut caches = self.caches();
+        let number = caches.next_number;
+        caches.next_number += 1;
+        caches.by_number.insert(number, cache);
+        number
     }
 
-    pub(crate) fn forget_dropped_caches(&self) {
-        self.caches().retain(|cache| cache.strong_count() > 0);
+    pub(crate) fn unregister(&self, number: u64) {
+        self.caches().by_number.remove(&number);
     }
 
     /// Returns the stamp of a use at this moment.
@@ -150,7 +166,11 @@ impl Budget {
     /// eighth of the budget at once, because a search visits every cache.
     fn close_least_recently_used(&self) -> usize {
         let caches = self.caches();
-        let caches: Vec<_> = caches.iter().filter_map(Weak::upgrade).collect();
+        let caches: Vec<_> = caches
+            .by_number
+            .values()
+            .filter_map(Weak::upgrade)
+            .collect();
         let mut last_uses = Vec::new();
         for cache in &caches {
             cache.last_uses(&mut last_uses);
@@ -167,7 +187,7 @@ impl Budget {
         n_closed
     }
 
-    fn caches(&self) -> MutexGuard<'_, Vec<Weak<dyn IdleFiles>>> {
+    fn caches(&self) -> MutexGuard<'_, Caches> {
         self.caches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

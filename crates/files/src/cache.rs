@@ -39,6 +39,8 @@ where
     V: Send + Sync + std::fmt::Debug + 'static,
 {
     budget: &'static Budget,
+    /// The number of the cache in the budget.
+    registration: u64,
     max_files: usize,
     entries: Arc<Entries<K, V>>,
 }
@@ -84,9 +86,9 @@ where
     pub(crate) fn with_budget(budget: &'static Budget) -> Self {
         let entries = Arc::new(Entries(Mutex::new(HashMap::new())));
         let registered = Arc::downgrade(&entries) as Weak<dyn IdleFiles>;
-        budget.register(registered);
         Self {
             budget,
+            registration: budget.register(registered),
             max_files: usize::MAX,
             entries,
         }
@@ -163,8 +165,7 @@ where
 {
     fn drop(&mut self) {
         self.clear();
-        self.entries = Arc::new(Entries(Mutex::default()));
-        self.budget.forget_dropped_caches();
+        self.budget.unregister(self.registration);
     }
 }
 
