@@ -153,7 +153,7 @@ impl RecordFile {
         })
     }
 
-    /// Writes the file, so that either the old or the new record survives a crash.
+    /// Writes the file unless it is the same, so that either the old or the new record survives a crash.
     fn replace(&self, bytes: &[u8]) -> io::Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new("/"));
         DirBuilder::new()
@@ -161,6 +161,10 @@ impl RecordFile {
             .mode(0o700)
             .create(folder)?;
         refuse_written_by_others(&fs::metadata(folder)?, folder)?;
+        // A daemon that starts finds thousands of records that are still right, and each write waits for the disk.
+        if read_file(&self.path, bytes.len() as u64).is_ok_and(|old| old == bytes) {
+            return Ok(());
+        }
         let file = AtomicFile::beside(&self.path, 0o600)?;
         file.as_file().write_all(bytes)?;
         file.put(&self.path, Overwrite::Yes)
@@ -512,6 +516,26 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn only_another_record_is_written() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = record_file(folder.path());
+        let inode = || fs::metadata(&file.path).expect("the record exists").ino();
+        let mut record = record();
+        let put = |record: &Record| file.replace(&file.encode(record)).expect("it is written");
+        put(&record);
+        let first = inode();
+        put(&record);
+        assert_eq!(inode(), first);
+        record.have[0] = !record.have[0];
+        // Another file has the number of the old one otherwise.
+        let _old = File::open(&file.path).expect("the record exists");
+        put(&record);
+        assert_ne!(inode(), first);
+        let read = file.read(&torrent()).expect("it is valid");
+        assert_eq!(read.expect("it is here"), record);
     }
 
     /// A change within the resolution of the file system can leave the time as it is.
