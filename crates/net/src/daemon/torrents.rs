@@ -91,7 +91,7 @@ struct Running {
     turn: Turn,
     /// Whether the torrent was last paused in the client, or resumed.
     is_paused: bool,
-    /// Whether the metadata of a magnet link was received.
+    /// Whether the metadata is in the folder, or was received.
     has_metainfo: bool,
     /// The wait before the next start.
     wait: Option<Wait>,
@@ -113,6 +113,12 @@ impl Running {
         } else if self.idle.is_none_or(|(before, _)| before != sent) {
             self.idle = Some((sent, Instant::now()));
         }
+    }
+
+    /// Returns the time for which the torrent has been served without sending anything.
+    fn idle_time(&self) -> Duration {
+        self.idle
+            .map_or(Duration::ZERO, |(_, since)| since.elapsed())
     }
 
     /// Returns what keeps the torrent from running: the activity that users see instead of the client's, if it waits for a
@@ -413,8 +419,9 @@ impl Torrents {
                 .is_some_and(|wait| wait.until <= Instant::now())
             {
                 due.push(*name);
-            } else if self.store.get(*name).is_some_and(|it| !it.choices.paused)
-                && self.has_reached_goal(*name, self.find(*name, &all))
+            } else if let Some(entry) = self.store.get(*name)
+                && !entry.choices.paused
+                && self.has_reached_goal(entry, running, &all)
             {
                 reached.push(*name);
             }
@@ -729,6 +736,7 @@ impl Torrents {
             labels: entry.choices.labels.iter().cloned().collect(),
             limits: limits(entry),
         };
+        let is_link = matches!(entry.metainfo, Metainfo::Magnet(_));
         let Some(client) = &self.client else {
             return;
         };
@@ -736,6 +744,7 @@ impl Torrents {
             Ok(handle) => {
                 self.names.insert(handle.number(), name);
                 let running = self.running_of(name);
+                running.has_metainfo |= !is_link;
                 running.handle = Some(handle);
                 running.wait = None;
                 running.turn = Turn::new(is_waiting, Instant::now());
@@ -843,24 +852,22 @@ impl Torrents {
     }
 
     /// Returns `true` if a complete torrent has been served for as long, or as much, as a person chose.
-    fn has_reached_goal(&self, name: Name, snapshot: Option<&TorrentSnapshot>) -> bool {
-        let (Some(entry), Some(snapshot)) = (self.store.get(name), snapshot) else {
-            return false;
-        };
-        if !snapshot.is_complete {
+    fn has_reached_goal(&self, entry: &Entry, running: &Running, all: &Snapshot) -> bool {
+        let goal = self.goal_of(entry);
+        let (ratio, time, idle) = (goal.ratio.limit(), goal.time.limit(), goal.idle.limit());
+        // Thousands of torrents without a goal must not cost a search each.
+        if ratio.is_none() && time.is_none() && idle.is_none() {
             return false;
         }
-        let (goal, totals) = (self.goal_of(entry), self.totals(name, Some(snapshot)));
-        let (ratio, time, idle) = (goal.ratio.limit(), goal.time.limit(), goal.idle.limit());
+        let handle = running.handle.as_ref();
+        let found = handle.and_then(|handle| all.find(TorrentKey::Number(handle.number())));
+        let Some(snapshot) = found.filter(|found| found.is_complete) else {
+            return false;
+        };
+        let totals = running.counted(snapshot);
         ratio.is_some_and(|ratio| sent_ratio(totals.sent, snapshot.total_bytes) >= ratio)
             || time.is_some_and(|time| totals.seeding_seconds >= time.as_secs())
-            || idle.is_some_and(|idle| self.idle_time(name) >= idle)
-    }
-
-    /// Returns the time for which a torrent has been served without sending anything.
-    fn idle_time(&self, name: Name) -> Duration {
-        let idle = self.running.get(&name).and_then(|running| running.idle);
-        idle.map_or(Duration::ZERO, |(_, since)| since.elapsed())
+            || idle.is_some_and(|idle| running.idle_time() >= idle)
     }
 
     /// Pauses a torrent that has reached its goal. It stays paused after a restart.

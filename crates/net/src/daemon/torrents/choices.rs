@@ -79,7 +79,10 @@ impl Torrents {
         let all = self.all();
         let mut changed = Vec::new();
         for name in names {
-            let has_reached_goal = !paused && self.has_reached_goal(*name, self.find(*name, &all));
+            let found = self.store.get(*name).zip(self.running.get(name));
+            let has_reached_goal = !paused
+                && found
+                    .is_some_and(|(entry, running)| self.has_reached_goal(entry, running, &all));
             changed.extend(self.changed(*name, |choices| {
                 (choices.paused, choices.forced) = (paused, forced);
                 if has_reached_goal {
