@@ -516,8 +516,8 @@ bench-sha: $(BENCH_SHA_PROGRAM) ## Compare the engine with other libraries; writ
 bench-recover: $(BENCH_SHA_PROGRAM) ## Measure the recovery of Base58Check strings; writes bench/RECOVER.md
 	python3 bench/recover.py --program $<
 
-bench-swarm: build ## Measure get and seed on loopback; writes bench/SWARM.md (needs libtorrent and its Python binding)
-	python3 bench/swarm.py --hashlane $(HASHLANE)
+bench-swarm: build ## Measure get and seed on loopback, [BEFORE=an older program]; writes bench/SWARM.md (needs libtorrent and its Python binding)
+	python3 bench/swarm.py --hashlane $(HASHLANE) $(if $(BEFORE),--before $(BEFORE))
 
 bench-daemon: build ## Measure a daemon with 5,000 torrents: [N=5000] (needs libtorrent)
 	python3 bench/daemon.py --hashlane $(HASHLANE) --torrents $(or $(N),5000)
