@@ -14,7 +14,7 @@
 //! | `dictionary` | bencoded dictionaries by key |
 //! | `place` | the place of the content, from the paths of its files |
 //! | `source` | .torrent files with the trackers in use, and magnet links |
-//! | `libtorrent` | resume data of libtorrent, which qBittorrent and Deluge keep |
+//! | `libtorrent` | resume data of libtorrent, which qBittorrent and Deluge keep: `numbers` of files in its lists, and piece `layers` |
 //! | `qbittorrent`, `transmission`, `rtorrent`, `deluge` | the sessions of the programs |
 //! | `session` | a session of any of them |
 //!

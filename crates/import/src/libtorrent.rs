@@ -1,15 +1,19 @@
 //! Resume data of libtorrent, which qBittorrent and Deluge keep.
 
+mod layers;
+mod numbers;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use hashlane_metainfo::{FileKind, Torrent};
+use hashlane_metainfo::Torrent;
 
 use crate::dictionary::Dictionary;
 use crate::path::slashes;
 use crate::place::{self, Place};
 use crate::source::{self, Sources};
 use crate::{Imported, Note, PathMap, Priority, Reason, RelativePath, Source};
+use numbers::numbers;
 
 /// A torrent as libtorrent describes it.
 pub(crate) struct Resume<'a> {
@@ -41,6 +45,7 @@ impl Resume<'_> {
             let torrent = Torrent::parse(bytes.as_slice())?;
             source::check_identity(torrent.info_hashes(), self.id)?;
             let torrent = Sources::read(keys, &mut notes).apply(&torrent)?;
+            let torrent = layers::restored(&torrent, keys, &mut notes)?;
             let place = self.place(&torrent, &mut notes)?;
             let content = place::mapped(&place.content, map)?;
             let priorities = priorities(keys, &torrent, priority_of, &mut notes);
@@ -138,27 +143,6 @@ impl Resume<'_> {
             .and_then(|rest| rest.strip_prefix(b"/"));
         rest.unwrap_or(path)
     }
-}
-
-/// Returns the position of each file except padding in libtorrent's list of files.
-///
-/// The list includes padding. libtorrent also pads the files of version 2, of which the .torrent file says nothing.
-fn numbers(torrent: &Torrent) -> impl Iterator<Item = usize> {
-    let is_padded = torrent.version().has_v2();
-    let piece_length = u64::from(torrent.lengths().piece_length().get());
-    let mut next = 0;
-    torrent.files().iter().filter_map(move |file| {
-        let is_padding = file.kind() == FileKind::Padding;
-        if is_padded && is_padding {
-            return None;
-        }
-        let number = next;
-        next += 1;
-        if is_padded && !file.length().is_multiple_of(piece_length) {
-            next += 1;
-        }
-        (!is_padding).then_some(number)
-    })
 }
 
 /// Returns the priority of each file. Files without an entry have the usual one.

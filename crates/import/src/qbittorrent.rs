@@ -4,14 +4,13 @@
 mod database;
 mod settings;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::dictionary::Dictionary;
 use crate::file::{self, MAX_SETTINGS_BYTES, MAX_TORRENT_BYTES, session_error};
 use crate::libtorrent::Resume;
 use crate::path::{folder_of, is_of_windows};
-use crate::torrents::{Options, Torrents};
+use crate::torrents::{Options, Torrents, in_order};
 use crate::{Failure, Goal, Imported, Note, Priority, Reason, SessionError};
 
 use settings::Settings;
@@ -56,15 +55,13 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
 
 /// Returns torrents in the order of the queue, which the file `queue` has: an info-hash on each line. Those that are complete
 /// are not in the queue, and come last.
-fn in_queue(backup: &Path, mut stems: Vec<String>) -> Result<Vec<String>, SessionError> {
+fn in_queue(backup: &Path, stems: Vec<String>) -> Result<Vec<String>, SessionError> {
     let path = backup.join("queue");
     let queue = file::read_if_present(&path, MAX_SETTINGS_BYTES)
         .map_err(|reason| session_error(&path, reason))?
         .unwrap_or_default();
     let lines = queue.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    let places: HashMap<&[u8], usize> = lines.zip(0..).collect();
-    stems.sort_by_key(|stem| places.get(stem.as_bytes()).copied().unwrap_or(usize::MAX));
-    Ok(stems)
+    Ok(in_order(stems, lines))
 }
 
 fn of_folder(backup: PathBuf, stems: Vec<String>, settings: Settings) -> Torrents {

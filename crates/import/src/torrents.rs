@@ -1,5 +1,6 @@
 //! An iterator over the torrents of a session.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -16,9 +17,18 @@ pub struct Options {
     pub settings: Option<PathBuf>,
 }
 
-/// The torrents of a session: those in qBittorrent's queue in its order, all others in the order of their info-hashes or of
-/// the database. A torrent that cannot be read is an
-/// error of its own.
+/// Returns names in the order of a queue. Those that are not in it come last, and stay in their order.
+pub(crate) fn in_order<'q>(
+    mut names: Vec<String>,
+    queue: impl Iterator<Item = &'q [u8]>,
+) -> Vec<String> {
+    let places: HashMap<&[u8], usize> = queue.zip(0..).collect();
+    names.sort_by_key(|name| places.get(name.as_bytes()).copied().unwrap_or(usize::MAX));
+    names
+}
+
+/// The torrents of a session: those in the queue of the program in its order, all others in the order of their info-hashes or
+/// of the database. A torrent that cannot be read is an error of its own.
 #[derive(Default)]
 pub struct Torrents {
     torrents: Option<Box<dyn ExactSizeIterator<Item = Result<Imported, Failure>> + Send>>,

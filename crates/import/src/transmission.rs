@@ -1,4 +1,5 @@
-//! Sessions of Transmission: `torrents/` and `resume/`, with a file of each torrent in both, and `settings.json`.
+//! Sessions of Transmission: `torrents/` and `resume/`, with a file of each torrent in both, and `settings.json`. Version 4.1 keeps
+//! the order of the queue in `queue.json`: a list of the names in `torrents/`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use crate::dictionary::{Dictionary, text_of};
 use crate::file::{self, MAX_TORRENT_BYTES, session_error};
 use crate::path::folder_of;
 use crate::place::{self, Place};
-use crate::torrents::{Options, Torrents};
+use crate::torrents::{Options, Torrents, in_order};
 use crate::{
     Failure, Goal, Imported, Note, PathMap, Priority, Reason, RelativePath, SessionError, Source,
     source,
@@ -55,6 +56,10 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
         files.extend(stems.into_iter().map(|stem| stem + suffix));
     }
     files.sort_unstable();
+    let queue = file::read_json(&folder.join("queue.json"))?.unwrap_or_default();
+    let queue = queue.as_array().into_iter().flatten();
+    let queue = queue.filter_map(serde_json::Value::as_str);
+    let files = in_order(files, queue.map(str::as_bytes));
     let session = Session {
         torrents,
         resume: folder.join("resume"),

@@ -4,9 +4,10 @@ mod rewrite;
 mod sources;
 mod urls;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::bencode::Value;
+use crate::merkle::Node;
 use crate::metadata::first_values;
 use crate::{ComponentError, Error, PathComponent, Torrent, masked_url};
 
@@ -35,6 +36,8 @@ pub struct Edit {
     pub created_by: Option<Option<String>>,
     /// Creation time in seconds since 1970-01-01 UTC.
     pub creation_date: Option<Option<i64>>,
+    /// Piece layers (BEP 52) by the pieces root of their files, in the place of all others. The info-hash does not cover them.
+    pub piece_layers: Option<BTreeMap<Node, Vec<Node>>>,
     /// Name of the content, which is part of the info dictionary.
     pub name: Option<String>,
     /// Source tag, which is part of the info dictionary.
@@ -80,7 +83,7 @@ impl Edit {
     /// tag or the private flag changes.
     ///
     /// # Errors
-    /// Returns an [`EditError`] if a new URL or name is invalid.
+    /// Returns an [`EditError`] if a new URL or name is invalid, or a piece layer does not lead to its root.
     pub fn apply(&self, torrent: &Torrent) -> Result<Torrent, EditError> {
         if let Some(name) = &self.name
             && let Err(reason) = PathComponent::try_from(name.as_bytes())
@@ -164,6 +167,17 @@ impl Edit {
         if let Some(date) = self.creation_date {
             let date = date.map(|date| encoded(|writer| writer.integer(date)));
             changes.push(("creation date", date));
+        }
+        if let Some(layers) = &self.piece_layers {
+            let dictionary = encoded(|writer| {
+                writer.begin_dictionary();
+                for (root, layer) in layers {
+                    writer.key(root).bytes(layer.as_flattened());
+                }
+                writer.end();
+            });
+            let is_some = !layers.is_empty();
+            changes.push(("piece layers", is_some.then_some(dictionary)));
         }
         changes
     }

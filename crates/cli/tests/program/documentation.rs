@@ -260,7 +260,7 @@ fn import() {
                 "hashlane import qbittorrent backup/qBittorrent --map /downloads=/srv/torrents --map D:/films=/srv/films --dry-run",
                 0,
                 "",
-                "8 torrents: 8 to import with 293 KiB of content and 2 notes, 0 already present, 0 failed",
+                "9 torrents: 9 to import with 566 KiB of content and 2 notes, 0 already present, 0 failed",
             ),
         ],
     });

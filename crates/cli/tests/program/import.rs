@@ -56,11 +56,11 @@ new            link  linked  /films/linked
 #[test]
 fn every_program_has_its_session() {
     for (program, folder, last) in [
-        ("qbittorrent", "qbittorrent", "8 torrents: 8 to import"),
+        ("qbittorrent", "qbittorrent", "9 torrents: 9 to import"),
         (
             "qbittorrent",
             "qbittorrent-sqlite",
-            "8 torrents: 8 to import",
+            "9 torrents: 9 to import",
         ),
         ("transmission", "transmission", "7 torrents: 7 to import"),
         ("rtorrent", "rtorrent", "7 torrents: 7 to import"),
@@ -161,13 +161,13 @@ mod state {
             "{}",
             ended.stdout
         );
-        let last = "8 torrents: 8 imported with 293 KiB of content and 2 notes, 0 already present, 0 failed";
+        let last = "9 torrents: 9 imported with 566 KiB of content and 2 notes, 0 already present, 0 failed";
         assert_eq!(ended.stdout.lines().last(), Some(last));
 
         let store = Store::open(&state).unwrap();
         assert!(store.problems().is_empty());
         let entries = entries(&store);
-        assert_eq!(entries.len(), 8);
+        assert_eq!(entries.len(), 9);
         let one = &entries["681d56bb517eee10e4bffe9bfdc0335320d615b7"];
         let choices = &one.choices;
         assert_eq!(choices.place, Place::Folder("/srv/torrents".into()));
@@ -241,7 +241,7 @@ mod state {
         );
         assert!(ended.stdout.ends_with("7 torrents: 1 imported with 48.8 KiB of content and 0 notes, 6 already present, 0 failed\n"), "{}", ended.stdout);
         let after = entries(&Store::open(folder.path()).unwrap());
-        assert_eq!(after.len(), 9);
+        assert_eq!(after.len(), 10);
         for (name, entry) in before {
             assert_eq!(after[&name].choices, entry.choices, "{name}");
         }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use hashlane_import::{Goal, Note, Priority, Program, Source};
-use hashlane_metainfo::Version;
+use hashlane_import::{Goal, Imported, Note, Priority, Program, Source};
+use hashlane_metainfo::{FileKind, Version};
 
 use crate::fixture::{
     Item, TRACKER, copy, failures, keys, made, read_mapped, renamed, session, torrents, trackers,
@@ -12,11 +12,15 @@ use crate::fixture::{
 
 const PROGRAM: Program = Program::QBittorrent;
 
+/// The resume data of the torrent whose pieces have several blocks.
+const RESUME_OF_LAYERED: &str =
+    "data/BT_backup/1f0037537a06621ffe75e3e9a938473d1e05f62d.fastresume";
+
 #[test]
 fn fastresume_files_and_the_database_have_every_field() {
     for folder in ["qbittorrent", "qbittorrent-sqlite"] {
         let torrents = torrents(PROGRAM, &session(folder));
-        assert_eq!(torrents.len(), 8, "{folder}");
+        assert_eq!(torrents.len(), 9, "{folder}");
         for torrent in torrents.values() {
             // The .torrent files of qBittorrent have no trackers.
             assert_eq!(trackers(torrent), [TRACKER], "{folder}");
@@ -98,6 +102,73 @@ fn fastresume_files_and_the_database_have_every_field() {
     assert_eq!(torrents["fetched.bin"].statistics.received_bytes, 34_000);
 }
 
+/// Returns the number of pieces in the layer of each file.
+fn layers(torrent: &Imported) -> Vec<Option<usize>> {
+    let Source::Torrent(torrent) = &torrent.source else {
+        panic!("{torrent:?}")
+    };
+    let files = torrent.files().iter();
+    let files = files.filter(|file| file.kind() != FileKind::Padding);
+    files
+        .map(|file| file.piece_layer().map(<[_]>::len))
+        .collect()
+}
+
+/// The .torrent files of qBittorrent have no piece layers. Its resume data has the hashes of blocks, or of pieces of one block.
+/// Each layer leads to the root in the info dictionary, or the torrent would be refused.
+#[test]
+fn piece_layers_come_from_the_resume_data() {
+    for folder in ["qbittorrent", "qbittorrent-sqlite"] {
+        let torrents = torrents(PROGRAM, &session(folder));
+        // The last piece of the first file has two of four blocks, and that of the second one.
+        assert_eq!(
+            layers(&torrents["layered"]),
+            [Some(3), Some(2), None],
+            "{folder}"
+        );
+        assert_eq!(
+            layers(&torrents["second"]),
+            [Some(2), Some(2), None],
+            "{folder}"
+        );
+        assert_eq!(layers(&torrents["both"]), [Some(2), Some(2)], "{folder}");
+    }
+}
+
+/// Hashes that do not lead to the root, and trees of another form, leave the torrent without the layer.
+#[test]
+fn wrong_trees_are_not_used() {
+    let copied = tempfile::tempdir().unwrap();
+    copy(&session("qbittorrent"), copied.path());
+    let file = copied.path().join(RESUME_OF_LAYERED);
+    let resume = fs::read(&file).unwrap();
+    let first = resume
+        .windows(9)
+        .position(|text| text == b"6:hashes3")
+        .unwrap();
+    let is_digit = |byte: &u8| *byte == b':';
+    let mut changed = resume.clone();
+    changed[first + 8 + resume[first + 8..].iter().position(is_digit).unwrap() + 1] ^= 1;
+    fs::write(&file, changed).unwrap();
+    let torrent = &torrents(PROGRAM, copied.path())["layered"];
+    assert_eq!(layers(torrent), [None, Some(2), None]);
+    let note = "piece layer of file 0, which does not match its root";
+    assert_eq!(torrent.notes, [Note::NotCarried(note.into())]);
+    let text = |bytes: &[u8]| bytes.iter().copied().map(char::from).collect::<String>();
+    for (from, to) in [
+        ("4:mask31:0", "4:mask31:1"),
+        ("4:mask31:", "4:mass31:"),
+        ("5:treesl", "5:treexl"),
+    ] {
+        let changed = text(&resume).replacen(from, to, 1);
+        assert_ne!(changed, text(&resume), "{from}");
+        let bytes: Vec<u8> = changed.chars().map(|byte| byte as u8).collect();
+        fs::write(&file, bytes).unwrap();
+        let torrent = &torrents(PROGRAM, copied.path())["layered"];
+        assert_eq!(layers(torrent)[0], None, "{from}");
+    }
+}
+
 #[test]
 fn any_folder_of_the_profile_is_accepted() {
     let profile = tempfile::tempdir().unwrap();
@@ -110,7 +181,7 @@ fn any_folder_of_the_profile_is_accepted() {
         "qBittorrent/data/BT_backup",
     ] {
         let torrents = torrents(PROGRAM, &profile.path().join(folder));
-        assert_eq!(torrents.len(), 8, "{folder}");
+        assert_eq!(torrents.len(), 9, "{folder}");
     }
     let error = hashlane_import::read(
         PROGRAM,

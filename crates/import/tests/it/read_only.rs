@@ -33,8 +33,8 @@ fn tree(folder: &Path) -> Tree {
 #[test]
 fn no_session_is_changed() {
     for (program, name, count) in [
-        (Program::QBittorrent, "qbittorrent", 8),
-        (Program::QBittorrent, "qbittorrent-sqlite", 8),
+        (Program::QBittorrent, "qbittorrent", 9),
+        (Program::QBittorrent, "qbittorrent-sqlite", 9),
         (Program::Transmission, "transmission", 7),
         (Program::RTorrent, "rtorrent", 7),
         (Program::Deluge, "deluge", 8),
@@ -95,6 +95,6 @@ fn a_closed_database_with_a_write_ahead_log_gets_no_files_beside_it() {
     let before = tree(copied.path());
     assert_eq!(before.len(), 6);
     let found = torrents(Program::QBittorrent, copied.path());
-    assert_eq!(found.len(), 8);
+    assert_eq!(found.len(), 9);
     assert!(tree(copied.path()) == before);
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use hashlane_import::{Goal, Note, Priority, Program, Source};
 
 use crate::fixture::{
-    Item, TRACKER, keys, made, read_mapped, renamed, session, torrents, trackers,
+    Item, TRACKER, copy, keys, made, name, read_mapped, renamed, session, torrents, trackers,
 };
 
 const PROGRAM: Program = Program::Transmission;
@@ -196,4 +196,32 @@ fn a_torrent_without_state_is_in_the_default_folder() {
     let torrent = &torrents(PROGRAM, session.path())["name"];
     assert_eq!(torrent.content, Path::new("/default/name"));
     assert!(torrent.notes.contains(&Note::DefaultFolder));
+}
+
+/// Version 4.1 keeps the order of the queue. Torrents that are not in it come last.
+#[test]
+fn torrents_are_in_the_order_of_the_queue() {
+    let copied = tempfile::tempdir().unwrap();
+    copy(&session("transmission"), copied.path());
+    let names = || -> Vec<String> {
+        let torrents = read_mapped(PROGRAM, copied.path(), &[]).into_iter();
+        torrents.map(|torrent| name(&torrent.unwrap())).collect()
+    };
+    let without = names();
+    let mut files: Vec<String> = fs::read_dir(copied.path().join("torrents"))
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort_unstable();
+    let queue = serde_json::json!([files[4], 7, "unknown.torrent", files[1]]);
+    fs::write(copied.path().join("queue.json"), queue.to_string()).unwrap();
+    let mut expected = vec![without[4].clone(), without[1].clone()];
+    expected.extend(
+        without
+            .iter()
+            .filter(|name| !expected.contains(name))
+            .cloned()
+            .collect::<Vec<_>>(),
+    );
+    assert_eq!(names(), expected);
 }

@@ -124,6 +124,7 @@ impl Changes {
             name: self.name.clone(),
             source: self.source.as_ref().map(text),
             is_private: self.private,
+            ..Edit::default()
         };
         if edit == Edit::default() {
             bail!("nothing to change; `hashlane edit --help` lists the options");

@@ -69,7 +69,7 @@ fn imported_torrents_errors_and_totals() {
     let ended = end(command.arg(session("qbittorrent")));
     assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
     let lines: Vec<Line> = lines(&ended.stdout);
-    assert_eq!(lines.len(), 9);
+    assert_eq!(lines.len(), 10);
     let album = &ended.stdout.lines().nth(1).unwrap();
     for part in [
         r#""outcome":"new""#,
@@ -87,11 +87,11 @@ fn imported_torrents_errors_and_totals() {
     );
     assert!(
         matches!(
-            lines[8],
+            lines[9],
             Line::Summary {
                 dry_run: true,
-                new: 8,
-                content_bytes: 299_636,
+                new: 9,
+                content_bytes: 579_636,
                 ..
             }
         ),
