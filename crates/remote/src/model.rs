@@ -20,7 +20,7 @@ use hashlane_metainfo::{ContentLayout, InfoHashes};
 
 /// A client that programs control. Its methods may block: the protocols call them on threads for that.
 pub trait Control: Send + Sync + 'static {
-    /// Returns all torrents, by their numbers.
+    /// Returns all torrents, by their numbers: the list of the call before, if nothing changed.
     fn torrents(&self) -> Arc<[Torrent]>;
 
     /// Returns the files of a torrent, without padding; none while its metadata is unknown.

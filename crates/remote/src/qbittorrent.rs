@@ -337,7 +337,7 @@ async fn blocking(
 fn response(answer: Answer) -> Response {
     match answer {
         Answer::Text(text) => text.into_response(),
-        Answer::Json(value) => axum::Json(value).into_response(),
+        Answer::Json(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
         Answer::Torrent(bytes) => {
             let kind = (CONTENT_TYPE, "application/x-bittorrent");
             // The name is for browsers, and a program knows the torrent's.

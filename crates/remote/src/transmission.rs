@@ -22,12 +22,13 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use data_encoding::HEXLOWER;
 use hashlane_server::{Server, Verdict};
+use serde::Serialize;
 use serde_json::{Value, json};
 use subtle::ConstantTimeEq as _;
 
 use crate::listen::{Listen, ListenError, basic_credentials, discard, start};
 use crate::model::Control;
-use call::Removals;
+use call::{Removals, Reply};
 
 /// The path of all requests.
 const PATH: &str = "/transmission/rpc";
@@ -144,13 +145,21 @@ impl Service {
         }
         let answer = match serde_json::from_slice::<Value>(body) {
             Ok(request) => self.answer_json(&request),
-            Err(error) => json!({ "result": format!("invalid JSON: {error}"), "arguments": {} }),
+            Err(error) => Answer::refusal(format!("invalid JSON: {error}"), None).json(),
         };
-        let json = [(CONTENT_TYPE, "application/json; charset=UTF-8")];
-        (session_id, json, answer.to_string()).into_response()
+        match answer {
+            Ok(answer) => {
+                let json = [(CONTENT_TYPE, "application/json; charset=UTF-8")];
+                (session_id, json, answer).into_response()
+            }
+            Err(error) => {
+                tracing::error!(%error, "a request was not answered");
+                StatusCode::INTERNAL_SERVER_ERROR.into_response()
+            }
+        }
     }
 
-    fn answer_json(&self, request: &Value) -> Value {
+    fn answer_json(&self, request: &Value) -> serde_json::Result<Vec<u8>> {
         let none = Value::Null;
         let arguments = request.get("arguments").unwrap_or(&none);
         let method = request.get("method").and_then(Value::as_str);
@@ -167,15 +176,39 @@ impl Service {
             method.unwrap_or(""),
             arguments,
         );
-        let (result, arguments) = match result {
-            Ok(arguments) => ("success".to_owned(), arguments),
-            Err(refusal) => (refusal.to_string(), json!({})),
+        let tag = request.get("tag");
+        let answer = match result {
+            Ok(arguments) => Answer {
+                result: "success".to_owned(),
+                arguments,
+                tag,
+            },
+            Err(refusal) => Answer::refusal(refusal.to_string(), tag),
         };
-        let mut answer = json!({ "result": result, "arguments": arguments });
-        // A program finds its answer by the tag, whatever its type.
-        if let Some(tag) = request.get("tag") {
-            answer["tag"] = tag.clone();
+        answer.json()
+    }
+}
+
+/// The answer to a request.
+#[derive(Serialize)]
+struct Answer<'a> {
+    result: String,
+    arguments: Reply<'a>,
+    /// That of the request. A program finds its answer by the tag, whatever its type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tag: Option<&'a Value>,
+}
+
+impl<'a> Answer<'a> {
+    fn refusal(reason: String, tag: Option<&'a Value>) -> Self {
+        Self {
+            result: reason,
+            arguments: Reply::Value(json!({})),
+            tag,
         }
-        answer
+    }
+
+    fn json(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(self)
     }
 }

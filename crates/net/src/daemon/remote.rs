@@ -196,19 +196,14 @@ impl Control for Remote {
         let entries = torrents.store.entries();
         let names: Vec<Name> = entries.iter().map(|entry| entry.name()).collect();
         seen.keep(&names);
-        let now = now();
         // One snapshot of all torrents, which they share with the client.
         let snapshot = torrents.all();
         let all = entries.iter().zip(0..).map(|(entry, position)| {
-            let name = entry.name();
-            let id = seen.number(name);
-            let mut torrent = view::torrent(id, position, entry, &torrents, &snapshot);
-            seen.date(name, &mut torrent, now);
-            torrent
+            let id = seen.number(entry.name());
+            view::torrent(id, position, entry, &torrents, &snapshot)
         });
-        let mut all: Vec<Torrent> = all.collect();
-        all.sort_by_key(|torrent| torrent.id);
-        all.into()
+        let all = all.collect();
+        seen.date(all, now())
     }
 
     fn files(&self, id: u32) -> Vec<File> {

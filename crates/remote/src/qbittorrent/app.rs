@@ -29,7 +29,7 @@ pub(super) fn webapi_version(_: &Call<'_>) -> Result<Answer, Failure> {
 
 /// Returns the versions of libraries. The client does not have those of qBittorrent, so their names are empty.
 pub(super) fn build_info(_: &Call<'_>) -> Result<Answer, Failure> {
-    Ok(Answer::Json(json!({
+    Answer::json(&json!({
         "bitness": usize::BITS,
         "boost": "",
         "libtorrent": "",
@@ -37,7 +37,7 @@ pub(super) fn build_info(_: &Call<'_>) -> Result<Answer, Failure> {
         "platform": std::env::consts::OS,
         "qt": "",
         "zlib": "",
-    })))
+    }))
 }
 
 pub(super) fn default_save_path(call: &Call<'_>) -> Result<Answer, Failure> {
@@ -50,7 +50,7 @@ pub(super) fn shutdown(_: &Call<'_>) -> Result<Answer, Failure> {
 }
 
 pub(super) fn preferences(call: &Call<'_>) -> Result<Answer, Failure> {
-    Ok(Answer::Json(Value::Object(all(&call.control.session()))))
+    Answer::json(&all(&call.control.session()))
 }
 
 #[expect(clippy::too_many_lines, reason = "a table")]

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use serde_json::Value;
+use axum::http::StatusCode;
+use serde::Serialize;
 
 use super::changes::Changes;
-use super::request::Form;
+use super::request::{Failure, Form};
 use crate::model::{Control, Torrent};
 
 /// A request of a program that may use the client.
@@ -20,9 +21,19 @@ pub(super) struct Call<'a> {
 /// The answer to a request.
 pub(super) enum Answer {
     Text(String),
-    Json(Value),
+    /// A JSON text.
+    Json(Vec<u8>),
     /// A .torrent file.
     Torrent(Vec<u8>),
+}
+
+impl Answer {
+    /// Returns a value as JSON. The rows of a list are written one after the other, so that only one is in memory as values.
+    pub(super) fn json(value: &impl Serialize) -> Result<Self, Failure> {
+        let text = serde_json::to_vec(value)
+            .map_err(|error| Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+        Ok(Self::Json(text))
+    }
 }
 
 /// The answer of a method that returns nothing.

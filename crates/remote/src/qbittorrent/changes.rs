@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::client::{category, queues, state};
@@ -102,6 +103,30 @@ impl Values {
     }
 }
 
+/// The answer to a request: what changed, or everything.
+#[derive(Serialize)]
+pub(super) struct Answered<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    torrents: Option<BTreeMap<String, Newer<'a>>>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
+}
+
+/// The fields of a torrent that are newer than an answer.
+struct Newer<'a> {
+    view: View<'a>,
+    since: &'a [u32; FIELDS.len()],
+    rid: u32,
+}
+
+impl Serialize for Newer<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = FIELDS.iter().zip(self.since);
+        let newer = fields.filter(|(_, since)| **since > self.rid);
+        serializer.collect_map(newer.map(|((name, value), _)| (name, value(&self.view))))
+    }
+}
+
 impl Changes {
     /// Returns an empty state. Its first number is random: an answer of an earlier process is not taken for one of this.
     pub(super) fn new() -> Result<Self, getrandom::Error> {
@@ -121,11 +146,11 @@ impl Changes {
     }
 
     /// Compares the client with the last answer. The number increases if anything changed.
-    pub(super) fn update(&mut self, control: &dyn Control) {
+    pub(super) fn update(&mut self, control: &dyn Control, torrents: &Arc<[Torrent]>) {
         let session = control.session();
         let now = self.now.wrapping_add(1);
         let (mut has_changed, mut forgotten) =
-            self.update_torrents(control.torrents(), Goals::of(&session), now);
+            self.update_torrents(torrents, Goals::of(&session), now);
         let groups = control.groups();
         let categories = groups.categories.iter();
         let categories = categories.map(|known| (known.name.clone(), category(known)));
@@ -156,7 +181,6 @@ impl Changes {
                 json!(wasted.fold(0, u64::saturating_add)),
             ),
             ("use_alt_speed_limits", json!(session.is_alternative)),
-            ("use_alt_speed_limits", json!(false)),
         ];
         state.extend(more.map(|(name, value)| (name.to_owned(), value)));
         for (values, new) in [
@@ -178,11 +202,11 @@ impl Changes {
     /// is forgotten.
     fn update_torrents(
         &mut self,
-        torrents: Arc<[Torrent]>,
+        torrents: &Arc<[Torrent]>,
         goals: Goals,
         now: u32,
     ) -> (bool, Option<u32>) {
-        if Arc::ptr_eq(&self.torrents, &torrents) && self.goals == goals {
+        if Arc::ptr_eq(&self.torrents, torrents) && self.goals == goals {
             return (false, None);
         }
         let mut old: HashMap<u32, usize> = (0..self.torrents.len())
@@ -215,15 +239,16 @@ impl Changes {
             has_changed = true;
         }
         self.since = since;
-        self.torrents = torrents;
+        self.torrents = Arc::clone(torrents);
         self.goals = goals;
         (has_changed, forgotten)
     }
 
     /// Returns what changed since an answer, or everything.
-    pub(super) fn after(&self, rid: u32) -> Value {
+    pub(super) fn after(&self, rid: u32) -> Answered<'_> {
         let is_full = rid < self.horizon || rid > self.now;
         let rid = if is_full { 0 } else { rid };
+        let torrents = self.torrents_after(rid);
         let mut answer = Map::new();
         answer.insert("rid".into(), json!(self.now));
         if is_full {
@@ -234,8 +259,6 @@ impl Changes {
                 answer.insert(name.into(), values);
             }
         };
-        let torrents = self.torrents_after(rid);
-        add("torrents", json!(torrents), torrents.is_empty());
         let categories = self.categories.after(rid);
         add("categories", json!(categories), categories.is_empty());
         let labels = self.labels.after(rid);
@@ -251,7 +274,10 @@ impl Changes {
             let gone = self.labels.removed_after(rid);
             add("tags_removed", json!(gone), gone.is_empty());
         }
-        Value::Object(answer)
+        Answered {
+            torrents: (is_full || !torrents.is_empty()).then_some(torrents),
+            others: answer,
+        }
     }
 
     fn torrents_removed_after(&self, rid: u32) -> BTreeSet<&str> {
@@ -264,15 +290,12 @@ impl Changes {
         removed
     }
 
-    fn torrents_after(&self, rid: u32) -> Map<String, Value> {
+    fn torrents_after(&self, rid: u32) -> BTreeMap<String, Newer<'_>> {
         let rows = self.torrents.iter().zip(&self.since);
-        let rows = rows.filter_map(|(torrent, since)| {
+        let newer = rows.filter(|(_, since)| since.iter().any(|since| *since > rid));
+        let rows = newer.map(|(torrent, since)| {
             let view = View(torrent, &self.goals);
-            let newer = FIELDS.iter().zip(since).filter(|(_, since)| **since > rid);
-            let row: Map<String, Value> = newer
-                .map(|((name, value), _)| ((*name).to_owned(), value(&view)))
-                .collect();
-            (!row.is_empty()).then(|| (torrent.short_hash(), Value::Object(row)))
+            (torrent.short_hash(), Newer { view, since, rid })
         });
         rows.collect()
     }

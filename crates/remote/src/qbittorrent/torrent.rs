@@ -1,5 +1,6 @@
 //! The fields of a torrent, and its details.
 
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::model::{File, Goal, Peer, Priority, Session, State, Torrent, Tracker, part};
@@ -131,12 +132,15 @@ pub(super) const FIELDS: [Field; 56] = [
     ("upspeed", |view| json!(view.0.up_rate)),
 ];
 
-/// Returns all fields of a torrent.
-pub(super) fn fields(view: &View<'_>) -> Map<String, Value> {
-    let fields = FIELDS.iter();
-    fields
-        .map(|(name, value)| ((*name).to_owned(), value(view)))
-        .collect()
+/// A torrent as lists show it: all fields, and its info-hash.
+pub(super) struct Row<'a>(pub(super) View<'a>);
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = FIELDS.iter().map(|(name, value)| (*name, value(&self.0)));
+        let hash = ("hash", json!(self.0.0.short_hash()));
+        serializer.collect_map(fields.chain([hash]))
+    }
 }
 
 fn time(time: Option<u64>) -> Value {
@@ -247,8 +251,8 @@ pub(super) fn passes(torrent: &Torrent, filter: &str) -> Option<bool> {
 pub(super) fn properties(torrent: &Torrent, session: &Session, pieces: &[bool]) -> Value {
     let average = |bytes: u64, seconds: u64| bytes.checked_div(seconds).unwrap_or(0);
     let goals = Goals::of(session);
-    let mut all = fields(&View(torrent, &goals));
-    // What lists name in another way, or do not have.
+    let view = View(torrent, &goals);
+    // Lists name the others in another way, or do not have them.
     let known = [
         "comment",
         "dl_limit",
@@ -267,7 +271,10 @@ pub(super) fn properties(torrent: &Torrent, session: &Session, pieces: &[bool]) 
         "up_limit",
         "download_path",
     ];
-    all.retain(|name, _| known.contains(&name.as_str()));
+    let fields = FIELDS.iter().filter(|(name, _)| known.contains(name));
+    let mut all: Map<String, Value> = fields
+        .map(|(name, value)| ((*name).to_owned(), value(&view)))
+        .collect();
     let n_limit = session.max_peers.map_or(UNKNOWN, i64::from);
     let limit = |limit: Option<u32>| limit.map_or(UNKNOWN, i64::from);
     let more = [

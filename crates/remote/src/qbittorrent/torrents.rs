@@ -1,6 +1,7 @@
 //! Methods that show torrents.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use data_encoding::HEXLOWER;
 use serde_json::{Map, Value, json};
@@ -8,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::call::{Answer, Call};
 use super::client::category;
 use super::request::Failure;
-use super::torrent::{self, FIELDS, Goals, View, fields, passes};
+use super::torrent::{self, FIELDS, Goals, Row, View, passes};
 use crate::model::Torrent;
 
 /// Returns the torrents that a request asks for.
@@ -40,13 +41,9 @@ pub(super) fn info(call: &Call<'_>) -> Result<Answer, Failure> {
     if is_reverse {
         chosen.reverse();
     }
-    let rows = page(&chosen, offset.unwrap_or(0), limit.unwrap_or(0));
-    let rows = rows.iter().map(|torrent| {
-        let mut row = fields(&View(torrent, &goals));
-        row.insert("hash".to_owned(), json!(torrent.short_hash()));
-        Value::Object(row)
-    });
-    Ok(Answer::Json(rows.collect()))
+    let rows = page(&chosen, offset.unwrap_or(0), limit.unwrap_or(0)).iter();
+    let rows = rows.map(|torrent| Row(View(torrent, &goals)));
+    Answer::json(&rows.collect::<Vec<_>>())
 }
 
 /// Sorts torrents by a field. An unknown one leaves them as they are.
@@ -99,16 +96,14 @@ pub(super) fn properties(call: &Call<'_>) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(&call.torrents)?;
     let pieces = call.control.pieces(torrent.id);
     let session = call.control.session();
-    Ok(Answer::Json(torrent::properties(
-        torrent, &session, &pieces,
-    )))
+    Answer::json(&torrent::properties(torrent, &session, &pieces))
 }
 
 pub(super) fn files(call: &Call<'_>) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(&call.torrents)?;
     let files = call.control.files(torrent.id);
     let all = files.iter().enumerate();
-    let chosen = match call.form.text("indexes") {
+    let chosen: Vec<Value> = match call.form.text("indexes") {
         None => all
             .map(|(index, file)| torrent::file(index, file, torrent))
             .collect(),
@@ -126,7 +121,7 @@ pub(super) fn files(call: &Call<'_>) -> Result<Answer, Failure> {
                 .collect()
         }
     };
-    Ok(Answer::Json(chosen))
+    Answer::json(&chosen)
 }
 
 pub(super) fn trackers(call: &Call<'_>) -> Result<Answer, Failure> {
@@ -136,7 +131,7 @@ pub(super) fn trackers(call: &Call<'_>) -> Result<Answer, Failure> {
     let all = sources
         .into_iter()
         .chain(trackers.iter().map(torrent::tracker));
-    Ok(Answer::Json(all.collect()))
+    Answer::json(&all.collect::<Vec<_>>())
 }
 
 /// Returns 2 for each present piece, and 0 for others.
@@ -144,7 +139,7 @@ pub(super) fn piece_states(call: &Call<'_>) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(&call.torrents)?;
     let pieces = call.control.pieces(torrent.id);
     let states = pieces.iter().map(|is_present| u8::from(*is_present) * 2);
-    Ok(Answer::Json(states.collect()))
+    Answer::json(&states.collect::<Vec<_>>())
 }
 
 /// Returns the SHA-1 digests of pieces; none for a torrent without version 1 or metadata.
@@ -155,18 +150,16 @@ pub(super) fn piece_hashes(call: &Call<'_>) -> Result<Answer, Failure> {
         .as_ref()
         .and_then(|metainfo| metainfo.piece_hashes());
     let hashes = hashes.unwrap_or_default().iter();
-    Ok(Answer::Json(
-        hashes.map(|hash| HEXLOWER.encode(hash)).collect(),
-    ))
+    let hashes = hashes.map(|hash| HEXLOWER.encode(hash));
+    Answer::json(&hashes.collect::<Vec<_>>())
 }
 
 pub(super) fn webseeds(call: &Call<'_>) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(&call.torrents)?;
     let metadata = metainfo(call, torrent).map(|metainfo| metainfo.metadata());
     let urls = metadata.unwrap_or_default().web_seeds.into_iter();
-    Ok(Answer::Json(
-        urls.map(|url| json!({ "url": url })).collect(),
-    ))
+    let urls = urls.map(|url| json!({ "url": url }));
+    Answer::json(&urls.collect::<Vec<_>>())
 }
 
 fn metainfo(call: &Call<'_>, torrent: &Torrent) -> Option<hashlane_metainfo::Torrent> {
@@ -186,8 +179,8 @@ fn limits(call: &Call<'_>, limit: impl Fn(&Torrent) -> Option<u32>) -> Result<An
     let torrents = call.form.torrents(&call.torrents)?;
     let limits = torrents
         .iter()
-        .map(|torrent| (torrent.short_hash(), json!(limit(torrent).unwrap_or(0))));
-    Ok(Answer::Json(Value::Object(limits.collect())))
+        .map(|torrent| (torrent.short_hash(), limit(torrent).unwrap_or(0)));
+    Answer::json(&limits.collect::<BTreeMap<_, _>>())
 }
 
 pub(super) fn download_limit(call: &Call<'_>) -> Result<Answer, Failure> {
@@ -204,9 +197,9 @@ pub(super) fn categories(call: &Call<'_>) -> Result<Answer, Failure> {
         .iter()
         .map(|known| (known.name.clone(), category(known)))
         .collect();
-    Ok(Answer::Json(Value::Object(all)))
+    Answer::json(&all)
 }
 
 pub(super) fn tags(call: &Call<'_>) -> Result<Answer, Failure> {
-    Ok(Answer::Json(json!(call.control.groups().labels)))
+    Answer::json(&call.control.groups().labels)
 }

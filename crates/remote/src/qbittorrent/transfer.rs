@@ -1,7 +1,5 @@
 //! Rates and limits of the whole client.
 
-use serde_json::Value;
-
 use super::call::{Answer, Call, done};
 use super::client::state;
 use super::request::Failure;
@@ -9,7 +7,7 @@ use crate::model::SessionChange;
 
 pub(super) fn info(call: &Call<'_>) -> Result<Answer, Failure> {
     let state = state(&call.control.session(), &call.torrents);
-    Ok(Answer::Json(Value::Object(state)))
+    Answer::json(&state)
 }
 
 fn limit(limit: Option<u32>) -> Result<Answer, Failure> {

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use data_encoding::BASE64_MIME_PERMISSIVE;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::request::Arguments;
 use super::session;
-use super::torrent::{View, field};
+use super::torrent::{Field, Row, field};
 use crate::check::{absolute, file_name, link};
 use crate::labels;
 use crate::model::{
@@ -56,14 +57,22 @@ impl Removals {
     }
 }
 
+/// The arguments of an answer.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Reply<'a> {
+    Value(Value),
+    Torrents(Torrents<'a>),
+}
+
 /// Calls a method, and returns the arguments of its answer.
-pub(super) fn call(
-    control: &dyn Control,
-    present: &Present,
+pub(super) fn call<'a>(
+    control: &'a dyn Control,
+    present: &'a Present,
     session_id: &str,
     method: &str,
     arguments: &Value,
-) -> Result<Value, Refusal> {
+) -> Result<Reply<'a>, Refusal> {
     let arguments = Arguments(arguments);
     let torrents = &present.torrents;
     let each = |change: Change| {
@@ -72,8 +81,8 @@ pub(super) fn call(
         }
         Ok(json!({}))
     };
-    match method {
-        "torrent-get" => torrent_get(control, present, arguments),
+    let value = match method {
+        "torrent-get" => return torrent_get(control, present, arguments).map(Reply::Torrents),
         "torrent-add" => torrent_add(control, arguments),
         "torrent-set" => torrent_set(control, torrents, arguments),
         "torrent-start" => each(Change::Start { now: false }),
@@ -119,7 +128,8 @@ pub(super) fn call(
         )),
         "group-set" => Err(refused("there are no bandwidth groups")),
         _ => Err(Refusal::Invalid("method name not recognized".to_owned())),
-    }
+    };
+    value.map(Reply::Value)
 }
 
 fn refused(reason: &str) -> Refusal {
@@ -174,36 +184,39 @@ fn selected<'t>(
     Ok(torrents.iter().filter(is_named).collect())
 }
 
-fn torrent_get(
-    control: &dyn Control,
-    present: &Present,
+/// Torrents with the fields that a request asks for.
+#[derive(Serialize)]
+pub(super) struct Torrents<'a> {
+    torrents: Vec<Row<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removed: Option<&'a [u32]>,
+}
+
+fn torrent_get<'a>(
+    control: &'a dyn Control,
+    present: &'a Present,
     arguments: Arguments<'_>,
-) -> Result<Value, Refusal> {
+) -> Result<Torrents<'a>, Refusal> {
     let names = arguments.texts("fields")?.filter(|names| !names.is_empty());
     let Some(names) = names else {
         return Err(Refusal::Invalid("no fields specified".to_owned()));
     };
     // Unknown fields are left out, in tables too.
-    let fields: Vec<_> = names.iter().filter_map(|name| field(name)).collect();
+    let fields: Arc<[&Field]> = names.iter().filter_map(|name| field(name)).collect();
     let selected = selected(&present.torrents, arguments)?;
     let is_table = arguments.text("format")? == Some("table");
-    let rows = selected.iter().map(|torrent| {
-        let view = &mut View::new(control, torrent);
-        if is_table {
-            fields.iter().map(|(_, value)| value(view)).collect()
-        } else {
-            let pairs = fields
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), value(view)));
-            Value::Object(pairs.collect::<Map<_, _>>())
-        }
+    let head = is_table.then(|| Row::Head(Arc::clone(&fields)));
+    let rows = selected.into_iter().map(|torrent| Row::Torrent {
+        control,
+        torrent,
+        fields: Arc::clone(&fields),
+        is_table,
     });
-    let head = is_table.then(|| fields.iter().map(|(name, _)| json!(name)).collect());
-    let mut answer = json!({ "torrents": head.into_iter().chain(rows).collect::<Vec<Value>>() });
-    if arguments.get("ids").is_some_and(Value::is_string) {
-        answer["removed"] = json!(present.removed);
-    }
-    Ok(answer)
+    let has_removed = arguments.get("ids").is_some_and(Value::is_string);
+    Ok(Torrents {
+        torrents: head.into_iter().chain(rows).collect(),
+        removed: has_removed.then_some(&*present.removed),
+    })
 }
 
 fn torrent_add(control: &dyn Control, arguments: Arguments<'_>) -> Result<Value, Refusal> {

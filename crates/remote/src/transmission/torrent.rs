@@ -1,6 +1,10 @@
 //! The fields of a torrent.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use data_encoding::BASE64;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::labels;
@@ -16,7 +20,7 @@ const NO_TIME: i64 = -1;
 const UNKNOWN: i64 = -1;
 
 /// A field: its name, and the function that returns its value.
-type Field = (&'static str, fn(&mut View<'_>) -> Value);
+pub(super) type Field = (&'static str, fn(&mut View<'_>) -> Value);
 
 /// All fields.
 const FIELDS: &[Field] = &[
@@ -189,6 +193,41 @@ pub(super) fn field(name: &str) -> Option<&'static Field> {
     FIELDS.iter().find(|field| field.0 == name)
 }
 
+/// A row of a list of torrents. Its values are asked for when it is written, so that those of one torrent are in memory.
+pub(super) enum Row<'a> {
+    /// The first row of a table: the names of the fields.
+    Head(Arc<[&'static Field]>),
+    Torrent {
+        control: &'a dyn Control,
+        torrent: &'a Torrent,
+        fields: Arc<[&'static Field]>,
+        /// Whether the row is a list of values, and not an object.
+        is_table: bool,
+    },
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Head(fields) => serializer.collect_seq(fields.iter().map(|(name, _)| name)),
+            Self::Torrent {
+                control,
+                torrent,
+                fields,
+                is_table,
+            } => {
+                let view = &mut View::new(*control, torrent);
+                let pairs = fields.iter().map(|(name, value)| (*name, value(view)));
+                if *is_table {
+                    return serializer.collect_seq(pairs.map(|(_, value)| value));
+                }
+                // A field that was asked for twice is there once.
+                pairs.collect::<BTreeMap<_, _>>().serialize(serializer)
+            }
+        }
+    }
+}
+
 /// A torrent in an answer. Its files, peers, trackers and pieces are asked for once, and only if a field needs them.
 pub(super) struct View<'a> {
     control: &'a dyn Control,
@@ -198,7 +237,7 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(control: &'a dyn Control, torrent: &'a Torrent) -> Self {
+    fn new(control: &'a dyn Control, torrent: &'a Torrent) -> Self {
         Self {
             control,
             torrent,

@@ -1,6 +1,7 @@
 //! The torrents that programs have seen.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use hashlane_remote::model::Torrent;
 use hashlane_store::Name;
@@ -11,8 +12,8 @@ pub(super) struct Seen {
     next: u32,
     numbers: HashMap<Name, u32>,
     pub(super) names: HashMap<u32, Name>,
-    /// Each torrent as it was last seen.
-    last: HashMap<Name, Torrent>,
+    /// The torrents as they were last seen, by their numbers.
+    last: Arc<[Torrent]>,
 }
 
 impl Seen {
@@ -24,16 +25,28 @@ impl Seen {
         })
     }
 
-    /// Notes when a torrent changed: now, if it differs from what was seen before.
-    pub(super) fn date(&mut self, name: Name, torrent: &mut Torrent, now: u64) {
-        if let Some(last) = self.last.get(&name) {
+    /// Notes when torrents changed: now, if they differ from what was seen before. Returns them by their numbers: the list
+    /// that was seen before, if none changed.
+    pub(super) fn date(&mut self, mut torrents: Vec<Torrent>, now: u64) -> Arc<[Torrent]> {
+        torrents.sort_by_key(|torrent| torrent.id);
+        let mut has_changed = torrents.len() != self.last.len();
+        let mut last = self.last.iter().peekable();
+        for torrent in &mut torrents {
+            while last.next_if(|last| last.id < torrent.id).is_some() {}
+            let Some(last) = last.next_if(|last| last.id == torrent.id) else {
+                has_changed = true;
+                continue;
+            };
             torrent.changed = last.changed;
-            if *torrent == *last {
-                return;
+            if torrent != last {
+                torrent.changed = now;
+                has_changed = true;
             }
-            torrent.changed = now;
         }
-        self.last.insert(name, torrent.clone());
+        if has_changed {
+            self.last = torrents.into();
+        }
+        Arc::clone(&self.last)
     }
 
     /// Forgets torrents that were removed.
@@ -44,6 +57,5 @@ impl Seen {
         let present: std::collections::HashSet<&Name> = names.iter().collect();
         self.numbers.retain(|name, _| present.contains(name));
         self.names.retain(|_, name| present.contains(name));
-        self.last.retain(|name, _| present.contains(name));
     }
 }
