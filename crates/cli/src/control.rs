@@ -402,6 +402,8 @@ pub struct StatusReply {
     pub max_up: Option<u32>,
     /// Whether the alternative rate limits are on.
     pub alternative: bool,
+    /// Whether torrents that programs add start paused, if the request does not say.
+    pub adds_paused: bool,
     /// The limits that requests have set, which win over the configuration, by the long names of their options.
     pub requested_limits: Vec<String>,
     /// Bytes of content received since the state folder was made.

@@ -14,6 +14,9 @@ pub struct Session {
     /// Whether the alternative rate limits are in force.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub alternative: bool,
+    /// Whether torrents that programs add start paused, if the request does not say.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub adds_paused: bool,
     /// Download limit of all torrents together in bytes per second.
     #[serde(skip_serializing_if = "Target::is_inherited")]
     pub max_down: Target<NonZeroU32>,

@@ -583,6 +583,9 @@ fn lines_of(status: &StatusReply) -> Vec<String> {
     if status.alternative {
         lines.push("the alternative rate limits are on".to_owned());
     }
+    if status.adds_paused {
+        lines.push("torrents that programs add start paused".to_owned());
+    }
     if !status.requested_limits.is_empty() {
         lines.push(format!(
             "set by requests, not by the configuration: {}; see `hashlane ctl limits`",

@@ -13,7 +13,7 @@ mod view;
 use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroU16;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -112,8 +112,6 @@ struct Remote {
     rights: Rights,
     fixed: Fixed,
     started: Instant,
-    /// Whether new torrents start at once, unless a program says otherwise.
-    starts_added: AtomicBool,
     /// The number of .torrent files that are being fetched.
     fetches: AtomicUsize,
     seen: Mutex<Seen>,
@@ -126,7 +124,6 @@ impl Remote {
             rights,
             fixed,
             started: Instant::now(),
-            starts_added: AtomicBool::new(true),
             fetches: AtomicUsize::new(0),
             seen: Mutex::default(),
         }

@@ -182,6 +182,7 @@ pub(super) fn status<'s>(
         max_down: limits.0,
         max_up: limits.1,
         alternative: store.session().alternative,
+        adds_paused: store.session().adds_paused,
         requested_limits: Vec::new(),
         received_bytes: all.received,
         sent_bytes: all.sent,

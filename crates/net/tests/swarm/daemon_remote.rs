@@ -398,7 +398,8 @@ fn limits_of_programs_last() {
     // Programs send all settings back: those that stay are not set.
     let set = "{\"speed-limit-down\":100,\"speed-limit-down-enabled\":true,\"speed-limit-up\":50,\
                \"speed-limit-up-enabled\":true,\"download-queue-size\":2,\"download-queue-enabled\":true,\
-               \"seedRatioLimit\":2.5,\"seedRatioLimited\":true,\"alt-speed-enabled\":true,\"alt-speed-down\":10}";
+               \"seedRatioLimit\":2.5,\"seedRatioLimited\":true,\"alt-speed-enabled\":true,\"alt-speed-down\":10,\
+               \"start-added-torrents\":false}";
     let answer = ask(&remote, "session-set", set);
     assert!(answer.contains("\"success\""), "{answer}");
     let requested = |remote: &Remote| remote.daemon.done(["status"])[0]["requested_limits"].clone();
@@ -413,7 +414,7 @@ fn limits_of_programs_last() {
     let remote = Remote::start(&state, &downloads, &options).unwrap();
     assert_eq!(requested(&remote), expected);
     let fields = "{\"fields\":[\"speed-limit-up\",\"download-queue-size\",\"seedRatioLimit\",\"alt-speed-enabled\",\
-                  \"alt-speed-down\",\"speed-limit-down\"]}";
+                  \"alt-speed-down\",\"speed-limit-down\",\"start-added-torrents\"]}";
     let settings = ask(&remote, "session-get", fields);
     for expected in [
         "\"speed-limit-up\":50",
@@ -422,14 +423,29 @@ fn limits_of_programs_last() {
         "\"alt-speed-enabled\":true",
         "\"alt-speed-down\":10",
         "\"speed-limit-down\":100",
+        "\"start-added-torrents\":false",
     ] {
         assert!(settings.contains(expected), "{expected}: {settings}");
     }
+    assert_eq!(remote.daemon.done(["status"])[0]["adds_paused"], true);
+    let magnet = format!("magnet:?xt=urn:btih:{}", "a5".repeat(20));
+    let added = ask(
+        &remote,
+        "torrent-add",
+        &format!("{{\"filename\":\"{magnet}\"}}"),
+    );
+    assert!(added.contains("\"success\""), "{added}");
+    let is_paused = |torrent: &serde_json::Value| torrent["paused"] == true;
+    assert!(remote.daemon.done(["list"]).iter().any(is_paused));
     remote
         .daemon
         .done(["limits", "--configured", "--alternative", "off"]);
     assert_eq!(requested(&remote), serde_json::json!([]));
     let settings = ask(&remote, "session-get", fields);
     assert!(settings.contains("\"download-queue-size\":4"), "{settings}");
+    assert!(
+        settings.contains("\"start-added-torrents\":true"),
+        "{settings}"
+    );
     remote.daemon.terminate();
 }

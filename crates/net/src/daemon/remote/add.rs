@@ -126,7 +126,7 @@ impl Remote {
             sequential: new.is_sequential,
             paused: new
                 .is_paused
-                .unwrap_or(!self.starts_added.load(Ordering::Relaxed)),
+                .unwrap_or_else(|| lock(&self.torrents).store.session().adds_paused),
             ..Choices::at(Place::Folder(folder))
         };
         for (file, priority) in &new.priorities {

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroU32;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 use hashlane_client::{Encryption, Network, Transport};
 use hashlane_remote::model::{self, Refusal, Session, SessionChange, Statistics};
@@ -54,7 +53,7 @@ impl Remote {
             max_seeds: number(queue.uploads),
             max_verifications: self.fixed.max_verifications.get(),
             stalled_minutes: Some(queue.stalled_minutes()),
-            starts_added: self.starts_added.load(Ordering::Relaxed),
+            starts_added: !torrents.store.session().adds_paused,
             now: Statistics {
                 uploaded: sent,
                 downloaded: received,
@@ -103,9 +102,6 @@ impl Remote {
             let changed = torrents.set_network(Network { bind, port });
             changed.map_err(|error| Refusal::Failed(error.to_string()))?;
         }
-        if let Some(starts_added) = change.starts_added {
-            self.starts_added.store(starts_added, Ordering::Relaxed);
-        }
         let changed = torrents.change_session(|session| set(session, change, &now));
         changed.map_err(Refusal::Failed)
     }
@@ -149,6 +145,9 @@ fn set(session: &mut store::Session, change: &SessionChange, now: &Session) {
         }
     }
     session.alternative = change.is_alternative.unwrap_or(session.alternative);
+    if let Some(starts_added) = change.starts_added {
+        session.adds_paused = !starts_added;
+    }
     if let Some(ratio) = change.ratio.filter(|ratio| *ratio != now.ratio) {
         session.goal.ratio = target(ratio);
     }
