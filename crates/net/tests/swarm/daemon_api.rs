@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -616,79 +616,6 @@ fn batches() {
             .is_empty()
     );
     api.daemon.terminate();
-}
-
-/// All of many requests over as many connections as the server takes are answered, while slow clients hold others.
-#[test]
-fn many_requests_over_many_connections() {
-    const CONNECTIONS: usize = 128;
-    const REQUESTS: usize = 10_000;
-    let content = Content::new();
-    let (_place, state, downloads) = places();
-    let api = Api::start(&state, &downloads, &[]);
-    assert_eq!(
-        api.add(&content.torrent("tree", "v1"), "paused=true")
-            .status,
-        201
-    );
-    let (address, bearer) = (api.address, api.bearer.as_str());
-    let answered = std::thread::scope(|scope| {
-        let clients: Vec<_> = (0..CONNECTIONS)
-            .map(|client| {
-                let n = REQUESTS / CONNECTIONS + usize::from(client < REQUESTS % CONNECTIONS);
-                scope.spawn(move || requests(address, bearer, n))
-            })
-            .collect();
-        let answered = clients.into_iter().map(|client| client.join().unwrap());
-        answered.sum::<usize>()
-    });
-    assert_eq!(answered, REQUESTS);
-    // Clients that send half a request lose their connections to others.
-    let slow: Vec<TcpStream> = (0..CONNECTIONS)
-        .map(|_| {
-            let mut stream = TcpStream::connect(address).unwrap();
-            let _ = stream.write_all(b"POST /api/v1/torrents HTTP/1.1\r\nHost: localhost\r\n");
-            stream
-        })
-        .collect();
-    assert_eq!(api.get("torrents").status, 200);
-    drop(slow);
-    api.daemon.terminate();
-}
-
-/// Sends requests over one connection, and returns the number of right answers.
-fn requests(address: SocketAddr, bearer: &str, n: usize) -> usize {
-    let stream = TcpStream::connect(address).unwrap();
-    let patience = std::time::Duration::from_secs(120);
-    stream.set_read_timeout(Some(patience)).unwrap();
-    let mut reader = std::io::BufReader::new(stream);
-    let mut n_right = 0;
-    for i in 0..n {
-        let (authorization, expected) = if i % 10 == 9 {
-            ("Bearer wrong-0123456789abcdef", "HTTP/1.1 401 ")
-        } else {
-            (bearer, "HTTP/1.1 200 ")
-        };
-        write!(
-            reader.get_mut(),
-            "GET /api/v1/torrents/0 HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n\r\n"
-        )
-        .unwrap();
-        let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
-        n_right += usize::from(line.starts_with(expected));
-        let mut len = 0;
-        while line.trim_end() != "" {
-            line.clear();
-            reader.read_line(&mut line).unwrap();
-            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-                len = value.trim().parse().unwrap();
-            }
-        }
-        let mut body = vec![0; len];
-        reader.read_exact(&mut body).unwrap();
-    }
-    n_right
 }
 
 /// The page is not served to other machines without a login by mistake.

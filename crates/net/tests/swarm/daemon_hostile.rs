@@ -3,7 +3,7 @@
 #![expect(clippy::too_many_lines, reason = "a test follows one daemon")]
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,6 +17,9 @@ use super::peers::Content;
 
 /// As many connections as each server takes.
 const CONNECTIONS: usize = 128;
+
+/// Requests to each server.
+const REQUESTS: usize = 10_000;
 
 /// A password that all requests need.
 const PASSWORD: &str = "correct horse";
@@ -96,25 +99,38 @@ impl Served {
         assert_eq!(version.status, 200, "{version:?}");
     }
 
+    /// Returns the identifier of the session of Transmission RPC.
+    fn rpc_session(&self) -> String {
+        let login = ("Authorization", &*basic());
+        let first = ask(self.transmission, "POST /transmission/rpc", &[login], "{}");
+        first
+            .header("x-transmission-session-id")
+            .unwrap()
+            .to_owned()
+    }
+
     /// Sends a request of Transmission RPC, and returns the body of the answer.
     fn rpc(&self, method: &str, arguments: &serde_json::Value) -> String {
-        let basic = BASE64.encode(format!("user:{PASSWORD}").as_bytes());
-        let login = ("Authorization", &*format!("Basic {basic}"));
+        let login = ("Authorization", &*basic());
+        let session = ("X-Transmission-Session-Id", &*self.rpc_session());
         let body = json!({"method": method, "arguments": arguments}).to_string();
         let request = "POST /transmission/rpc";
-        let first = ask(self.transmission, request, &[login], &body);
-        let session = first.header("x-transmission-session-id").unwrap();
-        let session = ("X-Transmission-Session-Id", session);
         ask(self.transmission, request, &[login, session], &body).body
+    }
+
+    /// Logs in to the qBittorrent Web API, and returns the cookie.
+    fn web_cookie(&self) -> String {
+        let kind = ("Content-Type", "application/x-www-form-urlencoded");
+        let login = format!("username=user&password={}", encoded(PASSWORD));
+        let login = ask(self.qbittorrent, "POST /api/v2/auth/login", &[kind], &login);
+        let cookie = login.header("set-cookie").unwrap();
+        cookie.split(';').next().unwrap().to_owned()
     }
 
     /// Logs in to the qBittorrent Web API, and sends a request with a form.
     fn web(&self, method: &str, form: &[(&str, &str)]) -> Response {
         let kind = ("Content-Type", "application/x-www-form-urlencoded");
-        let login = format!("username=user&password={}", encoded(PASSWORD));
-        let login = ask(self.qbittorrent, "POST /api/v2/auth/login", &[kind], &login);
-        let cookie = login.header("set-cookie").unwrap();
-        let cookie = ("Cookie", cookie.split(';').next().unwrap());
+        let cookie = ("Cookie", &*self.web_cookie());
         let pairs = form
             .iter()
             .map(|(name, value)| format!("{name}={}", encoded(value)));
@@ -125,8 +141,7 @@ impl Served {
 
     /// Returns the beginning of a request to each server that may be sent, without the end of its head.
     fn heads(&self) -> [(SocketAddr, String); 3] {
-        let basic = BASE64.encode(format!("user:{PASSWORD}").as_bytes());
-        let basic = format!("Basic {basic}");
+        let basic = basic();
         [
             (self.http, "/api/v1/torrents", &self.bearer),
             (self.transmission, "/transmission/rpc", &basic),
@@ -140,6 +155,12 @@ impl Served {
             (address, head)
         })
     }
+}
+
+/// Returns the header value of the name and the password.
+fn basic() -> String {
+    let login = BASE64.encode(format!("user:{PASSWORD}").as_bytes());
+    format!("Basic {login}")
 }
 
 /// Takes all connections of a server with the beginning of a request.
@@ -274,11 +295,10 @@ fn guessing_opens_nothing() {
         );
     }
     // Not even the right password is, for a minute.
-    let basic = BASE64.encode(format!("user:{PASSWORD}").as_bytes());
     let right = ask(
         served.transmission,
         "POST /transmission/rpc",
-        &[("Authorization", &format!("Basic {basic}"))],
+        &[("Authorization", &basic())],
         "{}",
     );
     assert_eq!(right.status, 403, "{right:?}");
@@ -365,5 +385,118 @@ fn adapters_place_no_content_outside() {
         assert_eq!(served.daemon.torrent()["folder"], json!(below), "{refused}");
     }
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+    served.daemon.terminate();
+}
+
+/// A request, and its answer: the status, and a part of the body.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    text: &'a str,
+    status: u16,
+    part: &'a str,
+}
+
+impl Asked<'_> {
+    /// Sends the request over a connection that stays open. Returns `true` if the answer is right.
+    fn send(&self, reader: &mut BufReader<TcpStream>) -> bool {
+        reader.get_mut().write_all(self.text.as_bytes()).unwrap();
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let is_expected = line.starts_with(&format!("HTTP/1.1 {} ", self.status));
+        let mut len = 0;
+        while line.trim_end() != "" {
+            line.clear();
+            reader.read_line(&mut line).unwrap();
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                len = value.trim().parse().unwrap();
+            }
+        }
+        let mut body = vec![0; len];
+        reader.read_exact(&mut body).unwrap();
+        is_expected && String::from_utf8(body).unwrap().contains(self.part)
+    }
+}
+
+/// Sends requests over as many connections as a server takes, each tenth of them without the right to it. Returns the number
+/// of right answers.
+fn ask_often(address: SocketAddr, [right, wrong]: [Asked<'_>; 2]) -> usize {
+    let client = move |n: usize| {
+        let stream = TcpStream::connect(address).unwrap();
+        let patience = Duration::from_secs(120);
+        stream.set_read_timeout(Some(patience)).unwrap();
+        let mut reader = BufReader::new(stream);
+        let asked = (0..n).map(|i| if i % 10 == 9 { wrong } else { right });
+        asked.filter(|asked| asked.send(&mut reader)).count()
+    };
+    std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..CONNECTIONS)
+            .map(|i| {
+                let n = REQUESTS / CONNECTIONS + usize::from(i < REQUESTS % CONNECTIONS);
+                scope.spawn(move || client(n))
+            })
+            .collect();
+        let answered = clients.into_iter().map(|client| client.join().unwrap());
+        answered.sum()
+    })
+}
+
+/// All of many requests over as many connections as a server takes are answered.
+#[test]
+fn many_requests_over_many_connections() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let served = Served::start();
+    served
+        .daemon
+        .done(["add", "--paused", torrent.to_str().unwrap()]);
+    // The API does not show its name before.
+    served.daemon.wait_for_activity("paused");
+    let get = |path: &str, authorization: &str| {
+        format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{authorization}\r\n\r\n")
+    };
+    let api = |bearer: &str| get("/api/v1/torrents/0", &format!("Authorization: {bearer}"));
+    let web = |cookie: &str| get("/api/v2/torrents/info", &format!("Cookie: {cookie}"));
+    let body = json!({"method": "torrent-get", "arguments": {"fields": ["name"]}}).to_string();
+    let rpc = |session: &str| {
+        format!(
+            "POST /transmission/rpc HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n\
+             X-Transmission-Session-Id: {session}\r\nContent-Length: {}\r\n\r\n{body}",
+            basic(),
+            body.len(),
+        )
+    };
+    let wrong = "SID=0123456789abcdef";
+    for (address, right, wrong, refused) in [
+        (served.http, api(&served.bearer), api("Bearer 0"), 401),
+        (
+            served.transmission,
+            rpc(&served.rpc_session()),
+            rpc("0"),
+            409,
+        ),
+        (
+            served.qbittorrent,
+            web(&served.web_cookie()),
+            web(wrong),
+            403,
+        ),
+    ] {
+        let right = Asked {
+            text: &right,
+            status: 200,
+            part: "\"name\":\"tree\"",
+        };
+        let wrong = Asked {
+            text: &wrong,
+            status: refused,
+            part: "",
+        };
+        assert_eq!(
+            ask_often(address, [right, wrong]),
+            REQUESTS,
+            "{}",
+            right.text
+        );
+    }
     served.daemon.terminate();
 }
