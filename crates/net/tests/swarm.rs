@@ -30,6 +30,7 @@ mod swarm {
     mod daemon_reload;
     mod daemon_remote;
     mod daemon_trust;
+    mod daemon_twice;
     mod descriptors;
     pub(crate) mod disks;
     pub(crate) mod foreign;

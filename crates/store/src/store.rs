@@ -610,21 +610,22 @@ impl Store {
         }))
     }
 
-    /// Removes links whose metadata has another name and is present: `set_metainfo` was interrupted.
+    /// Removes links whose metadata has another name and is present: `set_metainfo` was interrupted. Both have the same choices
+    /// then. A link with other choices was added on its own, and stays.
     fn remove_replaced_links(&mut self) -> Result<(), StoreError> {
         let entries = self.entries.values();
         let replaced = entries.filter_map(|entry| match entry.info_hashes {
             InfoHashes::Hybrid(_, v2) if matches!(entry.metainfo, Metainfo::File(_)) => {
-                Some(Name::V2(v2))
+                let link = self.get(Name::V2(v2))?;
+                let is_replaced =
+                    matches!(link.metainfo, Metainfo::Magnet(_)) && link.choices == entry.choices;
+                is_replaced.then(|| link.name())
             }
             _ => None,
         });
         let replaced: Vec<_> = replaced.collect();
         for name in replaced {
-            let entry = self.get(name);
-            if entry.is_some_and(|entry| matches!(entry.metainfo, Metainfo::Magnet(_))) {
-                self.remove(name)?;
-            }
+            self.remove(name)?;
         }
         Ok(())
     }

@@ -63,7 +63,7 @@ private:
     {
         using namespace lt;
         if (auto const* a = alert_cast<torrent_error_alert>(alert)) {
-            push(EventKind::Failed, a->handle).text = to_rust(a->error.message());
+            push(EventKind::Failed, a->handle).text = to_rust(describe(a->error));
         } else if (auto const* a = alert_cast<file_error_alert>(alert)) {
             // The disk refused a peer's range. No file failed.
             if (a->error == errors::invalid_request) return true;

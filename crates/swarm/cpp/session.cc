@@ -216,7 +216,10 @@ std::uint32_t Session::add_params(lt::add_torrent_params params) const
     }
     avoid(params.url_seeds, avoided_web_seeds_);
     avoid(params.http_seeds, avoided_web_seeds_);
-    handles_[number] = session_->add_torrent(std::move(params));
+    lt::error_code error;
+    auto const added = session_->add_torrent(std::move(params), error);
+    if (error) throw std::runtime_error(describe(error));
+    handles_[number] = added;
     return number;
 }
 

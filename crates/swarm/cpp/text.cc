@@ -7,6 +7,14 @@
 
 namespace hashlane {
 
+std::string describe(lt::error_code const& error)
+{
+    // Two links can have one of the info-hashes of a hybrid torrent each.
+    if (error == lt::errors::duplicate_torrent)
+        return "already present, perhaps under its other info-hash: remove one of the two";
+    return error.message();
+}
+
 lt::tcp::endpoint parse_endpoint(std::string const& peer)
 {
     auto const colon = peer.rfind(':');

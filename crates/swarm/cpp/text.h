@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <libtorrent/error_code.hpp>
 #include <libtorrent/socket.hpp>
 #include <libtorrent/torrent_handle.hpp>
 
@@ -16,6 +17,9 @@ inline std::string to_std(rust::String const& string) { return {string.data(), s
 
 // Texts of trackers and peers can contain any bytes.
 inline rust::String to_rust(std::string const& bytes) { return rust::String::lossy(bytes); }
+
+// The text of an error. For a torrent that is present already, it is what a person can do.
+std::string describe(lt::error_code const& error);
 
 // Reads `host:port` or `[host]:port`.
 lt::tcp::endpoint parse_endpoint(std::string const& peer);

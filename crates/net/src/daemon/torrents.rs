@@ -315,7 +315,11 @@ impl Torrents {
             _ => None,
         };
         let metainfo = with_trackers.unwrap_or(metainfo);
-        let new = self.store.set_metainfo(name, &metainfo)?;
+        let new = match self.store.set_metainfo(name, &metainfo) {
+            // Two links of a hybrid: the torrent that the client got second has failed with the reason, and both stay.
+            Err(StoreError::Exists(_)) => return Ok(()),
+            new => new?,
+        };
         if new != name
             && let Some(running) = self.running.remove(&name)
         {

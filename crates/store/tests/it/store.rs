@@ -335,6 +335,28 @@ fn a_link_gives_way_to_its_metadata() {
     assert_eq!(files(&folder).len(), 4);
 }
 
+/// Two links to one hybrid stay, with their choices, when the metadata of one is known: a person added both.
+#[test]
+fn a_second_link_to_a_hybrid_stays() {
+    let [v1, v2] = names_of_hybrid();
+    let info_hashes = hybrid().info_hashes();
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path()).unwrap();
+    let only_v1 = Magnet::new(InfoHashes::V1(info_hashes.v1().unwrap()));
+    let only_v2 = Magnet::new(InfoHashes::V2(info_hashes.v2().unwrap()));
+    store.put_magnet(only_v1, choices()).unwrap();
+    store.put_magnet(only_v2, choices()).unwrap();
+    let second = store.set_metainfo(v2, &hybrid());
+    assert!(matches!(second, Err(StoreError::Exists(found)) if found == v1));
+    assert_eq!(store.set_metainfo(v1, &hybrid()).unwrap(), v1);
+    let before = store.get(v2).unwrap().choices.clone();
+    drop(store);
+    let store = Store::open(folder.path()).unwrap();
+    assert_eq!(problems(&store), [""; 0]);
+    assert!(matches!(store.get(v1).unwrap().metainfo, Metainfo::File(_)));
+    assert_eq!(store.get(v2).unwrap().choices, before);
+}
+
 /// Damages the two files of a torrent.
 type Damage = fn(&Path, &Path);
 
