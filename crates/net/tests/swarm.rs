@@ -22,6 +22,7 @@ mod swarm {
     mod daemon_faults;
     mod daemon_hooks;
     mod daemon_hostile;
+    mod daemon_kills;
     mod daemon_limits;
     mod daemon_names;
     mod daemon_protocols;

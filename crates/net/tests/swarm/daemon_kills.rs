@@ -1,0 +1,129 @@
+//! A daemon that is killed again and again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::daemon::{Daemon, folder};
+
+/// Numbers that look random (xorshift64, Marsaglia 2003).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % end
+    }
+}
+
+/// A magnet link without peers and trackers.
+fn link(number: u64) -> (String, String) {
+    let hash = format!("{:040x}", number + 0xABCD_0000_0000_0000);
+    (format!("magnet:?xt=urn:btih:{hash}&dn={number}"), hash)
+}
+
+/// Sends random requests until the daemon is killed. Returns the state that was acknowledged, and the request without an
+/// answer: the torrent, and its state if the request was done.
+fn change_until_killed(
+    state: &Path,
+    known: &mut BTreeMap<String, bool>,
+    numbers: &mut Numbers,
+) -> Option<(String, Option<bool>)> {
+    let stream = UnixStream::connect(state.join("socket")).ok()?;
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    loop {
+        let (link, hash) = link(numbers.below(8));
+        let (request, after) = match (known.get(&hash), numbers.below(3)) {
+            (None, action) => {
+                let paused = action == 0;
+                let add = json!({"command": "add", "magnet": link, "folder": "/nowhere", "paused": paused});
+                (add, Some(paused))
+            }
+            (Some(_), 0) => (
+                json!({"command": "remove", "keys": {"torrents": [hash]}}),
+                None,
+            ),
+            (Some(true), _) => (
+                json!({"command": "resume", "torrents": [hash]}),
+                Some(false),
+            ),
+            (Some(false), _) => (json!({"command": "pause", "torrents": [hash]}), Some(true)),
+        };
+        if (&stream)
+            .write_all(format!("{request}\n").as_bytes())
+            .is_err()
+        {
+            return Some((hash, after));
+        }
+        loop {
+            let mut line = String::new();
+            if !reader.read_line(&mut line).is_ok_and(|len| len > 0) || !line.ends_with('\n') {
+                return Some((hash, after));
+            }
+            let line: Value = serde_json::from_str(&line).unwrap();
+            assert_ne!(line["type"], "error", "{line}");
+            if line["type"] == "done" {
+                break;
+            }
+        }
+        change(known, hash, after);
+    }
+}
+
+fn change(known: &mut BTreeMap<String, bool>, hash: String, after: Option<bool>) {
+    match after {
+        Some(paused) => known.insert(hash, paused),
+        None => known.remove(&hash),
+    };
+}
+
+/// The torrents and their choices after a kill are those that were acknowledged.
+#[test]
+fn a_killed_daemon_loses_nothing() {
+    let n_kills = std::env::var("HASHLANE_TEST_KILLS").map_or(6, |kills| kills.parse().unwrap());
+    let (_place, state) = folder();
+    let mut known: BTreeMap<String, bool> = BTreeMap::new();
+    let mut numbers = Numbers(0x2545_F491_4F6C_DD1D);
+    let mut n_interrupted = 0;
+    for kill in 0..n_kills {
+        let daemon = Daemon::start(&state, &[]);
+        let listed = daemon.done(["list"]);
+        let found = listed.iter().map(|torrent| {
+            let hash = torrent["info_hash"].as_str().unwrap().to_owned();
+            (hash, torrent["paused"].as_bool().unwrap())
+        });
+        let found: BTreeMap<String, bool> = found.collect();
+        assert_eq!(found, known, "after kill {kill}");
+        assert!(daemon.stderr().is_empty(), "{}", daemon.stderr());
+        let moment = Duration::from_micros(numbers.below(80_000));
+        let (ready, is_ready) = mpsc::channel();
+        let killer = std::thread::spawn(move || {
+            is_ready.recv().unwrap();
+            std::thread::sleep(moment);
+            daemon.kill();
+        });
+        ready.send(()).unwrap();
+        let open = change_until_killed(&state, &mut known, &mut numbers);
+        killer.join().unwrap();
+        // The request without an answer was done, or it was not: the files show which.
+        if let Some((hash, after)) = open {
+            let toml = fs::read_to_string(state.join(format!("torrents/{hash}.toml"))).ok();
+            let now = toml.map(|toml| toml.contains("paused = true"));
+            assert!(
+                now == after || now == known.get(&hash).copied(),
+                "{hash}: {now:?} {after:?}"
+            );
+            n_interrupted += u64::from(now == after);
+            change(&mut known, hash, now);
+        }
+    }
+    println!("{n_kills} kills, {n_interrupted} requests done and not acknowledged");
+}
