@@ -34,6 +34,7 @@ from hashlane._hashlane import (
     sha512,
 )
 from hashlane._queue import Queue
+from hashlane._recover import Estimate, Hit, Recovery, estimate, recover
 from hashlane._torrents import File, FileReport, Magnet, PieceState, Report, Torrent, create
 
 algorithms_available = frozenset(algorithms())
@@ -42,11 +43,14 @@ algorithms_available = frozenset(algorithms())
 __all__ = [
     "HASH",
     "HMAC",
+    "Estimate",
     "File",
     "FileReport",
+    "Hit",
     "Magnet",
     "PieceState",
     "Queue",
+    "Recovery",
     "Report",
     "Torrent",
     "TorrentError",
@@ -57,11 +61,13 @@ __all__ = [
     "digest_chunks",
     "digest_files",
     "digest_many",
+    "estimate",
     "hmac_digest",
     "hmac_new",
     "md5",
     "merkle_root",
     "new",
+    "recover",
     "sha1",
     "sha224",
     "sha256",

@@ -26,6 +26,9 @@ __all__ = [
     "digest_chunks",
     "digest_many",
     "merkle_root",
+    "Search",
+    "estimate",
+    "recover",
     "Magnet",
     "Torrent",
     "verify",
@@ -111,6 +114,22 @@ def digest_files(
     progress: Callable[[int, None], object] | None,
     cancel: Any,
 ) -> list[bytes | OSError]: ...
+
+class _Request(TypedDict):
+    kinds: list[str] | None
+    case_lost: bool | None
+    glyphs: bool
+    errors: int
+
+@final
+class Search:
+    @property
+    def is_complete(self) -> bool: ...
+    def next_hit(self) -> dict[str, Any] | None: ...
+    def cancel(self) -> None: ...
+
+def recover(text: str, request: _Request, threads: int | None, progress: Any, cancel: Any) -> Search: ...
+def estimate(text: str, request: _Request, threads: int | None) -> dict[str, Any]: ...
 
 class _Metadata(TypedDict):
     trackers: list[list[str]]

@@ -9,6 +9,12 @@ pub enum SearchError {
     /// The text is not a pattern of a string.
     #[error(transparent)]
     Pattern(#[from] PatternError),
+    /// A text from which one string is to be extracted contains several.
+    #[error("found {found} strings in one text; pass only one of them")]
+    SeveralStrings {
+        /// Number of different strings.
+        found: usize,
+    },
     /// The kind cannot be searched for.
     #[error("{kind}: {reason}")]
     Kind {

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::task::Poll;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crate::backend::SearchBackend;
 use crate::error::SearchError;
@@ -72,6 +74,16 @@ impl Hits {
     /// Returns the progress of the search, which is updated about ten times per second.
     pub fn progress(&self) -> Progress {
         *self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits at most this long for a hit. Returns `Pending` if there is none by then, and `Ready(None)` after the last
+    /// hit of a search that has ended.
+    pub fn wait(&mut self, time: Duration) -> Poll<Option<Hit>> {
+        match self.receiver.recv_timeout(time) {
+            Ok(hit) => Poll::Ready(Some(hit)),
+            Err(mpsc::RecvTimeoutError::Timeout) => Poll::Pending,
+            Err(mpsc::RecvTimeoutError::Disconnected) => Poll::Ready(None),
+        }
     }
 
     /// Requests the search to end. The iterator then returns only hits that were found before.

@@ -9,6 +9,7 @@
 //! | `check` | Base58 and Base58Check: alphabets, encoding and decoding |
 //! | `value` | integers of 384 bits |
 //! | `kind` | kinds of strings: payload length, version, suffix |
+//! | `damage` | the damage that a search covers |
 //! | `pattern` | a damaged text as one set of digits per position |
 //! | `space` | the strings of one pattern and kind, numbered and counted by their prefixes |
 //! | `mismatch` | the reason why a text fits no string of a kind |
@@ -20,6 +21,7 @@
 //! | `hit` | a candidate decoded and checked again, independently of the search |
 //! | `addresses` | the addresses that belong to a hit, and the hashes in them |
 //! | `error` | errors of a search |
+//! | `extract` | the string in a longer text |
 //! | `units` | the prefixes of all spaces, cut into work units |
 //! | `workers` | threads that take work units and report hits and progress |
 //! | `cost` | the expected time of a search |
@@ -43,7 +45,9 @@ mod backend;
 mod check;
 mod cost;
 mod cpu;
+mod damage;
 mod error;
+mod extract;
 mod hit;
 mod hits;
 mod kind;
@@ -65,12 +69,14 @@ pub use check::{
     Alphabet, BASE, CHECKSUM_LEN, DecodeError, decode, decode_check, encode, encode_check,
 };
 pub use cpu::CpuBackend;
+pub use damage::{Damage, MAX_ERRORS};
 pub use error::SearchError;
+pub use extract::extract;
 pub use hit::Hit;
 pub use hits::Hits;
 pub use kind::{Kind, MAX_PAYLOAD_LEN, MAX_SUFFIX_LEN};
 pub use mismatch::{Mismatch, Reason};
-pub use pattern::{Damage, MAX_ERRORS, MAX_PATTERN_LEN, PatternError};
+pub use pattern::{MAX_PATTERN_LEN, PatternError};
 pub use search::{Estimate, Event, MAX_HITS, Options, Outcome, Search};
 pub use sha256d::{Addends, MAX_MESSAGE_WORDS, Match, Query, Sha256dKernel, Shape};
 pub use tables::{Candidate, Tables};

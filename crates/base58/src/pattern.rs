@@ -6,29 +6,13 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::check::{Alphabet, BASE};
+use crate::damage::{Damage, MAX_ERRORS};
 
 /// The maximum number of characters in a pattern. No supported string is longer.
 pub const MAX_PATTERN_LEN: usize = 80;
 
 /// Groups of characters that people and text recognition mistake for each other.
 const CONFUSABLE: [&str; 8] = ["0OoQD", "1Il|i!", "5Ss", "8B", "2Zz", "6Gb", "9gq", "UuVv"];
-
-/// The damage that a string may have. `?` and `[abc]` always mark unknown characters.
-/// Write `..Damage::default()` in a literal, because kinds of damage may be added.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Damage {
-    /// Letters may have lost their case.
-    pub case: bool,
-    /// Characters may have been replaced by similar ones.
-    pub glyphs: bool,
-    /// Number of wrong, missing, extra or transposed characters at unknown positions. At most
-    /// [`MAX_ERRORS`].
-    pub errors: u8,
-}
-
-/// The maximum number of errors at unknown positions. For an address, one error makes 137 patterns,
-/// two errors make about 9,000, and three would make hundreds of thousands.
-pub const MAX_ERRORS: u8 = 2;
 
 /// The reason why a text is not a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

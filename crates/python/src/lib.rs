@@ -18,6 +18,7 @@
 //! | `torrent.rs` | .torrent files and magnet links |
 //! | `verify.rs` | verification of content on disk, and of content that Python code reads |
 //! | `create.rs` | new .torrent files |
+//! | `recover.rs` | recovery of damaged Base58Check strings and witness addresses |
 
 #![cfg(unix)]
 #![deny(unsafe_code)]
@@ -33,6 +34,7 @@ mod errors;
 mod files;
 mod hasher;
 mod many;
+mod recover;
 mod sets;
 mod torrent;
 mod verify;
@@ -54,6 +56,8 @@ mod module {
     };
     #[pymodule_export]
     use crate::many::{digest_chunks, digest_many, merkle_root};
+    #[pymodule_export]
+    use crate::recover::{Search, estimate, recover};
     #[pymodule_export]
     use crate::torrent::{Magnet, Torrent};
     #[pymodule_export]

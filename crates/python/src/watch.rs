@@ -10,7 +10,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 /// Time between two looks at signals and at the progress.
-const INTERVAL: Duration = Duration::from_millis(20);
+pub(crate) const INTERVAL: Duration = Duration::from_millis(20);
 
 /// Work on a thread of its own, while the calling thread handles signals, reports the progress, and cancels. A read that does
 /// not return keeps the work from ending, but no file that never ends does.
@@ -33,6 +33,12 @@ impl Progress {
     pub(crate) fn set(&self, done_bytes: u64, total_bytes: u64) {
         self.done_bytes.store(done_bytes, Ordering::Relaxed);
         self.total_bytes.store(total_bytes, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> (u64, Option<u64>) {
+        let total_bytes = self.total_bytes.load(Ordering::Relaxed);
+        let done_bytes = self.done_bytes.load(Ordering::Relaxed);
+        (done_bytes, (total_bytes > 0).then_some(total_bytes))
     }
 }
 
@@ -65,12 +71,11 @@ impl Watch {
                         Err(RecvTimeoutError::Disconnected) => break (None, failure),
                         Err(RecvTimeoutError::Timeout) if failure.is_some() => {}
                         Err(RecvTimeoutError::Timeout) => {
-                            if let Err(error) =
-                                Python::attach(|py| self.look(py, &progress, &token))
-                            {
-                                failure = Some(error);
+                            let look = Python::attach(|py| self.look(py, progress.get()));
+                            if !matches!(look, Ok(false)) {
                                 token.cancel();
                             }
+                            failure = look.err();
                         }
                     }
                 }
@@ -80,27 +85,26 @@ impl Watch {
             (Some(failure), _) => Err(failure),
             (None, None) => Err(PyRuntimeError::new_err("the work ended without a result")),
             (None, Some(result)) => {
-                self.look(py, &progress, &token)?;
+                self.look(py, progress.get())?;
                 Ok(result)
             }
         }
     }
 
-    fn look(&self, py: Python<'_>, state: &Progress, token: &CancelToken) -> PyResult<()> {
+    /// Handles signals, and reports how much is done of how much, which is `None` while unknown. Returns `true` if the work is
+    /// to be cancelled.
+    ///
+    /// # Errors
+    /// `KeyboardInterrupt`, and the exceptions of `progress` and `cancel`.
+    pub(crate) fn look(&self, py: Python<'_>, (done, total): (u64, Option<u64>)) -> PyResult<bool> {
         py.check_signals()?;
-        if let Some(cancel) = &self.cancel
-            && cancel.bind(py).call_method0("is_set")?.is_truthy()?
-        {
-            token.cancel();
-        }
+        let is_cancelled = match &self.cancel {
+            Some(cancel) => cancel.bind(py).call_method0("is_set")?.is_truthy()?,
+            None => false,
+        };
         if let Some(progress) = &self.progress {
-            let done_bytes = state.done_bytes.load(Ordering::Relaxed);
-            let total_bytes = match state.total_bytes.load(Ordering::Relaxed) {
-                0 => None,
-                total_bytes => Some(total_bytes),
-            };
-            progress.bind(py).call1((done_bytes, total_bytes))?;
+            progress.bind(py).call1((done, total))?;
         }
-        Ok(())
+        Ok(is_cancelled)
     }
 }

@@ -3,7 +3,6 @@
 mod bech32;
 mod damage;
 mod execute;
-mod extract;
 mod filter;
 mod human;
 mod json;
@@ -22,7 +21,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use hashlane_base58::{
-    CpuBackend, Damage, Hit, Kind, MAX_HITS, Search, SearchBackend, SearchError,
+    CpuBackend, Damage, Hit, Kind, MAX_HITS, Search, SearchBackend, SearchError, extract,
 };
 use hashlane_sha::{Sha256, digest};
 
@@ -32,7 +31,6 @@ use crate::{Env, Exit, values};
 
 use damage::{AsOptions, DamageOptions};
 use execute::{IN_HISTORY, Settings, name};
-use extract::extract;
 use filter::Filter;
 use kinds::KindOptions;
 use other_format::OtherFormat;
@@ -240,7 +238,8 @@ impl Run {
 
     /// Recovers one string. Prints errors instead of returning them, so that the next string follows.
     fn report(&mut self, env: &mut Env, text: &str, is_from_stdin: bool) -> anyhow::Result<Exit> {
-        let result = extract(text).and_then(|text| self.recover(env, &text, is_from_stdin));
+        let text = extract(text).map_err(anyhow::Error::from);
+        let result = text.and_then(|text| self.recover(env, &text, is_from_stdin));
         match result {
             Err(error) if !crate::is_broken_pipe(&error) => {
                 let error = format!("{error:#}");
@@ -338,7 +337,7 @@ impl Run {
             tried: Vec::new(),
             last: None,
         };
-        let least = damage::least(text);
+        let least = Damage::least(text);
         let first = prepare(text, least, Some(limit), &self.kinds, Instant::now());
         if let Some(format) = self.misfit(text, &first) {
             return format.report(env, &self.filter, &self.args.output);

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use clap::{Args, ValueEnum};
-use hashlane_base58::{Damage, MAX_ERRORS};
+use hashlane_base58::Damage;
 
 /// The options that describe the damage.
 #[derive(Debug, Args)]
@@ -41,54 +41,19 @@ impl DamageOptions {
     /// Returns the damage to search for. By default the letter case is lost if all letters have the same case, or if
     /// the options and the string name no other damage.
     pub(super) fn of(&self, text: &str) -> Damage {
-        let is_damaged = self.glyphs || self.errors > 0 || text.contains(['?', '[']);
-        Damage {
-            case: match self.case {
-                Case::Lost => true,
-                Case::Kept => false,
-                Case::Auto => !is_mixed(text) || !is_damaged,
+        let damage = Damage::with_unknown_case(text, self.glyphs, self.errors);
+        match self.case {
+            Case::Auto => damage,
+            Case::Lost => Damage {
+                case: true,
+                ..damage
             },
-            glyphs: self.glyphs,
-            errors: self.errors,
+            Case::Kept => Damage {
+                case: false,
+                ..damage
+            },
         }
     }
-}
-
-/// Returns the least damage that a text shows: if all letters have the same case, the letter case is lost.
-pub(super) fn least(text: &str) -> Damage {
-    Damage {
-        case: !is_mixed(text),
-        ..Damage::default()
-    }
-}
-
-/// Returns every damage with up to `max_errors` errors that includes this one, except for its number of errors.
-pub(super) fn wider(least: Damage, errors: std::ops::RangeInclusive<u8>) -> Vec<Damage> {
-    let mut all = Vec::new();
-    for errors in (*errors.start()).max(least.errors)..=(*errors.end()).min(MAX_ERRORS) {
-        for glyphs in [false, true] {
-            for case in [false, true] {
-                if (case || !least.case) && (glyphs || !least.glyphs) {
-                    all.push(Damage {
-                        case,
-                        glyphs,
-                        errors,
-                    });
-                }
-            }
-        }
-    }
-    all
-}
-
-/// Returns `true` if a search for the damage `outer` also finds what a search for `inner` finds.
-pub(super) fn includes(outer: Damage, inner: Damage) -> bool {
-    outer.case >= inner.case && outer.glyphs >= inner.glyphs && outer.errors >= inner.errors
-}
-
-fn is_mixed(text: &str) -> bool {
-    text.contains(|c: char| c.is_ascii_lowercase())
-        && text.contains(|c: char| c.is_ascii_uppercase())
 }
 
 /// A damage as options: `--case lost --errors 1`.

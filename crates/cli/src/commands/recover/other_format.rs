@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 use hashlane_base58::{Alphabet, Hit, decode_check};
+use hashlane_bech32::{is_like_witness_address, starts_like_witness_address};
 use zeroize::Zeroizing;
 
 use crate::options::Output;
@@ -69,7 +70,7 @@ impl OtherFormat {
     /// Recognizes a format by its first characters.
     pub(super) fn of(text: &str) -> Option<Self> {
         let lower = text.to_ascii_lowercase();
-        if bech32::is_like_witness_address(text) {
+        if is_like_witness_address(text) {
             return Some(Self::Bech32(text.to_owned()));
         }
         if let Some(kind) = extended_key(text) {
@@ -103,7 +104,7 @@ impl OtherFormat {
 
     /// Recognizes the format of a text that fits none of the wanted kinds. `is_any` states that all kinds are wanted.
     pub(super) fn of_misfit(text: &str, is_any: bool) -> Option<Self> {
-        if bech32::starts_like_witness_address(text) {
+        if starts_like_witness_address(text) {
             return Some(Self::Bech32(text.to_owned()));
         }
         if !is_any {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use hashlane_base58::{Damage, Kind, Search, SearchBackend};
 
-use super::damage::{self, AsOptions};
+use super::damage::AsOptions;
 use super::recovered::Suggestion;
 
 /// Time to prepare each search whose cost is printed.
@@ -62,10 +62,10 @@ impl Subject<'_> {
     /// Returns searches that were not made, the cheapest first: those for more damage than `least`, and one with a
     /// further unknown character.
     pub(super) fn suggestions(&self, least: Damage, tried: &[Damage]) -> Vec<Suggestion> {
-        let is_new = |damage: &Damage| !tried.iter().any(|tried| damage::includes(*tried, *damage));
+        let is_new = |damage: &Damage| !tried.iter().any(|tried| tried.includes(*damage));
         let mut steps = Vec::new();
         for errors in 0..=hashlane_base58::MAX_ERRORS {
-            let mut damages = damage::wider(least, errors..=errors);
+            let mut damages = least.wider(errors..=errors);
             damages.retain(is_new);
             steps.extend(self.steps(damages, Instant::now() + PREPARE_FOR));
             if steps.len() >= MAX_SUGGESTIONS {

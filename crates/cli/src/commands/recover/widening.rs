@@ -6,7 +6,6 @@ use hashlane_base58::{Damage, MAX_ERRORS, Search, SearchError};
 
 use crate::Env;
 
-use super::damage;
 use super::execute::{self, IN_HISTORY, Settings, name};
 use super::plan::PlannedSearch;
 use super::recovered::{Recovered, Tried};
@@ -43,9 +42,9 @@ impl Widening<'_> {
         for (errors, max_seconds) in [(0..=1, SHORT), (0..=MAX_ERRORS, f64::INFINITY)] {
             let is_new = |damage: &Damage| {
                 let mut tried = self.tried.iter();
-                !tried.any(|tried| damage::includes(tried.damage, *damage))
+                !tried.any(|tried| tried.damage.includes(*damage))
             };
-            let mut damages = damage::wider(least, errors);
+            let mut damages = least.wider(errors);
             damages.retain(is_new);
             let mut steps = self.subject.steps(damages, self.until);
             steps.retain(|step| step.seconds <= max_seconds);
@@ -62,7 +61,7 @@ impl Widening<'_> {
             let is_likely = step.accidental_hits <= MAX_ACCIDENTAL_HITS || step.damage == least;
             let mut tried = self.tried.iter();
             if !is_likely
-                || tried.any(|tried| damage::includes(tried.damage, step.damage))
+                || tried.any(|tried| tried.damage.includes(step.damage))
                 || step.seconds > self.remaining().as_secs_f64()
             {
                 continue;

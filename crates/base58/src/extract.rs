@@ -1,7 +1,8 @@
 //! Extracts a string from a longer text: a URL, a quotation, or groups of characters.
 
-use anyhow::{Result, bail};
 use zeroize::Zeroizing;
+
+use crate::error::SearchError;
 
 /// Minimum length of a string in a text with other words. Every address is longer, and nearly all words and host names'
 /// labels are shorter.
@@ -21,8 +22,8 @@ struct Group {
 /// such additions, or without a string, is returned as it is.
 ///
 /// # Errors
-/// Fails if the text contains several strings.
-pub(super) fn extract(text: &str) -> Result<Zeroizing<String>> {
+/// [`SearchError::SeveralStrings`] if the text contains several different strings.
+pub fn extract(text: &str) -> Result<Zeroizing<String>, SearchError> {
     let text = text.trim();
     let whole = || Ok(Zeroizing::new(text.to_owned()));
     let Some(fields) = fields(text) else {
@@ -41,8 +42,8 @@ pub(super) fn extract(text: &str) -> Result<Zeroizing<String>> {
         }
     }
     if strings.len() > 1 {
-        let n = strings.len();
-        bail!("found {n} strings in one text; pass only one of them");
+        let found = strings.len();
+        return Err(SearchError::SeveralStrings { found });
     }
     strings.pop().map_or_else(whole, Ok)
 }

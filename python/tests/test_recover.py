@@ -1,0 +1,170 @@
+"""Recovery of damaged strings."""
+
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import hashlane
+import pytest
+
+ADDRESS = "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71"
+# The private key 1, whose address is known to everybody.
+KEY = "KwDiBf89QgGbjEhKnhXJuH7LrciVrZi3qYjgd9M7rFU73sVHnoWn"
+# A search of hours: five unknown characters, and lost letter case.
+LONG = "hashlane.recover('?????' + '" + KEY[5:] + "', case='lost', kinds=['wif-compressed'])"
+
+
+def texts(text: str, **options: object) -> list[str]:
+    recovery = hashlane.recover(text, **options)  # type: ignore[arg-type]
+    found = [hit.text for hit in recovery]
+    assert recovery.is_complete
+    assert list(recovery) == []
+    return found
+
+
+@pytest.mark.parametrize(
+    ("damaged", "options"),
+    [
+        (ADDRESS, {}),
+        (ADDRESS.lower(), {}),
+        (f"bitcoin:{ADDRESS}?amount=1", {}),
+        (ADDRESS.replace("o", "?").replace("Z", "[xyZ]"), {}),
+        (ADDRESS.replace("8", "B"), {"glyphs": True, "case": "kept"}),
+        (ADDRESS.replace("9C", "C9"), {"errors": 1}),
+        (ADDRESS[:10] + ADDRESS[11:], {"errors": 1, "threads": 1}),
+    ],
+)
+def test_an_address_is_recovered(damaged: str, options: dict[str, object]) -> None:
+    assert texts(damaged, kinds=["p2pkh"], **options) == [ADDRESS]
+
+
+def test_options_limit_the_search() -> None:
+    other_case = ADDRESS.replace("bcf", "bCf")
+    assert texts(other_case, kinds=["p2pkh"], case="kept") == []
+    assert texts(other_case, kinds=["p2pkh"], case="lost") == [ADDRESS]
+    assert texts(ADDRESS, kinds=["p2sh"]) == []
+    (mismatch,) = hashlane.estimate(ADDRESS, kinds=["p2sh"]).mismatches
+    assert mismatch.startswith("character 1 does not fit: p2sh ")
+
+
+def test_witness_addresses_are_repaired_without_a_search() -> None:
+    whole = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
+    (hit,) = hashlane.recover(whole.replace("vary", "varv"))
+    assert (hit.text, hit.kind, hit.edits) == (whole, "witness", 1)
+    assert hashlane.estimate(whole).seconds == 0.0
+
+
+def test_no_text_of_a_private_key_is_shown() -> None:
+    damaged = KEY[:-2] + "??"
+    recovery = hashlane.recover(damaged, kinds=["wif-compressed"])
+    (hit,) = recovery
+    assert (hit.text, hit.is_secret, hit.kind, hit.edits) == (KEY, True, "wif-compressed", 0)
+    assert hit.addresses["p2pkh"] == "1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH"
+    assert pickle.loads(pickle.dumps(hit)) == hit
+    estimate = hashlane.estimate(damaged)
+    for shown in (repr(hit), str(hit), repr(recovery), repr(estimate), repr([hit])):
+        assert KEY[5:15] not in shown
+    (address,) = hashlane.recover(ADDRESS)
+    assert ADDRESS in repr(address)
+
+
+@pytest.mark.parametrize(
+    "damaged", [KEY + KEY[::-1], KEY.replace("7", "\u20ac"), KEY[:20] + "[" + KEY[20:], f"{KEY} {KEY[::-1]}"]
+)
+def test_errors_do_not_contain_the_text(damaged: str) -> None:
+    for function in (hashlane.recover, hashlane.estimate):
+        with pytest.raises(ValueError) as caught:
+            function(damaged)
+        assert KEY[25:35] not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kinds": ["p2pk"]}, 'kind "p2pk": expected one of p2pkh, p2sh, '),
+        ({"case": "upper"}, "case 'upper': expected 'auto', 'lost' or 'kept'"),
+        ({"errors": 3}, "errors 3: expected 0, 1 or 2"),
+        ({"threads": 0}, "threads must be 1 or more"),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, object], message: str) -> None:
+    for function in (hashlane.recover, hashlane.estimate):
+        with pytest.raises(ValueError) as caught:
+            function(ADDRESS, **options)  # type: ignore[operator]
+        assert str(caught.value).startswith(message)
+
+
+def test_too_many_hits_are_an_error() -> None:
+    with pytest.raises(ValueError, match="more than 100000 strings fit"):
+        list(hashlane.recover(ADDRESS[:-9] + "?????????", kinds=["p2pkh"]))
+
+
+def test_an_estimate_counts_candidates() -> None:
+    cost = hashlane.estimate(ADDRESS[:-2] + "??", kinds=["p2pkh"], threads=2)
+    assert cost.candidates == 58**2
+    assert cost.kinds == ("p2pkh",)
+    assert cost.threads == 2
+    assert not cost.is_lower_bound
+    assert cost.accidental_hits == pytest.approx(58**2 / 2**32)
+    whole = hashlane.estimate(KEY.lower(), errors=2)
+    assert whole.is_lower_bound
+    assert whole.seconds > 3600
+
+
+def test_progress_is_reported_until_the_end() -> None:
+    seen: list[tuple[int, int | None]] = []
+    found = list(
+        hashlane.recover(
+            ADDRESS.lower(), kinds=["p2pkh"], progress=lambda done, total: seen.append((done, total)), errors=0
+        )
+    )
+    assert [hit.text for hit in found] == [ADDRESS]
+    assert seen[-1][0] == seen[-1][1]
+
+
+def test_a_search_ends_when_it_is_cancelled() -> None:
+    options = {"case": "lost", "kinds": ["wif-compressed"]}
+    event = threading.Event()
+    by_event = hashlane.recover("?????" + KEY[5:], cancel=event, **options)  # type: ignore[arg-type]
+    event.set()
+    assert len(list(by_event)) < 100_000
+    assert not by_event.is_complete
+    with hashlane.recover("?????" + KEY[5:], **options) as recovery:  # type: ignore[arg-type]
+        recovery.cancel()
+        assert len(list(recovery)) < 100_000
+    assert not recovery.is_complete
+
+
+def test_an_exception_of_the_progress_ends_the_search() -> None:
+    def fail(done: int, total: int | None) -> None:
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        list(hashlane.recover("?????" + KEY[5:], case="lost", kinds=["wif-compressed"], progress=fail))
+
+
+@pytest.mark.parametrize("work", [f"list({LONG})", f"hashlane.recover({KEY.lower()!r}, errors=2)", f"next({LONG})"])
+def test_ctrl_c_ends_a_search(work: str) -> None:
+    """The preparation of a search, and the wait for a hit, end with KeyboardInterrupt."""
+    code = f"""
+        import hashlane, signal, threading
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        print("ready", flush=True)
+        try:
+            while True:
+                {work}
+        except KeyboardInterrupt:
+            print("interrupted", threading.active_count())
+    """
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    try:
+        process.wait(0.3)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert output == "interrupted 1\n"
