@@ -9,6 +9,7 @@ from typing_extensions import Buffer
 __all__ = [
     "algorithms",
     "create",
+    "edit",
     "digest_files",
     "HASH",
     "HMAC",
@@ -203,6 +204,7 @@ def verify_readers(
     progress: Any,
     cancel: Any,
 ) -> dict[str, Any]: ...
+def edit(torrent: Torrent, changes: dict[str, Any]) -> Torrent: ...
 def create(
     path: str | os.PathLike[str], options: dict[str, Any], threads: int | None, progress: Any, cancel: Any
 ) -> Torrent: ...

@@ -1,4 +1,4 @@
-"""Torrents: .torrent files, magnet links, verification and creation."""
+"""Torrents: .torrent files, magnet links, verification, creation and changes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import dataclasses
 import enum
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from hashlane import _hashlane
 
@@ -360,6 +361,89 @@ class Torrent:
             raise TypeError(f"options of a file system without a URL: {', '.join(storage_options)}")
         return _report(_hashlane.verify(self._native, path, threads, progress, cancel))
 
+    def edit(
+        self,
+        *,
+        trackers: Iterable[str | Iterable[str]] | EllipsisType = ...,
+        add_trackers: Iterable[str | Iterable[str]] = (),
+        remove_trackers: Iterable[str] = (),
+        web_seeds: Iterable[str] | EllipsisType = ...,
+        add_web_seeds: Iterable[str] = (),
+        remove_web_seeds: Iterable[str] = (),
+        replace: Mapping[str, str] | None = None,
+        nodes: Iterable[tuple[str, int]] | EllipsisType = ...,
+        similar: Iterable[str] | EllipsisType = ...,
+        collections: Iterable[str] | EllipsisType = ...,
+        comment: str | None | EllipsisType = ...,
+        created_by: str | None | EllipsisType = ...,
+        creation_date: int | None | EllipsisType = ...,
+        name: str | EllipsisType = ...,
+        source: str | None | EllipsisType = ...,
+        private: bool | EllipsisType = ...,
+    ) -> Torrent:
+        """Returns a torrent with other metadata. This object stays as it is.
+
+        Everything else keeps its bytes. Only ``name``, ``source`` and ``private`` change the info dictionary and with it the
+        info-hash, and only if their values differ. ``...`` keeps a value, and None or an empty list removes it. Trackers and web
+        seeds are removed first, then texts in the remaining URLs are replaced, and then URLs are added.
+
+        Parameters
+        ----------
+        trackers, add_trackers : iterable of str or of iterables of str
+            URLs of trackers, one tier each, or tiers of URLs (BEP 12), in place of or after those of the torrent.
+        remove_trackers, remove_web_seeds : iterable of str
+            URLs or hosts to remove.
+        web_seeds, add_web_seeds : iterable of str
+            URLs of the content on web servers (BEP 19), in place of or after those of the torrent.
+        replace : mapping of str to str, optional
+            Texts to replace in the URLs of trackers and web seeds, for example a passkey or a host.
+        nodes : iterable of (str, int)
+            Hosts and ports of nodes of the DHT (BEP 5).
+        similar : iterable of str
+            Info-hashes of version 1 of torrents that share files with this one, in hexadecimal (BEP 38).
+        collections : iterable of str
+            Names of collections that the torrent belongs to (BEP 38).
+        comment, created_by : str or None
+            Texts.
+        creation_date : int or None
+            Seconds since 1970-01-01 UTC.
+        name : str
+            Name of the content, a file or folder. Changes the info-hash.
+        source : str or None
+            Source tag. Changes the info-hash.
+        private : bool
+            Whether peers may only come from the trackers (BEP 27). Changes the info-hash.
+
+        Raises
+        ------
+        ValueError
+            A text is not a URL, a name or an info-hash.
+
+        Examples
+        --------
+        >>> torrent = Torrent.open("demo.torrent")  # doctest: +SKIP
+        >>> moved = torrent.edit(replace={"old.example": "new.example"}, comment=None)  # doctest: +SKIP
+        >>> moved.info_hash == torrent.info_hash  # doctest: +SKIP
+        True
+        """
+        changes: dict[str, Any] = {
+            "trackers": (None if trackers is ... else _tiers(trackers), _tiers(add_trackers)),
+            "web_seeds": (_kept_or_list(web_seeds), list(add_web_seeds)),
+            "nodes": (_kept_or_list(nodes), []),
+            "similar": (_kept_or_list(similar), []),
+            "collections": (_kept_or_list(collections), []),
+            "remove_trackers": list(remove_trackers),
+            "remove_web_seeds": list(remove_web_seeds),
+            "replace": list((replace or {}).items()),
+            "comment": None if comment is ... else (comment,),
+            "created_by": None if created_by is ... else (created_by,),
+            "creation_date": None if creation_date is ... else (creation_date,),
+            "name": None if name is ... else name,
+            "source": None if source is ... else (source,),
+            "private": None if private is ... else private,
+        }
+        return Torrent._of(_hashlane.edit(self._native, changes))
+
     def magnet(self) -> str:
         """Returns the magnet link, with name, length, trackers and web seeds."""
         return self._native.magnet()
@@ -454,6 +538,17 @@ def _report(fields: dict[str, Any]) -> Report:
     return Report(**fields)
 
 
+_Item = TypeVar("_Item")
+
+
+def _kept_or_list(items: Iterable[_Item] | EllipsisType) -> list[_Item] | None:
+    return None if items is ... else list(items)
+
+
+def _tiers(trackers: Iterable[str | Iterable[str]]) -> list[list[str]]:
+    return [[tier] if isinstance(tier, str) else list(tier) for tier in trackers]
+
+
 def create(
     path: str | os.PathLike[str],
     *,
@@ -515,7 +610,7 @@ def create(
         "version": version,
         "name": name,
         "piece_length": piece_length,
-        "trackers": [[tier] if isinstance(tier, str) else list(tier) for tier in trackers],
+        "trackers": _tiers(trackers),
         "web_seeds": list(web_seeds),
         "comment": comment,
         "created_by": created_by,

@@ -46,6 +46,79 @@ def test_a_new_torrent_verifies_its_content(content: Path, version: str) -> None
     assert all(file.is_whole for file in report.files)
 
 
+def test_edits_keep_the_info_hash(content: Path) -> None:
+    torrent = hashlane.create(
+        content, version="hybrid", trackers=["http://a.invalid/x"], comment="old", source="s", private=False
+    )
+    before = bytes(torrent)
+    edited = torrent.edit(
+        trackers=["http://b.invalid/y", ["http://c.invalid/z", "http://d.invalid/z"]],
+        add_web_seeds=["https://e.invalid/"],
+        nodes=[("f.invalid", 6881)],
+        collections=["g"],
+        similar=["3ff6fe577e89feeb7c20674a06744c2f30efcd5f"],
+        comment=None,
+        created_by="h",
+        creation_date=1,
+    )
+    assert edited.trackers == [["http://b.invalid/y"], ["http://c.invalid/z", "http://d.invalid/z"]]
+    assert edited.web_seeds == ["https://e.invalid/"]
+    assert edited.nodes == [("f.invalid", 6881)]
+    assert edited.collections == ["g"]
+    assert b"7:similarl20:\x3f\xf6\xfe" in bytes(edited)
+    assert (edited.comment, edited.created_by, edited.creation_date) == (None, "h", 1)
+    assert (edited.info_hash_v1, edited.info_hash_v2) == (torrent.info_hash_v1, torrent.info_hash_v2)
+    assert bytes(torrent) == before
+    same = edited.edit(source="s", private=False, name="content")
+    assert bytes(same) == bytes(edited)
+    moved = edited.edit(
+        remove_trackers=["d.invalid"],
+        remove_web_seeds=["e.invalid"],
+        replace={"invalid/z": "example/key"},
+        add_trackers=["http://i.invalid/"],
+    )
+    assert moved.trackers == [["http://b.invalid/y"], ["http://c.example/key"], ["http://i.invalid/"]]
+    assert moved.web_seeds == []
+
+
+@pytest.mark.parametrize(
+    ("change", "value"), [("name", "other"), ("source", "t"), ("source", None), ("private", True)]
+)
+def test_edits_of_the_info_dictionary_change_the_info_hash(content: Path, change: str, value: object) -> None:
+    torrent = hashlane.create(content, version="hybrid", source="s", comment="kept")
+    edited = torrent.edit(**{change: value})  # type: ignore[arg-type]
+    assert getattr(edited, change) == value
+    assert edited.info_hash_v1 != torrent.info_hash_v1
+    assert edited.info_hash_v2 != torrent.info_hash_v2
+    assert edited.comment == "kept"
+    assert edited.name == "other" or edited.verify(content).is_complete
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"trackers": ["no url"]}, 'trackers: "no url": expected a URL'),
+        ({"add_trackers": [["http://a.invalid/", "b"]]}, 'trackers: "b": expected a URL'),
+        ({"add_web_seeds": ["seed"]}, 'web_seeds: "seed": expected a URL'),
+        ({"similar": ["3ff6"]}, 'similar: "3ff6": expected an info-hash'),
+        ({"name": "a/b"}, 'the name "a/b" '),
+        ({"replace": {"": "x"}}, "replace: the text to replace is empty"),
+    ],
+)
+def test_wrong_edits_are_refused(content: Path, change: dict[str, object], message: str) -> None:
+    torrent = hashlane.create(content)
+    with pytest.raises(ValueError) as caught:
+        torrent.edit(**change)  # type: ignore[arg-type]
+    assert str(caught.value).startswith(message)
+
+
+def test_new_torrents_have_valid_urls(content: Path) -> None:
+    with pytest.raises(ValueError, match='trackers: "tracker": expected a URL'):
+        hashlane.create(content, trackers=["tracker"])
+    with pytest.raises(ValueError, match='web_seeds: "seed": expected a URL'):
+        hashlane.create(content, web_seeds=["seed"])
+
+
 def test_damage_is_found(content: Path) -> None:
     torrent = hashlane.create(content, version="v1", piece_length=16384)
     with open(content / "a", "r+b") as file:

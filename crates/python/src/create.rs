@@ -11,6 +11,7 @@ use hashlane_verify::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::edit::check_urls;
 use crate::errors::{os_error, run_error};
 use crate::many::threads_or_all;
 use crate::torrent::Torrent;
@@ -58,6 +59,8 @@ pub(crate) fn create(
             )));
         }
     };
+    check_urls("trackers", options.trackers.iter().flatten())?;
+    check_urls("web_seeds", options.web_seeds.iter())?;
     let tree = py.detach(|| SourceTree::find(&path, &Selection::new(&|_| Choice::Take), false));
     let tree = tree.map_err(not_found)?;
     let name = match (&options.name, path.canonicalize()) {

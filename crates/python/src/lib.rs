@@ -17,6 +17,7 @@
 //! | `files.rs` | digests of whole files |
 //! | `torrent.rs` | .torrent files and magnet links |
 //! | `verify.rs` | verification of content on disk, and of content that Python code reads |
+//! | `edit.rs` | changes of .torrent files |
 //! | `create.rs` | new .torrent files |
 //! | `recover.rs` | recovery of damaged Base58Check strings and witness addresses |
 
@@ -30,6 +31,7 @@
 mod algorithm;
 mod buffers;
 mod create;
+mod edit;
 mod errors;
 mod files;
 mod hasher;
@@ -47,6 +49,8 @@ mod module {
     use crate::algorithm::algorithms;
     #[pymodule_export]
     use crate::create::create;
+    #[pymodule_export]
+    use crate::edit::edit;
     #[pymodule_export]
     use crate::files::digest_files;
     #[pymodule_export]
