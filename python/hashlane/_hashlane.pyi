@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, TypedDict, TypeVar, final, overload
+from typing import Any, Protocol, TypedDict, TypeVar, final, overload
 
 from typing_extensions import Buffer
 
@@ -37,6 +37,12 @@ __all__ = [
 ]
 
 _Out = TypeVar("_Out", bound=Buffer)
+
+class _ArrowArray(Protocol):
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
+
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 @final
 class HASH:
@@ -81,7 +87,7 @@ def hmac_new(key: Buffer, msg: Buffer | None = None, digestmod: str = "sha256") 
 def hmac_digest(key: Buffer, msg: Buffer, digest: str) -> bytes: ...
 @overload
 def digest_many(
-    messages: Iterable[Buffer] | Buffer,
+    messages: Iterable[Buffer] | Buffer | _ArrowArray | _ArrowStream,
     algorithm: str = "sha256",
     *,
     key: Buffer | None = None,
@@ -91,7 +97,7 @@ def digest_many(
 ) -> list[bytes]: ...
 @overload
 def digest_many(
-    messages: Iterable[Buffer] | Buffer,
+    messages: Iterable[Buffer] | Buffer | _ArrowArray | _ArrowStream,
     algorithm: str = "sha256",
     *,
     key: Buffer | None = None,

@@ -121,18 +121,15 @@ impl Rows {
         }))
     }
 
-    /// Returns the bytes from the start of a row to the end of the last one.
-    pub(crate) fn rest_from(&self, row: usize) -> &[u8] {
-        if row >= self.count || self.len == 0 {
+    /// Returns the bytes from the start of the first row to the end of the last one.
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        if self.count == 0 || self.len == 0 {
             return &[];
         }
-        let len = (self.count - 1 - row) * self.stride + self.len;
+        let len = (self.count - 1) * self.stride + self.len;
         // SAFETY: `of` has checked that row `i` has `len` bytes from `i * stride` on, so the slice ends with the last byte of the
         // last row. Bytes between rows belong to the same array. The buffer stays at its place until `self` is dropped.
-        unsafe {
-            let start = self.buffer.buf_ptr().cast::<u8>().add(row * self.stride);
-            std::slice::from_raw_parts(start, len)
-        }
+        unsafe { std::slice::from_raw_parts(self.buffer.buf_ptr().cast::<u8>(), len) }
     }
 }
 

@@ -9,10 +9,11 @@
 //! |---|---|
 //! | `errors.rs` | errors of the crates as Python exceptions |
 //! | `buffers.rs` | bytes of Python objects, without a copy |
+//! | `arrow.rs` | arrays of the Arrow C data interface, without a copy |
 //! | `algorithm.rs` | algorithms by their names |
 //! | `hasher.rs` | objects like those of `hashlib` and `hmac` |
 //! | `sets.rs` | sets of messages, hashed in lanes and on several threads |
-//! | `many.rs` | many messages from iterables, rows of a matrix, and chunks of a buffer |
+//! | `many.rs` | many messages from iterables, Arrow arrays, rows of a matrix, and chunks of a buffer |
 //! | `watch.rs` | progress, cancellation and Ctrl-C of long work |
 //! | `files.rs` | digests of whole files |
 //! | `torrent.rs` | .torrent files and magnet links |
@@ -29,6 +30,7 @@
 )]
 
 mod algorithm;
+mod arrow;
 mod buffers;
 mod create;
 mod edit;

@@ -1,4 +1,4 @@
-//! Many messages from iterables, rows of a matrix, and chunks of a buffer.
+//! Many messages from iterables, Arrow arrays, rows of a matrix, and chunks of a buffer.
 
 use std::num::NonZeroUsize;
 
@@ -8,6 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
+use crate::arrow::Arrays;
 use crate::buffers::{Bytes, Out, Rows};
 use crate::hasher::SHORT;
 use crate::sets::Function;
@@ -152,25 +153,18 @@ impl<'py> Run<'py> {
     }
 
     /// Hashes the rows of a matrix, a set of them at a time.
-    fn rows(&mut self, rows: &Rows) -> PyResult<()> {
+    fn rows(&mut self, rows: Matrix<'_>) -> PyResult<()> {
         let digest_len = self.function.digest_len();
         let in_set = (SET_BYTES / rows.len.max(1)).clamp(1, SET);
         for first in (0..rows.count).step_by(in_set) {
             let n = in_set.min(rows.count - first);
-            let bytes = rows.rest_from(first);
-            let row = |i: usize| {
-                if rows.len == 0 {
-                    &[][..]
-                } else {
-                    &bytes[i * rows.stride..][..rows.len]
-                }
-            };
             if n * rows.len > SET_BYTES / 8 || self.threads.get() > 1 {
-                let messages: Vec<&[u8]> = (0..n).map(row).collect();
+                let messages: Vec<&[u8]> = (first..first + n).map(|i| rows.row(i)).collect();
                 self.set(&messages)?;
                 continue;
             }
             self.values.resize(n * digest_len, 0);
+            let bytes = rows.bytes.get(first * rows.stride..).unwrap_or_default();
             let (function, values) = (&self.function, &mut self.values[..]);
             self.py
                 .detach(|| function.digest_rows(bytes, rows.stride, rows.len, values));
@@ -179,8 +173,87 @@ impl<'py> Run<'py> {
         }
         Ok(())
     }
+
+    /// Hashes the messages of Arrow arrays, a set of them at a time.
+    fn arrays(&mut self, mut arrays: Arrays) -> PyResult<()> {
+        while let Some(messages) = arrays.next()? {
+            if let Some((bytes, len)) = messages.rows() {
+                self.rows(Matrix {
+                    bytes,
+                    count: messages.len(),
+                    len,
+                    stride: len,
+                })?;
+                continue;
+            }
+            let (mut set, mut n_bytes) = (Vec::new(), 0);
+            for index in 0..messages.len() {
+                let message = messages.get(index)?;
+                n_bytes += message.len();
+                set.push(message);
+                if set.len() == SET || n_bytes >= SET_BYTES {
+                    self.set(&set)?;
+                    set.clear();
+                    n_bytes = 0;
+                }
+            }
+            self.set(&set)?;
+        }
+        Ok(())
+    }
 }
 
+/// Rows of bytes, which are messages.
+#[derive(Clone, Copy)]
+struct Matrix<'m> {
+    /// From the start of the first row to the end of the last one; empty if rows have no bytes.
+    bytes: &'m [u8],
+    /// Number of rows.
+    count: usize,
+    /// Length of a row in bytes.
+    len: usize,
+    /// Distance between the starts of two rows in bytes, at least `len`.
+    stride: usize,
+}
+
+impl<'m> Matrix<'m> {
+    fn row(&self, index: usize) -> &'m [u8] {
+        if self.len == 0 {
+            return &[];
+        }
+        &self.bytes[index * self.stride..][..self.len]
+    }
+}
+
+/// Returns the digest or the MAC of each message. Up to 16 messages are hashed side by side on each core.
+///
+/// Parameters
+/// ----------
+/// messages : iterable of bytes-like objects, matrix, or Arrow array
+///     Without a copy: the rows of a two-dimensional buffer of bytes, such as an array of NumPy, and the values of an object with
+///     ``__arrow_c_array__`` or ``__arrow_c_stream__``, such as a ``pyarrow`` array, whose type is binary, large_binary,
+///     binary_view or fixed_size_binary.
+/// algorithm : str
+///     A name of ``algorithms_available``.
+/// key : bytes-like, optional
+///     Key of HMAC (RFC 2104).
+/// prefix : bytes-like, optional
+///     Bytes that come before each message. Not together with ``key``.
+/// threads : int, optional
+///     Number of threads that hash, by default one for each CPU.
+/// out : writable buffer, optional
+///     Receives the digests one after another.
+///
+/// Returns
+/// -------
+/// list of bytes, or out
+///
+/// Raises
+/// ------
+/// TypeError
+///     A message has no bytes, or another Arrow type.
+/// ValueError
+///     A message is null, ``out`` has another length than all digests, or an Arrow array is invalid.
 #[pyfunction]
 #[pyo3(signature = (messages, algorithm="sha256", *, key=None, prefix=None, threads=None, out=None))]
 pub(crate) fn digest_many<'py>(
@@ -206,11 +279,18 @@ pub(crate) fn digest_many<'py>(
         values: Vec::new(),
     };
     if let Some(rows) = rows {
-        run.rows(&rows)?;
+        run.rows(Matrix {
+            bytes: rows.as_slice(),
+            count: rows.count,
+            len: rows.len,
+            stride: rows.stride,
+        })?;
     } else if let Ok(list) = messages.cast::<PyList>() {
         run.all(list.iter().map(Ok))?;
     } else if let Ok(tuple) = messages.cast::<PyTuple>() {
         run.all(tuple.iter().map(Ok))?;
+    } else if let Some(arrays) = Arrays::of(messages)? {
+        run.arrays(arrays)?;
     } else if Bytes::of(messages).is_ok() {
         return Err(PyTypeError::new_err(
             "messages must be an iterable of bytes-like objects or a matrix, not one bytes-like object: \
