@@ -164,6 +164,12 @@ impl Browser {
         self.devtools("Emulation.setEmulatedMedia", &features);
     }
 
+    /// Lets requests for these addresses fail, in which `*` is any text.
+    pub(crate) fn block(&self, addresses: &[&str]) {
+        self.devtools("Network.enable", &json!({}));
+        self.devtools("Network.setBlockedURLs", &json!({"urls": addresses}));
+    }
+
     /// Saves a screenshot in the folder that `HASHLANE_TEST_PICTURES` names, or below `target`.
     pub(crate) fn picture(&self, name: &str) {
         let folder = std::env::var_os("HASHLANE_TEST_PICTURES").map_or_else(

@@ -89,6 +89,26 @@ fn five_thousand_torrents_in_chromium() {
     );
 }
 
+/// The layout needs no answer of the program: it is painted while the torrents are on their way.
+#[test]
+fn a_layout_without_answers_in_chromium() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let content = Content::new();
+    let page = two_served(&content);
+    browser.emulate(1280, 900, false);
+    browser.block(&["*/api/v1/*"]);
+    browser.open(&page.with_token());
+    browser.wait_for("return performance.getEntriesByName('first-contentful-paint').length === 1");
+    let visible = "return ['h1', '#search', '#torrents th[data-key=name]', '#places h2', '#space']
+        .filter((selector) => !document.querySelector(selector).checkVisibility())";
+    browser.wait_for("return document.querySelector('#torrents th[data-key=name]') !== null");
+    assert_eq!(browser.run(visible), json!([]));
+    let rows = browser.run("return document.querySelectorAll('#torrents tbody tr').length");
+    assert_eq!(rows, 0);
+}
+
 /// All torrents of the list are selected and changed by one request. Keys act on the selection.
 #[test]
 fn a_selection_in_chromium() {
