@@ -86,7 +86,7 @@ macro_rules! script {
 }
 
 /// The files of the page: path, type and text.
-const PAGE: [(&str, &str, &str); 34] = [
+const PAGE: [(&str, &str, &str); 36] = [
     ("/", HTML, include_str!("http/page/page.html")),
     ("/page.css", STYLE, include_str!("http/page/page.css")),
     ("/list.css", STYLE, include_str!("http/page/list.css")),
@@ -121,6 +121,8 @@ const PAGE: [(&str, &str, &str); 34] = [
     script!("tables.js"),
     script!("text.js"),
     script!("torrents.js"),
+    script!("tree.js"),
+    script!("virtual.js"),
 ];
 
 /// The server of the page. A separate thread runs it until the value is dropped.

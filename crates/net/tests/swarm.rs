@@ -57,6 +57,7 @@ mod swarm {
     mod page_list;
     mod page_pictures;
     mod page_socket;
+    mod page_tree;
     pub(crate) mod peers;
     mod places;
     mod program;

@@ -7,7 +7,6 @@ import { test } from "node:test";
 import { linksOf, problemOf as problemOfLines } from "../../src/http/page/add.js";
 import { reasonOf } from "../../src/http/page/answers.js";
 import { bytesOf, kibOf } from "../../src/http/page/commands.js";
-import { foldersOf } from "../../src/http/page/files.js";
 import { duration, percent, plain, size } from "../../src/http/page/format.js";
 import { lossOf } from "../../src/http/page/header.js";
 import { bitsOf, cellsOf, describe } from "../../src/http/page/map.js";
@@ -16,6 +15,7 @@ import { isRoute, readRoute } from "../../src/http/page/route.js";
 import { placesOf } from "../../src/http/page/sidebar.js";
 import { changesOf, emptyState, makeStore } from "../../src/http/page/store.js";
 import { countFacets, findTorrent, magnetOf, matching, problemOf, sortTorrents, stateOf } from "../../src/http/page/torrents.js";
+import { linesOf, treeOf } from "../../src/http/page/tree.js";
 import { detailOf, torrent } from "./torrent.mjs";
 
 const ALL = { group: "state", value: "" };
@@ -171,10 +171,36 @@ test("the files of a .torrent file", () => {
   for (const invalid of ["d1:ae", "l".repeat(100_000)]) assert.throws(() => decode(invalid), /not a bencoded value/);
 });
 
-test("folders have the files below them", () => {
-  const file = (/** @type {number} */ number, /** @type {string} */ path) => ({ number, path, length_bytes: 1, done_bytes: 0, priority: "normal", wrong_pieces: 0 });
-  const folders = foldersOf([file(0, "a/b/c"), file(1, "a/d"), file(2, "e")]);
-  assert.deepEqual([...folders].map(([name, files]) => [name, files.map(({ number }) => number)]), [["a", [0, 1]], ["a/b", [0]]]);
+/** @param {number} number @param {string} path @param {Partial<import("../../src/http/page/types.js").File>} [fields] */
+const fileOf = (number, path, fields = {}) =>
+  ({ number, path, length_bytes: 10, done_bytes: 4, priority: "normal", wrong_pieces: 0, ...fields });
+
+test("folders have the figures of the files below them", () => {
+  const root = treeOf([fileOf(0, "a/b/c", { wrong_pieces: 2 }), fileOf(1, "a/d", { priority: "high" }), fileOf(2, "e", { done_bytes: null })]);
+  const a = /** @type {import("../../src/http/page/tree.js").Folder} */ (root.folders.get("a"));
+  assert.deepEqual(a.files.map(({ number }) => number), [0, 1]);
+  assert.deepEqual([a.name, a.length, a.done, a.wrong, a.priority], ["a", 20, 8, 2, ""]);
+  const b = /** @type {import("../../src/http/page/tree.js").Folder} */ (a.folders.get("a/b"));
+  assert.deepEqual([b.name, b.files.length, b.done, b.priority], ["b", 1, 4, "normal"]);
+  // A figure that is not known leaves the folder without it, and priorities that differ once stay different.
+  assert.deepEqual([root.length, root.done, root.priority], [30, null, ""]);
+  assert.equal(treeOf([fileOf(0, "x/a"), fileOf(1, "x/b", { priority: "low" }), fileOf(2, "x/c", { priority: "low" })]).priority, "");
+});
+
+test("lines of the tree are in the order of names, below folders that are open", () => {
+  const files = ["part 10", "b/2", "part 9", "a/sub/1", "a/0"].map((path, number) => fileOf(number, path));
+  const shape = (/** @type {(path: string) => boolean} */ isOpen) =>
+    linesOf(treeOf(files), isOpen).map(({ key, level, position, beside, parent }) => [key, level, position, beside, parent]);
+  assert.deepEqual(shape(() => false), [["a/", 1, 1, 4, null], ["b/", 1, 2, 4, null], ["2", 1, 3, 4, null], ["0", 1, 4, 4, null]]);
+  assert.deepEqual(shape((path) => path === "a").slice(0, 4), [
+    ["a/", 1, 1, 4, null],
+    ["a/sub/", 2, 1, 2, "a/"],
+    ["4", 2, 2, 2, "a/"],
+    ["b/", 1, 2, 4, null],
+  ]);
+  // Metadata can nest folders deeper than functions can call each other.
+  const deep = fileOf(0, `${"d/".repeat(4000)}f`);
+  assert.equal(linesOf(treeOf([deep]), () => true).length, 4001);
 });
 
 test("states of the connection are different sentences", () => {

@@ -158,8 +158,8 @@ fn a_repair_in_chromium() {
         "Pieces: 39 of 40 present, 1 wrong (5)",
     );
     browser.click("#repair-files");
-    browser.wait_for("return document.querySelectorAll('#files tbody tr').length === 1");
-    let row = "return document.querySelector('#files tbody tr').cells[0].innerText";
+    browser.wait_for("return document.querySelectorAll('#tree > div').length === 1");
+    let row = "return document.querySelector('#tree .name').innerText";
     assert_eq!(browser.run(row), "a.bin");
     page.change("PATCH /api/v1/config", r#"{"max_down": null}"#);
     browser.click("#tab-overview");

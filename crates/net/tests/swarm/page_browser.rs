@@ -209,15 +209,15 @@ fn files_in_chromium() {
     browser.press("#tab-overview", RIGHT);
     browser.press("#tab-info", RIGHT);
     browser.wait_for("return document.activeElement.id === 'tab-files'");
-    browser.wait_for("return document.querySelectorAll('#files tbody tr').length === 3");
-    let path = "return document.querySelector('#files tbody').rows[2].cells[0].innerText";
-    assert_eq!(browser.run(path), r"sub/\u{202e}nib.b");
-    browser.press("#files tbody tr:nth-child(3) select", "high");
+    browser.wait_for("return document.querySelectorAll('#tree > div').length === 4");
+    let name = "return document.querySelector('#tree > div:nth-child(2) .name').innerText";
+    assert_eq!(browser.run(name), r"\u{202e}nib.b");
+    browser.press("#tree > div:nth-child(2) select", "high");
     page.wait_for(|_| {
         page.get("/api/v1/torrents/0/files").json()["files"][2]["priority"] == "high"
     });
     browser.wait_for(
-        "return document.querySelector('#files tbody').rows[2].querySelector('select').value === 'high'",
+        "return document.querySelector('#tree > div:nth-child(2) select').value === 'high'",
     );
     browser.press("#tab-files", RIGHT);
     browser.press("#tab-peers", RIGHT);

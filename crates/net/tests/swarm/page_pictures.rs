@@ -196,7 +196,7 @@ fn pictures_in_chromium() {
                     "document.getElementById('tab-{tab}').click(); return null"
                 ));
                 browser.wait_for(&format!(
-                    "return document.querySelector('#{tab} tbody tr, #{tab} dd')?.checkVisibility() === true"
+                    "return document.querySelector('#{tab} tbody tr, #{tab} dd, #{tab} [role=treeitem]')?.checkVisibility() === true"
                 ));
                 assert_eq!(
                     browser.run(&fits),

@@ -153,5 +153,7 @@ export function startDetail(store, { go }, actions, verify) {
   });
   startOverview();
   startTables(store, actions, showTab);
-  setInterval(showTab, TAB_INTERVAL);
+  setInterval(() => {
+    if (state.tab !== "files" || files.isDue()) showTab();
+  }, TAB_INTERVAL);
 }

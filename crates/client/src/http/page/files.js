@@ -1,98 +1,138 @@
 // @ts-check
-// The files of a torrent, with priorities.
+// The files of a torrent as a tree, with priorities.
 
-import { $, button, field, hide, make, setText } from "./dom.js";
+import { $, button, field, hide, make, setAttribute, setText } from "./dom.js";
 import { setBar } from "./cells.js";
 import { number, plain, size } from "./format.js";
-import { makeHead, setCells, updateRows } from "./rows.js";
-import { TEXT } from "./text.js";
+import { TEXT, folderLabel, wrongPieces } from "./text.js";
+import { linesOf, treeOf } from "./tree.js";
+import { makeRows } from "./virtual.js";
 
 /** @typedef {import("./types.js").File} File */
 /** @typedef {import("./types.js").FileAnswer} FileAnswer */
+/** @typedef {import("./tree.js").Line} Line */
 
-// Number of files in an answer of the server.
-const FILES_PER_PAGE = 500;
+// Number of files in an answer of the server, which allows no more.
+const FILES_PER_PAGE = 5000;
+
+// Folders are open at first if there are at most this many files.
+const MAX_OPEN = 100;
+
+// From this number of files on, their figures are requested less often: every few milliseconds.
+const MANY_FILES = 500;
+const MANY_FILES_INTERVAL = 10_000;
+
+// Time after which a choice that the program has not confirmed is given up, in milliseconds.
+const PATIENCE = 5000;
 
 const PRIORITIES = ["skip", "low", "normal", "high"];
 
-const COLUMNS = [
-  { label: "Path", wide: true },
-  { label: "Size", number: true },
-  { label: "Done", wide: true },
-  { label: "Wrong pieces", number: true },
-  { label: "Priority" },
-];
-
 /**
- * Returns the folders above files, each with its files.
- * @param {File[]} files
- * @returns {Map<string, File[]>}
- */
-export function foldersOf(files) {
-  const folders = new Map();
-  for (const file of files) {
-    for (let at = file.path.indexOf("/"); at >= 0; at = file.path.indexOf("/", at + 1)) {
-      const folder = file.path.slice(0, at);
-      if (!folders.has(folder)) folders.set(folder, []);
-      folders.get(folder).push(file);
-    }
-  }
-  return folders;
-}
-
-/**
- * Makes the list of files. `onPage` is called for another page, `setPriority` gets the positions of files.
+ * Makes the tree of files. `onPage` is called for another page, `setPriority` gets the positions of files.
  * @param {() => void} onPage
  * @param {(files: number[], priority: string) => void} setPriority
  */
 export function makeFiles(onPage, setPriority) {
-  const table = /** @type {HTMLTableElement} */ ($("files").querySelector("table"));
+  const tree = $("tree");
   const empty = /** @type {HTMLElement} */ ($("files").querySelector(".empty"));
-  const folder = $("file-folder", HTMLSelectElement);
   const priority = $("all-priority", HTMLSelectElement);
   const wrong = field("only-wrong");
+  const rows = makeRows({ scroller: $("detail"), body: tree, make: makeRow, update: updateRow });
   /** The position of the first file that is shown. */
   let first = 0;
   /** @type {FileAnswer | null} */
   let answer = null;
-  let mayChange = false;
+  let answered = -Infinity;
+  let isChangeable = false;
+  /** The lines of the tree by their keys, in their order. @type {Map<string, Line>} */
+  let lines = new Map();
+  /** The line that the arrow keys moved to. @type {string | null} */
+  let active = null;
+  /** Folders that a person opened or closed: of all files, and of those that a search found. */
+  const [chosen, found] = /** @type {Map<string, boolean>[]} */ ([new Map(), new Map()]);
+  /** Priorities that the program has not confirmed, by the keys of lines. @type {Map<string, { value: string, until: number }>} */
+  const asked = new Map();
 
   const needle = () => field("file-search").value.trim().toLowerCase();
+  const isFiltered = () => needle() !== "" || wrong.checked;
   const isFound = (/** @type {File} */ { path, wrong_pieces }) =>
-    path.toLowerCase().includes(needle())
-    && (folder.value === "" || path.startsWith(`${folder.value}/`))
-    && (wrong_pieces > 0 || !wrong.checked);
+    path.toLowerCase().includes(needle()) && (wrong_pieces > 0 || !wrong.checked);
+  const filesFound = () => (answer?.files ?? []).filter(isFound);
+  const folders = () => (isFiltered() ? found : chosen);
+  const isOpen = (/** @type {string} */ path) => folders().get(path) ?? (isFiltered() || (answer?.total ?? 0) <= MAX_OPEN);
 
-  /** @param {HTMLTableRowElement} tr @param {File} file @param {boolean} isChangeable */
-  function updateFile(tr, file, isChangeable) {
-    const path = plain(file.path);
-    setCells(tr, [path, size(file.length_bytes), null, file.wrong_pieces === 0 ? "–" : number(file.wrong_pieces), isChangeable ? null : file.priority]);
-    setBar(tr.cells[2], `${path}: done`, file.done_bytes, file.length_bytes);
-    tr.classList.toggle("damaged", file.wrong_pieces > 0);
-    tr.classList.toggle("skipped", file.priority === "skip");
-    if (!isChangeable) return;
-    let select = tr.cells[4].querySelector("select");
+  /** @param {string} key */
+  function makeRow(key) {
+    const row = make("div", { role: "treeitem" }, ...["twist", "name", "number", "done", "number", "priority"].map((name) => make("span", { className: name })));
+    row.dataset.key = key;
+    setAttribute(row.children[0], "aria-hidden", "true");
+    return row;
+  }
+
+  /** @param {HTMLElement} cell @param {Line} line @param {string} value */
+  function showPriority(cell, line, value) {
+    if (!isChangeable) {
+      setText(cell, value === "" ? TEXT.mixed : value);
+      return;
+    }
+    let select = cell.querySelector("select");
     if (select === null) {
-      select = make("select", {}, ...PRIORITIES.map((name) => new Option(name, name)));
-      tr.cells[4].replaceChildren(select);
+      const mixed = make("option", { value: "", text: TEXT.mixed, hidden: true, disabled: true });
+      select = make("select", {}, ...PRIORITIES.map((name) => new Option(name, name)), mixed);
+      cell.replaceChildren(select);
     }
-    select.ariaLabel = `Priority of ${path}`;
-    // A choice that the program has not confirmed stays as the user left it.
-    if (select.dataset.asked === file.priority || performance.now() > Number(select.dataset.until ?? 0)) {
-      delete select.dataset.asked;
-      if (document.activeElement !== select || select.value === select.dataset.was) select.value = file.priority;
-      select.dataset.was = file.priority;
+    select.tabIndex = line.key === active ? 0 : -1;
+    select.ariaLabel = `Priority of ${plain(line.folder?.path ?? line.file?.path ?? "")}`;
+    const wish = asked.get(line.key);
+    if (wish !== undefined && wish.value !== value && performance.now() < wish.until) {
+      select.value = wish.value;
+      return;
     }
+    asked.delete(line.key);
+    // A choice that a person is about to make stays.
+    if (document.activeElement !== select || select.value === select.dataset.was) select.value = value;
+    select.dataset.was = value;
+  }
+
+  /** @param {HTMLElement} row @param {string} key */
+  function updateRow(row, key) {
+    const line = lines.get(key);
+    const of = line?.folder ?? line?.file ?? null;
+    if (line === undefined || of === null) return false;
+    const [length, done, wrongs] = "files" in of ? [of.length, of.done, of.wrong] : [of.length_bytes, of.done_bytes, of.wrong_pieces];
+    const isFolder = line.folder !== null;
+    const name = plain(line.name);
+    setAttribute(row, "aria-level", String(line.level));
+    setAttribute(row, "aria-posinset", String(line.position));
+    setAttribute(row, "aria-setsize", String(line.beside));
+    setAttribute(row, "aria-expanded", isFolder ? String(line.isOpen) : null);
+    row.tabIndex = key === active ? 0 : -1;
+    // Deep folders must not push the names out of the window.
+    row.style.setProperty("--level", String(Math.min(line.level - 1, 8)));
+    row.classList.toggle("damaged", wrongs > 0);
+    row.classList.toggle("skipped", of.priority === "skip");
+    const [twist, title, bytes, bar, pieces, cell] = /** @type {HTMLElement[]} */ ([...row.children]);
+    setText(twist, isFolder ? (line.isOpen ? "▾" : "▸") : "");
+    setText(title, isFolder ? folderLabel(name, line.folder?.files.length ?? 0) : name);
+    if (row.title !== name) row.title = name;
+    setText(bytes, size(length));
+    setBar(bar, `${name}: done`, done, length);
+    setText(pieces, wrongPieces(wrongs));
+    showPriority(cell, line, of.priority);
+    return true;
   }
 
   function draw() {
     if (answer === null) return;
-    const { total, changeable, files } = answer;
-    const isChangeable = changeable && mayChange;
-    const found = files.filter(isFound);
-    updateRows(table, COLUMNS, found, (file) => file.number, (tr, file) => updateFile(tr, file, isChangeable));
-    hide(table, found.length === 0);
-    hide(empty, found.length > 0);
+    const { total, files } = answer;
+    const listed = linesOf(treeOf(filesFound()), isOpen);
+    lines = new Map(listed.map((line) => [line.key, line]));
+    if (active === null || !lines.has(active)) active = listed[0]?.key ?? null;
+    for (const node of [tree, $("tree-head")]) hide(node, listed.length === 0);
+    rows.measure();
+    rows.set([...lines.keys()]);
+    rows.show();
+    hide(empty, listed.length > 0);
     setText(empty, total === 0 ? TEXT.noFiles : TEXT.noFileMatches);
     hide($("file-tools"), files.length < 2);
     hide($("all-files"), !isChangeable);
@@ -102,17 +142,9 @@ export function makeFiles(onPage, setPriority) {
     button("next-files").disabled = first + files.length >= total;
   }
 
-  /** @param {FileAnswer} next @param {boolean} isChangeable */
-  function show(next, isChangeable) {
-    [answer, mayChange] = [next, isChangeable];
-    const folders = [...foldersOf(next.files).keys()].sort();
-    const names = ["", ...folders];
-    if (names.join("\n") !== [...folder.options].map(({ value }) => value).join("\n")) {
-      const { value } = folder;
-      folder.replaceChildren(...names.map((name) => new Option(name === "" ? "all folders" : plain(name), name)));
-      folder.value = names.includes(value) ? value : "";
-    }
-    hide(/** @type {HTMLElement} */ (folder.parentElement), folders.length === 0);
+  /** @param {FileAnswer} next @param {boolean} mayChange */
+  function show(next, mayChange) {
+    [answer, answered, isChangeable] = [next, performance.now(), next.changeable && mayChange];
     draw();
   }
 
@@ -120,40 +152,123 @@ export function makeFiles(onPage, setPriority) {
   function reset() {
     first = 0;
     answer = null;
-    folder.replaceChildren();
+    active = null;
+    lines = new Map();
+    for (const kept of [chosen, found, asked]) kept.clear();
     field("file-search").value = "";
     wrong.checked = false;
-    table.tBodies[0].replaceChildren();
-    for (const node of [table, empty, $("file-tools"), $("file-pages")]) hide(node, true);
+    rows.set([]);
+    rows.show();
+    for (const node of [tree, $("tree-head"), empty, $("file-tools"), $("file-pages")]) hide(node, true);
   }
+
+  /** @param {Line} line @param {boolean} isOpened */
+  function open({ folder }, isOpened) {
+    if (folder !== null) folders().set(folder.path, isOpened);
+    draw();
+  }
+
+  /** Opens or closes all folders. @param {boolean} isOpened */
+  function openAll(isOpened) {
+    const waiting = [treeOf(filesFound())];
+    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+      folders().set(folder.path, isOpened);
+      waiting.push(...folder.folders.values());
+    }
+    draw();
+  }
+
+  /** @param {string | null | undefined} key */
+  function moveTo(key) {
+    if (key === null || key === undefined || !lines.has(key)) return;
+    active = key;
+    rows.focus(key);
+  }
+
+  /** @param {Element | null} target */
+  const lineAt = (target) => lines.get(/** @type {HTMLElement | null | undefined} */ (target?.closest("[role=treeitem]"))?.dataset.key ?? "");
+
+  // The keys of trees in other programs (ARIA Authoring Practices, pattern "tree view").
+  tree.addEventListener("keydown", (event) => {
+    const target = /** @type {Element} */ (event.target);
+    const line = lineAt(target);
+    if (line === undefined || target.getAttribute("role") !== "treeitem" || event.ctrlKey || event.altKey || event.metaKey) return;
+    const keys = [...lines.keys()];
+    const at = keys.indexOf(line.key);
+    const isFolder = line.folder !== null;
+    /** @type {Record<string, () => void>} */
+    const actions = {
+      ArrowDown: () => moveTo(keys[at + 1]),
+      ArrowUp: () => moveTo(keys[at - 1]),
+      PageDown: () => moveTo(keys[Math.min(keys.length - 1, at + rows.page())]),
+      PageUp: () => moveTo(keys[Math.max(0, at - rows.page())]),
+      Home: () => moveTo(keys[0]),
+      End: () => moveTo(keys.at(-1)),
+      ArrowRight: () => (isFolder && !line.isOpen ? open(line, true) : isFolder && moveTo(keys[at + 1])),
+      ArrowLeft: () => (isFolder && line.isOpen ? open(line, false) : moveTo(line.parent)),
+      Enter: () => isFolder && open(line, !line.isOpen),
+      " ": () => isFolder && open(line, !line.isOpen),
+      "*": () => openAll(true),
+    };
+    if (!Object.hasOwn(actions, event.key)) return;
+    event.preventDefault();
+    actions[event.key]();
+  });
+  tree.addEventListener("focusin", ({ target }) => {
+    const line = lineAt(/** @type {Element} */ (target));
+    if (line === undefined || line.key === active) return;
+    active = line.key;
+    rows.show();
+  });
+  tree.addEventListener("click", ({ target }) => {
+    const line = lineAt(/** @type {Element} */ (target));
+    if (line !== undefined && /** @type {Element} */ (target).closest(".priority") === null) open(line, !line.isOpen);
+  });
+  tree.addEventListener("change", ({ target }) => {
+    const line = lineAt(/** @type {Element} */ (target));
+    if (line === undefined || !(target instanceof HTMLSelectElement)) return;
+    asked.set(line.key, { value: target.value, until: performance.now() + PATIENCE });
+    setPriority((line.folder?.files ?? [line.file]).flatMap((file) => file?.number ?? []), target.value);
+  });
+
+  priority.append(...PRIORITIES.map((name) => new Option(name, name)));
+  priority.value = "normal";
+  $("all-files").addEventListener("submit", (event) => {
+    event.preventDefault();
+    setPriority(filesFound().map((file) => file.number), priority.value);
+  });
+  for (const node of [field("file-search"), wrong]) {
+    node.addEventListener("input", () => {
+      found.clear();
+      draw();
+    });
+  }
+  button("open-folders").addEventListener("click", () => openAll(true));
+  button("close-folders").addEventListener("click", () => openAll(false));
+  for (const target of [$("detail"), window]) target.addEventListener("scroll", rows.show, { passive: true });
+  new ResizeObserver(draw).observe($("detail"));
 
   /** @param {number} step */
   const turn = (step) => {
     first = Math.max(0, first + step);
     onPage();
   };
-
-  makeHead(table, COLUMNS);
-  priority.append(...PRIORITIES.map((name) => new Option(name, name)));
-  priority.value = "normal";
-  table.addEventListener("change", ({ target }) => {
-    if (!(target instanceof HTMLSelectElement)) return;
-    target.dataset.asked = target.value;
-    target.dataset.until = String(performance.now() + 5000);
-    setPriority([Number(target.closest("tr")?.dataset.key)], target.value);
-  });
-  $("all-files").addEventListener("submit", (event) => {
-    event.preventDefault();
-    setPriority((answer?.files ?? []).filter(isFound).map((file) => file.number), priority.value);
-  });
-  for (const node of [field("file-search"), folder, wrong]) node.addEventListener("input", draw);
   button("previous-files").addEventListener("click", () => turn(-FILES_PER_PAGE));
   button("next-files").addEventListener("click", () => turn(FILES_PER_PAGE));
+
   /** Lists only the files with wrong pieces. */
   function showWrong() {
     wrong.checked = true;
+    found.clear();
     draw();
   }
 
-  return { show, showWrong, reset, path: () => `files?offset=${first}` };
+  return {
+    show,
+    showWrong,
+    reset,
+    path: () => `files?offset=${first}&limit=${FILES_PER_PAGE}`,
+    /** Whether the figures are old enough for another request. */
+    isDue: () => (answer?.files.length ?? 0) <= MANY_FILES || performance.now() - answered > MANY_FILES_INTERVAL,
+  };
 }

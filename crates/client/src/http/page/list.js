@@ -1,5 +1,5 @@
 // @ts-check
-// The list of torrents. Only the rows in the window have elements: 5,000 torrents cost no more than 50.
+// The list of torrents.
 
 import { setBar, setState } from "./cells.js";
 import { $, button, field, hide, make, setAttribute, setText } from "./dom.js";
@@ -7,6 +7,7 @@ import { duration, number, plain, size, speed, time } from "./format.js";
 import { store as keep, stored } from "./prefs.js";
 import { COLUMN_LABELS, TEXT, selected, shownOf } from "./text.js";
 import { SORT_KEYS, matching, problemOf, progressOf, ratio, sortTorrents, stateOf, title } from "./torrents.js";
+import { makeRows } from "./virtual.js";
 
 /** @typedef {import("./types.js").Torrent} Torrent */
 /** @typedef {import("./types.js").State} State */
@@ -15,9 +16,6 @@ import { SORT_KEYS, matching, problemOf, progressOf, ratio, sortTorrents, stateO
 
 // Minimum time between two changes of the order, in milliseconds: rows must not move away from under the pointer.
 const ORDER_INTERVAL = 2000;
-
-// Number of rows with elements above and below the window.
-const MARGIN = 3;
 
 const MIN_WIDTH = 48;
 const MAX_WIDTH = 900;
@@ -100,13 +98,11 @@ export function startList(store, onOpen) {
   let orderedBy = "";
   /** The change of the order that waits. @type {number | undefined} */
   let later;
-  let height = 0;
   /** The row that the arrow keys moved to, and the one from which Shift selects. @type {number | null} */
   let active = null;
   /** @type {number | null} */
   let anchor = null;
-  /** The elements of rows, by the numbers of their torrents. @type {Map<number, HTMLTableRowElement>} */
-  const rows = new Map();
+  const rows = makeRows({ scroller, body, make: makeRow, update: showRow });
 
   const isShown = (/** @type {ColumnKey} */ key) => layout.shown[key] ?? !COLUMNS[key].isOff;
 
@@ -115,11 +111,10 @@ export function startList(store, onOpen) {
     const widths = KEYS.filter(isShown).map((key) => `${layout.widths[key] ?? COLUMNS[key].width}px`);
     table.style.setProperty("--columns", `2.2rem ${widths.join(" ")} minmax(0, 1fr)`);
     for (const [i, key] of KEYS.entries()) {
-      for (const row of [head, ...rows.values()]) /** @type {HTMLTableRowElement} */ (row).cells[i + 1].hidden = !isShown(key);
+      for (const row of [head, ...rows.elements()]) /** @type {HTMLTableRowElement} */ (row).cells[i + 1].hidden = !isShown(key);
     }
     document.body.classList.toggle("dense", layout.isDense);
-    // The style sheet knows how high rows are, on phones too.
-    height = parseFloat(getComputedStyle(table).getPropertyValue("--row"));
+    rows.measure();
     keep("layout", layout);
     show(true);
   }
@@ -140,13 +135,13 @@ export function startList(store, onOpen) {
 
   /**
    * @param {HTMLTableRowElement} tr
-   * @param {Torrent} torrent
+   * @param {number} key
    * @param {number} position
    */
-  function showRow(tr, torrent, position) {
+  function showRow(tr, key, position) {
+    const torrent = state.torrents.get(key);
+    if (torrent === undefined) return false;
     const isSelected = state.selected.has(torrent.number);
-    const place = `translateY(${position * height}px)`;
-    if (tr.style.transform !== place) tr.style.transform = place;
     setAttribute(tr, "aria-rowindex", String(position + 2));
     setAttribute(tr, "aria-selected", String(isSelected));
     const isChosen = torrent.number === state.chosen;
@@ -154,7 +149,7 @@ export function startList(store, onOpen) {
     tr.tabIndex = torrent.number === active ? 0 : -1;
     const check = /** @type {HTMLInputElement} */ (tr.cells[0].firstElementChild);
     if (check.checked !== isSelected) check.checked = isSelected;
-    if (shownAs.get(tr) === torrent) return;
+    if (shownAs.get(tr) === torrent) return true;
     shownAs.set(tr, torrent);
     setAttribute(check, "aria-label", `Select ${title(torrent)}`);
     const hint = problemOf(torrent) || title(torrent);
@@ -165,6 +160,7 @@ export function startList(store, onOpen) {
       show(cell, torrent);
       cell.classList.toggle("nothing", isNothing?.(torrent) ?? false);
     });
+    return true;
   }
 
   /** The torrents as rows show them: an unchanged torrent has the same object. @type {WeakMap<HTMLTableRowElement, Torrent>} */
@@ -200,44 +196,7 @@ export function startList(store, onOpen) {
     const none = state.acceptsTorrents && state.session.change ? TEXT.noTorrentsAdd : TEXT.noTorrents;
     setText($("no-torrents"), total === 0 ? none : TEXT.noMatch);
     setAttribute(table, "aria-rowcount", String(n + 1));
-    body.style.height = `${n * height}px`;
-  }
-
-  /** Returns the element that follows in the place of this one. @param {ChildNode} node */
-  function moveToEnd(node) {
-    const next = node.nextSibling;
-    body.append(node);
-    return next;
-  }
-
-  /** Shows the rows in the window, and removes the others. */
-  function showRows() {
-    const [clip, place] = [scroller.getBoundingClientRect(), body.getBoundingClientRect()];
-    const [top, bottom] = [Math.max(clip.top, 0), Math.min(clip.bottom, innerHeight)];
-    const first = Math.max(0, Math.floor((top - place.top) / height) - MARGIN);
-    const end = Math.min(order.length, Math.ceil((bottom - place.top) / height) + MARGIN);
-    const visible = new Set(order.slice(first, Math.max(first, end)));
-    // The row with the focus stays, so that the focus is not lost.
-    const focused = document.activeElement?.closest("#torrents tbody tr");
-    for (const [key, tr] of rows) {
-      const isKept = visible.has(key) || (tr === focused && state.torrents.has(key) && order.includes(key));
-      if (isKept) continue;
-      tr.remove();
-      rows.delete(key);
-    }
-    let before = /** @type {ChildNode | null} */ (body.firstChild);
-    for (let position = first; position < end; position += 1) {
-      const key = order[position];
-      const torrent = state.torrents.get(key);
-      if (torrent === undefined) continue;
-      let tr = rows.get(key);
-      if (tr === undefined) rows.set(key, tr = makeRow(key));
-      showRow(tr, torrent, position);
-      // Elements are in the order of the list, as screen readers need it. One with the focus stays, and others move behind it.
-      if (tr === focused) while (before !== null && before !== tr) before = moveToEnd(before);
-      if (tr === before) before = tr.nextSibling;
-      else body.insertBefore(tr, before);
-    }
+    rows.set(order);
   }
 
   function showSelection() {
@@ -263,7 +222,7 @@ export function startList(store, onOpen) {
   function show(isForced = false) {
     setOrder(isForced);
     showCounts();
-    showRows();
+    rows.show();
     showSelection();
     showSort();
   }
@@ -301,20 +260,13 @@ export function startList(store, onOpen) {
   /** Moves the focus to a row. @param {number} position */
   function moveTo(position) {
     active = order[Math.max(0, Math.min(order.length - 1, position))];
-    const at = order.indexOf(active);
-    const [clip, place] = [scroller.getBoundingClientRect(), body.getBoundingClientRect()];
-    const top = Math.max(clip.top, 0) + /** @type {HTMLTableRowElement} */ (head).offsetHeight;
-    const y = place.top + at * height;
-    const by = y < top ? y - top : Math.max(0, y + height - Math.min(clip.bottom, innerHeight));
-    (scroller.scrollHeight > scroller.clientHeight ? scroller : document.documentElement).scrollTop += by;
-    showRows();
-    rows.get(active)?.focus({ preventScroll: true });
+    rows.focus(active, /** @type {HTMLTableRowElement} */ (head).offsetHeight);
   }
 
   /** @param {KeyboardEvent} event */
   function onKey(event) {
     const at = active === null ? -1 : order.indexOf(active);
-    const page = Math.max(1, Math.floor(scroller.clientHeight / height) - 2);
+    const page = rows.page();
     /** @type {Record<string, number>} */
     const targets = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: order.length - 1 };
     if (event.key in targets && order.length > 0) {
@@ -420,9 +372,9 @@ export function startList(store, onOpen) {
     const key = keyOf(event);
     if (key !== null && !state.selected.has(key)) store.set({ selected: new Set([key]) });
   });
-  for (const target of [scroller, window]) target.addEventListener("scroll", showRows, { passive: true });
+  for (const target of [scroller, window]) target.addEventListener("scroll", rows.show, { passive: true });
   addEventListener("resize", layOut);
-  new ResizeObserver(showRows).observe(scroller);
+  new ResizeObserver(rows.show).observe(scroller);
   layOut();
   store.subscribe(() => show());
 }

@@ -80,6 +80,7 @@ export const TEXT = {
   verifyHint: "Reads all content again, and marks wrong pieces on the map.",
   noFiles: "No files are known yet.",
   noFileMatches: "No file matches.",
+  mixed: "mixed",
   noPeers: "No peer is connected.",
   noTrackers: "The torrent has no trackers.",
   notConnected: "The torrent is not connected: its trackers are shown while it runs.",
@@ -129,6 +130,16 @@ export const selected = (n) => (n === 0 ? "" : `${number(n)} selected`);
  * @param {number} seeds
  */
 export const peersAndSeeds = (peers, seeds) => `${count(peers, "peer")}, ${count(seeds, "seed")}`;
+
+/**
+ * A folder in the tree of files.
+ * @param {string} name
+ * @param {number} files
+ */
+export const folderLabel = (name, files) => `${name} (${count(files, "file")})`;
+
+/** @param {number} pieces */
+export const wrongPieces = (pieces) => (pieces === 0 ? "" : `${number(pieces)} wrong`);
 
 /**
  * The result or the problem of a torrent, in a sentence.
