@@ -100,6 +100,7 @@ impl Changes {
             name: self.name,
             source: self.source.map(|(text,)| text),
             is_private: self.private,
+            piece_layers: None,
         })
     }
 }
