@@ -201,11 +201,17 @@ class Magnet:
     def web_seeds(self) -> list[str]: ...
 
 def verify(
-    torrent: Torrent, path: str | os.PathLike[str], threads: int | None, progress: Any, cancel: Any
+    torrent: Torrent,
+    path: str | os.PathLike[str],
+    pieces: tuple[int, int] | None,
+    threads: int | None,
+    progress: Any,
+    cancel: Any,
 ) -> dict[str, Any]: ...
 def verify_readers(
     torrent: Torrent,
     open: Callable[[int], tuple[int, Callable[[int, int], bytes]]],
+    pieces: tuple[int, int] | None,
     threads: int,
     progress: Any,
     cancel: Any,

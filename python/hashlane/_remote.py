@@ -18,6 +18,7 @@ THREADS = 8
 def verify(
     torrent: Torrent,
     url: str,
+    pieces: tuple[int, int] | None,
     threads: int | None,
     progress: Progress | None,
     cancel: Cancel | None,
@@ -46,4 +47,4 @@ def verify(
 
         return length, read
 
-    return _hashlane.verify_readers(torrent._native, open_file, threads or THREADS, progress, cancel)
+    return _hashlane.verify_readers(torrent._native, open_file, pieces, threads or THREADS, progress, cancel)

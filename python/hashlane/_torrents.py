@@ -325,6 +325,7 @@ class Torrent:
         self,
         path: str | os.PathLike[str],
         *,
+        pieces: range | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
         cancel: Cancel | None = None,
@@ -337,6 +338,9 @@ class Torrent:
         path : path or URL
             The file of a single-file torrent, or the folder that holds the files, whatever its name is. A URL such as
             ``s3://bucket/folder`` is read by fsspec.
+        pieces : range, optional
+            Pieces to verify, with a step of 1. All others are ``UNCHECKED`` in the report. If a file of version 2 has one hash for
+            all of its pieces, they are verified together.
         threads : int, optional
             Number of threads that read and hash: by default one for each CPU, or 8 for a URL, whose reads wait.
         progress : callable, optional
@@ -352,14 +356,19 @@ class Torrent:
             The path cannot be the content, for example a file where the torrent has a folder. Files that are absent or
             unreadable are part of the report, not errors.
         """
+        run = None
+        if pieces is not None:
+            if pieces.step != 1 or not 0 <= pieces.start <= pieces.stop <= self.piece_count:
+                raise ValueError(f"pieces: {pieces} is not a run of the {self.piece_count} pieces")
+            run = (pieces.start, pieces.stop)
         text = os.fspath(path)
         if isinstance(text, str) and "://" in text:
             from hashlane import _remote
 
-            return _report(_remote.verify(self, text, threads, progress, cancel, storage_options))
+            return _report(_remote.verify(self, text, run, threads, progress, cancel, storage_options))
         if storage_options:
             raise TypeError(f"options of a file system without a URL: {', '.join(storage_options)}")
-        return _report(_hashlane.verify(self._native, path, threads, progress, cancel))
+        return _report(_hashlane.verify(self._native, path, run, threads, progress, cancel))
 
     def edit(
         self,

@@ -245,3 +245,25 @@ def test_digests_of_files(content: Path) -> None:
     *rest, error = hashlane.digest_files([*paths, absent], return_errors=True)
     assert isinstance(error, FileNotFoundError)
     assert rest == hashlane.digest_files(paths)
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_a_run_of_pieces_is_verified_alone(content: Path, version: str) -> None:
+    torrent = hashlane.create(content, version=version, piece_length=16384)
+    damage = bytearray((content / "a").read_bytes())
+    damage[20_000] ^= 1
+    damage[60_000] ^= 1
+    (content / "a").write_bytes(damage)
+    whole = torrent.verify(content).pieces
+    assert whole.count(PieceState.BAD) == 2
+    for place in (content, "memory://run"):
+        if place != content:
+            fsspec.filesystem("memory").put(f"{content}/", "/run/", recursive=True)
+        parts = [torrent.verify(place, pieces=range(i, min(i + 3, len(whole)))) for i in range(0, len(whole), 3)]
+        for i, part in enumerate(parts):
+            first, end = 3 * i, min(3 * i + 3, len(whole))
+            unchecked = bytes(first), bytes(len(whole) - end)
+            assert part.pieces == unchecked[0] + whole[first:end] + unchecked[1]
+    for refused in (range(1, 0), range(0, 1000), range(0, 4, 2)):
+        with pytest.raises(ValueError, match="^pieces: range"):
+            torrent.verify(content, pieces=refused)

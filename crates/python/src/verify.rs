@@ -1,6 +1,7 @@
 //! Verification of content on disk, and of content that Python code reads.
 
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use hashlane_verify::{
@@ -84,12 +85,13 @@ fn fields<'py>(
     Ok(dict)
 }
 
-/// Verifies content on disk.
+/// Verifies content on disk. `pieces` are the first piece and the end of a run, otherwise all.
 #[pyfunction]
 pub(crate) fn verify<'py>(
     py: Python<'py>,
     torrent: &Bound<'py, Torrent>,
     path: PathBuf,
+    pieces: Option<(u32, u32)>,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
     cancel: Option<Py<PyAny>>,
@@ -100,10 +102,17 @@ pub(crate) fn verify<'py>(
     let options = Options::default().threads(threads_or_all(threads)?);
     let watch = Watch { progress, cancel };
     let report = watch.run(py, |state, cancel| {
-        let verification = Verification::new(&content).options(options).cancel(cancel);
+        let verification = Verification::new(&content)
+            .options(options)
+            .pieces(run_of(pieces))
+            .cancel(cancel);
         verification.run(|progress| state.set(progress.hashed_bytes, progress.total_bytes))
     })?;
     fields(py, torrent, &report.map_err(|error| run_error(&error))?)
+}
+
+fn run_of(pieces: Option<(u32, u32)>) -> Range<u32> {
+    pieces.map_or(0..u32::MAX, |(first, end)| first..end)
 }
 
 /// A file that a function of Python reads: `read(offset, length)` returns up to that many bytes, and none at the end.
@@ -162,6 +171,7 @@ pub(crate) fn verify_readers<'py>(
     py: Python<'py>,
     torrent: &Bound<'py, Torrent>,
     open: Py<PyAny>,
+    pieces: Option<(u32, u32)>,
     threads: usize,
     progress: Option<Py<PyAny>>,
     cancel: Option<Py<PyAny>>,
@@ -183,6 +193,7 @@ pub(crate) fn verify_readers<'py>(
     let report = watch.run(py, |state, cancel| {
         let verification = Verification::of(&torrent.0, &readers)
             .options(options)
+            .pieces(run_of(pieces))
             .cancel(cancel);
         verification.run(|progress| state.set(progress.hashed_bytes, progress.total_bytes))
     })?;

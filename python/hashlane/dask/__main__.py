@@ -1,0 +1,137 @@
+"""The command ``python -m hashlane.dask``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import re
+import sys
+from collections.abc import Callable
+
+from distributed import Client, LocalCluster
+
+from hashlane.dask import Summary, check_many, sum_many, verify_many
+
+UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+STATUSES = "Exit status: 0 if everything is present and correct, 1 if not, 2 for errors."
+MAX_SHOWN = 100
+"""Faults that are printed. The report has all."""
+
+
+def _age(text: str) -> datetime.timedelta:
+    match = re.fullmatch(r"(\d{1,6})([smhdw])", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text}: not a duration, for example 30d")
+    return datetime.timedelta(**{UNITS[match[2]]: int(match[1])})
+
+
+def _volume(text: str) -> tuple[str, str]:
+    folder, separator, resource = text.rpartition("=")
+    if not separator or not folder or not resource:
+        raise argparse.ArgumentTypeError(f"{text}: expected FOLDER=RESOURCE, for example /archive/a=vol:A")
+    return folder, resource
+
+
+def _parser() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    add = common.add_argument
+    add("--scheduler", metavar="ADDRESS", help="address of the scheduler, by default a cluster on this machine")
+    add(
+        "--where",
+        metavar="FOLDER=RESOURCE",
+        type=_volume,
+        action="append",
+        help="resource of the workers with a volume",
+    )
+    add("--manifest", metavar="FOLDER", default="report", help="folder of the report, by default report")
+    add("--max-age", metavar="AGE", type=_age, help="age from which results are checked again, for example 30d")
+    add("--task-bytes", metavar="N", type=int, default=1 << 30, help="bytes of a task, by default 1 GiB")
+    add("--threads", metavar="N", type=int, default=1, help="threads of a task, by default 1")
+    add(
+        "--retries",
+        metavar="N",
+        type=int,
+        default=3,
+        help="further attempts after an error of the system, by default 3",
+    )
+    add("--timeout", metavar="S", type=float, default=3600, help="seconds until a task moves to another worker")
+    add("--parquet", action="store_true", help="write the report in Parquet (needs pyarrow)")
+    parser = argparse.ArgumentParser(
+        prog="python -m hashlane.dask", description="Verify archives on a cluster of Dask."
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    def command(name: str, text: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=text, description=text, epilog=STATUSES, parents=[common])
+
+    verify = command("verify", "Verify the content of torrents.")
+    verify.add_argument("torrents", metavar="TORRENT", nargs="+")
+    verify.add_argument("--root", metavar="FOLDER", required=True, help="folder or URL that holds the content")
+    sums = command("sum", "Compute the digests of files.")
+    sums.add_argument("files", metavar="FILE", nargs="+", help="paths, globs or URLs")
+    sums.add_argument("--algorithm", metavar="NAME", default="sha256", help="algorithm, by default sha256")
+    check = command("check", "Compare files with the digests in a file.")
+    check.add_argument("sums", metavar="SUMS", help="file in the format of sha256sum or of BSD")
+    check.add_argument("--root", metavar="FOLDER", help="folder of relative paths, by default that of SUMS")
+    check.add_argument("--algorithm", metavar="NAME", help="algorithm, by default that of the lengths of the digests")
+    return parser
+
+
+def _progress() -> Callable[[int, int], object] | None:
+    """Returns a progress bar, if the output is a terminal and tqdm is installed."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return None
+    bar = tqdm(unit="B", unit_scale=True, disable=None)
+
+    def show(done: int, total: int) -> None:
+        bar.total = total
+        bar.update(done - bar.n)
+
+    return show
+
+
+def _run(arguments: argparse.Namespace, client: Client) -> Summary:
+    names = ("manifest", "max_age", "task_bytes", "threads", "retries", "timeout", "parquet")
+    options = {name: getattr(arguments, name) for name in names}
+    options.update(client=client, where=dict(arguments.where) if arguments.where else None, progress=_progress())
+    if arguments.command == "verify":
+        return verify_many(arguments.torrents, arguments.root, **options)
+    if arguments.command == "sum":
+        return sum_many(arguments.files, arguments.algorithm, **options)
+    return check_many(arguments.sums, arguments.root, arguments.algorithm, **options)
+
+
+def _print(summary: Summary) -> None:
+    for row in summary.faults[:MAX_SHOWN]:
+        pieces = "" if row["first_piece"] is None else f" pieces {row['first_piece']} to {row['end_piece'] - 1}"
+        place = row["file"] or row["torrent"] or ""
+        print(f"{row['verdict']:10} {place}{pieces}{': ' + row['error'] if row['error'] else ''}")
+    if len(summary.faults) > MAX_SHOWN:
+        print(f"... and {len(summary.faults) - MAX_SHOWN} more in {summary.manifest}")
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(summary.counts.items()))
+    print(
+        f"{counts or 'nothing to do'}: {summary.checked} tasks in {summary.seconds:.1f} s, {summary.skipped} known before"
+    )
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs the command, and returns its exit status."""
+    arguments = _parser().parse_args(argv)
+    try:
+        with contextlib.ExitStack() as stack:
+            cluster = arguments.scheduler or stack.enter_context(LocalCluster(threads_per_worker=1))
+            client = stack.enter_context(Client(cluster))
+            print(f"dashboard: {client.dashboard_link}", file=sys.stderr)
+            summary = _run(arguments, client)
+    except (OSError, ValueError) as error:
+        print(f"hashlane.dask: {error}", file=sys.stderr)
+        return 2
+    _print(summary)
+    return 0 if summary.is_ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

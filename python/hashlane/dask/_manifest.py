@@ -1,0 +1,197 @@
+"""The manifest of a report: a folder with rows in JSON lines or Parquet, and the latest result of each unit of work."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import itertools
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+
+from hashlane.dask._work import Answer, Row
+
+SOUND = frozenset({"have", "read"})
+"""Verdicts without a fault."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Known:
+    """The latest result of a unit."""
+
+    checked_at: float
+    """Seconds since 1970-01-01 UTC."""
+    host: str
+    stamp: str | None
+    finding: tuple[tuple[object, ...], ...]
+    """What was found: equal for equal content."""
+    counts: dict[str, int]
+    """Number of pieces, or of files, with each verdict."""
+    faults: tuple[Row, ...]
+    """The rows whose verdict is not sound."""
+
+    @property
+    def is_result(self) -> bool:
+        """Whether all of the unit could be read."""
+        return "unreadable" not in self.counts
+
+    @classmethod
+    def of(cls, rows: list[Row]) -> Known:
+        """Returns the result that the rows of a unit describe."""
+        counts: collections.Counter[str] = collections.Counter()
+        for row in rows:
+            if row["verdict"] != "unstable":
+                counts[row["verdict"]] += 1 if row["first_piece"] is None else row["end_piece"] - row["first_piece"]
+        finding = [
+            (row["first_piece"], row["end_piece"], row["verdict"], row["got"])
+            for row in rows
+            if row["verdict"] != "unstable"
+        ]
+        return cls(
+            rows[0]["checked_at"],
+            rows[0]["host"] or "",
+            rows[0]["stamp"],
+            tuple(finding),
+            dict(counts),
+            tuple(row for row in rows if row["verdict"] not in SOUND),
+        )
+
+
+class Manifest:
+    """The rows of all calls with the same folder. Each call appends a part.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be read or written, for example because the disk is full. All rows before are kept.
+    ValueError
+        A part is damaged, with its name and line.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, parquet: bool) -> None:
+        self.folder = Path(folder)
+        self.parquet = parquet
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.latest: dict[str, Known] = {}
+        for rows in _units(self.folder):
+            self.latest[rows[0]["unit"]] = Known.of(rows)
+        self.part = self.folder / f"part-{time.time_ns()}.jsonl"
+        self.file = open(self.part, "xb", buffering=0)  # noqa: SIM115 - closed by __exit__
+        self.end = 0
+
+    def __enter__(self) -> Manifest:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            os.fsync(self.file.fileno())
+        finally:
+            self.file.close()
+        if self.end == 0:
+            self.part.unlink()
+        elif self.parquet and error is None:
+            _to_parquet(self.part)
+
+    def add(self, answer: Answer) -> None:
+        """Appends the rows of an answer. If an earlier result of unchanged content was different, a row says so."""
+        rows, unit = answer.rows, answer.item.unit
+        new, old = Known.of(rows), self.latest.get(unit)
+        is_comparable = old is not None and old.is_result and new.is_result and old.stamp == new.stamp
+        if old is not None and is_comparable and old.finding != new.finding:
+            rows = [*rows, _unstable(rows[0], f"other results on {old.host} and then on {new.host}")]
+        elif any(row["got"] is not None and row["got"] == row["wanted"] and row["verdict"] == "bad" for row in rows):
+            # The digest comes from a second read of a wrong piece.
+            rows = [*rows, _unstable(rows[0], f"two reads on {new.host} differ")]
+        self._write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
+        self.latest[unit] = Known.of(rows)
+
+    def _write(self, data: bytes) -> None:
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[self.file.write(rest) :]
+        except OSError as error:
+            # A part of a row would be no row.
+            self.file.truncate(self.end)
+            reason = f"{error.strerror}: the report ends here, and the next call continues it"
+            raise OSError(error.errno, reason, str(self.part)) from error
+        self.end += len(data)
+
+
+def _unstable(row: Row, error: str) -> Row:
+    return {**row, "verdict": "unstable", "error": f"unstable read: {error}", "wanted": None, "got": None}
+
+
+def parts(folder: str | os.PathLike[str]) -> list[Path]:
+    """Returns the parts of a report in the order of their calls."""
+    found = itertools.chain(Path(folder).glob("part-*.jsonl"), Path(folder).glob("part-*.parquet"))
+    return sorted(found, key=lambda part: part.stem)
+
+
+def rows_of(part: Path) -> Iterator[Row]:
+    """Returns the rows of a part.
+
+    Raises
+    ------
+    ValueError
+        A line is damaged. A last line without an end is left out: its call was interrupted.
+    """
+    if part.suffix == ".parquet":
+        import pyarrow.parquet
+
+        yield from pyarrow.parquet.read_table(part).to_pylist()
+        return
+    with open(part, "rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                row = json.loads(line)
+                row["unit"], row["verdict"], row["checked_at"] + 0.0
+            except (ValueError, TypeError, KeyError) as error:
+                raise ValueError(f"{part}: line {number}: not a row of a report: {error}") from None
+            yield row
+
+
+def _units(folder: Path) -> Iterator[list[Row]]:
+    for part in parts(folder):
+        for _, rows in itertools.groupby(rows_of(part), key=lambda row: row["unit"]):
+            yield list(rows)
+
+
+def _to_parquet(part: Path) -> None:
+    """Replaces a part by one in Parquet."""
+    import pyarrow
+    import pyarrow.parquet
+
+    text, numbers = pyarrow.string(), {"first_piece", "end_piece", "bytes"}
+    times = {"seconds", "checked_at"}
+    schema = pyarrow.schema(
+        (name, pyarrow.int64() if name in numbers else pyarrow.float64() if name in times else text)
+        for name in next(rows_of(part))
+    )
+    target, partial = part.with_suffix(".parquet"), part.with_suffix(".parquet.part")
+    try:
+        with pyarrow.parquet.ParquetWriter(partial, schema) as writer:
+            for rows in _batches(rows_of(part), 50_000):
+                writer.write_table(pyarrow.Table.from_pylist(rows, schema))
+        with open(partial, "rb") as file:
+            os.fsync(file.fileno())
+        os.rename(partial, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            partial.unlink()
+        raise
+    part.unlink()
+
+
+def _batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
+    rows = iter(rows)
+    while batch := list(itertools.islice(rows, size)):
+        yield batch
