@@ -190,6 +190,7 @@ class State:
         return one | {
             "have": base64.b64encode(have).decode(),
             "wrong": base64.b64encode(wrong).decode(),
+            "checked": "",
             "rate_history": {"interval_seconds": 2, "down": rates, "up": rates[::-1]},
             "peer_list": [PEER],
             "comment": None,

@@ -41,6 +41,7 @@
 //! | `fetch` | .torrent files from URLs |
 //! | `file` | the files of a torrent |
 //! | `limits` | limits of rates and of serving |
+//! | `live` | what a running verification has found so far |
 //! | `log` | events of the session in the log |
 //! | `http` | the page, its API and metrics |
 //!
@@ -70,6 +71,7 @@ pub mod http;
 mod identity;
 mod inbox;
 mod limits;
+mod live;
 mod log;
 mod network;
 mod origin;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::announces::Announce;
 use crate::event::Outcome;
 use crate::identity::{Identity, TorrentKey};
+use crate::live::LiveVerification;
 use crate::origin::{Origin, WatchedFile};
 use crate::rates::RateHistory;
 use crate::stopwatch::Stopwatch;
@@ -183,6 +184,9 @@ pub(crate) struct Detail {
     pub(crate) have: Arc<[bool]>,
     /// An entry for each piece: whether its content was wrong at the last verification or on arrival.
     pub(crate) wrong: Arc<[bool]>,
+    /// What the running verification has found; `None` for a torrent that the client does not have.
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "the API has it"))]
+    pub(crate) live: Option<Arc<LiveVerification>>,
     pub(crate) history: Arc<RateHistory>,
     /// The outcome, if the torrent is over.
     pub(crate) outcome: Option<Outcome>,

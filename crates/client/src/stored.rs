@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -17,6 +16,7 @@ use hashlane_verify::{
 use crate::config::{Naming, Place, Seed};
 use crate::error::{Absence, TorrentError};
 use crate::event::ForeignName;
+use crate::live::LiveVerification;
 
 mod claim;
 mod delete;
@@ -67,8 +67,8 @@ pub(crate) struct StoredTorrent {
 pub(crate) struct VerifySettings {
     pub(crate) hashing: Options,
     pub(crate) cancel: CancelToken,
-    /// Bytes that have been verified, for snapshots.
-    pub(crate) verified_bytes: Arc<AtomicU64>,
+    /// Gets what the verification finds, for snapshots and requests.
+    pub(crate) live: Arc<LiveVerification>,
 }
 
 /// The result of a verification.
@@ -449,12 +449,15 @@ impl StoredTorrent {
     fn wrong(&self, report: &Report, have: &[bool]) -> Vec<bool> {
         let states = report.pieces().iter().zip(have).zip(0..);
         let wrong = states.map(|((state, have), piece)| {
-            let remains = || self.storage.remains(piece);
-            *state == PieceState::Bad
-                && !have
-                && matches!(remains(), Ok(Remains::Everything | Remains::Other))
+            *state == PieceState::Bad && !have && self.is_whole(piece)
         });
         wrong.collect()
+    }
+
+    /// Returns `true` if all bytes of a piece are on the disk, as far as the records of a download show.
+    fn is_whole(&self, piece: u32) -> bool {
+        let remains = self.storage.remains(piece);
+        matches!(remains, Ok(Remains::Everything | Remains::Other))
     }
 
     /// Returns the reason why a file could not be opened or read, if there was one.
@@ -481,7 +484,7 @@ impl StoredTorrent {
         let VerifySettings {
             hashing,
             cancel,
-            verified_bytes,
+            live,
         } = settings;
         self.storage.refuse_links_out()?;
         let stamped = SystemTime::now();
@@ -492,14 +495,19 @@ impl StoredTorrent {
             None => Vec::new(),
         };
         let trusted = trusted(&stamps, &writers);
-        verified_bytes.store(0, Ordering::Relaxed);
-        let mut progress =
-            |progress: &Progress| verified_bytes.store(progress.hashed_bytes, Ordering::Relaxed);
+        let running = live.start(self.piece_count);
+        let mut progress = |progress: &Progress| live.set_bytes(progress.hashed_bytes);
+        let watch = |piece: PieceIndex, state| {
+            running.set(piece.get(), state, || self.is_whole(piece.get()));
+        };
         let content = &self.content;
         let is_trusted = |piece: PieceIndex| trusted.get(piece.get() as usize) == Some(&true);
         let verification = hashlane_verify::Verification::new(content);
         let verification = verification.options(*hashing).cancel(cancel);
-        let report = verification.trust(&is_trusted).run(&mut progress)?;
+        let report = verification
+            .trust(&is_trusted)
+            .watch(&watch)
+            .run(&mut progress)?;
         if report.is_cancelled() {
             return Err(TorrentError::Interrupted);
         }

@@ -35,7 +35,6 @@ struct WholeFile {
 }
 
 /// Compares digests of pieces with the torrent's digests, and collects the states for a report.
-#[derive(Debug)]
 pub(crate) struct Comparison<'a> {
     /// Computes the digests of pieces of zeros.
     zeros: PieceHasher<'a>,
@@ -44,6 +43,8 @@ pub(crate) struct Comparison<'a> {
     torrent: &'a Torrent,
     layout: &'a Layout,
     engine: Engine,
+    /// Gets the states of pieces as they become known.
+    watch: Watch<'a>,
     v1: Vec<PieceState>,
     v2: Vec<PieceState>,
     whole_files: HashMap<FileIndex, WholeFile>,
@@ -54,8 +55,16 @@ pub(crate) struct Comparison<'a> {
     n_trusted: u32,
 }
 
+/// A function that gets states of pieces.
+pub(crate) type Watch<'a> = &'a (dyn Fn(PieceIndex, PieceState) + Sync);
+
 impl<'a> Comparison<'a> {
-    pub(crate) fn new(torrent: &'a Torrent, layout: &'a Layout, engine: Engine) -> Self {
+    pub(crate) fn new(
+        torrent: &'a Torrent,
+        layout: &'a Layout,
+        engine: Engine,
+        watch: Watch<'a>,
+    ) -> Self {
         let n_pieces = layout.lengths().piece_count();
         let states = |is_verified| {
             if is_verified {
@@ -70,6 +79,7 @@ impl<'a> Comparison<'a> {
             torrent,
             layout,
             engine,
+            watch,
             v1: states(layout.hash_versions().v1),
             v2: states(layout.hash_versions().v2),
             whole_files: HashMap::new(),
@@ -243,6 +253,9 @@ impl<'a> Comparison<'a> {
         let after = self.state(piece.get() as usize);
         self.counts.remove(before);
         self.counts.add(after);
+        if after != before {
+            (self.watch)(piece, after);
+        }
         if after == PieceState::Have {
             self.have_bytes += self.layout.content_len(piece);
         }

@@ -10,11 +10,11 @@ use hashlane_pipeline::{
 };
 use hashlane_sha::Engine;
 
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, Watch};
 use crate::content::Content;
 use crate::layout::{HashVersions, Layout, files_of};
 use crate::links;
-use crate::piece::PieceCounts;
+use crate::piece::{PieceCounts, PieceState};
 use crate::piece_hasher::{PieceDigests, piece_hasher};
 use crate::report::Report;
 
@@ -104,6 +104,7 @@ pub struct Verification<'a> {
     cancel: CancelToken,
     pieces: Range<u32>,
     trusted: &'a dyn Fn(PieceIndex) -> bool,
+    watch: Watch<'a>,
 }
 
 impl fmt::Debug for Verification<'_> {
@@ -136,6 +137,7 @@ impl<'a> Verification<'a> {
             cancel: CancelToken::default(),
             pieces: 0..u32::MAX,
             trusted: &|_| false,
+            watch: &|_, _| {},
         }
     }
 
@@ -168,6 +170,13 @@ impl<'a> Verification<'a> {
     /// single hash for all of its pieces, these pieces are trusted together or not at all.
     pub fn trust(mut self, trusted: &'a dyn Fn(PieceIndex) -> bool) -> Self {
         self.trusted = trusted;
+        self
+    }
+
+    /// Calls `watch` with the state of each piece as soon as it is known, on the thread that calls `progress`. A piece with
+    /// hashes of both versions can get a worse state later. Pieces that are not verified have no call.
+    pub fn watch(mut self, watch: &'a (dyn Fn(PieceIndex, PieceState) + Sync)) -> Self {
+        self.watch = watch;
         self
     }
 
@@ -266,6 +275,7 @@ struct Pieces<'v> {
     engine: Engine,
     layout: Layout,
     choices: Vec<Choice>,
+    watch: Watch<'v>,
 }
 
 impl<'v> Pieces<'v> {
@@ -292,6 +302,7 @@ impl<'v> Pieces<'v> {
                 layout.with_messages(|piece| choices[piece as usize] == Choice::Read)
             },
             choices,
+            watch: verification.watch,
         })
     }
 
@@ -299,7 +310,7 @@ impl<'v> Pieces<'v> {
     fn unverified(&self) -> States<'_> {
         let mut states = States {
             pieces: self,
-            comparison: Comparison::new(self.torrent, &self.layout, self.engine),
+            comparison: Comparison::new(self.torrent, &self.layout, self.engine, self.watch),
             total_bytes: self.layout.total_bytes(),
             n_left_out: 0,
         };

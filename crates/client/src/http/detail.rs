@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::service::Found;
 use crate::rates::RateHistory;
-use crate::snapshot::TorrentSnapshot;
+use crate::snapshot::{Activity, TorrentSnapshot};
 
 /// Maximum number of peers in the detail of a torrent. Peers with the highest rates come first.
 const MAX_PEERS: usize = 200;
@@ -28,6 +28,9 @@ pub(super) struct Detail {
     have: String,
     /// A bit for each piece, set if its content was wrong at the last verification or on arrival.
     wrong: String,
+    /// While the torrent is verified, a bit for each piece, set if its state is known; then `have` and `wrong` are those of
+    /// this verification. Empty at other times.
+    checked: String,
     rate_history: RateHistoryView,
     peer_list: Vec<PeerView>,
     /// The comment in the .torrent file, at most 2,000 characters.
@@ -86,6 +89,21 @@ impl Detail {
             }
             None => (Vec::new(), Vec::new()),
         };
+        let live = torrent.detail.live.as_ref().and_then(|live| live.pieces());
+        let live = live.filter(|_| torrent.activity == Activity::Verifying);
+        let base64 = |pieces: &[bool]| BASE64.encode(&bitfield(pieces.iter().copied()));
+        let (have, wrong, checked) = match &live {
+            Some(live) => (
+                base64(&live.have),
+                base64(&live.wrong),
+                base64(&live.checked),
+            ),
+            None => (
+                BASE64.encode(&have),
+                base64(&torrent.detail.wrong),
+                String::new(),
+            ),
+        };
         let rate = |peer: &Peer| peer.down_rate + peer.up_rate;
         peers.sort_by(|a, b| rate(b).cmp(&rate(a)).then(a.address.cmp(&b.address)));
         peers.truncate(MAX_PEERS);
@@ -95,8 +113,9 @@ impl Detail {
         let created_by = text(keys.as_ref().and_then(|keys| keys.created_by));
         let created_at = keys.and_then(|keys| keys.creation_date);
         Self {
-            have: BASE64.encode(&have),
-            wrong: BASE64.encode(&bitfield(torrent.detail.wrong.iter().copied())),
+            have,
+            wrong,
+            checked,
             rate_history: RateHistoryView::of(&torrent.detail.history),
             peer_list: peers.into_iter().map(PeerView::from).collect(),
             comment,

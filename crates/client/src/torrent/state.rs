@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -18,6 +17,7 @@ use crate::handover::{Ledger, Past};
 use crate::identity::Identity;
 use crate::inbox::{Done, Inbox};
 use crate::limits::SeedLimits;
+use crate::live::LiveVerification;
 use crate::rates::RateMeter;
 use crate::snapshot::{LiveSnapshot, TorrentSnapshot};
 use crate::stored::VerifySettings;
@@ -52,8 +52,8 @@ pub(crate) struct Machine {
     pub(super) stages: Stages,
     /// Ends the verification of this torrent.
     pub(super) cancel: CancelToken,
-    /// Bytes that the running verification has read.
-    pub(super) verified_bytes: Arc<AtomicU64>,
+    /// What the running verification has found.
+    pub(super) live: Arc<LiveVerification>,
     pub(super) rates: RateMeter,
     pub(super) totals: Totals,
     /// The time when the metadata became known.
@@ -159,7 +159,7 @@ impl Machine {
             goal,
             stages: Stages::default(),
             cancel: CancelToken::default(),
-            verified_bytes: Arc::default(),
+            live: Arc::default(),
             rates: RateMeter::default(),
             totals: Totals::default(),
             started: now,
@@ -179,6 +179,7 @@ impl Machine {
             place: None,
             ended: None,
         };
+        machine.snapshot.detail.live = Some(Arc::clone(&machine.live));
         machine.show_goal();
         machine
     }
@@ -358,7 +359,7 @@ impl Machine {
         let settings = VerifySettings {
             hashing: shared.config.hashing,
             cancel: self.cancel.clone(),
-            verified_bytes: Arc::clone(&self.verified_bytes),
+            live: Arc::clone(&self.live),
         };
         move || run(&settings)
     }

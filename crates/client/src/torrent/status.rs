@@ -1,7 +1,6 @@
 //! Updates the snapshot of a torrent, and takes the steps that follow from the session's status.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use hashlane_swarm::{State, Status};
@@ -50,7 +49,7 @@ impl Machine {
     /// Updates the snapshot without the session's status.
     pub(crate) fn update_progress(&mut self) {
         let verified = match self.snapshot.activity {
-            Activity::Verifying => self.verified_bytes.load(Ordering::Relaxed),
+            Activity::Verifying => self.live.bytes(),
             _ => 0,
         };
         if self.snapshot.verified_bytes != verified {

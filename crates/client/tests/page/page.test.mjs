@@ -9,7 +9,7 @@ import { reasonOf } from "../../src/http/page/answers.js";
 import { bytesOf, kibOf } from "../../src/http/page/commands.js";
 import { duration, percent, plain, size } from "../../src/http/page/format.js";
 import { lossOf } from "../../src/http/page/header.js";
-import { bitsOf, cellsOf, describe } from "../../src/http/page/map.js";
+import { bitsOf, cellsOf, describe, kindOf } from "../../src/http/page/map.js";
 import { decode, filesOf } from "../../src/http/page/metainfo.js";
 import { isRoute, readRoute } from "../../src/http/page/route.js";
 import { placesOf } from "../../src/http/page/sidebar.js";
@@ -153,9 +153,14 @@ test("the map of pieces", () => {
   const state = cellsOf(detail, 5);
   assert.deepEqual(state.cells.map(({ present, wrong }) => [present, wrong]), [[2, 0], [2, 0], [1, 0], [0, 2], [0, 0]]);
   assert.equal(describe(state, detail), "Pieces: 5 of 10 present, 2 wrong (6 to 7)");
-  const verifying = { ...detail, have: "", wrong: "", activity: "verifying", verified_bytes: 81920 };
-  assert.equal(cellsOf(verifying, 5).read, 5);
-  assert.equal(describe(cellsOf(verifying, 5), verifying), "Pieces: 50.0 % of the content read by the verification");
+  assert.deepEqual(state.cells.map(kindOf), ["present", "present", "partly", "wrong", "missing"]);
+  // A verification has judged pieces 0 to 3 and 6 so far.
+  const verifying = { ...detail, have: "wAA=", wrong: "AgA=", checked: "8gA=", activity: "verifying", verified_bytes: 81920 };
+  const running = cellsOf(verifying, 5);
+  assert.deepEqual(running.cells.map(kindOf), ["present", "missing", "unknown", "wrong", "unknown"]);
+  assert.equal(describe(running, verifying), "Pieces: 50.0 % verified, 2 present, 1 wrong (6), 2 missing");
+  const waiting = { ...detail, have: "", wrong: "", activity: "verifying" };
+  assert.deepEqual(cellsOf(waiting, 5).cells.map(kindOf), Array(5).fill("unknown"));
 });
 
 test("the files of a .torrent file", () => {

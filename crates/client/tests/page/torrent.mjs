@@ -64,6 +64,7 @@ export const detailOf = (one) => ({
   ...one,
   have: "",
   wrong: "",
+  checked: "",
   rate_history: { interval_seconds: 2, down: [], up: [] },
   peer_list: [],
   comment: null,

@@ -3,12 +3,13 @@
 use std::fs;
 use std::io::BufRead as _;
 use std::path::Path;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::http::open;
 use super::page::{Page, Torrents, served, torrent_is};
-use super::peers::{Content, Peer};
+use super::peers::{Content, PATIENCE, Peer};
 use super::tracker::Tracker;
 
 const FILES: &str = "/api/v1/torrents/0/files";
@@ -154,6 +155,50 @@ fn wrong_pieces_are_marked() {
     assert_eq!(detail["complete"], false);
     assert_eq!(detail["activity"], "serving");
     assert_eq!(page.get(FILES).json()["files"][0]["wrong_pieces"], 1);
+}
+
+/// A running verification shows which pieces it has judged.
+#[test]
+fn pieces_of_a_running_verification() {
+    let content = Content::with_tree_of(96 << 20);
+    let torrent = content.torrent("tree", "v1");
+    let path = content.path().join("tree/a.bin");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[3 * content.piece_len() as usize] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let page = served(&content, &torrent);
+    let bits = |detail: &Value, name: &str| -> Vec<u8> {
+        let text = detail[name].as_str().unwrap().as_bytes();
+        data_encoding::BASE64.decode(text).unwrap()
+    };
+    let ones = |bytes: &[u8]| bytes.iter().map(|byte| byte.count_ones()).sum::<u32>();
+    let is_within = |part: &[u8], whole: &[u8]| part.iter().zip(whole).all(|(a, b)| a & !b == 0);
+    let all = page.get("/api/v1/torrents/0").json();
+    assert_eq!(all["checked"], "", "no verification runs");
+    let pieces = all["pieces"].as_u64().unwrap() as u32;
+    // A verification can end between two requests.
+    let started = Instant::now();
+    let detail = loop {
+        page.change("POST /api/v1/torrents/0/verify", "");
+        let detail = page.get("/api/v1/torrents/0").json();
+        if (1..pieces).contains(&ones(&bits(&detail, "checked"))) {
+            break detail;
+        }
+        assert!(started.elapsed() < PATIENCE, "{detail}");
+    };
+    assert_eq!(detail["activity"], "verifying");
+    let [checked, have, wrong] = ["checked", "have", "wrong"].map(|name| bits(&detail, name));
+    assert!(is_within(&have, &checked) && is_within(&wrong, &checked));
+    assert_eq!(
+        ones(&have) + ones(&wrong),
+        ones(&checked),
+        "nothing is missing"
+    );
+    assert!(ones(&wrong) <= 1);
+    page.wait_for(torrent_is("serving"));
+    let detail = page.get("/api/v1/torrents/0").json();
+    assert_eq!(detail["checked"], "");
+    assert_eq!(bits(&detail, "wrong")[0], 0b0001_0000);
 }
 
 /// Wrong pieces are counted for each file that has bytes of them. In version 2, files share no pieces.

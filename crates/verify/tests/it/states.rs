@@ -3,13 +3,60 @@
 use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
+use std::sync::Mutex;
 
-use hashlane_metainfo::Version;
-use hashlane_verify::{CancelToken, Content, FileState, Options, PieceState, verify};
+use hashlane_metainfo::{PieceIndex, Version};
+use hashlane_verify::{CancelToken, Content, FileState, Options, PieceState, Verification, verify};
 use proptest::prelude::*;
 
 use crate::fixture::{BOTH, Fixture, every_way, file_of, letters, noise};
 use crate::plan::{Entry, LEAF, PlannedTorrent, hashes, metainfo_of_folder};
+
+/// Each state is announced before the end, and the last one of a piece is that of the report.
+#[test]
+fn states_are_announced_while_content_is_verified() {
+    for version in [Version::V1, Version::V2, Version::Hybrid] {
+        let plan = PlannedTorrent::folder(version, LEAF)
+            .file("a", noise(1, 3 * LEAF))
+            .file("b", noise(2, LEAF));
+        let fixture = Fixture::of(&plan);
+        let mut wrong = noise(1, 3 * LEAF);
+        wrong[LEAF] ^= 1;
+        fixture.write("a", &wrong);
+        fs::remove_file(fixture.path("b")).expect("the file exists");
+        let content =
+            Content::in_folder(&fixture.torrent(), fixture.parent()).expect("the name is ASCII");
+        let seen = Mutex::new(vec![PieceState::Unchecked; 4]);
+        let watch = |piece: PieceIndex, state| {
+            seen.lock().expect("no panic")[piece.get() as usize] = state;
+        };
+        let is_trusted = |piece: PieceIndex| piece.get() == 0;
+        let verification = Verification::new(&content).trust(&is_trusted);
+        let report = verification.watch(&watch).run(|progress| {
+            let known = seen.lock().expect("no panic");
+            let known = known
+                .iter()
+                .filter(|state| **state != PieceState::Unchecked);
+            assert_eq!(known.count(), 4 - progress.counts.unchecked as usize);
+        });
+        assert_eq!(
+            letters(&report.expect("it can be done")),
+            "hbhm",
+            "{version:?}"
+        );
+        let expected = [
+            PieceState::Have,
+            PieceState::Bad,
+            PieceState::Have,
+            PieceState::Missing,
+        ];
+        assert_eq!(
+            seen.into_inner().expect("no panic"),
+            expected,
+            "{version:?}"
+        );
+    }
+}
 
 #[test]
 fn whole_content_is_had() {

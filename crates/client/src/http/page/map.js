@@ -6,7 +6,11 @@ import { number, percent } from "./format.js";
 
 /** @typedef {import("./types.js").Detail} Detail */
 
-/** A cell of the map: the pieces from `first` to before `end`. @typedef {{ first: number, end: number, present: number, wrong: number }} Cell */
+/**
+ * A cell of the map: the pieces from `first` to before `end`. `known` counts those whose state is known, which are all except
+ * during a verification.
+ * @typedef {{ first: number, end: number, known: number, present: number, wrong: number }} Cell
+ */
 
 // Distance of the cells of the map, and the gap between them, in pixels.
 const CELL = 12;
@@ -35,8 +39,8 @@ export function bitsOf(text) {
  * @param {number} maxCells
  */
 export function cellsOf(torrent, maxCells) {
-  const [isPresent, isWrong] = [bitsOf(torrent.have), bitsOf(torrent.wrong)];
-  // While a torrent is verified, its pieces are not known again yet, and the map shows how far the content has been read.
+  const [isPresent, isWrong, isChecked] = [torrent.have, torrent.wrong, torrent.checked].map(bitsOf);
+  // While a torrent is verified, or waits for that, only the pieces that the verification has judged are known.
   const isVerifying = torrent.activity === "verifying";
   const pieces = torrent.have === "" && torrent.wrong === "" && !isVerifying ? 0 : torrent.pieces;
   const n = Math.min(pieces, maxCells);
@@ -44,10 +48,11 @@ export function cellsOf(torrent, maxCells) {
   const cells = [];
   /** @type {[number, number][]} */
   const wrongRanges = [];
-  const totals = { present: 0, wrong: 0 };
+  const totals = { known: 0, present: 0, wrong: 0 };
   for (let i = 0; i < n; i += 1) {
-    const cell = { first: Math.floor((i * pieces) / n), end: Math.floor(((i + 1) * pieces) / n), present: 0, wrong: 0 };
+    const cell = { first: Math.floor((i * pieces) / n), end: Math.floor(((i + 1) * pieces) / n), known: 0, present: 0, wrong: 0 };
     for (let piece = cell.first; piece < cell.end; piece += 1) {
+      if (!isVerifying || isChecked(piece)) cell.known += 1;
       if (isPresent(piece)) cell.present += 1;
       else if (isWrong(piece)) {
         cell.wrong += 1;
@@ -56,12 +61,12 @@ export function cellsOf(torrent, maxCells) {
         else wrongRanges.push([piece, piece]);
       }
     }
+    totals.known += cell.known;
     totals.present += cell.present;
     totals.wrong += cell.wrong;
     cells.push(cell);
   }
-  const read = isVerifying ? (torrent.verified_bytes / Math.max(torrent.total_bytes, 1)) * pieces : 0;
-  return { cells, totals, wrongRanges, pieces, isVerifying, read };
+  return { cells, totals, wrongRanges, pieces, isVerifying };
 }
 
 /** @param {number} first @param {number} last */
@@ -69,22 +74,25 @@ const range = (first, last) => (first === last ? number(first) : `${number(first
 
 /** @param {ReturnType<typeof cellsOf>} cells @param {Detail} torrent */
 export function describe({ totals, wrongRanges, pieces, isVerifying }, torrent) {
-  if (isVerifying) return `Pieces: ${percent(torrent.verified_bytes, torrent.total_bytes)} of the content read by the verification`;
   if (pieces === 0) return torrent.pieces > 0 ? "Pieces: shown as soon as the content is verified" : "Pieces: not known yet";
-  let text = `Pieces: ${number(totals.present)} of ${number(pieces)} present`;
+  const missing = totals.known - totals.present - totals.wrong;
+  let text = isVerifying
+    ? `Pieces: ${percent(torrent.verified_bytes, torrent.total_bytes)} verified, ${number(totals.present)} present`
+    : `Pieces: ${number(totals.present)} of ${number(pieces)} present`;
   if (torrent.trusted_pieces > 0) text += `, ${number(torrent.trusted_pieces)} trusted, not verified`;
   if (totals.wrong > 0) {
     const named = wrongRanges.slice(0, MAX_RANGES).map(([first, last]) => range(first, last));
     const more = wrongRanges.length > MAX_RANGES ? " and more" : "";
     text += `, ${number(totals.wrong)} wrong (${named.join(", ")}${more})`;
   }
+  if (isVerifying && missing > 0) text += `, ${number(missing)} missing`;
   return text;
 }
 
-/** @param {Cell} cell @param {ReturnType<typeof cellsOf>} cells */
-function kindOf(cell, { isVerifying, read }) {
-  if (isVerifying) return cell.end <= read ? "read" : "missing";
+/** @param {Cell} cell */
+export function kindOf(cell) {
   if (cell.wrong > 0) return "wrong";
+  if (cell.known === 0) return "unknown";
   if (cell.present === cell.end - cell.first) return "present";
   return cell.present > 0 ? "partly" : "missing";
 }
@@ -112,7 +120,7 @@ export function drawMap(torrent) {
   state.cells.forEach((cell, i) => {
     const [x, y] = [(i % columns) * CELL, Math.floor(i / columns) * CELL];
     const side = CELL - GAP;
-    const kind = kindOf(cell, state);
+    const kind = kindOf(cell);
     context.fillStyle = style.getPropertyValue(`--${kind}`);
     context.fillRect(x, y, side, side);
     // Wrong pieces have a cross, too: not everybody sees the difference of the colours.
@@ -143,7 +151,8 @@ function hover(event) {
   const parts = /** @type {[number, string][]} */ ([
     [cell.present, "present"],
     [cell.wrong, "wrong"],
-    [n - cell.present - cell.wrong, "missing"],
+    [cell.known - cell.present - cell.wrong, "missing"],
+    [n - cell.known, "not verified yet"],
   ]).filter(([k]) => k > 0);
   const name = n === 1 ? `Piece ${number(cell.first)}` : `Pieces ${range(cell.first, cell.end - 1)}`;
   const states = n === 1 ? parts[0][1] : parts.map(([k, state]) => `${number(k)} ${state}`).join(", ");

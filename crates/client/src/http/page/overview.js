@@ -107,6 +107,7 @@ export function showCharts(detail, mayChange) {
     return;
   }
   const { totals, isVerifying } = drawMap(detail);
+  hide($("legend-unknown"), !isVerifying);
   hide($("repair"), totals.wrong === 0 || isVerifying);
   hide($("repair-verify"), !mayChange || !detail.download);
   drawGraph(detail.rate_history);

@@ -73,6 +73,7 @@ export interface RateHistory {
 export interface Detail extends Torrent {
   have: string;
   wrong: string;
+  checked: string;
   rate_history: RateHistory;
   peer_list: Peer[];
   comment: string | null;
