@@ -215,7 +215,7 @@ python: ## Build the wheel of the Python package, target/wheels/hashlane-*.whl (
 test-python: python ## Test the wheel in a virtual environment of its own: pytest, types, metadata, and the tests of CPython if installed
 	rm -rf target/python/test
 	$(PYTHON) -m venv target/python/test
-	target/python/test/bin/pip install --quiet "$$(echo $(WHEELS)/hashlane-*.whl)[test]" twine
+	target/python/test/bin/pip install --quiet "$$(echo $(WHEELS)/hashlane-*.whl)[test,tqdm,rich]" twine
 	target/python/test/bin/pip check
 	target/python/test/bin/twine check --strict $(WHEELS)/*.whl
 	tools/wheel $(WHEELS)/hashlane-*.whl

@@ -12,7 +12,7 @@ messages side by side on each core.
 
 from __future__ import annotations
 
-from hashlane._errors import TorrentError
+from hashlane._errors import Cancelled, TorrentError
 from hashlane._files import digest_files
 from hashlane._hashlane import (
     HASH,
@@ -43,6 +43,7 @@ algorithms_available = frozenset(algorithms())
 __all__ = [
     "HASH",
     "HMAC",
+    "Cancelled",
     "Estimate",
     "File",
     "FileReport",

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 
+class Cancelled(Exception):  # noqa: N818 - as concurrent.futures.CancelledError, but not one of its family
+    """The work was ended by ``cancel`` before it had a result."""
+
+
 class TorrentError(ValueError):
     """A .torrent file is damaged, or other programs could read it in another way.
 

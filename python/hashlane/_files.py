@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from hashlane import _hashlane
-from hashlane._torrents import Cancel
+from hashlane._progress import Cancel, Progress, callback
 
 
 def digest_files(
@@ -14,7 +14,7 @@ def digest_files(
     algorithm: str = "sha256",
     *,
     threads: int | None = None,
-    progress: Callable[[int, None], object] | None = None,
+    progress: Progress | None = None,
     cancel: Cancel | None = None,
     return_errors: bool = False,
 ) -> list[bytes | OSError]:
@@ -28,7 +28,7 @@ def digest_files(
         A name of ``algorithms_available``.
     threads : int, optional
         Number of threads that read and hash, by default one for each CPU.
-    progress : callable, optional
+    progress : callable, tqdm bar or rich Progress, optional
         Called with the number of hashed bytes, and None.
     cancel : object with ``is_set()``, optional
         Ends the work when it is set. The list is then shorter than ``paths``.
@@ -41,7 +41,7 @@ def digest_files(
     OSError
         A file cannot be read, with ``filename``.
     """
-    digests = _hashlane.digest_files(list(paths), algorithm, threads, progress, cancel)
+    digests = _hashlane.digest_files(list(paths), algorithm, threads, callback(progress, "digest"), cancel)
     if not return_errors:
         for digest in digests:
             if isinstance(digest, OSError):

@@ -38,6 +38,9 @@ __all__ = [
 
 _Out = TypeVar("_Out", bound=Buffer)
 
+class _Cancel(Protocol):
+    def is_set(self) -> bool: ...
+
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
 
@@ -94,6 +97,7 @@ def digest_many(
     prefix: Buffer | None = None,
     threads: int | None = None,
     out: None = None,
+    cancel: _Cancel | None = None,
 ) -> list[bytes]: ...
 @overload
 def digest_many(
@@ -104,21 +108,34 @@ def digest_many(
     prefix: Buffer | None = None,
     threads: int | None = None,
     out: _Out,
+    cancel: _Cancel | None = None,
 ) -> _Out: ...
 @overload
 def digest_chunks(
-    buffer: Buffer, size: int, algorithm: str = "sha256", *, threads: int | None = None, out: None = None
+    buffer: Buffer,
+    size: int,
+    algorithm: str = "sha256",
+    *,
+    threads: int | None = None,
+    out: None = None,
+    cancel: _Cancel | None = None,
 ) -> list[bytes]: ...
 @overload
 def digest_chunks(
-    buffer: Buffer, size: int, algorithm: str = "sha256", *, threads: int | None = None, out: _Out
+    buffer: Buffer,
+    size: int,
+    algorithm: str = "sha256",
+    *,
+    threads: int | None = None,
+    out: _Out,
+    cancel: _Cancel | None = None,
 ) -> _Out: ...
 def merkle_root(data: Buffer) -> bytes: ...
 def digest_files(
     paths: list[str | os.PathLike[str]],
     algorithm: str,
     threads: int | None,
-    progress: Callable[[int, None], object] | None,
+    progress: Any,
     cancel: Any,
 ) -> list[bytes | OSError]: ...
 

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Literal, Self
 
 from hashlane import _hashlane
-from hashlane._torrents import Cancel, Progress
+from hashlane._progress import Cancel, Progress, callback
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
@@ -132,7 +132,7 @@ def recover(
         Number of wrong, missing, extra or transposed characters at unknown positions, from 0 to 2.
     threads : int, optional
         Number of threads that search, by default one for each CPU.
-    progress : callable, optional
+    progress : callable, tqdm bar or rich Progress, optional
         Called with the number of completed and of all work units, while the caller waits for a hit.
     cancel : object with ``is_set()``, optional
         Ends the search when it is set, while the caller waits for a hit.
@@ -158,7 +158,7 @@ def recover(
     ([<Hit p2pkh '1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71', edits=0>], True)
     """
     request = _request(kinds, case, glyphs, errors)
-    return Recovery(_hashlane.recover(text, request, threads, progress, cancel))
+    return Recovery(_hashlane.recover(text, request, threads, callback(progress, "recover"), cancel))
 
 
 def estimate(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from hashlane import _hashlane
 
 if TYPE_CHECKING:
-    from hashlane._torrents import Cancel, Progress, Torrent
+    from hashlane._progress import Callback, Cancel
+    from hashlane._torrents import Torrent
 
 THREADS = 8
 """Reads that wait at the same time. A store answers each after tens of milliseconds."""
@@ -20,7 +21,7 @@ def verify(
     url: str,
     pieces: tuple[int, int] | None,
     threads: int | None,
-    progress: Progress | None,
+    progress: Callback | None,
     cancel: Cancel | None,
     storage_options: dict[str, Any],
 ) -> dict[str, Any]:

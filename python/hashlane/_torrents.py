@@ -8,24 +8,15 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hashlane import _hashlane
+from hashlane._progress import Cancel, Progress, callback
 
 if TYPE_CHECKING:
     import numpy
     import pandas
     import pyarrow
-
-Progress = Callable[[int, "int | None"], object]
-"""Called with the number of bytes done and the number of all bytes, up to fifty times per second for each thread."""
-
-
-class Cancel(Protocol):
-    """An object like :class:`threading.Event`, which ends long work when it is set."""
-
-    def is_set(self) -> bool: ...
-
 
 class PieceState(enum.IntEnum):
     """The state of a piece."""
@@ -343,8 +334,8 @@ class Torrent:
             all of its pieces, they are verified together.
         threads : int, optional
             Number of threads that read and hash: by default one for each CPU, or 8 for a URL, whose reads wait.
-        progress : callable, optional
-            Called with the number of verified bytes and of all bytes.
+        progress : callable, tqdm bar or rich Progress, optional
+            Called with the number of verified bytes and of all bytes. A bar shows them: ``progress=tqdm(unit="B")``.
         cancel : object with ``is_set()``, optional
             Ends the verification when it is set. The report then has ``is_cancelled``.
         **storage_options
@@ -355,7 +346,29 @@ class Torrent:
         OSError
             The path cannot be the content, for example a file where the torrent has a folder. Files that are absent or
             unreadable are part of the report, not errors.
+
+        Examples
+        --------
+        A bar of tqdm, and one of rich, show the progress in one line.
+
+        >>> import os, tempfile
+        >>> import hashlane, rich.progress, tqdm
+        >>> file = tempfile.NamedTemporaryFile()
+        >>> file.truncate(1 << 20)
+        1048576
+        >>> torrent = hashlane.create(file.name)
+        >>> bar = tqdm.tqdm(unit="B", unit_scale=True, file=open(os.devnull, "w"))
+        >>> torrent.verify(file.name, progress=bar).is_complete
+        True
+        >>> bar.n, bar.total
+        (1048576, 1048576)
+        >>> with rich.progress.Progress(disable=True) as bars:
+        ...     torrent.verify(file.name, progress=bars).is_complete
+        True
+        >>> bars.finished
+        True
         """
+<<<<<<< HEAD
         run = None
         if pieces is not None:
             if pieces.step != 1 or not 0 <= pieces.start <= pieces.stop <= self.piece_count:
@@ -369,6 +382,16 @@ class Torrent:
         if storage_options:
             raise TypeError(f"options of a file system without a URL: {', '.join(storage_options)}")
         return _report(_hashlane.verify(self._native, path, run, threads, progress, cancel))
+=======
+        text, show = os.fspath(path), callback(progress, "verify")
+        if isinstance(text, str) and "://" in text:
+            from hashlane import _remote
+
+            return _report(_remote.verify(self, text, threads, show, cancel, storage_options))
+        if storage_options:
+            raise TypeError(f"options of a file system without a URL: {', '.join(storage_options)}")
+        return _report(_hashlane.verify(self._native, path, threads, show, cancel))
+>>>>>>> ace6094 (python: show progress by tqdm and rich, and cancel more calls)
 
     def edit(
         self,
@@ -603,11 +626,11 @@ def create(
     Raises
     ------
     OSError
-        A file cannot be read.
+        A file cannot be read, or changed while it was read, with ``filename`` and ``errno``.
     ValueError
         No torrent can have this content, for example an empty folder.
-    RuntimeError
-        A file changed while it was read, or the work was cancelled.
+    Cancelled
+        ``cancel`` was set.
 
     Examples
     --------
@@ -627,4 +650,4 @@ def create(
         "private": private,
         "source": source,
     }
-    return Torrent._of(_hashlane.create(path, options, threads, progress, cancel))
+    return Torrent._of(_hashlane.create(path, options, threads, callback(progress, "create"), cancel))

@@ -1,14 +1,18 @@
 """Many messages at once, compared with hashlib."""
 
 import asyncio
+import concurrent.futures
 import contextlib
 import hashlib
 import hmac
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import textwrap
+import threading
+from pathlib import Path
 
 import hashlane
 import numpy
@@ -178,3 +182,40 @@ def test_children_of_fork_hash() -> None:
         right = hashlane.digest_many([bytes(1 << 20)] * 8) == expected([bytes(1 << 20)] * 8, "sha256")
         os._exit(0 if right else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_children_hash_while_a_thread_of_the_parent_does() -> None:
+    """No lock that another thread held at the time of the fork is needed."""
+    is_over = threading.Event()
+    thread = threading.Thread(
+        target=lambda: [hashlane.digest_many([bytes(1 << 18)] * 16) for _ in iter(is_over.is_set, True)]
+    )
+    thread.start()
+    try:
+        for _ in range(10):
+            child = os.fork()
+            if child == 0:
+                right = hashlane.digest_many([b"a"] * 5000) == expected([b"a"] * 5000, "sha256")
+                os._exit(0 if right else 1)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        is_over.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+def test_processes_of_a_pool_hash_and_verify(method: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(os.urandom(100_000))
+    torrent = hashlane.create(file, piece_length=16384)
+    context = multiprocessing.get_context(method)
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+        digests = pool.submit(hashlane.digest_many, [b"a", b"b"], "sha1")
+        report = pool.submit(torrent.verify, file)
+        absent = pool.submit(hashlane.Torrent.open, tmp_path / "absent")
+        assert digests.result() == expected([b"a", b"b"], "sha1")
+        assert report.result().is_complete
+        assert report.result().pieces == torrent.verify(file).pieces
+        error = absent.exception()
+        assert isinstance(error, FileNotFoundError)
+        assert error.filename == str(tmp_path / "absent")

@@ -1,5 +1,6 @@
 //! New .torrent files.
 
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
@@ -12,7 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::edit::check_urls;
-use crate::errors::{os_error, run_error};
+use crate::errors::{cancelled, os_error, run_error};
 use crate::many::threads_or_all;
 use crate::torrent::Torrent;
 use crate::watch::Watch;
@@ -100,6 +101,10 @@ pub(crate) fn create(
     })?;
     let hashes = hashes.map_err(|error| match error {
         CreateError::Io { path, error } => os_error(&error, &path),
+        CreateError::Changed { path } => {
+            os_error(&io::Error::other("changed while it was read"), &path)
+        }
+        CreateError::Cancelled => cancelled(py),
         error => run_error(&error),
     })?;
     let torrent = hashlane_metainfo::Torrent::parse(content.write(&hashes, &metadata));

@@ -16,13 +16,16 @@ pub(crate) fn os_error(error: &io::Error, path: &Path) -> PyErr {
             let end = text.rfind(" (os error").unwrap_or(text.len());
             PyOSError::new_err((number, text[..end].to_owned(), path))
         }
-        None => PyOSError::new_err((errno_of(error.kind()), error.to_string(), path)),
+        None => PyOSError::new_err((errno_of(error), error.to_string(), path)),
     }
 }
 
-/// Returns the number of the system for errors that this library makes itself.
-fn errno_of(kind: io::ErrorKind) -> i32 {
-    match kind {
+/// Returns the number of a system error, or the fitting one for an error that this library makes itself.
+pub(crate) fn errno_of(error: &io::Error) -> i32 {
+    if let Some(number) = error.raw_os_error() {
+        return number;
+    }
+    match error.kind() {
         io::ErrorKind::NotFound => 2,
         io::ErrorKind::PermissionDenied => 13,
         io::ErrorKind::AlreadyExists => 17,
@@ -39,6 +42,12 @@ pub(crate) fn torrent_error(py: Python<'_>, text: &str, position: Option<usize>)
         let class = py.import("hashlane._errors")?.getattr("TorrentError")?;
         class.call1((text, position))
     };
+    error().map_or_else(|error| error, PyErr::from_value)
+}
+
+/// Returns the `hashlane.Cancelled` of work that has no result.
+pub(crate) fn cancelled(py: Python<'_>) -> PyErr {
+    let error = || py.import("hashlane._errors")?.getattr("Cancelled")?.call0();
     error().map_or_else(|error| error, PyErr::from_value)
 }
 

@@ -10,8 +10,10 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 
 use crate::arrow::Arrays;
 use crate::buffers::{Bytes, Out, Rows};
+use crate::errors::cancelled;
 use crate::hasher::SHORT;
 use crate::sets::Function;
+use crate::watch::Watch;
 
 /// Messages that are held at a time.
 const SET: usize = 4096;
@@ -107,6 +109,18 @@ struct Run<'py> {
     digests: Digests<'py>,
     /// The digests of one set.
     values: Vec<u8>,
+    watch: Watch,
+}
+
+/// Handles signals between two sets.
+///
+/// # Errors
+/// `KeyboardInterrupt`, `Cancelled`, and the exceptions of `cancel`.
+fn look(py: Python<'_>, watch: &Watch) -> PyResult<()> {
+    if watch.look(py, (0, None))? {
+        return Err(cancelled(py));
+    }
+    Ok(())
 }
 
 impl<'py> Run<'py> {
@@ -118,13 +132,10 @@ impl<'py> Run<'py> {
         let (function, values, threads) = (&self.function, &mut self.values[..], self.threads);
         if n_bytes <= SHORT {
             function.digest(messages, values, NonZeroUsize::MIN, &mut || Ok(()))?;
+            look(self.py, &self.watch)?;
         } else {
-            let mut pause = || {
-                Python::attach(|py| {
-                    py.check_signals()?;
-                    Ok(())
-                })
-            };
+            let watch = &self.watch;
+            let mut pause = || Python::attach(|py| look(py, watch));
             self.py
                 .detach(|| function.digest(messages, values, threads, &mut pause))?;
         }
@@ -168,7 +179,7 @@ impl<'py> Run<'py> {
             let (function, values) = (&self.function, &mut self.values[..]);
             self.py
                 .detach(|| function.digest_rows(bytes, rows.stride, rows.len, values));
-            self.py.check_signals()?;
+            look(self.py, &self.watch)?;
             self.digests.push(&self.values, digest_len)?;
         }
         Ok(())
@@ -243,6 +254,8 @@ impl<'m> Matrix<'m> {
 ///     Number of threads that hash, by default one for each CPU.
 /// out : writable buffer, optional
 ///     Receives the digests one after another.
+/// cancel : object with ``is_set()``, optional
+///     Ends the work when it is set.
 ///
 /// Returns
 /// -------
@@ -254,8 +267,10 @@ impl<'m> Matrix<'m> {
 ///     A message has no bytes, or another Arrow type.
 /// ValueError
 ///     A message is null, ``out`` has another length than all digests, or an Arrow array is invalid.
+/// Cancelled
+///     ``cancel`` was set. ``out`` then has the digests of some messages.
 #[pyfunction]
-#[pyo3(signature = (messages, algorithm="sha256", *, key=None, prefix=None, threads=None, out=None))]
+#[pyo3(signature = (messages, algorithm="sha256", *, key=None, prefix=None, threads=None, out=None, cancel=None))]
 pub(crate) fn digest_many<'py>(
     py: Python<'py>,
     messages: &Bound<'py, PyAny>,
@@ -264,6 +279,7 @@ pub(crate) fn digest_many<'py>(
     prefix: Option<&Bound<'py, PyAny>>,
     threads: Option<usize>,
     out: Option<&Bound<'py, PyAny>>,
+    cancel: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let function = Function::new(algorithm, key, prefix)?;
     let digest_len = function.digest_len();
@@ -277,6 +293,10 @@ pub(crate) fn digest_many<'py>(
         threads: threads_or_all(threads)?,
         function,
         values: Vec::new(),
+        watch: Watch {
+            progress: None,
+            cancel,
+        },
     };
     if let Some(rows) = rows {
         run.rows(Matrix {
@@ -302,8 +322,22 @@ pub(crate) fn digest_many<'py>(
     run.digests.finish(digest_len)
 }
 
+/// Returns the digest of each part of a buffer.
+///
+/// Parameters
+/// ----------
+/// buffer : bytes-like
+///     The bytes of all parts.
+/// size : int
+///     Length of a part in bytes. The last part can be shorter.
+/// algorithm, threads, out, cancel
+///     As for :func:`digest_many`, which also names the exceptions.
+///
+/// Returns
+/// -------
+/// list of bytes, or out
 #[pyfunction]
-#[pyo3(signature = (buffer, size, algorithm="sha256", *, threads=None, out=None))]
+#[pyo3(signature = (buffer, size, algorithm="sha256", *, threads=None, out=None, cancel=None))]
 pub(crate) fn digest_chunks<'py>(
     py: Python<'py>,
     buffer: &Bound<'py, PyAny>,
@@ -311,6 +345,7 @@ pub(crate) fn digest_chunks<'py>(
     algorithm: &str,
     threads: Option<usize>,
     out: Option<&Bound<'py, PyAny>>,
+    cancel: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     if size == 0 {
         return Err(PyValueError::new_err("size must be 1 or more"));
@@ -325,6 +360,10 @@ pub(crate) fn digest_chunks<'py>(
         threads: threads_or_all(threads)?,
         function,
         values: Vec::new(),
+        watch: Watch {
+            progress: None,
+            cancel,
+        },
     };
     let in_set = (SET_BYTES / size).clamp(1, SET);
     for set in bytes.chunks(size.saturating_mul(in_set)) {

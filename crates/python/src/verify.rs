@@ -11,7 +11,7 @@ use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError, PyValu
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use crate::errors::{os_error, run_error};
+use crate::errors::{errno_of, os_error, run_error};
 use crate::many::threads_or_all;
 use crate::torrent::Torrent;
 use crate::watch::Watch;
@@ -55,7 +55,7 @@ fn fields<'py>(
             .map(|name| String::from_utf8_lossy(name.as_bytes()).into_owned())
             .collect();
         let error = file.error.as_ref().map(|error| {
-            let number = error.error.raw_os_error();
+            let number = errno_of(&error.error);
             (error.offset, number, error.error.to_string())
         });
         let fields = PyDict::new(py);
