@@ -257,9 +257,8 @@ impl Messages {
     fn check_nulls(&self, first: usize) -> PyResult<()> {
         let bitmap = self.buffer(0);
         match (self.array.0.null_count, bitmap.is_null()) {
-            (0, _) => return Ok(()),
             // -1 is an unknown number, and an array without nulls needs no bitmap.
-            (-1, true) => return Ok(()),
+            (0, _) | (-1, true) => return Ok(()),
             (_, true) => return Err(invalid("it has nulls, but no bitmap")),
             (_, false) => {}
         }
@@ -366,7 +365,8 @@ impl Messages {
             return None;
         }
         // SAFETY: the buffer of lengths is not null, and has a number for each of `n_data` buffers.
-        let data_len = unsafe { lengths.cast::<i64>().add(index).read_unaligned() };
+        let data_len = unsafe { lengths.cast::<[u8; 8]>().add(index).read() };
+        let data_len = i64::from_ne_bytes(data_len);
         if start.checked_add(len)? > usize::try_from(data_len).ok()? {
             return None;
         }

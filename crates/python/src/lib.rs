@@ -25,6 +25,10 @@
 #![cfg(unix)]
 #![deny(unsafe_code)]
 #![allow(
+    clippy::doc_markdown,
+    reason = "the documentation of Python is in the format of NumPy"
+)]
+#![allow(
     clippy::needless_pass_by_value,
     reason = "functions of Python receive their arguments by value"
 )]

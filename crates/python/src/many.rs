@@ -269,6 +269,10 @@ impl<'m> Matrix<'m> {
 ///     A message is null, ``out`` has another length than all digests, or an Arrow array is invalid.
 /// Cancelled
 ///     ``cancel`` was set. ``out`` then has the digests of some messages.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "they are those of the function of Python"
+)]
 #[pyfunction]
 #[pyo3(signature = (messages, algorithm="sha256", *, key=None, prefix=None, threads=None, out=None, cancel=None))]
 pub(crate) fn digest_many<'py>(

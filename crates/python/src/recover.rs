@@ -249,22 +249,21 @@ pub(crate) fn recover(
         Some(hit) => Some(vec![Found::Base58(hit)]),
         None => repaired(&text)?.map(|found| found.into_iter().map(Found::Witness).collect()),
     };
-    let source = match known {
-        Some(known) => Source::Known(known.into_iter()),
-        None => {
-            let damage = request.damage(&text);
-            let prepared = watch.run(py, |_, token| {
-                let is_over = || token.is_cancelled();
-                let search = hashlane_base58::Search::new_until(&text, damage, &kinds, &is_over)?;
-                Ok((search, backend(threads)))
-            })?;
-            match prepared {
-                Ok((search, backend)) => {
-                    Source::Search(search.hits(Arc::new(backend?), Options::default()))
-                }
-                Err(SearchError::Ended) => Source::Ended { is_complete: false },
-                Err(error) => return Err(refused(&error)),
+    let source = if let Some(known) = known {
+        Source::Known(known.into_iter())
+    } else {
+        let damage = request.damage(&text);
+        let prepared = watch.run(py, |_, token| {
+            let is_over = || token.is_cancelled();
+            let search = hashlane_base58::Search::new_until(&text, damage, &kinds, &is_over)?;
+            Ok((search, backend(threads)))
+        })?;
+        match prepared {
+            Ok((search, backend)) => {
+                Source::Search(search.hits(Arc::new(backend?), Options::default()))
             }
+            Err(SearchError::Ended) => Source::Ended { is_complete: false },
+            Err(error) => return Err(refused(&error)),
         }
     };
     Ok(Search {
