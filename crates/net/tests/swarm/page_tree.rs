@@ -38,13 +38,14 @@ fn priorities(page: &Page) -> Vec<Value> {
 
 /// Folders open and close by keys, and set the priority of the files below them. The lines have the roles of a tree.
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is one visit of a page")]
 fn folders_in_chromium() {
     let Some(browser) = Browser::start() else {
         return;
     };
     let content = Content::new();
     fs::create_dir(content.path().join("tree/sub/deep")).unwrap();
-    fs::write(content.path().join("tree/sub/deep/c.bin"), [7; 40_000]).unwrap();
+    fs::write(content.path().join("tree/sub/deep/c.bin"), vec![7; 40_000]).unwrap();
     let torrent = content.torrent("tree", "v2");
     let seed = Peer::seed(&[&torrent], content.path());
     let folder = tempfile::tempdir().unwrap();
