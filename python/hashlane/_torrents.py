@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+
 class PieceState(enum.IntEnum):
     """The state of a piece."""
 
@@ -368,30 +369,19 @@ class Torrent:
         >>> bars.finished
         True
         """
-<<<<<<< HEAD
         run = None
         if pieces is not None:
             if pieces.step != 1 or not 0 <= pieces.start <= pieces.stop <= self.piece_count:
                 raise ValueError(f"pieces: {pieces} is not a run of the {self.piece_count} pieces")
             run = (pieces.start, pieces.stop)
-        text = os.fspath(path)
-        if isinstance(text, str) and "://" in text:
-            from hashlane import _remote
-
-            return _report(_remote.verify(self, text, run, threads, progress, cancel, storage_options))
-        if storage_options:
-            raise TypeError(f"options of a file system without a URL: {', '.join(storage_options)}")
-        return _report(_hashlane.verify(self._native, path, run, threads, progress, cancel))
-=======
         text, show = os.fspath(path), callback(progress, "verify")
         if isinstance(text, str) and "://" in text:
             from hashlane import _remote
 
-            return _report(_remote.verify(self, text, threads, show, cancel, storage_options))
+            return _report(_remote.verify(self, text, run, threads, show, cancel, storage_options))
         if storage_options:
             raise TypeError(f"options of a file system without a URL: {', '.join(storage_options)}")
-        return _report(_hashlane.verify(self._native, path, threads, show, cancel))
->>>>>>> ace6094 (python: show progress by tqdm and rich, and cancel more calls)
+        return _report(_hashlane.verify(self._native, path, run, threads, show, cancel))
 
     def edit(
         self,
