@@ -34,8 +34,14 @@ from hashlane._hashlane import (
     sha512,
 )
 from hashlane._queue import Queue
-from hashlane._recover import Estimate, Hit, Recovery, estimate, recover
-from hashlane._torrents import File, FileReport, Magnet, PieceState, Report, Torrent, create
+
+# typing is not imported for it: that takes longer than this package.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from hashlane._recover import Estimate, Hit, Recovery, estimate, recover
+    from hashlane._torrents import File, FileReport, Magnet, PieceState, Report, Torrent, create
 
 algorithms_available = frozenset(algorithms())
 """Names that :func:`new`, :func:`digest_many` and :func:`digest_files` accept."""
@@ -75,3 +81,15 @@ __all__ = [
     "sha384",
     "sha512",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # These modules need dataclasses, whose import takes longer than that of all the rest.
+    if name in ("Estimate", "Hit", "Recovery", "estimate", "recover"):
+        module = "hashlane._recover"
+    elif name in ("File", "FileReport", "Magnet", "PieceState", "Report", "Torrent", "create"):
+        module = "hashlane._torrents"
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found = getattr(__import__(module, fromlist=[name]), name)
+    return found

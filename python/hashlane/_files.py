@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
-
 from hashlane import _hashlane
-from hashlane._progress import Cancel, Progress, callback
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from hashlane._progress import Cancel, Progress
 
 
 def digest_files(
@@ -41,6 +44,8 @@ def digest_files(
     OSError
         A file cannot be read, with ``filename``.
     """
+    from hashlane._progress import callback
+
     digests = _hashlane.digest_files(list(paths), algorithm, threads, callback(progress, "digest"), cancel)
     if not return_errors:
         for digest in digests:

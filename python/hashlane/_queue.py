@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from hashlane import _hashlane
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import asyncio
 
 
 class Queue:
@@ -44,6 +46,9 @@ class Queue:
         TypeError
             The message is not a bytes-like object. Other messages are not affected.
         """
+        # Programs with an event loop have imported it. Others need it no sooner, and it takes longer than all of this package.
+        import asyncio
+
         memoryview(message)
         loop = asyncio.get_running_loop()
         future: asyncio.Future[bytes] = loop.create_future()

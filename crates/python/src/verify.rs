@@ -1,8 +1,10 @@
 //! Verification of content on disk, and of content that Python code reads.
 
+use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hashlane_verify::{
     Content, FileIndex, Options, PieceCounts, PieceState, ReadAt, Readers, Report, Verification,
@@ -115,10 +117,61 @@ fn run_of(pieces: Option<(u32, u32)>) -> Range<u32> {
     pieces.map_or(0..u32::MAX, |(first, end)| first..end)
 }
 
+/// Length of a read of a store, in bytes. The engine asks for windows of kilobytes, and a store answers one large request
+/// sooner than many small ones.
+const BLOCK_LEN: u64 = 1 << 20;
+
+/// Blocks that are kept for each thread, which hashes up to 16 pieces side by side.
+const BLOCKS_OF_THREAD: usize = 32;
+
+/// The last blocks that were read of all files, the newest last. Windows of them are copied without the GIL.
+struct Blocks {
+    kept: Mutex<VecDeque<(FileIndex, u64, Arc<[u8]>)>>,
+    capacity: usize,
+}
+
+impl Blocks {
+    fn get(&self, file: FileIndex, start: u64) -> Option<Arc<[u8]>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let i = kept
+            .iter()
+            .rposition(|block| (block.0, block.1) == (file, start))?;
+        let block = kept.remove(i)?;
+        let bytes = Arc::clone(&block.2);
+        kept.push_back(block);
+        Some(bytes)
+    }
+
+    fn put(&self, file: FileIndex, start: u64, bytes: Arc<[u8]>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() == self.capacity {
+            kept.pop_front();
+        }
+        kept.push_back((file, start, bytes));
+    }
+}
+
 /// A file that a function of Python reads: `read(offset, length)` returns up to that many bytes, and none at the end.
 struct Reader {
     read: Py<PyAny>,
+    file: FileIndex,
     len_bytes: u64,
+    blocks: Arc<Blocks>,
+}
+
+impl Reader {
+    fn read_block(&self, start: u64) -> io::Result<Arc<[u8]>> {
+        let len = BLOCK_LEN.min(self.len_bytes - start);
+        Python::attach(|py| {
+            let read = self.read.bind(py).call1((start, len));
+            let bytes = read.and_then(|bytes| Ok(bytes.extract::<Bound<'_, PyBytes>>()?));
+            let bytes = bytes.map_err(|error| io_error(py, error))?;
+            if bytes.as_bytes().len() as u64 > len {
+                return Err(io::Error::other("the reader returned too many bytes"));
+            }
+            Ok(bytes.as_bytes().into())
+        })
+    }
 }
 
 /// Returns an exception as an error of the system, with its number if it is an `OSError`.
@@ -146,17 +199,19 @@ impl ReadAt for Reader {
         if offset >= self.len_bytes {
             return Ok(0);
         }
-        Python::attach(|py| {
-            let read = self.read.bind(py).call1((offset, buffer.len()));
-            let bytes = read.and_then(|bytes| Ok(bytes.extract::<Bound<'_, PyBytes>>()?));
-            let bytes = bytes.map_err(|error| io_error(py, error))?;
-            let bytes = bytes.as_bytes();
-            let target = buffer.get_mut(..bytes.len());
-            let target =
-                target.ok_or_else(|| io::Error::other("the reader returned too many bytes"))?;
-            target.copy_from_slice(bytes);
-            Ok(bytes.len())
-        })
+        let start = offset - offset % BLOCK_LEN;
+        let block = match self.blocks.get(self.file, start) {
+            Some(block) => block,
+            None => {
+                let block = self.read_block(start)?;
+                self.blocks.put(self.file, start, Arc::clone(&block));
+                block
+            }
+        };
+        let rest = block.get((offset - start) as usize..).unwrap_or_default();
+        let len = rest.len().min(buffer.len());
+        buffer[..len].copy_from_slice(&rest[..len]);
+        Ok(len)
     }
 
     fn len_bytes(&self) -> u64 {
@@ -177,12 +232,21 @@ pub(crate) fn verify_readers<'py>(
     cancel: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let torrent = torrent.get();
+    let blocks = Arc::new(Blocks {
+        kept: Mutex::default(),
+        capacity: threads.saturating_mul(BLOCKS_OF_THREAD),
+    });
     let readers = Readers::new(|file: FileIndex| {
         Python::attach(|py| {
             let opened = open.bind(py).call1((file.get(),));
             let opened = opened.and_then(|opened| opened.extract::<(u64, Py<PyAny>)>());
             let (len_bytes, read) = opened.map_err(|error| io_error(py, error))?;
-            Ok(Box::new(Reader { read, len_bytes }) as Box<dyn ReadAt>)
+            Ok(Box::new(Reader {
+                read,
+                file,
+                len_bytes,
+                blocks: Arc::clone(&blocks),
+            }) as Box<dyn ReadAt>)
         })
     });
     if threads == 0 {
