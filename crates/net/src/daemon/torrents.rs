@@ -5,7 +5,9 @@
 
 mod choices;
 mod naming;
+mod totals;
 mod trackers;
+mod turns;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,12 +20,12 @@ use hashlane_client::{
     TorrentHandle, TorrentKey, TorrentSnapshot,
 };
 use hashlane_metainfo::Torrent;
-use hashlane_store::{Choices, Entry, Metainfo, Name, Place, Store, StoreError, TorrentTotals};
+use hashlane_store::{Entry, Metainfo, Name, Place, Store, StoreError, TorrentTotals};
 
 use super::configured::{Configured, Start};
 use super::goal::{goal, limits, source, vanished};
 use super::hooks::{Hooks, Moment};
-use super::queue::{self, Candidate, QueueMove, Turn};
+use super::queue::Turn;
 use super::rates::Rates;
 use super::report;
 use super::schedule;
@@ -104,41 +106,12 @@ struct Running {
 }
 
 impl Running {
-    /// Notes since when a served torrent has sent nothing.
-    fn note_upload(&mut self, snapshot: &TorrentSnapshot) {
-        let is_served = snapshot.activity == Activity::Serving && !snapshot.is_paused;
-        let sent = snapshot.uploaded_bytes;
-        if !is_served {
-            self.idle = None;
-        } else if self.idle.is_none_or(|(before, _)| before != sent) {
-            self.idle = Some((sent, Instant::now()));
-        }
-    }
-
-    /// Returns the time for which the torrent has been served without sending anything.
-    fn idle_time(&self) -> Duration {
-        self.idle
-            .map_or(Duration::ZERO, |(_, since)| since.elapsed())
-    }
-
     /// Returns what keeps the torrent from running: the activity that users see instead of the client's, if it waits for a
     /// start, and the reason.
     fn obstacle(&self) -> (Option<Activity>, Option<&str>) {
         match &self.wait {
             Some(wait) => (Some(wait.activity), Some(&wait.reason)),
             None => (None, self.held.as_deref()),
-        }
-    }
-
-    /// Returns the totals with what the client counted.
-    fn counted(&self, snapshot: &TorrentSnapshot) -> TorrentTotals {
-        let base = &self.base;
-        let seconds_served = seconds(snapshot.serving_seconds.seconds());
-        TorrentTotals {
-            sent: base.sent + snapshot.uploaded_bytes,
-            received: base.received + snapshot.downloaded_bytes,
-            seeding_seconds: base.seeding_seconds + seconds_served,
-            ..*base
         }
     }
 }
@@ -459,108 +432,6 @@ impl Torrents {
         Ok(saved?)
     }
 
-    /// Pauses downloads whose disks are nearly full, and resumes those whose disks have space again.
-    fn hold_downloads(&mut self, mut space: Space) {
-        let mut changed = Vec::new();
-        for (name, running) in &mut self.running {
-            let (Some(entry), Some(handle)) = (self.store.get(*name), &running.handle) else {
-                continue;
-            };
-            let is_held = running.held.is_some();
-            if !is_held && handle.snapshot().activity != Activity::Downloading {
-                continue;
-            }
-            running.held = space.shortage(entry.choices.place.path(), is_held);
-            if running.held.is_some() != is_held {
-                changed.push(*name);
-            }
-        }
-        for name in changed {
-            self.apply(name);
-        }
-    }
-
-    /// Gives the torrents their turns in the queue.
-    fn take_turns(&mut self) {
-        let limits = self.queue();
-        let mut running = self.running.values();
-        if !limits.is_some() && !running.any(|running| running.turn.is_waiting) {
-            return;
-        }
-        let Some(all) = self.client.as_ref().map(Client::snapshot) else {
-            return;
-        };
-        let mut waiting: HashMap<Name, &mut Running> = self
-            .running
-            .iter_mut()
-            .map(|(name, running)| (*name, running))
-            .collect();
-        let mut turns = Vec::new();
-        for entry in self.store.entries() {
-            let Some(running) = waiting.remove(&entry.name()) else {
-                continue;
-            };
-            running.turn.is_waiting &= limits.is_some();
-            let number = running.handle.as_ref().map(TorrentHandle::number);
-            let snapshot = number.and_then(|number| all.find(TorrentKey::Number(number)));
-            if let Some(snapshot) = snapshot
-                && !entry.choices.paused
-                && running.held.is_none()
-            {
-                turns.push(Candidate {
-                    turn: &mut running.turn,
-                    is_forced: entry.choices.forced,
-                    snapshot,
-                });
-            }
-        }
-        queue::assign(&limits, turns, Instant::now());
-        let names: Vec<Name> = self.running.keys().copied().collect();
-        for name in names {
-            self.apply(name);
-        }
-    }
-
-    /// Pauses or resumes a torrent in the client, if that has to be changed.
-    fn apply(&mut self, name: Name) {
-        let (Some(entry), Some(running)) = (self.store.get(name), self.running.get_mut(&name))
-        else {
-            return;
-        };
-        running.turn.is_waiting &= !entry.choices.forced;
-        let is_paused = entry.choices.paused || running.held.is_some() || running.turn.is_waiting;
-        if let Some(handle) = &running.handle
-            && is_paused != running.is_paused
-        {
-            // The torrent may end now.
-            let _ = if is_paused {
-                handle.pause()
-            } else {
-                handle.resume()
-            };
-            running.is_paused = is_paused;
-        }
-    }
-
-    /// Returns `true` if a torrent waits for its turn.
-    pub(super) fn is_queued(&self, entry: &Entry) -> bool {
-        let running = self.running.get(&entry.name());
-        running.is_some_and(|running| {
-            running.turn.is_waiting && !entry.choices.paused && running.held.is_none()
-        })
-    }
-
-    /// Moves torrents in the queue. They keep their order.
-    pub(super) fn reorder(&mut self, names: &[Name], to: QueueMove) -> Result<(), String> {
-        self.check_running()?;
-        let order = queue::moved(self.names_in_order(), names, to);
-        self.store
-            .set_order(&order)
-            .map_err(|error| error.to_string())?;
-        self.take_turns();
-        Ok(())
-    }
-
     /// Returns the torrents whose metadata is not in the folder, and may be.
     fn links(&self) -> Vec<Name> {
         let is_link = |name: &Name| {
@@ -701,20 +572,6 @@ impl Torrents {
         self.running.get(&name)?.handle.as_ref()
     }
 
-    /// Returns the totals of a torrent up to now, with what the client counted in this snapshot.
-    pub(super) fn totals(&self, name: Name, snapshot: Option<&TorrentSnapshot>) -> TorrentTotals {
-        match (self.running.get(&name), snapshot) {
-            (Some(running), Some(snapshot)) => running.counted(snapshot),
-            _ => self.kept_totals(name),
-        }
-    }
-
-    /// Returns the totals of a torrent at the last count.
-    fn kept_totals(&self, name: Name) -> TorrentTotals {
-        let totals = self.store.totals().torrents.get(&name);
-        totals.copied().unwrap_or_default()
-    }
-
     /// Starts a torrent again that has ended, failed or waits.
     pub(super) fn restart(&mut self, name: Name) {
         self.take_handle(name);
@@ -806,87 +663,6 @@ impl Torrents {
             self.leave(&handle, Remove::Keep);
         }
     }
-
-    /// Adds what the client counted to the totals of all torrents.
-    fn count(&mut self) {
-        self.counted = Arc::default();
-        self.count_changed();
-    }
-
-    /// Adds what the client counted to the totals of the torrents that changed since the last count. Those of the others
-    /// lack seconds of serving until [`Self::count`].
-    pub(super) fn count_changed(&mut self) {
-        let all = self.all();
-        let before = std::mem::replace(&mut self.counted, Arc::clone(&all));
-        if Arc::ptr_eq(&before, &all) {
-            return;
-        }
-        let mut has_first = false;
-        let mut old = before.torrents.iter().peekable();
-        for snapshot in &all.torrents {
-            let number = snapshot.identity.number;
-            while old.next_if(|old| old.identity.number < number).is_some() {}
-            if old.next_if(|old| Arc::ptr_eq(old, snapshot)).is_some() {
-                continue;
-            }
-            let Some(name) = self.names.get(&number) else {
-                continue;
-            };
-            let Some(running) = self.running.get_mut(name) else {
-                continue;
-            };
-            running.note_upload(snapshot);
-            let counted = running.counted(snapshot);
-            let totals = self.store.totals_mut();
-            let before = totals.torrents.entry(*name).or_default();
-            // From its first bytes on, a download must find its content again.
-            has_first |= before.received == 0 && counted.received > 0;
-            totals.all.sent += counted.sent.saturating_sub(before.sent);
-            totals.all.received += counted.received.saturating_sub(before.received);
-            *before = counted;
-        }
-        self.is_save_due |= has_first;
-    }
-
-    fn save(&mut self) -> Result<(), StoreError> {
-        // A failure is tried again after the same time.
-        self.saved = Instant::now();
-        self.is_save_due = false;
-        self.store.save_totals()
-    }
-
-    /// Returns `true` if a complete torrent has been served for as long, or as much, as a person chose.
-    fn has_reached_goal(&self, entry: &Entry, running: &Running, all: &Snapshot) -> bool {
-        let goal = self.goal_of(entry);
-        let (ratio, time, idle) = (goal.ratio.limit(), goal.time.limit(), goal.idle.limit());
-        // Thousands of torrents without a goal must not cost a search each.
-        if ratio.is_none() && time.is_none() && idle.is_none() {
-            return false;
-        }
-        let handle = running.handle.as_ref();
-        let found = handle.and_then(|handle| all.find(TorrentKey::Number(handle.number())));
-        let Some(snapshot) = found.filter(|found| found.is_complete) else {
-            return false;
-        };
-        let totals = running.counted(snapshot);
-        ratio.is_some_and(|ratio| sent_ratio(totals.sent, snapshot.total_bytes) >= ratio)
-            || time.is_some_and(|time| totals.seeding_seconds >= time.as_secs())
-            || idle.is_some_and(|idle| running.idle_time() >= idle)
-    }
-
-    /// Pauses a torrent that has reached its goal. It stays paused after a restart.
-    fn pause_at_goal(&mut self, name: Name) -> Result<(), StoreError> {
-        // Otherwise a kill would leave a torrent that is paused before its goal.
-        self.save()?;
-        let entry = self.store.get(name).ok_or(StoreError::Absent(name))?;
-        let choices = Choices {
-            paused: true,
-            ..entry.choices.clone()
-        };
-        self.store.update(name, choices)?;
-        self.apply(name);
-        Ok(())
-    }
 }
 
 /// Returns `true` for errors of the system, which may pass: a full disk, a file system that is read-only or was unmounted.
@@ -901,19 +677,7 @@ fn is_of_system(error: &TorrentError) -> bool {
     )
 }
 
-/// Returns the number of sent bytes as a multiple of the content.
-#[expect(clippy::cast_precision_loss, reason = "a ratio needs no more digits")]
-fn sent_ratio(sent: u64, length: u64) -> f64 {
-    sent as f64 / length.max(1) as f64
-}
-
 /// Returns `true` if the metadata is a whole .torrent file. Peers send no piece layers, which version 2 needs.
 fn is_readable(metainfo: &Torrent) -> bool {
     Torrent::parse(metainfo.bytes()).is_ok()
-}
-
-/// Returns whole seconds. Negative numbers, which do not occur, and fractions become 0.
-#[expect(clippy::cast_sign_loss, reason = "a time is not negative")]
-fn seconds(seconds: f64) -> u64 {
-    seconds as u64
 }

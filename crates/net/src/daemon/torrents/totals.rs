@@ -1,0 +1,154 @@
+//! Totals of torrents, and goals, which look at them.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hashlane_client::{Activity, Snapshot, TorrentKey, TorrentSnapshot};
+use hashlane_store::{Choices, Entry, Name, StoreError, TorrentTotals};
+
+use super::{Running, Torrents};
+
+impl Running {
+    /// Notes since when a served torrent has sent nothing.
+    pub(super) fn note_upload(&mut self, snapshot: &TorrentSnapshot) {
+        let is_served = snapshot.activity == Activity::Serving && !snapshot.is_paused;
+        let sent = snapshot.uploaded_bytes;
+        if !is_served {
+            self.idle = None;
+        } else if self.idle.is_none_or(|(before, _)| before != sent) {
+            self.idle = Some((sent, Instant::now()));
+        }
+    }
+
+    /// Returns the time for which the torrent has been served without sending anything.
+    pub(super) fn idle_time(&self) -> Duration {
+        self.idle
+            .map_or(Duration::ZERO, |(_, since)| since.elapsed())
+    }
+
+    /// Returns the totals with what the client counted.
+    pub(super) fn counted(&self, snapshot: &TorrentSnapshot) -> TorrentTotals {
+        let base = &self.base;
+        let seconds_served = seconds(snapshot.serving_seconds.seconds());
+        TorrentTotals {
+            sent: base.sent + snapshot.uploaded_bytes,
+            received: base.received + snapshot.downloaded_bytes,
+            seeding_seconds: base.seeding_seconds + seconds_served,
+            ..*base
+        }
+    }
+}
+
+impl Torrents {
+    /// Returns the totals of a torrent up to now, with what the client counted in this snapshot.
+    pub(crate) fn totals(&self, name: Name, snapshot: Option<&TorrentSnapshot>) -> TorrentTotals {
+        match (self.running.get(&name), snapshot) {
+            (Some(running), Some(snapshot)) => running.counted(snapshot),
+            _ => self.kept_totals(name),
+        }
+    }
+
+    /// Returns the totals of a torrent at the last count.
+    pub(super) fn kept_totals(&self, name: Name) -> TorrentTotals {
+        let totals = self.store.totals().torrents.get(&name);
+        totals.copied().unwrap_or_default()
+    }
+
+    /// Adds what the client counted to the totals of all torrents.
+    pub(super) fn count(&mut self) {
+        self.counted = Arc::default();
+        self.count_changed();
+    }
+
+    /// Adds what the client counted to the totals of the torrents that changed since the last count. Those of the others
+    /// lack seconds of serving until [`Self::count`].
+    pub(crate) fn count_changed(&mut self) {
+        let all = self.all();
+        let before = std::mem::replace(&mut self.counted, Arc::clone(&all));
+        if Arc::ptr_eq(&before, &all) {
+            return;
+        }
+        let mut has_first = false;
+        let mut old = before.torrents.iter().peekable();
+        for snapshot in &all.torrents {
+            let number = snapshot.identity.number;
+            while old.next_if(|old| old.identity.number < number).is_some() {}
+            if old.next_if(|old| Arc::ptr_eq(old, snapshot)).is_some() {
+                continue;
+            }
+            let Some(name) = self.names.get(&number) else {
+                continue;
+            };
+            let Some(running) = self.running.get_mut(name) else {
+                continue;
+            };
+            running.note_upload(snapshot);
+            let counted = running.counted(snapshot);
+            let totals = self.store.totals_mut();
+            let before = totals.torrents.entry(*name).or_default();
+            // From its first bytes on, a download must find its content again.
+            has_first |= before.received == 0 && counted.received > 0;
+            totals.all.sent += counted.sent.saturating_sub(before.sent);
+            totals.all.received += counted.received.saturating_sub(before.received);
+            *before = counted;
+        }
+        self.is_save_due |= has_first;
+    }
+
+    pub(super) fn save(&mut self) -> Result<(), StoreError> {
+        // A failure is tried again after the same time.
+        self.saved = Instant::now();
+        self.is_save_due = false;
+        self.store.save_totals()
+    }
+
+    /// Returns `true` if a complete torrent has been served for as long, or as much, as a person chose.
+    pub(super) fn has_reached_goal(
+        &self,
+        entry: &Entry,
+        running: &Running,
+        all: &Snapshot,
+    ) -> bool {
+        let goal = self.goal_of(entry);
+        let (ratio, time, idle) = (goal.ratio.limit(), goal.time.limit(), goal.idle.limit());
+        // Thousands of torrents without a goal must not cost a search each.
+        if ratio.is_none() && time.is_none() && idle.is_none() {
+            return false;
+        }
+        let handle = running.handle.as_ref();
+        let found = handle.and_then(|handle| all.find(TorrentKey::Number(handle.number())));
+        let Some(snapshot) = found.filter(|found| found.is_complete) else {
+            return false;
+        };
+        let totals = running.counted(snapshot);
+        ratio.is_some_and(|ratio| sent_ratio(totals.sent, snapshot.total_bytes) >= ratio)
+            || time.is_some_and(|time| totals.seeding_seconds >= time.as_secs())
+            || idle.is_some_and(|idle| running.idle_time() >= idle)
+    }
+
+    /// Pauses a torrent that has reached its goal. It stays paused after a restart.
+    pub(super) fn pause_at_goal(&mut self, name: Name) -> Result<(), StoreError> {
+        // Otherwise a kill would leave a torrent that is paused before its goal.
+        self.save()?;
+        let entry = self.store.get(name).ok_or(StoreError::Absent(name))?;
+        let choices = Choices {
+            paused: true,
+            ..entry.choices.clone()
+        };
+        self.store.update(name, choices)?;
+        self.apply(name);
+        Ok(())
+    }
+}
+
+/// Returns the number of sent bytes as a multiple of the content.
+#[expect(clippy::cast_precision_loss, reason = "a ratio needs no more digits")]
+fn sent_ratio(sent: u64, length: u64) -> f64 {
+    sent as f64 / length.max(1) as f64
+}
+
+/// Returns whole seconds. Negative numbers, which do not occur, and fractions become 0.
+#[expect(clippy::cast_sign_loss, reason = "a time is not negative")]
+fn seconds(seconds: f64) -> u64 {
+    seconds as u64
+}
