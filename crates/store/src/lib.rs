@@ -4,7 +4,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `store` | the folder: opened, read, changed; the order of writes |
+//! | `store` | the folder: opened, `read`, changed; the order of writes |
 //! | `format` | the format version of a folder, and upgrades |
 //! | `lock` | one program at a time |
 //! | `entry` | a torrent of the folder |
