@@ -12,7 +12,7 @@ use std::path::{Component, Path};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 use hashlane_client::http::{
-    Added, Auth, Change, Endpoint, Found, NewSource, NewTorrent, Refusal, Server, Service,
+    Added, Auth, Change, Endpoint, Found, NewSource, NewTorrent, RequestError, Server, Service,
     Statistics,
 };
 use hashlane_client::{
@@ -54,11 +54,11 @@ impl Memory {
     }
 
     /// Changes a torrent that exists.
-    fn edit(&self, number: usize, edit: impl FnOnce(&mut TorrentSnapshot)) -> Result<(), Refusal> {
+    fn edit(&self, number: usize, edit: impl FnOnce(&mut TorrentSnapshot)) -> Result<(), RequestError> {
         let mut state = self.state();
         let mut torrents = state.torrents.iter_mut();
         let torrent = torrents.find(|torrent| torrent.identity.number == number);
-        edit(Arc::make_mut(torrent.ok_or(Refusal::Absent)?));
+        edit(Arc::make_mut(torrent.ok_or(RequestError::Absent)?));
         Ok(())
     }
 }
@@ -89,7 +89,7 @@ impl Service for Memory {
         Some(Found { torrent, handle })
     }
 
-    fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
+    fn add(&self, new: NewTorrent) -> Result<Added, RequestError> {
         if let Some(folder) = &new.folder {
             check_folder(folder);
         }
@@ -124,7 +124,7 @@ impl Service for Memory {
         })
     }
 
-    fn change(&self, number: usize, change: Change) -> Result<(), Refusal> {
+    fn change(&self, number: usize, change: Change) -> Result<(), RequestError> {
         match change {
             Change::Pause => self.edit(number, |torrent| torrent.is_paused = true),
             Change::Resume => self.edit(number, |torrent| torrent.is_paused = false),
@@ -151,12 +151,12 @@ impl Service for Memory {
         }
     }
 
-    fn limit(&self, limits: Limits) -> Result<(), Refusal> {
+    fn limit(&self, limits: Limits) -> Result<(), RequestError> {
         self.state().limits = limits;
         Ok(())
     }
 
-    fn set_network(&self, network: Network) -> Result<(), Refusal> {
+    fn set_network(&self, network: Network) -> Result<(), RequestError> {
         self.state().network = network;
         Ok(())
     }

@@ -55,7 +55,7 @@ use access::Access;
 pub use credentials::{Auth, Credentials, EVERYBODY, InvalidToken, Token};
 pub use hashlane_server::{Endpoint, Listener};
 use service::PlainClient;
-pub use service::{Added, Change, Found, NewSource, NewTorrent, Refusal, Service, Statistics};
+pub use service::{Added, Change, Found, NewSource, NewTorrent, RequestError, Service, Statistics};
 use state::State;
 
 /// Length limit of a request's body in bytes.

@@ -3,7 +3,7 @@
 //! | module | |
 //! |---|---|
 //! | `activation` | sockets that systemd opened |
-//! | `torrents` | the torrents: those of the state folder, in the client; `choices`: what a person chose; `naming`: names of their content; `trackers`: their trackers |
+//! | `torrents` | the torrents: those of the state folder, in the client; `choices`: what a person chose; `naming`: names of their content; `trackers`: their trackers; `totals`: what they sent and received, and goals; `turns`: turns in the queue |
 //! | `trackers` | trackers in metadata and links |
 //! | `configured` | what the options and the configuration say, and what the daemon was started with |
 //! | `categories` | categories, and the goals that torrents inherit |

@@ -12,7 +12,7 @@ use hashlane_swarm::{Bind, Encryption, Network, ProxyKind, Transport};
 use serde::{Deserialize, Serialize};
 
 use super::api::Query;
-use super::service::{Refusal, Service};
+use super::service::{RequestError, Service};
 use super::state::State;
 use crate::limits::{Limits, present};
 use crate::network::Link;
@@ -103,7 +103,7 @@ pub(super) struct ConfigRequest {
 
 impl ConfigRequest {
     /// Changes the settings. The network comes first, because only that can be refused.
-    fn apply(self, service: &dyn Service) -> Result<(), Refusal> {
+    fn apply(self, service: &dyn Service) -> Result<(), RequestError> {
         let before = service.snapshot().network.clone();
         let network = Network {
             port: self.port.unwrap_or(before.port),
@@ -124,7 +124,7 @@ impl ConfigRequest {
 
 /// Returns an address or a present network interface. An absent one may be a mistyped name, after which nothing could be
 /// reached.
-fn bind_of(text: &str) -> Result<Bind, Refusal> {
+fn bind_of(text: &str) -> Result<Bind, RequestError> {
     if let Ok(address) = text.parse::<IpAddr>() {
         return Ok(Network::from(SocketAddr::new(address, 0)).bind);
     }
@@ -133,7 +133,7 @@ fn bind_of(text: &str) -> Result<Bind, Refusal> {
         Ok(Err(problem)) => problem,
         Err(error) => format!("{text}: {error}"),
     };
-    Err(Refusal::Invalid(format!("bind: {problem}")))
+    Err(RequestError::Invalid(format!("bind: {problem}")))
 }
 
 /// Changes what can change while the client runs.
@@ -205,10 +205,10 @@ pub(super) async fn space(Shared(state): Shared<State>, RawQuery(query): RawQuer
 }
 
 /// Returns the space of a folder. One that does not exist yet has the space of its parent.
-fn space_of(folder: &Path) -> Result<SpaceView, Refusal> {
+fn space_of(folder: &Path) -> Result<SpaceView, RequestError> {
     let mut existing = folder.ancestors().filter(|folder| folder.exists());
     let space = rustix::fs::statvfs(existing.next().unwrap_or(folder));
-    let space = space.map_err(|error| Refusal::Conflict(error.to_string()))?;
+    let space = space.map_err(|error| RequestError::Conflict(error.to_string()))?;
     Ok(SpaceView {
         free_bytes: space.f_bavail.saturating_mul(space.f_frsize),
         total_bytes: space.f_blocks.saturating_mul(space.f_frsize),

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use hashlane_metainfo::{FileKind, Magnet, Torrent};
 use serde::Deserialize;
 
-use super::service::{Added, NewSource, NewTorrent, Refusal};
+use super::service::{Added, NewSource, NewTorrent, RequestError};
 use super::state::State;
 
 /// Length limit in bytes of a request that adds a link.
@@ -44,10 +44,10 @@ struct LinkRequest {
 
 impl Options {
     /// Reads the options of a query. `select` and `label` can be repeated.
-    fn of_query(query: &str) -> Result<Self, Refusal> {
+    fn of_query(query: &str) -> Result<Self, RequestError> {
         let mut options = Self::default();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            let invalid = || Refusal::Invalid(format!("{name}={value}: not a valid option"));
+            let invalid = || RequestError::Invalid(format!("{name}={value}: not a valid option"));
             match &*name {
                 "folder" if options.folder.is_none() => {
                     options.folder = Some(value.into_owned().into());
@@ -68,7 +68,7 @@ impl Options {
     }
 
     /// Checks everything that is known without the torrent.
-    fn check(&self, state: &State) -> Result<(), Refusal> {
+    fn check(&self, state: &State) -> Result<(), RequestError> {
         check_labels(&self.labels)?;
         if let Some(folder) = &self.folder {
             state.permitted(folder.clone())?;
@@ -77,7 +77,7 @@ impl Options {
     }
 
     /// Adds a torrent. May block.
-    pub(super) fn add(self, state: &State, source: NewSource) -> Result<Added, Refusal> {
+    pub(super) fn add(self, state: &State, source: NewSource) -> Result<Added, RequestError> {
         self.check(state)?;
         if let Some(select) = &self.select {
             check_selection(select, &source)?;
@@ -93,10 +93,10 @@ impl Options {
     }
 }
 
-fn check_selection(select: &[u32], source: &NewSource) -> Result<(), Refusal> {
+fn check_selection(select: &[u32], source: &NewSource) -> Result<(), RequestError> {
     let NewSource::Torrent(torrent) = source else {
         let reason = "the files of a magnet link are not known yet";
-        return Err(Refusal::Invalid(reason.into()));
+        return Err(RequestError::Invalid(reason.into()));
     };
     let files = torrent.files().iter();
     let n_files = files
@@ -104,21 +104,21 @@ fn check_selection(select: &[u32], source: &NewSource) -> Result<(), Refusal> {
         .count();
     if select.is_empty() {
         let reason = "at least one file must be selected";
-        return Err(Refusal::Invalid(reason.into()));
+        return Err(RequestError::Invalid(reason.into()));
     }
     match select.iter().find(|file| **file as usize >= n_files) {
-        Some(file) => Err(Refusal::Invalid(format!("there is no file {file}"))),
+        Some(file) => Err(RequestError::Invalid(format!("there is no file {file}"))),
         None => Ok(()),
     }
 }
 
 /// Refuses more labels than a torrent can have.
-pub(super) fn check_labels(labels: &[String]) -> Result<(), Refusal> {
+pub(super) fn check_labels(labels: &[String]) -> Result<(), RequestError> {
     if labels.len() <= MAX_LABELS {
         return Ok(());
     }
     let reason = format!("a torrent has at most {MAX_LABELS} labels");
-    Err(Refusal::Invalid(reason))
+    Err(RequestError::Invalid(reason))
 }
 
 /// Adds the torrent in the request's body: a .torrent file with options in the query, or JSON with a link.
@@ -148,17 +148,17 @@ pub(super) async fn torrent(
     answer.unwrap_or_else(|refusal| refusal.response())
 }
 
-fn metainfo(state: &State, query: &str, body: &[u8]) -> Result<Response, Refusal> {
+fn metainfo(state: &State, query: &str, body: &[u8]) -> Result<Response, RequestError> {
     let options = Options::of_query(query)?;
-    let torrent = Torrent::parse(body).map_err(|error| Refusal::Invalid(error.to_string()))?;
+    let torrent = Torrent::parse(body).map_err(|error| RequestError::Invalid(error.to_string()))?;
     options
         .add(state, NewSource::Torrent(torrent))
         .map(|added| found(&added))
 }
 
-fn link(state: &State, body: &[u8]) -> Result<Response, Refusal> {
+fn link(state: &State, body: &[u8]) -> Result<Response, RequestError> {
     let request: LinkRequest =
-        serde_json::from_slice(body).map_err(|error| Refusal::Invalid(error.to_string()))?;
+        serde_json::from_slice(body).map_err(|error| RequestError::Invalid(error.to_string()))?;
     let link = request.link.trim();
     let is_url = ["http://", "https://"].iter().any(|scheme| {
         let start = link.get(..scheme.len());
@@ -174,7 +174,9 @@ fn link(state: &State, body: &[u8]) -> Result<Response, Refusal> {
     }
     let magnet: Magnet = link
         .parse()
-        .map_err(|error: hashlane_metainfo::MagnetError| Refusal::Invalid(error.to_string()))?;
+        .map_err(|error: hashlane_metainfo::MagnetError| {
+            RequestError::Invalid(error.to_string())
+        })?;
     let source = NewSource::Magnet(Box::new(magnet));
     request
         .options

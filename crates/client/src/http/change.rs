@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::add::check_labels;
 use super::api::Query;
 use super::files::PriorityRequest;
-use super::service::{Change, Refusal};
+use super::service::{Change, RequestError};
 use super::state::State;
 use crate::command::Remove;
 use crate::identity::TorrentKey;
@@ -116,7 +116,7 @@ pub(super) struct PeerRequest {
 
 impl Action {
     /// Returns the change, if requests may ask for it.
-    fn check(self, state: &State) -> Result<Change, Refusal> {
+    fn check(self, state: &State) -> Result<Change, RequestError> {
         Ok(match self {
             Self::Pause => Change::Pause,
             Self::Resume => Change::Resume,
@@ -129,7 +129,7 @@ impl Action {
             }),
             Self::Relocate(request) => Change::Relocate(state.permitted(request.folder)?),
             Self::Limits(limits) => Change::Limit(limits),
-            Self::Goal(request) => Change::Seed(request.limits().map_err(Refusal::Invalid)?),
+            Self::Goal(request) => Change::Seed(request.limits().map_err(RequestError::Invalid)?),
             Self::Labels(request) => {
                 check_labels(&request.labels)?;
                 Change::Label(request.labels)
@@ -168,8 +168,8 @@ impl GoalRequest {
 }
 
 /// Returns the number of a torrent.
-fn number_of(state: &State, key: TorrentKey) -> Result<usize, Refusal> {
-    let found = state.service.find(key).ok_or(Refusal::Absent)?;
+fn number_of(state: &State, key: TorrentKey) -> Result<usize, RequestError> {
+    let found = state.service.find(key).ok_or(RequestError::Absent)?;
     Ok(found.torrent.identity.number)
 }
 
@@ -184,7 +184,7 @@ async fn act(state: State, key: TorrentKey, action: Action) -> Response {
 }
 
 /// Returns the answer to a change.
-fn answer(result: Result<(), Refusal>) -> Response {
+fn answer(result: Result<(), RequestError>) -> Response {
     match result {
         Ok(()) => StatusCode::ACCEPTED.into_response(),
         Err(refusal) => refusal.response(),
@@ -324,7 +324,7 @@ pub(super) async fn prioritize(
     Json(request): Json<PriorityRequest>,
 ) -> Response {
     let done = state.blocking(move |state| {
-        let found = state.service.find(key).ok_or(Refusal::Absent)?;
+        let found = state.service.find(key).ok_or(RequestError::Absent)?;
         request.check(&found.torrent)?;
         let (number, priority) = (found.torrent.identity.number, request.priority.into());
         let change = Change::Prioritize(request.files, priority);
@@ -376,16 +376,16 @@ pub(super) async fn batch(
             }
             _ => {
                 let reason = "either a list of torrents or all of them";
-                return Err(Refusal::Invalid(reason.into()));
+                return Err(RequestError::Invalid(reason.into()));
             }
         };
         if torrents.len() > MAX_BATCH {
             let reason = format!("a batch has at most {MAX_BATCH} torrents");
-            return Err(Refusal::Invalid(reason));
+            return Err(RequestError::Invalid(reason));
         }
         let number = |torrent: &String| {
             let key = torrent.parse::<TorrentKey>();
-            let key = key.map_err(|error| Refusal::Invalid(error.to_string()));
+            let key = key.map_err(|error| RequestError::Invalid(error.to_string()));
             key.and_then(|key| number_of(state, key))
         };
         let numbers: Vec<_> = torrents.iter().map(number).collect();
@@ -393,11 +393,11 @@ pub(super) async fn batch(
         let mut changed = state.service.change_all(&found, &to_do).into_iter();
         let results = torrents.into_iter().zip(numbers).map(|(torrent, number)| {
             // A service returns a result for each number.
-            let done = number.and_then(|_| changed.next().unwrap_or(Err(Refusal::Absent)));
+            let done = number.and_then(|_| changed.next().unwrap_or(Err(RequestError::Absent)));
             let refusal = done.err();
             let status = refusal
                 .as_ref()
-                .map_or(StatusCode::ACCEPTED, Refusal::status);
+                .map_or(StatusCode::ACCEPTED, RequestError::status);
             ResultView {
                 torrent,
                 status: status.as_u16(),

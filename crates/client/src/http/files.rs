@@ -5,7 +5,7 @@ use hashlane_swarm::Priority;
 use hashlane_verify::{FileIndex, HashVersions, Layout, files_of};
 use serde::{Deserialize, Serialize};
 
-use super::service::{Found, Refusal};
+use super::service::{Found, RequestError};
 use crate::file::files;
 use crate::handle::TorrentHandle;
 use crate::snapshot::TorrentSnapshot;
@@ -140,7 +140,7 @@ pub(super) struct PriorityRequest {
 
 impl PriorityRequest {
     /// Refuses unknown files, a torrent that is only served, and an empty selection.
-    pub(super) fn check(&self, torrent: &TorrentSnapshot) -> Result<(), Refusal> {
+    pub(super) fn check(&self, torrent: &TorrentSnapshot) -> Result<(), RequestError> {
         let mut priorities: Vec<PriorityName> = torrent
             .detail
             .priorities
@@ -148,12 +148,14 @@ impl PriorityRequest {
             .map(|priority| (*priority).into())
             .collect();
         if !torrent.is_download {
-            return Err(Refusal::Conflict("only downloads have priorities".into()));
+            return Err(RequestError::Conflict(
+                "only downloads have priorities".into(),
+            ));
         }
         for file in &self.files {
             match priorities.get_mut(*file as usize) {
                 Some(priority) => *priority = self.priority,
-                None => return Err(Refusal::Invalid("there is no such file".into())),
+                None => return Err(RequestError::Invalid("there is no such file".into())),
             }
         }
         if priorities
@@ -161,7 +163,7 @@ impl PriorityRequest {
             .all(|priority| *priority == PriorityName::Skip)
         {
             let reason = "at least one file must stay selected";
-            return Err(Refusal::Invalid(reason.into()));
+            return Err(RequestError::Invalid(reason.into()));
         }
         Ok(())
     }

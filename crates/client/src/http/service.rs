@@ -34,16 +34,16 @@ pub trait Service: Send + Sync + 'static {
     ///
     /// # Errors
     /// Returns the reason why the torrent is not added.
-    fn add(&self, new: NewTorrent) -> Result<Added, Refusal>;
+    fn add(&self, new: NewTorrent) -> Result<Added, RequestError>;
 
     /// Changes the torrent with this number. Long work ends later.
     ///
     /// # Errors
     /// Returns the reason why nothing changed.
-    fn change(&self, number: usize, change: Change) -> Result<(), Refusal>;
+    fn change(&self, number: usize, change: Change) -> Result<(), RequestError>;
 
     /// Changes torrents in the same way, and returns a result for each.
-    fn change_all(&self, numbers: &[usize], change: &Change) -> Vec<Result<(), Refusal>> {
+    fn change_all(&self, numbers: &[usize], change: &Change) -> Vec<Result<(), RequestError>> {
         let numbers = numbers.iter();
         numbers
             .map(|number| self.change(*number, change.clone()))
@@ -54,22 +54,22 @@ pub trait Service: Send + Sync + 'static {
     ///
     /// # Errors
     /// Returns the reason why nothing changed.
-    fn limit(&self, limits: Limits) -> Result<(), Refusal>;
+    fn limit(&self, limits: Limits) -> Result<(), RequestError>;
 
     /// Reads the configuration again. Returns the names of the options that have changed and need a restart.
     ///
     /// # Errors
     /// Returns the file, the line and the reason. Nothing changed then.
-    fn reload(&self) -> Result<Vec<String>, Refusal> {
+    fn reload(&self) -> Result<Vec<String>, RequestError> {
         let reason = "only a daemon reads its configuration again";
-        Err(Refusal::Conflict(reason.into()))
+        Err(RequestError::Conflict(reason.into()))
     }
 
     /// Changes the local end of all connections.
     ///
     /// # Errors
     /// Returns the reason why nothing changed, for example a port that is in use.
-    fn set_network(&self, network: Network) -> Result<(), Refusal>;
+    fn set_network(&self, network: Network) -> Result<(), RequestError>;
 
     /// Returns the transferred bytes.
     fn statistics(&self) -> Statistics;
@@ -177,7 +177,7 @@ pub enum Change {
 /// The reason why a request is refused. It has no secrets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum RequestError {
     /// There is no such torrent.
     #[error("no such torrent")]
     Absent,
@@ -195,7 +195,7 @@ pub enum Refusal {
     Unavailable(String),
 }
 
-impl From<HandleError> for Refusal {
+impl From<HandleError> for RequestError {
     fn from(error: HandleError) -> Self {
         match error {
             HandleError::Stopped => Self::Unavailable(error.to_string()),
@@ -209,7 +209,7 @@ impl From<HandleError> for Refusal {
     }
 }
 
-impl From<NetworkError> for Refusal {
+impl From<NetworkError> for RequestError {
     fn from(error: NetworkError) -> Self {
         match error {
             NetworkError::Port { .. } | NetworkError::Address { .. } => {
@@ -240,7 +240,7 @@ impl TorrentHandle {
     ///
     /// # Errors
     /// Returns the reason why nothing changed.
-    pub fn change(&self, change: Change) -> Result<(), Refusal> {
+    pub fn change(&self, change: Change) -> Result<(), RequestError> {
         match change {
             Change::Pause => self.pause(),
             Change::Resume => self.resume(),
@@ -254,13 +254,13 @@ impl TorrentHandle {
             Change::Label(labels) => self.set_labels(labels),
             Change::Category(_) => {
                 let reason = "only a daemon has categories";
-                return Err(Refusal::Conflict(reason.into()));
+                return Err(RequestError::Conflict(reason.into()));
             }
             Change::AddTracker(url) => self.add_tracker(&url),
             Change::SetTrackers(tiers) => self.set_trackers(tiers),
             Change::ReplaceTracker { .. } | Change::RemoveTracker(_) => {
                 let reason = "only a daemon changes one of several trackers: set all of them";
-                return Err(Refusal::Conflict(reason.into()));
+                return Err(RequestError::Conflict(reason.into()));
             }
             Change::AddPeer(address) => self.add_peer(address),
             Change::Prioritize(files, priority) => self.set_priorities(&files, priority),
@@ -336,9 +336,11 @@ impl Service for PlainClient {
         })
     }
 
-    fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
+    fn add(&self, new: NewTorrent) -> Result<Added, RequestError> {
         if new.category.is_some() {
-            return Err(Refusal::Conflict("only a daemon has categories".into()));
+            return Err(RequestError::Conflict(
+                "only a daemon has categories".into(),
+            ));
         }
         let (info_hashes, selection) = match &new.source {
             NewSource::Torrent(torrent) => (
@@ -374,8 +376,8 @@ impl Service for PlainClient {
             .control
             .add(source, options)
             .map_err(|error| match error {
-                AddError::Stopped => Refusal::Unavailable(error.to_string()),
-                AddError::NoGoal | AddError::TooMany => Refusal::Conflict(error.to_string()),
+                AddError::Stopped => RequestError::Unavailable(error.to_string()),
+                AddError::NoGoal | AddError::TooMany => RequestError::Conflict(error.to_string()),
             })?;
         let torrent = Identity {
             number: torrent.number(),
@@ -387,12 +389,12 @@ impl Service for PlainClient {
         })
     }
 
-    fn change(&self, number: usize, change: Change) -> Result<(), Refusal> {
+    fn change(&self, number: usize, change: Change) -> Result<(), RequestError> {
         let handle = self.control.get(TorrentKey::Number(number));
-        handle.ok_or(Refusal::Absent)?.change(change)
+        handle.ok_or(RequestError::Absent)?.change(change)
     }
 
-    fn limit(&self, limits: Limits) -> Result<(), Refusal> {
+    fn limit(&self, limits: Limits) -> Result<(), RequestError> {
         if self.control.send(Command::Limit(limits)) {
             Ok(())
         } else {
@@ -400,7 +402,7 @@ impl Service for PlainClient {
         }
     }
 
-    fn set_network(&self, network: Network) -> Result<(), Refusal> {
+    fn set_network(&self, network: Network) -> Result<(), RequestError> {
         Ok(self.control.set_network(network)?)
     }
 

@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::delta::Delta;
 use super::jobs::Jobs;
-use super::service::{Refusal, Service};
+use super::service::{RequestError, Service};
 use crate::config::{Config, Http};
 use crate::fetch::Fetch;
 
@@ -89,11 +89,11 @@ impl State {
     }
 
     /// Returns a folder in which requests may place content.
-    pub(super) fn permitted(&self, folder: PathBuf) -> Result<PathBuf, Refusal> {
+    pub(super) fn permitted(&self, folder: PathBuf) -> Result<PathBuf, RequestError> {
         if self.folders.iter().any(|root| is_below(&folder, root)) {
             return Ok(folder);
         }
-        Err(Refusal::Forbidden(format!(
+        Err(RequestError::Forbidden(format!(
             "{}: not in a folder that the configuration allows for content",
             folder.display()
         )))
@@ -140,7 +140,7 @@ impl State {
     }
 }
 
-impl Refusal {
+impl RequestError {
     pub(super) fn status(&self) -> StatusCode {
         match self {
             Self::Absent => StatusCode::NOT_FOUND,

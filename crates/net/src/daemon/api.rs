@@ -11,8 +11,8 @@ use anyhow::Context as _;
 use hashlane_cli::options::network::secret_line;
 use hashlane_cli::{Daemon, Env};
 use hashlane_client::http::{
-    Added, Auth, Change, Credentials, EVERYBODY, Found, Listener, NewSource, NewTorrent, Refusal,
-    Server, Service, Statistics, Token,
+    Added, Auth, Change, Credentials, EVERYBODY, Found, Listener, NewSource, NewTorrent,
+    RequestError, Server, Service, Statistics, Token,
 };
 use hashlane_client::{
     Config, Event, Identity, InfoHash, Limits, Network, Remove, SeedLimits, Snapshot, TorrentKey,
@@ -165,10 +165,10 @@ fn name_of(torrents: &Torrents, key: TorrentKey) -> Option<Name> {
 
 impl Api {
     /// Returns what a request chose for a torrent.
-    fn choices(new: &NewTorrent, torrents: &Torrents) -> Result<Choices, Refusal> {
+    fn choices(new: &NewTorrent, torrents: &Torrents) -> Result<Choices, RequestError> {
         let own = torrents.folder_of(new.category.as_deref());
-        let own = own.map_err(Refusal::Invalid)?;
-        let none = || Refusal::Conflict("no folder for the content is configured".into());
+        let own = own.map_err(RequestError::Invalid)?;
+        let none = || RequestError::Conflict("no folder for the content is configured".into());
         let folder = new.folder.clone().or(own).ok_or_else(none)?;
         let mut choices = Choices {
             category: new.category.clone(),
@@ -195,7 +195,11 @@ fn limit(choices: &mut Choices, limits: Limits) {
 }
 
 /// Changes what a person chose for torrents, with one sync of the folder; `None` for other changes.
-fn choose(torrents: &mut Torrents, names: &[Name], change: &Change) -> Option<Result<(), Refusal>> {
+fn choose(
+    torrents: &mut Torrents,
+    names: &[Name],
+    change: &Change,
+) -> Option<Result<(), RequestError>> {
     let changed = match change {
         Change::Pause => torrents.pause(names),
         Change::Resume => torrents.resume(names, false),
@@ -213,19 +217,19 @@ fn choose(torrents: &mut Torrents, names: &[Name], change: &Change) -> Option<Re
         }),
         Change::Category(category) => {
             if let Err(reason) = torrents.folder_of(category.as_deref()) {
-                return Some(Err(Refusal::Invalid(reason)));
+                return Some(Err(RequestError::Invalid(reason)));
             }
             torrents.set_all(names, |choices| choices.category.clone_from(category))
         }
         _ => return None,
     };
-    Some(changed.map_err(Refusal::Conflict))
+    Some(changed.map_err(RequestError::Conflict))
 }
 
 /// Returns the trackers of a torrent after a change of them.
-fn changed_trackers(mut tiers: Tiers, change: Change) -> Result<Vec<Vec<String>>, Refusal> {
+fn changed_trackers(mut tiers: Tiers, change: Change) -> Result<Vec<Vec<String>>, RequestError> {
     // A URL can contain a passkey, and no reason has one.
-    let invalid = |refusal: model::Refusal| Refusal::Invalid(refusal.to_string());
+    let invalid = |refusal: model::Refusal| RequestError::Invalid(refusal.to_string());
     match change {
         Change::AddTracker(url) => tiers.add(url),
         Change::SetTrackers(new) => tiers = new.into(),
@@ -233,7 +237,7 @@ fn changed_trackers(mut tiers: Tiers, change: Change) -> Result<Vec<Vec<String>>
             let known = tiers.named(&url).map_err(invalid)?.to_owned();
             if known != new && tiers.contains(&new) {
                 let reason = "new_url: the torrent has this tracker";
-                return Err(Refusal::Conflict(reason.into()));
+                return Err(RequestError::Conflict(reason.into()));
             }
             tiers.replace(&known, &new);
         }
@@ -276,25 +280,25 @@ impl Service for Api {
         })
     }
 
-    fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
+    fn add(&self, new: NewTorrent) -> Result<Added, RequestError> {
         let mut torrents = lock(&self.torrents);
         let choices = Self::choices(&new, &torrents)?;
         let new = match new.source {
             NewSource::Torrent(torrent) => New::Torrent(torrent, choices),
             NewSource::Magnet(magnet) => New::Magnet(magnet, choices),
         };
-        let (name, is_new) = torrents.put(new).map_err(Refusal::Conflict)?;
-        let entry = torrents.store.get(name).ok_or(Refusal::Absent)?;
+        let (name, is_new) = torrents.put(new).map_err(RequestError::Conflict)?;
+        let entry = torrents.store.get(name).ok_or(RequestError::Absent)?;
         let torrent = Identity {
-            number: torrents.number(name).ok_or(Refusal::Absent)?,
+            number: torrents.number(name).ok_or(RequestError::Absent)?,
             info_hashes: Some(entry.info_hashes),
         };
         Ok(Added { torrent, is_new })
     }
 
-    fn change(&self, number: usize, change: Change) -> Result<(), Refusal> {
+    fn change(&self, number: usize, change: Change) -> Result<(), RequestError> {
         let mut torrents = lock(&self.torrents);
-        let name = torrents.numbered(number).ok_or(Refusal::Absent)?;
+        let name = torrents.numbered(number).ok_or(RequestError::Absent)?;
         if let Some(chosen) = choose(&mut torrents, &[name], &change) {
             return chosen;
         }
@@ -302,13 +306,13 @@ impl Service for Api {
             Change::Verify => torrents.verify(name),
             Change::Remove(Remove::DeleteContent) if !self.may_delete => {
                 let reason = "the configuration does not allow requests to delete content";
-                return Err(Refusal::Forbidden(reason.into()));
+                return Err(RequestError::Forbidden(reason.into()));
             }
             Change::Remove(content) => torrents.remove(name, content),
             Change::Relocate(folder) => torrents.relocate(name, &folder),
             Change::Prioritize(files, priority) => torrents.prioritize(name, &files, priority),
             Change::Reannounce | Change::AddPeer(_) => {
-                let waits = || Refusal::Conflict("the torrent waits for its start".into());
+                let waits = || RequestError::Conflict("the torrent waits for its start".into());
                 return torrents.handle(name).ok_or_else(waits)?.change(change);
             }
             Change::End | Change::Seed(None) => {
@@ -323,10 +327,10 @@ impl Service for Api {
             }
             _ => Err("a daemon cannot do this".into()),
         };
-        changed.map_err(Refusal::Conflict)
+        changed.map_err(RequestError::Conflict)
     }
 
-    fn change_all(&self, numbers: &[usize], change: &Change) -> Vec<Result<(), Refusal>> {
+    fn change_all(&self, numbers: &[usize], change: &Change) -> Vec<Result<(), RequestError>> {
         let mut results = Vec::with_capacity(numbers.len());
         // Other requests get their turns between two parts.
         for part in numbers.chunks(BATCH) {
@@ -342,22 +346,24 @@ impl Service for Api {
             };
             results.extend(names.into_iter().map(|name| match name {
                 Some(_) => chosen.clone(),
-                None => Err(Refusal::Absent),
+                None => Err(RequestError::Absent),
             }));
         }
         results
     }
 
-    fn limit(&self, limits: Limits) -> Result<(), Refusal> {
+    fn limit(&self, limits: Limits) -> Result<(), RequestError> {
         let limited = lock(&self.torrents).limit(limits);
-        limited.map_err(Refusal::Unavailable)
+        limited.map_err(RequestError::Unavailable)
     }
 
-    fn reload(&self) -> Result<Vec<String>, Refusal> {
-        lock(&self.torrents).reload().map_err(Refusal::Conflict)
+    fn reload(&self) -> Result<Vec<String>, RequestError> {
+        lock(&self.torrents)
+            .reload()
+            .map_err(RequestError::Conflict)
     }
 
-    fn set_network(&self, network: Network) -> Result<(), Refusal> {
+    fn set_network(&self, network: Network) -> Result<(), RequestError> {
         Ok(lock(&self.torrents).set_network(network)?)
     }
 
