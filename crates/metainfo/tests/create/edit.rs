@@ -1,9 +1,10 @@
 //! Edits of .torrent files.
 
+use hashlane_metainfo::merkle::Node;
 use hashlane_metainfo::{Edit, EditError, ListEdit, NewMetadata, Torrent, UrlChanges, Version};
 use proptest::prelude::*;
 
-use crate::{VERSIONS, content, everything, file, write};
+use crate::{PIECE, VERSIONS, content, everything, file, write};
 
 /// A version 1 info dictionary with unsorted keys and an unknown key.
 const UNSORTED: &str = "d4:name1:n6:lengthi1e12:piece lengthi1e6:pieces20:xxxxxxxxxxxxxxxxxxxx\
@@ -32,6 +33,35 @@ fn an_edit_leaves_alone_what_it_does_not_mean() {
     assert_eq!(after.bytes().escape_ascii().to_string(), expected);
     let nothing = Edit::default().apply(&torrent).unwrap();
     assert_eq!(nothing.bytes().escape_ascii().to_string(), before);
+}
+
+/// Piece layers are removed and written again. Those that do not lead to the root of a file are refused.
+#[test]
+fn an_edit_of_piece_layers() {
+    let long = 3 * u64::from(PIECE);
+    let content = content(Version::V2, vec![file("a", long), file("b", 1)]).unwrap();
+    let torrent = Torrent::parse(write(&content, &NewMetadata::default())).unwrap();
+    let edit = |layers: &[(Node, &[Node])]| Edit {
+        piece_layers: Some(
+            layers
+                .iter()
+                .map(|(root, layer)| (*root, layer.to_vec()))
+                .collect(),
+        ),
+        ..Edit::default()
+    };
+    let root = *torrent.file(0).pieces_root().unwrap();
+    let layer = torrent.file(0).piece_layer().unwrap();
+    let without = edit(&[]).apply(&torrent).unwrap();
+    assert_eq!(without.file(0).piece_layer(), None);
+    assert_eq!(without.info_hashes(), torrent.info_hashes());
+    let with = edit(&[(root, layer)]);
+    assert!(!with.changes_info_hash(&without));
+    assert_eq!(with.apply(&without).unwrap().bytes(), torrent.bytes());
+    for (root, layer) in [(root, &layer[1..]), ([0; 32], layer), (root, &[[0; 32]; 3])] {
+        let refused = edit(&[(root, layer)]).apply(&without);
+        assert!(matches!(refused, Err(EditError::Refused(_))));
+    }
 }
 
 #[test]
@@ -349,13 +379,7 @@ fn the_name_in_every_version() {
             let new = |name: &str| {
                 let files = vec![content.clone()];
                 let name = name.as_bytes().to_vec();
-                hashlane_metainfo::NewContent::new(
-                    version,
-                    crate::PIECE,
-                    name,
-                    is_single_file,
-                    files,
-                )
+                hashlane_metainfo::NewContent::new(version, PIECE, name, is_single_file, files)
             };
             let [before, after] =
                 ["old", "new"].map(|name| write(&new(name).unwrap(), &everything()));
