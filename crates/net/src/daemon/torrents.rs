@@ -280,19 +280,22 @@ impl Torrents {
         if !is_readable(&metainfo) {
             return Ok(());
         }
+        // Two links of a hybrid can be present, one for each version. The one with the name of the hybrid gets the metadata, so that
+        // the next start serves it. The other one fails then, with the reason, and both stay.
+        let hybrid = Name::from(metainfo.info_hashes());
+        let name = self.store.get(hybrid).map_or(name, Entry::name);
+        let Some(Metainfo::Magnet(magnet)) = self.store.get(name).map(|entry| &entry.metainfo)
+        else {
+            return Ok(());
+        };
         // Peers send no trackers.
-        let with_trackers = match self.store.get(name).map(|entry| &entry.metainfo) {
-            Some(Metainfo::Magnet(magnet)) if !magnet.trackers.is_empty() => {
-                with_trackers(&metainfo, of_magnet(magnet)).ok()
-            }
-            _ => None,
+        let with_trackers = if magnet.trackers.is_empty() {
+            None
+        } else {
+            with_trackers(&metainfo, of_magnet(magnet)).ok()
         };
         let metainfo = with_trackers.unwrap_or(metainfo);
-        let new = match self.store.set_metainfo(name, &metainfo) {
-            // Two links of a hybrid: the torrent that the client got second has failed with the reason, and both stay.
-            Err(StoreError::Exists(_)) => return Ok(()),
-            new => new?,
-        };
+        let new = self.store.set_metainfo(name, &metainfo)?;
         if new != name
             && let Some(running) = self.running.remove(&name)
         {
@@ -422,10 +425,13 @@ impl Torrents {
         errors
     }
 
-    /// Saves totals, and ends the client. Trackers are informed.
+    /// Saves totals and new metadata, and ends the client. Trackers are informed.
     pub(super) fn end(&mut self) -> anyhow::Result<()> {
         self.count();
-        let saved = self.save();
+        let mut saved = self.save();
+        for name in self.links() {
+            saved = saved.and(self.keep_metainfo(name));
+        }
         if let Some(client) = self.client.take() {
             client.stop().map_err(named)?;
         }
