@@ -144,8 +144,14 @@ ANSWERS = {
         "token_login": True,
         "password_login": False,
     },
-    "statistics": {"all_downloaded_bytes": 5 << 40, "all_uploaded_bytes": 7 << 40},
-    "config": {"folders": ["/srv/media"], "listen": ["0.0.0.0:6881"], "dht": True},
+    "statistics": {
+        "all_downloaded_bytes": 5 << 40,
+        "all_uploaded_bytes": 7 << 40,
+        "listening": ["0.0.0.0:6881"],
+        "incoming_connections": True,
+        "dht_nodes": 312,
+    },
+    "config": {"folders": ["/srv/media"]},
     "free-space": {"free_bytes": 3 << 40, "total_bytes": 8 << 40},
     "trackers": {"total": 1, "trackers": [TRACKER]},
     "files": {

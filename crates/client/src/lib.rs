@@ -108,7 +108,7 @@ pub use handover::{Handover, Observer};
 pub use identity::{Identity, InfoHash, InvalidKey, TorrentKey};
 pub use limits::{Limits, SeedLimits};
 pub use rates::RateHistory;
-pub use snapshot::{Activity, Snapshot, TorrentSnapshot};
+pub use snapshot::{Activity, Reach, Snapshot, TorrentSnapshot};
 pub use stopwatch::Stopwatch;
 pub use subscription::Subscription;
 

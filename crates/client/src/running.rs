@@ -20,7 +20,7 @@ use crate::inbox::{Done, Message};
 use crate::limits::Limits;
 use crate::log;
 use crate::network::{Change, Watch};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Reach, Snapshot};
 use crate::torrent::{Machine, Removal, Shared};
 use crate::utp::UtpFallback;
 
@@ -29,6 +29,9 @@ const TICK: Duration = Duration::from_millis(200);
 
 /// Interval at which torrents that are quiet are looked at too.
 const ROUND: Duration = Duration::from_secs(1);
+
+/// Interval at which the session is asked for its counters. Commands bring them, too.
+const COUNTERS: Duration = Duration::from_secs(5);
 
 /// Number of messages that are handled before the events of the session are read. libtorrent keeps a record of about a
 /// kilobyte for each event that waits, and never returns the memory.
@@ -82,6 +85,9 @@ pub(crate) struct Running {
     updated: Instant,
     /// The time of the last look at quiet torrents.
     looked: Instant,
+    /// The time of the last request for counters of the session.
+    counted: Instant,
+    reach: Arc<Reach>,
     /// Whether messages may be left.
     has_messages: bool,
     /// The earliest time of the next snapshot.
@@ -127,6 +133,8 @@ impl Running {
             utp: UtpFallback::default(),
             updated: Instant::now(),
             looked: Instant::now(),
+            counted: Instant::now(),
+            reach: Arc::default(),
             has_messages: false,
             next_snapshot: Instant::now(),
         }
@@ -318,7 +326,15 @@ impl Running {
                 }
             }
             (None, SessionEvent::Dropped) => self.catch_up(),
+            (None, SessionEvent::Counters(counters)) if counters != self.reach.counters => {
+                Arc::make_mut(&mut self.reach).counters = counters;
+                self.is_changed = true;
+            }
             (None, SessionEvent::Listening(address)) => {
+                if !self.reach.listening.contains(&address) {
+                    Arc::make_mut(&mut self.reach).listening.push(address);
+                    self.is_changed = true;
+                }
                 self.shared.events.send(Event::Listening(address));
             }
             (
@@ -536,6 +552,10 @@ impl Running {
             self.looked = Instant::now();
             self.look_around();
         }
+        if self.counted.elapsed() >= COUNTERS {
+            self.counted = Instant::now();
+            self.shared.session.wake();
+        }
         let busy = std::mem::take(&mut self.busy);
         let statuses = self.statuses(&busy)?;
         if self.shared.config.session.transport == Transport::Both
@@ -600,6 +620,7 @@ impl Running {
         self.watch = Watch::start(&network.bind).map_err(Error::Network)?;
         self.n_listen_attempts = 1;
         (self.is_network_changed, self.listen_error) = (true, None);
+        Arc::make_mut(&mut self.reach).listening.clear();
         if self.watch.problem().is_some() {
             session.suspend()?;
         } else {
@@ -619,6 +640,7 @@ impl Running {
         };
         info!(interface = %network.bind, ?change, "network");
         if matches!(change, Change::Vanished | Change::Replaced) {
+            Arc::make_mut(&mut self.reach).listening.clear();
             session.suspend()?;
         }
         if matches!(change, Change::Returned | Change::Replaced) {
@@ -671,6 +693,7 @@ impl Running {
             accepts_torrents: additions.goal.is_some()
                 && self.torrents.len() < additions.max_torrents,
             network: config.session.network.clone(),
+            reach: Arc::clone(&self.reach),
             network_problem: problem.map(str::to_owned),
         }));
         let ended = Instant::now();

@@ -1,12 +1,13 @@
 //! Snapshots: the state of a client at one moment.
 
+use std::net::SocketAddr;
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use hashlane_metainfo::Torrent as Metainfo;
-use hashlane_swarm::{Network, Priority, TorrentId};
+use hashlane_swarm::{Counters, Network, Priority, TorrentId};
 use serde::{Deserialize, Serialize};
 
 use crate::announces::Announce;
@@ -36,9 +37,21 @@ pub struct Snapshot {
     /// The local end of all connections.
     #[serde(skip)]
     pub network: Network,
+    /// Whether peers can connect, and how many nodes of the DHT are known.
+    #[serde(skip)]
+    pub reach: Arc<Reach>,
     /// The reason why there are no connections: the interface of `network` cannot be used. Torrents wait for it.
     #[serde(skip)]
     pub network_problem: Option<String>,
+}
+
+/// How the client can be reached, and whom it knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// The addresses on which the client listens.
+    pub listening: Vec<SocketAddr>,
+    /// Figures of the session, at most some seconds old.
+    pub counters: Counters,
 }
 
 impl Snapshot {

@@ -61,6 +61,7 @@ mod swarm {
     pub(crate) mod peers;
     mod places;
     mod program;
+    mod reach;
     pub(crate) mod repair;
     mod reverse_proxy;
     mod secrets;

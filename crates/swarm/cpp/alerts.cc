@@ -5,6 +5,7 @@
 
 #include <libtorrent/alert_types.hpp>
 #include <libtorrent/error_code.hpp>
+#include <libtorrent/session_stats.hpp>
 
 #include "hashlane-swarm/cpp/text.h"
 #include "hashlane-swarm/cpp/user_data.h"
@@ -17,6 +18,13 @@ namespace {
 std::uint32_t to_number(lt::piece_index_t piece)
 {
     return static_cast<std::uint32_t>(static_cast<int>(piece));
+}
+
+// Returns a counter of the session: 0 if this version of libtorrent does not have it.
+std::int64_t counter(lt::session_stats_alert const& alert, int index)
+{
+    auto const counters = alert.counters();
+    return index >= 0 && index < static_cast<int>(counters.size()) ? counters[index] : 0;
 }
 
 class Reader {
@@ -53,6 +61,12 @@ private:
             push(EventKind::Removed, a->userdata);
         } else if (alert_cast<alerts_dropped_alert>(alert)) {
             push(EventKind::Dropped, client_data_t());
+        } else if (auto const* a = alert_cast<session_stats_alert>(alert)) {
+            static int const nodes = find_metric_idx("dht.dht_nodes");
+            static int const incoming = find_metric_idx("net.has_incoming_connections");
+            auto& event = push(EventKind::Counters, client_data_t());
+            event.number = static_cast<std::uint32_t>(counter(*a, nodes));
+            event.has_incoming = counter(*a, incoming) != 0;
         } else {
             return false;
         }

@@ -531,7 +531,7 @@ void Session::remove_greedy_web_seeds(rust::Vec<SessionEvent>& events) const
     }
 }
 
-// Any alert ends a wait. This alert is posted regardless of the alert mask.
+// Any alert ends a wait. This alert is posted regardless of the alert mask, and has the counters of the session.
 void Session::wake() const { session_->post_session_stats(); }
 
 // Never waits for libtorrent's thread, because that thread is stuck.

@@ -62,6 +62,17 @@ pub enum Event {
     Dropped,
     /// The torrent was removed from the session.
     Removed(TorrentId),
+    /// Figures of the session. [`Session::wake`](crate::Session::wake) leads to this event.
+    Counters(Counters),
+}
+
+/// Figures of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Number of nodes in the routing tables of the DHT.
+    pub dht_nodes: u32,
+    /// Whether a peer has connected since the start from an address that is not local: its network lets peers in.
+    pub has_incoming: bool,
 }
 
 impl Event {
@@ -83,7 +94,11 @@ impl Event {
             | Self::PeerBanned(id, _)
             | Self::BlockSent(id, _)
             | Self::Removed(id) => Some(*id),
-            Self::Listening(_) | Self::ListenFailed { .. } | Self::Log(_) | Self::Dropped => None,
+            Self::Listening(_)
+            | Self::ListenFailed { .. }
+            | Self::Log(_)
+            | Self::Dropped
+            | Self::Counters(_) => None,
         }
     }
 
@@ -125,6 +140,10 @@ impl Event {
             ffi::EventKind::Log => Self::Log(text),
             ffi::EventKind::Dropped => Self::Dropped,
             ffi::EventKind::Removed => Self::Removed(torrent),
+            ffi::EventKind::Counters => Self::Counters(Counters {
+                dht_nodes: number,
+                has_incoming: event.has_incoming,
+            }),
             _ => return None,
         })
     }

@@ -178,14 +178,17 @@ pub(crate) mod ffi {
         BlockSent,
         Log,
         Dropped,
+        Counters,
     }
 
     /// An event as C++ passes it: only the fields of its kind are set.
     struct SessionEvent {
         kind: EventKind,
         torrent: u32,
-        /// A piece, a port, or a number of peers.
+        /// A piece, a port, or a number of peers or nodes.
         number: u32,
+        /// Whether a peer of another network has connected.
+        has_incoming: bool,
         /// An error number of the system, for files.
         error: i32,
         text: String,

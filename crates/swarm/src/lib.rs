@@ -45,7 +45,7 @@ mod watch;
 mod writable;
 
 #[cfg(feature = "libtorrent")]
-pub use event::Event;
+pub use event::{Counters, Event};
 pub use files::{Access, StorageError};
 pub use guard::Replaced;
 #[cfg(feature = "libtorrent")]

@@ -400,7 +400,7 @@ impl Session {
         Ok(events.collect())
     }
 
-    /// Ends a [`Self::wait`] of another thread early, or the next one.
+    /// Ends a [`Self::wait`] of another thread early, or the next one, which returns [`Event::Counters`].
     pub fn wake(&self) {
         self.inner.wake();
     }

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{RawQuery, State as Shared};
@@ -171,18 +172,31 @@ struct StatisticsView {
     seconds: u64,
     all_downloaded_bytes: u64,
     all_uploaded_bytes: u64,
+    /// Addresses on which the client listens now, with the port that the system chose if none was given.
+    listening: Vec<SocketAddr>,
+    /// Whether a peer has connected since the start from an address that is not local.
+    incoming_connections: bool,
+    /// Number of known nodes of the DHT; `None` if the DHT is off.
+    dht_nodes: Option<u32>,
 }
 
 pub(super) async fn statistics(Shared(state): Shared<State>) -> Response {
-    let statistics = state.blocking(|state| state.service.statistics()).await;
-    Json(StatisticsView {
-        downloaded_bytes: statistics.downloaded,
-        uploaded_bytes: statistics.uploaded,
-        seconds: statistics.seconds,
-        all_downloaded_bytes: statistics.all_downloaded,
-        all_uploaded_bytes: statistics.all_uploaded,
-    })
-    .into_response()
+    let view = state.blocking(|state| {
+        let statistics = state.service.statistics();
+        let reach = Arc::clone(&state.service.snapshot().reach);
+        let counters = reach.counters;
+        StatisticsView {
+            downloaded_bytes: statistics.downloaded,
+            uploaded_bytes: statistics.uploaded,
+            seconds: statistics.seconds,
+            all_downloaded_bytes: statistics.all_downloaded,
+            all_uploaded_bytes: statistics.all_uploaded,
+            listening: reach.listening.clone(),
+            incoming_connections: counters.has_incoming,
+            dht_nodes: state.config.session.dht.then_some(counters.dht_nodes),
+        }
+    });
+    Json(view.await).into_response()
 }
 
 #[derive(Serialize)]

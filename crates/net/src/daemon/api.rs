@@ -262,6 +262,7 @@ impl Service for Api {
         Arc::new(Snapshot {
             network: all.network.clone(),
             network_problem: all.network_problem.clone(),
+            reach: Arc::clone(&all.reach),
             next_number: shown.last().map_or(0, |last| last.identity.number + 1),
             torrents: shown,
             max_down: all.max_down,

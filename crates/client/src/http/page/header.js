@@ -2,7 +2,7 @@
 // The header, the notices below it, and the title of the window.
 
 import { $, field, hide, notice, setText } from "./dom.js";
-import { number, percent, rate, size } from "./format.js";
+import { count, number, percent, rate, size } from "./format.js";
 import { bytesOf, kibOf } from "./commands.js";
 import { scaleOf } from "./graph.js";
 import { TEXT, ended, failedTorrents, failedTrackers, figuresOf, pageRefused, totals } from "./text.js";
@@ -91,10 +91,11 @@ export function startHeader(store, actions) {
       };
       const [statistics, config] = await Promise.all([ask("statistics"), ask("config")]);
       if (statistics === null || config === null) return;
-      const { all_downloaded_bytes: down, all_uploaded_bytes: up } = statistics;
+      const { all_downloaded_bytes: down, all_uploaded_bytes: up, listening, incoming_connections, dht_nodes } = statistics;
       setText($("exchanged"), `↓ ${size(down)}, ↑ ${size(up)}${down > 0 ? `, ratio ${(up / down).toFixed(2)}` : ""}`);
-      setText($("ports"), config.listen.join(", ") || "none");
-      setText($("dht"), config.dht ? "on" : "off");
+      setText($("ports"), listening.join(", ") || "none");
+      setText($("incoming"), incoming_connections ? "yes" : TEXT.noIncoming);
+      setText($("dht"), dht_nodes === null ? "off" : count(dht_nodes, "node"));
       const space = config.folders.length === 0 ? null : await ask(`free-space?folder=${encodeURIComponent(config.folders[0])}`);
       setText($("space"), space === null ? "–" : `${size(space.free_bytes)} of ${size(space.total_bytes)}`);
     } catch {

@@ -81,6 +81,7 @@ export const TEXT = {
   noFiles: "No files are known yet.",
   noFileMatches: "No file matches.",
   mixed: "mixed",
+  noIncoming: "none yet",
   noPeers: "No peer is connected.",
   noTrackers: "The torrent has no trackers.",
   notConnected: "The torrent is not connected: its trackers are shown while it runs.",
