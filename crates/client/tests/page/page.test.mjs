@@ -9,6 +9,7 @@ import { reasonOf } from "../../src/http/page/answers.js";
 import { bytesOf, kibOf } from "../../src/http/page/commands.js";
 import { duration, percent, plain, size } from "../../src/http/page/format.js";
 import { lossOf } from "../../src/http/page/header.js";
+import { columnsIn, moveColumn } from "../../src/http/page/list.js";
 import { bitsOf, cellsOf, describe, kindOf } from "../../src/http/page/map.js";
 import { decode, filesOf } from "../../src/http/page/metainfo.js";
 import { isRoute, readRoute } from "../../src/http/page/route.js";
@@ -179,6 +180,16 @@ test("the files of a .torrent file", () => {
 /** @param {number} number @param {string} path @param {Partial<import("../../src/http/page/types.js").File>} [fields] */
 const fileOf = (number, path, fields = {}) =>
   ({ number, path, length_bytes: 10, done_bytes: 4, priority: "normal", wrong_pieces: 0, ...fields });
+
+test("columns keep a stored order, and a new one follows", () => {
+  const all = columnsIn(undefined);
+  assert.deepEqual(all.slice(0, 3), ["name", "state", "problem"]);
+  assert.deepEqual(columnsIn(["size", "name", "size", "other", 7]).slice(0, 3), ["size", "name", "state"]);
+  assert.deepEqual(columnsIn(["size"]).toSorted(), all.toSorted());
+  for (const [key, place, expected] of /** @type {const} */ ([["name", "problem", "state problem name"], ["problem", "name", "problem name state"], ["name", "name", "name state problem"]])) {
+    assert.equal(moveColumn(["name", "state", "problem"], key, place).join(" "), expected);
+  }
+});
 
 test("folders have the figures of the files below them", () => {
   const root = treeOf([fileOf(0, "a/b/c", { wrong_pieces: 2 }), fileOf(1, "a/d", { priority: "high" }), fileOf(2, "e", { done_bytes: null })]);

@@ -131,6 +131,24 @@ impl Browser {
         self.command(&format!("{element}/value"), &json!({"text": keys}));
     }
 
+    /// Drags the middle of an element to the middle of another one.
+    pub(crate) fn drag(&self, from: &str, to: &str) {
+        let origin = |selector: &str| {
+            let element = self.element(selector);
+            let id = element.trim_start_matches("element/");
+            json!({"element-6066-11e4-a52e-4f735466cecf": id})
+        };
+        let move_to = |selector: &str| json!({"type": "pointerMove", "duration": 100, "x": 0, "y": 0, "origin": origin(selector)});
+        let actions = json!([
+            move_to(from),
+            {"type": "pointerDown", "button": 0},
+            move_to(to),
+            {"type": "pointerUp", "button": 0},
+        ]);
+        let pointer = json!({"type": "pointer", "id": "mouse", "actions": actions});
+        self.command("actions", &json!({"actions": [pointer]}));
+    }
+
     fn element(&self, selector: &str) -> String {
         let body = json!({"using": "css selector", "value": selector});
         let found = self.command("element", &body);

@@ -246,6 +246,121 @@ fn columns_in_chromium() {
     );
 }
 
+/// Headings move with the keyboard and the pointer, with their cells, and the order stays when the page is loaded again.
+#[test]
+fn an_order_of_columns_in_chromium() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let content = Content::new();
+    let page = two_served(&content);
+    browser.emulate(1280, 900, false);
+    open(&browser, &page);
+    let keys = "return Array.from(document.querySelectorAll('#torrents th:not([hidden])'), (th) => th.dataset.key ?? '').slice(1, 5)";
+    let row = "return Array.from(document.querySelectorAll('#torrents tbody tr:first-child td'))
+        .filter((td) => !td.hidden).map((td) => td.dataset.column ?? '').slice(1, 5)";
+    let text = "return document.querySelector('#torrents tbody tr [data-column=size]').innerText";
+    let size = browser.run(text);
+    assert_eq!(
+        browser.run(keys),
+        json!(["name", "state", "problem", "done"])
+    );
+    // Alt and Shift with the right arrow key.
+    browser.press(
+        "#torrents th[data-key=name] button",
+        "\u{e00a}\u{e008}\u{e014}",
+    );
+    let moved = json!(["state", "name", "problem", "done"]);
+    assert_eq!(browser.run(keys), moved);
+    assert_eq!(browser.run(row), moved);
+    let focus = browser.run("return document.activeElement.parentElement.dataset.key");
+    assert_eq!(focus, "name");
+    // The first column cannot move to the left.
+    browser.press(
+        "#torrents th[data-key=state] button",
+        "\u{e00a}\u{e008}\u{e012}",
+    );
+    assert_eq!(browser.run(keys), moved);
+
+    browser.drag(
+        "#torrents th[data-key=size] button",
+        "#torrents th[data-key=name] button",
+    );
+    let moved = json!(["state", "size", "name", "problem"]);
+    assert_eq!(browser.run(keys), moved);
+    assert_eq!(browser.run(row), moved);
+    assert_eq!(browser.run(text), size);
+    // A drag does not sort.
+    let sorted = "return document.querySelector('#torrents th[aria-sort]')?.dataset.key ?? null";
+    assert_eq!(browser.run(sorted), json!(null));
+    browser.click("#torrents th[data-key=size] button");
+    assert_eq!(browser.run(sorted), "size");
+    browser.run("location.reload(); return null");
+    browser.wait_for("return document.querySelectorAll('#torrents tbody tr').length === 2");
+    assert_eq!(browser.run(keys), moved);
+    assert_eq!(browser.run(row), moved);
+}
+
+/// Each dialog and menu is accessible while it is open.
+#[test]
+fn open_dialogs_and_menus_in_chromium() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Some(axe) = axe() else {
+        return;
+    };
+    let content = Content::new();
+    let page = two_served(&content);
+    for (scheme, is_dark) in [("light", false), ("dark", true)] {
+        browser.emulate(1280, 900, is_dark);
+        browser.open("about:blank");
+        open(&browser, &page);
+        let check = |what: &str, open: &str| {
+            browser.wait_for(&format!(
+                "return document.querySelector('{open}')?.checkVisibility() === true"
+            ));
+            assert_accessible(&browser, &axe, &format!("{what} {scheme}"));
+        };
+        browser.click("#add");
+        browser.write("#links", "no link");
+        check("add", "#adding[open] #link-problems");
+        browser.picture(&format!("adding-{scheme}.png"));
+        browser.click("#adding button[value=cancel]");
+        browser.click("#keys");
+        check("keys", "#dialog[open]");
+        browser.picture(&format!("keys-{scheme}.png"));
+        browser.click("#dialog button");
+        for (what, summary) in [
+            ("columns", "#columns summary"),
+            ("limits", "#limits summary"),
+        ] {
+            browser.click(summary);
+            check(what, &format!("#{what}[open] label"));
+            browser.picture(&format!("{what}-{scheme}.png"));
+            browser.click(summary);
+        }
+        browser.click("#torrents tr[data-key='1']");
+        browser.wait_for("return document.getElementById('chosen-more').checkVisibility()");
+        for command in ["labels", "move", "limits", "stop", "remove"] {
+            browser.click("#chosen-more");
+            check("menu", "#menu");
+            browser.click(&format!("#menu [data-command={command}]"));
+            check(command, "#dialog[open]");
+            browser.picture(&format!("{command}-{scheme}.png"));
+            browser.click("#dialog button[value=cancel]");
+        }
+    }
+    browser.open("about:blank");
+    browser.open(&page.url);
+    browser.run("return fetch('/api/v1/session', { method: 'DELETE' }).then(() => null)");
+    browser.open(&page.url);
+    browser.wait_for("return document.getElementById('read-only').checkVisibility()");
+    browser.click("#read-only summary");
+    browser.wait_for("return document.getElementById('token-login').checkVisibility()");
+    assert_accessible(&browser, &axe, "login");
+}
+
 /// With a zoom of 200 %, nothing is wider than the window, and with high contrast, the selection is not only a colour.
 #[test]
 fn a_zoom_and_high_contrast_in_chromium() {

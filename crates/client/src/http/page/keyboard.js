@@ -18,6 +18,7 @@ const KEYS = [
   ["Delete", "Remove the selected torrents"],
   ["Menu key, Shift F10", "Open the menu of the selected torrents"],
   ["Escape", "Select nothing"],
+  ["Alt ← →", "On a heading of the list: change the width; with Shift, move the column"],
   ["/", "Search"],
   ["?", "Show these keys"],
 ];

@@ -17,6 +17,9 @@ import { makeRows } from "./virtual.js";
 // Minimum time between two changes of the order, in milliseconds: rows must not move away from under the pointer.
 const ORDER_INTERVAL = 2000;
 
+// Distance in pixels after which a press on a heading is a drag.
+const DRAG = 8;
+
 const MIN_WIDTH = 48;
 const MAX_WIDTH = 900;
 
@@ -56,17 +59,40 @@ const COLUMNS = {
 
 const KEYS = /** @type {ColumnKey[]} */ (Object.keys(COLUMNS));
 
-/** @typedef {{ widths: Record<string, number>, shown: Record<string, boolean>, isDense: boolean }} Layout */
+/** @typedef {{ order: ColumnKey[], widths: Record<string, number>, shown: Record<string, boolean>, isDense: boolean }} Layout */
+
+/**
+ * Returns the columns in a stored order. Those that it lacks follow.
+ * @param {unknown} order
+ * @returns {ColumnKey[]}
+ */
+export function columnsIn(order) {
+  const known = (Array.isArray(order) ? order : []).filter((key) => typeof key === "string" && Object.hasOwn(COLUMNS, key));
+  return [...new Set([...known, ...KEYS])];
+}
+
+/**
+ * Returns columns with one of them in the place of another.
+ * @param {ColumnKey[]} order
+ * @param {ColumnKey} key
+ * @param {ColumnKey} place
+ */
+export function moveColumn(order, key, place) {
+  const moved = order.filter((other) => other !== key);
+  moved.splice(order.indexOf(place), 0, key);
+  return moved;
+}
 
 /**
  * Reads the layout that the browser kept, in which other pages of the same host may have written.
  * @returns {Layout}
  */
 export function readLayout() {
-  const { widths, shown, isDense } = stored("layout");
+  const { order, widths, shown, isDense } = stored("layout");
   const valuesOf = (/** @type {unknown} */ value) => Object.entries(typeof value === "object" && value !== null ? value : {});
   const isWidth = (/** @type {unknown} */ width) => typeof width === "number" && width >= MIN_WIDTH && width <= MAX_WIDTH;
   return {
+    order: columnsIn(order),
     widths: Object.fromEntries(valuesOf(widths).filter(([, width]) => isWidth(width))),
     shown: Object.fromEntries(valuesOf(shown).filter(([, is]) => typeof is === "boolean")),
     isDense: isDense === true,
@@ -108,9 +134,9 @@ export function startList(store, onOpen) {
 
   /** Gives all rows the columns of the layout. */
   function layOut() {
-    const widths = KEYS.filter(isShown).map((key) => `${layout.widths[key] ?? COLUMNS[key].width}px`);
+    const widths = layout.order.filter(isShown).map((key) => `${layout.widths[key] ?? COLUMNS[key].width}px`);
     table.style.setProperty("--columns", `2.2rem ${widths.join(" ")} minmax(0, 1fr)`);
-    for (const [i, key] of KEYS.entries()) {
+    for (const [i, key] of layout.order.entries()) {
       for (const row of [head, ...rows.elements()]) /** @type {HTMLTableRowElement} */ (row).cells[i + 1].hidden = !isShown(key);
     }
     document.body.classList.toggle("dense", layout.isDense);
@@ -119,12 +145,33 @@ export function startList(store, onOpen) {
     show(true);
   }
 
+  /** Moves a column to the place of another one. @param {ColumnKey} key @param {ColumnKey} place */
+  function move(key, place) {
+    const before = layout.order;
+    layout.order = moveColumn(before, key, place);
+    // Cells move with their content, and the heading keeps the focus.
+    const focused = document.activeElement;
+    for (const row of [head, ...rows.elements()]) {
+      const [check, ...cells] = /** @type {HTMLTableRowElement} */ (row).cells;
+      row?.replaceChildren(check, ...layout.order.map((one) => cells[before.indexOf(one)]));
+    }
+    if (focused instanceof HTMLElement && table.contains(focused)) focused.focus({ preventScroll: true });
+    layOut();
+  }
+
+  /** Moves a column beside the next one that is shown. @param {ColumnKey} key @param {-1 | 1} step */
+  function moveBy(key, step) {
+    const shown = layout.order.filter(isShown);
+    const place = shown[shown.indexOf(key) + step];
+    if (place !== undefined) move(key, place);
+  }
+
   /** @param {number} key */
   function makeRow(key) {
     const check = make("input", { type: "checkbox", tabIndex: -1 });
     const tr = make("tr", { role: "row" }, make("td", { role: "gridcell", className: "check" }, check));
     tr.dataset.key = String(key);
-    for (const column of KEYS) {
+    for (const column of layout.order) {
       const td = make("td", { role: "gridcell", className: COLUMNS[column].isNumber ? "number" : "", hidden: !isShown(column) });
       td.dataset.column = column;
       td.dataset.label = COLUMN_LABELS[column];
@@ -154,7 +201,7 @@ export function startList(store, onOpen) {
     setAttribute(check, "aria-label", `Select ${title(torrent)}`);
     const hint = problemOf(torrent) || title(torrent);
     if (tr.title !== hint) tr.title = hint;
-    KEYS.forEach((key, i) => {
+    layout.order.forEach((key, i) => {
       const { show, isNothing } = COLUMNS[key];
       const cell = tr.cells[i + 1];
       show(cell, torrent);
@@ -305,23 +352,58 @@ export function startList(store, onOpen) {
     else choose(key);
   }
 
-  /** Makes the head, whose cells sort, and change the width of their column. */
+  /** Lets a heading be dragged to the place of another one. @param {HTMLElement} th @param {HTMLElement} handle @param {ColumnKey} key */
+  function startDrag(th, handle, key) {
+    /** Whether the click that follows ends a drag. */
+    let isDragged = false;
+    handle.addEventListener("pointerdown", (event) => {
+      isDragged = false;
+      if (event.button !== 0) return;
+      handle.setPointerCapture(event.pointerId);
+      /** @type {HTMLElement | undefined} */
+      let place;
+      const drag = (/** @type {PointerEvent} */ moved) => {
+        isDragged ||= Math.abs(moved.clientX - event.clientX) > DRAG;
+        if (!isDragged) return;
+        place?.classList.remove("drop");
+        place = [...th.parentElement?.children ?? []].map((cell) => /** @type {HTMLElement} */ (cell)).find((cell) => {
+          const { left, right } = cell.getBoundingClientRect();
+          return cell.dataset.key !== undefined && !cell.hidden && left <= moved.clientX && moved.clientX < right;
+        });
+        place?.classList.add("drop");
+      };
+      handle.addEventListener("pointermove", drag);
+      handle.addEventListener("lostpointercapture", () => {
+        handle.removeEventListener("pointermove", drag);
+        place?.classList.remove("drop");
+        const to = /** @type {ColumnKey | undefined} */ (place?.dataset.key);
+        if (to !== undefined && to !== key) move(key, to);
+      }, { once: true });
+    });
+    return () => isDragged;
+  }
+
+  /** Makes the head, whose cells sort, move, and change the width of their column. */
   function makeHead() {
-    for (const key of KEYS) {
-      const sort = make("button", { type: "button", title: "Sort. Alt with the left or right arrow key changes the width." }, COLUMN_LABELS[key]);
+    for (const key of layout.order) {
+      const sort = make("button", { type: "button", title: TEXT.heading }, COLUMN_LABELS[key]);
       const grip = make("span", { className: "grip", "aria-hidden": "true" });
       const th = make("th", { role: "columnheader", scope: "col", className: COLUMNS[key].isNumber ? "number" : "" }, sort, grip);
       th.dataset.key = key;
-      sort.addEventListener("click", () => setSort(key, state.sort.key === key && !state.sort.isDescending));
+      const isDragged = startDrag(th, sort, key);
+      sort.addEventListener("click", () => {
+        if (!isDragged()) setSort(key, state.sort.key === key && !state.sort.isDescending);
+      });
       const setWidth = (/** @type {number} */ width) => {
         layout.widths[key] = Math.round(Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, width)));
         layOut();
       };
       sort.addEventListener("keydown", (event) => {
-        const step = event.altKey ? { ArrowLeft: -16, ArrowRight: 16 }[event.key] : undefined;
+        const step = event.altKey ? /** @type {Record<string, -1 | 1>} */ ({ ArrowLeft: -1, ArrowRight: 1 })[event.key] : undefined;
         if (step === undefined) return;
         event.preventDefault();
-        setWidth(th.offsetWidth + step);
+        if (event.shiftKey) moveBy(key, step);
+        else setWidth(th.offsetWidth + 16 * step);
       });
       grip.addEventListener("pointerdown", (event) => {
         event.preventDefault();

@@ -62,6 +62,7 @@ export const GROUPS = {
 export const EXTRA_STATES = { "": "All", active: "Active", error: "With an error", "tracker-error": "Tracker fails" };
 
 export const TEXT = {
+  heading: "Sort. Drag, or press Alt and Shift with the left or right arrow key, to move the column. Alt with these keys changes the width.",
   givenOrder: "Given order",
   connecting: "Connecting …",
   noTorrents: "No torrents yet.",
