@@ -51,7 +51,7 @@ pub(crate) fn digest_files(
                         outcomes.push(Err((error, item.tag)));
                     }
                     Event::Outcome(_, Outcome::Nothing) => {}
-                    Event::Pause { hashed_bytes } => state.set(hashed_bytes, 0),
+                    Event::Pause { hashed_bytes, .. } => state.set(hashed_bytes, 0),
                 }
                 Ok(())
             },

@@ -82,6 +82,9 @@ pub enum Event<'e, T> {
     Pause {
         /// Number of bytes hashed so far, including those of unfinished files.
         hashed_bytes: u64,
+        /// The first item without an outcome: one of those that are being hashed. `None` if
+        /// all items that were started have one.
+        current: Option<&'e Item<T>>,
     },
 }
 
@@ -265,8 +268,10 @@ impl<T, E, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'_, T, R, E> {
     }
 
     fn pause(&mut self, pending_bytes: u64) {
+        let segment = self.segment;
         self.send(Event::Pause {
             hashed_bytes: self.hashed_bytes + pending_bytes,
+            current: segment.get(self.next),
         });
     }
 

@@ -15,6 +15,7 @@ use hashlane_sums::{
 fn outcomes(items: Vec<Item<usize>>, stdin: &[u8], threads: usize) -> Vec<String> {
     let options = Options::default().threads(NonZeroUsize::new(threads));
     let mut texts = Vec::new();
+    let n_items = items.len();
     let mut last_bytes = 0;
     let receive = |event: Event<'_, usize>| {
         match event {
@@ -26,7 +27,12 @@ fn outcomes(items: Vec<Item<usize>>, stdin: &[u8], threads: usize) -> Vec<String
                     Outcome::Nothing => "nothing".into(),
                 });
             }
-            Event::Pause { hashed_bytes } => {
+            Event::Pause {
+                hashed_bytes,
+                current,
+            } => {
+                let current = current.map_or(n_items, |item| item.tag);
+                assert_eq!(current, texts.len(), "the first item without an outcome");
                 assert!(hashed_bytes >= last_bytes);
                 last_bytes = hashed_bytes;
             }

@@ -15,7 +15,8 @@ use crate::{Env, Exit};
 
 /// Print shell completions
 ///
-/// Options, algorithms, kinds, presets and other values are completed. `hashlane sha256sum` and the other programs are
+/// Options, algorithms, kinds, presets and other values are completed, and the info-hashes of the torrents of a running
+/// daemon. `hashlane sha256sum` and the other programs are
 /// completed too.
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
@@ -36,13 +37,43 @@ pub(crate) struct Completions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Values {
     Presets,
+    Torrents,
 }
 
-/// Stands for the names of presets in the scripts of clap.
-const PRESETS: &str = "HASHLANE_PRESETS";
+impl Values {
+    /// Returns the word that stands for the values in the scripts of clap.
+    fn placeholder(self) -> &'static str {
+        match self {
+            Self::Presets => "HASHLANE_PRESETS",
+            Self::Torrents => "HASHLANE_TORRENTS",
+        }
+    }
 
-/// The command that prints the names of presets.
-const PRINT_PRESETS: &str = "hashlane completions --values presets 2>/dev/null";
+    /// Returns the command that prints the values.
+    fn command(self) -> &'static str {
+        match self {
+            Self::Presets => "hashlane completions --values presets 2>/dev/null",
+            Self::Torrents => "hashlane completions --values torrents 2>/dev/null",
+        }
+    }
+
+    /// Returns the values of now.
+    fn now(self, env: &mut Env, all: &[Configurable]) -> anyhow::Result<Vec<String>> {
+        match self {
+            Self::Presets => Ok(preset::names(env)),
+            #[cfg(unix)]
+            Self::Torrents => super::ctl::info_hashes(env, all),
+            #[cfg(not(unix))]
+            Self::Torrents => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The actions of `ctl` whose arguments are torrents.
+#[cfg(unix)]
+const TORRENT_ACTIONS: [&str; 8] = [
+    "list", "move", "pause", "queue", "remove", "resume", "set", "verify",
+];
 
 impl Completions {
     /// `all` are the commands that can be configured.
@@ -52,9 +83,9 @@ impl Completions {
         command_line: Command,
         all: &[Configurable],
     ) -> anyhow::Result<Exit> {
-        if let Some(Values::Presets) = self.values {
-            for name in preset::names(env) {
-                writeln!(env.stdout, "{}", crate::output::text::Escaped(name))?;
+        if let Some(values) = self.values {
+            for value in values.now(env, all)? {
+                writeln!(env.stdout, "{}", crate::output::text::Escaped(value))?;
             }
             return Ok(Exit::Good);
         }
@@ -77,7 +108,7 @@ impl Completions {
             script.extend(fish_positionals(&command));
         }
         env.stdout
-            .write_all(with_presets(shell, &script).as_bytes())?;
+            .write_all(with_commands(shell, script).as_bytes())?;
         Ok(Exit::Good)
     }
 }
@@ -95,11 +126,24 @@ fn with_values(command_line: Command, all: &[Configurable]) -> Command {
         })
     };
     let algorithms = DigestAlgorithm::ALL.map(|algorithm| algorithm.name().to_owned());
+    #[cfg(unix)]
+    let command_line = command_line.mut_subcommand("ctl", |ctl| {
+        TORRENT_ACTIONS.into_iter().fold(ctl, |ctl, action| {
+            ctl.mut_subcommand(action, |action| {
+                let placeholder = Values::Torrents.placeholder();
+                values(action, "torrents", vec![placeholder.to_owned()])
+            })
+        })
+    });
     command_line
         .mut_subcommand("sum", |sum| values(sum, "algorithm", algorithms.into()))
         .mut_subcommand("recover", |recover| values(recover, "kinds", kinds))
         .mut_subcommand("create", |create| {
-            values(create, "preset", vec![PRESETS.to_owned()])
+            values(
+                create,
+                "preset",
+                vec![Values::Presets.placeholder().to_owned()],
+            )
         })
         .mut_subcommand("config", |config| values(config, "line", commands))
         .mut_subcommand("man", |man| values(man, "command", pages))
@@ -157,30 +201,47 @@ fn option(flag: Flag) -> Arg {
 /// Returns the lines for fish that complete the values of positional arguments, which clap leaves out.
 fn fish_positionals(command_line: &Command) -> Vec<String> {
     let name = command_line.get_name();
-    let lines = command_line.get_subcommands().flat_map(|command| {
-        command.get_positionals().filter_map(move |argument| {
-            let values = argument.get_possible_values();
-            let values: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
-            let condition = format!("__fish_{name}_using_subcommand {}", command.get_name());
-            let line = format!(
-                "complete -c {name} -n '{condition}' -f -a '{}'\n",
-                values.join(" ")
-            );
-            (!values.is_empty()).then_some(line)
-        })
+    let mut lines = Vec::new();
+    for command in command_line.get_subcommands() {
+        let using = format!("__fish_{name}_using_subcommand {}", command.get_name());
+        lines.extend(fish_values(name, &using, command));
+        for action in command.get_subcommands() {
+            let action_name = action.get_name();
+            let condition = format!("{using}; and __fish_seen_subcommand_from {action_name}");
+            lines.extend(fish_values(name, &condition, action));
+        }
+    }
+    lines
+}
+
+/// Returns the lines for the positional arguments of one command.
+fn fish_values(name: &str, condition: &str, command: &Command) -> Vec<String> {
+    let lines = command.get_positionals().filter_map(|argument| {
+        let values = argument.get_possible_values();
+        let values: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
+        let values = (!values.is_empty()).then(|| values.join(" "))?;
+        Some(format!(
+            "complete -c {name} -n '{condition}' -f -a '{values}'\n"
+        ))
     });
     lines.collect()
 }
 
-/// Returns a script of clap that asks the program for the names of presets.
-fn with_presets(shell: Shell, script: &str) -> String {
-    match shell {
-        Shell::Bash | Shell::Zsh => script.replace(PRESETS, &format!("$({PRINT_PRESETS})")),
-        Shell::Fish => {
-            let names = format!("{PRESETS}\\t''");
-            script.replace(&names, &format!("({PRINT_PRESETS})"))
-        }
-        // Other shells complete no presets.
-        _ => script.replace(PRESETS, ""),
+/// Returns a script of clap that asks the program for values that are known only when a user presses Tab.
+fn with_commands(shell: Shell, mut script: String) -> String {
+    for values in [Values::Presets, Values::Torrents] {
+        let (placeholder, command) = (values.placeholder(), values.command());
+        script = match shell {
+            Shell::Bash | Shell::Zsh => script.replace(placeholder, &format!("$({command})")),
+            Shell::Fish => {
+                let command = format!("({command})");
+                // The values of options have a description, which is empty.
+                let described = script.replace(&format!("{placeholder}\\t''"), &command);
+                described.replace(placeholder, &command)
+            }
+            // Other shells complete none of these values.
+            _ => script.replace(placeholder, ""),
+        };
     }
+    script
 }

@@ -24,6 +24,9 @@ use crate::output::text::{Escaped, Grouped, Size, count};
 use crate::{Env, Exit, documentation, links, torrent_file, values};
 use connection::Connection;
 
+/// Time in which a daemon must answer when a user presses Tab.
+const COMPLETION_TIMEOUT: Duration = Duration::from_secs(1);
+
 const EXIT_STATUS: &str = "\
 Exit status:
   0  the daemon did what was asked, and it is on its disk
@@ -501,6 +504,29 @@ pub(super) fn configured_state(env: &Env, all: &[Configurable]) -> anyhow::Resul
     }
     let daemon: Daemon = configured::load(env, None, all)?.table("daemon")?;
     Ok(daemon.state.map(PathBuf::from))
+}
+
+/// Returns the info-hashes of the running daemon's torrents, for completions.
+///
+/// # Errors
+/// No daemon runs, or it does not answer soon.
+pub(super) fn info_hashes(env: &Env, all: &[Configurable]) -> anyhow::Result<Vec<String>> {
+    let given = configured_state(env, all)?;
+    let connection = Connection::open(&state_folder(env, given.as_deref())?);
+    let mut connection = connection?;
+    connection.limit_waits(COMPLETION_TIMEOUT)?;
+    let request = Request::List(Keys {
+        all: true,
+        ..Keys::default()
+    });
+    let mut found = Vec::new();
+    connection.ask(&request, |reply| {
+        if let Reply::Torrent(torrent) = reply {
+            found.push(torrent.torrent.info_hash);
+        }
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// Returns the state folder of the daemon.

@@ -1,15 +1,20 @@
 //! Completions in the shells themselves.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
 
 use crate::fixture::{end, hashlane};
 
+const INFO_HASH: &str = "0123456789abcdef0123456789abcdef01234567";
+
 /// Command lines that end where the user presses Tab, and what the last word becomes.
-const LINES: [(&str, &str); 9] = [
+const LINES: [(&str, &str); 11] = [
+    ("hashlane ctl verify 01", INFO_HASH),
+    ("hashlane ctl queue up 01", INFO_HASH),
     ("hashlane sum --algorithm sha5", "sha512"),
     ("hashlane recover --kind bip", "bip38"),
     ("hashlane create --preset si", "site"),
@@ -67,6 +72,9 @@ impl Scratch {
         let script = end(hashlane().arg("completions").args(args));
         assert_eq!((script.code, &*script.stderr), (Some(0), ""));
         fs::write(root.join("script"), script.stdout).unwrap();
+        let state = root.join("state/hashlane/daemon");
+        fs::create_dir_all(&state).unwrap();
+        answer_as_daemon(UnixListener::bind(state.join("socket")).unwrap());
         Self { folder }
     }
 
@@ -81,11 +89,47 @@ impl Scratch {
         command.arg(program).args(args).env("PATH", path);
         command
             .env("HOME", self.folder.path())
-            .env("XDG_CONFIG_HOME", self.path("config"));
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            .env("XDG_STATE_HOME", self.path("state"));
         let ended = end(command.env("TERM", "xterm").current_dir(self.folder.path()));
         assert_eq!(ended.code, Some(0), "{ended:?}");
         ended.stdout
     }
+}
+
+/// Answers each list as a daemon with one torrent.
+fn answer_as_daemon(listener: UnixListener) {
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut line = String::new();
+            let asked = BufReader::new(&stream).read_line(&mut line);
+            if asked.is_err() || !line.contains(r#""command":"list""#) {
+                continue;
+            }
+            let torrent = format!(
+                r#"{{"type":"torrent","info_hash":"{INFO_HASH}","info_hash_v1":"{INFO_HASH}","info_hash_v2":null,"name":"n",
+                "activity":"serving","error":null,"folder":null,"content":null,"complete":true,"total_bytes":0,
+                "wanted_bytes":0,"done_bytes":0,"down_bytes_per_second":0,"up_bytes_per_second":0,"peers":0,"seeds":0,
+                "received_bytes":0,"sent_bytes":0,"seeding_seconds":0,"added":0,"completed":null,"paused":false,
+                "forced":false,"category":null,"labels":[],"max_down":null,"max_up":null,"seed_ratio":null,
+                "seed_seconds":null,"move_to":null,"order":0}}"#
+            );
+            let torrent = torrent.replace('\n', "");
+            // The program may have given up.
+            let _ = write!(stream, "{torrent}\n{{\"type\":\"done\"}}\n");
+        }
+    });
+}
+
+/// Without a daemon, nothing is completed, and nothing is printed where the user types.
+#[test]
+fn no_daemon_has_no_torrents() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = hashlane();
+    let command = command.args(["completions", "--values", "torrents"]);
+    let ended = end(command.env("XDG_STATE_HOME", folder.path()));
+    assert_eq!((ended.code, &*ended.stdout), (Some(2), ""));
+    assert!(ended.stderr.contains("no daemon runs"), "{}", ended.stderr);
 }
 
 /// Returns `true` if a shell is installed. It must be where the variable says so.

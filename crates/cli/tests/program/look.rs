@@ -78,6 +78,27 @@ fn progress_stays_in_one_line_of_any_terminal() {
     }
 }
 
+/// Small files are done long before the large one between them, whose outcome comes first.
+#[test]
+fn progress_names_a_file_that_is_being_hashed() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, len) in [("1-small", 1), ("2-large", LEN), ("3-small", 1)] {
+        let file = File::create(folder.path().join(name)).unwrap();
+        file.set_len(len).unwrap();
+    }
+    let args = ["sum", "-a", "sha1", "-r", "."];
+    let Some((code, shown)) = Terminal::default().run(folder.path(), &args, &[]) else {
+        return;
+    };
+    assert_eq!(code, 0, "{shown}");
+    let lines = lines_of(&shown);
+    let lines: Vec<&String> = lines.iter().filter(|line| line.contains('%')).collect();
+    assert!(!lines.is_empty(), "{shown:?}");
+    for line in lines {
+        assert!(line.starts_with("./2-large "), "{line:?}");
+    }
+}
+
 #[test]
 fn progress_is_left_out_where_the_user_wants_none() {
     for (options, config) in [

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
 
@@ -29,6 +30,13 @@ impl Connection {
         })?;
         let reader = BufReader::new(stream);
         Ok(Self { reader })
+    }
+
+    /// Lets a wait for the daemon fail after this time. Without a limit, it lasts as long as the daemon works.
+    pub(super) fn limit_waits(&self, time: Duration) -> io::Result<()> {
+        let stream = self.reader.get_ref();
+        stream.set_read_timeout(Some(time))?;
+        stream.set_write_timeout(Some(time))
     }
 
     /// Sends a request, and calls the function for each result.

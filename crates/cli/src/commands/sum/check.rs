@@ -50,6 +50,17 @@ struct Wanted {
     inside: Option<PathBuf>,
 }
 
+impl Wanted {
+    fn name(&self) -> &[u8] {
+        &self.entry.name
+    }
+}
+
+/// Returns the bytes of a path.
+fn encoded<'p>(path: &'p &Path) -> &'p [u8] {
+    path.as_os_str().as_encoded_bytes()
+}
+
 /// Checks all lists.
 pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result<Exit> {
     let base = sum.against.as_deref().or(sum.base.as_deref());
@@ -187,9 +198,8 @@ impl Check<'_> {
         // The sort is stable: without places, files keep the order of the list.
         items.sort_by_key(|(place, _)| *place);
         let items = items.into_iter().map(|(_, item)| item);
-        output.hash(items, options, |output, item, outcome| {
+        output.hash(items, options, Wanted::name, |output, item, outcome| {
             let entry = &item.tag.entry;
-            output.set_current(&entry.name);
             match outcome {
                 Outcome::Digests(found, _) => {
                     let is_right = entry.matches(&found);
@@ -349,8 +359,7 @@ impl Check<'_> {
             };
             Item::new(source, Arc::clone(&algorithms), path)
         });
-        output.hash(items, options, |output, item, outcome| {
-            output.set_current(&bytes_of(item.tag));
+        output.hash(items, options, encoded, |output, item, outcome| {
             let found: Vec<(DigestAlgorithm, Digest)> = match outcome {
                 Outcome::Digests(found, _) => item.algorithms.iter().copied().zip(found).collect(),
                 Outcome::Nothing => Vec::new(),

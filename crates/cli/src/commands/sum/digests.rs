@@ -23,6 +23,13 @@ enum Named {
     Error(Vec<u8>, String),
 }
 
+impl Named {
+    fn name(&self) -> &[u8] {
+        let (Self::File(name) | Self::Error(name, _)) = self;
+        name
+    }
+}
+
 /// Prints the digests of all operands.
 pub(super) fn run(
     sum: &Sum,
@@ -41,9 +48,6 @@ pub(super) fn run(
     let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
     let operands = sum.operands();
     let mut output = Output::new(env, sum.printing.quiet);
-    if let Some(first) = operands.first() {
-        output.set_current(&bytes_of(first.as_ref()));
-    }
     if output.shows_progress() {
         let named = operands
             .iter()
@@ -56,9 +60,7 @@ pub(super) fn run(
     });
     let mut exit = Exit::Good;
     let mut text = Vec::new();
-    let result = output.hash(items, options, |output, item, outcome| {
-        let (Named::File(name) | Named::Error(name, _)) = &item.tag;
-        output.set_current(name);
+    let result = output.hash(items, options, Named::name, |output, item, outcome| {
         let (name, message) = match (&item.tag, outcome) {
             (Named::File(name), Outcome::Digests(digests, length)) => {
                 if sum.printing.is_json() {

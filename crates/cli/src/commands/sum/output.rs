@@ -36,11 +36,12 @@ impl<'e> Output<'e> {
         self.line.is_some()
     }
 
-    /// Hashes items. `receive` gets their outcomes.
+    /// Hashes items. `name` returns the name of an item for the progress line, and `receive` gets their outcomes.
     pub(super) fn hash<T: Sync>(
         &mut self,
         items: impl IntoIterator<Item = Item<T>>,
         options: &Options,
+        name: impl Fn(&T) -> &[u8],
         mut receive: impl FnMut(&mut Self, &Item<T>, hashlane_sums::Outcome) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let mut stdin = std::mem::replace(&mut self.env.stdin, Box::new(std::io::empty()));
@@ -50,18 +51,19 @@ impl<'e> Output<'e> {
                 self.has_results = true;
                 receive(self, item, outcome)
             }
-            Event::Pause { hashed_bytes } => self.pause(hashed_bytes),
+            Event::Pause {
+                hashed_bytes,
+                current,
+            } => {
+                if let (Some(line), Some(item)) = (&mut self.line, current) {
+                    line.set_name(String::from_utf8_lossy(name(&item.tag)));
+                }
+                self.pause(hashed_bytes)
+            }
         });
         self.hashed_before = self.hashed_bytes;
         self.env.stdin = stdin;
         result
-    }
-
-    /// Sets the name of the progress line: that of the last file that is done, or of the first one.
-    pub(super) fn set_current(&mut self, name: &[u8]) {
-        if let Some(line) = &mut self.line {
-            line.set_name(String::from_utf8_lossy(name));
-        }
     }
 
     fn pause(&mut self, hashed_bytes: u64) -> anyhow::Result<()> {
