@@ -40,7 +40,8 @@ pub unsafe fn array<'a, T>(start: *const T, len: usize) -> Result<&'a [T], Fault
         return Ok(&[]);
     }
     check_array(start, len)?;
-    // SAFETY: `start` is usable, `len` elements fit into an object, and the caller promises the rest.
+    // SAFETY: `start` is usable, and `len` elements fit into an object. They do not change during
+    // `'a`, as the Safety section asks.
     Ok(unsafe { slice::from_raw_parts(start, len) })
 }
 
@@ -56,7 +57,8 @@ pub unsafe fn array_mut<'a, T>(start: *mut T, len: usize) -> Result<&'a mut [T],
         return Ok(&mut []);
     }
     check_array(start, len)?;
-    // SAFETY: `start` is usable, `len` elements fit into an object, and the caller promises the rest.
+    // SAFETY: `start` is usable, and `len` elements fit into an object. They are writable, and nothing else refers to
+    // them during `'a`, as the Safety section asks.
     Ok(unsafe { slice::from_raw_parts_mut(start, len) })
 }
 
@@ -69,7 +71,7 @@ pub unsafe fn array_mut<'a, T>(start: *mut T, len: usize) -> Result<&'a mut [T],
 /// A `place` that passes [`check()`] points to a `T`, and no exclusive reference to it exists during `'a`.
 pub unsafe fn shared<'a, T>(place: *const T) -> Result<&'a T, Fault> {
     check(place)?;
-    // SAFETY: `place` is usable, and the caller promises the rest.
+    // SAFETY: `place` is usable, and points to a `T` without an exclusive reference, as the Safety section asks.
     Ok(unsafe { &*place })
 }
 
@@ -82,7 +84,7 @@ pub unsafe fn shared<'a, T>(place: *const T) -> Result<&'a T, Fault> {
 /// A `place` that passes [`check()`] points to a `T`, and nothing else uses it during `'a`.
 pub unsafe fn exclusive<'a, T>(place: *mut T) -> Result<&'a mut T, Fault> {
     check(place)?;
-    // SAFETY: `place` is usable, and the caller promises the rest.
+    // SAFETY: `place` is usable, and points to a `T` that nothing else uses, as the Safety section asks.
     Ok(unsafe { &mut *place })
 }
 
@@ -95,7 +97,7 @@ pub unsafe fn exclusive<'a, T>(place: *mut T) -> Result<&'a mut T, Fault> {
 /// A `start` that is not null points to a text that ends with a NUL and does not change during `'a`.
 pub unsafe fn text<'a>(start: *const c_char) -> Result<&'a CStr, Fault> {
     check(start)?;
-    // SAFETY: `start` is not null, and the caller promises the rest.
+    // SAFETY: `start` is not null, and its text ends with a NUL and does not change, as the Safety section asks.
     Ok(unsafe { CStr::from_ptr(start) })
 }
 
@@ -123,7 +125,7 @@ pub unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Fault> {
 /// A `start` that passes [`check()`] points to writable memory for the elements, outside of them.
 pub unsafe fn write<T: Copy>(start: *mut T, elements: &[T]) -> Result<(), Fault> {
     check(start)?;
-    // SAFETY: `start` is usable, and the caller promises the rest.
+    // SAFETY: `start` is usable, and has room for the elements, outside of them, as the Safety section asks.
     unsafe { start.copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
     Ok(())
 }

@@ -241,7 +241,7 @@ pub(crate) unsafe fn fill(
     if bytes.len() > capacity {
         return Err(Error::BufferTooSmall);
     }
-    // SAFETY: the bytes fit into the buffer, and the caller promises the rest.
+    // SAFETY: the bytes fit into the `capacity` writable bytes of `buffer`, and lie outside of it.
     unsafe { write(buffer, bytes) }
 }
 

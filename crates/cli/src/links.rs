@@ -158,7 +158,7 @@ fn has_few_urls(keys: &MetadataRef<'_>) -> bool {
 
 /// Returns an argument for a message. A magnet link is reduced to its info-hash, and a URL to the names of its file and
 /// host, because the rest can contain passkeys.
-pub fn named(given: impl Display) -> String {
+pub fn without_secrets(given: impl Display) -> String {
     let given = given.to_string();
     if Magnet::has_scheme(given.trim()) {
         let mut parameters = given.trim().split(['?', '&']);
@@ -212,7 +212,7 @@ mod tests {
             ("http://u:Passw0rd#x@h/zz", "zz of h"),
             ("https:/u:p@h/x", "invalid URL"),
         ] {
-            assert_eq!(named(given), name);
+            assert_eq!(without_secrets(given), name);
         }
     }
 }

@@ -98,7 +98,7 @@ impl NewFile {
 ///
 /// Returns `None` if `place` has no regular file, or its file system has no locks.
 #[cfg(unix)]
-pub(crate) fn hold(place: &Path, waiting: impl FnOnce()) -> io::Result<Option<File>> {
+pub(crate) fn lock(place: &Path, waiting: impl FnOnce()) -> io::Result<Option<File>> {
     use std::os::unix::fs::MetadataExt as _;
     let id = |metadata: &Metadata| (metadata.dev(), metadata.ino());
     let mut waiting = Some(waiting);
@@ -134,7 +134,7 @@ pub(crate) fn hold(place: &Path, waiting: impl FnOnce()) -> io::Result<Option<Fi
 
 /// Returns `None`: a locked file cannot be replaced on this system.
 #[cfg(not(unix))]
-pub(crate) fn hold(_: &Path, _: impl FnOnce()) -> io::Result<Option<File>> {
+pub(crate) fn lock(_: &Path, _: impl FnOnce()) -> io::Result<Option<File>> {
     Ok(None)
 }
 

@@ -26,7 +26,7 @@ impl Run for hashlane_cli::Magnet {
         }
         let timeout = fetching.timeout;
         let tasks = links.iter().map(|given| Task {
-            label: links::named(given.display()),
+            label: links::without_secrets(given.display()),
             source: source(env, given),
             goal: Goal::Metadata { timeout },
         });
@@ -88,7 +88,10 @@ fn read(env: &mut Env, given: &Path) -> anyhow::Result<Magnet> {
     let link = link.ok_or_else(|| anyhow!("neither a magnet link nor an info-hash"))?;
     let (magnet, ignored) = Magnet::read(link)?;
     for hint in ignored {
-        env.error(&format!("{}: ignored: {hint}", links::named(link)));
+        env.error(&format!(
+            "{}: ignored: {hint}",
+            links::without_secrets(link)
+        ));
     }
     Ok(magnet)
 }

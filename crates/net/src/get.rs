@@ -42,7 +42,7 @@ impl Run for Get {
         for (number, given) in self.torrents.iter().enumerate() {
             let source = continued.source(number, max_len);
             tasks.push(Task {
-                label: links::named(given),
+                label: links::without_secrets(given),
                 source: source.unwrap_or_else(|| source::source(env, given)),
                 goal: Goal::Download(Arc::clone(&download)),
             });

@@ -46,7 +46,7 @@ impl Run for Seed {
         let mut tasks = Vec::new();
         for path in &self.torrents {
             tasks.push(Task {
-                label: links::named(path.display()),
+                label: links::without_secrets(path.display()),
                 source: source(env, path),
                 goal: goal(match &self.content {
                     Some(content) => Place::Content(env.resolve(content)),

@@ -169,7 +169,7 @@ unsafe fn fill(attribute: &CK_ATTRIBUTE, value: &[u8]) -> Result<CK_ULONG> {
         if attribute.ulValueLen < len {
             return Err(CKR_BUFFER_TOO_SMALL);
         }
-        // SAFETY: the buffer is long enough, and the caller promises the rest.
+        // SAFETY: `pValue` points to `ulValueLen` writable bytes, which are enough. `value` lies outside of them.
         unsafe { hashlane_border::write(attribute.pValue.cast(), value) }.map_err(code)?;
     }
     Ok(len)

@@ -462,7 +462,8 @@ impl AddArgs {
         }
         torrent_file::check_inputs(&self.torrents)?;
         for given in &self.torrents {
-            let (metainfo, magnet) = read(env, given).with_context(|| links::named(given))?;
+            let (metainfo, magnet) =
+                read(env, given).with_context(|| links::without_secrets(given))?;
             let add = Add {
                 metainfo,
                 magnet,

@@ -137,7 +137,7 @@ impl Edit {
         let message = masked_text(&format!("{error:#}"));
         env.error(&message);
         if self.form.json {
-            let torrent = &links::named(path.display());
+            let torrent = &links::without_secrets(path.display());
             json_lines::print(env, &Line::Error { torrent, message })?;
         }
         Ok(())
@@ -176,7 +176,7 @@ impl Edit {
         path: &Path,
         edit: &hashlane_metainfo::Edit,
     ) -> anyhow::Result<()> {
-        let _held = self.hold(env, line, path)?;
+        let _held = self.lock_output(env, line, path)?;
         let before = torrent_file::open(env, path)?;
         let after = edit.apply(&before);
         let after = after.with_context(|| path.display().to_string())?;
@@ -201,7 +201,7 @@ impl Edit {
     }
 
     /// Waits until no other `edit` changes the file that is written, and keeps them waiting while the result exists.
-    fn hold(
+    fn lock_output(
         &self,
         env: &mut Env,
         line: Option<&ProgressLine>,
@@ -220,7 +220,7 @@ impl Edit {
             let message = format!("{shown}: waiting for another edit of this file");
             suspended(line, || env.error(&message));
         };
-        new_file::hold(&place, waiting).with_context(|| shown.clone())
+        new_file::lock(&place, waiting).with_context(|| shown.clone())
     }
 
     /// Writes the edited torrent, if the user agrees to another info-hash.

@@ -131,7 +131,7 @@ impl Magnet {
         torrent_file::check_inputs(&self.torrents)?;
         let mut exit = Exit::Good;
         for path in &self.torrents {
-            let torrent = links::named(path.display());
+            let torrent = links::without_secrets(path.display());
             match self.link(env, path) {
                 Ok(link) => self.print(env, &torrent, &link)?,
                 Err(error) => {

@@ -52,7 +52,7 @@ impl Show {
         let passkeys = self.secrets.passkeys();
         let mut exit = Exit::Good;
         for (number, given) in self.inputs.iter().enumerate() {
-            let name = links::named(given.display());
+            let name = links::without_secrets(given.display());
             match read(env, given, &name) {
                 Ok(input) => {
                     if number > 0 && !self.form.json {

@@ -34,7 +34,10 @@ fn of_link(env: &mut Env, link: &str) -> Source {
     match Magnet::read(link) {
         Ok((magnet, ignored)) => {
             for hint in ignored {
-                env.error(&format!("{}: ignored: {hint}", links::named(link)));
+                env.error(&format!(
+                    "{}: ignored: {hint}",
+                    links::without_secrets(link)
+                ));
             }
             Source::Magnet(Box::new(magnet))
         }

@@ -199,7 +199,7 @@ pub(super) fn print_error(
     torrent: &Path,
     error: &anyhow::Error,
 ) -> anyhow::Result<()> {
-    let torrent = &*links::named(torrent.display());
+    let torrent = &*links::without_secrets(torrent.display());
     json_lines::print(
         env,
         &Line::Error {
