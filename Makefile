@@ -221,7 +221,7 @@ test-python: python ## Test the wheel in a virtual environment of its own: pytes
 	tools/wheel $(WHEELS)/hashlane-*.whl
 	target/python/test/bin/mypy
 	cd target/python && test/bin/python -m mypy.stubtest --ignore-disjoint-bases hashlane._hashlane
-	target/python/test/bin/python -m pytest -q -rs -p no:cacheprovider --import-mode=importlib python/tests python/README.md
+	target/python/test/bin/python -m pytest -q -rs -p no:cacheprovider --import-mode=importlib python/tests python/README.md docs/python.md
 
 test: ## Run all tests, the engine's again with all features, overflow checks and debug assertions, and without features, and serde's
 	@if test -z '$(LIBTORRENT)' && test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
