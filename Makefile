@@ -82,7 +82,7 @@ CASES = 10000
 
 .PHONY: help python test-python setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-capi bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
+	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-capi bench-python bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z0-9-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -527,6 +527,11 @@ bench-page: ## Measure the page with 5,000 torrents in Chromium; writes bench/PA
 
 bench-capi: build-lib $(BENCH_SHA_PROGRAM) ## Measure the cost of calling the C library; writes bench/CAPI.md
 	python3 bench/pairs.py capi $(BENCH_SHA_PROGRAM) border target/release/libhashlane.so
+
+bench-python: build build-lib python ## Compare the Python package with Rust, hashlib, torf, fsspec and the program; writes bench/python.md
+	$(PYTHON) -m venv target/python/bench
+	target/python/bench/bin/pip install --quiet --force-reinstall "$$(echo $(WHEELS)/hashlane-*.whl)" numpy fsspec torf
+	target/python/bench/bin/python bench/python.py --hashlane $(HASHLANE) --library $(LIBRARY)/libhashlane.so
 
 bench-libmd: libmd ## Compare libmd.so.0 with the system's libmd; writes bench/LIBMD.md (needs libmd-dev)
 	$(CC) -O2 -Wall -Wextra bench/libmd.c -o target/bench-libmd -ldl
