@@ -1,7 +1,6 @@
 """Progress and cancellation, and the errors of files."""
 
 import errno
-import itertools
 import os
 import threading
 from collections.abc import Iterator
@@ -50,11 +49,11 @@ def test_other_objects_are_refused(file: Path) -> None:
         hashlane.digest_files([file], progress=1)  # type: ignore[arg-type]
 
 
-def test_a_set_event_ends_an_endless_call() -> None:
+def test_a_set_event_ends_a_call() -> None:
     event = threading.Event()
 
     def messages() -> Iterator[bytes]:
-        for number in itertools.count():
+        for number in range(1_000_000):
             if number == 10_000:
                 event.set()
             yield b"%d" % number
