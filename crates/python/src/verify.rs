@@ -124,9 +124,12 @@ const BLOCK_LEN: u64 = 1 << 20;
 /// Blocks that are kept for each thread, which hashes up to 16 pieces side by side.
 const BLOCKS_OF_THREAD: usize = 32;
 
+/// A block of a file, and its offset.
+type Block = (FileIndex, u64, Arc<[u8]>);
+
 /// The last blocks that were read of all files, the newest last. Windows of them are copied without the GIL.
 struct Blocks {
-    kept: Mutex<VecDeque<(FileIndex, u64, Arc<[u8]>)>>,
+    kept: Mutex<VecDeque<Block>>,
     capacity: usize,
 }
 
@@ -200,13 +203,12 @@ impl ReadAt for Reader {
             return Ok(0);
         }
         let start = offset - offset % BLOCK_LEN;
-        let block = match self.blocks.get(self.file, start) {
-            Some(block) => block,
-            None => {
-                let block = self.read_block(start)?;
-                self.blocks.put(self.file, start, Arc::clone(&block));
-                block
-            }
+        let block = if let Some(block) = self.blocks.get(self.file, start) {
+            block
+        } else {
+            let block = self.read_block(start)?;
+            self.blocks.put(self.file, start, Arc::clone(&block));
+            block
         };
         let rest = block.get((offset - start) as usize..).unwrap_or_default();
         let len = rest.len().min(buffer.len());
