@@ -401,8 +401,7 @@ def opening(browser, url):
     start = max(
         event["ts"]
         for event in events
-        if event["name"] == "navigationStart"
-        and event["args"]["data"]["documentLoaderURL"] == url
+        if event["name"] == "navigationStart" and event["args"]["data"]["documentLoaderURL"] == url
     )
     paint = next(time for time in times(events, "firstContentfulPaint") if time > start)
     rows = next(time for time in times(events, ROWS) if time > start)
