@@ -90,7 +90,6 @@ impl Machine {
             SessionEvent::Removed(_) => self.on_removed(shared),
             SessionEvent::PieceFinished(_, piece) => {
                 self.on_piece(shared, piece);
-                self.report_replaced(shared);
             }
             SessionEvent::PieceFailed(_, piece) => self.on_wrong_piece(piece),
             SessionEvent::Failed(_, reason) => return Err(TorrentError::Stopped(reason)),
@@ -124,7 +123,7 @@ impl Machine {
     }
 
     /// Reports the files that differed from the torrent's and were renamed.
-    fn report_replaced(&mut self, shared: &Shared) {
+    pub(super) fn report_replaced(&mut self, shared: &Shared) {
         let Some(active) = self.stages.get::<Active>() else {
             return;
         };

@@ -82,6 +82,7 @@ impl Machine {
 
     /// Serves or moves a download that was verified again, or ends it.
     fn on_rechecked(&mut self, shared: &Shared, content: ContentState) -> Result<(), TorrentError> {
+        self.report_replaced(shared);
         let Some(active) = self.stages.get_mut::<Active>() else {
             return Ok(());
         };

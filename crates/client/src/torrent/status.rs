@@ -70,6 +70,7 @@ impl Machine {
         );
         self.is_idle = is_still && status.peers == 0 && self.rates.is_idle();
         self.check_suspects(shared);
+        self.report_replaced(shared);
         self.warn_of_shortage(shared);
         self.apply_priorities(shared);
         self.start_due(shared)?;

@@ -7,7 +7,7 @@ use std::path::Path;
 use hashlane_files::SourceFile;
 use hashlane_metainfo::Torrent;
 
-use super::peers::{Content, Ended, Peer, get};
+use super::peers::{Content, Ended, Peer, get, text_command};
 use crate::VERSIONS;
 
 const DIFFERENT: &str = "exists and does not belong to this torrent";
@@ -37,6 +37,21 @@ fn assert_kept(ended: &Ended, path: &Path, bytes: &[u8]) {
         warnings.any(|line| line["message"] == *message),
         "{ended:?}"
     );
+}
+
+/// Asserts that the text for people names the file that was kept, too. Without JSON lines, pieces are not reported.
+#[track_caller]
+fn assert_says_kept(torrent: &Path, seed: &Peer, bytes: &[u8]) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tree/sub/b.bin");
+    sparse(&path, 0, &[(0, bytes)]);
+    let peer = seed.address().to_string();
+    let mut command = text_command("get", &["--peer", &peer]);
+    let output = command.arg("-o").arg(folder.path()).arg(torrent).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("b.bin.replaced-1"), "{text}");
 }
 
 /// Writes a file of this length with data at these offsets, and holes elsewhere.
@@ -75,6 +90,7 @@ fn unrelated_files_are_not_overwritten() {
                 // The small file shares its only piece with another one.
                 assert_eq!(ended.code, Some(0), "{ended:?}");
                 assert_kept(&ended, &path, &bytes);
+                assert_says_kept(&tree, &seed, &bytes);
                 continue;
             }
             ended.assert_failed(&format!("{}: {DIFFERENT}", path.display()));
