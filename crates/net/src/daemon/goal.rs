@@ -14,9 +14,14 @@ use hashlane_store::{Choices, Entry, Metainfo, Place, TorrentTotals};
 /// Returns the goal of a torrent. Its limits of serving are checked by the daemon, which counts across restarts.
 ///
 /// A complete download is only served: if its files vanish, because their file system is not mounted, the client waits for
-/// them and writes nothing. Skipped files may be selected later, so a download with such files remains one. `records` is the
-/// folder of the records of verified content, if they are trusted.
-pub(super) fn goal(entry: &Entry, totals: &TorrentTotals, records: Option<&Path>) -> Goal {
+/// them and writes nothing. Skipped files may be selected later, so a download with such files remains one. With `is_repaired`,
+/// it downloads what is missing. `records` is the folder of the records of verified content, if they are trusted.
+pub(super) fn goal(
+    entry: &Entry,
+    totals: &TorrentTotals,
+    is_repaired: bool,
+    records: Option<&Path>,
+) -> Goal {
     let choices = &entry.choices;
     let seed = |place| {
         Goal::Seed(Seed {
@@ -29,7 +34,7 @@ pub(super) fn goal(entry: &Entry, totals: &TorrentTotals, records: Option<&Path>
     };
     match &choices.place {
         Place::Content(content) => seed(hashlane_client::Place::Content(content.clone())),
-        Place::Folder(folder) if is_served(entry, totals) => {
+        Place::Folder(folder) if is_served(entry, totals) && !is_repaired => {
             seed(hashlane_client::Place::Folder(folder.clone()))
         }
         Place::Folder(folder) => Goal::Download(Arc::new(Download {
@@ -51,7 +56,8 @@ pub(super) fn naming(choices: &Choices) -> Naming {
     }
 }
 
-fn is_served(entry: &Entry, totals: &TorrentTotals) -> bool {
+/// Returns `true` if the torrent is only served: it was complete before.
+pub(super) fn is_served(entry: &Entry, totals: &TorrentTotals) -> bool {
     let choices = &entry.choices;
     // The client looks for content that was being moved in both folders only if it downloads.
     totals.completed.is_some() && choices.priorities.skip.is_empty() && choices.move_to.is_none()

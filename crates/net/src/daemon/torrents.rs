@@ -17,13 +17,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use hashlane_cli::control::{Add, StatusReply, TorrentReply};
 use hashlane_client::{
     Activity, AddOptions, Client, Event, Network, NetworkError, Remove, Snapshot, TorrentError,
-    TorrentHandle, TorrentKey, TorrentSnapshot,
+    TorrentHandle, TorrentKey, TorrentSnapshot, VerifiedContent,
 };
 use hashlane_metainfo::Torrent;
 use hashlane_store::{Entry, Metainfo, Name, Place, Store, StoreError, TorrentTotals};
 
 use super::configured::{Configured, Start};
-use super::goal::{goal, limits, source, vanished};
+use super::goal::{goal, is_served, limits, source, vanished};
 use super::hooks::{Hooks, Moment};
 use super::queue::Turn;
 use super::rates::Rates;
@@ -45,6 +45,10 @@ const FIRST_RETRY: Duration = Duration::from_secs(5);
 
 /// Limit of this time: a retry verifies all content.
 const MAX_RETRY: Duration = Duration::from_secs(300);
+
+/// The reason why a torrent that was complete is not.
+const DAMAGED: &str =
+    "was complete, and is damaged now: `hashlane ctl verify` downloads what is missing";
 
 /// The activity of a torrent that waits for its turn, which the client does not know.
 const QUEUED: &str = "queued";
@@ -95,6 +99,8 @@ struct Running {
     is_paused: bool,
     /// Whether the metadata is in the folder, or was received.
     has_metainfo: bool,
+    /// The repair of a torrent that is only served, because it was complete.
+    repair: Repair,
     /// The wait before the next start.
     wait: Option<Wait>,
     /// The next wait.
@@ -114,6 +120,17 @@ impl Running {
             None => (None, self.held.as_deref()),
         }
     }
+}
+
+/// The repair of a torrent that was complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repair {
+    /// The torrent is only served.
+    No,
+    /// A person has asked for a verification.
+    Asked,
+    /// The verification has found damage, and the torrent downloads what is missing.
+    Downloads,
 }
 
 /// A torrent that will be started later.
@@ -261,12 +278,38 @@ impl Torrents {
         self.store.update(name, choices)
     }
 
-    /// Verifies the content of a torrent again.
+    /// Verifies the content of a torrent again. A download then loads what is missing.
     pub(super) fn verify(&mut self, name: Name) -> Result<(), String> {
         self.check_running()?;
         let none = || format!("{name}: waits, and is verified at its start");
         let handle = self.handle(name).ok_or_else(none)?;
-        handle.verify().map_err(|error| format!("{name}: {error}"))
+        let verified = handle.verify();
+        verified.map_err(|error| format!("{name}: {error}"))?;
+        if let Some(running) = self.running.get_mut(&name)
+            && running.repair == Repair::No
+        {
+            running.repair = Repair::Asked;
+        }
+        Ok(())
+    }
+
+    /// Restarts a torrent as a download whose content is damaged, if a person asked for its verification. Without a right piece,
+    /// the file system of the content may not be mounted.
+    fn repair(&mut self, name: Name, verified: &VerifiedContent) {
+        let totals = self.kept_totals(name);
+        let entry = self.store.get(name);
+        let is_served = entry.is_some_and(|entry| is_served(entry, &totals));
+        let Some(running) = self.running.get_mut(&name) else {
+            return;
+        };
+        if running.repair != Repair::Asked {
+            return;
+        }
+        running.repair = Repair::No;
+        if is_served && !verified.has_selected && verified.have > 0 {
+            running.repair = Repair::Downloads;
+            self.restart(name);
+        }
     }
 
     /// Replaces a magnet link in the folder by the metadata from peers, once it is known.
@@ -319,7 +362,10 @@ impl Torrents {
             return Ok(());
         };
         match event {
-            Event::Verified(_) => self.apply_priorities(name),
+            Event::Verified(verified) => {
+                self.apply_priorities(name);
+                self.repair(name, verified);
+            }
             Event::Relocated { content, error, .. } => {
                 self.relocated(name, error.is_none().then_some(content))?;
             }
@@ -334,6 +380,7 @@ impl Torrents {
                 if let Some(running) = self.running.get_mut(&name) {
                     running.base.completed.get_or_insert(now);
                     running.delay = FIRST_RETRY;
+                    running.repair = Repair::No;
                 }
                 let entry = self.store.get(name);
                 let to = entry.and_then(|entry| entry.choices.move_to.as_deref());
@@ -479,6 +526,11 @@ impl Torrents {
             }
             reply.error = reason.map(str::to_owned).or(reply.error);
         }
+        if snapshot.is_some_and(|it| it.activity == Activity::Serving && !it.is_complete)
+            && is_served(entry, &totals)
+        {
+            reply.error.get_or_insert_with(|| DAMAGED.to_owned());
+        }
         reply
     }
 
@@ -590,6 +642,8 @@ impl Torrents {
             return;
         };
         let totals = self.kept_totals(name);
+        let running = self.running.get(&name);
+        let is_repaired = running.is_some_and(|running| running.repair == Repair::Downloads);
         if let Some(reason) = vanished(entry, &totals) {
             return self.wait(name, Activity::Absent, reason);
         }
@@ -598,7 +652,12 @@ impl Torrents {
         let is_paused = entry.choices.paused || is_waiting;
         let options = AddOptions {
             label: Some(entry.shown_title()),
-            goal: Some(goal(entry, &totals, self.configured.records.as_deref())),
+            goal: Some(goal(
+                entry,
+                &totals,
+                is_repaired,
+                self.configured.records.as_deref(),
+            )),
             is_paused,
             labels: entry.choices.labels.iter().cloned().collect(),
             limits: limits(entry),
@@ -636,6 +695,7 @@ impl Torrents {
             turn: Turn::new(false, Instant::now()),
             is_paused: false,
             has_metainfo: false,
+            repair: Repair::No,
             wait: None,
             delay: FIRST_RETRY,
             tiers: None,

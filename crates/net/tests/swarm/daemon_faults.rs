@@ -436,3 +436,34 @@ fn a_broken_disk_of_the_state_refuses_changes() {
     );
     daemon.terminate();
 }
+
+/// A torrent that was complete is only served after a restart. If it is damaged, the list says so, and a person who asks for its
+/// verification gets what is missing.
+#[test]
+fn damage_is_repaired_when_a_person_asks() {
+    let (content, torrent, _seed, _tracker) = served(&[]);
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let options = ["--dir", text(&downloads)];
+    let daemon = Daemon::start(&state, &options);
+    daemon.done(["add", text(&torrent)]);
+    daemon.wait_for_activity("serving");
+    daemon.terminate();
+    let path = downloads.join("file.bin");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[5] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let daemon = Daemon::start(&state, &options);
+    let damaged = daemon.wait_for_activity("serving");
+    let reason = damaged["error"].as_str().unwrap();
+    assert!(reason.contains("ctl verify"), "{reason}");
+    // Nothing is written unasked: a person may have changed the file.
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+    daemon.done(["verify", "--all"]);
+    let repaired = daemon.wait_until("repaired", |torrent| {
+        torrent["activity"] == "serving" && torrent["error"].is_null()
+    });
+    assert_eq!(repaired["complete"], true, "{repaired}");
+    content.assert_same("file.bin", &downloads);
+    daemon.terminate();
+}
