@@ -106,8 +106,9 @@ class Window:
                 yield from self._submit(task)
 
     def _ready(self) -> list[tuple[Future[Any], Any]]:
-        if not self.done.has_ready():
-            with self.done.thread_condition:
+        with self.done.thread_condition:
+            # Results are queued before the condition is notified, so none can come unseen between the two.
+            if not self.done.has_ready():
                 self.done.thread_condition.wait(0.1)
         batch: list[tuple[Future[Any], Any]] = self.done.next_batch(block=False)
         return batch
