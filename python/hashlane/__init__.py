@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hashlane._recover import Estimate, Hit, Recovery, estimate, recover
-    from hashlane._torrents import File, FileReport, Magnet, PieceState, Report, Torrent, create
+    from hashlane._torrents import File, FileReport, Magnet, OtherKey, PieceState, Report, Torrent, create
 
 algorithms_available = frozenset(algorithms())
 """Names that :func:`new`, :func:`digest_many` and :func:`digest_files` accept."""
@@ -55,6 +55,7 @@ __all__ = [
     "FileReport",
     "Hit",
     "Magnet",
+    "OtherKey",
     "PieceState",
     "Queue",
     "Recovery",
@@ -87,7 +88,7 @@ def __getattr__(name: str) -> Any:
     # These modules need dataclasses, whose import takes longer than that of all the rest.
     if name in ("Estimate", "Hit", "Recovery", "estimate", "recover"):
         module = "hashlane._recover"
-    elif name in ("File", "FileReport", "Magnet", "PieceState", "Report", "Torrent", "create"):
+    elif name in ("File", "FileReport", "Magnet", "OtherKey", "PieceState", "Report", "Torrent", "create"):
         module = "hashlane._torrents"
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -52,6 +52,26 @@ class File:
     """Root of the merkle tree of a file of version 2 (BEP 52)."""
     executable: bool
     hidden: bool
+    offset: int
+    """Offset of the file in the content in bytes, padding included."""
+    renamed: bool
+    """Whether :attr:`path` differs from the path in the torrent, which cannot be used."""
+    has_piece_layer: bool
+    """Whether the torrent has the hash of each piece of a file of version 2 (BEP 52). Files of one piece need none."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OtherKey:
+    """A key of a torrent that this package does not use."""
+
+    key: str
+    """Name of the key."""
+    in_info: bool
+    """Whether the key is in the info dictionary, so that it changes the info-hash."""
+    kind: str
+    """``"integer"``, ``"string"``, ``"list"`` or ``"dictionary"``."""
+    value: int | bytes
+    """An integer, the bytes of a string, or a list or dictionary in bencode (BEP 3)."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -254,6 +274,11 @@ class Torrent:
         return self._native.piece_hashes
 
     @property
+    def total_length(self) -> int:
+        """Length of all pieces in bytes, which includes padding."""
+        return self._native.total_length
+
+    @property
     def is_single_file(self) -> bool:
         """Whether the content is one file without a folder."""
         return self._native.is_single_file
@@ -312,6 +337,21 @@ class Torrent:
     def collections(self) -> list[str]:
         """Names of collections that the torrent belongs to (BEP 38)."""
         return self._native._metadata["collections"]
+
+    @property
+    def similar(self) -> list[str]:
+        """Info-hashes of version 1 of torrents that share files with this one, in hexadecimal (BEP 38)."""
+        return self._native._metadata["similar"]
+
+    @property
+    def other_keys(self) -> list[OtherKey]:
+        """Keys that this package does not use, first those outside the info dictionary."""
+        return [OtherKey(*fields) for fields in self._native._other_keys]
+
+    @property
+    def notes(self) -> list[str]:
+        """Harmless oddities, as sentences for people."""
+        return self._native.notes
 
     def verify(
         self,

@@ -15,6 +15,7 @@
 //! | `names` | names of the content on the disk that are not the torrent's own |
 //! | `metadata` | trackers, comment and other keys that do not describe the content: copied, and `borrowed`; `other`: unknown keys |
 //! | `parsed`, `torrent` | a whole .torrent file: borrowed from its bytes, and owned |
+//! | `notes` | harmless oddities of a torrent |
 //! | `masked` | URLs and other texts without passwords and passkeys |
 //! | `edit`, `create`, `magnet` | edited torrents, new torrents, magnet links |
 //! | `serialization` | serde, with the feature `serde` |
@@ -36,6 +37,7 @@ mod masked;
 pub mod merkle;
 mod metadata;
 mod names;
+mod notes;
 mod parsed;
 mod path;
 mod piece_layers;
@@ -61,6 +63,7 @@ pub use magnet::{
 pub use masked::{Secrets, masked_text, masked_url, masked_web_seed};
 pub use metadata::{Metadata, MetadataRef, OtherKey, Text, Tier};
 pub use names::{ContentLayout, Names, NamesError, Top};
+pub use notes::Note;
 pub use path::{
     ComponentError, Components, MAX_PATH_DEPTH, Naming, PathComponent, TorrentPath, needs_escape,
 };

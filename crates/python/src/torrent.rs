@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::path::PathBuf;
 
-use hashlane_metainfo::{FileKind, ReadError, masked_url};
+use hashlane_metainfo::bencode::Kind;
+use hashlane_metainfo::{FileKind, InfoHashV1, ReadError, masked_url};
+use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -108,7 +110,39 @@ impl Torrent {
         self.0.is_single_file()
     }
 
-    /// Returns a tuple of path, length, kind, target and root for each file.
+    /// Returns the length of all pieces, which includes padding.
+    #[getter]
+    fn total_length(&self) -> u64 {
+        self.0.lengths().total_length()
+    }
+
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.0.notes().iter().map(ToString::to_string).collect()
+    }
+
+    /// Returns a tuple of name, place, kind and value for each key that is not used.
+    #[getter]
+    fn _other_keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for other in self.0.other_keys() {
+            let value = other.value;
+            let (kind, bytes) = match value.kind() {
+                Kind::Integer => ("integer", None),
+                Kind::ByteString => ("string", value.as_bytes()),
+                Kind::List => ("list", None),
+                Kind::Dictionary => ("dictionary", None),
+            };
+            let value = match value.as_integer() {
+                Some(number) => number.into_bound_py_any(py)?,
+                None => PyBytes::new(py, bytes.unwrap_or(value.encoded())).into_any(),
+            };
+            list.append((other.key.to_string(), other.is_in_info, kind, value))?;
+        }
+        Ok(list)
+    }
+
+    /// Returns what the dataclass `hashlane.File` is made of, for each file.
     #[getter]
     fn _files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
@@ -136,6 +170,9 @@ impl Torrent {
                 root,
                 attributes.executable,
                 attributes.hidden,
+                file.offset(),
+                file.is_renamed(),
+                file.piece_layer().is_some(),
             ))?;
         }
         Ok(list)
@@ -157,6 +194,11 @@ impl Torrent {
         dict.set_item("private", keys.is_private)?;
         dict.set_item("source", keys.source)?;
         dict.set_item("collections", keys.collections)?;
+        let keys = self.0.metadata_ref();
+        let similar = keys
+            .similar()
+            .map(|hash| InfoHashV1::from(*hash).to_string());
+        dict.set_item("similar", similar.collect::<Vec<_>>())?;
         Ok(dict)
     }
 
