@@ -490,6 +490,14 @@ fn read(env: &mut Env, given: &str) -> anyhow::Result<(Option<String>, Option<St
         let link: Magnet = link.parse()?;
         return Ok((None, Some(link.to_string())));
     }
+    if ["http://", "https://"]
+        .iter()
+        .any(|scheme| given.starts_with(scheme))
+    {
+        bail!(
+            "is a URL, which is not fetched here: download the file, or let the HTTP API of the daemon fetch it"
+        );
+    }
     let bytes = torrent_file::read_given(env, Path::new(given))?;
     Torrent::parse(&bytes[..])?;
     Ok((Some(BASE64.encode(&bytes)), None))

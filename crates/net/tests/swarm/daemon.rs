@@ -514,6 +514,9 @@ fn errors_name_their_reason() {
         .ctl(["add", "missing.torrent"])
         .assert_failed("missing.torrent: ");
     daemon
+        .ctl(["add", "http://127.0.0.1:1/a.torrent"])
+        .assert_failed("which is not fetched here");
+    daemon
         .ctl(["remove", "0123456789"])
         .assert_failed("0123456789: no such torrent");
     daemon
