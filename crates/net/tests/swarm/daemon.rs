@@ -1,8 +1,8 @@
 //! `hashlane daemon` and `hashlane ctl`.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::TcpListener;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::{Path, PathBuf};
@@ -718,7 +718,7 @@ fn systemd_is_informed() {
     wait_for_message(&|line| line == "STOPPING=1");
 }
 
-/// A tracker that accepts connections and never answers does not keep the daemon from ending.
+/// A tracker that does not answer the last announcement does not keep the daemon from ending.
 #[test]
 fn a_silent_tracker_does_not_delay_the_end() {
     let tracker = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -728,15 +728,33 @@ fn a_silent_tracker_does_not_delay_the_end() {
     let (_place, state) = folder();
     let mut daemon = Daemon::start(&state, &["--dir", text(content.path())]);
     daemon.done(["add", text(&torrent)]);
+    // Only a tracker that has answered once hears of the end.
+    assert!(first_line(&tracker.accept().unwrap().0).contains("event=started"));
     daemon.wait_for_activity("serving");
-    // The announcement has arrived, and stays open.
-    let (open, _) = tracker.accept().unwrap();
     daemon.signal("-TERM");
     let asked = Instant::now();
+    // This announcement has arrived, and stays open.
+    let (open, _) = tracker.accept().unwrap();
     assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
     // systemd kills the daemon later (`TimeoutStopSec`).
     assert!(asked.elapsed() < END, "{:?}", asked.elapsed());
     drop(open);
+}
+
+/// Reads an announcement, and answers that there are no peers. Returns the first line when the client has read the answer.
+fn first_line(mut stream: &TcpStream) -> String {
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    let first = lines.next().unwrap();
+    assert!(lines.any(|line| line.is_empty()));
+    let answer = "d8:intervali1800e5:peers0:e";
+    let head = format!(
+        "HTTP/1.0 200 OK\r\nContent-Length: {}\r\n\r\n",
+        answer.len()
+    );
+    stream.write_all((head + answer).as_bytes()).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    io::copy(&mut stream, &mut io::sink()).unwrap();
+    first
 }
 
 /// The unit is valid, and names what this program understands.

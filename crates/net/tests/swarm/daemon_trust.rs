@@ -2,7 +2,7 @@
 //! system.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use hashlane_metainfo::needs_escape;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::daemon::{Daemon, ctl, daemon_command, folder};
 use super::daemon_api::{Api, places};
 use super::hostile::{BAD, info_hash, serve_wrong_blocks};
-use super::peers::{Content, Peer, ended, not_run, preloaded};
+use super::peers::{Content, Peer, ended, get_command, not_run, preloaded};
 use super::secrets::{assert_hidden, telling_server, with_keys, without_query};
 use super::servers::{Answer, hostile_web_seed};
 use super::tracker::Tracker;
@@ -256,11 +256,12 @@ fn too_few_threads_for_a_daemon_are_an_error() {
     assert!(n_started > 0);
 }
 
-/// Many torrents share few descriptors, as those of `seed` do.
+/// Many torrents share few descriptors, as those of `seed` do: all of their files are read for a peer.
 #[test]
 fn many_torrents_of_a_daemon_share_few_descriptors() {
     const N_TORRENTS: usize = 60;
     let content = tempfile::tempdir().unwrap();
+    let tracker = Tracker::start();
     let torrents: Vec<_> = (0..N_TORRENTS)
         .map(|n| {
             let path = content.path().join(format!("{n}"));
@@ -269,32 +270,27 @@ fn many_torrents_of_a_daemon_share_few_descriptors() {
                 let bytes: Vec<u8> = (0..20_000).map(|i| (n + file + i * i / 7) as u8).collect();
                 fs::write(path.join(file.to_string()), bytes).unwrap();
             }
-            Content::torrent_of(&path, "v1", &[])
+            Content::torrent_of(&path, "v1", &["--announce", &tracker.url()])
         })
         .collect();
-    let (_place, state) = folder();
+    let (place, state) = folder();
     let options = ["--dir", text(content.path()), "--http", "0"];
     let daemon = Daemon::of(&state, limited("-n 256", &state, &options));
     let added = torrents.iter().map(|torrent| text(torrent));
     daemon.done(["add"].into_iter().chain(added));
-    let is_served =
-        |torrent: &Value| torrent["activity"] == "serving" && torrent["complete"] == true;
-    wait_for(|| {
-        daemon
-            .done(["list"])
-            .iter()
-            .filter(|it| is_served(it))
-            .count()
-            == N_TORRENTS
-    });
+    let all_are_served = || {
+        let is_served =
+            |torrent: &Value| torrent["activity"] == "serving" && torrent["complete"] == true;
+        let all = daemon.done(["list"]);
+        all.iter().filter(|it| is_served(it)).count() == N_TORRENTS
+    };
+    wait_for(all_are_served);
+    let torrents: Vec<&Path> = torrents.iter().map(PathBuf::as_path).collect();
+    let downloads = place.path().join("downloads");
+    let ended = ended(&mut get_command(&torrents, &downloads, None, &[]));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(daemon.stderr(), "");
     daemon.done(["verify", "--all"]);
-    wait_for(|| {
-        daemon
-            .done(["list"])
-            .iter()
-            .filter(|it| is_served(it))
-            .count()
-            == N_TORRENTS
-    });
+    wait_for(all_are_served);
     daemon.terminate();
 }
