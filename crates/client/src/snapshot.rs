@@ -198,7 +198,6 @@ pub(crate) struct Detail {
     /// An entry for each piece: whether its content was wrong at the last verification or on arrival.
     pub(crate) wrong: Arc<[bool]>,
     /// What the running verification has found; `None` for a torrent that the client does not have.
-    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "the API has it"))]
     pub(crate) live: Option<Arc<LiveVerification>>,
     pub(crate) history: Arc<RateHistory>,
     /// The outcome, if the torrent is over.
