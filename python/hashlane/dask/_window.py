@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import dataclasses
 import itertools
 import time
@@ -17,6 +19,12 @@ LOST = 10
 
 LOOK_INTERVAL = 5.0
 """Seconds between two looks at the workers of the cluster."""
+
+LOSSES = (KilledWorker, OSError, TimeoutError, asyncio.CancelledError, concurrent.futures.CancelledError)
+"""Errors of tasks and results whose worker has ended."""
+
+RESULT_TIMEOUT = 30.0
+"""Seconds for the transfer of a result, which has a few kilobytes."""
 
 
 @dataclasses.dataclass
@@ -68,7 +76,7 @@ class Window:
     def __init__(self, client: Client, *, threads: int, retries: int, timeout: float) -> None:
         self.client, self.threads, self.retries, self.timeout = client, threads, retries, timeout
         self.waiting: dict[Future[Any], Task] = {}
-        self.done = as_completed(loop=client.loop, with_results=True, raise_errors=False)
+        self.done = as_completed(loop=client.loop)
         self.hung: set[str] = set()
         self._n_threads, self._look_at = 0, 0.0
 
@@ -82,8 +90,8 @@ class Window:
                     yield from self._submit(task)
                 if not self.waiting:
                     return
-                for future, result in self._ready():
-                    yield from self._receive(future, result)
+                for future in self._ready():
+                    yield from self._receive(future)
                 yield from self._expire()
         finally:
             self.client.cancel(list(self.waiting))
@@ -100,17 +108,20 @@ class Window:
         self._n_threads = sum(threads.values())
         self._look_at = time.monotonic() + LOOK_INTERVAL
         for future, task in list(self.waiting.items()):
-            if task.workers and task.workers.isdisjoint(threads):
+            if future.done():
+                # as_completed can lose a future whose worker ends at that moment.
+                yield from self._receive(future)
+            elif task.workers and task.workers.isdisjoint(threads):
                 del self.waiting[future]
                 self.client.cancel([future])
                 yield from self._submit(task)
 
-    def _ready(self) -> list[tuple[Future[Any], Any]]:
+    def _ready(self) -> list[Future[Any]]:
         with self.done.thread_condition:
             # Results are queued before the condition is notified, so none can come unseen between the two.
             if not self.done.has_ready():
                 self.done.thread_condition.wait(0.1)
-        batch: list[tuple[Future[Any], Any]] = self.done.next_batch(block=False)
+        batch: list[Future[Any]] = self.done.next_batch(block=False)
         return batch
 
     def _submit(self, task: Task) -> Iterator[Answer]:
@@ -139,20 +150,27 @@ class Window:
         elsewhere = [address for address, host in workers.items() if host not in hosts]
         return elsewhere or [address for address in workers if address not in task.avoid] or list(workers)
 
-    def _receive(self, future: Future[Any], result: Any) -> Iterator[Answer]:
+    def _receive(self, future: Future[Any]) -> Iterator[Answer]:
         task = self.waiting.pop(future, None)
         if task is None:
             return
-        if future.status == "finished":
-            for answer in result:
+        error = future.exception() if future.status == "error" else None
+        if error is None:
+            try:
+                answers = future.result(timeout=RESULT_TIMEOUT)
+            except LOSSES as lost:
+                # The worker ended after the task, before its result was here.
+                error = lost
+                self.client.cancel([future])
+        if error is None:
+            for answer in answers:
                 again = Task((answer.item,), task.attempts + 1, task.lost, task.avoid | {answer.worker})
                 if answer.problem is not None and again.attempts <= self.retries:
                     yield from self._submit(again)
                 else:
                     yield answer
             return
-        error = result[1] if isinstance(result, tuple) else result
-        if not isinstance(error, KilledWorker):
+        if not isinstance(error, LOSSES):
             raise error
         task.lost += 1
         if task.lost < LOST:
