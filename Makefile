@@ -231,12 +231,17 @@ wheels: ## Build wheels for manylinux_2_28, x86-64 and aarch64, and check them (
 test-python: python ## Test the wheel in a virtual environment of its own: pytest, types, metadata, and the tests of CPython if installed
 	rm -rf target/python/test
 	$(PYTHON) -m venv target/python/test
-	target/python/test/bin/pip install --quiet "$$(echo $(WHEELS)/hashlane-*.whl)[test,tqdm,rich]" twine
+	target/python/test/bin/pip install --quiet "$$(echo $(WHEELS)/hashlane-*.whl)[test,tqdm,rich]" twine pyright
 	target/python/test/bin/pip check
 	target/python/test/bin/twine check --strict $(WHEELS)/*.whl
 	tools/wheel $(WHEELS)/hashlane-*.whl
 	target/python/test/bin/mypy
+	@if target/python/test/bin/pyright --version >/dev/null; then set -x; \
+		target/python/test/bin/pyright --pythonpath target/python/test/bin/python; else \
+		echo 'NOT RUN: pyright, because its part for Node.js could not be downloaded.'; fi
 	cd target/python && test/bin/python -m mypy.stubtest --ignore-disjoint-bases hashlane._hashlane
+	target/python/build/bin/maturin generate-stubs --locked --features stubs --out target/python/stubs
+	tools/stubs python/hashlane/_hashlane.pyi target/python/stubs/hashlane/_hashlane.pyi
 	target/python/test/bin/python -m pytest -q -rs -p no:cacheprovider --import-mode=importlib python/tests python/README.md docs/python.md
 
 test: ## Run all tests, the engine's again with all features, overflow checks and debug assertions, and without features, and serde's

@@ -267,9 +267,7 @@ NULL = ctypes.POINTER(ctypes.c_void_p)()
         ("vz", views(13, 0, 2**31 - 1), {}, "the place of message 0 is not in its buffer"),
     ],
 )
-def test_invalid_arrays_are_refused(
-    kind: str, second: bytes | None, changes: dict[str, object], message: str
-) -> None:
+def test_invalid_arrays_are_refused(kind: str, second: bytes | None, changes: dict[str, object], message: str) -> None:
     producer = Producer(kind, second, **changes)
     with pytest.raises(ValueError) as caught:
         hashlane.digest_many(producer)

@@ -81,9 +81,7 @@ def test_edits_keep_the_info_hash(content: Path) -> None:
     assert moved.web_seeds == []
 
 
-@pytest.mark.parametrize(
-    ("change", "value"), [("name", "other"), ("source", "t"), ("source", None), ("private", True)]
-)
+@pytest.mark.parametrize(("change", "value"), [("name", "other"), ("source", "t"), ("source", None), ("private", True)])
 def test_edits_of_the_info_dictionary_change_the_info_hash(content: Path, change: str, value: object) -> None:
     torrent = hashlane.create(content, version="hybrid", source="s", comment="kept")
     edited = torrent.edit(**{change: value})  # type: ignore[arg-type]
