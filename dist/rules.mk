@@ -46,7 +46,7 @@ dist-setup: ## Prepare Debian for `make dist` and `make test-dist`, as `make set
 version: ## Print the version, which releases compare with their tag
 	@echo $(VERSION)
 
-dist: dist-static dist-static-arm dist-packages ## Build everything that is published in target/packages/VERSION: static programs and packages (docs/releasing.md)
+dist: dist-static dist-static-arm dist-windows dist-packages ## Build everything that is published in target/packages/VERSION: static programs and packages (docs/releasing.md)
 	cd $(DIST_OUT) && sha256sum $$(ls | grep -v '^SHA256SUMS') > SHA256SUMS
 
 dist-static: ## Build the static program without libtorrent, for x86-64 (needs musl-tools)
