@@ -6,8 +6,9 @@
 
 #![no_main]
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+mod connection;
+
+use std::net::SocketAddr;
 use std::path::{Component, Path};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
@@ -21,6 +22,8 @@ use hashlane_client::{
 };
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
+
+use connection::{Answer, Connection};
 
 const MAX_REQUESTS: usize = 20;
 
@@ -54,7 +57,11 @@ impl Memory {
     }
 
     /// Changes a torrent that exists.
-    fn edit(&self, number: usize, edit: impl FnOnce(&mut TorrentSnapshot)) -> Result<(), RequestError> {
+    fn edit(
+        &self,
+        number: usize,
+        edit: impl FnOnce(&mut TorrentSnapshot),
+    ) -> Result<(), RequestError> {
         let mut state = self.state();
         let mut torrents = state.torrents.iter_mut();
         let torrent = torrents.find(|torrent| torrent.identity.number == number);
@@ -176,8 +183,7 @@ impl Service for Memory {
 struct Served {
     memory: Arc<Memory>,
     _server: Server,
-    address: SocketAddr,
-    connection: Option<BufReader<TcpStream>>,
+    connection: Connection,
 }
 
 static SERVED: LazyLock<Mutex<Served>> = LazyLock::new(|| {
@@ -203,45 +209,10 @@ static SERVED: LazyLock<Mutex<Served>> = LazyLock::new(|| {
     let address = url.trim_start_matches("http://").trim_end_matches('/');
     Mutex::new(Served {
         memory,
-        address: address.parse().unwrap(),
+        connection: Connection::new(address.parse().unwrap()),
         _server: server,
-        connection: None,
     })
 });
-
-struct Answer {
-    status: u16,
-    is_json: bool,
-    body: Vec<u8>,
-}
-
-/// Sends a request, and reads the answer; `None` if the connection ended before.
-fn exchange(stream: &mut BufReader<TcpStream>, request: &[u8]) -> Option<Answer> {
-    stream.get_mut().write_all(request).ok()?;
-    let mut line = String::new();
-    stream.read_line(&mut line).ok().filter(|len| *len > 0)?;
-    let status = line.split(' ').nth(1).unwrap().parse().unwrap();
-    let (mut len, mut is_json) = (0, false);
-    loop {
-        line.clear();
-        stream.read_line(&mut line).unwrap();
-        let Some((name, value)) = line.trim_end().split_once(": ") else {
-            break;
-        };
-        match name.to_ascii_lowercase().as_str() {
-            "content-length" => len = value.parse().unwrap(),
-            "content-type" => is_json = value.starts_with("application/json"),
-            _ => {}
-        }
-    }
-    let mut body = vec![0; len];
-    stream.read_exact(&mut body).unwrap();
-    Some(Answer {
-        status,
-        is_json,
-        body,
-    })
-}
 
 impl Served {
     fn ask(&mut self, method: &str, path: &str, body: &[u8]) -> Answer {
@@ -250,24 +221,8 @@ impl Served {
         } else {
             "application/json"
         };
-        let len = body.len();
-        let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {len}\r\n\r\n"
-        );
-        let request = [head.as_bytes(), body].concat();
-        // The server may close a connection, for example after a body that is too long.
-        loop {
-            let open = || BufReader::new(TcpStream::connect(self.address).unwrap());
-            let stream = self.connection.get_or_insert_with(open);
-            match exchange(stream, &request) {
-                Some(answer) => {
-                    let is_left = [408, 413].contains(&answer.status);
-                    self.connection.take_if(|_| is_left);
-                    return answer;
-                }
-                None => self.connection = None,
-            }
-        }
+        let head = format!("{method} {path} HTTP/1.1\r\nContent-Type: {kind}\r\n");
+        self.connection.ask(&head, body)
     }
 
     fn send(&mut self, request: &[u8]) {
@@ -303,9 +258,7 @@ impl Served {
             "{method} {path}: {}",
             answer.status
         );
-        if answer.is_json {
-            serde_json::from_slice::<Value>(&answer.body).unwrap();
-        }
+        answer.check_json();
     }
 }
 

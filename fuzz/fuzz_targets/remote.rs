@@ -3,8 +3,7 @@
 
 #![no_main]
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use arbitrary::Arbitrary;
@@ -15,9 +14,12 @@ use hashlane_server::Server;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value, json};
 
+use connection::{Answer, Connection};
+
 #[path = "../../crates/remote/tests/it/client.rs"]
 #[allow(dead_code)]
 mod client;
+mod connection;
 
 const MAX_REQUESTS: usize = 10;
 const MAX_FIELDS: usize = 10;
@@ -130,10 +132,10 @@ static DEMO: LazyLock<String> = LazyLock::new(|| {
 /// The servers, and a connection to each.
 struct Served {
     client: Arc<client::Client>,
-    servers: [Server; 2],
+    _servers: [Server; 2],
     session_id: String,
-    transmission: Option<BufReader<TcpStream>>,
-    web: Option<BufReader<TcpStream>>,
+    transmission: Connection,
+    web: Connection,
 }
 
 static SERVED: LazyLock<Mutex<Served>> = LazyLock::new(|| {
@@ -147,76 +149,19 @@ static SERVED: LazyLock<Mutex<Served>> = LazyLock::new(|| {
     };
     let transmission = serve_transmission(listen(), client.clone(), 1 << 16).unwrap();
     let web = serve_qbittorrent(listen(), client.clone(), 1 << 16).unwrap();
+    let to = |server: &Server| Connection::new(server.endpoint().address().expect("TCP"));
     let mut served = Served {
         client,
-        servers: [transmission, web],
         session_id: String::new(),
-        transmission: None,
-        web: None,
+        transmission: to(&transmission),
+        web: to(&web),
+        _servers: [transmission, web],
     };
     let refused = served.rpc(b"{}");
-    served.session_id = refused.session_id.unwrap();
+    let session_id = refused.header("x-transmission-session-id");
+    served.session_id = session_id.unwrap().to_owned();
     Mutex::new(served)
 });
-
-struct Answer {
-    status: u16,
-    is_json: bool,
-    session_id: Option<String>,
-    body: Vec<u8>,
-}
-
-/// Sends a request, and reads the answer; `None` if the connection ended.
-fn exchange(stream: &mut BufReader<TcpStream>, head: &str, body: &[u8]) -> Option<Answer> {
-    let request = format!(
-        "{head}Host: localhost\r\nContent-Length: {}\r\n\r\n",
-        body.len()
-    );
-    let request = [request.as_bytes(), body].concat();
-    stream.get_mut().write_all(&request).ok()?;
-    let mut line = String::new();
-    stream.read_line(&mut line).ok().filter(|len| *len > 0)?;
-    let status = line.split(' ').nth(1).unwrap().parse().unwrap();
-    let (mut len, mut is_json, mut session_id) = (0, false, None);
-    loop {
-        line.clear();
-        stream.read_line(&mut line).unwrap();
-        let Some((name, value)) = line.trim_end().split_once(": ") else {
-            break;
-        };
-        match name.to_ascii_lowercase().as_str() {
-            "content-length" => len = value.parse().unwrap(),
-            "content-type" => is_json = value.starts_with("application/json"),
-            "x-transmission-session-id" => session_id = Some(value.to_owned()),
-            _ => {}
-        }
-    }
-    let mut body = vec![0; len];
-    stream.read_exact(&mut body).unwrap();
-    Some(Answer {
-        status,
-        is_json,
-        session_id,
-        body,
-    })
-}
-
-/// Does the same by a connection that is opened again if the server closed it, as it may.
-fn answered(
-    connection: &mut Option<BufReader<TcpStream>>,
-    address: SocketAddr,
-    head: &str,
-    body: &[u8],
-) -> Answer {
-    loop {
-        let stream =
-            connection.get_or_insert_with(|| BufReader::new(TcpStream::connect(address).unwrap()));
-        if let Some(answer) = exchange(stream, head, body) {
-            return answer;
-        }
-        *connection = None;
-    }
-}
 
 impl Served {
     fn rpc(&mut self, body: &[u8]) -> Answer {
@@ -224,8 +169,7 @@ impl Served {
             "POST /transmission/rpc HTTP/1.1\r\nX-Transmission-Session-Id: {}\r\n",
             self.session_id
         );
-        let address = self.servers[0].endpoint().address().expect("TCP");
-        answered(&mut self.transmission, address, &head, body)
+        self.transmission.ask(&head, body)
     }
 
     fn web(&mut self, method: &str, kind: Option<&str>, body: &[u8]) -> Answer {
@@ -242,21 +186,14 @@ impl Served {
             }
         };
         let body = if kind.is_some() { body } else { b"" };
-        let answer = answered(
-            &mut self.web,
-            self.servers[1].endpoint().address().expect("TCP"),
-            &head,
-            body,
-        );
+        let answer = self.web.ask(&head, body);
         let known = [200, 400, 403, 404, 405, 409, 413, 414, 415, 431];
         assert!(
             known.contains(&answer.status),
             "{method}: {}",
             answer.status
         );
-        if answer.is_json {
-            serde_json::from_slice::<Value>(&answer.body).unwrap();
-        }
+        answer.check_json();
         answer
     }
 
