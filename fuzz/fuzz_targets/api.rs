@@ -83,6 +83,7 @@ impl Service for Memory {
             torrents: state.torrents.clone(),
             next_number: state.next_number,
             network: state.network.clone(),
+            reach: Arc::default(),
             network_problem: None,
             max_down: state.limits.max_down.flatten().map(Into::into),
             max_up: state.limits.max_up.flatten().map(Into::into),
