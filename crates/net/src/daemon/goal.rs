@@ -91,13 +91,14 @@ pub(super) fn source(entry: &Entry) -> Source {
     }
 }
 
-/// Returns the reason why a download must not start: it has received content before, and nothing of it is present. Its
-/// file system is probably not mounted, and a download would fill the folder below.
+/// Returns the reason why a download must not start: it has received content or was complete before, and nothing of it is present.
+/// Its file system is probably not mounted, and a download would fill the folder below.
 pub(super) fn vanished(entry: &Entry, totals: &TorrentTotals) -> Option<String> {
     let Place::Folder(folder) = &entry.choices.place else {
         return None;
     };
-    if totals.received == 0 || is_served(entry, totals) {
+    let is_new = totals.received == 0 && totals.completed.is_none();
+    if is_new || is_served(entry, totals) {
         return None;
     }
     let Metainfo::File(path) = &entry.metainfo else {
@@ -117,10 +118,13 @@ pub(super) fn vanished(entry: &Entry, totals: &TorrentTotals) -> Option<String> 
         return None;
     }
     let content = content.first().unwrap_or(folder);
+    let before = match totals.received {
+        0 => "it was complete before".to_owned(),
+        received => format!("{} were received", Size(received)),
+    };
     Some(format!(
-        "{}: not present, but {} were received: its file system may not be mounted. Remove the torrent and add it again \
+        "{}: not present, but {before}: its file system may not be mounted. Remove the torrent and add it again \
          to download it again",
-        content.display(),
-        Size(totals.received)
+        content.display()
     ))
 }
