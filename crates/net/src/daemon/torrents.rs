@@ -112,6 +112,12 @@ struct Running {
 }
 
 impl Running {
+    /// Returns the snapshot of the torrent, if the client has it and knows it already.
+    fn snapshot<'s>(&self, all: &'s Snapshot) -> Option<&'s TorrentSnapshot> {
+        let number = self.handle.as_ref()?.number();
+        all.find(TorrentKey::Number(number)).map(|found| &**found)
+    }
+
     /// Returns what keeps the torrent from running: the activity that users see instead of the client's, if it waits for a
     /// start, and the reason.
     fn obstacle(&self) -> (Option<Activity>, Option<&str>) {
@@ -506,8 +512,7 @@ impl Torrents {
 
     /// Returns the snapshot of a torrent, if the client has it and knows it already.
     pub(super) fn find<'s>(&self, name: Name, all: &'s Snapshot) -> Option<&'s TorrentSnapshot> {
-        let number = self.handle(name)?.number();
-        all.find(TorrentKey::Number(number)).map(|found| &**found)
+        self.running.get(&name)?.snapshot(all)
     }
 
     /// Returns the state of a torrent in a snapshot of the client.
@@ -548,11 +553,8 @@ impl Torrents {
         // A torrent that was just added has no snapshot yet.
         let new = TorrentSnapshot::new(0, "");
         let snapshots = self.running.iter().map(|(name, running)| {
-            let handle = running.handle.as_ref().filter(|_| running.wait.is_none());
-            let snapshot = handle.map(|handle| {
-                let found = all.find(TorrentKey::Number(handle.number()));
-                found.map_or(&new, |found| &**found)
-            });
+            let has_started = running.handle.is_some() && running.wait.is_none();
+            let snapshot = has_started.then(|| running.snapshot(&all).unwrap_or(&new));
             let entry = self.store.get(*name);
             (snapshot, entry.is_some_and(|entry| self.is_queued(entry)))
         });

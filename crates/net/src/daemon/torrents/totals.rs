@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hashlane_client::{Activity, Snapshot, TorrentKey, TorrentSnapshot};
+use hashlane_client::{Activity, Snapshot, TorrentSnapshot};
 use hashlane_store::{Choices, Entry, Name, StoreError, TorrentTotals};
 
 use super::{Running, Torrents};
@@ -115,9 +115,7 @@ impl Torrents {
         if ratio.is_none() && time.is_none() && idle.is_none() {
             return false;
         }
-        let handle = running.handle.as_ref();
-        let found = handle.and_then(|handle| all.find(TorrentKey::Number(handle.number())));
-        let Some(snapshot) = found.filter(|found| found.is_complete) else {
+        let Some(snapshot) = running.snapshot(all).filter(|it| it.is_complete) else {
             return false;
         };
         let totals = running.counted(snapshot);

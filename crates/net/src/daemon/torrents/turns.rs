@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use hashlane_client::{Activity, Client, TorrentHandle, TorrentKey};
+use hashlane_client::{Activity, Client};
 use hashlane_store::{Entry, Name};
 
 use super::{Running, Torrents};
@@ -53,9 +53,7 @@ impl Torrents {
                 continue;
             };
             running.turn.is_waiting &= limits.is_some();
-            let number = running.handle.as_ref().map(TorrentHandle::number);
-            let snapshot = number.and_then(|number| all.find(TorrentKey::Number(number)));
-            if let Some(snapshot) = snapshot
+            if let Some(snapshot) = running.snapshot(&all)
                 && !entry.choices.paused
                 && running.held.is_none()
             {
