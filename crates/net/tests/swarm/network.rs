@@ -463,32 +463,40 @@ trap "kill $!" EXIT
 "$0" get $options --port 7002 --timeout 30s -o "$3" "$1"
 "#;
 
-/// Peers of the local network find each other (BEP 14).
-#[test]
-fn local_discovery() {
+/// Runs a script of the shell in a network namespace of its own, with the program as `$0`. Returns its output, or `None` if no
+/// namespace can be made.
+#[track_caller]
+pub(crate) fn in_namespace(script: &str, args: [&Path; 3]) -> Option<String> {
     let may = Command::new("unshare")
         .args(["--net", "ip", "link"])
         .output();
     if !may.is_ok_and(|output| output.status.success()) {
         not_run("network", "no network namespace can be made here");
-        return;
+        return None;
     }
-    let content = Content::new();
-    let torrent = content.torrent("tree", "hybrid");
-    let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new("unshare");
     command.args([
         "--net",
         "sh",
         "-c",
-        NAMESPACE,
+        script,
         env!("CARGO_BIN_EXE_hashlane-net"),
     ]);
-    let output = command
-        .args([&torrent, content.path(), folder.path()])
-        .output()
-        .unwrap();
+    let output = command.args(args).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+/// Peers of the local network find each other (BEP 14).
+#[test]
+fn local_discovery() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "hybrid");
+    let folder = tempfile::tempdir().unwrap();
+    let args = [&*torrent, content.path(), folder.path()];
+    if in_namespace(NAMESPACE, args).is_none() {
+        return;
+    }
     content.assert_same("tree", folder.path());
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use super::network::in_namespace;
 use super::page::{Page, served};
 use super::peers::{Content, PATIENCE, Peer, not_run};
 
@@ -59,13 +60,6 @@ for _ in $(seq 300); do ask | grep incoming_connections.:true && break; sleep 0.
 /// A peer of another network shows that the port can be reached.
 #[test]
 fn an_incoming_connection() {
-    let may = Command::new("unshare")
-        .args(["--net", "ip", "link"])
-        .output();
-    if !may.is_ok_and(|output| output.status.success()) {
-        not_run("network", "no network namespace can be made here");
-        return;
-    }
     if Command::new("curl").arg("--version").output().is_err() {
         not_run("curl", "curl is not installed");
         return;
@@ -73,21 +67,10 @@ fn an_incoming_connection() {
     let content = Content::new();
     let torrent = content.torrent("file.bin", "v1");
     let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new("unshare");
-    command.args([
-        "--net",
-        "sh",
-        "-c",
-        NAMESPACE,
-        env!("CARGO_BIN_EXE_hashlane-net"),
-    ]);
-    let output = command
-        .args([&torrent, content.path(), folder.path()])
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
-    let stdout = String::from_utf8(output.stdout).unwrap();
+    let args = [&*torrent, content.path(), folder.path()];
+    let Some(stdout) = in_namespace(NAMESPACE, args) else {
+        return;
+    };
     let answers: Vec<Value> = stdout
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -96,6 +79,6 @@ fn an_incoming_connection() {
         .iter()
         .map(|answer| &answer["incoming_connections"])
         .collect();
-    assert_eq!(seen, [false, true], "{stderr}");
+    assert_eq!(seen, [false, true], "{stdout}");
     assert_eq!(answers[0]["listening"], json!(["203.0.113.1:7001"]));
 }
