@@ -26,7 +26,7 @@ pub(crate) struct LivePieces {
 
 impl LiveVerification {
     /// Starts with no piece. The pieces are forgotten when the result is dropped.
-    pub(crate) fn start(&self, n_pieces: u32) -> Running<'_> {
+    pub(crate) fn start(&self, n_pieces: u32) -> RunningVerification<'_> {
         let none = || vec![false; n_pieces as usize];
         self.set_bytes(0);
         *self.lock() = Some(Box::new(LivePieces {
@@ -34,7 +34,7 @@ impl LiveVerification {
             have: none(),
             wrong: none(),
         }));
-        Running(self)
+        RunningVerification(self)
     }
 
     /// Returns the number of bytes that have been verified.
@@ -60,9 +60,9 @@ impl LiveVerification {
 
 /// A verification that runs.
 #[derive(Debug)]
-pub(crate) struct Running<'a>(&'a LiveVerification);
+pub(crate) struct RunningVerification<'a>(&'a LiveVerification);
 
-impl Running<'_> {
+impl RunningVerification<'_> {
     /// Notes the state of a piece. `is_wrong` says whether a bad piece is wrong, rather than partly downloaded.
     pub(crate) fn set(&self, piece: u32, state: PieceState, is_wrong: impl FnOnce() -> bool) {
         let is_wrong = state == PieceState::Bad && is_wrong();
@@ -83,7 +83,7 @@ impl Running<'_> {
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for RunningVerification<'_> {
     fn drop(&mut self) {
         *self.0.lock() = None;
     }
