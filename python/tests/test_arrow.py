@@ -224,7 +224,7 @@ def test_an_array_is_released_once(kind: str, second: bytes | None, messages: li
     producer = Producer(kind, second)
     assert hashlane.digest_many(producer) == expected(messages)
     assert sorted(producer.released) == ["array", "schema"]
-    # The structs were moved out of the capsules, which nobody else can use now.
+    # The structs were moved out of the capsules, so a second call finds none.
     with pytest.raises(ValueError, match="consumed before"):
         hashlane.digest_many(producer)
     assert sorted(producer.released) == ["array", "schema"]

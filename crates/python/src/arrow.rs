@@ -124,7 +124,7 @@ impl<T: Interface> Owned<T> {
 impl<T: Interface> Drop for Owned<T> {
     fn drop(&mut self) {
         if let Some(release) = *self.0.release() {
-            // SAFETY: the struct is not released, and nobody else owns it: it was moved out of a capsule or filled by a stream.
+            // SAFETY: the struct is not released. It was moved out of a capsule, or a stream filled it, so this is its only owner.
             unsafe { release(&raw mut self.0) };
         }
     }

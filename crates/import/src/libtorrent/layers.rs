@@ -110,7 +110,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Returns the root of a tree of this height over the blocks of a piece, of which the last one can have fewer.
+/// Returns the root of a tree of this height over the blocks of a piece. The last piece can have fewer blocks.
 fn root_of(engine: Engine, blocks: &[Node], height: u32) -> Node {
     let root = merkle::root_over(engine, blocks, 0);
     let missing = merkle::height_of(blocks.len() as u64)..height;

@@ -4,7 +4,7 @@ use hashlane_metainfo::{FileKind, Torrent};
 
 /// Returns the position of each file except padding in libtorrent's list of files.
 ///
-/// The list includes padding. libtorrent also pads the files of version 2, of which the .torrent file says nothing.
+/// The list includes padding. libtorrent also pads the files of version 2, although the .torrent file lists no padding.
 pub(super) fn numbers(torrent: &Torrent) -> impl Iterator<Item = usize> {
     let is_padded = torrent.version().has_v2();
     let piece_length = u64::from(torrent.lengths().piece_length().get());

@@ -1,5 +1,5 @@
 // @ts-check
-// Rows of which only those in the window have elements: 5,000 of them cost no more than 50.
+// A list in which only the rows in the window have elements: 5,000 rows cost no more than 50.
 
 // Number of rows with elements above and below the window.
 const MARGIN = 3;
