@@ -326,7 +326,7 @@ target/axe: crates/net/tests/swarm/axe/package-lock.json ## Install axe-core for
 	mkdir -p $@ && cp crates/net/tests/swarm/axe/*.json $@ && npm ci --prefix $@ --ignore-scripts --no-audit --no-fund
 	touch $@
 
-PICTURES = overview-desktop-light overview-desktop-dark list-phone-light overview-phone-dark
+PICTURES = overview-desktop-light overview-desktop-dark list-phone-light overview-phone-dark files-phone-light list-zoom overview-contrast
 
 screenshots: ## Renew the screenshots of the page in docs/images (needs libtorrent, Chromium and chromedriver)
 	HASHLANE_TEST_REQUIRE_BROWSER=1 HASHLANE_TEST_PICTURES=$(CURDIR)/target/pictures \

@@ -218,4 +218,15 @@ fn pictures_in_chromium() {
             browser.picture(&format!("dialog-{device}-{scheme}.png"));
         }
     }
+    // A window of 1280 x 900 pixels with a zoom of 200 %, and the few colours of a system with high contrast.
+    browser.emulate(640, 450, false);
+    browser.open("about:blank");
+    browser.open(&gallery.page.with_token());
+    browser.wait_for("return document.querySelectorAll('#torrents tbody tr').length > 0");
+    browser.picture("list-zoom.png");
+    browser.emulate(1280, 900, false);
+    browser.emulate_high_contrast();
+    browser.click("#torrents tbody tr:nth-child(1)");
+    browser.wait_for("return document.getElementById('map-title').innerText.includes('wrong')");
+    browser.picture("overview-contrast.png");
 }
