@@ -386,6 +386,8 @@ fn a_zoom_and_high_contrast_in_chromium() {
     browser.emulate(1280, 900, false);
     browser.emulate_high_contrast();
     browser.wait_for("return document.querySelector('#torrents tr[aria-selected=true]') !== null");
+    // The sidebar is closed in a narrow window, and opens when the window becomes wide.
+    browser.wait_for("return document.getElementById('places').checkVisibility()");
     let outline = "return ['#torrents tr[aria-selected=true]', '#places [aria-pressed=true]']
         .every((selector) => getComputedStyle(document.querySelector(selector)).outlineStyle === 'solid')";
     assert_eq!(browser.run(outline), true);

@@ -67,6 +67,7 @@ export function startHeader(store, actions) {
     const line = (/** @type {0 | 1} */ i) => rates.map((pair, n) => `${(n + RATES - rates.length) * 2} ${30 - (pair[i] / top) * 28}`).join("L");
     for (const [i, id] of /** @type {[0 | 1, string][]} */ ([[0, "spark-down"], [1, "spark-up"]])) $(id, SVGPathElement).setAttribute("d", `M${line(i)}`);
     setText($("spark-top"), rate(top));
+    hide($("spark-most"), false);
   }
 
   const limits = $("limits", HTMLDetailsElement);

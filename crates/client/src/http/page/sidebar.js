@@ -97,6 +97,10 @@ export function startSidebar(store) {
   }
 
   // A phone shows the list first.
-  if (matchMedia("(width < 48rem)").matches) $("sidebar").querySelector("details")?.removeAttribute("open");
+  // On desktops there is no control that opens it, so a window that becomes wide opens it.
+  const isNarrow = matchMedia("(width < 48rem)");
+  const showOrHide = () => $("sidebar").querySelector("details")?.toggleAttribute("open", !isNarrow.matches);
+  isNarrow.addEventListener("change", showOrHide);
+  showOrHide();
   store.subscribe(show);
 }
