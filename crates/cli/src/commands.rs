@@ -11,6 +11,7 @@ pub(crate) mod ctl;
 pub(crate) mod daemon;
 pub(crate) mod digest;
 mod edit;
+mod find;
 pub(crate) mod get;
 mod getopt;
 mod import;
@@ -245,6 +246,7 @@ impl Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Verify(verify::Verify),
+    Find(find::Find),
     Sum(sum::Sum),
     Create(create::Create),
     Show(show::Show),
@@ -277,6 +279,7 @@ impl Command {
     pub(crate) fn run(self, env: &mut Env, network: &dyn NetworkCommands) -> anyhow::Result<Exit> {
         match self {
             Self::Verify(verify) => verify.run(env),
+            Self::Find(find) => find.run(env),
             Self::Sum(sum) => sum.run(env),
             Self::Create(create) => create.run(env),
             Self::Show(show) => show.run(env),

@@ -19,7 +19,7 @@ impl FileIndex {
 }
 
 /// A run of bytes in one file, or a run of zeros. Callers make extents, so a new field is a breaking change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Extent {
     /// The file, or `None` for zeros that are not stored, such as padding.
     pub file: Option<FileIndex>,

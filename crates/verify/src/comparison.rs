@@ -129,19 +129,13 @@ impl<'a> Comparison<'a> {
         if self.v2.is_empty() {
             return;
         }
-        let file = self.layout.file_of(piece);
-        let entry = self.torrent.file(file.get());
-        let pieces = self.layout.pieces_of(file);
-        let place = (piece.get() - pieces.start) as usize;
-        let expected = match (entry.piece_layer(), pieces.len()) {
-            (Some(layer), _) => Some(&layer[place]),
-            (None, 1) => entry.pieces_root(),
-            (None, _) => None,
-        };
+        let expected = self.layout.root_of(self.torrent, piece);
         if expected.is_some() {
             let state = self.state_of(message, result, |digests| digests.1.as_ref() == expected);
             self.set(piece, |comparison| &mut comparison.v2, state);
         } else {
+            let file = self.layout.file_of(piece);
+            let place = (piece.get() - self.layout.pieces_of(file).start) as usize;
             let first_message = message - place as u32;
             self.piece_of_whole_file(file, place, first_message, result.map(|(_, root)| root));
         }

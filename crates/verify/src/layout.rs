@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hashlane_metainfo::merkle::{self, LEAF_LEN};
+use hashlane_metainfo::merkle::{self, LEAF_LEN, Node};
 use hashlane_metainfo::{File, FileKind, Lengths, PieceIndex, Torrent, Version};
 use hashlane_pipeline::{Extent, FileIndex, MessageLen, Messages};
 
@@ -231,6 +231,22 @@ impl Layout {
     pub(crate) fn data_end(&self, piece: PieceIndex) -> u64 {
         let end = self.lengths.piece_offset(piece) + u64::from(self.lengths.piece_len(piece));
         end.min(self.span_of(piece).end())
+    }
+
+    /// Returns the root of the merkle tree over a piece, if the torrent has one (BEP 52): a hash of the file's piece layer, or
+    /// the root of a file that has only this piece.
+    ///
+    /// # Panics
+    /// Panics if the piece belongs to another torrent, with more pieces.
+    pub fn root_of<'t>(&self, torrent: &'t Torrent, piece: PieceIndex) -> Option<&'t Node> {
+        let file = self.file_of(piece);
+        let pieces = self.pieces_of(file);
+        let file = torrent.file(file.get());
+        match (file.piece_layer(), pieces.len()) {
+            (Some(layer), _) => layer.get((piece.get() - pieces.start) as usize),
+            (None, 1) => file.pieces_root(),
+            (None, _) => None,
+        }
     }
 
     /// Returns the height of the merkle tree over a piece. For a file of one piece it is the height

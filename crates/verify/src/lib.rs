@@ -42,6 +42,7 @@ pub use hashlane_pipeline::{
 };
 pub use layout::{HashVersions, Layout, files_of};
 pub use piece::{PieceCounts, PieceState};
+pub use piece_hasher::{PieceRoots, PieceTrees};
 pub use report::Report;
 pub use source_tree::{FileOrder, SourceTree, SourceTreeError};
 pub use verify::{Error, Progress, Verification, verify};

@@ -1,6 +1,5 @@
 //! Digests of pieces: SHA-1 of the whole piece, and the merkle tree over its leaves.
 
-use hashlane_metainfo::PieceIndex;
 use hashlane_metainfo::merkle::{LEAF_LEN, Node, height_of, padding, parent, roots_of};
 use hashlane_pipeline::{CHUNK_LEN, CancelToken, ChunkDigests, ChunkHasher, MessageDigest};
 use hashlane_sha::{Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
@@ -13,7 +12,7 @@ const MAX_TREE_HEIGHT: usize = 17;
 /// Hashes pieces for each hash version of a layout, in one pass over the bytes.
 pub(crate) type PieceHasher<'l> = (
     Option<MessageDigest<Sha1>>,
-    Option<ChunkHasher<PieceRoots<'l>>>,
+    Option<ChunkHasher<PieceRoots<&'l Layout>>>,
 );
 
 /// Chunks are leaves.
@@ -34,10 +33,31 @@ pub(crate) fn piece_hasher(layout: &Layout, engine: Engine) -> PieceHasher<'_> {
     )
 }
 
-/// Computes the roots of merkle trees over pieces (BEP 52). The messages are the pieces of a layout.
+/// The shapes of the merkle trees over messages that are pieces (BEP 52).
+pub trait PieceTrees {
+    /// Returns the number of bytes of the file in the piece, without padding, which is in no leaf.
+    fn data_len(&self, message: u32) -> u64;
+
+    /// Returns the height of the tree. It has at least as many leaves as the piece.
+    fn height(&self, message: u32) -> u32;
+}
+
+/// The messages are the pieces of a layout.
+impl PieceTrees for &Layout {
+    fn data_len(&self, message: u32) -> u64 {
+        let piece = self.piece(message);
+        self.data_end(piece) - self.lengths().piece_offset(piece)
+    }
+
+    fn height(&self, message: u32) -> u32 {
+        self.tree_height(self.piece(message))
+    }
+}
+
+/// Computes the roots of merkle trees over pieces (BEP 52).
 #[derive(Debug)]
-pub(crate) struct PieceRoots<'l> {
-    layout: &'l Layout,
+pub struct PieceRoots<T> {
+    shapes: T,
     engine: Engine,
     /// The tree of each slot.
     trees: Vec<PieceTree>,
@@ -114,18 +134,15 @@ impl TreeBuilder {
     }
 }
 
-impl<'l> PieceRoots<'l> {
-    pub(crate) fn new(layout: &'l Layout, engine: Engine) -> Self {
+impl<T: PieceTrees> PieceRoots<T> {
+    /// Returns the trees of these shapes, whose nodes are hashed on the kernels of `engine`.
+    pub fn new(shapes: T, engine: Engine) -> Self {
         Self {
-            layout,
+            shapes,
             engine,
             trees: Vec::new(),
             zeros: Vec::new(),
         }
-    }
-
-    fn data_len(&self, piece: PieceIndex) -> u64 {
-        self.layout.data_end(piece) - self.layout.lengths().piece_offset(piece)
     }
 
     /// Returns the roots of trees whose leaves are all zeros, by height.
@@ -141,21 +158,20 @@ impl<'l> PieceRoots<'l> {
     }
 }
 
-impl ChunkDigests for PieceRoots<'_> {
+impl<T: PieceTrees> ChunkDigests for PieceRoots<T> {
     type ChunkHash = Sha256;
     type Digest = Node;
 
     fn start(&mut self, slot: usize, message: u32) -> u64 {
-        let piece = self.layout.piece(message);
         if slot >= self.trees.len() {
             self.trees.resize_with(slot + 1, PieceTree::default);
         }
-        let len_bytes = self.data_len(piece);
+        let len_bytes = self.shapes.data_len(message);
         let tree = &mut self.trees[slot];
         tree.builder.nodes.clear();
         tree.done = 0;
         tree.len_bytes = len_bytes;
-        tree.height = self.layout.tree_height(piece);
+        tree.height = self.shapes.height(message);
         len_bytes
     }
 
@@ -192,9 +208,8 @@ impl ChunkDigests for PieceRoots<'_> {
     }
 
     fn zeros(&mut self, message: u32, _: u64, _: &CancelToken) -> Option<Node> {
-        let piece = self.layout.piece(message);
-        let (len_bytes, engine) = (self.data_len(piece), self.engine);
-        let tree_height = self.layout.tree_height(piece);
+        let (len_bytes, engine) = (self.shapes.data_len(message), self.engine);
+        let tree_height = self.shapes.height(message);
         let trees = self.trees_of_zeros();
         let mut tree = TreeBuilder::default();
         let n_leaves = len_bytes / u64::from(LEAF_LEN);
@@ -215,7 +230,7 @@ impl ChunkDigests for PieceRoots<'_> {
 
 #[cfg(test)]
 mod tests {
-    use hashlane_metainfo::Lengths;
+    use hashlane_metainfo::{Lengths, PieceIndex};
     use hashlane_pipeline::MessageHasher as _;
     use sha1::Digest as _;
 

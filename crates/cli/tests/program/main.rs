@@ -16,6 +16,7 @@ mod earlier;
 mod edit;
 mod escapes;
 mod files;
+mod find;
 mod fixture;
 mod generated;
 mod hostile;

@@ -1,0 +1,318 @@
+//! `hashlane find`: content under other names.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::fixture::{demo, end, hashlane};
+
+/// The files of the demo's torrent, in its order, and the names under which the tests store them.
+const NAMES: [(&str, &str); 3] = [
+    ("lincoln/1862_abraham_lincoln_r.txt", "a/third.txt"),
+    ("lincoln/1861_abraham_lincoln_r.txt", "b/first"),
+    ("lincoln/1864_abraham_lincoln_r.txt", "second.bak"),
+];
+
+/// A folder `disk` with the content of the demo, the files of `NAMES` under their other names.
+struct Disk {
+    folder: tempfile::TempDir,
+}
+
+impl Disk {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let good = demo().join("good/union-addresses");
+        for (number, path) in files_below(&good).into_iter().enumerate() {
+            let other = NAMES.iter().find(|(name, _)| Path::new(name) == path);
+            let name =
+                other.map_or_else(|| format!("rest/{number}"), |(_, name)| (*name).to_owned());
+            let to = folder.path().join("disk").join(name);
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::copy(good.join(path), to).unwrap();
+        }
+        fs::copy(
+            demo().join("union-addresses.torrent"),
+            folder.path().join("t.torrent"),
+        )
+        .unwrap();
+        Self { folder }
+    }
+
+    fn find(&self, args: &[&str]) -> Command {
+        let mut command = hashlane();
+        command
+            .current_dir(self.folder.path())
+            .args(["find", "t.torrent", "--in", "disk"])
+            .args(args);
+        command
+    }
+}
+
+/// Returns the paths of the files below a folder, relative to it, in order.
+fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            let name = path.file_name().unwrap().to_owned();
+            found.extend(
+                files_below(&path)
+                    .into_iter()
+                    .map(|below| Path::new(&name).join(below)),
+            );
+        } else {
+            found.push(path.file_name().unwrap().into());
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn renamed_content_is_found() {
+    let disk = Disk::new();
+    fs::write(disk.folder.path().join("disk/unrelated"), "x").unwrap();
+    let ended = end(&mut disk.find(&[]));
+    assert_eq!(
+        (ended.code, ended.stderr.as_str()),
+        (Some(0), ""),
+        "{}",
+        ended.stdout
+    );
+    assert!(
+        ended
+            .stdout
+            .starts_with("t.torrent  identified  8 of 8 files, "),
+        "{}",
+        ended.stdout
+    );
+    for (name, other) in NAMES {
+        assert!(
+            ended
+                .stdout
+                .contains(&format!("\n  {name}  is disk/{other}\n")),
+            "{}",
+            ended.stdout
+        );
+    }
+    assert!(
+        ended
+            .stdout
+            .contains("\n9 files seen, 8 files of a wanted length, "),
+        "{}",
+        ended.stdout
+    );
+    let full = end(&mut disk.find(&["--full"]));
+    assert_eq!(
+        (full.code, full.stderr.as_str()),
+        (Some(0), ""),
+        "{}",
+        full.stdout
+    );
+    assert!(
+        full.stdout
+            .starts_with("t.torrent  complete  8 of 8 files\n"),
+        "{}",
+        full.stdout
+    );
+}
+
+#[test]
+fn content_with_the_names_of_the_torrent_needs_only_its_folder() {
+    let disk = Disk::new();
+    let root = disk.folder.path();
+    fs::rename(root.join("disk"), root.join("renamed")).unwrap();
+    let good = demo().join("good/union-addresses");
+    for path in files_below(&good) {
+        let to = root.join("disk/any name").join(&path);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(good.join(path), to).unwrap();
+    }
+    let ended = end(&mut disk.find(&[]));
+    assert_eq!(ended.code, Some(0));
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    assert_eq!(lines.len(), 3, "{}", ended.stdout);
+    assert_eq!(
+        lines[1],
+        "  with all of its names: use --content disk/any name"
+    );
+    let verified = end(hashlane().current_dir(root).args([
+        "verify",
+        "t.torrent",
+        "--content",
+        "disk/any name",
+    ]));
+    assert_eq!(verified.code, Some(0));
+}
+
+#[test]
+fn damage_is_found_only_by_a_full_check() {
+    let disk = Disk::new();
+    let path = disk.folder.path().join("disk").join(NAMES[0].1);
+    let mut bytes = fs::read(&path).unwrap();
+    // The first byte lies in a piece that is not compared: the middle one identifies the file.
+    bytes[0] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let ended = end(&mut disk.find(&["--full"]));
+    assert_eq!(ended.code, Some(1), "{}", ended.stdout);
+    assert!(
+        ended
+            .stdout
+            .starts_with("t.torrent  incomplete, 19 of 20 pieces right"),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
+fn a_lost_file_is_named_and_the_status_is_1() {
+    let disk = Disk::new();
+    fs::remove_file(disk.folder.path().join("disk").join(NAMES[0].1)).unwrap();
+    let ended = end(&mut disk.find(&[]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""));
+    assert!(
+        ended.stdout.starts_with("t.torrent  found in part  "),
+        "{}",
+        ended.stdout
+    );
+    let expected = format!("\n  {}  missing: no file has its length\n", NAMES[0].0);
+    assert!(ended.stdout.contains(&expected), "{}", ended.stdout);
+}
+
+#[test]
+fn json_lines_have_the_documented_fields() {
+    let disk = Disk::new();
+    let ended = end(&mut disk.find(&["--json", "--full"]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let lines: Vec<Value> = ended
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let of_type = |name: &str| {
+        lines
+            .iter()
+            .filter(|line| line["type"] == name)
+            .cloned()
+            .collect::<Vec<Value>>()
+    };
+    let [torrent] = &of_type("torrent")[..] else {
+        panic!("{}", ended.stdout);
+    };
+    let mut torrent = torrent.clone();
+    assert!(torrent["right_pieces"].as_u64().unwrap() >= 4);
+    torrent["right_pieces"] = json!(4);
+    let expected = json!({
+        "type": "torrent", "torrent": "t.torrent", "name": "union-addresses",
+        "info_hash_v1": "3ff6fe577e89feeb7c20674a06744c2f30efcd5f", "info_hash_v2": null,
+        "identified": true, "complete": true, "content": null, "right_pieces": 4, "pieces": 20, "missing_bytes": 0,
+    });
+    assert_eq!(torrent, expected);
+    let files = of_type("file");
+    assert_eq!(files.len(), 8);
+    let file = files
+        .iter()
+        .find(|file| file["path"] == NAMES[0].0)
+        .unwrap();
+    let expected = json!({
+        "type": "file", "torrent": "t.torrent", "index": file["index"], "path": NAMES[0].0, "length": 49_866,
+        "state": "identified", "found_at": format!("disk/{}", NAMES[0].1), "copies": [], "right_pieces": null,
+        "checked_pieces": null, "reason": null, "neighbour": null,
+    });
+    assert_eq!(*file, expected);
+    let [summary] = &of_type("summary")[..] else {
+        panic!("{}", ended.stdout);
+    };
+    let keys: Vec<&String> = summary.as_object().unwrap().keys().collect();
+    assert_eq!(
+        keys,
+        [
+            "candidates",
+            "files_seen",
+            "hashed_bytes",
+            "hashed_pieces",
+            "type"
+        ]
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn links_make_a_folder_that_verifies() {
+    let disk = Disk::new();
+    let root = disk.folder.path();
+    for kind in ["symlink", "hardlink"] {
+        let ended = end(&mut disk.find(&["--link", kind, "--to", kind]));
+        assert_eq!(
+            (ended.code, ended.stderr.as_str()),
+            (Some(0), ""),
+            "{}",
+            ended.stdout
+        );
+        assert!(
+            ended
+                .stdout
+                .contains(&format!("\n  8 names made below {kind}\n")),
+            "{}",
+            ended.stdout
+        );
+        let verified = end(hashlane()
+            .current_dir(root)
+            .args(["verify", "t.torrent", "-d", kind]));
+        assert_eq!(verified.code, Some(0), "{}", verified.stdout);
+    }
+    // What is there stays, and is named.
+    let taken = root.join("symlink/union-addresses").join(NAMES[0].0);
+    fs::remove_file(&taken).unwrap();
+    fs::write(&taken, "mine").unwrap();
+    let ended = end(&mut disk.find(&["--link", "symlink", "--to", "symlink"]));
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended
+            .stdout
+            .contains("\n  0 names made below symlink, 7 already there\n"),
+        "{}",
+        ended.stdout
+    );
+    assert!(
+        ended
+            .stderr
+            .contains(&format!("{}: not linked: ", NAMES[0].0)),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(fs::read(&taken).unwrap(), b"mine");
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error() {
+    let disk = Disk::new();
+    let ended = end(hashlane().current_dir(disk.folder.path()).args([
+        "find",
+        "t.torrent",
+        "--in",
+        "absent",
+    ]));
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.starts_with("hashlane: absent: "),
+        "{}",
+        ended.stderr
+    );
+    fs::write(disk.folder.path().join("bad.torrent"), "d").unwrap();
+    let ended = end(&mut disk.find(&["bad.torrent"]));
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.starts_with("hashlane: bad.torrent: "),
+        "{}",
+        ended.stderr
+    );
+    // The other torrent is searched.
+    assert!(
+        ended.stdout.starts_with("t.torrent  identified"),
+        "{}",
+        ended.stdout
+    );
+}

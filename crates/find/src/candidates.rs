@@ -1,0 +1,153 @@
+//! Files that may be content.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hashlane_files::walk_files;
+use hashlane_metainfo::{FileKind, Torrent};
+use hashlane_pipeline::{CancelToken, FileIndex, FileSet};
+
+/// The regular files below some folders that have the length of a file of some torrents.
+#[derive(Debug, Default)]
+pub struct Candidates {
+    folders: Vec<PathBuf>,
+    files: Vec<Candidate>,
+    by_len: HashMap<u64, Vec<u32>>,
+    errors: Vec<(PathBuf, io::Error)>,
+    n_files: u64,
+}
+
+/// A file, by the first of its names.
+#[derive(Debug)]
+struct Candidate {
+    path: PathBuf,
+    /// The number of the file in its file system, which is near the order on the disk.
+    inode: u64,
+}
+
+impl Candidates {
+    /// Walks the folders and returns the files that have the length of a file of the torrents, in bytes. A file with several
+    /// names (hard links) is one candidate, with its first name. Symbolic links are not followed.
+    ///
+    /// `progress` gets the number of files that were seen so far. After `cancel` is set, the function returns what it has.
+    /// Folders that cannot be read are in [`Self::errors`].
+    pub fn collect<'t>(
+        torrents: impl IntoIterator<Item = &'t Torrent>,
+        folders: &[PathBuf],
+        cancel: &CancelToken,
+        mut progress: impl FnMut(u64),
+    ) -> Self {
+        let files = torrents
+            .into_iter()
+            .flat_map(|torrent| torrent.files().iter());
+        let regular = files.filter(|file| file.kind() == FileKind::Regular);
+        let lens: HashSet<u64> = regular
+            .map(hashlane_metainfo::File::length)
+            .filter(|len| *len > 0)
+            .collect();
+        let mut candidates = Self {
+            folders: folders.to_vec(),
+            ..Self::default()
+        };
+        let mut ids = HashSet::new();
+        for folder in folders {
+            for file in walk_files(folder, false) {
+                if cancel.is_cancelled() {
+                    return candidates;
+                }
+                candidates.n_files += 1;
+                progress(candidates.n_files);
+                let path = match file {
+                    Ok(path) => path,
+                    Err((_, error)) if error.kind() == io::ErrorKind::Other => continue,
+                    Err(error) => {
+                        candidates.errors.push(error);
+                        continue;
+                    }
+                };
+                match path.symlink_metadata() {
+                    Ok(metadata) if !metadata.is_file() || !lens.contains(&metadata.len()) => {}
+                    Ok(metadata) => {
+                        let (id, inode) = identity(&metadata);
+                        if id.is_none_or(|id| ids.insert(id)) {
+                            candidates.add(path, metadata.len(), inode);
+                        }
+                    }
+                    // It vanished meanwhile.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => candidates.errors.push((path, error)),
+                }
+            }
+        }
+        candidates
+    }
+
+    fn add(&mut self, path: PathBuf, len_bytes: u64, inode: u64) {
+        let index = self.files.len() as u32;
+        self.files.push(Candidate { path, inode });
+        self.by_len.entry(len_bytes).or_default().push(index);
+    }
+
+    /// Returns the number of all files that were seen, whatever their length.
+    pub fn seen(&self) -> u64 {
+        self.n_files
+    }
+
+    /// Returns the number of candidates.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Returns `true` if no file has the length of a wanted file.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Returns the files and folders that could not be read, with the reasons.
+    pub fn errors(&self) -> &[(PathBuf, io::Error)] {
+        &self.errors
+    }
+
+    /// Returns the path of a candidate.
+    ///
+    /// # Panics
+    /// Panics if the index belongs to other candidates.
+    pub fn path(&self, candidate: u32) -> &Path {
+        &self.files[candidate as usize].path
+    }
+
+    pub(crate) fn inode(&self, candidate: u32) -> u64 {
+        self.files[candidate as usize].inode
+    }
+
+    /// Returns the candidates with a length in bytes, in the order of the walk.
+    pub(crate) fn of_len(&self, len_bytes: u64) -> &[u32] {
+        self.by_len.get(&len_bytes).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl FileSet for Candidates {
+    fn root(&self) -> &Path {
+        self.folders.first().map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
+        Ok(self.files[file.get()].path.clone())
+    }
+}
+
+/// Returns the identity of a file, if the system has one that is shared by all of its names, and its inode.
+#[cfg(unix)]
+fn identity(metadata: &Metadata) -> (Option<(u64, u64)>, u64) {
+    use std::os::unix::fs::MetadataExt as _;
+    let id = (metadata.dev(), metadata.ino());
+    // A file with a single name is met once, unless a folder is given twice.
+    (Some(id), metadata.ino())
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> (Option<(u64, u64)>, u64) {
+    (None, 0)
+}

@@ -1,0 +1,28 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+//!
+//! # The way of a search
+//!
+//! 1. `candidates.rs`: [`Candidates::collect`] walks the folders once, and keeps the files that have the length of a wanted
+//!    file.
+//! 2. `wanted.rs`: the files of the torrents, and for each the pieces that lie in it alone.
+//! 3. `search.rs`: [`find`] compares one such piece with each candidate, then further pieces for files that are damaged,
+//!    and at last the pieces that span several files, for those that have no piece of their own.
+//! 4. `probe.rs`: the pieces of all torrents that are compared in one round are the messages of one run of the pipeline,
+//!    in the order of the disk.
+//! 5. `found.rs`: the result for each torrent, which is also a set of files that can be verified.
+//! 6. `link.rs` (Unix): a folder with the names of the torrent, made of links or clones.
+
+mod candidates;
+mod found;
+#[cfg(unix)]
+mod link;
+mod probe;
+mod search;
+mod wanted;
+
+pub use candidates::Candidates;
+pub use found::{FileMatch, FoundFiles, FoundTorrent, Place, Undecided};
+#[cfg(unix)]
+pub use link::{LinkKind, Linked, link};
+pub use search::{Findings, MAX_PROBES, Progress, find};

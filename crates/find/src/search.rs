@@ -1,0 +1,541 @@
+//! The rounds of a search.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use hashlane_metainfo::{PieceIndex, Torrent};
+use hashlane_pipeline::{CancelToken, Error, Extent, FileIndex, Options};
+
+use crate::candidates::Candidates;
+use crate::found::{FileMatch, FoundTorrent, Place, Undecided, initial};
+use crate::probe::{Probe, Probes};
+use crate::wanted::{Target, Wanted, wanted_files};
+
+/// Number of candidates with which a file is compared at most. A torrent can ask for thousands of files of the same length.
+pub const MAX_PROBES: usize = 1024;
+
+/// Number of candidates with which a file is compared in one round.
+const PROBES_PER_ROUND: usize = 64;
+
+/// Number of pieces that are tried on each candidate if the first one is wrong everywhere.
+const MAX_PIECES_OF_DAMAGED: u32 = 8;
+
+/// Number of candidates of a file that may be damaged. With more, only those of its name are tried.
+const MAX_DAMAGED: usize = 8;
+
+/// Number of combinations of candidates that are tried for a piece that spans files.
+const MAX_COMBINATIONS: usize = 256;
+
+/// Number of rounds for pieces that span files: a file that was found can decide its neighbour.
+const MAX_SPANNING_ROUNDS: usize = 16;
+
+/// The progress of a search.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Number of bytes that were hashed in this round.
+    pub hashed_bytes: u64,
+    /// Number of bytes to hash in this round. Later rounds depend on its result.
+    pub total_bytes: u64,
+}
+
+/// The results of a search.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Findings {
+    /// The result for each torrent.
+    pub torrents: Vec<FoundTorrent>,
+    /// Number of pieces that were read and hashed.
+    pub hashed_pieces: u64,
+    /// Number of bytes that were read and hashed.
+    pub hashed_bytes: u64,
+}
+
+/// Finds the files of torrents among the candidates. Only reads.
+///
+/// `progress` is called on this thread. After `cancel` is set, the function returns soon, and files that were not decided
+/// by then are not found.
+///
+/// # Errors
+/// The system cannot hash at all. Files that cannot be read are not found.
+pub fn find(
+    torrents: &[&Torrent],
+    candidates: &Candidates,
+    options: &Options,
+    cancel: &CancelToken,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Findings, Error> {
+    let mut searches: Vec<Search<'_>> = torrents
+        .iter()
+        .map(|torrent| Search::new(torrent))
+        .collect();
+    let mut probes = Probes::default();
+    let mut run = |probes: &mut Probes, wanted: Vec<Probe>| {
+        probes.run(
+            wanted,
+            candidates,
+            options,
+            cancel,
+            |hashed_bytes, total_bytes| {
+                progress(Progress {
+                    hashed_bytes,
+                    total_bytes,
+                });
+            },
+        )
+    };
+    // Pieces that lie in one file.
+    let mut is_over = false;
+    let mut round = 0;
+    while !is_over && !cancel.is_cancelled() {
+        let wanted = searches
+            .iter()
+            .flat_map(|search| search.own_probes(round, candidates));
+        let wanted: Vec<Probe> = wanted.collect();
+        is_over = wanted.is_empty();
+        run(&mut probes, wanted)?;
+        for search in &mut searches {
+            search.decide_own(round, candidates, &probes);
+        }
+        round += 1;
+    }
+    // Further pieces of files that may be damaged.
+    let wanted = searches
+        .iter()
+        .flat_map(|search| search.damaged_probes(candidates));
+    let wanted: Vec<Probe> = wanted.collect();
+    run(&mut probes, wanted)?;
+    for search in &mut searches {
+        search.decide_damaged(candidates, &probes);
+    }
+    // Pieces that span files.
+    for _ in 0..MAX_SPANNING_ROUNDS {
+        let tries: Vec<Vec<Try>> = searches
+            .iter_mut()
+            .map(|search| search.tries(candidates))
+            .collect();
+        if cancel.is_cancelled() || tries.iter().all(Vec::is_empty) {
+            break;
+        }
+        let wanted = tries.iter().flatten().map(|attempt| attempt.probe.clone());
+        run(&mut probes, wanted.collect())?;
+        for (search, tries) in searches.iter_mut().zip(&tries) {
+            search.decide_spanning(tries, candidates, &probes);
+        }
+    }
+    Ok(Findings {
+        torrents: searches
+            .into_iter()
+            .map(|search| search.finish(candidates))
+            .collect(),
+        hashed_pieces: probes.hashed(),
+        hashed_bytes: probes.hashed_bytes(),
+    })
+}
+
+/// The search for the files of one torrent.
+struct Search<'t> {
+    target: Target<'t>,
+    wanted: Vec<Wanted>,
+    /// The place of each file in `wanted`, by its index in the torrent.
+    places: HashMap<FileIndex, usize>,
+    found: Vec<FileMatch>,
+    right_pieces: BTreeSet<u32>,
+    /// Pieces that span files, and the choices with which each was tried.
+    tried: HashMap<u32, Vec<Vec<u32>>>,
+    /// Files for which not all candidates were tried.
+    too_many: HashSet<FileIndex>,
+}
+
+/// A piece that spans files, with a candidate for each.
+struct Try {
+    piece: u32,
+    probe: Probe,
+    /// The candidate of each file of the piece, in order.
+    choice: Vec<u32>,
+}
+
+impl<'t> Search<'t> {
+    fn new(torrent: &'t Torrent) -> Self {
+        let target = Target::new(torrent);
+        let wanted = wanted_files(&target);
+        let places = wanted
+            .iter()
+            .enumerate()
+            .map(|(place, wanted)| (wanted.file, place));
+        Self {
+            places: places.collect(),
+            found: initial(torrent),
+            right_pieces: BTreeSet::new(),
+            tried: HashMap::new(),
+            too_many: HashSet::new(),
+            wanted,
+            target,
+        }
+    }
+
+    fn is_open(&self, wanted: &Wanted) -> bool {
+        self.found[wanted.file.get()] == FileMatch::Missing
+    }
+
+    /// Returns the candidates of a file in the order in which they are tried: those with its name, and then the others from
+    /// the place on that the file has among those of its length, because renamed files often keep their order.
+    fn ranked<'c>(
+        &self,
+        wanted: &Wanted,
+        candidates: &'c Candidates,
+    ) -> impl Iterator<Item = u32> + use<'c> {
+        let all = candidates.of_len(wanted.len_bytes);
+        let name = self.name_of(wanted.file);
+        let is_named = |candidate: &u32| has_name(candidates, *candidate, &name);
+        let named: Vec<u32> = if all.len() > 1 {
+            all.iter().copied().filter(is_named).collect()
+        } else {
+            Vec::new()
+        };
+        let skipped: HashSet<u32> = named.iter().copied().collect();
+        let start = wanted.ordinal as usize % all.len().max(1);
+        let (before, after) = all.split_at(start);
+        let others = after.iter().chain(before).copied();
+        named
+            .into_iter()
+            .chain(others.filter(move |candidate| !skipped.contains(candidate)))
+    }
+
+    /// Returns the last component of a file's path, or of the torrent's name.
+    fn name_of(&self, file: FileIndex) -> Vec<u8> {
+        self.target
+            .torrent
+            .file(file.get())
+            .path()
+            .file_name()
+            .as_bytes()
+            .to_vec()
+    }
+
+    /// Returns the candidates of a file that are tried in a round.
+    fn in_round<'c>(
+        &self,
+        round: usize,
+        wanted: &Wanted,
+        candidates: &'c Candidates,
+    ) -> impl Iterator<Item = u32> + use<'c> {
+        let ranked = self.ranked(wanted, candidates).take(MAX_PROBES);
+        ranked.skip(round * PROBES_PER_ROUND).take(PROBES_PER_ROUND)
+    }
+
+    /// Returns the files that have pieces of their own and are not found yet.
+    fn open_own(&self) -> impl Iterator<Item = &Wanted> {
+        self.wanted
+            .iter()
+            .filter(|wanted| !wanted.own_pieces.is_empty() && self.is_open(wanted))
+    }
+
+    fn own_probes(&self, round: usize, candidates: &Candidates) -> Vec<Probe> {
+        let probes = self.open_own().flat_map(|wanted| {
+            let piece = nth_piece(&wanted.own_pieces, 0);
+            let tried = self.in_round(round, wanted, candidates);
+            tried.map(move |candidate| self.probe_of(piece, candidate))
+        });
+        probes.collect()
+    }
+
+    fn decide_own(&mut self, round: usize, candidates: &Candidates, probes: &Probes) {
+        let mut decisions = Vec::new();
+        for wanted in self.open_own() {
+            let piece = nth_piece(&wanted.own_pieces, 0);
+            let fits = self
+                .in_round(round, wanted, candidates)
+                .filter(|candidate| self.fits(piece, *candidate, probes));
+            let fits: Vec<u32> = fits.collect();
+            if !fits.is_empty() {
+                decisions.push((wanted.file, piece, fits));
+            }
+        }
+        for (file, piece, fits) in decisions {
+            self.right_pieces.insert(piece);
+            self.identify(file, fits, candidates);
+        }
+    }
+
+    /// Returns the probes of further pieces of the files whose first piece no candidate has.
+    fn damaged_probes(&self, candidates: &Candidates) -> Vec<Probe> {
+        let probes = self.open_own().flat_map(|wanted| {
+            let damaged = self.damaged(wanted, candidates);
+            let pieces: Vec<u32> = further_pieces(wanted).collect();
+            damaged.into_iter().flat_map(move |candidate| {
+                let pieces = pieces.clone();
+                pieces
+                    .into_iter()
+                    .map(move |piece| self.probe_of(piece, candidate))
+            })
+        });
+        probes.collect()
+    }
+
+    /// Returns the candidates of a file that may be damaged.
+    fn damaged(&self, wanted: &Wanted, candidates: &Candidates) -> Vec<u32> {
+        let all = candidates.of_len(wanted.len_bytes);
+        if all.len() <= MAX_DAMAGED {
+            return all.to_vec();
+        }
+        let name = self.name_of(wanted.file);
+        let named = all
+            .iter()
+            .copied()
+            .filter(|candidate| has_name(candidates, *candidate, &name));
+        named.take(MAX_DAMAGED).collect()
+    }
+
+    fn decide_damaged(&mut self, candidates: &Candidates, probes: &Probes) {
+        let mut decisions = Vec::new();
+        for wanted in self.open_own() {
+            let counts = self
+                .damaged(wanted, candidates)
+                .into_iter()
+                .map(|candidate| {
+                    let right: Vec<u32> = further_pieces(wanted)
+                        .filter(|piece| self.fits(*piece, candidate, probes))
+                        .collect();
+                    (candidate, right)
+                });
+            // The first of several that fit equally.
+            let best = counts.rev().max_by_key(|(_, right)| right.len());
+            if let Some((candidate, right)) = best.filter(|(_, right)| !right.is_empty()) {
+                let checked = 1 + further_pieces(wanted).count() as u32;
+                decisions.push((wanted.file, candidate, right, checked));
+            }
+        }
+        for (file, candidate, right, checked) in decisions {
+            self.found[file.get()] = FileMatch::Partial {
+                candidate,
+                right: right.len() as u32,
+                checked,
+            };
+            self.right_pieces.extend(right);
+        }
+    }
+
+    /// Returns the pieces that span files and can decide one of them, with candidates for all of their files. Pieces
+    /// that were tried with the same candidates are left out.
+    fn tries(&mut self, candidates: &Candidates) -> Vec<Try> {
+        let open = self
+            .wanted
+            .iter()
+            .filter(|wanted| wanted.own_pieces.is_empty() && self.is_open(wanted));
+        let pieces: BTreeSet<u32> = open
+            .flat_map(|wanted| self.target.layout.pieces_of(wanted.file))
+            .collect();
+        let mut tries = Vec::new();
+        for piece in pieces {
+            let Some(choices) = self.choices(piece, candidates) else {
+                continue;
+            };
+            if self.tried.get(&piece) == Some(&choices) {
+                continue;
+            }
+            for choice in combinations(&choices) {
+                let probe = self.probe(piece, choice.iter().copied());
+                tries.push(Try {
+                    piece,
+                    probe,
+                    choice,
+                });
+            }
+            self.tried.insert(piece, choices);
+        }
+        tries
+    }
+
+    /// Returns the candidates of each file of a piece. Returns `None` if a file has none, or the piece has no hash.
+    fn choices(&mut self, piece: u32, candidates: &Candidates) -> Option<Vec<Vec<u32>>> {
+        self.target.expected(self.target.piece(piece))?;
+        let files: Vec<FileIndex> = self.target.files_in(piece).collect();
+        let mut choices = Vec::with_capacity(files.len());
+        for file in &files {
+            let wanted = &self.wanted[self.places[file]];
+            let choice: Vec<u32> = match &self.found[file.get()] {
+                FileMatch::Identified(place) => std::iter::once(place.candidate)
+                    .chain(place.others.iter().copied())
+                    .collect(),
+                FileMatch::Partial { candidate, .. } => vec![*candidate],
+                // No candidate has its own piece.
+                _ if !wanted.own_pieces.is_empty() => return None,
+                _ => self
+                    .ranked(wanted, candidates)
+                    .take(MAX_COMBINATIONS)
+                    .collect(),
+            };
+            if choice.is_empty() {
+                return None;
+            }
+            choices.push(choice);
+        }
+        // Fewer candidates for the file that has the most, until the number of combinations is small enough.
+        while n_combinations(&choices) > MAX_COMBINATIONS {
+            let (longest, choice) = choices
+                .iter_mut()
+                .enumerate()
+                .max_by_key(|(_, choice)| choice.len())?;
+            choice.pop();
+            self.too_many.insert(files[longest]);
+        }
+        Some(choices)
+    }
+
+    fn decide_spanning(&mut self, tries: &[Try], candidates: &Candidates, probes: &Probes) {
+        let mut fits: HashMap<FileIndex, Vec<u32>> = HashMap::new();
+        for attempt in tries {
+            let piece = self.target.piece(attempt.piece);
+            let is_right = self
+                .target
+                .expected(piece)
+                .is_some_and(|expected| probes.matches(&attempt.probe, expected));
+            if !is_right {
+                continue;
+            }
+            self.right_pieces.insert(attempt.piece);
+            for (file, candidate) in self.target.files_in(attempt.piece).zip(&attempt.choice) {
+                let fitting = fits.entry(file).or_default();
+                if !fitting.contains(candidate) {
+                    fitting.push(*candidate);
+                }
+            }
+        }
+        for (file, fitting) in fits {
+            if self.found[file.get()] == FileMatch::Missing {
+                self.identify(file, fitting, candidates);
+            }
+        }
+    }
+
+    /// Notes the candidates that fit a file. The one that has most of the file's path is the best.
+    fn identify(&mut self, file: FileIndex, mut fits: Vec<u32>, candidates: &Candidates) {
+        let components: Vec<Vec<u8>> = {
+            let path = self.target.torrent.file(file.get()).path();
+            path.components()
+                .map(|component| component.as_bytes().to_vec())
+                .collect()
+        };
+        let likeness = |candidate: &u32| {
+            let names = candidates.path(*candidate).iter().rev();
+            let equal = names
+                .zip(components.iter().rev())
+                .take_while(|(name, component)| name.as_encoded_bytes() == component.as_slice());
+            std::cmp::Reverse(equal.count())
+        };
+        fits.sort_by_key(likeness);
+        let others = fits.split_off(1);
+        self.found[file.get()] = FileMatch::Identified(Place {
+            candidate: fits[0],
+            others,
+        });
+    }
+
+    fn fits(&self, piece: u32, candidate: u32, probes: &Probes) -> bool {
+        let expected = self.target.expected(self.target.piece(piece));
+        expected.is_some_and(|expected| probes.matches(&self.probe_of(piece, candidate), expected))
+    }
+
+    /// Returns the probe of a piece that lies in one file.
+    fn probe_of(&self, piece: u32, candidate: u32) -> Probe {
+        self.probe(piece, std::iter::once(candidate))
+    }
+
+    /// Returns the probe of a piece with a candidate for each of its files, in order.
+    fn probe(&self, piece: u32, choice: impl IntoIterator<Item = u32>) -> Probe {
+        let mut choice = choice.into_iter();
+        let extents = self.target.extents(piece).map(|extent| Extent {
+            file: extent
+                .file
+                .and(choice.next())
+                .map(|candidate| FileIndex::new(candidate as usize)),
+            ..extent
+        });
+        let extents = extents.collect();
+        let piece: PieceIndex = self.target.piece(piece);
+        Probe {
+            extents,
+            tree: self.target.tree(piece),
+        }
+    }
+
+    /// Returns the result. Files that are still open get their reason.
+    fn finish(mut self, candidates: &Candidates) -> FoundTorrent {
+        let open: Vec<FileMatch> = self
+            .wanted
+            .iter()
+            .map(|wanted| self.reason(wanted, candidates))
+            .collect();
+        for (wanted, reason) in self.wanted.iter().zip(open) {
+            if self.found[wanted.file.get()] == FileMatch::Missing {
+                self.found[wanted.file.get()] = reason;
+            }
+        }
+        FoundTorrent {
+            files: self.found,
+            right_pieces: self.right_pieces.len() as u32,
+            pieces: self.target.layout.lengths().piece_count(),
+        }
+    }
+
+    /// Returns the reason why a file is not found.
+    fn reason(&self, wanted: &Wanted, candidates: &Candidates) -> FileMatch {
+        let n = candidates.of_len(wanted.len_bytes).len();
+        if n == 0 {
+            return FileMatch::Missing;
+        }
+        let is_capped = n > MAX_PROBES && !wanted.own_pieces.is_empty();
+        if is_capped || self.too_many.contains(&wanted.file) {
+            return FileMatch::Undecided(Undecided::TooMany);
+        }
+        let pieces = self.target.layout.pieces_of(wanted.file);
+        if !wanted.own_pieces.is_empty()
+            || pieces.clone().any(|piece| self.tried.contains_key(&piece))
+        {
+            return FileMatch::Wrong {
+                candidates: n as u32,
+            };
+        }
+        let mut neighbours = pieces.flat_map(|piece| self.target.files_in(piece));
+        let absent = neighbours
+            .find(|file| *file != wanted.file && self.found[file.get()].candidate().is_none());
+        FileMatch::Undecided(absent.map_or(Undecided::WholeFileHash, Undecided::Neighbour))
+    }
+}
+
+/// Returns the pieces of a file that are checked if its first one is wrong everywhere.
+fn further_pieces(wanted: &Wanted) -> impl Iterator<Item = u32> + use<> {
+    let pieces = wanted.own_pieces.clone();
+    let count = (pieces.end - pieces.start).min(MAX_PIECES_OF_DAMAGED);
+    (1..count).map(move |n| nth_piece(&pieces, n))
+}
+
+/// Returns one of the pieces of a file: the middle one, and then pieces that are spread over the file. The first bytes of
+/// many files are alike, and the last ones of a download are often missing.
+fn nth_piece(pieces: &std::ops::Range<u32>, n: u32) -> u32 {
+    let count = pieces.end - pieces.start;
+    pieces.start + (count / 2 + n * (count / MAX_PIECES_OF_DAMAGED).max(1)) % count
+}
+
+fn has_name(candidates: &Candidates, candidate: u32, name: &[u8]) -> bool {
+    let found = candidates.path(candidate).file_name();
+    found.is_some_and(|found| found.as_encoded_bytes() == name)
+}
+
+fn n_combinations(choices: &[Vec<u32>]) -> usize {
+    choices.iter().fold(1, |product: usize, choice| {
+        product.saturating_mul(choice.len())
+    })
+}
+
+/// Returns all combinations of one candidate for each file. Two files may have the same candidate.
+fn combinations(choices: &[Vec<u32>]) -> impl Iterator<Item = Vec<u32>> + '_ {
+    (0..n_combinations(choices)).map(move |mut number| {
+        let picks = choices.iter().map(|choice| {
+            let pick = choice[number % choice.len()];
+            number /= choice.len();
+            pick
+        });
+        picks.collect()
+    })
+}

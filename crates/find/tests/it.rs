@@ -1,0 +1,394 @@
+//! Searches in trees whose files are known.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hashlane_find::{Candidates, FileMatch, Findings, LinkKind, Undecided, find, link};
+use hashlane_metainfo::{NewContent, NewMetadata, Torrent, Version};
+use hashlane_pipeline::{CancelToken, Options};
+use hashlane_verify::{Choice, Selection, SourceTree, Verification, hash_source_tree};
+use proptest::prelude::*;
+
+const PIECE: usize = 16 << 10;
+const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
+
+/// Returns bytes that differ for each seed.
+fn noise(seed: u64, len_bytes: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = std::iter::repeat_with(|| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 24) as u8
+    });
+    next.take(len_bytes).collect()
+}
+
+/// Returns a torrent of the files below a folder, with its name.
+fn torrent_of(folder: &Path, version: Version) -> Torrent {
+    let everything = Selection::new(&|_| Choice::Take);
+    let tree = SourceTree::find(folder, &everything, false).unwrap();
+    let name = folder.file_name().unwrap().as_encoded_bytes().to_vec();
+    let single = tree.is_single_file();
+    let content = NewContent::new(version, PIECE as u32, name, single, tree.files()).unwrap();
+    let (options, cancel) = (Options::default(), CancelToken::default());
+    let hashes = hash_source_tree(&tree, &content, &options, &cancel, &mut |_| ()).unwrap();
+    Torrent::parse(content.write(&hashes, &NewMetadata::default())).unwrap()
+}
+
+/// A folder `content` with files, and a folder `disk` where they may lie.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new(files: &[(&str, Vec<u8>)]) -> Self {
+        let place = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        fs::create_dir_all(place.disk()).unwrap();
+        for (path, bytes) in files {
+            place.write(&format!("content/{path}"), bytes);
+        }
+        place
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) {
+        let path = self.folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    fn content(&self) -> PathBuf {
+        self.folder.path().join("content")
+    }
+
+    fn disk(&self) -> PathBuf {
+        self.folder.path().join("disk")
+    }
+
+    fn torrent(&self, version: Version) -> Torrent {
+        torrent_of(&self.content(), version)
+    }
+
+    fn search(&self, torrents: &[&Torrent]) -> (Candidates, Findings) {
+        let cancel = CancelToken::default();
+        let candidates =
+            Candidates::collect(torrents.iter().copied(), &[self.disk()], &cancel, |_| ());
+        let findings = find(
+            torrents,
+            &candidates,
+            &Options::default(),
+            &cancel,
+            &mut |_| (),
+        )
+        .unwrap();
+        (candidates, findings)
+    }
+}
+
+fn path_of(torrent: &Torrent, index: usize) -> String {
+    torrent.file(index).path().to_string()
+}
+
+/// Whether the torrent is complete where its files were found.
+fn is_complete(torrent: &Torrent, candidates: &Candidates, findings: &Findings) -> bool {
+    let files = findings.torrents[0].as_files(candidates);
+    Verification::of(torrent, &files)
+        .run(|_| ())
+        .unwrap()
+        .is_complete()
+}
+
+#[test]
+fn every_renamed_file_is_found_by_one_piece() {
+    for version in VERSIONS {
+        let lens = [5 * PIECE, 3 * PIECE + 7, 2 * PIECE, 9 * PIECE + 1];
+        let files: Vec<(String, Vec<u8>)> = lens
+            .iter()
+            .enumerate()
+            .map(|(i, len)| (format!("f/{i}"), noise(i as u64, *len)))
+            .collect();
+        let files: Vec<(&str, Vec<u8>)> = files
+            .iter()
+            .map(|(path, bytes)| (path.as_str(), bytes.clone()))
+            .collect();
+        let place = Place::new(&files);
+        for (i, (_, bytes)) in files.iter().enumerate() {
+            place.write(&format!("disk/{}/other {}", i % 2, 9 - i), bytes);
+        }
+        // Files of other lengths are no candidates.
+        place.write("disk/unrelated", &noise(99, 12345));
+        let torrent = place.torrent(version);
+        let (candidates, findings) = place.search(&[&torrent]);
+        let found = &findings.torrents[0];
+        assert!(found.is_identified(), "{version}: {found:?}");
+        assert_eq!((candidates.len(), candidates.seen()), (4, 5));
+        assert_eq!(findings.hashed_pieces, 4, "{version}");
+        assert_eq!(found.right_pieces, 4);
+        assert_eq!(found.content(&torrent, &candidates), None);
+        assert!(is_complete(&torrent, &candidates, &findings));
+    }
+}
+
+#[test]
+fn small_files_are_found_by_the_pieces_that_they_share() {
+    let small = |seed| noise(seed, 300);
+    let files = [
+        ("a", noise(1, PIECE + 50)),
+        ("b", small(2)),
+        ("c", small(3)),
+        ("d", small(4)),
+        ("e", noise(5, 2 * PIECE)),
+    ];
+    let place = Place::new(&files);
+    for (name, (_, bytes)) in ["4", "2", "1", "3", "0"].iter().zip(&files) {
+        place.write(&format!("disk/{name}"), bytes);
+    }
+    // Has the length of the small files.
+    place.write("disk/decoy", &small(6));
+    for version in VERSIONS {
+        let torrent = place.torrent(version);
+        let (candidates, findings) = place.search(&[&torrent]);
+        assert!(
+            findings.torrents[0].is_identified(),
+            "{version}: {findings:?}"
+        );
+        assert!(is_complete(&torrent, &candidates, &findings));
+    }
+}
+
+#[test]
+fn a_file_beside_a_missing_one_is_not_guessed() {
+    let files = [
+        ("a", noise(1, 3 * PIECE)),
+        ("b", noise(2, 100)),
+        ("c", noise(3, 200)),
+    ];
+    let place = Place::new(&files);
+    place.write("disk/a", &files[0].1);
+    place.write("disk/b", &files[1].1);
+    let torrent = place.torrent(Version::V1);
+    let (_, findings) = place.search(&[&torrent]);
+    let found = &findings.torrents[0];
+    let FileMatch::Undecided(Undecided::Neighbour(neighbour)) = &found.files[1] else {
+        panic!("{found:?}");
+    };
+    assert_eq!(path_of(&torrent, neighbour.get()), "c");
+    assert_eq!(found.files[2], FileMatch::Missing);
+    assert!(!found.is_identified());
+    assert_eq!(found.missing_bytes(&torrent), 300);
+    // With version 2, each file has a root of its own.
+    let torrent = place.torrent(Version::V2);
+    let (_, findings) = place.search(&[&torrent]);
+    assert!(
+        matches!(findings.torrents[0].files[1], FileMatch::Identified(_)),
+        "{findings:?}"
+    );
+}
+
+#[test]
+fn a_damaged_file_is_partial_and_another_file_is_wrong() {
+    for version in VERSIONS {
+        let place = Place::new(&[("a", noise(1, 20 * PIECE)), ("b", noise(2, 4 * PIECE))]);
+        let mut damaged = noise(1, 20 * PIECE);
+        // The middle of the file is what is compared first.
+        damaged[10 * PIECE..11 * PIECE].fill(7);
+        place.write("disk/x", &damaged);
+        place.write("disk/y", &noise(3, 4 * PIECE));
+        let torrent = place.torrent(version);
+        let (candidates, findings) = place.search(&[&torrent]);
+        let found = &findings.torrents[0];
+        let FileMatch::Partial {
+            candidate,
+            right: 7,
+            checked: 8,
+        } = found.files[0]
+        else {
+            panic!("{version}: {found:?}");
+        };
+        assert!(candidates.path(candidate).ends_with("disk/x"));
+        let second = found
+            .files
+            .iter()
+            .rfind(|file| **file != FileMatch::NotSearched);
+        assert_eq!(second, Some(&FileMatch::Wrong { candidates: 1 }));
+        assert!(!is_complete(&torrent, &candidates, &findings));
+    }
+}
+
+#[test]
+fn a_file_with_the_right_path_is_preferred_among_copies() {
+    let place = Place::new(&[("sub/a", noise(1, 2 * PIECE)), ("sub/empty", Vec::new())]);
+    place.write("disk/0", &noise(1, 2 * PIECE));
+    place.write("disk/content/sub/a", &noise(1, 2 * PIECE));
+    place.write("disk/other/a", &noise(1, 2 * PIECE));
+    let torrent = place.torrent(Version::V1);
+    let (candidates, findings) = place.search(&[&torrent]);
+    let FileMatch::Identified(at) = &findings.torrents[0].files[0] else {
+        panic!("{findings:?}");
+    };
+    assert!(candidates.path(at.candidate).ends_with("content/sub/a"));
+    assert_eq!(at.others.len(), 2);
+    assert_eq!(findings.torrents[0].files[1], FileMatch::Empty);
+    let content = findings.torrents[0].content(&torrent, &candidates);
+    assert_eq!(content, Some(place.disk().join("content")));
+}
+
+#[test]
+fn a_file_is_compared_with_a_limited_number_of_candidates() {
+    let place = Place::new(&[("a", noise(1, PIECE))]);
+    for seed in 0..1100 {
+        place.write(&format!("disk/{seed}"), &noise(1000 + seed, PIECE));
+    }
+    let torrent = place.torrent(Version::V1);
+    let (_, findings) = place.search(&[&torrent]);
+    assert_eq!(
+        findings.torrents[0].files[0],
+        FileMatch::Undecided(Undecided::TooMany)
+    );
+    assert_eq!(findings.hashed_pieces, 1024);
+    // By its name it is found at once.
+    place.write("disk/z/a", &noise(1, PIECE));
+    let (_, findings) = place.search(&[&torrent]);
+    assert!(findings.torrents[0].is_identified());
+    assert_eq!(findings.hashed_pieces, 64);
+}
+
+#[cfg(unix)]
+#[test]
+fn several_names_of_a_file_are_one_candidate() {
+    let place = Place::new(&[("a", noise(1, PIECE))]);
+    place.write("disk/one", &noise(1, PIECE));
+    fs::hard_link(place.disk().join("one"), place.disk().join("two")).unwrap();
+    std::os::unix::fs::symlink(place.disk().join("one"), place.disk().join("three")).unwrap();
+    let torrent = place.torrent(Version::V1);
+    assert_eq!(place.search(&[&torrent]).0.len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_make_the_names_of_the_torrent_and_replace_nothing() {
+    use std::os::unix::fs::MetadataExt as _;
+    let files = [
+        ("sub/a", noise(1, 2 * PIECE)),
+        ("sub/b", noise(2, PIECE)),
+        ("c", noise(3, PIECE)),
+        ("empty", Vec::new()),
+    ];
+    let place = Place::new(&files);
+    place.write("disk/1", &files[0].1);
+    place.write("disk/2", &files[1].1);
+    let torrent = place.torrent(Version::V1);
+    let (candidates, findings) = place.search(&[&torrent]);
+    let found = &findings.torrents[0];
+    for (kind, name) in [(LinkKind::Symlink, "sym"), (LinkKind::Hardlink, "hard")] {
+        let to = place.folder.path().join(name);
+        place.write(&format!("{name}/content/sub/b"), b"something else");
+        let linked = link(&torrent, found, &candidates, &to, kind).unwrap();
+        let mut made: Vec<(String, Option<bool>)> = linked
+            .iter()
+            .map(|file| {
+                (
+                    path_of(&torrent, file.file.get()),
+                    file.result.as_ref().ok().copied(),
+                )
+            })
+            .collect();
+        made.sort();
+        let expected = [
+            ("empty", Some(true)),
+            ("sub/a", Some(true)),
+            ("sub/b", None),
+        ];
+        assert_eq!(made, expected.map(|(path, made)| (path.to_owned(), made)));
+        assert_eq!(fs::read(to.join("content/sub/a")).unwrap(), files[0].1);
+        assert_eq!(
+            fs::read(to.join("content/sub/b")).unwrap(),
+            b"something else"
+        );
+        assert!(!to.join("content/c").exists());
+        let id = |path: PathBuf| path.metadata().unwrap().ino();
+        assert_eq!(id(to.join("content/sub/a")), id(place.disk().join("1")));
+        // The same again makes nothing.
+        let again = link(&torrent, found, &candidates, &to, kind).unwrap();
+        assert!(again.iter().all(|file| !matches!(file.result, Ok(true))));
+    }
+    // A link among the folders could lead anywhere.
+    let to = place.folder.path().join("trap");
+    fs::create_dir_all(to.join("content")).unwrap();
+    std::os::unix::fs::symlink(place.disk(), to.join("content/sub")).unwrap();
+    let linked = link(&torrent, found, &candidates, &to, LinkKind::Hardlink).unwrap();
+    assert_eq!(linked.iter().filter(|file| file.result.is_err()).count(), 2);
+    assert!(!place.disk().join("a").exists());
+}
+
+/// Files of random lengths, some of them equal, and what became of each on the disk.
+fn any_tree() -> impl Strategy<Value = Vec<(usize, Fate)>> {
+    let len = prop_oneof![
+        2 => Just(0), 3 => 1_usize..2000, 3 => 1_usize..(4 * PIECE), 2 => Just(700), 2 => Just(2 * PIECE + 5), 1 => Just(PIECE),
+    ];
+    let fate = prop_oneof![6 => Just(Fate::Renamed), 1 => Just(Fate::Lost), 1 => Just(Fate::Damaged), 1 => Just(Fate::Copied)];
+    proptest::collection::vec((len, fate), 1..12)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fate {
+    Renamed,
+    Lost,
+    /// All of its bytes are other ones.
+    Damaged,
+    Copied,
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// No file is found where its bytes are not, and each intact file is found if its torrent has version 2, or no file
+    /// of the torrent is lost.
+    #[test]
+    fn random_trees(tree in any_tree(), version in prop::sample::select(VERSIONS.to_vec()), seed in any::<u64>()) {
+        prop_assume!(tree.iter().any(|(len, _)| *len > 0));
+        let bytes_of = |i: usize, len: usize| noise(seed ^ (i as u64 + 1), len);
+        let names: Vec<String> = (0..tree.len()).map(|i| format!("{i:02}")).collect();
+        let files: Vec<(&str, Vec<u8>)> =
+            names.iter().zip(&tree).enumerate().map(|(i, (name, (len, _)))| (name.as_str(), bytes_of(i, *len))).collect();
+        let place = Place::new(&files);
+        for (i, (_, bytes)) in files.iter().enumerate() {
+            let at = (i * 7 + seed as usize % 5) % 97;
+            match tree[i].1 {
+                Fate::Renamed => place.write(&format!("disk/{at}/x"), bytes),
+                Fate::Lost => {}
+                Fate::Damaged => place.write(&format!("disk/{at}/x"), &noise(!seed ^ i as u64, bytes.len())),
+                Fate::Copied => {
+                    place.write(&format!("disk/{at}/x"), bytes);
+                    place.write(&format!("disk/{at}/y"), bytes);
+                }
+            }
+        }
+        let torrent = place.torrent(version);
+        let (candidates, findings) = place.search(&[&torrent]);
+        let found = &findings.torrents[0];
+        let is_whole = tree.iter().all(|(_, fate)| matches!(fate, Fate::Renamed | Fate::Copied));
+        prop_assert!(!is_whole || found.is_identified(), "{:?}", found);
+        prop_assert!(!is_whole || is_complete(&torrent, &candidates, &findings));
+        let indexes: HashMap<String, usize> = (0..found.files.len()).map(|i| (path_of(&torrent, i), i)).collect();
+        for (i, (name, bytes)) in files.iter().enumerate() {
+            let result = &found.files[indexes[*name]];
+            if bytes.is_empty() {
+                prop_assert_eq!(result, &FileMatch::Empty);
+                continue;
+            }
+            let is_intact = matches!(tree[i].1, Fate::Renamed | Fate::Copied);
+            if let FileMatch::Identified(at) = result {
+                let mut all = std::iter::once(at.candidate).chain(at.others.iter().copied());
+                let has_bytes = |candidate: u32| fs::read(candidates.path(candidate)).unwrap() == *bytes;
+                prop_assert!(is_intact && all.any(has_bytes), "{} is wrong: {:?}", name, result);
+            }
+            let is_decidable = version != Version::V1 || is_whole || bytes.len() >= 2 * PIECE;
+            prop_assert!(!is_intact || !is_decidable || matches!(result, FileMatch::Identified(_)), "{} {:?}", name, result);
+        }
+    }
+}
