@@ -1,5 +1,6 @@
 //! The result of a search.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -106,28 +107,32 @@ impl FoundTorrent {
         missing.map(|(file, _)| file.length()).sum()
     }
 
-    /// Returns the folder, or the file of a torrent with a single file, in which all files have their own names: the value of
-    /// `--content`. Returns `None` if a file that was found has another name.
+    /// Returns the path below which most files were found with the torrent's names, and these files: the path is a value of
+    /// `--content` if they are all that was found. Returns `None` if all files have other names.
+    pub fn named(
+        &self,
+        torrent: &Torrent,
+        candidates: &Candidates,
+    ) -> Option<(PathBuf, Vec<FileIndex>)> {
+        let mut roots: BTreeMap<&Path, Vec<FileIndex>> = BTreeMap::new();
+        for (file, candidate) in self.candidates() {
+            if let Some(root) = root_of(torrent, file, candidates.path(candidate)) {
+                roots.entry(root).or_default().push(file);
+            }
+        }
+        // The first of several that have as many.
+        let most = roots
+            .into_iter()
+            .rev()
+            .max_by_key(|(_, files)| files.len())?;
+        Some((most.0.to_owned(), most.1))
+    }
+
+    /// Returns the path below which all files that were found have the torrent's names, if there is one: the value of
+    /// `--content`.
     pub fn content(&self, torrent: &Torrent, candidates: &Candidates) -> Option<PathBuf> {
-        let mut roots = self.candidates().map(|(file, candidate)| {
-            let path = candidates.path(candidate);
-            if torrent.is_single_file() {
-                return Some(path);
-            }
-            let components: Vec<_> = torrent.file(file.get()).path().components().collect();
-            let mut root = path;
-            for component in components.into_iter().rev() {
-                if root.file_name()?.as_encoded_bytes() != component.as_bytes() {
-                    return None;
-                }
-                root = root.parent()?;
-            }
-            Some(root)
-        });
-        let root = roots.next()??;
-        roots
-            .all(|other| other == Some(root))
-            .then(|| root.to_owned())
+        let (path, files) = self.named(torrent, candidates)?;
+        (files.len() == self.candidates().count()).then_some(path)
     }
 
     /// Returns the files that were found as a set that can be verified.
@@ -163,6 +168,22 @@ impl FileSet for FoundFiles<'_> {
         let is_empty = self.found.files[file.get()] == FileMatch::Empty;
         Ok(is_empty.then(|| Box::new(&[][..]) as Box<dyn ReadAt>))
     }
+}
+
+/// Returns the path of the content in which a file has the torrent's name: the file itself if the torrent has no folder.
+fn root_of<'p>(torrent: &Torrent, file: FileIndex, path: &'p Path) -> Option<&'p Path> {
+    if torrent.is_single_file() {
+        return Some(path);
+    }
+    let components: Vec<_> = torrent.file(file.get()).path().components().collect();
+    let mut root = path;
+    for component in components.into_iter().rev() {
+        if root.file_name()?.as_encoded_bytes() != component.as_bytes() {
+            return None;
+        }
+        root = root.parent()?;
+    }
+    Some(root)
 }
 
 /// Returns what is known of each file before anything is compared.

@@ -2,6 +2,7 @@
 
 mod human;
 mod json;
+mod searched;
 
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,8 @@ use hashlane_verify::{Report, Verification};
 use crate::options::{Hashing, Output};
 use crate::output::progress::ProgressLine;
 use crate::{Env, Exit, torrent_file};
+
+use searched::{Folders, Linked, Searched};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -80,61 +83,6 @@ enum Kind {
     Hardlink,
     /// Files of their own that share their bytes on the disk (Btrfs, XFS)
     Reflink,
-}
-
-/// A torrent, and what was found of it.
-struct Searched<'s> {
-    path: &'s Path,
-    torrent: &'s Torrent,
-    found: &'s FoundTorrent,
-    /// The verification of all bytes, if it was wanted.
-    report: Option<Report>,
-    /// Number of files that links were made for, if they were wanted.
-    linked: Option<Linked>,
-}
-
-impl Searched<'_> {
-    fn exit(&self) -> Exit {
-        let is_right = self.report.as_ref().is_none_or(Report::is_complete);
-        match &self.linked {
-            Some(linked) if !linked.failures.is_empty() => Exit::NotChecked,
-            _ if self.found.is_identified() && is_right => Exit::Good,
-            _ => Exit::Bad,
-        }
-    }
-}
-
-/// The links of a torrent.
-#[derive(Default)]
-struct Linked {
-    folder: PathBuf,
-    n_made: u64,
-    n_there: u64,
-    /// Names that were not made, with the reasons.
-    failures: Vec<String>,
-}
-
-/// The folders that are searched, as they were given and as absolute paths.
-struct Folders {
-    given: Vec<PathBuf>,
-    absolute: Vec<PathBuf>,
-}
-
-impl Folders {
-    /// Returns a path below one of the folders with the folder as it was given.
-    fn shown(&self, path: &Path) -> PathBuf {
-        let folders = self.given.iter().zip(&self.absolute);
-        let mut below = folders.filter_map(|(given, absolute)| {
-            let rest = path.strip_prefix(absolute).ok()?;
-            // `join` of nothing would add a slash.
-            Some(if rest == Path::new("") {
-                given.clone()
-            } else {
-                given.join(rest)
-            })
-        });
-        below.next().unwrap_or_else(|| path.to_owned())
-    }
 }
 
 impl Find {

@@ -331,6 +331,41 @@ fn verify() {
 }
 
 #[test]
+fn find() {
+    check(&Page {
+        name: "docs/reference/find.md",
+        prepare: |scratch, _| {
+            copy_demo(scratch, "downloads/speeches");
+            scratch.prepare(
+                "hashlane create downloads/speeches -l 16KiB --format v1 -o speeches.torrent",
+            );
+            scratch.prepare("mkdir -p disk1 disk2/old");
+            scratch.prepare("cp -r downloads/speeches disk2");
+            scratch.prepare("mv disk2/speeches/1790_george_washington_n.txt disk1/a.txt");
+            scratch.prepare("cp disk2/speeches/1823_james_monroe_dr.txt disk1/copy");
+            scratch.prepare("mv disk2/speeches/1823_james_monroe_dr.txt disk2/old/b.txt");
+            scratch.prepare("rm disk2/speeches/1801_thomas_jefferson_dr.txt");
+            scratch.prepare("cp speeches.torrent disk1");
+        },
+        has_alternatives: false,
+        verdicts: &[
+            (
+                "hashlane find speeches.torrent --in disk1 --in disk2",
+                1,
+                "",
+                "",
+            ),
+            (
+                "hashlane find speeches.torrent --in disk1 --in disk2 --link symlink --to links --full",
+                1,
+                "",
+                "  6 names made below links",
+            ),
+        ],
+    });
+}
+
+#[test]
 fn recover() {
     const ADDRESS: &str = "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71  (Bitcoin address, 1...)";
     check(&Page {

@@ -136,7 +136,7 @@ fn content_with_the_names_of_the_torrent_needs_only_its_folder() {
     assert_eq!(lines.len(), 3, "{}", ended.stdout);
     assert_eq!(
         lines[1],
-        "  with all of its names: use --content disk/any name"
+        "  with its own names: use --content disk/any name"
     );
     let verified = end(hashlane().current_dir(root).args([
         "verify",

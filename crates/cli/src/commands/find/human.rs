@@ -2,11 +2,12 @@
 
 use hashlane_find::{Candidates, FileMatch, Findings, Undecided};
 use hashlane_metainfo::Torrent;
+use hashlane_verify::FileIndex;
 
 use crate::Env;
 use crate::output::text::{Escaped, Grouped, Palette, Shown, Size, Styled, count};
 
-use super::{Folders, Searched};
+use super::searched::{Folders, Searched};
 
 /// Prints a torrent: a line with the verdict, and the files that have other names, or were not found.
 pub(super) fn print(
@@ -23,17 +24,27 @@ pub(super) fn print(
         ..
     } = searched;
     print_verdict(env, searched)?;
-    let content = found.content(torrent, candidates);
-    if let Some(content) = &content {
-        writeln!(
-            env.stdout,
-            "  with all of its names: use --content {}",
-            Shown(&folders.shown(content))
-        )?;
+    let named = found.named(torrent, candidates);
+    if let Some((folder, files)) = &named {
+        let folder = Shown(&folders.shown(folder)).to_string();
+        if files.len() == found.candidates().count() {
+            writeln!(env.stdout, "  with its own names: use --content {folder}")?;
+        } else {
+            let n_files = count(files.len() as u64, "file");
+            writeln!(
+                env.stdout,
+                "  {n_files} with their own names below {folder}"
+            )?;
+        }
     }
+    let has_name = |index: usize| {
+        named
+            .as_ref()
+            .is_some_and(|(_, files)| files.binary_search(&FileIndex::new(index)).is_ok())
+    };
     for (index, file) in found.files.iter().enumerate() {
         let text = match file {
-            FileMatch::Identified(_) if content.is_some() && !verbose => continue,
+            FileMatch::Identified(_) if has_name(index) && !verbose => continue,
             FileMatch::NotSearched => continue,
             FileMatch::Empty if !verbose => continue,
             _ => described(torrent, file, candidates, folders),

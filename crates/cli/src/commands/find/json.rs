@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::output::json_lines::{self, PathText};
 use crate::{Env, links};
 
-use super::Searched;
+use super::searched::Searched;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

@@ -1,0 +1,64 @@
+//! What was found of a torrent, and the folders that were searched.
+
+use std::path::{Path, PathBuf};
+
+use hashlane_find::FoundTorrent;
+use hashlane_metainfo::Torrent;
+use hashlane_verify::Report;
+
+use crate::Exit;
+
+/// A torrent, and what was found of it.
+pub(super) struct Searched<'s> {
+    pub(super) path: &'s Path,
+    pub(super) torrent: &'s Torrent,
+    pub(super) found: &'s FoundTorrent,
+    /// The verification of all bytes, if it was wanted.
+    pub(super) report: Option<Report>,
+    /// Number of files that links were made for, if they were wanted.
+    pub(super) linked: Option<Linked>,
+}
+
+impl Searched<'_> {
+    pub(super) fn exit(&self) -> Exit {
+        let is_right = self.report.as_ref().is_none_or(Report::is_complete);
+        match &self.linked {
+            Some(linked) if !linked.failures.is_empty() => Exit::NotChecked,
+            _ if self.found.is_identified() && is_right => Exit::Good,
+            _ => Exit::Bad,
+        }
+    }
+}
+
+/// The links of a torrent.
+#[derive(Default)]
+pub(super) struct Linked {
+    pub(super) folder: PathBuf,
+    pub(super) n_made: u64,
+    pub(super) n_there: u64,
+    /// Names that were not made, with the reasons.
+    pub(super) failures: Vec<String>,
+}
+
+/// The folders that are searched, as they were given and as absolute paths.
+pub(super) struct Folders {
+    pub(super) given: Vec<PathBuf>,
+    pub(super) absolute: Vec<PathBuf>,
+}
+
+impl Folders {
+    /// Returns a path below one of the folders with the folder as it was given.
+    pub(super) fn shown(&self, path: &Path) -> PathBuf {
+        let folders = self.given.iter().zip(&self.absolute);
+        let mut below = folders.filter_map(|(given, absolute)| {
+            let rest = path.strip_prefix(absolute).ok()?;
+            // `join` of nothing would add a slash.
+            Some(if rest == Path::new("") {
+                given.clone()
+            } else {
+                given.join(rest)
+            })
+        });
+        below.next().unwrap_or_else(|| path.to_owned())
+    }
+}
