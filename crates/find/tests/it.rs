@@ -224,7 +224,7 @@ fn a_file_with_the_right_path_is_preferred_among_copies() {
     let place = Place::new(&[("sub/a", noise(1, 2 * PIECE)), ("sub/empty", Vec::new())]);
     place.write("disk/0", &noise(1, 2 * PIECE));
     place.write("disk/content/sub/a", &noise(1, 2 * PIECE));
-    place.write("disk/other/a", &noise(1, 2 * PIECE));
+    place.write("disk/a/a", &noise(1, 2 * PIECE));
     let torrent = place.torrent(Version::V1);
     let (candidates, findings) = place.search(&[&torrent]);
     let FileMatch::Identified(at) = &findings.torrents[0].files[0] else {
