@@ -568,6 +568,9 @@ bench-pkcs11: pkcs11 ## Compare the PKCS#11 module with SoftHSM2; writes bench/P
 bench-sum: build ## Compare sum with other checksum tools; writes bench/SUM.md (uses those that are installed)
 	python3 bench/sum.py --hashlane $(HASHLANE)
 
+bench-find: build ## Measure the search for renamed content: [FILES=30000]
+	python3 bench/find.py --hashlane $(HASHLANE) --files $(or $(FILES),30000)
+
 bench-import: build ## Measure the import of 10,000 torrents of qBittorrent
 	python3 bench/import.py --hashlane $(HASHLANE)
 
