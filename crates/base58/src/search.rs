@@ -123,7 +123,8 @@ impl Search {
 
     /// Returns the same search as [`Self::new_until`], or only a part of it if preparing all of it
     /// takes longer than `time`. Then [`Self::is_part`] returns `true`, and the search is only good
-    /// for lower bounds of the cost.
+    /// for lower bounds of the cost. A part has candidates: if none is found in `time`, all of the
+    /// search is prepared, which takes up to some seconds.
     ///
     /// # Errors
     /// Returns the errors of [`Self::new_until`].
@@ -136,7 +137,12 @@ impl Search {
     ) -> Result<Self, SearchError> {
         // A time that no clock reaches is no limit.
         let until = Instant::now().checked_add(time);
-        Self::prepare(text, damage, kinds, &Patience::new(is_over, until))
+        let part = Self::prepare(text, damage, kinds, &Patience::new(is_over, until))?;
+        if part.is_part && part.estimate().candidates == 0 {
+            // Otherwise it would look as if no string fits.
+            return Self::new_until(text, damage, kinds, is_over);
+        }
+        Ok(part)
     }
 
     fn prepare(

@@ -618,3 +618,12 @@ fn a_part_of_a_search_has_lower_bounds() {
     let ended = Search::part_within(text, TWO_ERRORS, &Kind::all(), Duration::MAX, &|| true);
     assert!(matches!(ended, Err(SearchError::Ended)));
 }
+
+/// No address has as many characters, so only patterns with two errors have strings.
+#[test]
+fn a_part_of_a_search_does_not_look_impossible() {
+    let text = "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX7111";
+    let kinds = [Kind::named("p2pkh").unwrap()];
+    let search = Search::part_within(text, TWO_ERRORS, &kinds, Duration::ZERO, &|| false);
+    assert!(search.unwrap().estimate().candidates > 0);
+}

@@ -32,14 +32,15 @@ use crate::{Env, Exit, values};
 use damage::{AsOptions, DamageOptions};
 use execute::{IN_HISTORY, Settings, name};
 use filter::Filter;
+use human::print_mismatches;
 use kinds::KindOptions;
 use other_format::OtherFormat;
-use plan::{Limits, PlannedSearch, prepare, prepare_part};
+use plan::{ESTIMATE_FOR, Limits, PlannedSearch, prepare, prepare_part};
 use prompt::Lines;
 use recovered::{Report, Tried};
 use resume::{ResumeFile, ResumedSearch};
-use steps::Subject;
-use widening::Widening;
+use steps::{Step, Subject};
+use widening::Searching;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -101,8 +102,9 @@ pub(crate) struct Recover {
     #[command(flatten)]
     damage: DamageOptions,
 
-    /// Print the cost of the search and the expected number of accidental hits, without searching. Takes at most 0.2 s.
-    /// For searches with many errors the numbers are lower bounds, marked "at least"
+    /// Print the cost of the search and the expected number of accidental hits, without searching. Without --case,
+    /// --glyphs and --errors, print them for each search that would be made. Takes at most 0.2 s per search. For searches
+    /// with many errors the numbers are lower bounds, marked "at least"
     #[arg(long, help_heading = "Cost")]
     estimate: bool,
 
@@ -148,9 +150,6 @@ pub(crate) struct Recover {
 /// Duration above which a search announces its duration before it starts.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Time to prepare a search whose cost is printed. The rest of an estimate takes about as long.
-const ESTIMATE_FOR: Duration = Duration::from_millis(60);
-
 /// Time for a search that widens by itself, unless `--max-time` is given.
 const WIDEN_FOR: Duration = Duration::from_secs(10);
 
@@ -172,7 +171,14 @@ impl Recover {
     /// Returns `true` if the search widens by itself: no option selects the damage or a part of the search.
     fn widens(&self) -> bool {
         let is_whole = self.resume.is_none() && self.shard.is_none();
-        self.damage.are_absent() && is_whole && self.max_hashes.is_none() && !self.estimate
+        self.damage.are_absent() && is_whole && self.max_hashes.is_none()
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            hashes: self.max_hashes,
+            time: self.max_time,
+        }
     }
 
     /// Returns a digest that identifies the search for `text` with these options.
@@ -255,11 +261,11 @@ impl Run {
 
     fn recover(&mut self, env: &mut Env, text: &str, is_from_stdin: bool) -> anyhow::Result<Exit> {
         let args = &self.args;
-        if let Some(hit) = self.intact(text).filter(|_| !args.estimate) {
+        if let Some(hit) = self.intact(text) {
             return self.print_intact(env, &hit, is_from_stdin);
         }
         if let Some(format) = OtherFormat::of(text) {
-            return format.report(env, &self.filter, &args.output);
+            return self.report_other(env, format);
         }
         if args.widens() {
             return self.widen(env, text, is_from_stdin);
@@ -271,12 +277,13 @@ impl Run {
         let part = is_part.then_some(ESTIMATE_FOR);
         let search = prepare_part(text, damage, args.max_time, &self.kinds, started, part);
         if let Some(format) = self.misfit(text, &search) {
-            return format.report(env, &self.filter, &args.output);
+            return self.report_other(env, format);
         }
         let search = search?;
         let estimate = search.estimate();
         if estimate.candidates == 0 {
-            human::print_mismatches(env, &search, args.output.is_json())?;
+            let suggestions = self.subject(text).suggestions(damage, &[damage]);
+            print_mismatches(env, &search, damage, &suggestions, args.output.is_json())?;
             return Ok(Exit::Bad);
         }
         let resumed = match &mut self.resume {
@@ -293,7 +300,9 @@ impl Run {
         };
         let plan = PlannedSearch::new(&search, estimate, units, &*self.backend)?;
         if args.estimate {
-            return print_estimate(env, &plan, args.output.is_json());
+            let step = Step { damage, plan };
+            let refusal = step.plan.check(args.limits()).err();
+            return print_estimate(env, &step, refusal.as_ref(), args.output.is_json());
         }
         if let Some(resumed) = &resumed {
             resumed.save()?;
@@ -329,39 +338,40 @@ impl Run {
     /// or the time is over.
     fn widen(&self, env: &mut Env, text: &str, is_from_stdin: bool) -> anyhow::Result<Exit> {
         let limit = self.args.max_time.unwrap_or(WIDEN_FOR);
-        let mut widening = Widening {
+        let until = Instant::now() + limit;
+        let least = Damage::least(text);
+        let first = prepare(text, least, Some(limit), &self.kinds, Instant::now());
+        if let Some(format) = self.misfit(text, &first) {
+            return self.report_other(env, format);
+        }
+        let first = first.map(|search| (search.estimate().candidates == 0).then_some(search));
+        if self.args.estimate {
+            return self.estimate_widening(env, text, first, limit);
+        }
+        let mut searching = Searching {
+            env,
             subject: self.subject(text),
             settings: Settings::new(&self.filter, &self.args.output, Some(limit)),
-            until: Instant::now() + limit,
+            until,
             warns: !is_from_stdin,
             tried: Vec::new(),
             last: None,
         };
-        let least = Damage::least(text);
-        let first = prepare(text, least, Some(limit), &self.kinds, Instant::now());
-        if let Some(format) = self.misfit(text, &first) {
-            return format.report(env, &self.filter, &self.args.output);
-        }
-        let first = first.map(|search| (search.estimate().candidates == 0).then_some(search));
-        widening.run(env, least)?;
-        let Widening { tried, last, .. } = widening;
+        searching.run(least)?;
+        let Searching { tried, last, .. } = searching;
         let Some((plan, recovered)) = last else {
-            // No search was possible, or none was within the time limit.
             if let Some(search) = first? {
-                human::print_mismatches(env, &search, self.args.output.is_json())?;
-                return Ok(Exit::Bad);
+                return self.report_mismatched(env, text, &search);
             }
-            let search = prepare(text, least, Some(limit), &self.kinds, Instant::now())?;
-            let plan = PlannedSearch::new(&search, search.estimate(), None, &*self.backend)?;
-            let limits = Limits {
-                hashes: None,
-                time: Some(limit),
+            let (Step { damage, .. }, refusal) = self.least(text, limit)?;
+            let Some(refusal) = refusal else {
+                let limit = Shown(limit.as_secs_f64());
+                bail!("--max-time allows {limit}, too little for any search");
             };
-            if let Err(error) = plan.check(limits) {
-                bail!("{error}; {} has no limit", AsOptions(least));
-            }
-            let limit = Shown(limit.as_secs_f64());
-            bail!("--max-time allows {limit}, too little for any search");
+            let options = AsOptions(damage);
+            bail!(
+                "{refusal}: give a longer --max-time, or `{options}` instead, which has no time limit"
+            );
         };
         if let (true, Err(error)) = (recovered.found_nothing(), &first) {
             env.error(&error.to_string());
@@ -382,6 +392,83 @@ impl Run {
         self.summarize(env, &report)
     }
 
+    /// Prints the cost of the searches that [`Self::widen`] makes for `text` within `limit`. `first` is the search for
+    /// the least damage if it has no candidates.
+    fn estimate_widening(
+        &self,
+        env: &mut Env,
+        text: &str,
+        first: anyhow::Result<Option<Search>>,
+        limit: Duration,
+    ) -> anyhow::Result<Exit> {
+        let is_json = self.args.output.is_json();
+        let steps = widening::estimate(self.subject(text), Damage::least(text), limit)?;
+        match &steps[..] {
+            [] => {
+                if let Some(search) = first? {
+                    return self.report_mismatched(env, text, &search);
+                }
+                let (step, refusal) = self.least(text, limit)?;
+                print_estimate(env, &step, refusal.as_ref(), is_json)
+            }
+            [step] => print_estimate(env, step, None, is_json),
+            _ if is_json => {
+                for step in &steps {
+                    json::print_estimate(env, step, None)?;
+                }
+                Ok(Exit::Good)
+            }
+            _ => {
+                human::print_estimates(env, &steps, limit)?;
+                Ok(Exit::Good)
+            }
+        }
+    }
+
+    /// Reports that no search was made. `mismatched` is the search for the least damage, which has no candidates.
+    fn report_mismatched(
+        &self,
+        env: &mut Env,
+        text: &str,
+        mismatched: &Search,
+    ) -> anyhow::Result<Exit> {
+        let least = Damage::least(text);
+        let suggestions = self.subject(text).suggestions(least, &[]);
+        let is_json = self.args.output.is_json();
+        print_mismatches(env, mismatched, least, &suggestions, is_json)?;
+        if suggestions.is_empty() {
+            return Ok(Exit::Bad);
+        }
+        bail!("--max-time is too short for every search")
+    }
+
+    /// Returns the search for the least damage, and the limit that refuses it.
+    fn least(
+        &self,
+        text: &str,
+        limit: Duration,
+    ) -> anyhow::Result<(Step<'_>, Option<anyhow::Error>)> {
+        let damage = Damage::least(text);
+        let search = prepare(text, damage, Some(limit), &self.kinds, Instant::now())?;
+        let plan = PlannedSearch::new(&search, search.estimate(), None, &*self.backend)?;
+        let limits = Limits {
+            hashes: None,
+            time: Some(limit),
+        };
+        let refusal = plan.check(limits).err();
+        Ok((Step { damage, plan }, refusal))
+    }
+
+    /// Recovers a string of another format, or prints why it cannot be recovered.
+    fn report_other(&self, env: &mut Env, format: OtherFormat) -> anyhow::Result<Exit> {
+        let output = &self.args.output;
+        if self.args.estimate && format.is_corrected() {
+            let reason = "the checksum of a witness address corrects errors";
+            return print_no_search(env, reason, output.is_json());
+        }
+        format.report(env, &self.filter, output)
+    }
+
     /// Returns the hit for an intact string. A kind that cannot be searched for counts only if all kinds are wanted.
     fn intact(&self, text: &str) -> Option<Hit> {
         let hit = Hit::intact(text, &self.kinds);
@@ -396,6 +483,9 @@ impl Run {
         let output = &self.args.output;
         if hit.is_secret && !is_from_stdin {
             env.error(IN_HISTORY);
+        }
+        if self.args.estimate {
+            return print_no_search(env, "the string is intact", output.is_json());
         }
         if output.is_json() {
             json::print_intact(env, hit)?;
@@ -461,11 +551,28 @@ fn resumed<'f>(
         .with_context(|| path.unwrap_or_default())
 }
 
-fn print_estimate(env: &mut Env, plan: &PlannedSearch<'_>, is_json: bool) -> anyhow::Result<Exit> {
+/// Prints the cost of a search, and the reason if a limit refuses it.
+fn print_estimate(
+    env: &mut Env,
+    step: &Step<'_>,
+    refusal: Option<&anyhow::Error>,
+    is_json: bool,
+) -> anyhow::Result<Exit> {
+    let refusal = refusal.map(ToString::to_string);
     if is_json {
-        json::print_estimate(env, plan)?;
+        json::print_estimate(env, step, refusal.as_deref())?;
     } else {
-        human::print_estimate(env, plan)?;
+        human::print_estimate(env, &step.plan, refusal.as_deref())?;
+    }
+    Ok(Exit::Good)
+}
+
+/// Prints why a string needs no search.
+fn print_no_search(env: &mut Env, reason: &str, is_json: bool) -> anyhow::Result<Exit> {
+    if is_json {
+        json::print_no_search(env, reason)?;
+    } else {
+        writeln!(env.stdout, "no search is needed: {reason}")?;
     }
     Ok(Exit::Good)
 }
@@ -481,10 +588,7 @@ fn announce(
     if search.is_secret() && !is_from_stdin {
         env.error(IN_HISTORY);
     }
-    plan.check(Limits {
-        hashes: args.max_hashes,
-        time: args.max_time,
-    })?;
+    plan.check(args.limits())?;
     if plan.seconds > LONG.as_secs_f64() && !args.output.quiet {
         let accidental_hits = plan.estimate.accidental_hits;
         env.error(&format!(

@@ -7,6 +7,7 @@ use crate::output::text::count;
 use crate::{Env, Exit};
 
 use super::filter::Filter;
+use super::human::edits;
 use super::json;
 
 /// Prints the possible originals of a damaged witness address.
@@ -55,8 +56,8 @@ fn print(
             continue;
         }
         let version = repaired.witness_version;
-        let edits = count(repaired.edits.into(), "edit");
-        writeln!(env.stdout, "{text}  (witness version {version}, {edits})")?;
+        let edits = edits(repaired.edits);
+        writeln!(env.stdout, "{text}  (witness version {version}{edits})")?;
         env.stdout.flush()?;
         let changed = repaired.changed.iter();
         let changed: Vec<String> = changed.map(|position| (position + 1).to_string()).collect();

@@ -8,7 +8,7 @@
 
 use std::io::Write;
 
-use hashlane_base58::{Hit, Kind, Mismatch, Reason, Search};
+use hashlane_base58::{Damage, Hit, Kind, Mismatch, Reason, Search, SearchBackend};
 
 use crate::Env;
 use crate::output::text::{Duration, Grouped, count};
@@ -16,12 +16,16 @@ use crate::output::text::{Duration, Grouped, count};
 use super::damage::InWords;
 use super::json;
 use super::plan::PlannedSearch;
-use super::recovered::{Recovered, Report};
+use super::recovered::{Recovered, Report, Suggestion};
+use super::steps::Step;
 
-pub(super) fn print_estimate(env: &mut Env, plan: &PlannedSearch<'_>) -> anyhow::Result<()> {
-    let PlannedSearch {
-        estimate, backend, ..
-    } = plan;
+/// Prints the cost of a search. `refusal` is the reason if a limit refuses it.
+pub(super) fn print_estimate(
+    env: &mut Env,
+    plan: &PlannedSearch<'_>,
+    refusal: Option<&str>,
+) -> anyhow::Result<()> {
+    let estimate = &plan.estimate;
     let out = &mut env.stdout;
     let bound = plan.bound();
     writeln!(out, "  kinds        {}", estimate.kinds.join(", "))?;
@@ -35,26 +39,71 @@ pub(super) fn print_estimate(env: &mut Env, plan: &PlannedSearch<'_>) -> anyhow:
     }
     writeln!(
         out,
-        "  time         {bound}{} with {}, {:.1} million hashes per second each ({})",
+        "  time         {bound}{} with {}",
         Duration(plan.seconds),
-        count(backend.n_workers().get() as u64, "thread"),
-        backend.hashes_per_second() / 1e6,
-        backend.name()
+        speed(plan.backend)
     )?;
     writeln!(
         out,
         "  by accident  {bound}{} hits are to be expected",
         odds(estimate.accidental_hits)
     )?;
+    if let Some(refusal) = refusal {
+        writeln!(out, "  not started  {refusal}")?;
+    }
     Ok(())
 }
 
+/// Prints the costs of several searches, of which the next one is made while none has a hit and `limit` is not over.
+pub(super) fn print_estimates(
+    env: &mut Env,
+    steps: &[Step<'_>],
+    limit: std::time::Duration,
+) -> anyhow::Result<()> {
+    let limit = Duration(limit.as_secs_f64());
+    let out = &mut env.stdout;
+    writeln!(out, "Searches until the first hit, within {limit}:")?;
+    for Step { damage, plan } in steps {
+        writeln!(out, "  {}", InWords(*damage))?;
+        writeln!(
+            out,
+            "    {bound}{}, {}, {} accidental hits",
+            match plan.estimate.candidates {
+                1 => "1 candidate".to_owned(),
+                n => format!("{} candidates", large(n as f64)),
+            },
+            Duration(plan.seconds),
+            odds(plan.estimate.accidental_hits),
+            bound = plan.bound(),
+        )?;
+    }
+    let seconds = Duration(steps.iter().map(|step| step.plan.seconds).sum());
+    if let Some(Step { plan, .. }) = steps.first() {
+        writeln!(out, "Together {seconds} with {}", speed(plan.backend))?;
+    }
+    Ok(())
+}
+
+/// Returns the number of threads and their speed.
+fn speed(backend: &dyn SearchBackend) -> String {
+    format!(
+        "{}, {:.1} million hashes per second each ({})",
+        count(backend.n_workers().get() as u64, "thread"),
+        backend.hashes_per_second() / 1e6,
+        backend.name()
+    )
+}
+
 pub(super) fn print_hit(env: &mut Env, hit: &Hit, is_quiet: bool) -> anyhow::Result<()> {
-    let edits = match hit.edits {
+    print(env, hit, &edits(hit.edits), is_quiet)
+}
+
+/// Returns the remark on the number of characters that a hit changes: none if it only fills in unknown ones.
+pub(super) fn edits(n: u32) -> String {
+    match n {
         0 => String::new(),
         n => format!(", {}", count(n.into(), "edit")),
-    };
-    print(env, hit, &edits, is_quiet)
+    }
 }
 
 pub(super) fn print_intact(env: &mut Env, hit: &Hit, is_quiet: bool) -> anyhow::Result<()> {
@@ -157,8 +206,15 @@ fn print_searches(err: &mut dyn Write, report: &Report<'_>) -> anyhow::Result<()
         writeln!(err, "Not tried: every wider search takes more than a year.")?;
         return Ok(());
     }
-    writeln!(err, "Not tried, the cheapest first:")?;
-    for suggestion in report.suggestions {
+    print_suggestions(err, report.suggestions)
+}
+
+/// Prints further possible searches.
+fn print_suggestions(err: &mut dyn Write, suggestions: &[Suggestion]) -> anyhow::Result<()> {
+    if !suggestions.is_empty() {
+        writeln!(err, "Not tried, the cheapest first:")?;
+    }
+    for suggestion in suggestions {
         let seconds = Duration(suggestion.seconds);
         write!(err, "  {}: {seconds}", suggestion.change)?;
         if suggestion.accidental_hits >= 0.01 {
@@ -191,10 +247,12 @@ fn odds(number: f64) -> String {
 /// Maximum number of mismatches that are printed one by one.
 const MAX_MISMATCHES: usize = 4;
 
-/// Prints the reasons why a search has no candidates.
+/// Prints the reasons why a search for `damage` has no candidates, and searches that may have some.
 pub(super) fn print_mismatches(
     env: &mut Env,
     search: &Search,
+    damage: Damage,
+    suggestions: &[Suggestion],
     is_json: bool,
 ) -> anyhow::Result<()> {
     let all = search.mismatches();
@@ -222,6 +280,9 @@ pub(super) fn print_mismatches(
             "fits none of {kinds}; --kind with one of them prints the reason"
         ));
     }
-    env.error("no string fits, for any letter case and any unknown characters");
-    Ok(())
+    env.error(&match damage.errors {
+        0 => "no string fits if no character is wrong, missing or extra".to_owned(),
+        n => format!("no string fits with {} or fewer", count(n.into(), "error")),
+    });
+    print_suggestions(&mut env.stderr, suggestions)
 }

@@ -9,8 +9,8 @@ use serde::Serialize;
 use crate::Env;
 use crate::output::json_lines;
 
-use super::plan::PlannedSearch;
 use super::recovered::Report;
+use super::steps::Step;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -28,6 +28,9 @@ enum Line<'l> {
         addresses: Vec<AddressLine>,
     },
     Estimate {
+        case: bool,
+        glyphs: bool,
+        errors: u8,
         kinds: &'l [String],
         /// Rounded to a number that JSON can hold.
         candidates: f64,
@@ -39,6 +42,13 @@ enum Line<'l> {
         hashes_per_second: f64,
         seconds: f64,
         lower_bound: bool,
+        /// The limit that prevents the search.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        refused: Option<&'l str>,
+    },
+    /// A reason why an estimate has no searches.
+    NoSearch {
+        reason: &'l str,
     },
     Summary {
         /// The hits, sorted by number of edits.
@@ -131,9 +141,17 @@ fn addresses(hit: &Hit) -> Vec<AddressLine> {
     addresses.map(line).collect()
 }
 
-pub(super) fn print_estimate(env: &mut Env, plan: &PlannedSearch<'_>) -> anyhow::Result<()> {
+pub(super) fn print_estimate(
+    env: &mut Env,
+    step: &Step<'_>,
+    refused: Option<&str>,
+) -> anyhow::Result<()> {
+    let Step { damage, plan } = step;
     let estimate = &plan.estimate;
     let line = Line::Estimate {
+        case: damage.case,
+        glyphs: damage.glyphs,
+        errors: damage.errors,
         kinds: &estimate.kinds,
         candidates: estimate.candidates as f64,
         hashes: estimate.hashes,
@@ -144,8 +162,13 @@ pub(super) fn print_estimate(env: &mut Env, plan: &PlannedSearch<'_>) -> anyhow:
         hashes_per_second: plan.backend.hashes_per_second(),
         seconds: plan.seconds,
         lower_bound: estimate.is_lower_bound,
+        refused,
     };
     json_lines::print(env, &line)
+}
+
+pub(super) fn print_no_search(env: &mut Env, reason: &str) -> anyhow::Result<()> {
+    json_lines::print(env, &Line::NoSearch { reason })
 }
 
 pub(super) fn print_summary(env: &mut Env, report: &Report<'_>) -> anyhow::Result<()> {

@@ -117,6 +117,11 @@ impl OtherFormat {
         ))
     }
 
+    /// Returns `true` if the checksum corrects errors without a search.
+    pub(super) fn is_corrected(&self) -> bool {
+        matches!(self, Self::Bech32(_))
+    }
+
     /// Recovers a witness address; fails for the other formats.
     pub(super) fn report(
         self,

@@ -8,6 +8,9 @@ use hashlane_base58::{Damage, Estimate, Kind, Search, SearchBackend, SearchError
 
 use crate::output::text::Duration as Shown;
 
+/// Time to prepare a search whose cost is printed. The rest of an estimate takes about as long.
+pub(super) const ESTIMATE_FOR: Duration = Duration::from_millis(60);
+
 /// The part of a search that remains to be done, and its cost on this machine.
 pub(super) struct PlannedSearch<'b> {
     pub(super) estimate: Estimate,

@@ -50,6 +50,16 @@ pub(super) struct Suggestion {
     pub(super) accidental_hits: f64,
 }
 
+impl Suggestion {
+    pub(super) fn new(change: String, plan: &PlannedSearch<'_>) -> Self {
+        Self {
+            change,
+            seconds: plan.seconds,
+            accidental_hits: plan.estimate.accidental_hits,
+        }
+    }
+}
+
 /// All searches for one string.
 pub(super) struct Report<'r> {
     /// The plan of the last search.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use hashlane_base58::{Damage, Kind, Search, SearchBackend};
 
 use super::damage::AsOptions;
+use super::plan::{ESTIMATE_FOR, PlannedSearch};
 use super::recovered::Suggestion;
 
 /// Time to prepare each search whose cost is printed.
@@ -17,12 +18,18 @@ const MAX_SUGGESTIONS: usize = 3;
 const MAX_SECONDS: f64 = 365.25 * 86_400.0;
 
 /// A possible search.
-#[derive(Clone, Copy)]
-pub(super) struct Step {
+pub(super) struct Step<'s> {
     pub(super) damage: Damage,
-    /// Expected seconds.
-    pub(super) seconds: f64,
-    pub(super) accidental_hits: f64,
+    pub(super) plan: PlannedSearch<'s>,
+}
+
+/// The limit on the time to prepare searches whose cost is computed.
+#[derive(Clone, Copy)]
+pub(super) enum Preparation {
+    /// Searches that are not prepared by then are left out.
+    Until(Instant),
+    /// Each search gets [`ESTIMATE_FOR`]. The cost of a larger search is a lower bound.
+    Part,
 }
 
 /// The string, the kinds and the device that all searches share.
@@ -33,29 +40,33 @@ pub(super) struct Subject<'s> {
     pub(super) backend: &'s dyn SearchBackend,
 }
 
-impl Subject<'_> {
+impl<'s> Subject<'s> {
     /// Returns the cost of a search, or `None` if there is nothing to search for or the preparation does not end in
     /// time.
-    fn cost(&self, text: &str, damage: Damage, prepare_until: Instant) -> Option<Step> {
-        let is_late = || Instant::now() >= prepare_until;
-        let search = Search::new_until(text, damage, self.kinds, &is_late).ok()?;
+    fn cost(&self, text: &str, damage: Damage, preparation: Preparation) -> Option<Step<'s>> {
+        let search = match preparation {
+            Preparation::Until(until) => {
+                Search::new_until(text, damage, self.kinds, &|| Instant::now() >= until)
+            }
+            Preparation::Part => {
+                Search::part_within(text, damage, self.kinds, ESTIMATE_FOR, &|| false)
+            }
+        };
+        let search = search.ok()?;
         let estimate = search.estimate();
         if estimate.candidates == 0 {
             return None;
         }
-        Some(Step {
-            damage,
-            seconds: search.seconds_in(None, self.backend).ok()?,
-            accidental_hits: estimate.accidental_hits,
-        })
+        let plan = PlannedSearch::new(&search, estimate, None, self.backend).ok()?;
+        Some(Step { damage, plan })
     }
 
     /// Returns the searches for these kinds of damage, the cheapest first.
-    pub(super) fn steps(&self, damages: Vec<Damage>, prepare_until: Instant) -> Vec<Step> {
+    pub(super) fn steps(&self, damages: Vec<Damage>, preparation: Preparation) -> Vec<Step<'s>> {
         let steps = damages.into_iter();
-        let steps = steps.filter_map(|damage| self.cost(self.text, damage, prepare_until));
-        let mut steps: Vec<Step> = steps.collect();
-        steps.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        let steps = steps.filter_map(|damage| self.cost(self.text, damage, preparation));
+        let mut steps: Vec<Step<'_>> = steps.collect();
+        steps.sort_by(|a, b| a.plan.seconds.total_cmp(&b.plan.seconds));
         steps
     }
 
@@ -67,16 +78,15 @@ impl Subject<'_> {
         for errors in 0..=hashlane_base58::MAX_ERRORS {
             let mut damages = least.wider(errors..=errors);
             damages.retain(is_new);
-            steps.extend(self.steps(damages, Instant::now() + PREPARE_FOR));
+            let until = Instant::now() + PREPARE_FOR;
+            steps.extend(self.steps(damages, Preparation::Until(until)));
             if steps.len() >= MAX_SUGGESTIONS {
                 break;
             }
         }
-        let by_options = steps.iter().map(|step| Suggestion {
-            change: AsOptions(step.damage).to_string(),
-            seconds: step.seconds,
-            accidental_hits: step.accidental_hits,
-        });
+        let by_options = steps
+            .iter()
+            .map(|step| Suggestion::new(AsOptions(step.damage).to_string(), &step.plan));
         let mut all: Vec<Suggestion> = by_options.collect();
         let one_error = Damage { errors: 1, ..least };
         if is_new(&one_error) {
@@ -98,11 +108,9 @@ impl Subject<'_> {
             .strip_prefix(is_known)
             .filter(|_| !self.text.contains('['))?;
         let text = zeroize::Zeroizing::new(format!("{before}?{rest}"));
-        let step = self.cost(&text, damage, Instant::now() + PREPARE_FOR)?;
-        Some(Suggestion {
-            change: format!("`?` for a doubtful character, {}", AsOptions(damage)),
-            seconds: step.seconds,
-            accidental_hits: step.accidental_hits,
-        })
+        let until = Instant::now() + PREPARE_FOR;
+        let step = self.cost(&text, damage, Preparation::Until(until))?;
+        let change = format!("`?` for a doubtful character, {}", AsOptions(damage));
+        Some(Suggestion::new(change, &step.plan))
     }
 }

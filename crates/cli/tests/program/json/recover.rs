@@ -20,6 +20,9 @@ enum Line {
         addresses: Vec<Address>,
     },
     Estimate {
+        case: bool,
+        glyphs: bool,
+        errors: u8,
         kinds: Vec<String>,
         candidates: f64,
         hashes: f64,
@@ -30,6 +33,10 @@ enum Line {
         hashes_per_second: f64,
         seconds: f64,
         lower_bound: bool,
+        refused: Option<String>,
+    },
+    NoSearch {
+        reason: String,
     },
     Summary {
         hits: Vec<String>,
@@ -147,6 +154,9 @@ fn a_string_that_is_recovered() {
     assert_eq!(code, Some(0));
     let [
         Line::Estimate {
+            case: true,
+            glyphs: false,
+            errors: 0,
             kinds,
             candidates: of_estimate,
             hashes,
@@ -157,6 +167,7 @@ fn a_string_that_is_recovered() {
             hashes_per_second,
             seconds,
             lower_bound: false,
+            refused: None,
         },
     ] = &lines[..]
     else {
@@ -169,6 +180,19 @@ fn a_string_that_is_recovered() {
     assert_eq!(remaining_hashes.to_bits(), hashes.to_bits());
     // The rest is the time for tables.
     assert!(*seconds >= hashes / hashes_per_second);
+
+    let (code, lines) = recover_lines(&["--estimate", "--max-hashes", "1", lost]);
+    let [
+        Line::Estimate {
+            refused: Some(refused),
+            ..
+        },
+    ] = &lines[..]
+    else {
+        panic!("{lines:?}");
+    };
+    assert_eq!(code, Some(0));
+    assert!(refused.starts_with("--max-hashes allows 1.000e0 hashes; the search needs "));
 }
 
 #[test]

@@ -24,11 +24,78 @@ fn a_search_without_options_widens_by_itself() {
     let key = "5HpHagT65TZzG1PH3CSu63k8DbpvD8s5ip4nEB3kEsreAnchuDf".to_ascii_lowercase();
     let ended = recover(&["--kind", "wif", "--max-time", "1s", &key]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
-    assert!(
-        ended.stderr.contains("; --case lost has no limit"),
-        "{}",
-        ended.stderr
-    );
+    let remedy = ": give a longer --max-time, or `--case lost` instead, which has no time limit";
+    assert!(ended.stderr.contains(remedy), "{}", ended.stderr);
+    // The estimate has the same limit.
+    let ended = recover(&["--estimate", "--kind", "wif", "--max-time", "1s", &key]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let refusal = "\n  not started  --max-time allows 1.00 s; the search takes ";
+    assert!(ended.stdout.contains(refusal), "{}", ended.stdout);
+}
+
+/// Every search that is made was announced. The order of cheap searches depends on measured speeds.
+#[test]
+fn an_estimate_without_options_is_that_of_the_searches_that_are_made() {
+    for text in [
+        // A character is missing, transposed, or wrong.
+        "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX7",
+        "1Lbcfr7sAHTD9CgdQ3oHTMTkV8LK4ZnX71",
+        "1Lbcfr7sAHTD9CgdQ03HTMTkV8LK4ZnX71",
+    ] {
+        let estimate = recover(&["--estimate", "--kind", "p2pkh", text]);
+        assert_eq!((estimate.code, estimate.stderr.as_str()), (Some(0), ""));
+        let first = "Searches until the first hit, within 10 s:\n";
+        assert!(estimate.stdout.starts_with(first), "{}", estimate.stdout);
+        let announced: Vec<&str> = estimate.stdout.lines().map(str::trim).collect();
+        let ended = recover(&["--kind", "p2pkh", text]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let is_tried = |line: &&str| line.starts_with("  letter case ");
+        for line in ended.stderr.lines().filter(is_tried) {
+            let (damage, _) = line.trim().split_once(':').unwrap();
+            assert!(announced.contains(&damage), "{estimate:?} {line}");
+        }
+    }
+    // Two characters are superfluous.
+    let text = "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX7111";
+    for options in [&[][..], &["--case", "kept", "--errors", "2"]] {
+        let ended = recover(&[&["--estimate", "--kind", "p2pkh", text], options].concat());
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+        let candidates = ["    496 candidates, ", "  candidates   496\n"];
+        let is_counted = candidates.iter().any(|part| ended.stdout.contains(part));
+        assert!(is_counted, "{ended:?}");
+    }
+}
+
+#[test]
+fn an_estimate_says_that_no_search_is_needed() {
+    for (text, reason) in [
+        (FOUND, "the string is intact"),
+        (
+            "bc1qw508d6qejxtdg4y5r3zarvarv0c5xw7kv8f3t4",
+            "the checksum of a witness address corrects errors",
+        ),
+    ] {
+        let ended = recover(&["--estimate", text]);
+        let line = format!("no search is needed: {reason}\n");
+        assert_eq!((ended.code, ended.stdout), (Some(0), line));
+        let json = recover(&["--estimate", "--json", text]).stdout;
+        let line = format!("{{\"type\":\"no_search\",\"reason\":\"{reason}\"}}\n");
+        assert_eq!(json, line);
+    }
+}
+
+/// Wider searches can have hits, so "no string fits" alone would be wrong.
+#[test]
+fn a_string_that_fits_only_with_errors_is_not_called_impossible() {
+    let text = "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX7111";
+    let ended = recover(&["--kind", "p2pkh", "--case", "kept", text]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));
+    let expected = "\
+hashlane: 36 characters, and p2pkh has 25 to 34
+hashlane: no string fits if no character is wrong, missing or extra
+Not tried, the cheapest first:
+  --case kept --errors 2: ";
+    assert!(ended.stderr.starts_with(expected), "{}", ended.stderr);
 }
 
 #[test]
