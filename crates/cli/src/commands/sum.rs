@@ -35,16 +35,21 @@ impl Sum {
 
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         let options = self.hashing.options();
+        let filter = Filter::new(&self)?;
         if self.check {
-            check::run(&self, env, &options)
+            check::run(&self, env, &options, &filter)
         } else {
-            self.print_or_write(env, &options)
+            self.print_or_write(env, &options, filter)
         }
     }
 
     /// Prints digests, or writes them to the file of `--output`.
-    fn print_or_write(&self, env: &mut Env, options: &Options) -> anyhow::Result<Exit> {
-        let filter = Filter::new(self)?;
+    fn print_or_write(
+        &self,
+        env: &mut Env,
+        options: &Options,
+        filter: Filter,
+    ) -> anyhow::Result<Exit> {
         let Some(output) = &self.output else {
             return digests::run(self, env, options, &filter);
         };

@@ -36,18 +36,29 @@ fn junk_is_left_out_and_named() {
         ("e.part", 1),
         ("partly", 1),
         ("f.part.txt", 1),
+        ("b/._a", 1),
+        ("__MACOSX/b/._a", 1),
+        ("$Recycle.Bin/S-1-5-18/x", 1),
+        ("System Volume Information/x", 1),
+        (".Trash-1000/files/x", 1),
+        (".nfs000000000123456700000001", 1),
+        (".nfs", 1),
+        ("lost+found/x", 1),
+        ("#recycle/x", 1),
+        ("g.crdownload", 1),
     ];
     let folder = content(&files);
-    assert_eq!(paths(folder.path(), &[]), ["a", "f.part.txt", "partly"]);
+    let taken = [".nfs", "a", "f.part.txt", "partly"];
+    assert_eq!(paths(folder.path(), &[]), taken);
     let ended = create(folder.path(), &[]);
     let note =
-        "  junk       6 left out: .DS_Store, b/@eaDir, b/Desktop.ini, ... (see --keep-junk)\n";
+        "  junk       15 left out: #recycle, $Recycle.Bin, .DS_Store, ... (see --keep-junk)\n";
     assert!(ended.stdout.contains(note), "{}", ended.stdout);
     assert_eq!(paths(folder.path(), &["--keep-junk"]).len(), files.len());
     // A pattern of the user comes first.
     let ended = create(folder.path(), &["-x", "*.part", "-x", "d.*"]);
     assert!(ended.stdout.contains("left out   2 excluded\n"));
-    assert!(ended.stdout.contains("junk       4 left out"));
+    assert!(ended.stdout.contains("junk       13 left out"));
     let only_junk = content(&[("Thumbs.db", 1)]);
     let ended = create(only_junk.path(), &[]);
     let expected = "hashlane: content: contains no files except those that are left out\n";

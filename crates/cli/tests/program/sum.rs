@@ -356,6 +356,75 @@ fn names_are_compared_without_the_prefix_with_which_most_files_exist() {
     assert_eq!(quiet, ended(0, "", ""));
 }
 
+/// The folder has a copy of itself, so the names exist with and without its name. The whole folder is compared.
+#[test]
+fn a_tie_between_prefixes_is_decided_by_a_rule_and_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for name in ["dir", "dir/dir", "dir/sub"] {
+        fs::create_dir(folder.join(name)).unwrap();
+    }
+    fs::write(folder.join("dir/a"), "a").unwrap();
+    fs::write(folder.join("dir/dir/a"), "b").unwrap();
+    fs::write(folder.join("list"), format!("{A_SHA1}  dir/a\n")).unwrap();
+    let note = "list: names are compared without dir/; as many exist as they are\n";
+    let text = format!("{note}extra       dir/a\n1 file right, 1 extra\n");
+    let found = sum(folder, "--check --against dir list");
+    assert_eq!(found, ended(1, &text, ""));
+    let lines = json(folder, "--check --against dir list");
+    let prefix = Line::Prefix {
+        list: "list".into(),
+        path: "dir".into(),
+        tied: Some(Tied {
+            path: String::new(),
+        }),
+    };
+    assert_eq!(lines[0], prefix);
+    // A folder that the names share, and that does not have the name of the folder, is kept.
+    fs::write(folder.join("dir/sub/a"), "a").unwrap();
+    fs::write(folder.join("list"), format!("{A_SHA1}  sub/a\n")).unwrap();
+    let note = "list: names are compared as they are; as many exist without sub/\n";
+    let text = format!("{note}extra       a\nextra       dir/a\n1 file right, 2 extra\n");
+    let found = sum(folder, "--check --against dir list");
+    assert_eq!(found, ended(1, &text, ""));
+}
+
+#[test]
+fn a_list_in_its_own_folder_is_not_extra() {
+    let folder = tree();
+    let folder = folder.path();
+    fs::write(folder.join("dir/list"), sum(folder, "-r dir").stdout).unwrap();
+    let text = "dir/list: names are compared without dir/\n2 files right\n";
+    let found = sum(folder, "--check --against dir dir/list");
+    assert_eq!(found, ended(0, text, ""));
+    // Another list is.
+    fs::copy(folder.join("dir/list"), folder.join("dir/other")).unwrap();
+    let found = sum(folder, "--check --against dir dir/list");
+    assert!(found.stdout.contains("\nextra       other\n"), "{found:?}");
+}
+
+#[test]
+fn a_check_leaves_out_excluded_files() {
+    let folder = tree();
+    let folder = folder.path();
+    fs::write(folder.join("list"), sum(folder, "-r dir").stdout).unwrap();
+    fs::write(folder.join("dir/b"), "changed").unwrap();
+    fs::write(folder.join("dir/x.tmp"), "").unwrap();
+    // Patterns start in the folder of `--against`.
+    let text = "list: names are compared without dir/\n1 file right, 1 excluded\n";
+    let found = sum(folder, "--check --against dir list -x /b -x *.TMP");
+    assert_eq!(found, ended(0, text, ""));
+    let found = sum(folder, "--check list -x b");
+    assert_eq!(found, ended(0, "1 file right, 1 excluded\n", ""));
+    // A check of nothing is no success.
+    let found = sum(folder, "--check list -x dir");
+    assert_eq!(found, ended(2, "0 files right, 2 excluded\n", ""));
+    let lines = json(folder, "--check list -x b");
+    let Some(Line::Summary { excluded: 1, .. }) = lines.last() else {
+        panic!("{lines:?}");
+    };
+}
+
 /// Damaged files of a list with a prefix are changed, not extra.
 #[test]
 fn a_changed_file_is_never_moved_or_extra() {
@@ -411,6 +480,7 @@ fn no_name_leaves_the_folder() {
     let prefix = Line::Prefix {
         list: "list".into(),
         path: "dir".into(),
+        tied: None,
     };
     assert_eq!(lines[0], prefix);
     let missing = Line::Checked {
@@ -538,6 +608,7 @@ enum Line {
     Prefix {
         list: String,
         path: String,
+        tied: Option<Tied>,
     },
     Summary {
         right: u64,
@@ -546,12 +617,20 @@ enum Line {
         unreadable: u64,
         extra: u64,
         moved: u64,
+        excluded: u64,
         improper_lines: u64,
     },
     Error {
         path: String,
         message: String,
     },
+}
+
+/// Another prefix with which as many names exist.
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+struct Tied {
+    path: String,
 }
 
 fn json(folder: &Path, args: &str) -> Vec<Line> {
@@ -596,6 +675,7 @@ fn json_lines() {
         unreadable: 0,
         extra: 0,
         moved: 1,
+        excluded: 0,
         improper_lines: 0,
     };
     let expected = [

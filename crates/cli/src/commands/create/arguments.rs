@@ -156,7 +156,8 @@ pub(crate) struct Create {
     #[arg(long, help_heading = "Files")]
     pub(super) no_hidden: bool,
 
-    /// Take `.DS_Store`, `Thumbs.db`, `desktop.ini`, `@eaDir`, `*.!qB` and `*.part`, which are left out by default
+    /// Take `.DS_Store`, `Thumbs.db`, `*.part` and other files of systems and unfinished downloads, which are left out by
+    /// default
     #[arg(long, help_heading = "Files")]
     pub(super) keep_junk: bool,
 

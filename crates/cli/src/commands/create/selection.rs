@@ -13,14 +13,38 @@ use super::choices::Links;
 use crate::options::globs;
 use crate::{Env, new_file};
 
-/// Files and folders that are never content: files of file managers, and unfinished downloads.
-const JUNK: [&str; 6] = [
+/// Files and folders that are never content: of file managers, of the systems that wrote to a disk, and of unfinished
+/// downloads.
+const JUNK: [&str; 24] = [
+    // macOS. `._x` has the attributes of `x` on file systems without them, and `__MACOSX` those of a ZIP archive.
     ".DS_Store",
+    "._*",
+    "__MACOSX",
+    ".AppleDouble",
+    ".Spotlight-V100",
+    ".TemporaryItems",
+    ".Trashes",
+    ".fseventsd",
+    // Windows
     "Thumbs.db",
+    "ehthumbs.db",
     "desktop.ini",
+    "$RECYCLE.BIN",
+    "System Volume Information",
+    // Linux
+    ".directory",
+    ".Trash-*",
+    ".nfs????????????????????????",
+    "lost+found",
+    // Network storage of Synology and QNAP
     "@eaDir",
+    "#recycle",
+    "@Recycle",
+    // Unfinished downloads
     "*.!qB",
     "*.part",
+    "*.aria2",
+    "*.crdownload",
 ];
 
 /// The files and folders to take.

@@ -7,6 +7,8 @@ use std::path::{Component, Path, PathBuf};
 use hashlane_files::{is_absent, walk_files};
 use hashlane_sums::Entry;
 
+use super::filter::Filter;
+
 /// The folder of `--against`.
 pub(super) struct Folder {
     path: PathBuf,
@@ -27,14 +29,19 @@ pub(super) enum Place {
 }
 
 impl Folder {
-    /// Finds the files of a folder. `failed` gets errors.
+    /// Finds the files of a folder that `filter` takes. `failed` gets errors.
     pub(super) fn walk(
         path: &Path,
         follows_links: bool,
+        filter: &Filter,
         mut failed: impl FnMut(&Path, &io::Error),
     ) -> Self {
         let mut files = HashMap::new();
-        for found in walk_files(path, follows_links) {
+        let found = walk_files(path, follows_links).filter(|found| {
+            let (Ok(found) | Err((found, _))) = found;
+            filter.takes(path, found)
+        });
+        for found in found {
             match found {
                 Ok(file) => {
                     let inside = file.strip_prefix(path).unwrap_or(&file);
@@ -50,9 +57,11 @@ impl Folder {
         }
     }
 
-    /// Returns the prefix to remove from the names of a list: the one with which most names exist in the folder, or the
-    /// first of several. Candidates are none, the name of the folder, and the folder that all names share, also up to
-    /// the name of the folder.
+    /// Returns the prefix to remove from the names of a list: the one with which most names exist in the folder.
+    ///
+    /// Candidates are the name of the folder, the folder that all names share up to that name, none, and the folder that
+    /// all names share. The first of several is taken: where names exist with and without the name of the folder, the
+    /// list was probably made outside of it, and the folder holds a copy of itself.
     pub(super) fn prefix_of(&self, names: &[PathBuf]) -> Prefix {
         let folder = match self.path.file_name() {
             Some(name) => Some(name.to_owned()),
@@ -68,26 +77,44 @@ impl Folder {
             .ancestors()
             .find(|path| path.file_name() == folder.as_deref());
         let candidates = [
-            Some(PathBuf::new()),
             folder.as_ref().map(PathBuf::from),
             named.filter(|_| folder.is_some()).map(Path::to_owned),
+            Some(PathBuf::new()),
             Some(shared.clone()),
             // Everything lies in the root.
             Some(PathBuf::from("/")).filter(|_| folder.is_none()),
         ];
-        let mut best = (0, Prefix(PathBuf::new()));
-        for prefix in candidates.into_iter().flatten().map(Prefix) {
-            // No other candidate can be better.
-            if best.0 == names.len() {
-                break;
+        let mut best = Prefix::default();
+        let mut most = 0;
+        for path in candidates.into_iter().flatten() {
+            if path == best.path && most > 0 {
+                continue;
             }
-            let inside = names.iter().filter_map(|name| prefix.inside(name));
-            let n_found = inside.filter(|path| self.has(path)).count();
-            if n_found > best.0 {
-                best = (n_found, prefix);
+            let candidate = Prefix { path, tied: None };
+            match self.count(&candidate, names, most.max(1)) {
+                Some(n_found) if n_found > most => {
+                    most = n_found;
+                    best = candidate;
+                }
+                Some(_) if best.tied.is_none() => best.tied = Some(candidate.path),
+                _ => {}
             }
         }
-        best.1
+        best
+    }
+
+    /// Returns the number of names that exist in the folder with this prefix, or `None` if they are fewer than `least`.
+    fn count(&self, prefix: &Prefix, names: &[PathBuf], least: usize) -> Option<usize> {
+        let mut n_found = 0;
+        for (position, name) in names.iter().enumerate() {
+            // The rest cannot be enough.
+            if n_found + (names.len() - position) < least {
+                return None;
+            }
+            let inside = prefix.inside(name);
+            n_found += usize::from(inside.is_some_and(|path| self.has(path)));
+        }
+        (n_found >= least).then_some(n_found)
     }
 
     /// Returns `true` if a file has this path below the folder.
@@ -110,6 +137,16 @@ impl Folder {
                 Ok(Place::Found(path))
             }
             Ok(_) => Ok(Place::Outside),
+        }
+    }
+
+    /// Records that a file is a list that is checked, if it is in the folder.
+    pub(super) fn note_list(&mut self, list: &Path) {
+        let (Ok(list), Ok(folder)) = (list.canonicalize(), self.path.canonicalize()) else {
+            return;
+        };
+        if let Ok(inside) = list.strip_prefix(folder) {
+            self.note_listed(inside);
         }
     }
 
@@ -150,18 +187,19 @@ impl Folder {
 }
 
 /// The start of the names of a list, which is removed before they are looked up in the folder.
-pub(super) struct Prefix(PathBuf);
+#[derive(Default)]
+pub(super) struct Prefix {
+    /// Empty if nothing is removed.
+    pub(super) path: PathBuf,
+    /// Another prefix with which as many names exist in the folder.
+    pub(super) tied: Option<PathBuf>,
+}
 
 impl Prefix {
-    /// Returns the prefix, or `None` if nothing is removed.
-    pub(super) fn path(&self) -> Option<&Path> {
-        Some(self.0.as_path()).filter(|path| !path.as_os_str().is_empty())
-    }
-
     /// Returns the path below the folder for a name, or `None` if the name does not start with the prefix or leaves the
     /// folder.
     pub(super) fn inside<'n>(&self, name: &'n Path) -> Option<&'n Path> {
-        let inside = without_dots(name).strip_prefix(&self.0).ok()?;
+        let inside = without_dots(name).strip_prefix(&self.path).ok()?;
         let mut components = inside.components();
         let is_inside = components.all(|part| matches!(part, Component::Normal(_)));
         (is_inside && !inside.as_os_str().is_empty()).then_some(inside)

@@ -61,13 +61,12 @@ pub(crate) struct Sum {
     #[arg(short, long, help_heading = "Check")]
     pub(super) check: bool,
 
-    /// Leave out matching files and folders in folders, for example `*.tmp` anywhere or `/build` at the top; repeatable.
-    /// Letter case makes no difference
+    /// Leave out matching files and folders in folders and in lists, for example `*.tmp` anywhere or `/build` at the top;
+    /// repeatable. Letter case makes no difference
     #[arg(
         short = 'x',
         long = "exclude",
         value_name = "GLOB",
-        conflicts_with = "check",
         help_heading = "Files"
     )]
     pub(super) excludes: Vec<String>,

@@ -16,6 +16,7 @@ use hashlane_sums::{
 use super::against::{Folder, Place, Prefix};
 use super::arguments::Sum;
 use super::counts::Counts;
+use super::filter::Filter;
 use super::json;
 use super::output::Output;
 use crate::output::json_lines::{self, PathText};
@@ -28,6 +29,7 @@ const MAX_BATCH_FILES: usize = 1 << 16;
 /// A running check.
 struct Check<'s> {
     sum: &'s Sum,
+    filter: &'s Filter,
     base: PathBuf,
     /// Whether files are read in the order of their places on the disk.
     seeks: bool,
@@ -62,19 +64,25 @@ fn encoded<'p>(path: &'p &Path) -> &'p [u8] {
 }
 
 /// Checks all lists.
-pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result<Exit> {
+pub(super) fn run(
+    sum: &Sum,
+    env: &mut Env,
+    options: &Options,
+    filter: &Filter,
+) -> anyhow::Result<Exit> {
     let base = sum.against.as_deref().or(sum.base.as_deref());
     let base = env.resolve(base.unwrap_or(Path::new("")));
     let mut output = Output::new(env, sum.printing.quiet);
     let mut exit = Exit::Good;
     let folder = sum.against.is_some().then(|| {
-        Folder::walk(&base, sum.follows_links(), |path, error| {
+        Folder::walk(&base, sum.follows_links(), filter, |path, error| {
             output.error(&format!("{}: {error}", path.display()));
             exit = Exit::NotChecked;
         })
     });
     let mut check = Check {
         sum,
+        filter,
         seeks: is_rotational(if base.as_os_str().is_empty() {
             Path::new(".")
         } else {
@@ -114,7 +122,12 @@ impl Check<'_> {
         let reader: Box<dyn BufRead> = if is_stdin {
             std::mem::replace(&mut output.env.stdin, Box::new(io::empty()))
         } else {
-            Box::new(BufReader::new(File::open(output.env.resolve(list))?))
+            let path = output.env.resolve(list);
+            let reader = BufReader::new(File::open(&path)?);
+            if let Some(folder) = &mut self.folder {
+                folder.note_list(&path);
+            }
+            Box::new(reader)
         };
         let mut lines = Lines::new(reader);
         let mut format = AnyLines::new(&self.sum.algorithm);
@@ -235,11 +248,16 @@ impl Check<'_> {
     ) -> anyhow::Result<Option<(PathBuf, Wanted)>> {
         let entry = self.meant(file.entry, prefix);
         let name = path_of(&entry.name);
-        let (Some(folder), Some(prefix)) = (&mut self.folder, prefix) else {
+        let inside = prefix.and_then(|prefix| prefix.inside(&name));
+        if !self.filter.takes_name(inside.unwrap_or(&name)) {
+            self.counts.excluded += 1;
+            return Ok(None);
+        }
+        let Some(folder) = &mut self.folder else {
             let inside = None;
             return Ok(Some((self.base.join(name), Wanted { entry, inside })));
         };
-        let Some(inside) = prefix.inside(&name) else {
+        let Some(inside) = inside else {
             self.counts.missing += 1;
             let place = Found::Line(list, file.line);
             self.print(output, &entry.name, "missing", place)?;
@@ -274,23 +292,27 @@ impl Check<'_> {
     ) -> anyhow::Result<Prefix> {
         let names: Vec<PathBuf> = batch.iter().map(|file| path_of(&file.entry.name)).collect();
         let prefix = folder.prefix_of(&names);
-        let Some(path) = prefix.path() else {
+        let Prefix { path, tied } = &prefix;
+        let is_removed = !path.as_os_str().is_empty();
+        if !is_removed && tied.is_none() {
             return Ok(prefix);
-        };
+        }
         if self.sum.printing.is_json() {
+            let text_of = |path: &PathBuf| PathText::of_bytes(&bytes_of(path));
             let line = json::Line::Prefix {
                 list: list.to_string_lossy().into_owned(),
-                path: PathText::of_bytes(&bytes_of(path)),
+                path: text_of(path),
+                tied: tied.as_ref().map(text_of),
             };
             json_lines::print(output.env, &line)?;
         } else if !self.sum.printing.quiet {
-            // With a slash at the end, which the root already has.
-            let (list, path) = (Shown(list), path.join(""));
-            let path = Shown(&path);
-            writeln!(
-                output.env.stdout,
-                "{list}: names are compared without {path}"
-            )?;
+            let out = &mut output.env.stdout;
+            write!(out, "{}: names are compared ", Shown(list))?;
+            write!(out, "{}", without(path))?;
+            if let Some(tied) = tied {
+                write!(out, "; as many exist {}", without(tied))?;
+            }
+            writeln!(out)?;
         }
         Ok(prefix)
     }
@@ -440,6 +462,15 @@ impl Check<'_> {
         }
         Ok(writeln!(output.env.stdout, "{}", self.counts.text())?)
     }
+}
+
+/// Names a prefix that is removed.
+fn without(prefix: &Path) -> String {
+    if prefix.as_os_str().is_empty() {
+        return "as they are".to_owned();
+    }
+    // With a slash at the end, which the root already has.
+    format!("without {}", Shown(&prefix.join("")))
 }
 
 /// A remark on the place of a file.

@@ -14,6 +14,8 @@ pub(super) struct Counts {
     pub(super) unreadable: u64,
     pub(super) extra: u64,
     pub(super) moved: u64,
+    /// Files of lists that `--exclude` leaves out.
+    pub(super) excluded: u64,
     #[serde(rename = "improper_lines")]
     pub(super) improper: u64,
 }
@@ -28,7 +30,7 @@ impl Counts {
         } else if self.right > 0 {
             Exit::Good
         } else {
-            // Ctrl-C came before the first result.
+            // Ctrl-C came before the first result, or every file is excluded.
             Exit::NotChecked
         }
     }
@@ -42,6 +44,7 @@ impl Counts {
             (self.moved, "moved"),
             (self.extra, "extra"),
             (self.unreadable, "unreadable"),
+            (self.excluded, "excluded"),
         ];
         let others = others.into_iter().filter(|(n, _)| *n > 0);
         let others = others.map(|(n, state)| format!("{n} {state}"));

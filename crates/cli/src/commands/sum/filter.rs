@@ -1,4 +1,4 @@
-//! Files in folders that are left out.
+//! Files in folders and in lists that are left out.
 
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,12 @@ impl Filter {
     /// Returns `true` if a file below the folder `root` is hashed.
     pub(super) fn takes(&self, root: &Path, file: &Path) -> bool {
         let inside = file.strip_prefix(root).unwrap_or(file);
-        !self.excludes.is_match_or_inside(inside) && !self.is_output(file)
+        self.takes_name(inside) && !self.is_output(file)
+    }
+
+    /// Returns `true` if a file with this name in a list, or this path below a folder, is not left out.
+    pub(super) fn takes_name(&self, name: &Path) -> bool {
+        !self.excludes.is_match_or_inside(name)
     }
 
     /// Returns `true` for the output, and for the unfinished output of this or another process.

@@ -30,6 +30,9 @@ pub(super) enum Line<'l> {
         list: String,
         #[serde(flatten)]
         path: PathText,
+        /// Another prefix with which as many names exist.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tied: Option<PathText>,
     },
     Summary(Counts),
     Error {
