@@ -1,6 +1,7 @@
 //! `hashlane verify`: checks torrents one by one and reports each.
 
 mod around;
+mod elsewhere;
 mod human;
 mod json;
 mod outside;
@@ -17,9 +18,10 @@ use hashlane_verify::{Content, FileReport, FileState, HashVersions, Progress, Re
 use crate::new_file::{self, Overwrite, place_of};
 use crate::options::{ConfigFile, Force, Hashing, Output};
 use crate::output::columns::wrapped;
-use crate::output::text::{Escaped, Shown, count};
+use crate::output::text::{Escaped, Shown};
 use crate::{Env, Exit, torrent_file};
 
+use elsewhere::Elsewhere;
 use human::Shape;
 use outside::{Outside, Verified};
 use tally::Tally;
@@ -178,6 +180,7 @@ impl Verify {
             content: &content,
             report: &report,
             outside: Outside::find(&content, folder.as_deref(), &report),
+            elsewhere: Elsewhere::find(&content, &report, options, &env.cancel),
         };
         self.print(env, &verified, tally)?;
         written?;
@@ -200,20 +203,17 @@ impl Verify {
         if self.output.quiet {
             if !report.is_complete() && !report.is_cancelled() {
                 let path = verified.torrent_path.display();
-                let n_pieces = count(report.pieces().len() as u64, "piece");
                 let hint = self.beside(env, verified);
                 let hint = hint.map_or(String::new(), |hint| format!("; {hint}"));
-                env.error(&format!(
-                    "{path}: {} of {n_pieces}{hint}",
-                    human::verdict(verified)
-                ));
+                let verdict = human::verdict_of_total(verified);
+                env.error(&format!("{path}: {verdict}{hint}"));
             }
             return Ok(());
         }
         let shape = human::print(env, verified, self.verbose, tally.last)?;
-        if human::lacks_all_files(report) {
+        if human::lacks_all_files(report) && !verified.elsewhere.has_files() {
             let suggestion = self.beside(env, verified).map_or_else(
-                || around::suggestion(verified.content),
+                || around::suggestion(verified.content, &verified.elsewhere),
                 |text| Escaped(text).to_string(),
             );
             let width = env

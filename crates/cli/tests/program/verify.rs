@@ -152,7 +152,7 @@ fn the_line_of_a_file_states_its_problem() {
         "{lines:#?}"
     );
     assert!(
-        lines.contains(&"1 of 2 pieces    8 bytes  short  (1 missing)"),
+        lines.contains(&"1 of 2 pieces    8 bytes  short  (truncated: 5 of 8 bytes, 1 missing)"),
         "{lines:#?}"
     );
     assert!(
@@ -177,7 +177,7 @@ fn an_empty_file_that_is_absent_is_incomplete() {
     assert!(
         ended
             .stdout
-            .contains("but 1 empty file missing: 1 of 1 piece, 100 %")
+            .contains("  1 empty file missing: 1 of 1 piece, 100 %")
     );
 }
 
@@ -191,7 +191,7 @@ fn a_folder_in_the_place_of_an_empty_file_is_incomplete() {
     assert!(
         ended
             .stdout
-            .contains("but 1 empty file unreadable: 1 of 1 piece, 100 %"),
+            .contains("  1 empty file unreadable: 1 of 1 piece, 100 %"),
         "{}",
         ended.stdout
     );
@@ -503,7 +503,7 @@ fn the_place_of_the_content_is_suggested() {
 }
 
 #[test]
-fn a_file_of_the_right_length_is_suggested() {
+fn a_renamed_single_file_is_suggested() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("saved (1).iso");
     fs::write(&file, "content").unwrap();
@@ -520,17 +520,115 @@ fn a_file_of_the_right_length_is_suggested() {
             .arg("verify")
             .arg(&torrent))
     };
-    let ended = verify();
-    assert_eq!(ended.code, Some(1));
-    let expected = format!(
-        "  {} has the length of the content: --content checks it\n",
-        "saved (1).iso"
-    );
-    assert!(ended.stdout.contains(&expected), "{}", ended.stdout);
-    // Two candidates give no suggestion.
+    // Another file has the same length.
     fs::write(folder.path().join("other.iso"), "another").unwrap();
     let ended = verify();
-    assert!(!ended.stdout.contains("has the length"), "{}", ended.stdout);
+    assert_eq!(ended.code, Some(1));
+    let expected = "  found as saved (1).iso, by one piece: use --content saved (1).iso\n";
+    assert!(ended.stdout.contains(expected), "{}", ended.stdout);
+    // Two files have the content.
+    fs::write(folder.path().join("copy.iso"), "content").unwrap();
+    let ended = verify();
+    assert!(!ended.stdout.contains("found as"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_renamed_folder_is_suggested() {
+    let files: [(&str, &[u8]); 3] = [("a", b"12345678"), ("b/c", b"abcd"), ("d", b"efgh")];
+    let fixture = Fixture::new("name", 4, &files);
+    fs::rename(fixture.path("name"), fixture.path("old name")).unwrap();
+    // Files of the right lengths, and wrong bytes.
+    fs::create_dir(fixture.path("other")).unwrap();
+    fs::write(fixture.path("other/a"), "87654321").unwrap();
+    let verify = || {
+        let folder = fixture.folder.path();
+        let ended = end(fixture.verify().arg("-d").arg(folder));
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        ended.stdout
+    };
+    let place = fixture.path("old name");
+    let place = place.display();
+    let expected =
+        format!("\n  found as {place} (3 of 3 files), by one piece: use --content {place}\n");
+    let output = verify();
+    assert!(output.contains(&expected), "{output}");
+    fs::remove_file(fixture.path("old name/d")).unwrap();
+    assert!(verify().contains("(2 of 3 files), by one piece"));
+    // Nothing decides between two folders.
+    fs::create_dir_all(fixture.path("copy/b")).unwrap();
+    for name in ["a", "b/c"] {
+        let from = fixture.path("old name").join(name);
+        fs::copy(from, fixture.path("copy").join(name)).unwrap();
+    }
+    assert!(!verify().contains("found as"));
+    fs::remove_dir_all(fixture.path("copy")).unwrap();
+    fs::remove_dir_all(fixture.path("old name")).unwrap();
+    assert!(!verify().contains("found as"));
+}
+
+#[test]
+fn a_renamed_file_is_named_beside_the_missing_one() {
+    let files: [(&str, &[u8]); 4] = [
+        ("a.mkv", b"12345678"),
+        ("b", b"abcdefgh"),
+        ("c", b"xy"),
+        ("d", b"zt"),
+    ];
+    let fixture = Fixture::new("name", 4, &files);
+    let rename = |from: &str, to: &str| {
+        fs::rename(
+            fixture.path("name").join(from),
+            fixture.path("name").join(to),
+        )
+        .unwrap();
+    };
+    rename("a.mkv", "new.mkv");
+    // The second piece of this file is damaged, so that only the first one shows what it is.
+    rename("b", "b (1)");
+    fs::write(fixture.path("name/b (1)"), "abcd????").unwrap();
+    // No piece lies inside this file.
+    rename("c", "e");
+    let ended = end(&mut fixture.verify());
+    assert_eq!(ended.code, Some(1));
+    for line in [
+        "missing    8 bytes  a.mkv  (found as new.mkv, by one piece: rename it)\n",
+        "missing    8 bytes  b  (found as b (1), by one piece: rename it)\n",
+        "missing    2 bytes  c\n",
+    ] {
+        assert!(ended.stdout.contains(line), "{}", ended.stdout);
+    }
+    // All files are missing.
+    rename("d", "f");
+    let ended = end(&mut fixture.verify());
+    let line = "a.mkv  (found as new.mkv, by one piece: rename it)\n";
+    assert!(ended.stdout.contains(line), "{}", ended.stdout);
+    let json = end(fixture.verify().arg("--json")).stdout;
+    assert!(json.contains("\"candidate\":\"new.mkv\""), "{json}");
+}
+
+#[test]
+fn a_file_that_is_too_short_is_called_truncated() {
+    let fixture = Fixture::new("name", 4, &[("a", b"123456789012"), ("b", b"1234")]);
+    fs::write(fixture.path("name/a"), "12345").unwrap();
+    let ended = end(&mut fixture.verify());
+    assert_eq!(ended.code, Some(1));
+    let line = "1 of 3 pieces   12 bytes  a  (truncated: 5 of 12 bytes, 2 missing)\n";
+    assert!(ended.stdout.contains(line), "{}", ended.stdout);
+}
+
+#[test]
+fn a_quiet_report_counts_pieces_only_if_some_are_not_present() {
+    let fixture = Fixture::new("name", 4, &[("full", b"12345678"), ("empty", b"")]);
+    fs::remove_file(fixture.path("name/empty")).unwrap();
+    let quiet = || {
+        let ended = end(fixture.verify().arg("-q"));
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));
+        ended.stderr
+    };
+    let expected = ": 1 empty file missing, and all of 2 pieces present\n";
+    assert!(quiet().ends_with(expected), "{}", quiet());
+    fs::write(fixture.path("name/full"), "1234xxxx").unwrap();
+    assert!(quiet().ends_with(": 1 bad of 2 pieces\n"), "{}", quiet());
 }
 
 #[test]

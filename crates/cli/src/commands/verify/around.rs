@@ -8,25 +8,31 @@ use hashlane_files::walk_files;
 use hashlane_metainfo::FileKind;
 use hashlane_verify::{Content, FileIndex};
 
-use crate::output::text::Shown;
+use super::elsewhere::Elsewhere;
+use crate::output::text::{Grouped, Shown, count};
 
 /// Maximum number of a torrent's files to look for in another folder.
 const MAX_FILES: usize = 16;
 
-/// Maximum number of a folder's entries to compare with a torrent of a single file.
-const MAX_ENTRIES: usize = 10_000;
-
 /// Returns a suggestion if the content is not at `content.root()`: the option for the place where it was found, or the
 /// options that name a place.
-pub(super) fn suggestion(content: &Content) -> String {
+pub(super) fn suggestion(content: &Content, elsewhere: &Elsewhere) -> String {
+    if let Some(found) = &elsewhere.root {
+        let n_files = content.torrent().files().len();
+        let extent = match n_files {
+            1 => String::new(),
+            n => format!(
+                " ({} of {})",
+                Grouped(found.n_files as u64),
+                count(n as u64, "file")
+            ),
+        };
+        let path = Shown(&found.path);
+        return format!("found as {path}{extent}, by one piece: use --content {path}");
+    }
     let root = content.root();
     let folder = root.parent().unwrap_or(Path::new(""));
-    if content.torrent().is_single_file() {
-        if let Some(file) = file_of_this_length(folder, content.torrent().content_length()) {
-            let file = Shown(&file);
-            return format!("{file} has the length of the content: --content checks it");
-        }
-    } else if has_files(content, folder) {
+    if !content.torrent().is_single_file() && has_files(content, folder) {
         let folder = Shown(folder);
         return format!("{folder} has files of the torrent: --content checks it");
     }
@@ -52,22 +58,6 @@ fn has_files(content: &Content, folder: &Path) -> bool {
         let below = path.and_then(|path| path.strip_prefix(content.root()).ok().map(PathBuf::from));
         below.is_some_and(|below| folder.join(below).is_file())
     })
-}
-
-/// Returns the only file of this length in a folder.
-fn file_of_this_length(folder: &Path, len: u64) -> Option<PathBuf> {
-    let here = if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
-    };
-    let entries = here.read_dir().ok()?.take(MAX_ENTRIES).flatten();
-    let mut found = entries.filter(|entry| {
-        let metadata = entry.metadata();
-        metadata.is_ok_and(|metadata| metadata.is_file() && metadata.len() == len)
-    });
-    let file = found.next()?.file_name();
-    found.next().is_none().then(|| folder.join(file))
 }
 
 /// Calls `found` with the path of each extra file, relative to the folder, in the order of their names. A torrent of a

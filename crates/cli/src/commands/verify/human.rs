@@ -1,6 +1,7 @@
 //! The report as text for people.
 
 use std::io::Write;
+use std::path::Path;
 
 use anstyle::Style;
 use hashlane_metainfo::{File, FileKind, Naming};
@@ -83,7 +84,7 @@ pub(super) fn print(
     if let Some(names) = names_used(verified) {
         writeln!(out, "  names      {}", Styled(palette.partial, names))?;
     }
-    if all || !lacks_all_files(verified.report) {
+    if all || !lacks_all_files(verified.report) || verified.elsewhere.has_files() {
         writeln!(out)?;
         if !all {
             // The most damaged files come last, next to the verdict.
@@ -151,6 +152,11 @@ impl<'v> Listed<'v> {
         let own = problems(own).filter(|_| is_partial);
         let entry = verified.content.torrent().file(file.index.get());
         let notes = [
+            truncated(file).filter(|_| is_partial),
+            verified
+                .elsewhere
+                .file(file.index)
+                .map(|path| found_elsewhere(verified.content, path)),
             own,
             shared.note.filter(|_| is_partial),
             shared.bad_note.filter(|_| is_partial),
@@ -217,6 +223,21 @@ fn found_as(content: &Content, file: &FileReport) -> Option<String> {
     let path = content.path_of(file.index).ok()?;
     let path = path.strip_prefix(content.root()).unwrap_or(&path);
     Some(format!("{}, as {program} names it", Shown(path)))
+}
+
+/// Describes a file that is too short.
+fn truncated(file: &FileReport) -> Option<String> {
+    let on_disk = file
+        .length_on_disk
+        .filter(|on_disk| *on_disk < file.length)?;
+    let (on_disk, length) = (Grouped(on_disk), count(file.length, "byte"));
+    Some(format!("truncated: {on_disk} of {length}"))
+}
+
+/// Names the file that has the content of a missing one, relative to the content.
+fn found_elsewhere(content: &Content, path: &Path) -> String {
+    let path = path.strip_prefix(content.root()).unwrap_or(path);
+    format!("found as {}, by one piece: rename it", Shown(path))
 }
 
 /// Returns the programs whose names the content has, if the names are not the torrent's own.
@@ -446,8 +467,19 @@ pub(super) fn verdict(verified: &Verified<'_>) -> String {
     match problems(report.counts()) {
         None if report.is_complete() => "complete".into(),
         // All bytes are present, so the missing items are empty files or links.
-        None => format!("but {}", without_bytes(verified)),
+        None => without_bytes(verified),
         Some(problems) => problems,
+    }
+}
+
+/// Returns the verdict with the number of pieces, for example `1 bad of 20 pieces`.
+pub(super) fn verdict_of_total(verified: &Verified<'_>) -> String {
+    let n_pieces = count(verified.report.pieces().len() as u64, "piece");
+    let verdict = verdict(verified);
+    if problems(verified.report.counts()).is_some() {
+        format!("{verdict} of {n_pieces}")
+    } else {
+        format!("{verdict}, and all of {n_pieces} present")
     }
 }
 

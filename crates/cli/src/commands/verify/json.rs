@@ -22,6 +22,9 @@ enum Line<'l> {
         info_hash_v1: Option<String>,
         info_hash_v2: Option<String>,
         content: String,
+        /// A file or folder that has the content.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        candidate: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         named_by: Option<&'static str>,
         outside_folder: bool,
@@ -36,6 +39,9 @@ enum Line<'l> {
         index: usize,
         #[serde(flatten)]
         path: PathText,
+        /// A file that has the content of a missing one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        candidate: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         found_as: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,6 +134,7 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>, extra: bool) -> anyh
         content,
         report,
         outside,
+        elsewhere,
     } = verified;
     let path = &*torrent_path.to_string_lossy();
     let torrent = content.torrent();
@@ -140,6 +147,7 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>, extra: bool) -> anyh
             info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
             info_hash_v2: torrent.info_hashes().v2().map(|hash| hash.to_string()),
             content: content.root().to_string_lossy().into_owned(),
+            candidate: elsewhere.root.as_ref().map(|root| text_of(&root.path)),
             named_by: content.root_naming().map(Naming::program),
             outside_folder: outside.content,
             total_bytes: report.total_bytes(),
@@ -209,6 +217,10 @@ pub(super) fn print_error(
     )
 }
 
+fn text_of(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
 fn file_line<'l>(torrent: &'l str, verified: &Verified<'_>, file: &FileReport) -> Line<'l> {
     let Verified {
         content, report, ..
@@ -220,15 +232,13 @@ fn file_line<'l>(torrent: &'l str, verified: &Verified<'_>, file: &FileReport) -
     });
     let naming = content.naming_of(file.index);
     let found = naming.and_then(|_| content.path_of(file.index).ok());
-    let found = found.as_ref().map(|path| {
-        let path = path.strip_prefix(content.root()).unwrap_or(path);
-        path.to_string_lossy().into_owned()
-    });
+    let below = |path: &Path| text_of(path.strip_prefix(content.root()).unwrap_or(path));
     Line::File {
         torrent,
         index: file.index.get(),
         path: PathText::of(content.torrent().file(file.index.get()).path()),
-        found_as: found,
+        candidate: verified.elsewhere.file(file.index).map(below),
+        found_as: found.as_deref().map(below),
         named_by: naming.map(Naming::program),
         state: file.state.name(),
         length: file.length,
@@ -239,10 +249,7 @@ fn file_line<'l>(torrent: &'l str, verified: &Verified<'_>, file: &FileReport) -
         pieces: file.counts.into(),
         pieces_v1: report.counts_v1(file).map(Counts::from),
         pieces_v2: report.counts_v2(file).map(Counts::from),
-        found_target: file
-            .found_target
-            .as_ref()
-            .map(|target| target.to_string_lossy().into_owned()),
+        found_target: file.found_target.as_deref().map(text_of),
         outside_folder: verified.outside.has(file.index),
         error,
     }

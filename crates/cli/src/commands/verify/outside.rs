@@ -11,6 +11,8 @@ use std::path::PathBuf;
 
 use hashlane_verify::{Content, FileIndex, Report};
 
+use super::elsewhere::Elsewhere;
+
 /// The parts of a torrent's content that links lead to, out of the folder of the content.
 #[derive(Debug, Default)]
 pub(super) struct Outside {
@@ -159,4 +161,5 @@ pub(super) struct Verified<'v> {
     pub(super) content: &'v Content,
     pub(super) report: &'v Report,
     pub(super) outside: Outside,
+    pub(super) elsewhere: Elsewhere,
 }
