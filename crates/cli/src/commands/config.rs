@@ -20,7 +20,7 @@ use crate::options::{ConfigFile, Json};
 use crate::tables::Tables;
 use crate::{Env, Exit};
 
-use shown::{Kind, Place, Shown, ShownTable, Source};
+use shown::{Kind, Place, PlaceState, Shown, ShownTable, Source};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -78,7 +78,11 @@ impl ShowConfig {
         let read: Vec<PathBuf> = read.map(|file| file.path().to_owned()).collect();
         let places = sources.files().into_iter().map(|path| Place {
             path: path.clone(),
-            is_read: read.contains(path),
+            state: match read.contains(path) {
+                true if path.is_file() => PlaceState::Read,
+                true => PlaceState::Empty,
+                false => PlaceState::Absent,
+            },
         });
         let places: Vec<Place> = places.collect();
         // All values are checked, also those of the commands that are not shown.

@@ -36,6 +36,11 @@ impl Create {
         self.apply_preset(env)?;
         let filter = Filter::new(env, &self)?;
         self.check_folder(env)?;
+        if self.is_private() && self.trackers.tiers.is_empty() {
+            env.error(
+                "warning: a private torrent without a tracker finds no peers: add one with -a",
+            );
+        }
         let (mut exit, mut n_created) = (Exit::Good, 0);
         let mut note = None;
         let mut places = Vec::new();

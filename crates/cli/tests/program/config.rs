@@ -226,7 +226,7 @@ fn a_command_uses_the_values_that_are_printed() {
         Path::new(create["output-dir"]["value"].as_str().unwrap()),
         folder.path("out")
     );
-    let mut command = folder.hashlane(&["create", "../content"]);
+    let mut command = folder.hashlane(&["create", "../content", "-a", "http://t/"]);
     let ended = end(command.current_dir(folder.path("out")));
     assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
     let shown = folder.run(&["show", "out/content.torrent"]).stdout;
@@ -462,6 +462,18 @@ fn the_users_file_is_found() {
         assert!(printed.starts_with(&expected), "{printed}");
         fs::rename(&file, folder.file()).unwrap();
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_null_device_is_no_configuration() {
+    let ended = end(hashlane().args(["config", "--config", "/dev/null", "sum"]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let first = "# /dev/null: no configuration\n";
+    assert!(ended.stdout.starts_with(first), "{}", ended.stdout);
+    let json = end(hashlane().args(["config", "--config", "/dev/null", "--json", "sum"]));
+    let first = "{\"type\":\"file\",\"path\":\"/dev/null\",\"state\":\"empty\"}\n";
+    assert!(json.stdout.starts_with(first), "{}", json.stdout);
 }
 
 #[cfg(unix)]

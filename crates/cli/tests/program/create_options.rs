@@ -20,7 +20,7 @@ fn a_private_torrent_is_version_1_without_nodes_and_web_seeds() {
     let folder = content(&[("a", 100_000)]);
     let create = |options: &[&str]| {
         let args = ["create", "content", "--force", "-w", "http://w/"];
-        let more = ["--node", "host:1", "--node", "host:2"];
+        let more = ["--node", "host:1", "--node", "host:2", "-a", "http://t/"];
         let ended = in_folder(folder.path(), &[&args[..], &more, options].concat());
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
         (ended.stdout, shown(folder.path(), "content.torrent"))
@@ -49,6 +49,23 @@ fn a_private_torrent_is_version_1_without_nodes_and_web_seeds() {
     assert_eq!(info_hash(&public), info_hash(&create(&[]).0));
     let ended = in_folder(folder.path(), &["create", "content", "--private=2"]);
     assert_eq!(ended.code, Some(2));
+}
+
+/// Its peers come from trackers alone (BEP 27).
+#[test]
+fn a_private_torrent_without_a_tracker_is_warned_about_once() {
+    let folder = content(&[("a", 1)]);
+    let create = |options: &[&str]| {
+        let args = ["create", "content", "content/a", "--force"];
+        let ended = in_folder(folder.path(), &[&args[..], options].concat());
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        ended.stderr
+    };
+    let warning =
+        "hashlane: warning: a private torrent without a tracker finds no peers: add one with -a\n";
+    assert_eq!(create(&["-p"]), warning);
+    assert_eq!(create(&["-p", "-a", "http://t/"]), "");
+    assert_eq!(create(&[]), "");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::shown::{Kind, Place, Shown, ShownTable, Source};
+use super::shown::{Kind, Place, PlaceState, Shown, ShownTable, Source};
 use crate::Env;
 use crate::output::text::Escaped;
 
@@ -17,10 +17,10 @@ pub(super) fn print(
     tables: &[ShownTable],
 ) -> anyhow::Result<()> {
     for place in places {
-        let state = if place.is_read {
-            "read"
-        } else {
-            "does not exist"
+        let state = match place.state {
+            PlaceState::Read => "read",
+            PlaceState::Absent => "does not exist",
+            PlaceState::Empty => "no configuration",
         };
         writeln!(env.stdout, "# {}: {state}", Escaped(place.path.display()))?;
     }

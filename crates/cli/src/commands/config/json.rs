@@ -3,7 +3,7 @@
 use hashlane_config::Origin;
 use serde::Serialize;
 
-use super::shown::{Kind, Place, Shown, ShownTable, Source};
+use super::shown::{Kind, Place, PlaceState, Shown, ShownTable, Source};
 use crate::Env;
 use crate::output::json_lines;
 
@@ -63,7 +63,11 @@ pub(super) fn print(
 ) -> anyhow::Result<()> {
     for place in places {
         let path = place.path.display().to_string();
-        let state = if place.is_read { "read" } else { "absent" };
+        let state = match place.state {
+            PlaceState::Read => "read",
+            PlaceState::Absent => "absent",
+            PlaceState::Empty => "empty",
+        };
         json_lines::print(env, &Line::File { path, state })?;
     }
     for (command, options) in commands {

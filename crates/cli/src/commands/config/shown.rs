@@ -48,5 +48,14 @@ impl Source {
 /// A file of the configuration.
 pub(super) struct Place {
     pub(super) path: PathBuf,
-    pub(super) is_read: bool,
+    pub(super) state: PlaceState,
+}
+
+/// What a file of the configuration contributes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PlaceState {
+    Read,
+    Absent,
+    /// A device, such as `/dev/null`, which stands for no file.
+    Empty,
 }

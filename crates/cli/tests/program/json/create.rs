@@ -68,7 +68,15 @@ fn a_torrent_that_is_planned() {
     fs::create_dir(&content).unwrap();
     fs::write(content.join("a"), vec![1; 20_000]).unwrap();
     fs::write(content.join("Thumbs.db"), b"junk").unwrap();
-    let options = ["--dry-run", "--json", "-p", "-w", "http://w/"];
+    let options = [
+        "--dry-run",
+        "--json",
+        "-p",
+        "-a",
+        "http://t/",
+        "-w",
+        "http://w/",
+    ];
     let ended = end(hashlane()
         .current_dir(folder.path())
         .args(["create", "content", "--node", "host:1"])
