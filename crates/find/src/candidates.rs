@@ -39,14 +39,7 @@ impl Candidates {
         cancel: &CancelToken,
         mut progress: impl FnMut(u64),
     ) -> Self {
-        let files = torrents
-            .into_iter()
-            .flat_map(|torrent| torrent.files().iter());
-        let regular = files.filter(|file| file.kind() == FileKind::Regular);
-        let lens: HashSet<u64> = regular
-            .map(hashlane_metainfo::File::length)
-            .filter(|len| *len > 0)
-            .collect();
+        let lens = lens_of(torrents);
         let mut candidates = Self {
             folders: folders.to_vec(),
             ..Self::default()
@@ -68,13 +61,7 @@ impl Candidates {
                     }
                 };
                 match path.symlink_metadata() {
-                    Ok(metadata) if !metadata.is_file() || !lens.contains(&metadata.len()) => {}
-                    Ok(metadata) => {
-                        let (id, inode) = identity(&metadata);
-                        if id.is_none_or(|id| ids.insert(id)) {
-                            candidates.add(path, metadata.len(), inode);
-                        }
-                    }
+                    Ok(metadata) => candidates.consider(path, &metadata, &lens, &mut ids),
                     // It vanished meanwhile.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                     Err(error) => candidates.errors.push((path, error)),
@@ -82,6 +69,41 @@ impl Candidates {
             }
         }
         candidates
+    }
+
+    /// Returns those of some files that have the length of a file of the torrents, as [`Self::collect`] does for folders. Paths
+    /// at which there is no regular file are left out.
+    pub fn of_files<'t>(
+        torrents: impl IntoIterator<Item = &'t Torrent>,
+        paths: impl IntoIterator<Item = PathBuf>,
+    ) -> Self {
+        let lens = lens_of(torrents);
+        let mut candidates = Self::default();
+        let mut ids = HashSet::new();
+        for path in paths {
+            candidates.n_files += 1;
+            if let Ok(metadata) = path.symlink_metadata() {
+                candidates.consider(path, &metadata, &lens, &mut ids);
+            }
+        }
+        candidates
+    }
+
+    /// Adds a file that has one of these lengths, unless another name of it was added before.
+    fn consider(
+        &mut self,
+        path: PathBuf,
+        metadata: &Metadata,
+        lens: &HashSet<u64>,
+        ids: &mut HashSet<(u64, u64)>,
+    ) {
+        if !metadata.is_file() || !lens.contains(&metadata.len()) {
+            return;
+        }
+        let (id, inode) = identity(metadata);
+        if id.is_none_or(|id| ids.insert(id)) {
+            self.add(path, metadata.len(), inode);
+        }
     }
 
     fn add(&mut self, path: PathBuf, len_bytes: u64, inode: u64) {
@@ -138,13 +160,21 @@ impl FileSet for Candidates {
     }
 }
 
+/// Returns the lengths of the files that have content.
+fn lens_of<'t>(torrents: impl IntoIterator<Item = &'t Torrent>) -> HashSet<u64> {
+    let files = torrents
+        .into_iter()
+        .flat_map(|torrent| torrent.files().iter());
+    let regular = files.filter(|file| file.kind() == FileKind::Regular);
+    let lens = regular.map(hashlane_metainfo::File::length);
+    lens.filter(|len_bytes| *len_bytes > 0).collect()
+}
+
 /// Returns the identity of a file, if the system has one that is shared by all of its names, and its inode.
 #[cfg(unix)]
 fn identity(metadata: &Metadata) -> (Option<(u64, u64)>, u64) {
     use std::os::unix::fs::MetadataExt as _;
-    let id = (metadata.dev(), metadata.ino());
-    // A file with a single name is met once, unless a folder is given twice.
-    (Some(id), metadata.ino())
+    (Some((metadata.dev(), metadata.ino())), metadata.ino())
 }
 
 #[cfg(not(unix))]

@@ -17,7 +17,6 @@
 //! | `report.rs` | the result of a verification |
 //! | `comparison.rs` | comparison of computed digests with the torrent's digests |
 //! | `verify.rs` | verification of a torrent's content, and errors that prevent it |
-//! | `probe.rs` | comparison of a file of any name with a file of a torrent, by few pieces |
 //! | `source_tree.rs` | the files of a new torrent, and reasons why there are none |
 //! | `create.rs` | hashes for a new torrent |
 
@@ -30,7 +29,6 @@ mod layout;
 mod links;
 mod piece;
 mod piece_hasher;
-mod probe;
 mod report;
 mod source_tree;
 mod verify;
@@ -45,7 +43,6 @@ pub use hashlane_pipeline::{
 pub use layout::{HashVersions, Layout, files_of};
 pub use piece::{PieceCounts, PieceState};
 pub use piece_hasher::{PieceRoots, PieceTrees};
-pub use probe::{Identity, Probe};
 pub use report::Report;
 pub use source_tree::{FileOrder, SourceTree, SourceTreeError};
 pub use verify::{Error, Progress, Verification, verify};

@@ -1,24 +1,23 @@
 //! Content under other names in the same folder: renamed files, and a renamed folder.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
+use hashlane_find::{Candidates, FileMatch, FoundTorrent, find};
 use hashlane_metainfo::FileKind;
-use hashlane_verify::{
-    CancelToken, Content, FileIndex, FileReport, FileState, Identity, Options, Probe, Report,
-};
+use hashlane_verify::{CancelToken, Content, FileIndex, FileState, Options, Report, files_of};
 
 /// Maximum number of a folder's entries to look at.
 const MAX_ENTRIES: usize = 10_000;
 
-/// Maximum number of files that are compared with a missing one.
-const MAX_CANDIDATES: usize = 16;
-
 /// Maximum number of a torrent's files to look for in another folder.
 const MAX_FILES: usize = 16;
 
-/// Maximum number of bytes to hash for one torrent.
+/// Number of bytes that are hashed at most, about.
 const MAX_BYTES: u64 = 256 << 20;
+
+/// Number of pieces that are hashed of a file at most.
+const MAX_PIECES: u64 = 8;
 
 /// Content that lies in the expected folder under other names. A piece of each was verified.
 #[derive(Debug, Default)]
@@ -48,16 +47,18 @@ impl Elsewhere {
         if report.is_complete() || report.is_cancelled() {
             return Self::default();
         }
-        let mut search = Search {
+        let search = Search {
             content,
-            probe: Probe::new(content.torrent(), options, cancel, MAX_BYTES),
-            folders: HashMap::new(),
+            options,
+            cancel,
         };
         if content.torrent().is_single_file() {
-            let file = report.files().first();
-            let found = file.and_then(|file| search.file(file));
+            let found = search.files(&BTreeSet::from([0]));
             return Self {
-                root: found.map(|path| Root { path, n_files: 1 }),
+                root: found
+                    .into_values()
+                    .next()
+                    .map(|path| Root { path, n_files: 1 }),
                 files: BTreeMap::new(),
             };
         }
@@ -67,11 +68,13 @@ impl Elsewhere {
                 files: BTreeMap::new(),
             };
         }
-        let files = report.files().iter();
-        let files = files.filter_map(|file| Some((file.index.get(), search.file(file)?)));
+        let missing = report
+            .files()
+            .iter()
+            .filter(|file| file.state == FileState::Missing);
         Self {
             root: None,
-            files: files.collect(),
+            files: search.files(&missing.map(|file| file.index.get()).collect()),
         }
     }
 
@@ -88,105 +91,101 @@ impl Elsewhere {
 
 struct Search<'c> {
     content: &'c Content,
-    probe: Probe<'c>,
-    /// The files in each folder that the torrent does not have, by length.
-    folders: HashMap<PathBuf, HashMap<u64, Vec<PathBuf>>>,
+    options: &'c Options,
+    cancel: &'c CancelToken,
 }
 
 impl Search<'_> {
-    /// Returns the file that has the content of a missing one, in the same folder. Returns `None` if several have it:
-    /// nothing decides between them.
-    fn file(&mut self, file: &FileReport) -> Option<PathBuf> {
-        let kind = self.content.torrent().file(file.index.get()).kind();
-        let is_regular = matches!(kind, FileKind::Regular) && file.length > 0;
-        if !is_regular || file.state != FileState::Missing {
-            return None;
-        }
-        let path = self.content.path_of(file.index).ok()?;
-        let folder = path.parent()?;
-        if !self.folders.contains_key(folder) {
-            let found = self.others_in(folder);
-            self.folders.insert(folder.to_owned(), found);
-        }
-        let candidates = self.folders[folder].get(&file.length)?;
-        let candidates = candidates.iter().take(MAX_CANDIDATES);
-        let mut found =
-            candidates.filter(|path| self.probe.compare(file.index, path) == Identity::Identified);
-        let first = found.next()?;
-        found.next().is_none().then(|| first.clone())
+    /// Returns the files that have the content of missing ones, in the same folders. A file is left out if several have its
+    /// content: nothing decides between them.
+    fn files(&self, missing: &BTreeSet<usize>) -> BTreeMap<usize, PathBuf> {
+        let path_of = |index: usize| self.content.path_of(FileIndex::new(index)).ok();
+        let own: HashSet<PathBuf> = (0..self.content.torrent().files().len())
+            .filter_map(path_of)
+            .collect();
+        let missing_paths = missing.iter().copied().filter_map(path_of);
+        let folders = missing_paths.filter_map(|path| path.parent().map(Path::to_owned));
+        let folders: BTreeSet<PathBuf> = folders.collect();
+        let others = folders.iter().flat_map(|folder| entries_of(folder));
+        let (candidates, found) = self.search(others.filter(|path| !own.contains(path)));
+        let found = found
+            .into_iter()
+            .flat_map(|found| found.files.into_iter().enumerate());
+        let found = found.filter(|(index, _)| missing.contains(index));
+        let decided = found.filter_map(|(index, file)| match file {
+            FileMatch::Identified(place) if !place.others.is_empty() => None,
+            file => Some((index, candidates.path(file.candidate()?).to_owned())),
+        });
+        decided.collect()
     }
 
-    /// Returns the files of a folder that the torrent does not have, by length.
-    fn others_in(&self, folder: &Path) -> HashMap<u64, Vec<PathBuf>> {
-        let indexes = 0..self.content.torrent().files().len();
-        let own = indexes.filter_map(|index| self.content.path_of(FileIndex::new(index)).ok());
-        let own: HashSet<PathBuf> = own.filter(|path| path.parent() == Some(folder)).collect();
-        let mut others: HashMap<u64, Vec<PathBuf>> = HashMap::new();
-        for path in entries_of(folder) {
-            if let Ok(metadata) = path.symlink_metadata()
-                && metadata.is_file()
-                && !own.contains(&path)
-            {
-                others.entry(metadata.len()).or_default().push(path);
-            }
-        }
-        others
+    /// Compares files with the torrent by a few pieces.
+    fn search(&self, paths: impl Iterator<Item = PathBuf>) -> (Candidates, Option<FoundTorrent>) {
+        let torrent = self.content.torrent();
+        let piece_length = u64::from(torrent.lengths().piece_length().get());
+        let max_files = (MAX_BYTES / piece_length / MAX_PIECES).max(1);
+        let candidates = Candidates::of_files([torrent], paths.take(max_files as usize));
+        let findings = find(
+            &[torrent],
+            &candidates,
+            self.options,
+            self.cancel,
+            &mut |_| (),
+        );
+        (
+            candidates,
+            findings
+                .ok()
+                .and_then(|findings| findings.torrents.into_iter().next()),
+        )
     }
 
-    /// Returns the folder beside the expected one that has the content. Returns `None` if several have as many files:
-    /// nothing decides between them.
-    fn folder(&mut self) -> Option<Root> {
+    /// Returns the folder beside the expected one that has the content. Returns `None` if several have it: nothing decides
+    /// between them.
+    fn folder(&self) -> Option<Root> {
         let parent = self.content.root().parent()?;
         let folders = entries_of(parent).into_iter().filter(|path| path.is_dir());
-        let mut best: Option<Root> = None;
-        let mut is_tied = false;
-        for path in folders {
-            let n_files = self.n_files_in(&path)?;
-            let most = best.as_ref().map_or(0, |best| best.n_files);
-            if n_files < most.max(1) || !self.is_identified(&path) {
-                continue;
-            }
-            is_tied = n_files == most;
-            best = Some(Root { path, n_files });
-        }
-        best.filter(|_| !is_tied)
-    }
-
-    /// Returns the number of the torrent's files that exist in a folder with their lengths, or 0 if none of the first
-    /// ones does. Returns `None` if a path cannot exist on this system.
-    fn n_files_in(&self, folder: &Path) -> Option<usize> {
-        let content = Content::at(self.content.torrent(), folder).ok()?;
-        let mut n_files = 0;
-        for (n_seen, index) in self.regular_files().enumerate() {
-            if n_seen == MAX_FILES && n_files == 0 {
-                break;
-            }
-            let length = content.torrent().file(index.get()).length();
-            let found = content.path_of(index).ok()?.metadata();
-            n_files += usize::from(found.is_ok_and(|it| it.is_file() && it.len() == length));
-        }
-        Some(n_files)
-    }
-
-    /// Returns `true` if one of the first files that exist in a folder is identified.
-    fn is_identified(&mut self, folder: &Path) -> bool {
-        let Ok(content) = Content::at(self.content.torrent(), folder) else {
-            return false;
+        let first = folders.flat_map(|folder| self.first_files_in(&folder));
+        let (candidates, found) = self.search(first);
+        let found = found?;
+        let (path, files) = found.named(self.content.torrent(), &candidates)?;
+        let is_unique = |file: &FileIndex| match &found.files[file.get()] {
+            FileMatch::Identified(place) => place.others.is_empty(),
+            _ => true,
         };
-        let files: Vec<FileIndex> = self.regular_files().collect();
-        let paths = files
-            .into_iter()
-            .filter_map(|index| Some((index, content.path_of(index).ok()?)));
-        let mut existing = paths.filter(|(_, path)| path.is_file()).take(MAX_FILES);
-        existing.any(|(index, path)| self.probe.compare(index, &path) == Identity::Identified)
+        if !files.iter().any(is_unique) {
+            return None;
+        }
+        let n_files = self
+            .paths_in(&path)
+            .filter(|(path, length)| has_length(path, *length))
+            .count();
+        Some(Root { path, n_files })
     }
 
-    fn regular_files(&self) -> impl Iterator<Item = FileIndex> + use<'_> {
-        let files = hashlane_verify::files_of(self.content.torrent());
-        files
-            .filter(|(_, file)| matches!(file.kind(), FileKind::Regular) && file.length() > 0)
-            .map(|(index, _)| index)
+    /// Returns the first of the torrent's files that exist in a folder with their lengths.
+    fn first_files_in(&self, folder: &Path) -> Vec<PathBuf> {
+        let first = self.paths_in(folder).take(MAX_FILES);
+        let existing = first.filter(|(path, length)| has_length(path, *length));
+        existing.map(|(path, _)| path).collect()
     }
+
+    /// Returns the paths and lengths of the torrent's files in a folder.
+    fn paths_in(&self, folder: &Path) -> impl Iterator<Item = (PathBuf, u64)> {
+        let content = Content::at(self.content.torrent(), folder).ok();
+        let files = files_of(self.content.torrent());
+        let with_content =
+            files.filter(|(_, file)| matches!(file.kind(), FileKind::Regular) && file.length() > 0);
+        with_content.filter_map(move |(index, file)| {
+            let path = content.as_ref()?.path_of(index).ok()?;
+            Some((path, file.length()))
+        })
+    }
+}
+
+fn has_length(path: &Path, length: u64) -> bool {
+    path.metadata()
+        .is_ok_and(|found| found.is_file() && found.len() == length)
 }
 
 /// Returns the first paths in a folder, in the order of their names.

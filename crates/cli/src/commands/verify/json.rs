@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hashlane_metainfo::{Naming, masked_text};
-use hashlane_verify::{FileReport, PieceCounts};
+use hashlane_verify::{FileReport, PieceCounts, Report};
 use serde::Serialize;
 
 use crate::output::json_lines;
@@ -164,20 +164,7 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>, extra: bool) -> anyh
     for file in report.files() {
         json_lines::print(env, &file_line(path, verified, file))?;
     }
-    let mut first = 0;
-    for run in report.pieces().chunk_by(|a, b| a == b) {
-        let count = run.len() as u32;
-        json_lines::print(
-            env,
-            &Line::Pieces {
-                torrent: path,
-                first,
-                count,
-                state: run[0].name(),
-            },
-        )?;
-        first += count;
-    }
+    print_pieces(env, path, report)?;
     if extra {
         around::for_each_extra(content, |file| {
             let line = Line::Extra {
@@ -200,6 +187,25 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>, extra: bool) -> anyh
             elapsed_seconds: report.elapsed().as_secs_f64(),
         },
     )
+}
+
+/// Prints the states of the pieces, with a line for each run of equal states.
+fn print_pieces(env: &mut Env, path: &str, report: &Report) -> anyhow::Result<()> {
+    let mut first = 0;
+    for run in report.pieces().chunk_by(|a, b| a == b) {
+        let count = run.len() as u32;
+        json_lines::print(
+            env,
+            &Line::Pieces {
+                torrent: path,
+                first,
+                count,
+                state: run[0].name(),
+            },
+        )?;
+        first += count;
+    }
+    Ok(())
 }
 
 pub(super) fn print_error(
