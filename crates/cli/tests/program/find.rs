@@ -316,3 +316,104 @@ fn what_cannot_be_read_is_an_error() {
         ended.stdout
     );
 }
+
+/// Checks torrents in folders, all at once, and prints `True` or `False` for each.
+const LIBTORRENT: &str = "
+import sys, time, libtorrent as lt
+session = lt.session({'listen_interfaces': '', 'enable_dht': False, 'enable_lsd': False, 'enable_upnp': False, 'enable_natpmp': False})
+pairs = [line.split('\\t') for line in sys.argv[1:]]
+handles = [session.add_torrent({'ti': lt.torrent_info(t), 'save_path': folder}) for t, folder in pairs]
+checking = lt.torrent_status.states.checking_files, lt.torrent_status.states.checking_resume_data
+while any(handle.status().state in checking for handle in handles):
+    time.sleep(0.1)
+for handle in handles:
+    print(handle.status().is_seeding)
+";
+
+/// What `find --full --link` calls complete, and nothing else, is complete for libtorrent. `HASHLANE_TEST_FIND=300` sets the
+/// number of trees.
+#[cfg(unix)]
+#[test]
+fn libtorrent_agrees_about_what_was_found() {
+    let python = |args: &[String]| {
+        let mut command = Command::new("python3");
+        command.args(["-W", "ignore", "-c"]).args(args);
+        end(&mut command)
+    };
+    if python(&["import libtorrent".to_owned()]).code != Some(0) {
+        assert!(
+            std::env::var_os("HASHLANE_TEST_REQUIRE_LIBTORRENT").is_none(),
+            "libtorrent's Python binding is required"
+        );
+        eprintln!("NOT RUN: python3 does not have libtorrent");
+        return;
+    }
+    let n_trees = std::env::var("HASHLANE_TEST_FIND").map_or(15, |n| n.parse().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let mut state = 7_u64;
+    let mut random = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut args = vec![LIBTORRENT.to_owned()];
+    let mut ours = Vec::new();
+    for tree in 0..n_trees {
+        let root = folder.path().join(tree.to_string());
+        let n_files = 2 + random(8);
+        let damaged = random(3 * n_files);
+        for file in 0..n_files {
+            let len = [700, 40_000, 1 + random(2000), 1 + random(100_000)][random(4) as usize];
+            let mut bytes: Vec<u8> = (0..len).map(|_| random(256) as u8).collect();
+            let name = format!("content/{}/{file}", file % 2);
+            let other = format!("disk/{}/{}", random(3), 100 + (file * 7 + tree) % 50);
+            for (path, is_other) in [(name, false), (other, true)] {
+                if is_other && file == damaged {
+                    bytes[0] ^= 1;
+                }
+                let path = root.join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, &bytes).unwrap();
+            }
+        }
+        let format = ["v1", "v2", "hybrid"][tree as usize % 3];
+        let created = end(hashlane().current_dir(&root).args([
+            "create",
+            "content",
+            "-l",
+            "16KiB",
+            "-o",
+            "t.torrent",
+            "--format",
+            format,
+        ]));
+        assert_eq!(created.code, Some(0), "{}", created.stderr);
+        let found = end(hashlane().current_dir(&root).args([
+            "find",
+            "t.torrent",
+            "--in",
+            "disk",
+            "--full",
+            "--json",
+            "--link",
+            "hardlink",
+            "--to",
+            "links",
+        ]));
+        let line: Value = serde_json::from_str(found.stdout.lines().next().unwrap()).unwrap();
+        let is_complete = line["complete"].as_bool().unwrap() && line["identified"] == true;
+        assert!(
+            is_complete || damaged < n_files,
+            "tree {tree}: {}",
+            found.stdout
+        );
+        ours.push(is_complete);
+        args.push(format!("{0}/t.torrent\t{0}/links", root.display()));
+    }
+    let ended = python(&args);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let theirs: Vec<bool> = ended.stdout.lines().map(|line| line == "True").collect();
+    assert_eq!(theirs, ours);
+    assert!(ours.contains(&true) && ours.contains(&false), "both happen");
+}
