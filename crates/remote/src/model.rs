@@ -180,6 +180,8 @@ pub struct Torrent {
     pub is_sequential: bool,
     /// The goals and limits that a person chose.
     pub limits: Limits,
+    /// The goals of the torrent's category and labels, which apply where a person chose none for the torrent.
+    pub inherited: Goals,
 }
 
 /// What a torrent does.
@@ -216,6 +218,17 @@ pub struct Limits {
     pub idle_minutes: Goal<u32>,
 }
 
+/// Goals at which seeding ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Goals {
+    /// The ratio of sent to received bytes.
+    pub ratio: Goal<f64>,
+    /// Minutes of seeding.
+    pub seeding_minutes: Goal<u32>,
+    /// Minutes without an upload.
+    pub idle_minutes: Goal<u32>,
+}
+
 /// A goal at which seeding ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal<T> {
@@ -226,6 +239,16 @@ pub enum Goal<T> {
     At(T),
     /// None.
     Never,
+}
+
+impl<T> Goal<T> {
+    /// Returns this goal, or the other one if this is that of the client.
+    fn or(self, other: Self) -> Self {
+        match self {
+            Self::OfClient => other,
+            own => own,
+        }
+    }
 }
 
 /// A file of a torrent.
@@ -643,6 +666,17 @@ fn short_hash(info_hashes: InfoHashes) -> String {
 }
 
 impl Torrent {
+    /// Returns the goals that apply: those of the torrent, or else those of its category and labels. The goals of the client
+    /// apply where there is none of either.
+    pub fn goals(&self) -> Goals {
+        let (own, inherited) = (&self.limits, self.inherited);
+        Goals {
+            ratio: own.ratio.or(inherited.ratio),
+            seeding_minutes: own.seeding_minutes.or(inherited.seeding_minutes),
+            idle_minutes: own.idle_minutes.or(inherited.idle_minutes),
+        }
+    }
+
     /// Returns the magnet link: both info-hashes and the name, without trackers.
     pub fn magnet(&self) -> String {
         let mut magnet = hashlane_metainfo::Magnet::new(self.info_hashes);

@@ -64,17 +64,19 @@ impl Torrents {
 
     /// Returns the goal of a torrent, with the targets that it inherits.
     pub(super) fn goal_of(&self, entry: &Entry) -> Goal {
+        let of_groups = self.goal_of_groups(entry);
+        entry.choices.goal.or(of_groups).or(self.session_goal())
+    }
+
+    /// Returns the goal that a torrent inherits from its category and its labels.
+    pub(super) fn goal_of_groups(&self, entry: &Entry) -> Goal {
         let choices = &entry.choices;
         let category = choices.category.as_deref();
         let of_category = category.map(|name| self.goal_of_category(name));
         let labels = choices.labels.iter();
         let labels = labels.filter_map(|label| self.configured.tables.labels.get(label));
         let of_labels = labels.fold(Goal::default(), |goal, label| larger(goal, label.goal()));
-        choices
-            .goal
-            .or(of_category.unwrap_or_default())
-            .or(of_labels)
-            .or(self.session_goal())
+        of_category.unwrap_or_default().or(of_labels)
     }
 
     /// Returns the categories with the numbers of their torrents.

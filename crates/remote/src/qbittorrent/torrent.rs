@@ -18,7 +18,7 @@ const NEVER: i64 = -1;
 /// Seconds of a month of 30 days, which popularity is counted in.
 const MONTH: f64 = 2_592_000.0;
 
-/// The goals of the client, which torrents without their own have.
+/// The goals of the client, which torrents without other goals have.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Goals {
     ratio: Option<f64>,
@@ -69,7 +69,7 @@ pub(super) const FIELDS: [Field; 56] = [
     ("force_start", |view| json!(view.0.is_forced)),
     ("has_metadata", |view| json!(view.0.has_metadata)),
     ("inactive_seeding_time_limit", |view| {
-        limit(view.0.limits.idle_minutes)
+        limit(view.0.goals().idle_minutes)
     }),
     ("infohash_v1", |view| {
         let v1 = view.0.info_hashes.v1();
@@ -82,13 +82,13 @@ pub(super) const FIELDS: [Field; 56] = [
     ("last_activity", |view| json!(view.0.changed)),
     ("magnet_uri", |view| json!(view.0.magnet())),
     ("max_inactive_seeding_time", |view| {
-        effective(view.0.limits.idle_minutes, view.1.idle_minutes)
+        effective(view.0.goals().idle_minutes, view.1.idle_minutes)
     }),
     ("max_ratio", |view| {
-        effective(view.0.limits.ratio, view.1.ratio)
+        effective(view.0.goals().ratio, view.1.ratio)
     }),
     ("max_seeding_time", |view| {
-        effective(view.0.limits.seeding_minutes, view.1.seeding_minutes)
+        effective(view.0.goals().seeding_minutes, view.1.seeding_minutes)
     }),
     ("name", |view| json!(view.0.name)),
     ("num_complete", |view| json!(view.0.n_seeds)),
@@ -100,7 +100,7 @@ pub(super) const FIELDS: [Field; 56] = [
     ("private", |view| json!(view.0.is_private)),
     ("progress", |view| json!(view.0.progress())),
     ("ratio", |view| json!(view.0.ratio().unwrap_or(0.0))),
-    ("ratio_limit", |view| limit(view.0.limits.ratio)),
+    ("ratio_limit", |view| limit(view.0.goals().ratio)),
     ("reannounce", |_| json!(0)),
     ("root_path", |view| {
         json!(if view.0.n_files > 1 {
@@ -112,7 +112,7 @@ pub(super) const FIELDS: [Field; 56] = [
     ("save_path", |view| json!(view.0.folder)),
     ("seeding_time", |view| json!(view.0.seconds_seeding)),
     ("seeding_time_limit", |view| {
-        limit(view.0.limits.seeding_minutes)
+        limit(view.0.goals().seeding_minutes)
     }),
     ("seen_complete", |_| json!(UNKNOWN)),
     ("seq_dl", |view| json!(view.0.is_sequential)),

@@ -138,16 +138,16 @@ const FIELDS: &[Field] = &[
     }),
     ("secondsSeeding", |view| json!(view.torrent.seconds_seeding)),
     ("seedIdleLimit", |view| {
-        json!(goal(view.torrent.limits.idle_minutes))
+        json!(goal(view.torrent.goals().idle_minutes))
     }),
     ("seedIdleMode", |view| {
-        json!(mode(&view.torrent.limits.idle_minutes))
+        json!(mode(&view.torrent.goals().idle_minutes))
     }),
     ("seedRatioLimit", |view| {
-        json!(goal(view.torrent.limits.ratio))
+        json!(goal(view.torrent.goals().ratio))
     }),
     ("seedRatioMode", |view| {
-        json!(mode(&view.torrent.limits.ratio))
+        json!(mode(&view.torrent.goals().ratio))
     }),
     ("sequentialDownload", |view| {
         json!(view.torrent.is_sequential)
@@ -294,7 +294,7 @@ fn status(state: State) -> u8 {
 /// Returns whether seeding has ended because its goal is reached.
 fn is_finished(torrent: &Torrent) -> bool {
     torrent.state == State::Stopped && torrent.error.is_none() && {
-        let Goal::At(ratio) = torrent.limits.ratio else {
+        let Goal::At(ratio) = torrent.goals().ratio else {
             return false;
         };
         torrent.is_complete() && torrent.ratio().is_some_and(|reached| reached >= ratio)

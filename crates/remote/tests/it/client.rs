@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use hashlane_metainfo::{InfoHashes, Magnet, Torrent as Metainfo};
 use hashlane_remote::Control;
 use hashlane_remote::model::{
-    Added, Category, Change, Encryption, File, GroupChange, Groups, NewTorrent, Peer, Priority,
-    QueueMove, Refusal, Session, SessionChange, Source, State, Statistics, Torrent, Tracker,
+    Added, Category, Change, Encryption, File, Goals, GroupChange, Groups, NewTorrent, Peer,
+    Priority, QueueMove, Refusal, Session, SessionChange, Source, State, Statistics, Torrent,
+    Tracker,
 };
 
 /// Time of everything in this client.
@@ -195,6 +196,7 @@ fn known(id: u32, new: &NewTorrent) -> Result<Known, Refusal> {
             is_forced: false,
             is_sequential: new.is_sequential,
             limits: new.limits.clone(),
+            inherited: Goals::default(),
         },
         files: files.collect(),
         trackers,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hashlane_remote::model::{Category, Change, GroupChange};
+use hashlane_remote::model::{Category, Change, Goal, GroupChange, State};
 use hashlane_remote::{Control as _, serve_qbittorrent};
 use serde_json::{Value, json};
 
@@ -96,4 +96,60 @@ fn both_protocols_show_the_same_torrent() {
     let rows: Value = serde_json::from_str(&rows).unwrap();
     assert_eq!(rows[0]["seq_dl"], true);
     assert_eq!(rows[0]["tags"], "a, b");
+}
+
+/// Sonarr removes a torrent that has reached the limits that programs see, its own or those of its category.
+#[test]
+fn goals_of_a_category_are_shown_as_those_of_its_torrents() {
+    let served = Served::new(listen());
+    let control: Arc<Client> = Arc::clone(&served.client);
+    let other = serve_qbittorrent(listen(), control, 1 << 20).unwrap();
+    served.done("torrent-add", &json!({ "filename": MAGNET }));
+    served.client.edit(1, |torrent| {
+        torrent.state = State::Stopped;
+        torrent.has_metadata = true;
+        (torrent.total_len, torrent.wanted_len, torrent.done_len) = (10, 10, 10);
+        torrent.inherited.ratio = Goal::At(1.5);
+        torrent.inherited.idle_minutes = Goal::Never;
+        torrent.inherited.seeding_minutes = Goal::At(90);
+    });
+    let of_transmission = |field| served.get(1, field);
+    let of_qbittorrent = |field: &str| {
+        let url = format!(
+            "http://{}/api/v2/torrents/info",
+            other.endpoint().address().unwrap()
+        );
+        let rows = ureq::get(url).call().unwrap();
+        let rows = rows.into_body().read_to_string().unwrap();
+        let rows: Value = serde_json::from_str(&rows).unwrap();
+        rows[0][field].clone()
+    };
+    assert_eq!(of_transmission("seedRatioMode"), 1);
+    assert_eq!(of_transmission("seedRatioLimit"), 1.5);
+    assert_eq!(of_transmission("seedIdleMode"), 2);
+    assert_eq!(of_transmission("isFinished"), true);
+    assert_eq!(of_qbittorrent("ratio_limit"), 1.5);
+    assert_eq!(of_qbittorrent("max_ratio"), 1.5);
+    assert_eq!(of_qbittorrent("seeding_time_limit"), 90);
+    assert_eq!(of_qbittorrent("inactive_seeding_time_limit"), -1);
+    // A change of something else makes none of them the torrent's own.
+    served.client.changes();
+    served.done(
+        "torrent-set",
+        &json!({ "ids": [1], "downloadLimit": 5, "downloadLimited": true }),
+    );
+    let changes = served.client.changes();
+    let [(1, Change::Limits(limits))] = &changes[..] else {
+        panic!("{changes:?}")
+    };
+    assert_eq!(
+        (limits.ratio, limits.seeding_minutes, limits.idle_minutes),
+        (Goal::OfClient, Goal::OfClient, Goal::OfClient)
+    );
+    // The torrent's own goal wins.
+    served
+        .client
+        .edit(1, |torrent| torrent.limits.ratio = Goal::Never);
+    assert_eq!(of_transmission("seedRatioMode"), 2);
+    assert_eq!(of_qbittorrent("ratio_limit"), -1);
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hashlane_client::{Activity, Metainfo, Snapshot, TorrentSnapshot};
 use hashlane_metainfo::MetadataRef;
-use hashlane_remote::model::{Goal, Limits, State, Torrent};
+use hashlane_remote::model::{Goal, Goals, Limits, State, Torrent};
 use hashlane_store::{Entry, Place, Target};
 
 use crate::daemon::torrents::Torrents;
@@ -53,6 +53,7 @@ pub(super) fn torrent(
     let totals = torrents.totals(name, found);
     let keys = snapshot.metainfo().map(Metainfo::metadata_ref);
     let choices = &entry.choices;
+    let inherited = torrents.goal_of_groups(entry);
     let (activity, reason) = torrents.activity(name, found);
     let folder = match &choices.place {
         Place::Folder(folder) => folder.as_path(),
@@ -143,6 +144,11 @@ pub(super) fn torrent(
             ratio: model_goal(choices.goal.ratio),
             seeding_minutes: model_goal(choices.goal.time.map(minutes)),
             idle_minutes: model_goal(choices.goal.idle.map(minutes)),
+        },
+        inherited: Goals {
+            ratio: model_goal(inherited.ratio),
+            seeding_minutes: model_goal(inherited.time.map(minutes)),
+            idle_minutes: model_goal(inherited.idle.map(minutes)),
         },
     }
 }
