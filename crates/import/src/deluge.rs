@@ -50,6 +50,7 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
     let config = options
         .settings
         .unwrap_or_else(|| state.parent().unwrap_or(&state).to_owned());
+    let lock = config.join("deluged.pid");
     let session = Session {
         labels: labels(&config.join("label.conf"))?,
         state,
@@ -62,7 +63,8 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
             .torrent(&id, range)
             .map_err(|(file, reason)| Failure { file, reason })
     });
-    Ok(torrents.with_note(Note::NotCarried(PICKLED.into())))
+    let torrents = torrents.with_note(Note::NotCarried(PICKLED.into()));
+    Ok(torrents.locked_by([lock]))
 }
 
 type Range = std::ops::Range<usize>;

@@ -98,6 +98,16 @@ impl Imported {
     }
 }
 
+/// A category of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Category {
+    /// Name of the category.
+    pub name: String,
+    /// Absolute path on this machine of the folder for new torrents of the category; `None` if it has none of its own.
+    pub folder: Option<PathBuf>,
+}
+
 /// A torrent, or a link whose metadata the program did not receive yet.
 #[derive(Clone, Debug)]
 pub enum Source {
@@ -196,13 +206,20 @@ pub enum Note {
         /// The folder that it would move the content to.
         folder: PathBuf,
     },
-    /// Unfinished files have a suffix on the disk.
+    /// Unfinished files may have a suffix on the disk, and the session does not say which of them.
     Suffix {
-        /// The suffix, with its dot: `.!qB` or `.part`.
+        /// The suffix, with its dot: `.part`.
         suffix: &'static str,
     },
     /// The program keeps no folder for the torrent. The folder for new torrents was used.
     DefaultFolder,
+    /// The folder of a category is not carried over.
+    CategoryFolder {
+        /// Name of the category.
+        name: String,
+        /// The reason.
+        reason: String,
+    },
 }
 
 impl fmt::Display for Note {
@@ -235,6 +252,12 @@ impl fmt::Display for Note {
             ),
             Self::DefaultFolder => {
                 f.write_str("the session names no folder: the folder for new torrents was used")
+            }
+            Self::CategoryFolder { name, reason } => {
+                write!(
+                    f,
+                    "not carried over: the folder of the category {name:?}: {reason}"
+                )
             }
         }
     }

@@ -38,7 +38,7 @@ mod transmission;
 
 pub use error::{Failure, Reason, SessionError};
 pub use file::{MAX_SESSION_FILE_BYTES, MAX_TORRENT_BYTES, MAX_TORRENTS};
-pub use imported::{Goal, Imported, Limits, Note, Priority, Source, Statistics};
+pub use imported::{Category, Goal, Imported, Limits, Note, Priority, Source, Statistics};
 pub use path::{PathMap, PathMapError, RelativePath};
 pub use session::{Program, read};
 pub use torrents::{Options, Torrents};

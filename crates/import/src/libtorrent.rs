@@ -46,7 +46,7 @@ impl Resume<'_> {
             source::check_identity(torrent.info_hashes(), self.id)?;
             let torrent = Sources::read(keys, &mut notes).apply(&torrent)?;
             let torrent = layers::restored(&torrent, keys, &mut notes)?;
-            let place = self.place(&torrent, &mut notes)?;
+            let place = self.place(&torrent)?;
             let content = place::mapped(&place.content, map)?;
             let priorities = priorities(keys, &torrent, priority_of, &mut notes);
             let mut imported = Imported::new(Source::Torrent(torrent), self.file, content);
@@ -83,8 +83,8 @@ impl Resume<'_> {
         Ok(imported)
     }
 
-    fn place(&self, torrent: &Torrent, notes: &mut Vec<Note>) -> Result<Place, Reason> {
-        let names = self.names(torrent, notes)?;
+    fn place(&self, torrent: &Torrent) -> Result<Place, Reason> {
+        let names = self.names(torrent)?;
         if names.is_empty() && self.is_without_root && !torrent.is_single_file() {
             return Ok(place::as_folder(self.folder.to_owned()));
         }
@@ -92,11 +92,7 @@ impl Resume<'_> {
     }
 
     /// Returns the paths of renamed files.
-    fn names(
-        &self,
-        torrent: &Torrent,
-        notes: &mut Vec<Note>,
-    ) -> Result<BTreeMap<usize, RelativePath>, Reason> {
+    fn names(&self, torrent: &Torrent) -> Result<BTreeMap<usize, RelativePath>, Reason> {
         let mut names = BTreeMap::new();
         let Some(items) = self.keys.items("mapped_files")? else {
             return Ok(names);
@@ -122,16 +118,8 @@ impl Resume<'_> {
                 number: index,
                 source,
             })?;
-            if path
-                .names()
-                .last()
-                .is_some_and(|name| name.ends_with(b".!qB"))
-            {
-                notes.push(Note::Suffix { suffix: ".!qB" });
-            }
             names.insert(number, path);
         }
-        notes.dedup();
         Ok(names)
     }
 

@@ -11,7 +11,7 @@ use crate::file::{self, MAX_SETTINGS_BYTES, MAX_TORRENT_BYTES, session_error};
 use crate::libtorrent::Resume;
 use crate::path::{folder_of, is_of_windows};
 use crate::torrents::{Options, Torrents, in_order};
-use crate::{Failure, Goal, Imported, Note, Priority, Reason, SessionError};
+use crate::{Category, Failure, Goal, Imported, Note, Priority, Reason, SessionError};
 
 use settings::Settings;
 
@@ -34,11 +34,22 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
         if !stems.is_empty() {
             let stems = in_queue(&backup, stems)?;
             let settings = Settings::read(&parent, options)?;
-            return Ok(of_folder(backup, stems, settings));
+            let (groups, locks) = (settings.categories(), settings.locks.clone());
+            return Ok(with_groups(
+                of_folder(backup, stems, settings),
+                groups,
+                locks,
+            ));
         }
         let database = parent.join("torrents.db");
         if database.exists() {
-            return of_database(&database, Settings::read(&parent, options)?);
+            let settings = Settings::read(&parent, options)?;
+            let (groups, locks) = (settings.categories(), settings.locks.clone());
+            return Ok(with_groups(
+                of_database(&database, settings)?,
+                groups,
+                locks,
+            ));
         }
     }
     if candidates
@@ -51,6 +62,16 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
         folder,
         Reason::NoSession { expected: EXPECTED },
     ))
+}
+
+/// Adds the categories of the program, and the files of which one exists while it runs.
+fn with_groups(
+    torrents: Torrents,
+    (categories, notes): (Vec<Category>, Vec<Note>),
+    locks: Vec<PathBuf>,
+) -> Torrents {
+    let torrents = torrents.with_categories(categories).locked_by(locks);
+    notes.into_iter().fold(torrents, Torrents::with_note)
 }
 
 /// Returns torrents in the order of the queue, which the file `queue` has: an info-hash on each line. Those that are complete

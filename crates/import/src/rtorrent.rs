@@ -21,11 +21,13 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
     if !folder.is_dir() || stems.is_empty() && folder.join("torrents").is_dir() {
         return Err(session_error(folder, Reason::NoSession { expected }));
     }
+    let lock = folder.join("rtorrent.lock");
     let folder = folder.to_owned();
-    Ok(Torrents::new(stems, move |stem| {
+    let torrents = Torrents::new(stems, move |stem| {
         let file = folder.join(format!("{stem}.torrent"));
         torrent(&stem, &file, &options.map).map_err(|(file, reason)| Failure { file, reason })
-    }))
+    });
+    Ok(torrents.locked_by([lock]))
 }
 
 /// Reads a torrent. An error has the file that it is about.

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::{Failure, Imported, Note, PathMap};
+use crate::{Category, Failure, Imported, Note, PathMap};
 
 /// Options for reading a session.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +33,8 @@ pub(crate) fn in_order<'q>(
 pub struct Torrents {
     torrents: Option<Box<dyn ExactSizeIterator<Item = Result<Imported, Failure>> + Send>>,
     notes: Vec<Note>,
+    categories: Vec<Category>,
+    lock: Option<PathBuf>,
 }
 
 impl Torrents {
@@ -43,14 +45,38 @@ impl Torrents {
     ) -> Self {
         Self {
             torrents: Some(Box::new(keys.into_iter().map(read))),
-            notes: Vec::new(),
+            ..Self::default()
         }
+    }
+
+    /// Adds the categories of the program.
+    pub(crate) fn with_categories(mut self, categories: Vec<Category>) -> Self {
+        self.categories = categories;
+        self
+    }
+
+    /// Looks for a file that exists while the program runs.
+    pub(crate) fn locked_by(mut self, locks: impl IntoIterator<Item = PathBuf>) -> Self {
+        let mut locks = locks.into_iter();
+        let found = locks.find(|lock| lock.symlink_metadata().is_ok());
+        self.lock = found.map(|lock| lock.canonicalize().unwrap_or(lock));
+        self
     }
 
     /// Adds a note about all torrents.
     pub(crate) fn with_note(mut self, note: Note) -> Self {
         self.notes.push(note);
         self
+    }
+
+    /// Returns the categories that the program has, those without torrents too.
+    pub fn categories(&self) -> &[Category] {
+        &self.categories
+    }
+
+    /// Returns a file that exists while the program runs. A program that was killed leaves it.
+    pub fn lock(&self) -> Option<&Path> {
+        self.lock.as_deref()
     }
 
     /// Returns what could not be carried over of any torrent.

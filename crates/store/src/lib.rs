@@ -40,5 +40,5 @@ pub use error::StoreError;
 pub use groups::{Category, Groups};
 pub use name::{InvalidName, Name};
 pub use session::Session;
-pub use store::Store;
+pub use store::{Store, names_in};
 pub use totals::{AllTotals, TorrentTotals, Totals};

@@ -89,6 +89,29 @@ pub struct Store {
     _lock: Lock,
 }
 
+/// Returns the names of the torrents in a state folder, which is only read and may be in use. A folder that does not exist has
+/// none.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn names_in(folder: &Path) -> Result<BTreeSet<Name>, StoreError> {
+    let torrents = folder.join(TORRENTS);
+    let entries = match fs::read_dir(&torrents) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        entries => entries.map_err(StoreError::at(&torrents))?,
+    };
+    let mut names = BTreeSet::new();
+    for entry in entries {
+        let path = PathBuf::from(entry.map_err(StoreError::at(&torrents))?.file_name());
+        let is_torrent = path.extension().is_some_and(|it| it == CHOICES);
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
+        if let Some(Ok(name)) = stem.filter(|_| is_torrent).map(str::parse) {
+            names.insert(name);
+        }
+    }
+    Ok(names)
+}
+
 impl Store {
     /// Opens the folder, or makes it. Then finishes changes that a kill interrupted. Damaged files are no errors, but
     /// [`Self::problems`].

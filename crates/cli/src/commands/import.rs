@@ -15,7 +15,9 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, builder::TypedValueParser as _};
 use hashlane_import::{Options, PathMap, Program, read};
 
-use outcome::{Outcome, Totals};
+#[cfg(not(unix))]
+use outcome::Outcome;
+use outcome::Totals;
 use report::Report;
 
 use crate::commands::configured::Configurable;
@@ -55,12 +57,13 @@ pub(crate) struct Import {
     #[arg(long, value_name = "DIR")]
     settings: Option<PathBuf>,
 
-    /// State folder that the torrents are added to, which no daemon may use [default: that of `hashlane daemon`]
+    /// State folder that the torrents are added to, which no daemon may use [default: that of `hashlane daemon`]. With
+    /// --dry-run, it is only read
     #[arg(long = "state-dir", alias = "state", value_name = "DIR")]
     state: Option<PathBuf>,
 
     /// Print what would be imported, and write nothing
-    #[arg(long, conflicts_with = "state")]
+    #[arg(long)]
     dry_run: bool,
 
     #[command(flatten)]
@@ -85,6 +88,12 @@ impl Import {
         options.settings = self.settings.map(|folder| env.resolve(&folder));
         let torrents = read(self.program, &env.resolve(&self.folder), options)?;
         let of_session: Vec<String> = torrents.notes().iter().map(ToString::to_string).collect();
+        if let Some(lock) = torrents.lock() {
+            let (lock, program) = (lock.display(), self.program.name());
+            env.error(&format!(
+                "warning: {lock}: exists, so {program} may be running: end it first, because it writes its state when it ends"
+            ));
+        }
         let mut report = Report {
             is_json: self.form.json,
             is_dry_run: self.dry_run,
@@ -94,12 +103,15 @@ impl Import {
         };
         if self.dry_run {
             let mut torrents = torrents;
+            report.categories(env, torrents.categories())?;
+            let present = present(env, self.state, all)?;
             while let Some(torrent) = torrents.next() {
                 report.show_remaining(torrents.len());
                 match torrent {
                     Ok(torrent) => {
                         let notes = notes(&torrent);
-                        report.torrent(env, &torrent, &notes, Outcome::New)?;
+                        let outcome = present.of(&torrent);
+                        report.torrent(env, &torrent, &notes, outcome)?;
                     }
                     Err(failure) => report.of_failure(env, &failure)?,
                 }
@@ -118,7 +130,23 @@ impl Import {
 }
 
 #[cfg(unix)]
-use state::{add, notes};
+use state::{add, notes, present};
+
+/// No state folder, which has no torrents.
+#[cfg(not(unix))]
+struct Present;
+
+#[cfg(not(unix))]
+impl Present {
+    fn of(&self, _: &hashlane_import::Imported) -> Outcome {
+        Outcome::New
+    }
+}
+
+#[cfg(not(unix))]
+fn present(_: &Env, _: Option<PathBuf>, _: &[Configurable]) -> anyhow::Result<Present> {
+    Ok(Present)
+}
 
 /// Returns the notes of the session.
 #[cfg(not(unix))]

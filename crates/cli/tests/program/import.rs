@@ -85,12 +85,7 @@ fn wrong_usage_is_named() {
     for (program, args, reason) in [
         (
             "deluge",
-            &["--dry-run", "--state-dir", "s"][..],
-            "cannot be used with '--state-dir <DIR>'",
-        ),
-        (
-            "deluge",
-            &["--dry-run", "--map", "/a"],
+            &["--dry-run", "--map", "/a"][..],
             "expected OLD=NEW, for example /downloads=/srv/torrents",
         ),
         (
@@ -129,6 +124,27 @@ fn a_torrent_that_cannot_be_read_fails_alone() {
     );
     assert_eq!(ended.stderr, error);
     assert!(ended.stdout.ends_with("7 torrents: 6 to import with 217 KiB of content and 0 notes, 0 already present, 1 failed\n"), "{}", ended.stdout);
+}
+
+/// A program that runs has a file, and so has one that was killed.
+#[test]
+fn a_program_that_may_be_running_is_a_warning() {
+    for (program, lock) in [
+        ("qbittorrent", "config/lockfile"),
+        ("rtorrent", "rtorrent.lock"),
+        ("deluge", "deluged.pid"),
+    ] {
+        let copied = tempfile::tempdir().unwrap();
+        copy(&session(program), copied.path());
+        let lock = copied.path().join(lock);
+        std::fs::write(&lock, "host:+1").unwrap();
+        let ended = import(program, copied.path(), &["--dry-run"]);
+        let expected = format!(
+            "hashlane: warning: {}: exists, so {program} may be running: end it first, because it writes its state when it ends\n",
+            lock.display()
+        );
+        assert_eq!((ended.code, ended.stderr), (Some(0), expected));
+    }
 }
 
 #[cfg(unix)]
@@ -245,6 +261,79 @@ mod state {
         for (name, entry) in before {
             assert_eq!(after[&name].choices, entry.choices, "{name}");
         }
+    }
+
+    /// The state folder of a dry run may be in use.
+    #[test]
+    fn a_dry_run_reads_the_state_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        let args = ["--dry-run", "--state-dir", state.to_str().unwrap()];
+        let dry = || import("qbittorrent", &session("qbittorrent"), &args);
+        let ended = dry();
+        let last = ended.stdout.lines().last().unwrap().to_owned();
+        assert!(
+            last.starts_with("9 torrents: 9 to import") && last.contains(" 0 already present"),
+            "{last}"
+        );
+        assert!(!state.exists());
+        assert_eq!(
+            import("qbittorrent", &session("qbittorrent"), &args[1..]).code,
+            Some(0)
+        );
+        let store = Store::open(&state).unwrap();
+        let ended = dry();
+        assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
+        let last = ended.stdout.lines().last().unwrap();
+        assert!(
+            last.starts_with("9 torrents: 0 to import") && last.contains(" 9 already present"),
+            "{last}"
+        );
+        drop(store);
+    }
+
+    #[test]
+    fn categories_keep_their_folders() {
+        let copied = tempfile::tempdir().unwrap();
+        super::copy(&session("qbittorrent"), copied.path());
+        let categories = r#"{"films": {"save_path": "/srv/films"}, "tv": {"save_path": "shows"}, "none": {"save_path": ""},
+            "windows": {"save_path": "D:/w"}}"#;
+        std::fs::write(copied.path().join("config/categories.json"), categories).unwrap();
+        let state = copied.path().join("state");
+        let args = [
+            "--state-dir",
+            state.to_str().unwrap(),
+            "--map",
+            "/srv/films=/films",
+        ];
+        // The folder of a category that the state folder has stays as it is.
+        let mut store = Store::open(&state).unwrap();
+        let mut groups = store.groups().clone();
+        groups.categories.entry("tv".to_owned()).or_default().folder = Some("/mine".into());
+        store.set_groups(groups).unwrap();
+        drop(store);
+        let ended = import("qbittorrent", copied.path(), &args);
+        assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
+        assert!(
+            ended
+                .stdout
+                .contains("category  films  /films\ncategory  none\ncategory  tv  "),
+            "{}",
+            ended.stdout
+        );
+        assert!(
+            ended
+                .stdout
+                .contains("the folder of the category \"windows\": "),
+            "{}",
+            ended.stdout
+        );
+        let store = Store::open(&state).unwrap();
+        let categories = &store.groups().categories;
+        let folder = |name: &str| categories[name].folder.clone();
+        assert_eq!(folder("films"), Some("/films".into()));
+        assert_eq!(folder("tv"), Some("/mine".into()));
+        assert_eq!((folder("none"), folder("windows")), (None, None));
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::file::{self, MAX_SETTINGS_BYTES, session_error};
-use crate::path::{RelativePath, folder_of};
+use crate::path::{RelativePath, folder_of, is_of_windows};
 use crate::torrents::Options;
-use crate::{PathMap, SessionError};
+use crate::{Category, Note, PathMap, SessionError, place};
 
 /// What torrents with automatic folders need.
 pub(super) struct Settings {
@@ -14,7 +14,10 @@ pub(super) struct Settings {
     /// The folder that relative paths of a portable installation start from.
     base: Option<PathBuf>,
     default: Option<PathBuf>,
-    categories: BTreeMap<String, PathBuf>,
+    /// The folder of each category, if it has one of its own.
+    categories: BTreeMap<String, Option<PathBuf>>,
+    /// The files of which one exists while the program runs.
+    pub(super) locks: Vec<PathBuf>,
 }
 
 impl Settings {
@@ -22,16 +25,22 @@ impl Settings {
     pub(super) fn read(data: &Path, options: Options) -> Result<Self, SessionError> {
         let is_profile = data.file_name().is_some_and(|name| name == "data");
         let base = data.parent().filter(|_| is_profile).map(Path::to_owned);
-        let folders = options.settings.into_iter().chain([
-            data.join("../config"),
-            // The data is in ~/.local/share/qBittorrent, or was in ~/.local/share/data/qBittorrent.
-            data.join("../../../.config/qBittorrent"),
-            data.join("../../../../.config/qBittorrent"),
-            // macOS: ~/Library/Application Support/qBittorrent.
-            data.join("../../../.config/qBittorrent"),
-            data.to_owned(),
-        ]);
-        let folder = file::first_existing(folders.filter(|folder| {
+        let folders: Vec<PathBuf> = options
+            .settings
+            .into_iter()
+            .chain([
+                data.join("../config"),
+                // The data is in ~/.local/share/qBittorrent, or was in ~/.local/share/data/qBittorrent.
+                data.join("../../../.config/qBittorrent"),
+                data.join("../../../../.config/qBittorrent"),
+                // macOS: ~/Library/Application Support/qBittorrent.
+                data.join("../../../.config/qBittorrent"),
+                data.to_owned(),
+            ])
+            .collect();
+        let locks = folders.iter().map(|folder| folder.join("lockfile"));
+        let locks = locks.collect();
+        let folder = file::first_existing(folders.into_iter().filter(|folder| {
             folder.join("qBittorrent.conf").exists() || folder.join("categories.json").exists()
         }));
         let mut settings = Self {
@@ -39,6 +48,7 @@ impl Settings {
             base,
             default: None,
             categories: BTreeMap::new(),
+            locks,
         };
         let Some(folder) = folder else {
             return Ok(settings);
@@ -74,11 +84,10 @@ impl Settings {
             let folder = folder
                 .and_then(serde_json::Value::as_str)
                 .unwrap_or_default();
-            if !folder.is_empty() {
-                let folder = folder_of(folder.as_bytes());
-                let folder = folder.map_err(|reason| session_error(path, reason))?;
-                self.categories.insert(name.clone(), folder);
-            }
+            let folder = (!folder.is_empty()).then(|| folder_of(folder.as_bytes()));
+            let folder = folder.transpose();
+            let folder = folder.map_err(|reason| session_error(path, reason))?;
+            self.categories.insert(name.clone(), folder);
         }
         Ok(())
     }
@@ -87,8 +96,7 @@ impl Settings {
     pub(super) fn absolute(&self, path: PathBuf) -> PathBuf {
         match &self.base {
             Some(base)
-                if path.is_relative()
-                    && !crate::path::is_of_windows(path.as_os_str().as_encoded_bytes()) =>
+                if path.is_relative() && !is_of_windows(path.as_os_str().as_encoded_bytes()) =>
             {
                 base.join(path)
             }
@@ -96,16 +104,42 @@ impl Settings {
         }
     }
 
+    /// Returns the categories with their folders on this machine, and notes about folders that are not carried over.
+    pub(super) fn categories(&self) -> (Vec<Category>, Vec<Note>) {
+        let mut notes = Vec::new();
+        let mut categories = Vec::new();
+        for (name, own) in &self.categories {
+            let folder = own
+                .as_ref()
+                .and_then(|_| self.folder_of_category(Some(name)));
+            let folder = folder.map(|folder| place::mapped(&self.absolute(folder), &self.map));
+            let folder = folder.transpose().unwrap_or_else(|reason| {
+                notes.push(Note::CategoryFolder {
+                    name: name.clone(),
+                    reason: reason.to_string(),
+                });
+                None
+            });
+            categories.push(Category {
+                name: name.clone(),
+                folder,
+            });
+        }
+        (categories, notes)
+    }
+
     /// Returns the folder of a category, or of torrents without one.
     pub(super) fn folder_of_category(&self, category: Option<&str>) -> Option<PathBuf> {
         let Some(category) = category else {
             return self.default.clone();
         };
-        if let Some(folder) = self.categories.get(category) {
+        if let Some(Some(folder)) = self.categories.get(category) {
             // Relative to the default folder.
             return match &self.default {
-                Some(default) => Some(default.join(folder)),
-                None => Some(folder.clone()),
+                Some(default) if !is_of_windows(folder.as_os_str().as_encoded_bytes()) => {
+                    Some(default.join(folder))
+                }
+                _ => Some(folder.clone()),
             };
         }
         let below = RelativePath::parse(category.as_bytes()).ok()?;

@@ -1,6 +1,6 @@
 //! Output for people.
 
-use hashlane_import::Imported;
+use hashlane_import::{Category, Imported};
 
 use super::outcome::{Outcome, Totals, content_bytes};
 use crate::Env;
@@ -38,6 +38,18 @@ pub(super) fn torrent(
             )?;
         }
     }
+    Ok(())
+}
+
+/// Prints a category and its folder.
+pub(super) fn category(env: &mut Env, category: &Category) -> anyhow::Result<()> {
+    let palette = Palette::new(env.color);
+    let name = Styled(palette.strong, Escaped(&category.name));
+    write!(env.stdout, "category  {name}")?;
+    if let Some(folder) = &category.folder {
+        write!(env.stdout, "  {}", Shown(folder))?;
+    }
+    writeln!(env.stdout)?;
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hashlane_import::{Goal, Imported, Priority};
+use hashlane_import::{Category, Goal, Imported, Priority};
 use hashlane_metainfo::masked_text;
 use serde::Serialize;
 
@@ -14,6 +14,10 @@ use crate::output::json_lines::{self, PathText};
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line<'l> {
     Imported(Box<Torrent<'l>>),
+    Category {
+        name: &'l str,
+        folder: Option<String>,
+    },
     Error {
         file: &'l str,
         message: String,
@@ -135,6 +139,14 @@ pub(super) fn torrent(
         seeding_seconds: statistics.seeding_seconds,
         notes,
     }));
+    json_lines::print(env, &line)
+}
+
+pub(super) fn category(env: &mut Env, category: &Category) -> anyhow::Result<()> {
+    let line = Line::Category {
+        name: &category.name,
+        folder: category.folder.as_deref().map(text),
+    };
     json_lines::print(env, &line)
 }
 

@@ -1,6 +1,6 @@
 //! Prints outcomes, and counts them.
 
-use hashlane_import::{Failure, Imported};
+use hashlane_import::{Category, Failure, Imported};
 
 use super::outcome::{Outcome, Totals, content_bytes};
 use super::{human, json};
@@ -24,6 +24,17 @@ impl Report {
             let done = self.n_torrents.saturating_sub(n_remaining);
             line.update(done as u64, self.n_torrents as u64);
         }
+    }
+
+    /// Prints the categories of the session.
+    pub(super) fn categories(&self, env: &mut Env, categories: &[Category]) -> anyhow::Result<()> {
+        categories.iter().try_for_each(|category| {
+            if self.is_json {
+                json::category(env, category)
+            } else {
+                human::category(env, category)
+            }
+        })
     }
 
     pub(super) fn torrent(

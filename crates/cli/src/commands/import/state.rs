@@ -5,9 +5,11 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hashlane_import::{Goal, Imported, Note, Priority, Source, Torrents};
-use hashlane_metainfo::{File, FileKind, Names, PathComponent};
-use hashlane_store::{Choices, Limits, Name, Place, Priorities, Store, Target, TorrentTotals};
+use hashlane_import::{Category, Goal, Imported, Priority, Source, Torrents};
+use hashlane_metainfo::{File, FileKind, Names, PathComponent, Torrent};
+use hashlane_store::{
+    Choices, Limits, Name, Place, Priorities, Store, Target, TorrentTotals, names_in,
+};
 
 use super::outcome::{Outcome, ratio};
 use super::report::Report;
@@ -29,14 +31,12 @@ pub(super) fn add(
     mut torrents: Torrents,
     report: &mut Report,
 ) -> anyhow::Result<()> {
-    let state = match state {
-        Some(state) => Some(state),
-        None => configured_state(env, all)?,
-    };
-    let mut store = Store::open(state_folder(env, state.as_deref())?)?;
+    let mut store = Store::open(state_of(env, state, all)?)?;
     for problem in store.problems() {
         env.error(&format!("warning: {problem}"));
     }
+    report.categories(env, torrents.categories())?;
+    add_categories(&mut store, torrents.categories())?;
     let mut batch: Vec<Imported> = Vec::new();
     let mut names = BTreeSet::new();
     while let Some(torrent) = torrents.next() {
@@ -59,6 +59,58 @@ pub(super) fn add(
         }
     }
     write(env, &mut store, &mut batch, report)
+}
+
+/// Returns the state folder: the given one, or that of the daemon.
+fn state_of(env: &Env, state: Option<PathBuf>, all: &[Configurable]) -> anyhow::Result<PathBuf> {
+    let state = match state {
+        Some(state) => Some(state),
+        None => configured_state(env, all)?,
+    };
+    state_folder(env, state.as_deref())
+}
+
+/// The torrents of a state folder.
+pub(super) struct Present(BTreeSet<Name>);
+
+/// Returns the torrents of a state folder, which is only read.
+pub(super) fn present(
+    env: &Env,
+    state: Option<PathBuf>,
+    all: &[Configurable],
+) -> anyhow::Result<Present> {
+    Ok(Present(names_in(&state_of(env, state, all)?)?))
+}
+
+impl Present {
+    /// Returns what an import would do with a torrent.
+    pub(super) fn of(&self, torrent: &Imported) -> Outcome {
+        let info_hashes = torrent.source.info_hashes();
+        let names = [
+            info_hashes.v1().map(Name::V1),
+            info_hashes.v2().map(Name::V2),
+        ];
+        if names.iter().flatten().any(|name| self.0.contains(name)) {
+            Outcome::Present
+        } else {
+            Outcome::New
+        }
+    }
+}
+
+/// Adds categories with their folders. The folder of a category that the state folder has stays as it is.
+fn add_categories(store: &mut Store, categories: &[Category]) -> anyhow::Result<()> {
+    let mut groups = store.groups().clone();
+    for category in categories {
+        let known = groups.categories.entry(category.name.clone()).or_default();
+        if known.folder.is_none() {
+            known.folder.clone_from(&category.folder);
+        }
+    }
+    if groups != *store.groups() {
+        store.set_groups(groups)?;
+    }
+    Ok(())
 }
 
 /// Writes the torrents of a batch and their totals, and reports them.
@@ -133,8 +185,9 @@ fn choices(imported: &Imported) -> (Choices, Vec<String>) {
     let mut notes = Vec::new();
     let named = named(imported);
     let mut choices = match &named {
-        Ok((folder, names)) => Choices {
+        Ok((folder, names, before)) => Choices {
             names: names.clone(),
+            names_before: before.clone(),
             ..Choices::at(Place::Folder(folder.clone()))
         },
         Err(_) => Choices::at(Place::Content(imported.content.clone())),
@@ -166,16 +219,11 @@ fn choices(imported: &Imported) -> (Choices, Vec<String>) {
         // Otherwise the files would be missing under their own names.
         choices.paused |= !imported.renamed.is_empty();
     }
-    // Unfinished files would be downloaded again while the suffix is there.
-    let has_suffix = |note: &Note| {
-        matches!(
-            note,
-            Note::Suffix {
-                suffix: QBITTORRENT
-            }
-        )
-    };
-    choices.paused |= imported.notes.iter().any(has_suffix);
+    if choices.names_before.is_some() {
+        notes.push(format!(
+            "unfinished files end in {QBITTORRENT} on the disk: the daemon removes the suffix when it adds the torrent"
+        ));
+    }
     (choices, notes)
 }
 
@@ -187,11 +235,12 @@ fn target(goal: Goal) -> Target<u64> {
     }
 }
 
-/// Returns the folder for the content, and the names of the content in it; or the reason why it can have no such names.
-fn named(imported: &Imported) -> Result<(PathBuf, Names), String> {
+/// Returns the folder for the content, the names of the content in it, and its present names if unfinished files have a suffix
+/// that they will lose; or the reason why it can have no such names.
+fn named(imported: &Imported) -> Result<(PathBuf, Names, Option<Names>), String> {
     let content = &imported.content;
     let Source::Torrent(torrent) = &imported.source else {
-        return Ok((content.clone(), Names::default()));
+        return Ok((content.clone(), Names::default(), None));
     };
     let unnamed = || "the content is the root folder".to_owned();
     let not_unicode = || "a name is not UTF-8".to_owned();
@@ -201,14 +250,12 @@ fn named(imported: &Imported) -> Result<(PathBuf, Names), String> {
             .zip(content.file_name())
             .ok_or_else(unnamed)?;
         if torrent.name().to_os_str().is_ok_and(|name| name == top) && imported.renamed.is_empty() {
-            return Ok((folder.to_owned(), Names::default()));
+            return Ok((folder.to_owned(), Names::default(), None));
         }
         (folder, Some(top.to_str().ok_or_else(not_unicode)?))
     } else {
         (content.as_path(), None)
     };
-    let files = torrent.files().iter();
-    let files = files.filter(|file| file.kind() != FileKind::Padding);
     let path = |(number, file): (usize, File<'_>)| -> Result<String, String> {
         if torrent.is_single_file() {
             return top.map(str::to_owned).ok_or_else(unnamed);
@@ -223,15 +270,40 @@ fn named(imported: &Imported) -> Result<(PathBuf, Names), String> {
                 .collect(),
         };
         let below = String::from_utf8(parts.join(&b'/')).map_err(|_| not_unicode())?;
-        let below = match renamed {
-            Some(_) => below.strip_suffix(QBITTORRENT).unwrap_or(&below).to_owned(),
-            None => below,
-        };
         Ok(top.map_or_else(|| below.clone(), |top| format!("{top}/{below}")))
     };
-    let paths: Vec<String> = files.enumerate().map(path).collect::<Result<_, _>>()?;
-    let names = Names::of_paths(torrent, &paths).map_err(|error| error.to_string())?;
-    Ok((folder.to_owned(), names))
+    let paths: Vec<String> = files_of(torrent)
+        .enumerate()
+        .map(path)
+        .collect::<Result<_, _>>()?;
+    let names =
+        |paths: &[String]| Names::of_paths(torrent, paths).map_err(|error| error.to_string());
+    let present = names(&paths)?;
+    // A torrent can have the suffix in a name of its own.
+    let is_own = files_of(torrent).map(|file| {
+        let of_file = file.path().components().last();
+        let name = if torrent.is_single_file() {
+            Some(torrent.name())
+        } else {
+            of_file
+        };
+        name.is_some_and(|name| name.as_bytes().ends_with(QBITTORRENT.as_bytes()))
+    });
+    let finished = paths.iter().zip(is_own).map(|(path, is_own)| {
+        let stripped = path.strip_suffix(QBITTORRENT).filter(|_| !is_own);
+        stripped.unwrap_or(path).to_owned()
+    });
+    let finished = names(&finished.collect::<Vec<_>>())?;
+    if finished == present {
+        return Ok((folder.to_owned(), present, None));
+    }
+    Ok((folder.to_owned(), finished, Some(present)))
+}
+
+/// Returns the files except padding, in order.
+fn files_of(torrent: &Torrent) -> impl Iterator<Item = File<'_>> {
+    let files = torrent.files().iter();
+    files.filter(|file| file.kind() != FileKind::Padding)
 }
 
 /// Returns a limit of the state folder, which is at most 4 GiB per second.

@@ -39,6 +39,10 @@ enum Line {
         seeding_seconds: Option<u64>,
         notes: Vec<String>,
     },
+    Category {
+        name: String,
+        folder: Option<String>,
+    },
     Error {
         file: String,
         message: String,
@@ -69,8 +73,10 @@ fn imported_torrents_errors_and_totals() {
     let ended = end(command.arg(session("qbittorrent")));
     assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
     let lines: Vec<Line> = lines(&ended.stdout);
-    assert_eq!(lines.len(), 10);
-    let album = &ended.stdout.lines().nth(1).unwrap();
+    assert_eq!(lines.len(), 12);
+    let films = r#"{"type":"category","name":"films","folder":"/srv/torrents/films"}"#;
+    assert_eq!(ended.stdout.lines().next(), Some(films));
+    let album = &ended.stdout.lines().nth(3).unwrap();
     for part in [
         r#""outcome":"new""#,
         r#""info_hash_v1":"0bf7c96e28f7954fbfdff21fce2c793337c9181d","info_hash_v2":null,"content_bytes":40000"#,
@@ -87,7 +93,7 @@ fn imported_torrents_errors_and_totals() {
     );
     assert!(
         matches!(
-            lines[9],
+            lines[11],
             Line::Summary {
                 dry_run: true,
                 new: 9,
