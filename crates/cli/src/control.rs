@@ -200,7 +200,7 @@ pub enum QueuePlace {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Keys {
-    /// Info-hashes of either version, or their first digits.
+    /// Info-hashes of either version, their first digits, or exact names of torrents.
     pub torrents: Vec<String>,
     /// Whether all torrents are meant.
     pub all: bool,

@@ -34,7 +34,7 @@ Exit status:
 
 /// Control the running daemon: add, list, pause and remove torrents
 ///
-/// TORRENT is an info-hash of either version, or its first digits. Only the user of the daemon can control it.
+/// TORRENT is an info-hash of either version, its first digits, or the exact name of one torrent. Only the user of the daemon can control it.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS, subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Ctl {
@@ -297,7 +297,7 @@ struct QueueArgs {
 
 #[derive(Debug, Args)]
 struct Chosen {
-    /// Info-hashes, or their first digits
+    /// Info-hashes, their first digits, or exact names
     #[arg(value_name = "TORRENT")]
     torrents: Vec<String>,
 

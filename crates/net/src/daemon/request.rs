@@ -13,6 +13,9 @@ use super::torrents::Torrents;
 /// Digits of an info-hash that name a torrent, at least.
 const MIN_DIGITS: usize = 4;
 
+/// Maximum number of torrents that an error lists.
+const MAX_CANDIDATES: usize = 10;
+
 impl Torrents {
     /// Does what a request asks for, and returns the results.
     pub(super) fn answer(&mut self, request: Request) -> Result<Vec<Reply>, String> {
@@ -141,38 +144,35 @@ impl Torrents {
         Ok(names)
     }
 
-    /// Returns the torrent that has an info-hash with these first digits.
+    /// Returns the torrent that has this name, or an info-hash with these first digits. A whole info-hash wins over a name.
     fn name_of(&self, key: &str) -> Result<Name, String> {
         let digits = key.to_ascii_lowercase();
-        if digits.len() < MIN_DIGITS || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(format!(
-                "{key:?}: not an info-hash, and not the first {MIN_DIGITS} digits of one"
-            ));
-        }
         if let Ok(name) = digits.parse::<Name>() {
             let info_hashes = match name {
                 Name::V1(v1) => InfoHashes::V1(v1),
                 Name::V2(v2) => InfoHashes::V2(v2),
             };
-            let found = self.store.find(info_hashes);
-            return found
-                .map(Entry::name)
-                .ok_or_else(|| format!("{key}: no such torrent"));
+            if let Some(found) = self.store.find(info_hashes) {
+                return Ok(found.name());
+            }
         }
-        let entries = self.store.entries().into_iter();
-        let mut found = entries.filter(|entry| {
+        let are_digits =
+            digits.len() >= MIN_DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let mut found = self.store.entries();
+        found.retain(|entry| {
             let (v1, v2) = (entry.info_hashes.v1(), entry.info_hashes.v2());
-            v1.is_some_and(|v1| v1.to_string().starts_with(&digits))
-                || v2.is_some_and(|v2| v2.to_string().starts_with(&digits))
+            let is_start = || {
+                v1.is_some_and(|v1| v1.to_string().starts_with(&digits))
+                    || v2.is_some_and(|v2| v2.to_string().starts_with(&digits))
+            };
+            are_digits && is_start() || entry.shown_title() == key
         });
-        match (found.next(), found.next()) {
-            (Some(entry), None) => Ok(entry.name()),
-            (None, _) => Err(format!("{key}: no such torrent")),
-            (Some(one), Some(other)) => Err(format!(
-                "{key}: several torrents: {}, {}",
-                one.name(),
-                other.name()
+        match &found[..] {
+            [entry] => Ok(entry.name()),
+            [] => Err(format!(
+                "{key}: no such torrent; name its info-hash, at least the first {MIN_DIGITS} digits, or its exact name"
             )),
+            several => Err(ambiguous(key, several)),
         }
     }
 
@@ -183,4 +183,21 @@ impl Torrents {
             .ok_or_else(|| format!("{name}: no such torrent"))?;
         Ok(report::named(entry))
     }
+}
+
+/// Returns the error for several torrents that a key can mean.
+fn ambiguous(key: &str, entries: &[&Entry]) -> String {
+    let shown = entries.iter().take(MAX_CANDIDATES);
+    let shown: Vec<String> = shown
+        .map(|entry| format!("{} ({})", entry.name(), entry.shown_title()))
+        .collect();
+    let more = match entries.len().saturating_sub(MAX_CANDIDATES) {
+        0 => String::new(),
+        n => format!(", and {n} more"),
+    };
+    format!(
+        "{key}: {} torrents, name one of them by its info-hash: {}{more}",
+        entries.len(),
+        shown.join(", ")
+    )
 }

@@ -195,7 +195,7 @@ pub(crate) fn folder() -> (tempfile::TempDir, PathBuf) {
     (folder, state)
 }
 
-fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
@@ -521,7 +521,7 @@ fn errors_name_their_reason() {
         .assert_failed("0123456789: no such torrent");
     daemon
         .ctl(["remove", "012"])
-        .assert_failed("not an info-hash");
+        .assert_failed("012: no such torrent; name its info-hash");
     daemon
         .ctl(["remove"])
         .assert_failed("name torrents, or use --all");
