@@ -149,6 +149,15 @@ pub fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     };
     let metadata = file.metadata()?;
     if metadata.is_dir() {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        let mut names = entries.map(|entry| PathBuf::from(entry.file_name()));
+        if names.any(|name| has_extension(&name)) {
+            let files = path.join("*.torrent");
+            bail!(
+                "is a directory: name its .torrent files, for example {}",
+                files.display()
+            );
+        }
         bail!("is a directory, not a .torrent file");
     }
     // The limit also holds for files without a length, such as pipes.

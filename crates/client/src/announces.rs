@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of trackers of a torrent that are remembered.
 const MAX_TRACKERS: usize = 50;
 
+/// Maximum number of failures of a torrent's trackers and web seeds that are remembered.
+const MAX_FAILURES: usize = 100;
+
 /// Maximum number of characters of an error.
 const MAX_ERROR_LEN: usize = 200;
 
@@ -42,6 +45,34 @@ fn set(announces: &mut Vec<Announce>, url: &str, error: Option<&str>) {
     }
 }
 
+/// The failures of a torrent's trackers and web seeds that were reported. A tracker with several addresses can fail in several ways.
+#[derive(Debug, Default)]
+pub(crate) struct Failures(Vec<String>);
+
+impl Failures {
+    /// Records a failure, which the session reports as the URL of the tracker, `: ` and the reason. Returns `true` unless it was
+    /// recorded since the tracker last answered.
+    pub(crate) fn on_failure(&mut self, failure: &str) -> bool {
+        if self.0.iter().any(|known| known == failure) {
+            return false;
+        }
+        if self.0.len() == MAX_FAILURES {
+            self.0.remove(0);
+        }
+        self.0.push(failure.to_owned());
+        true
+    }
+
+    /// Forgets the failures of a tracker that answered.
+    pub(crate) fn on_reply(&mut self, url: &str) {
+        let is_of = |failure: &String| {
+            let rest = failure.strip_prefix(url);
+            rest.is_some_and(|rest| rest.starts_with(": "))
+        };
+        self.0.retain(|failure| !is_of(failure));
+    }
+}
+
 /// Returns the host and port of a URL, without a user name and a password.
 fn host_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
@@ -74,6 +105,22 @@ mod tests {
         on_reply(&mut announces, "http://one.example:80/other?passkey=***");
         assert_eq!(announces[0].error, None);
         assert_eq!(announces.len(), 2);
+    }
+
+    #[test]
+    fn a_failure_is_new_once_until_the_tracker_answers() {
+        let mut failures = Failures::default();
+        let (one, other) = ("http://a.example/: no", "udp://b.example: timed out");
+        assert!(failures.on_failure(one) && failures.on_failure(other));
+        assert!(!failures.on_failure(one) && !failures.on_failure(other));
+        assert!(failures.on_failure("http://a.example/: not registered"));
+        assert!(!failures.on_failure(one));
+        failures.on_reply("http://a.example/");
+        assert!(failures.on_failure(one) && !failures.on_failure(other));
+        for n in 0..2 * MAX_FAILURES {
+            assert!(failures.on_failure(&format!("http://t{n}.example/: no")));
+        }
+        assert_eq!(failures.0.len(), MAX_FAILURES);
     }
 
     /// A torrent can have thousands of trackers, and a tracker can send a long message.

@@ -15,7 +15,7 @@ use hashlane_metainfo::{
 };
 #[cfg(feature = "http")]
 use hashlane_server::Endpoint;
-use hashlane_swarm::Settings;
+use hashlane_swarm::{Priority, Settings};
 use hashlane_verify::{CancelToken, Options};
 
 #[cfg(feature = "http")]
@@ -290,6 +290,9 @@ pub struct Download {
     pub folder: PathBuf,
     /// Patterns of the files and folders to download, relative to the torrent's root; empty for all.
     pub selection: Globs,
+    /// Priorities of files that differ from the selection, by their positions in the torrent without padding. They apply only
+    /// if a file remains selected.
+    pub priorities: Vec<(u32, Priority)>,
     /// Whether pieces are requested in order.
     pub sequential: bool,
     /// Treatment of files that exist.
@@ -341,6 +344,7 @@ impl Download {
         Self {
             folder: folder.as_ref().to_owned(),
             selection: Globs::default(),
+            priorities: Vec::new(),
             sequential: false,
             existing: Existing::Resume,
             seeding: None,

@@ -144,13 +144,14 @@ pub enum TorrentError {
         path: PathBuf,
     },
     /// A file exists, has content, and is not proven to belong to the torrent.
-    #[error(
-        "{}: exists and does not belong to this torrent{}; not overwritten", path.display(),
-        if *others > 0 { format!(" (and {others} more)") } else { String::new() }
-    )]
+    #[error("{}: {}{}; not overwritten", path.display(), unproven(*right, *pieces), more(*others))]
     Unrelated {
         /// The first such file.
         path: PathBuf,
+        /// Number of right pieces of the file. They do not prove that the file belongs to the torrent.
+        right: u32,
+        /// Number of pieces of the file.
+        pieces: u32,
         /// Number of further files.
         others: usize,
     },
@@ -234,6 +235,8 @@ impl From<StorageError> for TorrentError {
         if error.is_unrelated() {
             Self::Unrelated {
                 path: error.path,
+                right: 0,
+                pieces: 0,
                 others: 0,
             }
         } else {
@@ -251,5 +254,22 @@ impl Absence {
             Self::Unmounted(_) => "unmounted",
             Self::NoPiece(_) => "no_piece",
         }
+    }
+}
+
+/// Describes a file that is not proven to belong to the torrent.
+fn unproven(right: u32, pieces: u32) -> String {
+    match right {
+        0 => "exists and does not belong to this torrent".to_owned(),
+        _ => format!(
+            "exists and does not belong to this torrent, or differs too much: {right} of {pieces} pieces are right"
+        ),
+    }
+}
+
+fn more(others: usize) -> String {
+    match others {
+        0 => String::new(),
+        _ => format!(" (and {others} more)"),
     }
 }

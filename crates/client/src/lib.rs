@@ -30,6 +30,7 @@
 //! | `identity` | the number of a torrent and its info-hashes |
 //! | `command`, `event`, `snapshot`, `error` | the input and output of a client |
 //! | `subscription` | the queues of events, one for each subscriber |
+//! | `unreached` | the peers that the user named and that were not reached |
 //! | `utp` | outgoing connections: TCP first, then uTP if TCP reaches no peer |
 //! | `rates` | download and upload rates |
 //! | `stopwatch` | times of downloading and serving |
@@ -82,6 +83,7 @@ mod stopwatch;
 mod stored;
 mod subscription;
 mod torrent;
+mod unreached;
 mod utp;
 mod worker;
 

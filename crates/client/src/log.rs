@@ -11,7 +11,8 @@ pub(crate) fn event(torrent: &str, event: &Event) {
         // libtorrent also reports pieces that were already present. The torrent itself logs the pieces that arrived.
         Event::PieceFinished(..) => {}
         Event::PieceFailed(_, piece) => warn!(torrent, piece, "piece failed its hash check"),
-        Event::Finished(_) => info!(torrent, "all selected pieces received"),
+        // libtorrent also reports a torrent that was complete when it was added. The torrent itself logs its download.
+        Event::Finished(_) => {}
         Event::Prioritized(_) => debug!(torrent, "priorities are in effect"),
         Event::Failed(_, reason) => error!(torrent, reason, "stopped"),
         Event::FileFailed { failure, text, .. } => {
@@ -23,10 +24,12 @@ pub(crate) fn event(torrent: &str, event: &Event) {
         Event::Listening(address) => info!(%address, "listening"),
         Event::ListenFailed { port, text, .. } => warn!(port, reason = text, "cannot listen"),
         Event::TrackerReplied(_, url, peers) => debug!(torrent, url, peers, "tracker replied"),
-        Event::TrackerFailed(_, reason) => warn!(torrent, reason, "tracker failed"),
-        Event::WebSeedFailed(_, reason) => warn!(torrent, reason, "web seed failed"),
+        // The torrent itself logs a problem once.
+        Event::TrackerFailed(_, reason) => debug!(torrent, reason, "tracker failed"),
+        Event::WebSeedFailed(_, reason) => debug!(torrent, reason, "web seed failed"),
         Event::PeerConnected(_, peer) => debug!(torrent, peer, "peer connected"),
         Event::PeerGone(_, reason) => debug!(torrent, reason, "peer disconnected"),
+        Event::PeerUnreached(_, reason) => debug!(torrent, reason, "peer not reached"),
         Event::PeerBanned(_, peer) => warn!(torrent, peer, "peer is banned"),
         Event::BlockSent(_, piece) => trace!(torrent, piece, "block was sent"),
         Event::Log(line) => trace!(line, "libtorrent"),

@@ -155,11 +155,7 @@ impl Running {
                 "libtorrent did not respond because of {}: Hashlane has started again and continues from the content on disk",
                 continued.cause
             );
-            warn!(reason = message);
-            self.shared.events.send(Event::Warning {
-                torrent: None,
-                message,
-            });
+            self.warn(message);
         }
         self.warn_of_network();
         self.publish();
@@ -365,18 +361,36 @@ impl Running {
             && self.shared.session.listen_again().is_ok()
         {
             self.n_listen_attempts += 1;
-        } else if is_taken && !self.is_network_changed {
-            self.listen_error = Some(Error::PortTaken { port, text });
-        } else if network.bind != Bind::Any && is_fatal {
-            self.listen_error = Some(Error::Listen { port, text });
-        } else {
-            let message = format!("port {port}: {text}");
-            warn!(reason = message, "cannot listen");
-            self.shared.events.send(Event::Warning {
-                torrent: None,
-                message,
-            });
+            return;
         }
+        let error = if is_taken && !self.is_network_changed {
+            Error::PortTaken { port, text }
+        } else if network.bind != Bind::Any && is_fatal {
+            Error::Listen { port, text }
+        } else {
+            self.warn(format!("port {port}: {text}"));
+            return;
+        };
+        // A client without torrents runs on, and the error ends it only later.
+        if self.torrents.is_empty() && self.listen_error.is_none() {
+            let option = match error {
+                Error::PortTaken { .. } => "--port",
+                _ => "--bind",
+            };
+            self.warn(format!(
+                "{error}; the first torrent that needs peers ends the program: choose another one with {option}"
+            ));
+        }
+        self.listen_error = Some(error);
+    }
+
+    /// Reports a problem that concerns no torrent.
+    fn warn(&self, message: String) {
+        warn!(reason = message);
+        self.shared.events.send(Event::Warning {
+            torrent: None,
+            message,
+        });
     }
 
     /// Makes up for events that were dropped because too many were waiting.
@@ -664,12 +678,9 @@ impl Running {
     /// Reports that there are no connections.
     fn warn_of_network(&self) {
         if let Some(problem) = self.watch.problem() {
-            let message = format!("{problem}; all torrents wait until it returns (--bind)");
-            warn!(reason = message);
-            self.shared.events.send(Event::Warning {
-                torrent: None,
-                message,
-            });
+            self.warn(format!(
+                "{problem}; all torrents wait until it returns (--bind)"
+            ));
         }
     }
 

@@ -88,6 +88,8 @@ pub(crate) struct ContentState {
     pub(crate) trusted: u32,
     /// The reason why the record of the content cannot be used or written.
     pub(crate) record_problem: Option<RecordProblem>,
+    /// Whether selected files are absent or too short, and are not created before the download starts.
+    pub(crate) is_deferred: bool,
 }
 
 /// A report, and the state of the files before the verification.
@@ -442,6 +444,7 @@ impl StoredTorrent {
             stamps,
             trusted: report.trusted_pieces(),
             record_problem: None,
+            is_deferred: false,
         }
     }
 

@@ -11,7 +11,7 @@ use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt a
 
 use crate::budget::Budget;
 use crate::cache::{CachedFile, FileCache};
-use crate::file::{SourceFile, Writers};
+use crate::file::{SourceFile, Writers, is_absent};
 use crate::stamp::Stamp;
 use crate::sys;
 
@@ -24,8 +24,8 @@ use crate::sys;
 #[derive(Clone, Debug)]
 pub struct Root {
     folder: PathBuf,
-    /// The identity of the folder; `None` if another folder may take its place.
-    id: Option<FileId>,
+    /// The identity of the folder; empty if another folder may take its place.
+    id: OnceLock<FileId>,
 }
 
 /// A folder whose files can also be created, extended and written to.
@@ -84,7 +84,10 @@ impl Root {
     /// The system's error if the current folder is unknown.
     pub fn at(folder: &Path) -> io::Result<Self> {
         let folder = std::path::absolute(folder)?;
-        Ok(Self { folder, id: None })
+        Ok(Self {
+            folder,
+            id: OnceLock::new(),
+        })
     }
 
     /// Notices that another folder is at the path now, for example because a file system was mounted or unmounted.
@@ -199,8 +202,8 @@ impl Root {
             Some(opened) => opened,
             None => dirs().open(self.folder.clone(), || OpenFolder::open(&self.folder))?,
         };
-        match self.id {
-            Some(id) if id != opened.id => Err(io::Error::other(format!(
+        match self.id.get() {
+            Some(id) if *id != opened.id => Err(io::Error::other(format!(
                 "{} was unmounted or replaced",
                 self.folder.display()
             ))),
@@ -258,10 +261,45 @@ impl WritableRoot {
     /// # Errors
     /// The system's error if the folder cannot be created or opened.
     pub fn create(folder: &Path) -> io::Result<Self> {
-        std::fs::create_dir_all(folder)?;
-        let mut root = Root::open(folder)?;
-        root.id = Some(root.dir()?.id);
-        Ok(Self { root })
+        let root = Self::at(folder)?;
+        root.create_folder()?;
+        Ok(root)
+    }
+
+    /// Returns the root at `folder`, which may not exist yet; see [`Self::create_folder`].
+    ///
+    /// # Errors
+    /// The system's error if the folder exists and cannot be opened.
+    pub fn at(folder: &Path) -> io::Result<Self> {
+        let root = Self {
+            root: Root::at(folder)?,
+        };
+        root.root.refresh();
+        match root.pin() {
+            Err(error) if is_absent(&error) => Ok(root),
+            pinned => pinned.map(|()| root),
+        }
+    }
+
+    /// Creates the folder and its parent folders if they did not exist when the root was made. Nothing can be created in a
+    /// folder that does not exist.
+    ///
+    /// # Errors
+    /// The system's error if the folder cannot be created or opened.
+    pub fn create_folder(&self) -> io::Result<()> {
+        if self.root.id.get().is_none() {
+            std::fs::create_dir_all(&self.root.folder)?;
+            self.root.refresh();
+            self.pin()?;
+        }
+        Ok(())
+    }
+
+    /// Accepts no other folder in place of the present one from now on.
+    fn pin(&self) -> io::Result<()> {
+        let id = self.root.dir()?.id;
+        self.root.id.get_or_init(|| id);
+        Ok(())
     }
 
     /// Returns the same folder for reading.

@@ -64,7 +64,7 @@ use crate::output::reporter::Reporter;
 use crate::runner::named;
 use crate::settings::SessionSettings as _;
 use crate::watchdog::{Rescue, Watchdog};
-use crate::{Run, again};
+use crate::{Run, again, log};
 use activation::Sockets;
 use configured::{Configured, Start};
 use hooks::Hooks;
@@ -78,11 +78,28 @@ impl Run for Daemon {
     fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         let _log = self.log.start(env)?;
         service::prioritize_errors(env);
+        let ended = self.serve(env);
+        if let Err(error) = &ended {
+            // The program prints the reason for its end.
+            tracing::error!(reason = format!("{error:#}"), "ended");
+        }
+        ended
+    }
+}
+
+/// The life of the daemon.
+trait Serve {
+    /// Serves the torrents of the state folder until a signal or an error ends the daemon.
+    fn serve(self, env: &mut Env) -> anyhow::Result<Exit>;
+}
+
+impl Serve for Daemon {
+    fn serve(self, env: &mut Env) -> anyhow::Result<Exit> {
         let state = state_folder(env, self.state.as_deref())?;
         // The lock of the folder comes first: the socket of another daemon must not be replaced.
         let store = Store::open(&state)?;
         for problem in store.problems() {
-            env.error(&format!("warning: {problem}"));
+            log::warn(env, &problem.to_string());
         }
         let sockets = Sockets::take()?;
         let start = Start::read(env)?;
@@ -181,7 +198,7 @@ impl Followed<'_> {
                         reporter.on_event(env, &event)?;
                     }
                     if let Err(error) = lock(torrents).on_event(&event) {
-                        env.error(&format!("{error}"));
+                        log::error(env, &error.to_string());
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -191,10 +208,10 @@ impl Followed<'_> {
             let mut torrents = lock(torrents);
             if torrents.until_tick().is_zero() {
                 for error in torrents.tick() {
-                    env.error(&format!("{error}"));
+                    log::error(env, &error.to_string());
                 }
                 for problem in torrents.hook_problems().chain(self.watch.problems()) {
-                    env.error(&format!("warning: {problem}"));
+                    log::warn(env, &problem);
                 }
                 let status = torrents.changed_status();
                 self.service.report(status.as_ref());
@@ -213,11 +230,12 @@ fn reload(env: &mut Env, torrents: &mut Torrents) {
         Ok(restart) if restart.is_empty() => {}
         Ok(restart) => {
             let restart = restart.join(", ");
-            env.error(&format!(
-                "warning: reloaded, but these changes need a restart: {restart}"
-            ));
+            log::warn(
+                env,
+                &format!("reloaded, but these changes need a restart: {restart}"),
+            );
         }
-        Err(reason) => env.error(&format!("not reloaded: {reason}")),
+        Err(reason) => log::error(env, &format!("not reloaded: {reason}")),
     }
 }
 

@@ -30,7 +30,8 @@ impl Run for Get {
         let output = &self.client.output;
         let reporter = Reporter::new(output.is_json(), output.quiet)
             .dated(env)
-            .verbose(self.client.verbose);
+            .verbose(self.client.verbose)
+            .with_force();
         let reporter = reporter.expecting_here(self.output == Path::new("."));
         let download = Arc::new(self.download(env)?);
         let goal = Goal::Download(Arc::clone(&download));
@@ -72,6 +73,7 @@ impl DownloadGoal for Get {
         Ok(Download {
             folder: env.resolve(&self.output),
             selection: globs(Globs::ignoring_case(), "--include", &self.includes)?,
+            priorities: Vec::new(),
             sequential: self.sequential,
             existing: if self.confirm == Some(true) {
                 Existing::Confirm

@@ -60,6 +60,18 @@ impl LogFile for Log {
     }
 }
 
+/// Prints a problem that the program survives, and logs it.
+pub(crate) fn warn(env: &mut Env, problem: &str) {
+    tracing::warn!(reason = problem);
+    env.error(&format!("warning: {problem}"));
+}
+
+/// Prints the reason why something was not done, and logs it.
+pub(crate) fn error(env: &mut Env, reason: &str) {
+    tracing::error!(reason);
+    env.error(reason);
+}
+
 /// A log file. Each call of `write` gets one event, whose URLs are masked.
 struct Masked(File);
 

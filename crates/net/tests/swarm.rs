@@ -22,9 +22,12 @@ mod swarm {
     mod daemon_faults;
     mod daemon_hooks;
     mod daemon_hostile;
+    mod daemon_imported;
     mod daemon_kills;
     mod daemon_limits;
+    mod daemon_messages;
     mod daemon_names;
+    mod daemon_paused;
     mod daemon_protocols;
     mod daemon_qbittorrent;
     mod daemon_queue;
@@ -41,6 +44,7 @@ mod swarm {
     mod interface;
     #[cfg(target_os = "linux")]
     mod limits;
+    mod messages;
     pub(crate) mod metadata;
     #[cfg(target_os = "linux")]
     mod monitoring;

@@ -135,7 +135,8 @@ private:
         if (auto const* a = alert_cast<peer_connect_alert>(alert)) {
             push(EventKind::PeerConnected, a->handle).text = format_endpoint(a->endpoint);
         } else if (auto const* a = alert_cast<peer_disconnected_alert>(alert)) {
-            push(EventKind::PeerGone, a->handle).text
+            auto const kind = a->op == operation_t::connect ? EventKind::PeerUnreached : EventKind::PeerGone;
+            push(kind, a->handle).text
                 = to_rust(format_endpoint(a->endpoint) + ": " + a->error.message());
         } else if (auto const* a = alert_cast<peer_ban_alert>(alert)) {
             push(EventKind::Banned, a->handle).text = format_endpoint(a->endpoint);

@@ -236,6 +236,7 @@ std::uint32_t Session::add(TorrentParams const& from, rust::Box<StorageHandle> s
     add_sources(params, from);
     params.flags |= lt::torrent_flags::no_verify_files;
     if (from.only_serve) params.flags |= lt::torrent_flags::upload_mode;
+    if (from.paused) params.flags |= lt::torrent_flags::paused;
     if (from.sequential) params.flags |= lt::torrent_flags::sequential_download;
     if (from.super_seeding) params.flags |= lt::torrent_flags::super_seeding;
     for (auto const& peer : from.peers) params.peers.push_back(parse_endpoint(to_std(peer)));

@@ -51,6 +51,8 @@ pub enum Event {
     PeerConnected(TorrentId, String),
     /// A peer disconnected, for this reason.
     PeerGone(TorrentId, String),
+    /// No connection to a peer was made: its address and the reason.
+    PeerUnreached(TorrentId, String),
     /// A peer sent wrong data, and was banned.
     PeerBanned(TorrentId, String),
     /// A block of this piece was sent to a peer.
@@ -91,6 +93,7 @@ impl Event {
             | Self::WebSeedFailed(id, _)
             | Self::PeerConnected(id, _)
             | Self::PeerGone(id, _)
+            | Self::PeerUnreached(id, _)
             | Self::PeerBanned(id, _)
             | Self::BlockSent(id, _)
             | Self::Removed(id) => Some(*id),
@@ -135,6 +138,7 @@ impl Event {
             ffi::EventKind::WebSeedFailed => Self::WebSeedFailed(torrent, text),
             ffi::EventKind::PeerConnected => Self::PeerConnected(torrent, text),
             ffi::EventKind::PeerGone => Self::PeerGone(torrent, text),
+            ffi::EventKind::PeerUnreached => Self::PeerUnreached(torrent, text),
             ffi::EventKind::Banned => Self::PeerBanned(torrent, text),
             ffi::EventKind::BlockSent => Self::BlockSent(torrent, number),
             ffi::EventKind::Log => Self::Log(text),

@@ -153,6 +153,7 @@ pub(crate) mod ffi {
         trackers: Vec<String>,
         web_seeds: Vec<String>,
         only_serve: bool,
+        paused: bool,
         sequential: bool,
         super_seeding: bool,
     }
@@ -173,6 +174,7 @@ pub(crate) mod ffi {
         WebSeedFailed,
         PeerConnected,
         PeerGone,
+        PeerUnreached,
         Removed,
         Banned,
         BlockSent,

@@ -149,7 +149,7 @@ impl TorrentFiles {
                 root => root,
             }
             .map(FilesRoot::Serve),
-            Access::Download => WritableRoot::create(folder).map(FilesRoot::Download),
+            Access::Download => WritableRoot::at(folder).map(FilesRoot::Download),
         };
         let root = root.map_err(fail(folder))?;
         let torrent = content.torrent();
@@ -216,6 +216,12 @@ impl TorrentFiles {
     /// Creates or extends the wanted files, except guarded ones. `wanted` has an entry for each file except padding; an
     /// empty slice means all files.
     pub(crate) fn prepare(&self, wanted: &[bool]) -> Result<(), StorageError> {
+        self.writable_root()
+            .and_then(|root| root.create_folder())
+            .map_err(|error| StorageError {
+                path: self.folder.clone(),
+                error: Arc::new(error),
+            })?;
         if let Ok(staging) = self.staging() {
             lock(&self.guard).clean(false, &staging);
         }

@@ -120,7 +120,7 @@ impl Session {
         })
     }
 
-    /// Adds and starts a torrent. Its pieces are not verified again.
+    /// Adds a torrent, and starts it unless it is paused. Its pieces are not verified again.
     ///
     /// # Errors
     /// Fails if the torrent is already in the session, or libtorrent and `hashlane_metainfo` disagree about its files
@@ -134,6 +134,7 @@ impl Session {
             trackers: torrent.sources.trackers.clone(),
             web_seeds: torrent.sources.web_seeds.clone(),
             only_serve: torrent.only_serve,
+            paused: torrent.paused,
             sequential: torrent.sequential,
             super_seeding: torrent.super_seeding,
             ..ffi::TorrentParams::default()

@@ -35,11 +35,10 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// Returns the storage of a content below `folder`, which may be a symbolic link. For a download,
-    /// the folder and the folders above it are created if they are absent.
+    /// Returns the storage of a content below `folder`, which may be a symbolic link or absent.
     ///
     /// # Errors
-    /// Fails if the folder cannot be opened or created, or the content is not below it.
+    /// Fails if the folder cannot be opened, or the content is not below it.
     pub fn new(content: &Content, folder: &Path, access: Access) -> Result<Self, StorageError> {
         let torrent = content.torrent();
         // Peers request whole pieces in version 2 too: bytes between files are zeros.
@@ -65,15 +64,16 @@ impl Storage {
         self.files.take_shortage()
     }
 
-    /// Creates the wanted files, or all files if `wanted` is empty. `wanted` has an entry for each file except padding.
+    /// Creates the wanted files, or all files if `wanted` is empty. `wanted` has an entry for each file except padding. The
+    /// folder and the folders above it are created if they are absent.
     ///
     /// An absent file becomes a hole of its length, executable if the torrent says so (BEP 47), and is marked as a file of
     /// this download. A shorter file is extended by a hole; see [`Self::permit`]. Symbolic links are created. Other
     /// existing entries are not changed. Guarded files are left out.
     ///
     /// # Errors
-    /// Returns the first file that cannot be created, is not a regular file, or is the same file as another file of the
-    /// torrent. On a file system that ignores case, two such files would overwrite each other.
+    /// Fails if the folder cannot be created. Returns the first file that cannot be created, is not a regular file, or is the
+    /// same file as another file of the torrent. On a file system that ignores case, two such files would overwrite each other.
     pub fn prepare(&self, wanted: &[bool]) -> Result<(), StorageError> {
         self.files.prepare(wanted)
     }

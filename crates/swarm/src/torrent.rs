@@ -26,6 +26,8 @@ pub struct AddTorrent<'a> {
     pub peers: &'a [SocketAddr],
     /// Whether the torrent is only served, not downloaded.
     pub only_serve: bool,
+    /// Whether the torrent connects to no peer before [`Session::resume`](crate::Session::resume).
+    pub paused: bool,
     /// Whether pieces are requested in ascending order.
     pub sequential: bool,
     /// Whether a peer is offered the next piece only after it has shared the last one (BEP 16).

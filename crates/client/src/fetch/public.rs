@@ -32,8 +32,7 @@ impl Resolver for Addresses {
             public.push(*address);
         }
         if public.is_empty() {
-            let reason =
-                "the server is on this machine or the local network, which requests may not ask";
+            let reason = "the server is on this machine or the local network, which requests may not ask without --http-fetch-local";
             return Err(std::io::Error::other(reason).into());
         }
         Ok(public)

@@ -46,14 +46,20 @@ pub(crate) enum Claim {
 
 impl StoredTorrent {
     /// Verifies the content and prepares the files for the download. No file is created or changed before all files
-    /// have been checked.
+    /// have been checked. If the download is paused and lacks files, it is only verified.
     pub(crate) fn claim(
         &self,
         existing: Existing,
+        is_paused: bool,
         settings: &VerifySettings,
     ) -> Result<Claim, TorrentError> {
         let stamps = self.stamps();
         if let Some(content) = self.unchanged(settings)? {
+            return Ok(Claim::Ready(content));
+        }
+        if is_paused && self.lacks_files() {
+            let mut content = self.recorded(self.report(settings)?, None);
+            content.is_deferred = true;
             return Ok(Claim::Ready(content));
         }
         let selection = self.selection();
@@ -87,6 +93,19 @@ impl StoredTorrent {
             return Ok(Claim::Ready(self.on_disk(verification, settings)?));
         }
         Ok(Claim::Ready(self.prepare(settings)?))
+    }
+
+    /// Returns `true` if a selected file is absent or too short, so that preparing it creates or extends it.
+    fn lacks_files(&self) -> bool {
+        let selection = self.selection();
+        let mut selected = files_of(self.torrent())
+            .filter(|(_, file)| file.kind() != FileKind::Padding)
+            .enumerate()
+            .filter(|(position, _)| selection.has_file(*position));
+        selected.any(|(_, (index, file))| {
+            let status = self.storage.status(index);
+            status.map_or(true, |status| status.len_bytes < file.length())
+        })
     }
 
     /// Returns the state of the files before they are checked. Every later read opens its file again, so that it does not see
@@ -204,6 +223,8 @@ impl StoredTorrent {
             let path = self.content.path_of(first.file.index);
             return Err(TorrentError::Unrelated {
                 path: path.unwrap_or_else(|_| self.root.clone()),
+                right: first.file.counts.have as u32,
+                pieces: first.file.counts.total() as u32,
                 others: refused.count(),
             });
         }

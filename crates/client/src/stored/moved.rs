@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use hashlane_files::{Relocation, UNFINISHED_MOVES, rename_new};
+use hashlane_files::{Relocation, UNFINISHED_MOVES, is_absent, rename_new};
 use hashlane_metainfo::Torrent;
 use hashlane_verify::{Content, FileIndex, HashVersions, Layout, files_of};
 
@@ -55,7 +55,7 @@ impl StoredTorrent {
     }
 
     /// Moves the content to `folder` and returns the torrent there: for a download, or to serve it as `seed` says. Creates
-    /// `folder` if it is absent. Content that is copied to another file system is verified before the original is removed:
+    /// `folder` if it is absent, unless nothing is present that could be moved. Content that is copied to another file system is verified before the original is removed:
     /// it must have the pieces of `have`.
     pub(crate) fn move_to(
         &self,
@@ -72,6 +72,15 @@ impl StoredTorrent {
             to: to.clone(),
             error,
         };
+        if !have.contains(&true) && self.is_absent() {
+            // A download that has not started.
+            if to.symlink_metadata().is_ok() {
+                return Err(failed(io::ErrorKind::AlreadyExists.into()));
+            }
+            let stored = self.at(folder, seed)?.recorded_in(self.records.clone());
+            let notes = Vec::new();
+            return Ok(Moved { stored, notes });
+        }
         self.storage.close();
         let own = self.own_files();
         std::fs::create_dir_all(folder).map_err(failed)?;
@@ -85,6 +94,12 @@ impl StoredTorrent {
         let stored = self.at(folder, seed)?.recorded_in(self.records.clone());
         stored.take_over(&own);
         Ok(Moved { stored, notes })
+    }
+
+    /// Returns `true` if nothing exists at the place of the content.
+    fn is_absent(&self) -> bool {
+        let found = self.root.symlink_metadata();
+        found.is_err_and(|error| is_absent(&error))
     }
 
     /// Returns the files that the download may write to, with `true` for those with a mark of the download.

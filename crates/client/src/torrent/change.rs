@@ -15,7 +15,7 @@ use crate::inbox::Done;
 use crate::limits::Limits;
 use crate::limits::SeedLimits;
 use crate::snapshot::Activity;
-use crate::stored::StoredTorrent;
+use crate::stored::{StoredTorrent, VerifySettings};
 use crate::worker::Turn;
 
 impl Machine {
@@ -26,7 +26,7 @@ impl Machine {
         }
     }
 
-    /// Returns the priorities of all files with those that commands of another process set, if there are any.
+    /// Returns the priorities of all files with those that were chosen before the files were known, if there are any.
     pub(super) fn take_earlier_priorities(&mut self, all: &[Priority]) -> Option<Vec<Priority>> {
         let earlier = std::mem::take(&mut self.earlier_priorities);
         if earlier.is_empty() || !matches!(self.goal, Goal::Download(_)) {
@@ -96,17 +96,25 @@ impl Machine {
     ) {
         // A download changes the files itself.
         stored.storage.watch(Stamps::default());
-        let content = Arc::clone(&stored);
+        self.check_at(shared, turn, self.verification(Arc::clone(&stored)));
+        self.snapshot.activity = Activity::Verifying;
+        self.stages.advance(|_: &From| Verifying { stored, peers });
+    }
+
+    /// Returns a job that verifies content, and prepares the files of a download.
+    pub(super) fn verification(
+        &self,
+        stored: Arc<StoredTorrent>,
+    ) -> impl FnOnce(&VerifySettings) -> Done + Send + 'static {
+        let is_paused = self.snapshot.is_paused;
         let existing = match &self.goal {
             Goal::Download(download) => Some(download.existing),
             Goal::Seed(_) | Goal::Metadata { .. } => None,
         };
-        self.check_at(shared, turn, move |settings| match existing {
-            Some(existing) => Done::Claimed(content.claim(existing, settings)),
-            None => Done::Verified(content.verify(settings)),
-        });
-        self.snapshot.activity = Activity::Verifying;
-        self.stages.advance(|_: &From| Verifying { stored, peers });
+        move |settings| match existing {
+            Some(existing) => Done::Claimed(stored.claim(existing, is_paused, settings)),
+            None => Done::Verified(stored.verify(settings)),
+        }
     }
 
     /// Adds a tracker, now and whenever the torrent joins the session.

@@ -99,20 +99,40 @@ impl Machine {
             }
             SessionEvent::TrackerReplied(_, url, _) => {
                 announces::on_reply(&mut self.snapshot.announces, &url);
+                self.failures.on_reply(&url);
             }
             SessionEvent::TrackerFailed(_, reason) => {
                 announces::on_failure(&mut self.snapshot.announces, &reason);
-                self.warn(shared, reason);
+                let is_new = self.failures.on_failure(&reason);
+                self.on_problem(shared, reason, is_new);
             }
-            SessionEvent::WebSeedFailed(_, reason) => self.warn(shared, reason),
+            SessionEvent::PeerUnreached(_, text) => self.on_unreached(shared, &text),
+            SessionEvent::WebSeedFailed(_, reason) => {
+                let is_new = self.failures.on_failure(&reason);
+                self.on_problem(shared, reason, is_new);
+            }
             _ => {}
         }
         Ok(())
     }
 
+    /// Reports a peer that the user named and that was not reached.
+    fn on_unreached(&mut self, shared: &Shared, text: &str) {
+        let named = &shared.config.peers;
+        if let Some(problem) = self.unreached.on_failure(named, text) {
+            self.on_problem(shared, problem, true);
+        }
+    }
+
     /// Reports a problem of a tracker, a web seed or a file, unless it repeats the last problem.
     pub(super) fn warn(&mut self, shared: &Shared, reason: String) {
-        if self.last_problem.as_ref() != Some(&reason) {
+        let is_new = self.last_problem.as_ref() != Some(&reason);
+        self.on_problem(shared, reason, is_new);
+    }
+
+    /// Keeps a problem as the last one, and reports it if it is new.
+    fn on_problem(&mut self, shared: &Shared, reason: String, is_new: bool) {
+        if is_new {
             warn!(torrent = self.snapshot.torrent, reason);
             shared.events.send(Event::Warning {
                 torrent: Some(self.identity()),
@@ -193,6 +213,12 @@ impl Machine {
         self.snapshot.is_paused = false;
         // No bytes were expected during the pause.
         self.last_arrival.0 = Instant::now();
+        let active: Option<&Active> = self.stages.get();
+        if active.is_some_and(|active| active.is_deferred) {
+            // The files are created first, as at the start of a download.
+            self.is_verification_due = true;
+            return;
+        }
         let _ = self.snapshot.id.map(|id| session.resume(id));
     }
 }

@@ -163,6 +163,11 @@ impl Machine {
             return Ok(());
         };
         let (stored, peers) = (Arc::clone(stored), peers.clone());
+        if content.is_deferred && !self.snapshot.is_paused {
+            // It was resumed during the verification.
+            self.verify(shared, self.verification(stored));
+            return Ok(());
+        }
         let is_seed = matches!(self.goal, Goal::Seed(_));
         if is_seed {
             if !self.is_servable(shared, &stored, &content)? {
@@ -205,9 +210,6 @@ impl Machine {
             (Activity::Downloading, Phase::Downloading)
         };
         self.joined(id, activity);
-        if self.snapshot.is_paused {
-            shared.session.pause(id)?;
-        }
         if is_seed {
             self.verified(shared, &stored, &content);
         }
@@ -221,6 +223,7 @@ impl Machine {
             },
             phase,
             check: Check::after(Duration::ZERO),
+            is_deferred: content.is_deferred,
             is_foreign: false,
         });
         Ok(())
@@ -271,6 +274,7 @@ impl Machine {
             wanted: &stored.selection().files,
             peers: &peers,
             only_serve,
+            paused: self.snapshot.is_paused,
             sequential,
             super_seeding,
             sources: &stored.sources,

@@ -267,12 +267,7 @@ impl Machine {
         self.snapshot.detail.stored = Some(Arc::clone(&stored));
         let content = Arc::clone(&stored);
         match &self.goal {
-            Goal::Download(download) => {
-                let existing = download.existing;
-                self.verify(shared, move |settings| {
-                    Done::Claimed(content.claim(existing, settings))
-                });
-            }
+            Goal::Download(_) => self.verify(shared, self.verification(content)),
             Goal::Seed(_) | Goal::Metadata { .. } => {
                 let work = if content.is_recorded() {
                     0

@@ -22,6 +22,11 @@ impl Machine {
             return;
         }
         let current = &self.snapshot.detail.priorities;
+        if current.is_empty() {
+            let earlier = files.iter().map(|file| (*file, priority));
+            self.earlier_priorities.extend(earlier);
+            return;
+        }
         let pending = self.priorities.requested.as_deref();
         let mut requested = pending.unwrap_or(current).to_vec();
         for file in files {
@@ -66,7 +71,8 @@ impl Machine {
         let mut files = requested.iter().enumerate();
         let selects_more =
             files.any(|(position, new)| *new != Priority::Skip && !selection.has_file(position));
-        if !selects_more {
+        // A download that has not started creates no files yet.
+        if !selects_more || active.is_deferred {
             self.set_priorities(shared, requested);
             return;
         }

@@ -110,6 +110,8 @@ pub(super) struct Active {
     pub(super) is_complete: bool,
     pub(super) phase: Phase,
     pub(super) check: Check,
+    /// Whether files are missing that are created when the paused download starts.
+    pub(super) is_deferred: bool,
     /// Whether another program changed the files after the download, so that nothing is written to them.
     pub(super) is_foreign: bool,
 }

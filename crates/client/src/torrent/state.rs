@@ -10,6 +10,8 @@ use hashlane_swarm::{Priority, Session, TorrentId};
 use hashlane_verify::CancelToken;
 
 use super::stage::Stages;
+use super::status::Stillness;
+use crate::announces::Failures;
 use crate::config::{Config, Goal, Place};
 use crate::error::Absence;
 use crate::event::{Event, Outcome};
@@ -18,10 +20,12 @@ use crate::identity::Identity;
 use crate::inbox::{Done, Inbox};
 use crate::limits::SeedLimits;
 use crate::live::LiveVerification;
+
 use crate::rates::RateMeter;
 use crate::snapshot::{LiveSnapshot, TorrentSnapshot};
 use crate::stored::VerifySettings;
 use crate::subscription::Events;
+use crate::unreached::Unreached;
 use crate::worker::{Turn, Worker};
 
 /// State shared by all torrents of a client.
@@ -61,7 +65,7 @@ pub(crate) struct Machine {
     /// The time when bytes last arrived, and the number of bytes present then.
     pub(super) last_arrival: (Instant, u64),
     pub(super) priorities: PriorityChange,
-    /// Priorities that commands of another process set, until the files are known.
+    /// Priorities that were chosen before the files are known: by the goal, and by commands of this or another process.
     pub(super) earlier_priorities: Vec<(u32, Priority)>,
     /// Folders that commands of another process moved the content to, the last one first, until the files are known.
     pub(super) earlier_folders: Vec<PathBuf>,
@@ -75,12 +79,16 @@ pub(crate) struct Machine {
     pub(super) move_due: Option<PathBuf>,
     /// Whether the last status of the session had no peers and no transfers, and nothing that is missing.
     pub(super) is_idle: bool,
+    pub(super) stillness: Stillness,
     /// The time since the content has been absent, and the last reported reason.
     pub(super) absent: Option<(Instant, Absence)>,
     /// The time when the running verification of absent content began.
     pub(super) found: Instant,
     /// Whether complete content was reported.
     pub(super) is_announced: bool,
+    pub(super) unreached: Unreached,
+    /// The failures of trackers and web seeds that were reported.
+    pub(super) failures: Failures,
     /// The last problem of a tracker, a web seed or a file.
     pub(super) last_problem: Option<String>,
     /// The label under which the torrent occupies its path.
@@ -151,6 +159,10 @@ impl Totals {
 impl Machine {
     pub(crate) fn new(number: usize, label: &str, goal: Goal) -> Self {
         let now = Instant::now();
+        let earlier_priorities = match &goal {
+            Goal::Download(download) => download.priorities.clone(),
+            Goal::Seed(_) | Goal::Metadata { .. } => Vec::new(),
+        };
         let mut machine = Self {
             snapshot: LiveSnapshot::from(TorrentSnapshot {
                 is_download: matches!(goal, Goal::Download(_)),
@@ -165,16 +177,19 @@ impl Machine {
             started: now,
             last_arrival: (now, 0),
             priorities: PriorityChange::default(),
-            earlier_priorities: Vec::new(),
+            earlier_priorities,
             earlier_folders: Vec::new(),
             tiers: None,
             trackers: Vec::new(),
             is_verification_due: false,
             move_due: None,
             is_idle: false,
+            stillness: Stillness::default(),
             absent: None,
             found: now,
             is_announced: false,
+            unreached: Unreached::default(),
+            failures: Failures::default(),
             last_problem: None,
             place: None,
             ended: None,
@@ -239,7 +254,7 @@ impl Machine {
             self.snapshot.downloading_seconds = earlier.downloading_seconds;
             self.snapshot.serving_seconds = earlier.serving_seconds;
             self.snapshot.detail.origin = past.origin;
-            self.earlier_priorities = past.chosen.priorities();
+            self.earlier_priorities.extend(past.chosen.priorities());
             self.earlier_folders = past.chosen.folders();
         }
         shared.ledger.continue_from(self.number(), past.chosen);

@@ -115,9 +115,6 @@ impl Machine {
         self.totals.restart();
         // The peers that knew the withdrawn pieces are disconnected.
         storage.watch(content.stamps);
-        if self.snapshot.is_paused {
-            shared.session.pause(id)?;
-        }
         self.changed(shared, &stored, &before, &content.have);
         Ok(())
     }

@@ -173,14 +173,23 @@ fn content_is_deleted() {
         };
         let torrent = client.add(shared.source(), options).unwrap();
         wait_for(&torrent, Activity::Paused);
-        assert_eq!(names(folder.path()), ["data"]);
+        assert!(names(folder.path()).is_empty());
         torrent.remove(Remove::DeleteContent).unwrap();
+        let none = Some(Deletion::default());
+        assert_eq!(removed(&events, &torrent).deletion, none);
         let all = Deletion {
             files: 3,
             bytes: 305_000,
             kept: Vec::new(),
         };
-        assert_eq!(removed(&events, &torrent).deletion, Some(all.clone()));
+        let alone = start(&[]);
+        let of_alone = alone.subscribe();
+        let torrent = alone.add(shared.source(), to(folder.path())).unwrap();
+        wait_for(&torrent, Activity::Downloading);
+        assert_eq!(names(folder.path()), ["data"]);
+        torrent.remove(Remove::DeleteContent).unwrap();
+        let deletion = removed(&of_alone, &torrent).deletion;
+        assert_eq!(deletion, Some(all.clone()));
         assert!(names(folder.path()).is_empty());
         let torrent = client.add(shared.source(), to(folder.path())).unwrap();
         torrent.wait_complete().unwrap();
@@ -347,6 +356,9 @@ fn content_moves_to_another_folder() {
         is_paused: true,
         ..to(first.path())
     };
+    fs::create_dir(first.path().join("data")).unwrap();
+    let a = Path::new("data/a");
+    fs::copy(shared.folder.path().join(a), first.path().join(a)).unwrap();
     let torrent = client.add(shared.source(), options).unwrap();
     wait_for(&torrent, Activity::Paused);
     // An incomplete download keeps what it has, and continues. Here, it also waits for a file of the user that is in the way.

@@ -99,6 +99,7 @@ fn download(source: Source, folder: &Path, existing: Existing) -> Task {
         goal: Goal::Download(Arc::new(Download {
             folder: folder.to_owned(),
             selection: Globs::default(),
+            priorities: Vec::new(),
             sequential: false,
             existing,
             seeding: None,
@@ -413,7 +414,9 @@ fn a_file_that_is_not_of_the_torrent_is_named() {
     assert_eq!(outcomes, [Outcome::Failed]);
     let is_named = events.iter().any(|event| match &**event {
         Event::Failed {
-            error: TorrentError::Unrelated { path, others: 0 },
+            error: TorrentError::Unrelated {
+                path, others: 0, ..
+            },
             ..
         } => *path == data.join("a"),
         _ => false,

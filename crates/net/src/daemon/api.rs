@@ -27,6 +27,7 @@ use super::priorities;
 use super::report::New;
 use super::torrents::{Torrents, lock};
 use crate::config::{auth, endpoint, http};
+use crate::log;
 use crate::output::reporter::Reporter;
 
 /// The file in the state folder with the token, if the options name no credentials.
@@ -59,7 +60,7 @@ pub(super) fn serve(
         }),
     };
     if matches!(auth, Auth::Off) {
-        env.error(&format!("warning: --http {address}: {EVERYBODY}"));
+        log::warn(env, &format!("--http {address}: {EVERYBODY}"));
     }
     let api = Api {
         torrents: Arc::clone(torrents),

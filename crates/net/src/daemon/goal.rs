@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashlane_cli::output::text::Size;
-use hashlane_client::{Download, Goal, Limits, Naming, Seed, SeedLimits, Source};
+use hashlane_client::{Download, Goal, Limits, Naming, Priority, Seed, SeedLimits, Source};
 use hashlane_metainfo::{Names, Torrent};
 use hashlane_store::{Choices, Entry, Metainfo, Place, TorrentTotals};
 
@@ -38,6 +38,7 @@ pub(super) fn goal(
             seed(hashlane_client::Place::Folder(folder.clone()))
         }
         Place::Folder(folder) => Goal::Download(Arc::new(Download {
+            priorities: priorities(choices),
             sequential: choices.sequential,
             seeding: Some(SeedLimits::default()),
             move_to: choices.move_to.clone(),
@@ -45,6 +46,19 @@ pub(super) fn goal(
             ..Download::to(folder)
         })),
     }
+}
+
+/// Returns the priorities of files that a person chose.
+fn priorities(choices: &Choices) -> Vec<(u32, Priority)> {
+    let chosen = &choices.priorities;
+    let sets = [
+        (&chosen.skip, Priority::Skip),
+        (&chosen.low, Priority::Low),
+        (&chosen.high, Priority::High),
+    ];
+    sets.into_iter()
+        .flat_map(|(files, priority)| files.iter().map(move |file| (*file, priority)))
+        .collect()
 }
 
 /// Returns the names that a person chose for the content.
@@ -61,6 +75,11 @@ pub(super) fn is_served(entry: &Entry, totals: &TorrentTotals) -> bool {
     let choices = &entry.choices;
     // The client looks for content that was being moved in both folders only if it downloads.
     totals.completed.is_some() && choices.priorities.skip.is_empty() && choices.move_to.is_none()
+}
+
+/// Returns `true` if nothing of the torrent was ever received, and it was not complete.
+pub(super) fn is_new(totals: &TorrentTotals) -> bool {
+    totals.received == 0 && totals.completed.is_none()
 }
 
 /// Returns the paths in a folder of which one exists if any content does.
@@ -97,8 +116,7 @@ pub(super) fn vanished(entry: &Entry, totals: &TorrentTotals) -> Option<String> 
     let Place::Folder(folder) = &entry.choices.place else {
         return None;
     };
-    let is_new = totals.received == 0 && totals.completed.is_none();
-    if is_new || is_served(entry, totals) {
+    if is_new(totals) || is_served(entry, totals) {
         return None;
     }
     let Metainfo::File(path) = &entry.metainfo else {
@@ -127,4 +145,71 @@ pub(super) fn vanished(entry: &Entry, totals: &TorrentTotals) -> Option<String> 
          to download it again",
         content.display()
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use hashlane_metainfo::Top;
+    use hashlane_store::Store;
+
+    use super::*;
+
+    fn totals(received: u64, completed: Option<u64>) -> TorrentTotals {
+        TorrentTotals {
+            received,
+            completed,
+            ..TorrentTotals::default()
+        }
+    }
+
+    /// A download whose file system is not mounted must not fill the folder below.
+    #[test]
+    fn a_download_whose_content_vanished_does_not_start() {
+        let place = tempfile::tempdir().unwrap();
+        let (folder, other) = (place.path().join("content"), place.path().join("other"));
+        let mut store = Store::open(place.path().join("state")).unwrap();
+        let info =
+            b"d4:infod6:lengthi1e4:name1:a12:piece lengthi16384e6:pieces20:aaaaaaaaaaaaaaaaaaaaee";
+        let torrent = Torrent::parse(info.to_vec()).unwrap();
+        let choices = Choices::at(Place::Folder(folder.clone()));
+        let mut entry = store.put(torrent, choices).unwrap().clone();
+        // Nothing is expected of a new torrent, and a complete one is only served.
+        assert_eq!(vanished(&entry, &totals(0, None)), None);
+        assert_eq!(vanished(&entry, &totals(2048, Some(1))), None);
+        let reason = vanished(&entry, &totals(2048, None)).unwrap();
+        let start = format!(
+            "{}: not present, but 2 KiB were received: ",
+            folder.join("a").display()
+        );
+        assert!(reason.starts_with(&start), "{reason}");
+        // Deselected files may be selected later, so the torrent remains a download.
+        entry.choices.priorities.skip = [0].into();
+        let reason = vanished(&entry, &totals(0, Some(1))).unwrap();
+        assert!(reason.contains("but it was complete before"), "{reason}");
+        // The content may be under other names, or on its way to another folder.
+        let received = totals(2048, None);
+        let is_present = |entry: &Entry| vanished(entry, &received).is_none();
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join("a"), "").unwrap();
+        entry.choices.move_to = Some(other.clone());
+        assert!(is_present(&entry));
+        entry.choices.move_to = Some(folder.clone());
+        assert!(!is_present(&entry));
+        fs::create_dir(&folder).unwrap();
+        symlink("nowhere", folder.join("b")).unwrap();
+        assert!(!is_present(&entry));
+        let b = Names::new(Top::Named("b".to_owned()), [].into()).unwrap();
+        entry.choices.names_before = Some(b.clone());
+        assert!(is_present(&entry));
+        (entry.choices.names, entry.choices.names_before) = (b, None);
+        assert!(is_present(&entry));
+        fs::remove_file(folder.join("b")).unwrap();
+        assert!(!is_present(&entry));
+        // Content that is served where it is, is never written.
+        entry.choices.place = Place::Content(folder.join("b"));
+        assert!(is_present(&entry));
+    }
 }

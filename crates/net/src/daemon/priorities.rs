@@ -51,23 +51,4 @@ impl Torrents {
         }
         Ok(())
     }
-
-    /// Sets the priorities that a person chose, once the files are known.
-    pub(super) fn apply_priorities(&self, name: Name) {
-        let (Some(entry), Some(handle)) = (self.store.get(name), self.handle(name)) else {
-            return;
-        };
-        let chosen = &entry.choices.priorities;
-        for (files, priority) in [
-            (&chosen.skip, Priority::Skip),
-            (&chosen.low, Priority::Low),
-            (&chosen.high, Priority::High),
-        ] {
-            if !files.is_empty() {
-                let files: Vec<u32> = files.iter().copied().collect();
-                // The torrent may have ended.
-                let _ = handle.set_priorities(&files, priority);
-            }
-        }
-    }
 }

@@ -107,6 +107,8 @@ struct Running {
     delay: Duration,
     /// The trackers, if a person changed them since the start.
     tiers: Option<Tiers>,
+    /// The reason why the last move of the content failed.
+    not_moved: Option<String>,
     /// While the torrent is served: the bytes that were sent, and since when no more were.
     idle: Option<(u64, Instant)>,
 }
@@ -125,6 +127,13 @@ impl Running {
             Some(wait) => (Some(wait.activity), Some(&wait.reason)),
             None => (None, self.held.as_deref()),
         }
+    }
+
+    /// Returns the error that users see: what keeps the torrent from running, that of the client, or that of the last move.
+    fn error(&self, of_client: Option<&str>) -> Option<String> {
+        let of_move = self.not_moved.as_deref();
+        let error = self.obstacle().1.or(of_client).or(of_move);
+        error.map(str::to_owned)
     }
 }
 
@@ -265,6 +274,9 @@ impl Torrents {
         if matches!(self.entry(name)?.choices.place, Place::Folder(_)) {
             self.set(name, |choices| choices.move_to = Some(folder.to_owned()))?;
         }
+        if let Some(running) = self.running.get_mut(&name) {
+            running.not_moved = None;
+        }
         handle
             .relocate(folder)
             .map_err(|error| format!("{name}: not moved now, but when it is complete: {error}"))
@@ -368,11 +380,11 @@ impl Torrents {
             return Ok(());
         };
         match event {
-            Event::Verified(verified) => {
-                self.apply_priorities(name);
-                self.repair(name, verified);
-            }
+            Event::Verified(verified) => self.repair(name, verified),
             Event::Relocated { content, error, .. } => {
+                if let Some(running) = self.running.get_mut(&name) {
+                    running.not_moved = error.as_ref().map(|error| format!("not moved: {error}"));
+                }
                 self.relocated(name, error.is_none().then_some(content))?;
             }
             Event::Renamed { error, .. } => self.on_renamed(name, error.is_none())?,
@@ -525,11 +537,10 @@ impl Torrents {
             QUEUED.clone_into(&mut reply.activity);
         }
         if let Some(running) = self.running.get(&name) {
-            let (activity, reason) = running.obstacle();
-            if let Some(activity) = activity {
+            if let (Some(activity), _) = running.obstacle() {
                 activity.name().clone_into(&mut reply.activity);
             }
-            reply.error = reason.map(str::to_owned).or(reply.error);
+            reply.error = running.error(reply.error.as_deref());
         }
         if snapshot.is_some_and(|it| it.activity == Activity::Serving && !it.is_complete)
             && is_served(entry, &totals)
@@ -599,9 +610,8 @@ impl Torrents {
         let found = self.find(name, all).cloned();
         let mut torrent = found.unwrap_or_else(|| TorrentSnapshot::new(running.number, ""));
         torrent.identity.number = running.number;
-        let (activity, reason) = running.obstacle();
-        torrent.activity = activity.unwrap_or(torrent.activity);
-        torrent.error = reason.map(str::to_owned).or(torrent.error);
+        torrent.activity = running.obstacle().0.unwrap_or(torrent.activity);
+        torrent.error = running.error(torrent.error.as_deref());
         Some(torrent)
     }
 
@@ -701,6 +711,7 @@ impl Torrents {
             wait: None,
             delay: FIRST_RETRY,
             tiers: None,
+            not_moved: None,
             idle: None,
         })
     }

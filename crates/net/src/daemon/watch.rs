@@ -198,7 +198,7 @@ impl Watcher {
 
     /// Adds the torrent of a file. A torrent that is present counts as added.
     fn add(&self, path: &Path, category: Option<String>) -> Result<(), Failure> {
-        let is_magnet = extension(path) == Some("magnet");
+        let is_magnet = has_extension(path, "magnet");
         let limit = if is_magnet { MAX_MAGNET_LEN } else { MAX_LEN };
         let bytes = read_file(path, limit)?;
         let invalid = |error: &dyn std::fmt::Display| Failure::Invalid(error.to_string());
@@ -240,7 +240,7 @@ fn candidates(folder: &Path) -> io::Result<Vec<(PathBuf, Stamp)>> {
         let path = entry?.path();
         let name = path.file_name().and_then(|name| name.to_str());
         let is_hidden = name.is_none_or(|name| name.starts_with('.'));
-        if is_hidden || !matches!(extension(&path), Some("torrent" | "magnet")) {
+        if is_hidden || !(has_extension(&path, "torrent") || has_extension(&path, "magnet")) {
             continue;
         }
         // A file may have vanished. Pipes and devices would block.
@@ -253,8 +253,9 @@ fn candidates(folder: &Path) -> io::Result<Vec<(PathBuf, Stamp)>> {
     Ok(files)
 }
 
-fn extension(path: &Path) -> Option<&str> {
-    path.extension()?.to_str()
+fn has_extension(path: &Path, expected: &str) -> bool {
+    path.extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case(expected))
 }
 
 fn stamp(metadata: &Metadata) -> Stamp {

@@ -42,6 +42,8 @@ pub(crate) struct Reporter {
     shown: Instant,
     /// Whether the user named no place of the content, so that it is expected in the current folder.
     is_here: bool,
+    /// Whether the command has the option `--force`, which replaces files that belong to no torrent.
+    has_force: bool,
 }
 
 impl Reporter {
@@ -49,6 +51,7 @@ impl Reporter {
     pub(crate) fn new(is_json: bool, is_quiet: bool) -> Self {
         Self {
             is_here: false,
+            has_force: false,
             is_json,
             is_quiet,
             is_dated: false,
@@ -63,6 +66,14 @@ impl Reporter {
     /// Names content that lies beside its .torrent file, if the user named no place.
     pub(crate) fn expecting_here(self, is_here: bool) -> Self {
         Self { is_here, ..self }
+    }
+
+    /// Names `--force` where it helps.
+    pub(crate) fn with_force(self) -> Self {
+        Self {
+            has_force: true,
+            ..self
+        }
     }
 
     /// Starts lines for people with the local time if they go to a file or a pipe. Downloads report their progress there.
@@ -543,11 +554,11 @@ impl Reporter {
 
     fn failed(&self, env: &mut Env, torrent: Identity, error: &TorrentError) -> anyhow::Result<()> {
         let remedy = match error {
-            TorrentError::Unrelated { .. } => Some("--force replaces it".to_owned()),
-            TorrentError::WebSeed(_) => Some("--web-seeds=0 downloads it from peers".to_owned()),
-            _ => None,
+            TorrentError::Unrelated { .. } if self.has_force => "; --force replaces it",
+            TorrentError::Unrelated { .. } => "; rename or remove it, and resume the torrent",
+            TorrentError::WebSeed(_) => "; --web-seeds=0 downloads it from peers",
+            _ => "",
         };
-        let remedy = remedy.map_or(String::new(), |remedy| format!("; {remedy}"));
         self.error(env, torrent, &format!("{error}{remedy}"))
     }
 

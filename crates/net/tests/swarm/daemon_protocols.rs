@@ -489,7 +489,7 @@ fn all_protocols_fetch_torrents_alike() {
     let downloads = place.path().join("downloads");
     let all = Protocols::start(&state, &downloads, &[]);
     for reason in all.add_url(&good).map(Result::unwrap_err) {
-        assert!(reason.contains("local network"), "{reason}");
+        assert!(reason.contains("--http-fetch-local"), "{reason}");
     }
     assert_eq!(server.sent("/x.torrent"), 0);
     all.daemon.terminate();

@@ -10,7 +10,7 @@ use hashlane_metainfo::ContentLayout;
 use hashlane_store::{Choices, Name, Place, StoreError};
 
 use super::Torrents;
-use crate::daemon::goal::naming;
+use crate::daemon::goal::{is_new, naming};
 
 impl Torrents {
     /// Returns the metadata of a torrent, if it is known.
@@ -57,9 +57,12 @@ impl Torrents {
         if let Some((_, taken)) = changed.find(|(_, new)| new.symlink_metadata().is_ok()) {
             return Err(format!("{}: exists, and is not replaced", taken.display()));
         }
+        // The files of a download that has not started are created under their new names.
+        let has_files = !is_new(&self.kept_totals(name))
+            || old.iter().any(|path| path.symlink_metadata().is_ok());
         let choices = Choices {
             names,
-            names_before: Some(before),
+            names_before: has_files.then_some(before),
             layout: ContentLayout::Original,
             ..entry.choices.clone()
         };

@@ -1,0 +1,65 @@
+//! What `get`, `seed` and watched folders say about peers and files that are of no use.
+
+use std::fs;
+
+use super::daemon::{Daemon, folder, text};
+use super::peers::{Content, ended, get_from, seed_command};
+use crate::wait_for;
+
+#[test]
+fn a_peer_that_is_not_reached_is_named_once() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--peer", "127.0.0.1:1", "--timeout", "3s"];
+    let ended = get_from(&[&torrent], folder.path(), None, &options);
+    ended.assert_failed("warning: ");
+    let problem = "peer 127.0.0.1:1: Connection refused";
+    let warning = format!("{}: {problem}", torrent.display());
+    ended.assert_failed(&warning);
+    let warnings = ended.stderr.lines().filter(|line| line.contains("warning"));
+    assert_eq!(warnings.count(), 1, "{ended:?}");
+}
+
+/// The first piece of a file is right. That does not prove that the file belongs to the torrent.
+#[test]
+fn a_file_that_is_partly_right_says_so() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = fs::read(content.path().join("file.bin")).unwrap();
+    bytes[content.piece_len() as usize..].fill(7);
+    fs::write(folder.path().join("file.bin"), &bytes).unwrap();
+    let ended = get_from(&[&torrent], folder.path(), None, &[]);
+    ended.assert_failed("or differs too much: 1 of 31 pieces are right; not overwritten; --force");
+    assert!(fs::read(folder.path().join("file.bin")).unwrap() == bytes);
+}
+
+#[test]
+fn a_folder_of_torrents_gives_a_hint() {
+    let content = Content::new();
+    content.torrent("file.bin", "v1");
+    let ended = ended(&mut seed_command(&[content.path()], content.path(), &[]));
+    let files = content.path().join("*.torrent");
+    let hint = format!(
+        "is a directory: name its .torrent files, for example {}",
+        files.display()
+    );
+    ended.assert_failed(&hint);
+}
+
+#[test]
+fn the_case_of_a_suffix_does_not_matter() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let (place, state) = folder();
+    let watched = place.path().join("watched");
+    fs::create_dir(&watched).unwrap();
+    fs::copy(torrent, watched.join("UP.TORRENT")).unwrap();
+    let downloads = place.path().join("downloads");
+    let options = ["--watch-dir", text(&watched), "--dir", text(&downloads)];
+    let daemon = Daemon::start(&state, &options);
+    wait_for(|| watched.join("UP.TORRENT.added").exists());
+    assert_eq!(daemon.torrent()["name"], "file.bin");
+    daemon.terminate();
+}
