@@ -32,13 +32,13 @@ DIST_LIBTORRENT = system
 STATIC_LIBTORRENT = $(CURDIR)/target/libtorrent
 LINKED_STATIC = $(filter static,$(DIST_LIBTORRENT))
 
-.PHONY: version dist dist-setup dist-container dist-recipes dist-static dist-static-arm dist-windows dist-program dist-archive \
-	dist-programs dist-packages dist-notices dist-libtorrent dist-debian-files $(FORMATS:%=dist-%) test-dist test-dist-quick
+.PHONY: version dist dist-setup dist-container dist-recipes dist-debian-source dist-static dist-static-arm dist-windows dist-program dist-archive \
+	dist-programs dist-packages dist-notices dist-libtorrent dist-debian-files $(FORMATS:%=dist-%) test-dist test-dist-bytes test-dist-quick
 
 # What `make dist` and `make test-dist` need, besides the packages of `make setup`.
 DIST_PACKAGES = musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-mingw-w64-x86-64 mingw-w64-common zip xz-utils \
 	python3-venv dpkg-dev cmake ninja-build libboost-dev libssl-dev \
-	lintian mmdebstrap systemd-container qemu-user-static wine wine64
+	debhelper lintian mmdebstrap systemd-container qemu-user-static wine wine64
 
 dist-setup: ## Prepare Debian for `make dist` and `make test-dist`, as `make setup` does for `make install`
 	@tools/setup $(MSRV) $(DIST_PACKAGES)
@@ -47,6 +47,7 @@ version: ## Print the version, which releases compare with their tag
 	@echo $(VERSION)
 
 dist: dist-static dist-static-arm dist-windows dist-packages ## Build everything that is published in target/packages/VERSION: static programs and packages (docs/releasing.md)
+	$(if $(LINKED_STATIC),$(MAKE) dist-archive TARGET=$(RUST_HOST))
 	cd $(DIST_OUT) && sha256sum $$(ls | grep -v '^SHA256SUMS') > SHA256SUMS
 
 dist-static: ## Build the static program without libtorrent, for x86-64 (needs musl-tools)
@@ -80,12 +81,16 @@ dist-program:
 	CC_$(subst -,_,$(TARGET))=$(DIST_CC) $(DIST_CARGO) rustc --locked --profile dist --target $(TARGET) --package hashlane --bin hashlane
 	$(DIST_STRIP) $(PROGRAM)
 
-# An archive of the program and its licences, the same for the same commit. The times in a zip are local times.
+# An archive of the program and its licences, the same for the same commit. The times in a zip are local times. That for the
+# host has hashlane-net, too: with a static libtorrent, it needs no library that a small Debian does not have.
 ARCHIVE = hashlane-$(VERSION)
+WITH_NET = $(filter $(RUST_HOST),$(TARGET))
+ARCHIVED = $(if $(WITH_NET),$(DIST_PROGRAM) $(DIST_HOST)/hashlane-net,$(PROGRAM))
 dist-archive:
 	rm -rf $(DIST)/archive && mkdir -p $(DIST)/archive/$(ARCHIVE) $(DIST_OUT)
-	dist/third-party --target $(TARGET) --output $(NOTICES) hashlane-$(TARGET)=hashlane
-	install -m 755 $(PROGRAM) $(DIST)/archive/$(ARCHIVE)
+	dist/third-party --target $(TARGET) --output $(NOTICES) $(if $(WITH_NET),--libtorrent $(STATIC_LIBTORRENT)) \
+		hashlane-$(TARGET)=hashlane$(if $(WITH_NET),-net)
+	install -m 755 $(ARCHIVED) $(DIST)/archive/$(ARCHIVE)
 	install -m 644 README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE $(DIST)/archive/$(ARCHIVE)
 	install -m 644 $(NOTICES)/hashlane-$(TARGET).THIRD-PARTY $(DIST)/archive/$(ARCHIVE)/THIRD-PARTY
 	install -m 644 $(NOTICES)/hashlane-$(TARGET).cdx.json $(DIST_OUT)/$(ARCHIVE)-$(TARGET).cdx.json
@@ -150,7 +155,7 @@ dist-debian-files:
 	mkdir -p $(TREE)/lib/systemd/system $(TREE)/src/hashlane-$(VERSION)
 	install -m 644 $(wildcard dist/*.service dist/*.socket) $(TREE)/lib/systemd/system
 	install -D -m 644 dist/user/hashlane.service $(TREE)/lib/systemd/user/hashlane.service
-	rustup component add rust-src
+	test -e "$$(rustc --print sysroot)/lib/rustlib/src/rust/library/Cargo.lock" || rustup component add rust-src
 	kernel/build
 	install -m 644 kernel/module/* $(TREE)/src/hashlane-$(VERSION)
 	install -m 644 target/kernel/rust.o $(TREE)/src/hashlane-$(VERSION)/rust.o_shipped
@@ -159,9 +164,16 @@ dist-debian-files:
 # Only these are published in other places, so the address and the version stand in them.
 dist-recipes: ## Fill in the address and the version in the recipes of packaging/, in target/packages/recipes
 	@test -n '$(REPOSITORY)' || { echo 'dist-recipes: Cargo.toml: repository in [workspace.metadata.release] is empty' >&2; exit 1; }
-	for recipe in $$(cd packaging && find * -name '*.in'); do \
+	for recipe in $$(cd packaging && find * -name '*.in' -not -path 'debian/*'); do \
 		mkdir -p $(DIST)/recipes/$$(dirname $$recipe) && sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@REPOSITORY@|$(REPOSITORY)|g' \
 			packaging/$$recipe > $(DIST)/recipes/$${recipe%.in} || exit; done
+
+# The source as of the last commit, because Debian builds from what is released.
+dist-debian-source: ## Build the source package for Debian in target/packages/source (packaging/debian)
+	rm -rf $(DIST)/source && mkdir -p $(DIST)/source
+	git archive --prefix=hashlane-$(VERSION)/ HEAD | tar -x -C $(DIST)/source
+	dist/pack --format source --output $(DIST)/source/hashlane-$(VERSION)/debian
+	cd $(DIST)/source && dpkg-source --build hashlane-$(VERSION)
 
 dist-container: ## Lay out what the image is built from, in target/packages/container (packaging/container/Containerfile)
 	rm -rf $(DIST)/container && mkdir -p $(DIST)/container
@@ -169,8 +181,13 @@ dist-container: ## Lay out what the image is built from, in target/packages/cont
 	for name in hashlane hashlane-net; do \
 		install -m 644 $(DIST_OUT)/$${name}_$(VERSION)_amd64.deb $(DIST)/container/$$name.deb || exit; done
 
-test-dist: ## Test what `make dist` has built: the static program, the packages and the units (as root; needs lintian, mmdebstrap)
-	dist/test --output $(DIST_OUT) --version $(VERSION)
+# With the DIST_LIBTORRENT of `make dist`, because the tests pack again.
+TESTS =
+test-dist: ## Test what `make dist` has built: the static program, the packages and the units; TESTS=arm selects (as root; needs lintian, mmdebstrap)
+	dist/test --output $(DIST_OUT) --version $(VERSION) $(TESTS)
+
+test-dist-bytes: dist-static ## Compile the static program again in another folder, and compare all bytes (a part of test-dist)
+	$(MAKE) test-dist TESTS=a_second_compilation
 
 # Compiling for packages takes too long for CI, which packs the programs of `make install`.
 QUICK = $(DIST)/quick
