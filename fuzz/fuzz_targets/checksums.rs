@@ -4,7 +4,8 @@
 #![no_main]
 
 use hashlane_sums::{
-    AnyLines, DigestAlgorithm, Entry, GnuLines, Line, LineStyle, Lines, write_line,
+    AnyLines, DigestAlgorithm, Entry, GnuLines, Line, LineStyle, Lines, ValueLine, ValueLines,
+    write_line,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -14,6 +15,7 @@ fuzz_target!(|input: &[u8]| {
     };
     let algorithm = DigestAlgorithm::ALL[usize::from(*choice) % DigestAlgorithm::ALL.len()];
     let (mut gnu, mut any) = (GnuLines::new(algorithm), AnyLines::new(&[algorithm]));
+    let mut values = ValueLines::new("TAG");
     let mut lines = Lines::new(list);
     while let Some(line) = lines.next_line().expect("memory can be read") {
         if let Line::Entry(entry) = gnu.read(line) {
@@ -23,8 +25,29 @@ fuzz_target!(|input: &[u8]| {
         if let Line::Entry(entry) = any.read(line) {
             check(&entry);
         }
+        if let ValueLine::Entry(value, name) = values.read(line) {
+            assert!(!name.is_empty() && !name.contains(&0));
+            check_value(value, name);
+        }
     }
 });
+
+fn check_value(value: String, name: Vec<u8>) {
+    // Other readings of such a line come first.
+    if value.is_empty() || value.contains(['(', '#', '\\', '\t', '\r']) {
+        return;
+    }
+    for is_tagged in [false, true] {
+        let style = LineStyle {
+            is_tagged,
+            ..LineStyle::default()
+        };
+        let mut line = Vec::new();
+        write_line(&mut line, style, "TAG", &value, &name);
+        let expected = ValueLine::Entry(value.clone(), name.clone());
+        assert_eq!(ValueLines::new("TAG").read(&line), expected);
+    }
+}
 
 fn check(entry: &Entry) {
     assert!(!entry.digests.is_empty());

@@ -31,7 +31,7 @@ pub(crate) fn in_order<'q>(
 /// of the database. A torrent that cannot be read is an error of its own.
 #[derive(Default)]
 pub struct Torrents {
-    torrents: Option<Box<dyn ExactSizeIterator<Item = Result<Imported, Failure>> + Send>>,
+    rest: Option<Box<dyn ExactSizeIterator<Item = Result<Imported, Failure>> + Send>>,
     notes: Vec<Note>,
     categories: Vec<Category>,
     lock: Option<PathBuf>,
@@ -44,7 +44,7 @@ impl Torrents {
         read: impl Fn(K) -> Result<Imported, Failure> + Send + 'static,
     ) -> Self {
         Self {
-            torrents: Some(Box::new(keys.into_iter().map(read))),
+            rest: Some(Box::new(keys.into_iter().map(read))),
             ..Self::default()
         }
     }
@@ -89,13 +89,11 @@ impl Iterator for Torrents {
     type Item = Result<Imported, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.torrents.as_mut()?.next()
+        self.rest.as_mut()?.next()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        self.torrents
-            .as_ref()
-            .map_or((0, Some(0)), Iterator::size_hint)
+        self.rest.as_ref().map_or((0, Some(0)), Iterator::size_hint)
     }
 }
 

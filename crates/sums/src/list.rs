@@ -4,6 +4,7 @@
 //! - `gnu.rs`: lines of GNU coreutils, plain and `--tag`; BSD lines
 //! - `hashdeep.rs`: lines of hashdeep
 //! - `any.rs`: lines of SFV files, and of all these formats
+//! - `values.rs`: lines of results of any form
 //! - `lines.rs`: lines of a file, with a limit
 
 mod any;
@@ -11,8 +12,10 @@ mod entry;
 mod gnu;
 mod hashdeep;
 mod lines;
+mod values;
 
 pub use any::AnyLines;
 pub use entry::{Entry, Line};
 pub use gnu::{GnuLines, LineStyle, write_line};
 pub use lines::Lines;
+pub use values::{ValueLine, ValueLines};

@@ -129,7 +129,10 @@ fn with_values(command_line: Command, all: &[Configurable]) -> Command {
             arg.value_parser(PossibleValuesParser::new(values))
         })
     };
-    let algorithms = DigestAlgorithm::ALL.map(|algorithm| algorithm.name().to_owned());
+    let algorithms = DigestAlgorithm::ALL.into_iter().map(DigestAlgorithm::name);
+    let algorithms = algorithms
+        .chain(super::sum::tree_names())
+        .map(str::to_owned);
     #[cfg(unix)]
     let command_line = command_line.mut_subcommand("ctl", |ctl| {
         TORRENT_ACTIONS.into_iter().fold(ctl, |ctl, action| {
@@ -140,7 +143,7 @@ fn with_values(command_line: Command, all: &[Configurable]) -> Command {
         })
     });
     command_line
-        .mut_subcommand("sum", |sum| values(sum, "algorithm", algorithms.into()))
+        .mut_subcommand("sum", |sum| values(sum, "algorithm", algorithms.collect()))
         .mut_subcommand("recover", |recover| values(recover, "kinds", kinds))
         .mut_subcommand("create", |create| {
             values(

@@ -8,6 +8,9 @@ mod digests;
 mod filter;
 mod json;
 mod output;
+mod report;
+mod tree;
+mod tree_check;
 
 pub(crate) use arguments::Sum;
 
@@ -21,6 +24,11 @@ use crate::new_file::NewFile;
 use crate::output::stream::AfterFailure;
 use crate::{Env, Exit};
 use filter::Filter;
+
+/// Returns the names of the tree hashes.
+pub(super) fn tree_names() -> impl Iterator<Item = &'static str> {
+    arguments::TreeName::names()
+}
 
 impl Sum {
     /// Returns what the command does after its results could not be written. A check continues, because its exit status
@@ -37,6 +45,9 @@ impl Sum {
         let options = self.hashing.options();
         let filter = Filter::new(&self)?;
         if self.check {
+            if let Some(name) = self.tree_name()? {
+                return tree_check::run(&self, name, env, &options);
+            }
             check::run(&self, env, &options, &filter)
         } else {
             self.print_or_write(env, &options, filter)
@@ -51,7 +62,7 @@ impl Sum {
         filter: Filter,
     ) -> anyhow::Result<Exit> {
         let Some(output) = &self.output else {
-            return digests::run(self, env, options, &filter);
+            return self.print(env, options, &filter);
         };
         let shown = || output.display().to_string();
         let file = NewFile::create(&env.resolve(output), self.force.overwrite());
@@ -59,7 +70,7 @@ impl Sum {
         let filter = filter.without(file.place());
         let stream = BufWriter::new(file.stream().with_context(shown)?);
         let stdout = std::mem::replace(&mut env.stdout, Box::new(stream));
-        let result = digests::run(self, env, options, &filter);
+        let result = self.print(env, options, &filter);
         let flushed = env.stdout.flush().with_context(shown);
         env.stdout = stdout;
         let exit = result?;
@@ -69,6 +80,13 @@ impl Sum {
         }
         file.put().with_context(shown)?;
         Ok(exit)
+    }
+
+    fn print(&self, env: &mut Env, options: &Options, filter: &Filter) -> anyhow::Result<Exit> {
+        match self.tree_name()? {
+            Some(name) => tree::run(self, name, env, options, filter),
+            None => digests::run(self, env, options, filter),
+        }
     }
 
     /// Gives a list that lacks files another name, because nothing in a list shows that files are missing.

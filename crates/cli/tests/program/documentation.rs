@@ -236,6 +236,19 @@ fn checksums() {
 }
 
 #[test]
+fn trees() {
+    check(&Page {
+        name: "docs/reference/trees.md",
+        prepare: |scratch, _| {
+            scratch.write("a.img", "");
+            scratch.write("b.img", "b");
+        },
+        has_alternatives: false,
+        verdicts: &[("hashlane sum -a fsverity a.img b.img > list", 0, "", "")],
+    });
+}
+
+#[test]
 fn import() {
     check(&Page {
         name: "docs/reference/import.md",

@@ -43,6 +43,7 @@ mod recover;
 mod shared;
 mod show;
 mod sum;
+mod sum_trees;
 #[cfg(unix)]
 mod terminal;
 mod verify;

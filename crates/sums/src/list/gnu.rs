@@ -2,6 +2,7 @@
 //! Names that contain a backslash, a line feed or a carriage return are escaped, and their lines
 //! start with a backslash.
 
+use std::fmt;
 use std::io::Write as _;
 
 use super::entry::{Entry, Line};
@@ -147,7 +148,7 @@ fn c_number(text: &[u8]) -> Option<(u64, &[u8])> {
 
 /// Returns the name that a list contains in this form. An unescaped name ends at a zero byte, which
 /// no name contains.
-fn name_of(text: &[u8], is_escaped: bool) -> Option<Vec<u8>> {
+pub(super) fn name_of(text: &[u8], is_escaped: bool) -> Option<Vec<u8>> {
     if is_escaped {
         return unescape(text);
     }
@@ -165,7 +166,7 @@ fn digest_of(text: &[u8], algorithm: DigestAlgorithm) -> Option<Digest> {
 }
 
 /// Returns the text after leading spaces and tabs. Other white space is kept.
-fn without_blanks(text: &[u8]) -> &[u8] {
+pub(super) fn without_blanks(text: &[u8]) -> &[u8] {
     let start = text.iter().position(|c| !matches!(c, b' ' | b'\t'));
     &text[start.unwrap_or(text.len())..]
 }
@@ -181,12 +182,13 @@ pub struct LineStyle {
     pub ends_with_zero: bool,
 }
 
-/// Appends a line for a file to `out`.
+/// Appends a line for a file to `out`. `algorithm` and `digest` are written as they are: a [`DigestAlgorithm`] and a
+/// [`Digest`], or texts of other formats without spaces.
 pub fn write_line(
     out: &mut Vec<u8>,
     style: LineStyle,
-    algorithm: DigestAlgorithm,
-    digest: &Digest,
+    algorithm: impl fmt::Display,
+    digest: impl fmt::Display,
     name: &[u8],
 ) {
     let is_escaped = !style.ends_with_zero && needs_escape(name);

@@ -35,12 +35,13 @@ const SHARED: [(&str, Define); 3] = [
 ];
 
 /// Options that say what a command is to do this time: its inputs and outputs, when it ends, what it may overwrite or
-/// print, and how a string is damaged.
-pub(crate) const ONCE: [&str; 26] = [
+/// print, how a string is damaged, and the parameters of tree hashes.
+pub(crate) const ONCE: [&str; 30] = [
     "against",
     "alphabet",
     "base",
     "bitfield",
+    "block-size",
     "case",
     "check",
     "config",
@@ -54,12 +55,15 @@ pub(crate) const ONCE: [&str; 26] = [
     "kind",
     "max-hashes",
     "name",
+    "out-descriptor",
+    "out-merkle-tree",
     "output",
     "payload-len",
     "peer",
     "prefix",
     "pubkey-hash",
     "resume",
+    "salt",
     "shard",
     "show-passkey",
     "version-bytes",

@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use hashlane_sums::{DigestAlgorithm, UnknownAlgorithm};
+use hashlane_sums::{DigestAlgorithm, HashFunction, UnknownAlgorithm};
 
 use crate::options::{ConfigFile, Force, Hashing, Output};
+use crate::values;
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -32,9 +33,13 @@ pub(crate) struct Sum {
     pub(super) files: Vec<OsString>,
 
     /// Algorithms, separated by commas: crc32, md5, sha1, sha224, sha256, sha384, sha512, blake2b, blake2b-256, blake3
-    /// [default: sha256]; with --check, the algorithms for lines that name none
+    /// [default: sha256]; with --check, the algorithms for lines that name none. Or one tree hash: fsverity,
+    /// fsverity-sha512
     #[arg(short, long, value_name = "NAME", value_delimiter = ',', value_parser = algorithm)]
-    pub(super) algorithm: Vec<DigestAlgorithm>,
+    pub(super) algorithm: Vec<Algorithm>,
+
+    #[command(flatten)]
+    pub(super) tree: TreeOptions,
 
     /// Hash all files in folders
     #[arg(short, long, conflicts_with = "check", help_heading = "Files")]
@@ -116,11 +121,123 @@ pub(super) enum Links {
     FollowOutside,
 }
 
-fn algorithm(name: &str) -> Result<DigestAlgorithm, UnknownAlgorithm> {
-    name.parse()
+/// What `--algorithm` names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Algorithm {
+    Digest(DigestAlgorithm),
+    Tree(TreeName),
+}
+
+fn algorithm(name: &str) -> Result<Algorithm, UnknownAlgorithm> {
+    match TreeName::of(name) {
+        Some(tree) => Ok(Algorithm::Tree(tree)),
+        None => name.parse().map(Algorithm::Digest),
+    }
+}
+
+/// A tree hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TreeName {
+    Fsverity(HashFunction),
+}
+
+impl TreeName {
+    /// The names, with what they mean.
+    const ALL: [(&str, Self); 2] = [
+        ("fsverity", Self::Fsverity(HashFunction::Sha256)),
+        ("fsverity-sha512", Self::Fsverity(HashFunction::Sha512)),
+    ];
+
+    pub(super) fn names() -> impl Iterator<Item = &'static str> {
+        Self::ALL.into_iter().map(|(name, _)| name)
+    }
+
+    fn of(name: &str) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, tree)| tree)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        let mut all = Self::ALL.into_iter();
+        all.find(|(_, known)| *known == self)
+            .map_or("", |(name, _)| name)
+    }
+}
+
+/// The parameters of tree hashes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Tree hashes")]
+pub(super) struct TreeOptions {
+    /// Length of a block of fsverity in bytes: a power of two from 1024 to 65536 [default: 4096]
+    #[arg(long, value_name = "SIZE", value_parser = values::size)]
+    pub(super) block_size: Option<u64>,
+
+    /// Salt of fsverity in hexadecimal digits, at most 32 bytes
+    #[arg(long, value_name = "HEX", value_parser = values::hex_bytes)]
+    pub(super) salt: Option<values::Bytes>,
+
+    /// File to write the tree of fsverity to, for one file to hash
+    #[arg(long, value_name = "FILE", conflicts_with = "check")]
+    pub(super) out_merkle_tree: Option<PathBuf>,
+
+    /// File to write the descriptor of fsverity to, for one file to hash
+    #[arg(long, value_name = "FILE", conflicts_with = "check")]
+    pub(super) out_descriptor: Option<PathBuf>,
+}
+
+impl TreeOptions {
+    /// Returns the name of the first option that was given.
+    pub(super) fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            ("--block-size", self.block_size.is_some()),
+            ("--salt", self.salt.is_some()),
+            ("--out-merkle-tree", self.out_merkle_tree.is_some()),
+            ("--out-descriptor", self.out_descriptor.is_some()),
+        ];
+        given
+            .into_iter()
+            .find(|(_, is_given)| *is_given)
+            .map(|(name, _)| name)
+    }
 }
 
 impl Sum {
+    /// Returns the tree hash to compute, or `None` for digests.
+    pub(super) fn tree_name(&self) -> anyhow::Result<Option<TreeName>> {
+        let mut trees = self
+            .algorithm
+            .iter()
+            .filter_map(|algorithm| match algorithm {
+                Algorithm::Tree(tree) => Some(*tree),
+                Algorithm::Digest(_) => None,
+            });
+        let Some(tree) = trees.next() else {
+            if let Some(option) = self.tree.first_given() {
+                anyhow::bail!("{option}: only tree hashes have it: use -a fsverity");
+            }
+            return Ok(None);
+        };
+        anyhow::ensure!(
+            self.algorithm.len() == 1,
+            "-a {}: a tree hash is computed alone: leave out the other algorithms",
+            tree.name()
+        );
+        Ok(Some(tree))
+    }
+
+    /// Returns the digests to compute.
+    pub(super) fn digest_algorithms(&self) -> Vec<DigestAlgorithm> {
+        let digests = self
+            .algorithm
+            .iter()
+            .filter_map(|algorithm| match algorithm {
+                Algorithm::Digest(digest) => Some(*digest),
+                Algorithm::Tree(_) => None,
+            });
+        digests.collect()
+    }
+
     /// Returns the operands: standard input if there are none.
     pub(super) fn operands(&self) -> Vec<OsString> {
         if self.files.is_empty() {

@@ -15,12 +15,12 @@ use hashlane_sums::{
 
 use super::against::{Folder, Place, Prefix};
 use super::arguments::Sum;
-use super::counts::Counts;
 use super::filter::Filter;
 use super::json;
 use super::output::Output;
+use super::report::{Found, Report};
 use crate::output::json_lines::{self, PathText};
-use crate::output::text::{Escaped, Shown};
+use crate::output::text::Shown;
 use crate::{Env, Exit};
 
 /// Maximum number of files of a list to read before they are hashed, without `--against`.
@@ -33,7 +33,7 @@ struct Check<'s> {
     base: PathBuf,
     /// Whether files are read in the order of their places on the disk.
     seeks: bool,
-    counts: Counts,
+    report: Report,
     /// The folder of `--against`.
     folder: Option<Folder>,
 }
@@ -89,7 +89,7 @@ pub(super) fn run(
             &base
         }),
         base,
-        counts: Counts::default(),
+        report: Report::new(sum),
         folder,
     };
     for operand in sum.operands() {
@@ -106,8 +106,8 @@ pub(super) fn run(
         exit = exit.max(check.extra(&mut output, options, folder)?);
     }
     output.clear_progress();
-    check.print_summary(&mut output)?;
-    Ok(exit.max(check.counts.exit()))
+    check.report.print_summary(&mut output)?;
+    Ok(exit.max(check.report.counts.exit()))
 }
 
 impl Check<'_> {
@@ -130,7 +130,7 @@ impl Check<'_> {
             Box::new(reader)
         };
         let mut lines = Lines::new(reader);
-        let mut format = AnyLines::new(&self.sum.algorithm);
+        let mut format = AnyLines::new(&self.sum.digest_algorithms());
         // All names of a list are needed to find their prefix.
         let max_files = match self.folder {
             Some(_) => usize::MAX,
@@ -161,7 +161,7 @@ impl Check<'_> {
                 }
                 Line::Ignored => {}
                 Line::Improper => {
-                    self.counts.improper += 1;
+                    self.report.counts.improper += 1;
                     let name = list.display();
                     output.error(&format!("{name}: line {n_lines} has no digest and name"));
                 }
@@ -191,14 +191,19 @@ impl Check<'_> {
             let entry = &wanted.entry;
             match path.metadata() {
                 Err(error) if is_absent(&error) => self.note_missing(output, &wanted)?,
-                Err(error) => self.note_unreadable(output, &entry.name, &error.to_string())?,
+                Err(error) => {
+                    self.report
+                        .note_unreadable(output, &entry.name, &error.to_string())?;
+                }
                 Ok(metadata) if !metadata.is_file() => {
-                    self.note_unreadable(output, &entry.name, "not a regular file")?;
+                    self.report
+                        .note_unreadable(output, &entry.name, "not a regular file")?;
                 }
                 // A file with a different length cannot have the right bytes.
                 Ok(metadata) if entry.len_bytes.is_some_and(|len| len != metadata.len()) => {
-                    self.counts.changed += 1;
-                    self.print(output, &entry.name, "changed", Found::InPlace)?;
+                    self.report.counts.changed += 1;
+                    self.report
+                        .print(output, &entry.name, "changed", Found::InPlace)?;
                 }
                 Ok(metadata) => {
                     output.total_bytes += metadata.len();
@@ -216,22 +221,14 @@ impl Check<'_> {
             match outcome {
                 Outcome::Digests(found, _) => {
                     let is_right = entry.matches(&found);
-                    if is_right {
-                        self.counts.right += 1;
-                    } else {
-                        self.counts.changed += 1;
-                    }
-                    if !is_right || self.sum.printing.is_json() {
-                        let state = if is_right { "right" } else { "changed" };
-                        self.print(output, &entry.name, state, Found::InPlace)?;
-                    }
-                    Ok(())
+                    self.report.note_read(output, &entry.name, is_right)
                 }
                 Outcome::NotOpened(error) if is_absent(&error) => {
                     self.note_missing(output, &item.tag)
                 }
                 Outcome::NotOpened(error) | Outcome::NotRead(error) => {
-                    self.note_unreadable(output, &entry.name, &error.to_string())
+                    self.report
+                        .note_unreadable(output, &entry.name, &error.to_string())
                 }
                 Outcome::Nothing => Ok(()),
             }
@@ -250,7 +247,7 @@ impl Check<'_> {
         let name = path_of(&entry.name);
         let inside = prefix.and_then(|prefix| prefix.inside(&name));
         if !self.filter.takes_name(inside.unwrap_or(&name)) {
-            self.counts.excluded += 1;
+            self.report.counts.excluded += 1;
             return Ok(None);
         }
         let Some(folder) = &mut self.folder else {
@@ -258,9 +255,9 @@ impl Check<'_> {
             return Ok(Some((self.base.join(name), Wanted { entry, inside })));
         };
         let Some(inside) = inside else {
-            self.counts.missing += 1;
+            self.report.counts.missing += 1;
             let place = Found::Line(list, file.line);
-            self.print(output, &entry.name, "missing", place)?;
+            self.report.print(output, &entry.name, "missing", place)?;
             return Ok(None);
         };
         folder.note_listed(inside);
@@ -278,7 +275,7 @@ impl Check<'_> {
             }
             Err(error) => error.to_string(),
         };
-        self.note_unreadable(output, &entry.name, &problem)?;
+        self.report.note_unreadable(output, &entry.name, &problem)?;
         Ok(None)
     }
 
@@ -340,19 +337,9 @@ impl Check<'_> {
             folder.note_missing(inside.clone(), entry.clone());
             return Ok(());
         }
-        self.counts.missing += 1;
-        self.print(output, &entry.name, "missing", Found::InPlace)
-    }
-
-    fn note_unreadable(
-        &mut self,
-        output: &mut Output<'_>,
-        name: &[u8],
-        reason: &str,
-    ) -> anyhow::Result<()> {
-        self.counts.unreadable += 1;
-        output.error(&format!("{}: {reason}", String::from_utf8_lossy(name)));
-        self.print(output, name, "unreadable", Found::InPlace)
+        self.report.counts.missing += 1;
+        self.report
+            .print(output, &entry.name, "missing", Found::InPlace)
     }
 
     /// Finds the files that are in no list. Some of them may be missing files that were moved.
@@ -404,63 +391,20 @@ impl Check<'_> {
                 moved.insert(origin, item.tag);
                 return Ok(());
             }
-            self.counts.extra += 1;
-            self.print(output, &bytes_of(item.tag), "extra", Found::InPlace)
+            self.report.counts.extra += 1;
+            self.report
+                .print(output, &bytes_of(item.tag), "extra", Found::InPlace)
         })?;
         for (i, entry) in missing.iter().enumerate() {
             let (state, place) = match moved.get(&i) {
                 Some(place) => ("moved", Found::At(place)),
                 None => ("missing", Found::InPlace),
             };
-            self.counts.moved += u64::from(state == "moved");
-            self.counts.missing += u64::from(state == "missing");
-            self.print(output, &entry.name, state, place)?;
+            self.report.counts.moved += u64::from(state == "moved");
+            self.report.counts.missing += u64::from(state == "missing");
+            self.report.print(output, &entry.name, state, place)?;
         }
         Ok(exit)
-    }
-
-    /// Prints the result for a file.
-    fn print(
-        &self,
-        output: &mut Output<'_>,
-        name: &[u8],
-        state: &'static str,
-        found: Found<'_>,
-    ) -> anyhow::Result<()> {
-        if self.sum.printing.is_json() {
-            let (found_at, line) = match found {
-                Found::InPlace => (None, None),
-                Found::At(path) => (Some(path.to_string_lossy().into_owned()), None),
-                Found::Line(_, line) => (None, Some(line)),
-            };
-            let line = json::Line::Checked {
-                path: PathText::of_bytes(name),
-                state,
-                found_at,
-                line,
-            };
-            return json_lines::print(output.env, &line);
-        }
-        let name = String::from_utf8_lossy(name);
-        let out = &mut output.env.stdout;
-        write!(out, "{state:<10}  {}", Escaped(&name))?;
-        match found {
-            Found::InPlace => {}
-            Found::At(place) => write!(out, " -> {}", Shown(place))?,
-            Found::Line(list, line) => write!(out, "  ({}: line {line})", Shown(list))?,
-        }
-        Ok(writeln!(out)?)
-    }
-
-    fn print_summary(&self, output: &mut Output<'_>) -> anyhow::Result<()> {
-        if self.sum.printing.is_json() {
-            let line = json::Line::Summary(self.counts.clone());
-            return json_lines::print(output.env, &line);
-        }
-        if self.sum.printing.quiet {
-            return Ok(());
-        }
-        Ok(writeln!(output.env.stdout, "{}", self.counts.text())?)
     }
 }
 
@@ -471,17 +415,6 @@ fn without(prefix: &Path) -> String {
     }
     // With a slash at the end, which the root already has.
     format!("without {}", Shown(&prefix.join("")))
-}
-
-/// A remark on the place of a file.
-#[derive(Clone, Copy)]
-enum Found<'f> {
-    /// No remark.
-    InPlace,
-    /// The path below the folder that the file was moved to.
-    At(&'f Path),
-    /// The name in this line of a list is not below the folder.
-    Line(&'f Path, u64),
 }
 
 /// Returns the algorithms of all entries, each once.

@@ -16,7 +16,7 @@ use crate::output::json_lines::{self, PathText};
 use crate::{Env, Exit};
 
 /// A file to hash, or an error instead of the file.
-enum Named {
+pub(super) enum Named {
     /// The name to print.
     File(Vec<u8>),
     /// The name and the problem.
@@ -24,7 +24,7 @@ enum Named {
 }
 
 impl Named {
-    fn name(&self) -> &[u8] {
+    pub(super) fn name(&self) -> &[u8] {
         let (Self::File(name) | Self::Error(name, _)) = self;
         name
     }
@@ -37,7 +37,7 @@ pub(super) fn run(
     options: &Options,
     filter: &Filter,
 ) -> anyhow::Result<Exit> {
-    let algorithms: Arc<[DigestAlgorithm]> = match &sum.algorithm[..] {
+    let algorithms: Arc<[DigestAlgorithm]> = match &sum.digest_algorithms()[..] {
         [] => [DigestAlgorithm::Hash(HashFunction::Sha256)].into(),
         some => some.into(),
     };
@@ -100,7 +100,7 @@ pub(super) fn run(
 }
 
 /// Returns the name and source of an operand, or of all files in it if it is a folder to search.
-fn files_of(
+pub(super) fn files_of(
     sum: &Sum,
     filter: &Filter,
     base: &Path,
@@ -136,7 +136,7 @@ fn files_of(
     }))
 }
 
-fn len_of(source: &Source) -> Option<u64> {
+pub(super) fn len_of(source: &Source) -> Option<u64> {
     let Source::File(path) = source else {
         return None;
     };

@@ -1,6 +1,7 @@
 //! Result lines, error messages and the progress line, kept apart on the terminal.
 
 use hashlane_sums::{Event, Item, Options, hash_items};
+use hashlane_trees::Format;
 
 use crate::Env;
 use crate::output::progress::ProgressLine;
@@ -54,16 +55,43 @@ impl<'e> Output<'e> {
             Event::Pause {
                 hashed_bytes,
                 current,
-            } => {
-                if let (Some(line), Some(item)) = (&mut self.line, current) {
-                    line.set_name(String::from_utf8_lossy(name(&item.tag)));
-                }
-                self.pause(hashed_bytes)
-            }
+            } => self.note_progress(hashed_bytes, current.map(|item| name(&item.tag))),
         });
         self.hashed_before = self.hashed_bytes;
         self.env.stdin = stdin;
         result
+    }
+
+    /// Computes tree hashes, as [`Self::hash`] does digests.
+    pub(super) fn hash_trees<F: Format, T>(
+        &mut self,
+        format: &F,
+        items: impl IntoIterator<Item = hashlane_trees::Item<T>>,
+        options: &Options,
+        name: impl Fn(&T) -> &[u8],
+        mut receive: impl FnMut(&mut Self, &T, hashlane_trees::Outcome<F::Hash>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let cancel = self.env.cancel.clone();
+        let result =
+            hashlane_trees::hash_files(format, items, options, &cancel, |event| match event {
+                hashlane_trees::Event::Outcome(tag, outcome) => {
+                    self.has_results = true;
+                    receive(self, tag, outcome)
+                }
+                hashlane_trees::Event::Pause {
+                    hashed_bytes,
+                    current,
+                } => self.note_progress(hashed_bytes, current.map(&name)),
+            });
+        self.hashed_before = self.hashed_bytes;
+        result
+    }
+
+    fn note_progress(&mut self, hashed_bytes: u64, name: Option<&[u8]>) -> anyhow::Result<()> {
+        if let (Some(line), Some(name)) = (&mut self.line, name) {
+            line.set_name(String::from_utf8_lossy(name));
+        }
+        self.pause(hashed_bytes)
     }
 
     fn pause(&mut self, hashed_bytes: u64) -> anyhow::Result<()> {

@@ -1,0 +1,156 @@
+//! Checks files against lists of tree hashes.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use hashlane_files::is_absent;
+use hashlane_sums::{Lines, Options, ValueLine, ValueLines, path_of};
+use hashlane_trees::{Format, Item, Outcome};
+
+use super::arguments::{Sum, TreeName};
+use super::output::Output;
+use super::report::{Found, Report};
+use super::tree::{fsverity, problem, tag};
+use crate::{Env, Exit};
+
+/// Maximum number of files of a list to read before they are hashed.
+const MAX_BATCH_FILES: usize = 1 << 16;
+
+/// Checks all lists.
+pub(super) fn run(
+    sum: &Sum,
+    name: TreeName,
+    env: &mut Env,
+    options: &Options,
+) -> anyhow::Result<Exit> {
+    anyhow::ensure!(
+        sum.against.is_none(),
+        "--against: not with a tree hash: use --base for the folder of the names"
+    );
+    let TreeName::Fsverity(function) = name;
+    let format = fsverity(sum, function)?;
+    let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
+    let mut output = Output::new(env, sum.printing.quiet);
+    let mut check = Check {
+        format: &format,
+        name,
+        base,
+        report: Report::new(sum),
+    };
+    let mut exit = Exit::Good;
+    for operand in sum.operands() {
+        let list = operand.to_string_lossy().into_owned();
+        if let Err(error) = check.list(&mut output, options, Path::new(&operand)) {
+            if crate::output::stream::is_broken_pipe(&error) {
+                return Err(error);
+            }
+            output.error(&format!("{list}: {error:#}"));
+            exit = Exit::NotChecked;
+        }
+    }
+    output.clear_progress();
+    check.report.print_summary(&mut output)?;
+    Ok(exit.max(check.report.counts.exit()))
+}
+
+/// A running check.
+struct Check<'f, F> {
+    format: &'f F,
+    name: TreeName,
+    base: PathBuf,
+    report: Report,
+}
+
+/// A file in a list: its name, and the expected result.
+type Listed = (Vec<u8>, String);
+
+impl<F: Format> Check<'_, F> {
+    /// Checks the files of one list.
+    fn list(
+        &mut self,
+        output: &mut Output<'_>,
+        options: &Options,
+        list: &Path,
+    ) -> anyhow::Result<()> {
+        let reader: Box<dyn BufRead> = if list == Path::new("-") {
+            std::mem::replace(&mut output.env.stdin, Box::new(io::empty()))
+        } else {
+            Box::new(BufReader::new(File::open(output.env.resolve(list))?))
+        };
+        let (mut lines, mut forms) = (Lines::new(reader), ValueLines::new(tag(self.name)));
+        let (mut batch, mut has_entries, mut n_lines) = (Vec::new(), false, 0_u64);
+        while !output.env.cancel.is_cancelled()
+            && let Some(line) = lines.next_line().context("cannot be read")?
+        {
+            n_lines += 1;
+            let entry = match forms.read(line) {
+                ValueLine::Ignored => continue,
+                ValueLine::Entry(value, name) => {
+                    self.format.normalized(&value).map(|value| (name, value))
+                }
+                ValueLine::Improper => None,
+            };
+            let Some(entry) = entry else {
+                self.report.counts.improper += 1;
+                let (list, name) = (list.display(), self.name.name());
+                output.error(&format!(
+                    "{list}: line {n_lines} has no result of {name} and name"
+                ));
+                continue;
+            };
+            has_entries = true;
+            if batch.len() == MAX_BATCH_FILES {
+                self.files(output, options, std::mem::take(&mut batch))?;
+            }
+            batch.push(entry);
+        }
+        anyhow::ensure!(has_entries, "has no results of {}", self.name.name());
+        self.files(output, options, batch)
+    }
+
+    /// Checks files that are in a list.
+    fn files(
+        &mut self,
+        output: &mut Output<'_>,
+        options: &Options,
+        batch: Vec<Listed>,
+    ) -> anyhow::Result<()> {
+        let Self {
+            format,
+            base,
+            report,
+            ..
+        } = self;
+        let items = batch
+            .into_iter()
+            .map(|listed| Item::new(base.join(path_of(&listed.0)), listed));
+        let lengths =
+            |item: &Item<Listed>| item.path.metadata().map_or(0, |metadata| metadata.len());
+        let items: Vec<_> = items.collect();
+        if output.shows_progress() {
+            output.total_bytes += items.iter().map(lengths).sum::<u64>();
+        }
+        output.hash_trees(
+            *format,
+            items,
+            options,
+            name_of,
+            |output, (name, expected), outcome| match outcome {
+                Outcome::Hash(hash, _) => {
+                    report.note_read(output, name, hash.to_string() == *expected)
+                }
+                Outcome::NotOpened(error) if is_absent(&error) => {
+                    report.counts.missing += 1;
+                    report.print(output, name, "missing", Found::InPlace)
+                }
+                failure => report.note_unreadable(output, name, &problem(&failure)),
+            },
+        )
+    }
+}
+
+fn name_of((name, _): &Listed) -> &[u8] {
+    name
+}

@@ -1,0 +1,230 @@
+//! `hashlane sum` with tree hashes. The values are compared with those of other programs in `crates/trees`.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::Path;
+
+use crate::fixture::{Ended, end, end_with_input, hashlane};
+
+/// fs-verity digests by `fsverity digest` 1.5: of no bytes, of `a`, and of `a` with the salt 00ff and with SHA-512.
+const EMPTY: &str = "sha256:3d248ca542a24fc62d1c43b916eae5016878e2533c88238480b26128a1f1af95";
+const A: &str = "sha256:bce75948b9e7510293f8f2720412af9697c1479281323f3f220623fb8e94b557";
+const A_SALTED: &str = "sha256:bfac0e766763e01dc1048800d684b953583f2e223baa0b1524147bf6c1353b9a";
+const A_SHA512: &str = "sha512:829b82e4646ed8804b8481d26202f11dafed5acde87623a34e9e813fed884e86a787bb38095921f6128e2a53f116145b4528b2bfe218c6df6717a03d0be90f4b";
+
+/// A folder with the files `empty`, `dir/a` (content `a`) and a name with a line feed (content `a`).
+fn tree() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir_all(path("dir")).unwrap();
+    fs::write(path("empty"), "").unwrap();
+    fs::write(path("dir/a"), "a").unwrap();
+    fs::write(path("dir/b\nc"), "a").unwrap();
+    folder
+}
+
+fn sum(folder: &Path, args: &str) -> Ended {
+    let mut command = hashlane();
+    command.current_dir(folder).arg("sum");
+    end(command.args(args.split_whitespace()))
+}
+
+fn ended(code: i32, stdout: &str, stderr: &str) -> Ended {
+    Ended {
+        code: Some(code),
+        stdout: stdout.into(),
+        stderr: stderr.into(),
+    }
+}
+
+#[test]
+fn fsverity_in_all_forms_of_output() {
+    let folder = tree();
+    let folder = folder.path();
+    let lines = format!("{EMPTY}  empty\n{A}  dir/a\n\\{A}  dir/b\\nc\n");
+    assert_eq!(
+        sum(folder, "-a fsverity -r empty dir"),
+        ended(0, &lines, "")
+    );
+    let tagged = format!("FSVERITY-SHA512 (dir/a) = {A_SHA512}\n");
+    assert_eq!(
+        sum(folder, "-a fsverity-sha512 --tag dir/a"),
+        ended(0, &tagged, "")
+    );
+    let salted = format!("{A_SALTED}  dir/a\n");
+    assert_eq!(
+        sum(folder, "-a fsverity --salt 00fF --block-size 1k dir/a"),
+        ended(0, &salted, "")
+    );
+    let json = format!(
+        r#"{{"type":"file","path":"empty","length":0,"digests":{{"fsverity":"{EMPTY}"}}}}"#
+    );
+    assert_eq!(
+        sum(folder, "-a fsverity --json empty"),
+        ended(0, &(json + "\n"), "")
+    );
+    assert_eq!(sum(folder, "-a fsverity -r -o list ."), ended(0, "", ""));
+    assert_eq!(
+        fs::read_to_string(folder.join("list"))
+            .unwrap()
+            .lines()
+            .count(),
+        3
+    );
+}
+
+#[test]
+fn files_without_a_result_are_errors() {
+    let folder = tree();
+    let folder = folder.path();
+    let mut command = hashlane();
+    command
+        .current_dir(folder)
+        .args(["sum", "-a", "fsverity", "absent", "-", "empty", "dir"]);
+    let found = end_with_input(&mut command, b"a");
+    assert_eq!(
+        (found.code, found.stdout),
+        (Some(2), format!("{EMPTY}  empty\n"))
+    );
+    let errors: Vec<&str> = found.stderr.lines().collect();
+    let expected = [
+        "absent: No such file",
+        "-: a tree hash needs a regular file",
+        "dir: is a directory",
+    ];
+    assert_eq!(errors.len(), expected.len(), "{errors:?}");
+    for (error, expected) in errors.iter().zip(expected) {
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_check_finds_what_changed() {
+    let folder = tree();
+    let folder = folder.path();
+    for form in ["", " --tag"] {
+        let list = sum(folder, &format!("-a fsverity -r empty dir{form}")).stdout;
+        fs::write(folder.join("list"), list).unwrap();
+        let right = sum(folder, "--check -a fsverity list");
+        assert_eq!(right, ended(0, "3 files right\n", ""), "{form}");
+    }
+    // The lines of `fsverity digest` itself, with digits of either case.
+    let lines = format!(
+        "{} empty\n{EMPTY} dir/a\n{A} gone\n",
+        EMPTY.replace("a5", "A5")
+    );
+    fs::write(folder.join("list"), lines).unwrap();
+    let found = sum(folder, "--check -a fsverity list");
+    let expected = "changed     dir/a\nmissing     gone\n1 file right, 1 changed, 1 missing\n";
+    assert_eq!(found, ended(1, expected, ""));
+    let json = sum(folder, "--check -a fsverity --json list");
+    let states = json.stdout.matches(r#""type":"checked""#).count();
+    assert_eq!((json.code, states), (Some(1), 3), "{json:?}");
+    // The parameters are part of the value.
+    let other = sum(folder, "--check -a fsverity --salt 01 list");
+    assert!(
+        other
+            .stdout
+            .ends_with("0 files right, 2 changed, 1 missing\n"),
+        "{other:?}"
+    );
+}
+
+#[test]
+fn a_line_of_another_form_is_not_checked() {
+    let folder = tree();
+    let folder = folder.path();
+    let sha512 = format!("{EMPTY}  empty\n{A_SHA512}  dir/a\nsha256:00  dir/a\n");
+    fs::write(folder.join("list"), sha512).unwrap();
+    let found = sum(folder, "--check -a fsverity list");
+    assert_eq!(
+        (found.code, found.stdout.as_str()),
+        (Some(2), "1 file right, 2 lines without a digest\n")
+    );
+    assert_eq!(
+        found.stderr.matches("has no result of fsverity").count(),
+        2,
+        "{}",
+        found.stderr
+    );
+    fs::write(folder.join("list"), "\n").unwrap();
+    let empty = sum(folder, "--check -a fsverity list");
+    assert_eq!(empty.code, Some(2));
+    assert!(
+        empty.stderr.contains("list: has no results of fsverity"),
+        "{empty:?}"
+    );
+}
+
+#[test]
+fn wrong_parameters_are_refused() {
+    let folder = tree();
+    let folder = folder.path();
+    for (args, expected) in [
+        (
+            "-a fsverity --block-size 4095 empty",
+            "--block-size: a block of 4095 bytes: use a power of two",
+        ),
+        (
+            "-a fsverity --block-size 128KiB empty",
+            "--block-size: a block of 131072 bytes",
+        ),
+        ("-a fsverity --salt 0 empty", "--salt"),
+        (
+            "-a fsverity,sha256 empty",
+            "-a fsverity: a tree hash is computed alone",
+        ),
+        (
+            "-a fsverity --check --against dir list",
+            "--against: not with a tree hash",
+        ),
+        ("--salt 00 empty", "--salt: only tree hashes have it"),
+        (
+            "--check --block-size 1024 list",
+            "--block-size: only tree hashes have it",
+        ),
+        (
+            "-a fsverity --out-descriptor d empty dir/a",
+            "--out-descriptor: the file is for one file",
+        ),
+        (
+            "-a fsverity --out-merkle-tree empty dir/a",
+            "empty: exists: use --force",
+        ),
+        (
+            "-a fsverity --check --out-descriptor d list",
+            "cannot be used with",
+        ),
+    ] {
+        let found = sum(folder, args);
+        assert_eq!((found.code, found.stdout.as_str()), (Some(2), ""), "{args}");
+        assert!(found.stderr.contains(expected), "{args}: {}", found.stderr);
+        assert!(!folder.join("d").exists(), "{args}");
+    }
+    let long = format!("-a fsverity --salt {} empty", "00".repeat(33));
+    assert!(
+        sum(folder, &long)
+            .stderr
+            .contains("--salt: a salt of 33 bytes")
+    );
+}
+
+#[test]
+fn the_tree_and_the_descriptor_are_written_together() {
+    let folder = tree();
+    let folder = folder.path();
+    fs::write(folder.join("data"), vec![7; 600_000]).unwrap();
+    let args = "-a fsverity --out-merkle-tree tree --out-descriptor descriptor";
+    assert_eq!(sum(folder, &format!("{args} data")).code, Some(0));
+    let read = |name: &str| fs::read(folder.join(name)).unwrap();
+    // 147 blocks have two blocks of digests, and one above them.
+    assert_eq!(
+        (read("tree").len(), read("descriptor").len()),
+        (3 * 4096, 256)
+    );
+    fs::remove_file(folder.join("tree")).unwrap();
+    let failed = sum(folder, &format!("{args} --force absent"));
+    assert_eq!(failed.code, Some(2));
+    assert!(!folder.join("tree").exists());
+    assert_eq!(read("descriptor").len(), 256, "the earlier file stays");
+}

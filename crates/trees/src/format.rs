@@ -1,0 +1,104 @@
+//! What a format says about its leaves.
+
+use std::fmt;
+use std::io;
+
+use hashlane_hashes::HashFunction;
+use hashlane_pipeline::CHUNK_LEN;
+use hashlane_sha::Engine;
+
+/// A format of tree hashes. Each format is a module of its own; the way of the bytes is the same for all.
+pub trait Format: Sync {
+    /// The result for a file.
+    type Hash: fmt::Display;
+
+    /// Makes a result from the digests of the leaves of a file.
+    type Builder: Builder<Hash = Self::Hash>;
+
+    /// Returns the hash function of the leaves.
+    fn function(&self) -> HashFunction;
+
+    /// Returns the length of a leaf in bytes, at least 1. Only the last leaf of a file can have another length.
+    fn leaf_len(&self) -> u64;
+
+    /// Returns the treatment of the last leaf.
+    fn tail(&self) -> Tail;
+
+    /// Returns the bytes that are hashed before those of each leaf.
+    fn prefix(&self) -> &[u8];
+
+    /// Returns the maximum length of a file in bytes.
+    fn max_len(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Returns the text of a result in the form in which [`Self::Hash`] is written, or `None` if `text` is no result of this
+    /// format with these parameters.
+    fn normalized(&self, text: &str) -> Option<String>;
+
+    /// Returns the builder for a file of `len_bytes` bytes.
+    fn builder(&self, engine: Engine, len_bytes: u64) -> Self::Builder;
+}
+
+/// Makes a result from the digests of the leaves of a file.
+pub trait Builder {
+    /// The result.
+    type Hash;
+
+    /// Appends the digests of the next leaves, one after another without gaps.
+    fn push(&mut self, digests: &[u8]);
+
+    /// Returns the result. Called after the digests of all leaves.
+    ///
+    /// # Errors
+    /// A file that the tree is written to cannot be written.
+    fn finish(self) -> io::Result<Self::Hash>;
+}
+
+/// The treatment of the bytes after the last whole leaf of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Tail {
+    /// Zeros fill the last leaf.
+    Padded,
+}
+
+/// The leaves of a format, as lengths.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaves {
+    pub(crate) len_bytes: u64,
+    tail: Tail,
+}
+
+/// Target length of the messages that contain several leaves. A worker maps a window of this length for each lane.
+const MESSAGE_LEN: u64 = 256 << 10;
+
+impl Leaves {
+    pub(crate) fn of(format: &impl Format) -> Self {
+        Self {
+            len_bytes: format.leaf_len(),
+            tail: format.tail(),
+        }
+    }
+
+    /// Returns the number of leaves of a file.
+    pub(crate) fn count(self, file_len: u64) -> u64 {
+        match self.tail {
+            Tail::Padded => file_len.div_ceil(self.len_bytes),
+        }
+    }
+
+    /// Returns the length of the chunks that the pipeline hashes side by side, or `None` if each leaf is a message.
+    pub(crate) fn chunk_len(self) -> Option<usize> {
+        let is_divisor = (CHUNK_LEN as u64).is_multiple_of(self.len_bytes);
+        is_divisor.then_some(self.len_bytes as usize)
+    }
+
+    /// Returns the number of leaves in each message except the last one of a file.
+    pub(crate) fn per_message(self) -> u64 {
+        match self.chunk_len() {
+            Some(_) => MESSAGE_LEN / self.len_bytes,
+            None => 1,
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Hashers of leaves: the digests of all leaves of a message, one after another.
+
+use hashlane_hashes::{HashFunction, Hasher};
+use hashlane_pipeline::{CancelToken, ChunkDigests, ChunkHasher, MessageHasher};
+use hashlane_sha::{Algorithm, Engine};
+
+/// Zeros, hashed this many at a time.
+static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+
+/// Returns a hasher of leaves of `leaf_len` bytes in lanes. Messages consist of whole leaves.
+pub(crate) fn in_lanes<A: Algorithm>(
+    engine: Engine,
+    leaf_len: usize,
+    prefix: &[u8],
+) -> ChunkHasher<Collector<A>> {
+    let mut zeros = A::with_engine(engine);
+    zeros.update(prefix);
+    zeros.update(&ZEROS[..leaf_len]);
+    let collector = Collector {
+        leaf_len,
+        zeros: zeros.finalize(),
+        slots: Vec::new(),
+    };
+    ChunkHasher::new(collector, engine)
+        .with_chunk_len(leaf_len)
+        .after(prefix)
+}
+
+/// Keeps the digests of the leaves of each message.
+#[derive(Debug)]
+pub(crate) struct Collector<A: Algorithm> {
+    leaf_len: usize,
+    /// The digest of a leaf of zeros.
+    zeros: A::Digest,
+    /// The digests so far, by slot.
+    slots: Vec<Vec<u8>>,
+}
+
+impl<A: Algorithm> ChunkDigests for Collector<A> {
+    type ChunkHash = A;
+    type Digest = Vec<u8>;
+
+    fn start(&mut self, slot: usize, _: u32) -> u64 {
+        if slot >= self.slots.len() {
+            self.slots.resize_with(slot + 1, Vec::new);
+        }
+        self.slots[slot].clear();
+        u64::MAX
+    }
+
+    fn append(&mut self, lens: &[usize], digests: &[A::Digest]) {
+        let mut rest = digests;
+        for (slot, len_bytes) in self.slots.iter_mut().zip(lens) {
+            let (digests, others) = rest.split_at(len_bytes.div_ceil(self.leaf_len));
+            slot.reserve(digests.len() * A::DIGEST_LEN);
+            for digest in digests {
+                slot.extend_from_slice(digest.as_ref());
+            }
+            rest = others;
+        }
+    }
+
+    fn finish(&mut self, slots: &[usize]) -> Vec<Vec<u8>> {
+        let slots = slots.iter();
+        slots
+            .map(|slot| std::mem::take(&mut self.slots[*slot]))
+            .collect()
+    }
+
+    fn zeros(&mut self, _: u32, len_bytes: u64, _: &CancelToken) -> Option<Vec<u8>> {
+        let n_leaves = len_bytes as usize / self.leaf_len;
+        Some(self.zeros.as_ref().repeat(n_leaves))
+    }
+}
+
+/// A hasher for all hash functions and all lengths of leaves, which hashes one leaf after another. Its messages are read
+/// into a buffer: see [`MessageHasher::MAPS`].
+#[derive(Debug)]
+pub(crate) struct OneByOne {
+    /// The state after the bytes that precede each leaf.
+    prefix: Hasher,
+    leaf_len: u64,
+    slots: Vec<Slot>,
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    hasher: Hasher,
+    /// Number of bytes of the current leaf that are still to be hashed.
+    rest: u64,
+    digests: Vec<u8>,
+}
+
+impl OneByOne {
+    pub(crate) fn new(
+        engine: Engine,
+        function: HashFunction,
+        leaf_len: u64,
+        prefix_bytes: &[u8],
+    ) -> Self {
+        let mut prefix = Hasher::with_engine(engine, function);
+        prefix.update(prefix_bytes);
+        Self {
+            prefix,
+            leaf_len,
+            slots: Vec::new(),
+        }
+    }
+
+    fn empty_slot(&self) -> Slot {
+        Slot {
+            hasher: self.prefix.clone(),
+            rest: self.leaf_len,
+            digests: Vec::new(),
+        }
+    }
+}
+
+impl Slot {
+    fn update(&mut self, mut bytes: &[u8], leaf_len: u64, prefix: &Hasher) {
+        while !bytes.is_empty() {
+            let n = self.rest.min(bytes.len() as u64) as usize;
+            let (part, others) = bytes.split_at(n);
+            self.hasher.update(part);
+            self.rest -= n as u64;
+            if self.rest == 0 {
+                let hasher = std::mem::replace(&mut self.hasher, prefix.clone());
+                self.digests.extend_from_slice(hasher.finalize().as_ref());
+                self.rest = leaf_len;
+            }
+            bytes = others;
+        }
+    }
+}
+
+impl MessageHasher for OneByOne {
+    type Digest = Vec<u8>;
+
+    fn start(&mut self, slot: usize, _: u32) {
+        let empty = self.empty_slot();
+        if slot >= self.slots.len() {
+            self.slots.resize(slot + 1, empty);
+        } else {
+            self.slots[slot] = empty;
+        }
+    }
+
+    fn update(&mut self, windows: &[&[u8]]) {
+        for (slot, window) in self.slots.iter_mut().zip(windows) {
+            slot.update(window, self.leaf_len, &self.prefix);
+        }
+    }
+
+    fn finish(&mut self, slots: &[usize]) -> Vec<Vec<u8>> {
+        let slots = slots.iter();
+        slots
+            .map(|slot| std::mem::take(&mut self.slots[*slot].digests))
+            .collect()
+    }
+
+    fn zeros(&mut self, _: u32, len_bytes: u64, cancel: &CancelToken) -> Option<Vec<u8>> {
+        let (mut slot, mut rest) = (self.empty_slot(), self.leaf_len.min(len_bytes));
+        while rest > 0 {
+            if cancel.is_cancelled() {
+                return None;
+            }
+            let n = rest.min(ZEROS.len() as u64);
+            slot.update(&ZEROS[..n as usize], self.leaf_len, &self.prefix);
+            rest -= n;
+        }
+        // All leaves of a message have the same length.
+        Some(slot.digests.repeat((len_bytes / self.leaf_len) as usize))
+    }
+}

@@ -1,0 +1,80 @@
+//! Files of random lengths, and the programs that results are compared with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hashlane_trees::{CancelToken, Error, Event, Format, Item, Options, Outcome, hash_files};
+
+/// Returns `true` if a program is installed. If not, the test is reported as not run, or fails if the variable
+/// `HASHLANE_TEST_REQUIRE_NAME` is set.
+pub(crate) fn is_installed(program: &str, name: &str) -> bool {
+    if Command::new(program).arg("--version").output().is_ok() {
+        return true;
+    }
+    let variable = format!("HASHLANE_TEST_REQUIRE_{name}");
+    assert!(
+        std::env::var_os(&variable).is_none(),
+        "{program}: not installed, but required by {variable}"
+    );
+    eprintln!("NOT RUN: tests with {program}");
+    false
+}
+
+/// A generator of numbers that are the same in each run.
+pub(crate) struct Numbers(u64);
+
+impl Numbers {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Returns a number below `limit`. `SplitMix64` (Steele, Lea, Flood 2014).
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % limit
+    }
+
+    pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
+        let words = (0..len.div_ceil(8)).flat_map(|_| self.below(u64::MAX).to_le_bytes());
+        words.take(len).collect()
+    }
+}
+
+/// Writes files with these lengths and random bytes. Their names are their numbers.
+pub(crate) fn write_files(folder: &Path, lens: &[usize], numbers: &mut Numbers) -> Vec<PathBuf> {
+    let files = lens.iter().enumerate().map(|(i, len)| {
+        let path = folder.join(i.to_string());
+        fs::write(&path, numbers.bytes(*len)).unwrap();
+        path
+    });
+    files.collect()
+}
+
+/// Returns the results of files, or the debug form of their failures.
+pub(crate) fn hashes<F: Format>(format: &F, paths: &[PathBuf], options: &Options) -> Vec<String> {
+    let items = paths.iter().enumerate().map(|(i, path)| Item::new(path, i));
+    let mut hashes = Vec::new();
+    hash_files(format, items, options, &CancelToken::default(), |event| {
+        if let Event::Outcome(i, outcome) = event {
+            assert_eq!(*i, hashes.len(), "outcomes come in order");
+            hashes.push(match outcome {
+                Outcome::Hash(hash, len) => {
+                    assert_eq!(len, paths[*i].metadata().unwrap().len());
+                    hash.to_string()
+                }
+                Outcome::NotOpened(error) => format!("not opened: {error}"),
+                Outcome::NotRead(error) => format!("not read: {error}"),
+                Outcome::NotWritten(error) => format!("not written: {error}"),
+                Outcome::Changed => "changed".into(),
+                Outcome::TooLong(max) => format!("longer than {max}"),
+            });
+        }
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+    hashes
+}

@@ -1,0 +1,6 @@
+//! Results compared with those of the programs that define the formats, and behaviour that all formats share.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod files;
+mod fsverity;
+mod judge;
