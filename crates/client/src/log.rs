@@ -8,11 +8,10 @@ use tracing::{debug, error, info, trace, warn};
 pub(crate) fn event(torrent: &str, event: &Event) {
     match event {
         Event::Metadata(_, info) => info!(torrent, bytes = info.len(), "metadata received"),
-        // libtorrent also reports pieces that were already present. The torrent itself logs the pieces that arrived.
-        Event::PieceFinished(..) => {}
         Event::PieceFailed(_, piece) => warn!(torrent, piece, "piece failed its hash check"),
-        // libtorrent also reports a torrent that was complete when it was added. The torrent itself logs its download.
-        Event::Finished(_) => {}
+        // libtorrent also reports pieces and torrents that were complete when they were added. The torrent itself logs what
+        // arrived.
+        Event::PieceFinished(..) | Event::Finished(_) => {}
         Event::Prioritized(_) => debug!(torrent, "priorities are in effect"),
         Event::Failed(_, reason) => error!(torrent, reason, "stopped"),
         Event::FileFailed { failure, text, .. } => {

@@ -30,6 +30,7 @@ mod remove;
 mod stage;
 mod state;
 mod status;
+mod stillness;
 mod watch;
 
 pub(crate) use remove::Removal;

@@ -13,6 +13,10 @@ pub struct TorrentId(pub(crate) u32);
 
 /// A torrent to add to a session.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 pub struct AddTorrent<'a> {
     /// The torrent, with its piece layers if it has version 2.
     pub torrent: &'a Torrent,

@@ -223,8 +223,8 @@ impl StoredTorrent {
             let path = self.content.path_of(first.file.index);
             return Err(TorrentError::Unrelated {
                 path: path.unwrap_or_else(|_| self.root.clone()),
-                right: first.file.counts.have as u32,
-                pieces: first.file.counts.total() as u32,
+                right: first.file.counts.have,
+                pieces: first.file.counts.total(),
                 others: refused.count(),
             });
         }

@@ -10,7 +10,7 @@ use hashlane_swarm::{Priority, Session, TorrentId};
 use hashlane_verify::CancelToken;
 
 use super::stage::Stages;
-use super::status::Stillness;
+use super::stillness::Stillness;
 use crate::announces::Failures;
 use crate::config::{Config, Goal, Place};
 use crate::error::Absence;
