@@ -13,8 +13,8 @@ use hashlane_metainfo::masked_text;
 use hashlane_sha::Backend;
 use hashlane_verify::CancelToken;
 
-use crate::inherited::Inherited;
 use crate::output::text::{Escaped, Size};
+use crate::startup::Startup;
 
 /// Maximum length of a text file, in bytes. People write these files by hand.
 const MAX_TEXT_LEN: u64 = 1 << 20;
@@ -65,7 +65,7 @@ pub struct Env {
     /// Prints a message and ends the process with exit status 2, even while its threads run.
     pub end_at_once: EndAtOnce,
     /// Streams and signals as the parent process left them.
-    pub inherited: Inherited,
+    pub startup: Startup,
 }
 
 /// The arguments and the places of a process, by which another thread reads its options again.
@@ -184,7 +184,7 @@ impl Env {
             cancel: CancelToken::default(),
             interrupts: None,
             end_at_once,
-            inherited: Inherited::of_process(),
+            startup: Startup::of_process(),
         }
     }
 
@@ -223,7 +223,7 @@ impl Env {
             cancel: CancelToken::default(),
             interrupts: None,
             end_at_once: |message| panic!("{message}"),
-            inherited: Inherited::default(),
+            startup: Startup::default(),
         }
     }
 

@@ -18,7 +18,7 @@
 //! | `documentation` | names of the published pages |
 //! | `usage` | help, and errors of the command line |
 //! | `env` | arguments and streams of a process, and its exit status |
-//! | `inherited` | streams and signals as the parent process left them |
+//! | `startup` | streams and signals as the parent process left them |
 //! | `new_file` | output files, written whole or not at all, and the rule for replacing files |
 //! | `links` | URLs and magnet links without passkeys |
 //! | `tables` | the tables of the configuration whose keys are no options |
@@ -32,13 +32,13 @@ mod commands;
 pub mod control;
 mod documentation;
 mod env;
-mod inherited;
 pub mod links;
 mod network;
 pub mod new_file;
 pub mod options;
 pub mod output;
 mod process;
+mod startup;
 #[cfg(unix)]
 pub mod tables;
 pub mod torrent_file;
@@ -54,9 +54,9 @@ pub use commands::get::Get;
 pub use commands::magnet::{Fetching, Magnet};
 pub use commands::seed::{Seed, Trust};
 pub use env::{EndAtOnce, Env, Exit, InstallInterrupts, Interrupted, Invocation};
-pub use inherited::Inherited;
 pub use network::{NetworkCommands, OtherProgram, check_caller};
 pub use process::run_process;
+pub use startup::Startup;
 pub use values::{BindArg, PageAddress, ProxyUrl};
 
 use std::io;

@@ -23,15 +23,15 @@ const MAX_CHARS: usize = 4096;
 impl Passkeys {
     /// Returns the URL of a tracker, or of any source of a private torrent, as text.
     pub(crate) fn tracker(self, url: Text<'_>) -> String {
-        self.shown(url, masked_url)
+        self.masked_by(url, masked_url)
     }
 
     /// Returns the URL of a web seed as text.
     pub(crate) fn web_seed(self, url: Text<'_>, is_private: bool) -> String {
-        self.shown(url, mask(is_private))
+        self.masked_by(url, mask(is_private))
     }
 
-    fn shown(self, url: Text<'_>, masked: fn(&str) -> String) -> String {
+    fn masked_by(self, url: Text<'_>, masked: fn(&str) -> String) -> String {
         match self {
             Self::Show => url.to_string(),
             Self::Hide if is_long(url) => "***".to_owned(),

@@ -13,7 +13,7 @@ use hashlane_verify::CancelToken;
 use rustix::process::{Resource, getrlimit};
 
 use crate::network::NetworkCommands;
-use crate::{EndAtOnce, Env, Exit, Inherited, run};
+use crate::{EndAtOnce, Env, Exit, Startup, run};
 
 /// Runs the program in this process, and returns its exit status. `network` runs the commands that need libtorrent.
 pub fn run_process(network: &(dyn NetworkCommands + Sync)) -> ExitCode {
@@ -96,10 +96,10 @@ fn install_interrupts(cancel: CancelToken, end_at_once: EndAtOnce) -> io::Result
     let installed = ctrlc::set_handler(handler).map_err(io::Error::other);
     if installed.is_err() {
         // The signals have handlers even if the thread that waits for them cannot be started.
-        Inherited::restore_end_by_signals();
+        Startup::restore_end_by_signals();
     }
     // The handler is also that of SIGHUP, which `nohup` ignores.
-    if let Some(ignore_hangup) = Inherited::of_process().ignore_hangup {
+    if let Some(ignore_hangup) = Startup::of_process().ignore_hangup {
         ignore_hangup();
     }
     installed

@@ -118,9 +118,9 @@ pub fn content_beside(env: &Env, torrent: &Path, expected: &Path) -> Option<Stri
 
 /// Reads and parses the .torrent file that the user gave, `-` for the standard input stream. Errors name it.
 pub(crate) fn open(env: &mut Env, path: &Path) -> anyhow::Result<Torrent> {
-    let shown = || links::without_secrets(path.display());
-    let bytes = read_given(env, path).with_context(shown)?;
-    Torrent::parse(bytes).with_context(shown)
+    let path_text = || links::without_secrets(path.display());
+    let bytes = read_given(env, path).with_context(path_text)?;
+    Torrent::parse(bytes).with_context(path_text)
 }
 
 /// Reads the bytes of the .torrent file that the user gave, `-` for the standard input stream.

@@ -2,7 +2,7 @@
 
 mod human;
 mod json;
-mod shown;
+mod option_value;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use crate::options::{ConfigFile, Json};
 use crate::tables::Tables;
 use crate::{Env, Exit};
 
-use shown::{Kind, Place, PlaceState, Shown, ShownTable, Source};
+use option_value::{Kind, OptionValue, Place, PlaceState, Source, TableValues};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -120,7 +120,7 @@ impl ShowConfig {
         args: &[OsString],
         env: &Env,
         all: &[Configurable],
-    ) -> anyhow::Result<Vec<Shown>> {
+    ) -> anyhow::Result<Vec<OptionValue>> {
         let mut line: Vec<OsString> = vec!["hashlane".into(), command.name.into()];
         if let Some(file) = &self.file.config {
             let mut option = OsString::from("--config=");
@@ -144,9 +144,9 @@ impl ShowConfig {
         };
         let options = options_of(definition).into_iter();
         // Spellings of earlier versions are listed only where they are used.
-        let options = options.map(|arg| (arg.is_hide_set(), shown(arg, matches, &line)));
+        let options = options.map(|arg| (arg.is_hide_set(), value_of(arg, matches, &line)));
         let options = options.filter(|(is_hidden, shown)| !is_hidden || !shown.source.is_default());
-        let mut shown: Vec<Shown> = options.map(|(_, shown)| shown).collect();
+        let mut shown: Vec<OptionValue> = options.map(|(_, shown)| shown).collect();
         shown.extend(proxy_variable(definition, env));
         shown.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(shown)
@@ -157,7 +157,7 @@ impl ShowConfig {
 const DAEMON: &str = "daemon";
 
 /// Returns the daemon's tables whose keys are no options, by their paths.
-fn daemon_tables(config: &Config) -> Vec<ShownTable> {
+fn daemon_tables(config: &Config) -> Vec<TableValues> {
     let mut shown = Vec::new();
     for name in DAEMON_TABLES {
         add_tables(&mut shown, name, &config.merged(name));
@@ -166,7 +166,7 @@ fn daemon_tables(config: &Config) -> Vec<ShownTable> {
 }
 
 /// Adds the values of a table, and then the tables in it.
-fn add_tables(shown: &mut Vec<ShownTable>, path: &str, table: &Table) {
+fn add_tables(shown: &mut Vec<TableValues>, path: &str, table: &Table) {
     let values = table.iter().filter_map(|(key, value)| {
         let (kind, values) = match &value.data {
             Data::Table(_) => return None,
@@ -177,7 +177,7 @@ fn add_tables(shown: &mut Vec<ShownTable>, path: &str, table: &Table) {
             Data::Bool(_) => (Kind::Switch, vec![text(&value.data)]),
             data => (Kind::One, vec![text(data)]),
         };
-        Some(Shown {
+        Some(OptionValue {
             name: key.clone(),
             values,
             kind,
@@ -187,7 +187,7 @@ fn add_tables(shown: &mut Vec<ShownTable>, path: &str, table: &Table) {
             },
         })
     });
-    let values: Vec<Shown> = values.collect();
+    let values: Vec<OptionValue> = values.collect();
     let tables = table.iter().filter_map(|(key, value)| match &value.data {
         Data::Table(table) => Some((key, table)),
         _ => None,
@@ -195,7 +195,7 @@ fn add_tables(shown: &mut Vec<ShownTable>, path: &str, table: &Table) {
     let tables: Vec<_> = tables.collect();
     // A table that only holds others has no lines of its own.
     if !values.is_empty() || tables.is_empty() && path.contains('.') {
-        shown.push(ShownTable {
+        shown.push(TableValues {
             path: path.to_owned(),
             values,
         });
@@ -219,7 +219,7 @@ fn text(data: &Data) -> String {
 }
 
 /// Returns the value of an option, as the command takes it from the parsed arguments.
-fn shown(arg: &Arg, matches: &ArgMatches, line: &Line) -> Shown {
+fn value_of(arg: &Arg, matches: &ArgMatches, line: &Line) -> OptionValue {
     let id = arg.get_id().as_str();
     let setting = line.settings.iter().find(|setting| setting.id == id);
     let kind = match arg.get_action() {
@@ -240,7 +240,7 @@ fn shown(arg: &Arg, matches: &ArgMatches, line: &Line) -> Shown {
         _ if is_given => Source::CommandLine,
         _ => Source::Default,
     };
-    Shown {
+    OptionValue {
         name: arg.get_long().unwrap_or_default().to_owned(),
         values: values.collect(),
         kind,
@@ -249,7 +249,7 @@ fn shown(arg: &Arg, matches: &ArgMatches, line: &Line) -> Shown {
 }
 
 /// Returns the proxy of the variable, which holds the URL itself.
-fn proxy_variable(command: &clap::Command, env: &Env) -> Option<Shown> {
+fn proxy_variable(command: &clap::Command, env: &Env) -> Option<OptionValue> {
     let is_set = env
         .config
         .variables
@@ -257,7 +257,7 @@ fn proxy_variable(command: &clap::Command, env: &Env) -> Option<Shown> {
         .any(|(name, _)| name == PROXY_VARIABLE);
     let mut options = command.get_arguments();
     let has_proxy = options.any(|arg| arg.get_long() == Some("proxy"));
-    (is_set && has_proxy).then(|| Shown {
+    (is_set && has_proxy).then(|| OptionValue {
         name: "proxy".to_owned(),
         values: vec!["***".to_owned()],
         kind: Kind::One,

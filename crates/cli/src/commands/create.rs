@@ -113,14 +113,14 @@ impl Create {
         if self.dry_run || folder.as_os_str().is_empty() || place.is_dir() {
             return Ok(());
         }
-        let shown = || folder.display().to_string();
+        let path_text = || folder.display().to_string();
         if self.parents {
-            return fs::create_dir_all(place).with_context(shown);
+            return fs::create_dir_all(place).with_context(path_text);
         }
         if place.exists() {
-            bail!("{}: is not a folder", shown());
+            bail!("{}: is not a folder", path_text());
         }
-        bail!("{}: no such folder: --parents creates it", shown());
+        bail!("{}: no such folder: --parents creates it", path_text());
     }
 
     /// Returns the form of the reports, or `None` if none are wanted.
@@ -149,7 +149,7 @@ impl Create {
         places: &mut Vec<PathBuf>,
     ) -> anyhow::Result<Option<Version>> {
         let draft = self.draft(env, path, filter, places)?;
-        let shown = || path.display().to_string();
+        let path_text = || path.display().to_string();
         let (metadata, not_written) = self.metadata()?;
         if self.dry_run {
             return match self.form() {
@@ -164,10 +164,10 @@ impl Create {
 
         let bytes = draft.content.write(&hashes, &metadata);
         // Hashlane never writes a .torrent that it would refuse to read.
-        plan::check_len(bytes.len() as u64).with_context(shown)?;
+        plan::check_len(bytes.len() as u64).with_context(path_text)?;
         let torrent = Torrent::parse(bytes)
             .context("the torrent would be refused")
-            .with_context(shown)?;
+            .with_context(path_text)?;
         self.write(env, &draft.target, torrent.bytes())?;
         let (elapsed, passkeys) = (elapsed.as_secs_f64(), self.secrets.passkeys());
         if let Some(form) = self.form() {
@@ -183,17 +183,17 @@ impl Create {
         filter: &Filter,
         places: &mut Vec<PathBuf>,
     ) -> anyhow::Result<Draft> {
-        let shown = || path.display().to_string();
+        let path_text = || path.display().to_string();
         let name = self.name(env, path)?;
         if let Err(reason) = PathComponent::try_from(&name[..]) {
             let name = String::from_utf8_lossy(&name);
-            return Err(anyhow!("{}: {name:?}: {reason}", shown()));
+            return Err(anyhow!("{}: {name:?}: {reason}", path_text()));
         }
         let target = self.target(env, &name, places)?;
         let root = env.resolve(path);
         let found = self.find(&root, target.place.as_deref(), filter)?;
-        let (content, note) = self.plan(&found.tree, &name).with_context(shown)?;
-        plan::check_size(&content).with_context(shown)?;
+        let (content, note) = self.plan(&found.tree, &name).with_context(path_text)?;
+        plan::check_size(&content).with_context(path_text)?;
         Ok(Draft {
             path: path.to_owned(),
             name,
@@ -226,25 +226,25 @@ impl Create {
     /// Returns the place of the .torrent, after checking that the file can be written there.
     fn target(&self, env: &Env, name: &[u8], places: &mut Vec<PathBuf>) -> anyhow::Result<Target> {
         let name = format!("{}.torrent", String::from_utf8_lossy(name));
-        let shown = match (self.output_folder(env), &self.output) {
+        let given = match (self.output_folder(env), &self.output) {
             (Some(folder), _) => folder.join(name),
             (None, Some(output)) => output.clone(),
             (None, None) => name.into(),
         };
         if self.writes_to_stdout() {
-            return Ok(Target { shown, place: None });
+            return Ok(Target { given, place: None });
         }
-        let place = env.resolve(&shown);
+        let place = env.resolve(&given);
         if places.contains(&place) {
-            bail!("{}: the .torrent of another input", shown.display());
+            bail!("{}: the .torrent of another input", given.display());
         }
         places.push(place.clone());
         if !self.dry_run {
             new_file::check(&place, self.force.overwrite())
-                .with_context(|| shown.display().to_string())?;
+                .with_context(|| given.display().to_string())?;
         }
         let place = Some(place);
-        Ok(Target { shown, place })
+        Ok(Target { given, place })
     }
 
     /// Hashes the files, and shows the progress.
@@ -273,7 +273,7 @@ impl Create {
         match &target.place {
             None => Ok(env.stdout.write_all(bytes)?),
             Some(place) => new_file::write(place, bytes, self.force.overwrite())
-                .with_context(|| target.shown.display().to_string()),
+                .with_context(|| target.given.display().to_string()),
         }
     }
 

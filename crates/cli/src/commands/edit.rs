@@ -215,12 +215,12 @@ impl Edit {
         let Ok(place) = new_file::place_of(&env.resolve(output)) else {
             return Ok(None);
         };
-        let shown = output.display().to_string();
+        let path_text = output.display().to_string();
         let waiting = || {
-            let message = format!("{shown}: waiting for another edit of this file");
+            let message = format!("{path_text}: waiting for another edit of this file");
             suspended(line, || env.error(&message));
         };
-        new_file::lock(&place, waiting).with_context(|| shown.clone())
+        new_file::lock(&place, waiting).with_context(|| path_text.clone())
     }
 
     /// Writes the edited torrent, if the user agrees to another info-hash.
@@ -232,14 +232,14 @@ impl Edit {
     ) -> anyhow::Result<()> {
         let path = edited.path.display();
         let output = self.output.as_deref().unwrap_or(edited.path);
-        let shown = || output.display().to_string();
+        let path_text = || output.display().to_string();
         let overwrite = match self.output {
             Some(_) => self.force.overwrite(),
             None => Overwrite::Yes,
         };
         let place = env.resolve(output);
         if !self.writes_to_stdout() {
-            new_file::check(&place, overwrite).with_context(shown)?;
+            new_file::check(&place, overwrite).with_context(path_text)?;
         }
         if let Some(change) = change_of_hashes(edited)
             && self.asks()
@@ -252,11 +252,11 @@ impl Edit {
         }
         // Programs that know nothing of the lock can have changed the torrent, for example while the user was asked.
         let is_same = |bytes: Vec<u8>| bytes == edited.before.bytes();
-        if self.output.is_none() && !is_same(torrent_file::read(&place).with_context(shown)?) {
+        if self.output.is_none() && !is_same(torrent_file::read(&place).with_context(path_text)?) {
             bail!("{path}: another program changed it; not replaced: edit it again");
         }
         if edited.is_changed() || self.output.is_some() {
-            new_file::write(&place, edited.after.bytes(), overwrite).with_context(shown)?;
+            new_file::write(&place, edited.after.bytes(), overwrite).with_context(path_text)?;
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ use hashlane_base58::{
 use hashlane_sha::{Sha256, digest};
 
 use crate::options::{ConfigFile, Output, Threads};
-use crate::output::text::Duration as Shown;
+use crate::output::text;
 use crate::{Env, Exit, values};
 
 use damage::{AsOptions, DamageOptions};
@@ -365,7 +365,7 @@ impl Run {
             }
             let (Step { damage, .. }, refusal) = self.least(text, limit)?;
             let Some(refusal) = refusal else {
-                let limit = Shown(limit.as_secs_f64());
+                let limit = text::Duration(limit.as_secs_f64());
                 bail!("--max-time allows {limit}, too little for any search");
             };
             let options = AsOptions(damage);
@@ -593,7 +593,7 @@ fn announce(
         let accidental_hits = plan.estimate.accidental_hits;
         env.error(&format!(
             "this search takes {}; {accidental_hits:.3} accidental hits are expected",
-            Shown(plan.seconds)
+            text::Duration(plan.seconds)
         ));
     }
     Ok(())

@@ -64,21 +64,21 @@ impl Sum {
         let Some(output) = &self.output else {
             return self.print(env, options, &filter);
         };
-        let shown = || output.display().to_string();
+        let path_text = || output.display().to_string();
         let file = NewFile::create(&env.resolve(output), self.force.overwrite());
-        let file = file.with_context(shown)?;
+        let file = file.with_context(path_text)?;
         let filter = filter.without(file.place());
-        let stream = BufWriter::new(file.stream().with_context(shown)?);
+        let stream = BufWriter::new(file.stream().with_context(path_text)?);
         let stdout = std::mem::replace(&mut env.stdout, Box::new(stream));
         let result = self.print(env, options, &filter);
-        let flushed = env.stdout.flush().with_context(shown);
+        let flushed = env.stdout.flush().with_context(path_text);
         env.stdout = stdout;
         let exit = result?;
         flushed?;
         if exit != Exit::Good {
             return Self::put_partial(env, file, output, exit);
         }
-        file.put().with_context(shown)?;
+        file.put().with_context(path_text)?;
         Ok(exit)
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::shown::{Kind, Place, PlaceState, Shown, ShownTable, Source};
+use super::option_value::{Kind, OptionValue, Place, PlaceState, Source, TableValues};
 use crate::Env;
 use crate::output::text::Escaped;
 
@@ -13,8 +13,8 @@ const MAX_WIDTH: usize = 40;
 pub(super) fn print(
     env: &mut Env,
     places: &[Place],
-    commands: &[(&str, Vec<Shown>)],
-    tables: &[ShownTable],
+    commands: &[(&str, Vec<OptionValue>)],
+    tables: &[TableValues],
 ) -> anyhow::Result<()> {
     for place in places {
         let state = match place.state {
@@ -33,7 +33,7 @@ pub(super) fn print(
     Ok(())
 }
 
-fn print_table(env: &mut Env, name: &str, values: &[Shown]) -> anyhow::Result<()> {
+fn print_table(env: &mut Env, name: &str, values: &[OptionValue]) -> anyhow::Result<()> {
     writeln!(env.stdout, "\n[{}]", Escaped(name))?;
     let lines = values.iter().map(assignment);
     let lines: Vec<String> = lines.collect();
@@ -66,7 +66,7 @@ pub(super) fn key(name: &str) -> String {
 
 /// Returns the line of a file that sets an option to its value. A default, and a value that files cannot have, is a
 /// comment.
-fn assignment(option: &Shown) -> String {
+fn assignment(option: &OptionValue) -> String {
     let mark = match option.source {
         Source::Default | Source::Config { table: None, .. } => "# ",
         _ => "",
@@ -109,7 +109,7 @@ fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-fn source(option: &Shown) -> String {
+fn source(option: &OptionValue) -> String {
     match &option.source {
         Source::Default if option.values.is_empty() => "not set".to_owned(),
         Source::Default => "default".to_owned(),

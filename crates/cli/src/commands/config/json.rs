@@ -3,7 +3,7 @@
 use hashlane_config::Origin;
 use serde::Serialize;
 
-use super::shown::{Kind, Place, PlaceState, Shown, ShownTable, Source};
+use super::option_value::{Kind, OptionValue, Place, PlaceState, Source, TableValues};
 use crate::Env;
 use crate::output::json_lines;
 
@@ -58,8 +58,8 @@ enum SourceOf<'l> {
 pub(super) fn print(
     env: &mut Env,
     places: &[Place],
-    commands: &[(&str, Vec<Shown>)],
-    tables: &[ShownTable],
+    commands: &[(&str, Vec<OptionValue>)],
+    tables: &[TableValues],
 ) -> anyhow::Result<()> {
     for place in places {
         let path = place.path.display().to_string();
@@ -95,7 +95,7 @@ pub(super) fn print(
     Ok(())
 }
 
-fn value(option: &Shown) -> Value<'_> {
+fn value(option: &OptionValue) -> Value<'_> {
     match (option.kind, &option.values[..]) {
         (Kind::List, values) => Value::List(values),
         (_, []) => Value::Unset(()),
@@ -104,7 +104,7 @@ fn value(option: &Shown) -> Value<'_> {
     }
 }
 
-fn source(option: &Shown) -> SourceOf<'_> {
+fn source(option: &OptionValue) -> SourceOf<'_> {
     match &option.source {
         Source::Default => SourceOf::Default,
         Source::CommandLine => SourceOf::CommandLine,

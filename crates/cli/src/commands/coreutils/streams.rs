@@ -7,7 +7,7 @@ use hashlane_sums::{CancelToken, Error, Event, Item, Options, Source, hash_items
 
 use super::quote::shell_quoted;
 use crate::Env;
-use crate::inherited::Inherited;
+use crate::startup::Startup;
 
 /// Maximum number of bytes per write. POSIX guarantees that writes of up to this size to a shared pipe do not mix.
 const PIPE_BUF: usize = 4096;
@@ -33,7 +33,7 @@ pub(super) struct Output<'e> {
     program: Vec<u8>,
     stdout: &'e mut dyn Write,
     stderr: &'e mut dyn Write,
-    inherited: Inherited,
+    startup: Startup,
     /// Whole lines that were not written.
     lines: Vec<u8>,
     has_written: bool,
@@ -46,14 +46,14 @@ impl<'e> Streams<'e> {
             cwd: env.cwd.clone(),
             input: Input {
                 stream: &mut *env.stdin,
-                is_closed: env.inherited.has_no_stdin,
+                is_closed: env.startup.has_no_stdin,
                 was_read: false,
             },
             output: Output {
                 program,
                 stdout: &mut *env.stdout,
                 stderr: &mut *env.stderr,
-                inherited: env.inherited,
+                startup: env.startup,
                 lines: Vec::new(),
                 has_written: false,
                 has_failed: false,
@@ -139,7 +139,7 @@ impl Output<'_> {
 
     fn note_failure(&mut self, error: &io::Error) {
         if error.kind() == io::ErrorKind::BrokenPipe
-            && let Some(end_process) = self.inherited.end_by_broken_pipe
+            && let Some(end_process) = self.startup.end_by_broken_pipe
         {
             end_process();
         }
@@ -185,7 +185,7 @@ impl Output<'_> {
     /// Prints a message and returns `false` if results were lost.
     fn close(&mut self) -> bool {
         self.flush();
-        if self.has_written && self.inherited.has_no_stdout {
+        if self.has_written && self.startup.has_no_stdout {
             self.error(b"write error: Bad file descriptor");
             return false;
         }

@@ -132,7 +132,7 @@ pub(super) struct Draft {
 /// The place of a new .torrent.
 pub(super) struct Target {
     /// The path for messages.
-    pub(super) shown: PathBuf,
+    pub(super) given: PathBuf,
     /// The file, or `None` for standard output.
     pub(super) place: Option<PathBuf>,
 }

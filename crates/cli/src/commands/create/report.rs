@@ -93,7 +93,7 @@ impl<'s> Summary<'s> {
         let junk = draft.found.junk.iter();
         Self {
             path: draft.path.to_string_lossy().into_owned(),
-            torrent: draft.target.shown.to_string_lossy().into_owned(),
+            torrent: draft.target.given.to_string_lossy().into_owned(),
             version: text::version(content.version()),
             note: draft.note.as_deref(),
             name: String::from_utf8_lossy(&draft.name).into_owned(),
@@ -140,7 +140,7 @@ pub(super) fn planned(
     }
     let palette = Palette::new(env.color);
     let out = &mut env.stdout;
-    let title = Styled(palette.strong, Shown(&draft.target.shown));
+    let title = Styled(palette.strong, Shown(&draft.target.given));
     writeln!(out, "{title} (not written)")?;
     print_content(out, palette, draft.content.version(), &summary)?;
     print_left_out(out, palette, draft, &summary.left_out)?;
@@ -235,7 +235,7 @@ fn print_line(env: &mut Env, draft: &Draft, created: &Created<'_>) -> anyhow::Re
         notes => format!("  ({})", notes.join(", ")),
     };
     let (version, size) = (summary.version, Size(summary.content_bytes));
-    let torrent = Shown(&draft.target.shown);
+    let torrent = Shown(&draft.target.given);
     Ok(writeln!(
         env.stdout,
         "{version:<6}  {size:>9}  {torrent}{}",
@@ -270,7 +270,7 @@ fn print(env: &mut Env, draft: &Draft, created: &Created<'_>) -> anyhow::Result<
     writeln!(
         out,
         "{}",
-        Styled(palette.strong, Shown(&draft.target.shown))
+        Styled(palette.strong, Shown(&draft.target.given))
     )?;
     for (info_hash, note) in [
         (&created.info_hash_v1, ""),

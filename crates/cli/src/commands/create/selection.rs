@@ -67,8 +67,8 @@ impl Filter {
         let mut exclude_rules = Rules::default();
         for path in &create.exclude_from {
             let text = env.read_text_file(path)?;
-            let shown = || path.display().to_string();
-            exclude_rules.add(&text).with_context(shown)?;
+            let path_text = || path.display().to_string();
+            exclude_rules.add(&text).with_context(path_text)?;
         }
         let any_case = Globs::ignoring_case;
         let junk: &[&str] = if create.keep_junk { &[] } else { &JUNK };

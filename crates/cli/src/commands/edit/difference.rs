@@ -22,13 +22,13 @@ pub(super) struct Change {
 /// A value and its text in reports.
 struct Item {
     value: String,
-    shown: String,
+    text: String,
 }
 
 impl Item {
     fn plain(value: String) -> Self {
-        let shown = value.clone();
-        Self { value, shown }
+        let text = value.clone();
+        Self { value, text }
     }
 
     /// Returns the items of a field with at most one value.
@@ -59,7 +59,7 @@ fn missing(of: &[Item], from: &[Item]) -> Vec<String> {
     let missing = of
         .iter()
         .filter(|item| !known.contains(item.value.as_str()));
-    missing.map(|item| item.shown.clone()).collect()
+    missing.map(|item| item.text.clone()).collect()
 }
 
 /// Returns the fields that `edit` can change, always in the same order.
@@ -68,11 +68,11 @@ fn fields(torrent: &Torrent, passkeys: Passkeys) -> Vec<(&'static str, Vec<Item>
     let hashes = torrent.info_hashes();
     let date = keys.creation_date.map(|seconds| Item {
         value: seconds.to_string(),
-        shown: date(seconds),
+        text: date(seconds),
     });
     let web_seed = |url: hashlane_metainfo::Text<'_>| Item {
         value: url.to_string(),
-        shown: passkeys.web_seed(url, keys.is_private),
+        text: passkeys.web_seed(url, keys.is_private),
     };
     let nodes = keys.nodes();
     let nodes = nodes.map(|(host, port)| Item::plain(HostAndPort(host, port).to_string()));
@@ -105,14 +105,14 @@ fn trackers(keys: &MetadataRef<'_>, passkeys: Passkeys) -> Vec<Item> {
     for (tier, urls) in (1..).zip(keys.trackers()) {
         items.extend(urls.urls().map(|url| Item {
             value: format!("tier {tier}  {url}"),
-            shown: format!("tier {tier}  {}", passkeys.tracker(url)),
+            text: format!("tier {tier}  {}", passkeys.tracker(url)),
         }));
     }
     let mut listed = keys.trackers().flat_map(|tier| tier.urls());
     let announce = keys.announce.filter(|url| !listed.any(|one| one == *url));
     items.extend(announce.map(|url| Item {
         value: url.to_string(),
-        shown: passkeys.tracker(url),
+        text: passkeys.tracker(url),
     }));
     items
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use hashlane_base58::{Damage, Estimate, Kind, Search, SearchBackend, SearchError};
 
-use crate::output::text::Duration as Shown;
+use crate::output::text;
 
 /// Time to prepare a search whose cost is printed. The rest of an estimate takes about as long.
 pub(super) const ESTIMATE_FOR: Duration = Duration::from_millis(60);
@@ -76,7 +76,7 @@ impl<'b> PlannedSearch<'b> {
         if let Some(most) = limits.time.map(|time| time.as_secs_f64())
             && self.seconds > most
         {
-            let (most, seconds) = (Shown(most), Shown(self.seconds));
+            let (most, seconds) = (text::Duration(most), text::Duration(self.seconds));
             let bound = self.bound();
             bail!("--max-time allows {most}; {what} takes {bound}{seconds}");
         }
@@ -111,7 +111,7 @@ pub(super) fn prepare_part(
     };
     match search {
         Err(SearchError::Ended) => {
-            let limit = Shown(max_time.unwrap_or_default().as_secs_f64());
+            let limit = text::Duration(max_time.unwrap_or_default().as_secs_f64());
             bail!("--max-time allows {limit}; the preparation of the search takes longer")
         }
         result => Ok(result?),

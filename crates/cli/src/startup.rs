@@ -5,9 +5,9 @@
 #[cfg(target_os = "linux")]
 mod linux;
 
-/// The inherited state of the process. It is known on Linux only; other systems use the default.
+/// The state at the start of the process. It is known on Linux only; other systems use the default.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Inherited {
+pub struct Startup {
     /// Whether the standard input stream was closed.
     pub has_no_stdin: bool,
     /// Whether the standard output stream was closed.
@@ -18,8 +18,8 @@ pub struct Inherited {
     pub end_by_broken_pipe: Option<fn()>,
 }
 
-impl Inherited {
-    /// Returns the inherited state of this process.
+impl Startup {
+    /// Returns the state at the start of this process.
     pub fn of_process() -> Self {
         #[cfg(target_os = "linux")]
         return Self {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use hashlane_config::Origin;
 
 /// The value of an option.
-pub(super) struct Shown {
+pub(super) struct OptionValue {
     pub(super) name: String,
     /// The texts of the value: several for an option that can be repeated, none if the option is not set.
     pub(super) values: Vec<String>,
@@ -14,10 +14,10 @@ pub(super) struct Shown {
 }
 
 /// A table of the daemon whose keys are no options.
-pub(super) struct ShownTable {
+pub(super) struct TableValues {
     /// The names of the tables that lead to it, joined by dots as in TOML.
     pub(super) path: String,
-    pub(super) values: Vec<Shown>,
+    pub(super) values: Vec<OptionValue>,
 }
 
 /// The form of a value.
