@@ -141,7 +141,7 @@ pub struct Row {
     pub kind: Kind,
     /// The length of the messages in bytes, or `None` if the lengths differ.
     pub message_len: Option<usize>,
-    /// Number of messages.
+    /// Messages that are hashed side by side.
     pub n_messages: usize,
     /// One sample per round, in 10^9 bytes per second.
     #[serde(serialize_with = "rounded")]

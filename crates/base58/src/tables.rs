@@ -55,7 +55,7 @@ struct Wheel {
 /// so a new field is a breaking change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// The number of the prefix.
+    /// Position of the prefix in its space, whose prefixes are numbered without gaps.
     pub prefix: u128,
     /// The index of the inner sum in the table.
     pub sum: usize,

@@ -279,7 +279,7 @@ typedef void (*hashlane_digest_callback)(void *tag,
                                          const uint8_t *digest);
 
 /**
- * The sizes of a torrent.
+ * Lengths and counts, by which a caller sizes its buffers.
  */
 typedef struct {
     /**
@@ -300,7 +300,7 @@ typedef struct {
      */
     size_t n_files;
     /**
-     * The number of pieces.
+     * Number of bits of a bitfield of the torrent.
      */
     size_t n_pieces;
 } hashlane_torrent_sizes;

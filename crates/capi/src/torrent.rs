@@ -162,7 +162,7 @@ pub unsafe extern "C" fn hashlane_torrent_info_hash(
     })
 }
 
-/// The sizes of a torrent.
+/// Lengths and counts, by which a caller sizes its buffers.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TorrentSizes {
@@ -175,7 +175,7 @@ pub struct TorrentSizes {
     pub piece_len: u64,
     /// The number of files, including padding and symbolic links.
     pub n_files: usize,
-    /// The number of pieces.
+    /// Number of bits of a bitfield of the torrent.
     pub n_pieces: usize,
 }
 

@@ -108,7 +108,7 @@ const CONFIGURABLE: [Configurable; 8] = [
 #[cfg(unix)]
 #[derive(Debug)]
 pub struct DaemonSettings {
-    /// The options.
+    /// The options of the command line, of files and of variables.
     pub options: daemon::Daemon,
     /// The tables of the configuration whose keys are no options.
     pub tables: Tables,

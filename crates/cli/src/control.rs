@@ -182,7 +182,7 @@ pub struct RemoveCategory {
     pub name: String,
 }
 
-/// A place in the queue.
+/// Where `ctl queue` moves a torrent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum QueuePlace {
@@ -232,9 +232,9 @@ pub enum Reply {
     Resumed(Named),
     /// A torrent was moved in the queue.
     Reordered(Named),
-    /// A category.
+    /// One of the categories that were asked for.
     Category(CategoryReply),
-    /// A torrent.
+    /// One of the torrents that were asked for.
     Torrent(Box<TorrentReply>),
     /// A limit of all torrents together.
     Limit(LimitReply),
@@ -267,7 +267,7 @@ pub struct Named {
     pub name: String,
 }
 
-/// A category.
+/// The folder and the goal of a category, and whether requests can change it.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct CategoryReply {
     /// Name of the category, by which torrents refer to it.
@@ -278,7 +278,7 @@ pub struct CategoryReply {
     pub seed_ratio: Option<f64>,
     /// Seconds of serving after which its torrents are paused.
     pub seed_seconds: Option<u64>,
-    /// Number of its torrents.
+    /// Torrents in the category.
     pub torrents: u64,
     /// Whether it is set in the configuration, so that requests cannot change it.
     pub configured: bool,
@@ -297,13 +297,13 @@ pub struct LimitReply {
     pub requested: bool,
 }
 
-/// The value of a limit.
+/// A limit as a number, whose unit depends on the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum LimitValue {
     /// Bytes per second, torrents or seconds.
     Whole(u64),
-    /// A ratio.
+    /// Uploaded bytes, divided by the length of the content.
     Ratio(f64),
 }
 
@@ -378,7 +378,7 @@ pub struct StatusReply {
     pub process: u32,
     /// The state folder.
     pub state: String,
-    /// Number of torrents.
+    /// Torrents in the state folder, whatever they do.
     pub torrents: u64,
     /// Number of torrents that are downloaded now.
     pub downloading: u64,

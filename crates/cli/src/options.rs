@@ -21,7 +21,7 @@ use crate::new_file::Overwrite;
 use crate::output::progress::ProgressLine;
 use crate::values;
 
-/// The number of threads.
+/// `--threads`, for every command that hashes or searches.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Hashing")]
 pub(crate) struct Threads {

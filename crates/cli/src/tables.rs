@@ -19,7 +19,7 @@ pub struct Tables {
     pub categories: BTreeMap<String, CategoryTable>,
     /// The goals of labels by their names: `[labels.NAME]`.
     pub labels: BTreeMap<String, LabelTable>,
-    /// The hooks: `[hooks]`.
+    /// The commands that run at events: `[hooks]`.
     pub hooks: Hooks,
     /// The rules of the schedule by their names: `[schedule.NAME]`.
     pub schedule: BTreeMap<String, Rule>,
@@ -57,7 +57,7 @@ pub struct CategoryTable {
 }
 
 impl CategoryTable {
-    /// Returns the goal.
+    /// Returns the ratio and the time after which torrents of the category are paused.
     pub fn goal(&self) -> Goal {
         goal(self.seed_ratio, self.seed_time)
     }
@@ -76,7 +76,7 @@ pub struct LabelTable {
 }
 
 impl LabelTable {
-    /// Returns the goal.
+    /// Returns the ratio and the time after which torrents with the label are paused.
     pub fn goal(&self) -> Goal {
         goal(self.seed_ratio, self.seed_time)
     }

@@ -204,7 +204,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs_f64(seconds.min(1e9)))
 }
 
-/// A proxy.
+/// The URL of a proxy, taken apart: protocol, host, port and login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProxyUrl {
     /// Whether the proxy speaks HTTP, not SOCKS5.

@@ -34,7 +34,7 @@ pub enum TorrentCommand {
     Verify,
     /// Announces the torrent to its trackers.
     Reannounce,
-    /// Adds a tracker.
+    /// Adds the tracker with this URL, beside the present ones.
     AddTracker(String),
     /// Uses the trackers of these tiers instead of all others.
     SetTrackers(Vec<Vec<String>>),

@@ -283,7 +283,7 @@ pub enum Goal {
     },
 }
 
-/// A download.
+/// Settings of a torrent that is downloaded.
 #[derive(Clone, Debug)]
 pub struct Download {
     /// Folder for the content, under the torrents' names.

@@ -72,7 +72,7 @@ pub enum NetworkError {
     /// The address cannot be used, for example because this machine does not have it.
     #[error("{address}: {error}")]
     Address {
-        /// The address.
+        /// The local address that was requested.
         address: IpAddr,
         /// The error of the system.
         error: io::Error,

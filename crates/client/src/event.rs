@@ -291,7 +291,7 @@ pub struct FinishedDownload {
 pub struct Replacement {
     /// Name of the torrent, unescaped.
     pub name: String,
-    /// Number of wrong pieces.
+    /// Number of pieces that the download would replace.
     pub wrong_pieces: u32,
     /// Number of pieces of the torrent.
     pub pieces: u32,

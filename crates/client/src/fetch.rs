@@ -36,7 +36,7 @@ const MAX_REDIRECTS: u32 = 5;
 pub struct Fetch {
     /// The URL: http or https. Redirections to other schemes are refused.
     pub url: String,
-    /// The proxy.
+    /// The proxy, which also resolves names; `None` connects directly.
     pub proxy: Option<Proxy>,
     /// The local address or interface of the connection.
     pub bind: Bind,

@@ -12,7 +12,7 @@ pub struct TorrentFile {
     pub number: usize,
     /// Path below the folder of the torrent on this machine.
     pub path: String,
-    /// Length in bytes.
+    /// Length in the torrent, not on disk.
     pub length_bytes: u64,
     /// Bytes that are present and right; `None` if the torrent is not in the session and not complete.
     pub done_bytes: Option<u64>,

@@ -76,7 +76,7 @@ impl Link {
             .copied()
     }
 
-    /// Returns all addresses.
+    /// Returns the addresses of the interface, IPv4 and IPv6.
     pub(crate) fn addresses(&self) -> &[IpAddr] {
         &self.addresses
     }

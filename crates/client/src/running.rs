@@ -60,7 +60,7 @@ pub(crate) struct Running {
     /// Whether the local end of connections was changed. Later problems end the client no more.
     is_network_changed: bool,
     messages: mpsc::Receiver<Message>,
-    /// The torrents by number.
+    /// The state machines by the numbers of their torrents, which are never reused.
     torrents: BTreeMap<usize, Box<Machine>>,
     /// The numbers of the torrents that are updated at each tick, because they are not quiet or something happened to them.
     busy: BTreeSet<usize>,

@@ -148,7 +148,7 @@ pub struct TorrentSnapshot {
     pub files: u32,
     /// Length of a piece in bytes.
     pub piece_length: u32,
-    /// Number of pieces.
+    /// Number of pieces of the whole torrent, selected or not.
     pub pieces: u32,
     /// Number of present pieces that were trusted, not verified; see [`Seed::records`](crate::Seed::records).
     pub trusted_pieces: u32,
@@ -421,13 +421,13 @@ pub enum Activity {
     Verifying,
     /// Waits for the answer to [`Event::Confirm`](crate::Event::Confirm).
     Confirming,
-    /// Downloads.
+    /// Requests missing pieces from peers and web seeds.
     Downloading,
     /// Moves its complete content to another folder.
     Moving,
     /// Serves its content.
     Serving,
-    /// Is paused.
+    /// Transfers nothing until it is resumed.
     Paused,
     /// Waits for content that is not present.
     Absent,

@@ -127,7 +127,7 @@ impl ConfigFile {
 pub enum Origin {
     /// A line of a file.
     File {
-        /// The file.
+        /// The file that was read, with its path.
         file: Arc<ConfigFile>,
         /// The line of the key, from 1.
         line: usize,

@@ -30,9 +30,9 @@ pub enum Data {
     String(String),
     /// A date, a time or both.
     Datetime(String),
-    /// An array.
+    /// Values of any types, in the order of the file.
     Array(Vec<Value>),
-    /// A table.
+    /// A table inside a table, such as `[categories.NAME]`.
     Table(Table),
     /// The text of a variable. Its type is that of the key: an array has an item on each line.
     Variable(OsString),

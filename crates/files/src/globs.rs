@@ -100,7 +100,7 @@ fn lower_case(path: &[u8]) -> Vec<u8> {
     folded
 }
 
-/// Returns a pattern in lower case.
+/// Returns a pattern that matches text in lower case where `pattern` matches it in any case.
 fn lower_case_pattern(pattern: &str) -> String {
     let mut folded = String::with_capacity(pattern.len());
     let mut rest = pattern;

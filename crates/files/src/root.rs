@@ -218,7 +218,7 @@ impl Drop for Root {
     }
 }
 
-/// An open folder.
+/// A folder that stays open, with the identity that it had then.
 #[derive(Debug)]
 struct OpenFolder {
     dir: Dir,

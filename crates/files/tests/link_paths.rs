@@ -74,7 +74,6 @@ fn sixty_four_paths_are_allowed() {
     assert!(walk_tree(root.path(), Links::Follow).is_err());
 }
 
-/// Links that are not followed do not count.
 #[test]
 fn links_that_are_not_followed_do_not_count() {
     let root = chain(10, 10);

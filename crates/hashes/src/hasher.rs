@@ -52,7 +52,7 @@ impl Hasher {
         }
     }
 
-    /// Returns the algorithm.
+    /// Returns the algorithm that the hasher was created with.
     pub fn algorithm(&self) -> HashFunction {
         match self {
             Self::Md5(_) => HashFunction::Md5,

@@ -55,7 +55,7 @@ impl HmacKey {
         }
     }
 
-    /// Returns the algorithm.
+    /// Returns the hash function of the HMAC.
     pub fn algorithm(&self) -> HashFunction {
         match self {
             Self::Md5(_) => HashFunction::Md5,

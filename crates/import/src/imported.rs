@@ -118,7 +118,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Returns the info-hashes.
+    /// Returns the info-hashes, of version 1, of version 2, or of both.
     pub fn info_hashes(&self) -> InfoHashes {
         match self {
             Self::Torrent(torrent) => torrent.info_hashes(),

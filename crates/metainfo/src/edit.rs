@@ -30,7 +30,7 @@ pub struct Edit {
     pub similar: Option<ListEdit<[u8; 20]>>,
     /// Names of collections that the torrent belongs to (BEP 38). Names in the info dictionary are kept.
     pub collections: Option<ListEdit<String>>,
-    /// Comment.
+    /// Free text for people, outside the info dictionary.
     pub comment: Option<Option<String>>,
     /// Program that created the torrent.
     pub created_by: Option<Option<String>>,

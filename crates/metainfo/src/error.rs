@@ -49,7 +49,7 @@ pub enum Error {
     /// The version of the torrent is not 1 or 2 (BEP 52).
     #[error("byte {offset}: info.meta version is {meta_version}, which is not supported")]
     UnknownMetaVersion {
-        /// Offset of the number.
+        /// Position of the number in the file, in bytes.
         offset: usize,
         /// The number that was found.
         meta_version: i64,
@@ -130,7 +130,7 @@ pub enum Error {
         "byte {offset}: the piece length is {piece_length} bytes, expected a power of two of at least 16384 bytes"
     )]
     PieceLengthV2 {
-        /// Offset of the number.
+        /// Position of the number in the file, in bytes.
         offset: usize,
         /// The piece length in bytes.
         piece_length: u64,
@@ -239,9 +239,9 @@ pub enum Error {
     /// A length or number is negative.
     #[error("byte {offset}: {field} is negative ({value})")]
     Negative {
-        /// Offset of the number.
+        /// Position of the number in the file, in bytes.
         offset: usize,
-        /// The field of the number.
+        /// The key that has the number.
         field: Field,
         /// The number that was found.
         value: i64,

@@ -202,7 +202,7 @@ pub enum LengthsError {
     /// There are more than 4,194,304 pieces.
     #[error("the content has {pieces} pieces, the limit is {MAX_PIECE_COUNT}")]
     PieceCount {
-        /// The number of pieces.
+        /// Number of pieces that the lengths give.
         pieces: u64,
     },
 }

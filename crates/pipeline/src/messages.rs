@@ -33,7 +33,7 @@ pub struct Extent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MessageLen {
-    /// Number of bytes.
+    /// A length in bytes that is known before the message is read.
     Bytes(u64),
     /// All bytes of one file, from the first byte to the end. The file may be a pipe or a device,
     /// and may grow while it is read.

@@ -153,7 +153,7 @@ impl FileSet for Readers<'_> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FileFact {
-    /// The file.
+    /// Index of the file in its set.
     pub file: FileIndex,
     /// The state of the file.
     pub found: Found,

@@ -17,7 +17,7 @@ const MAX_MESSAGES: usize = 4096;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct MessageResult<D> {
-    /// Number of the message.
+    /// Index of the message, from 0.
     pub message: u32,
     /// Length of the message: the number of bytes that were hashed, or should have been.
     pub len_bytes: u64,

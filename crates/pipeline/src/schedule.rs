@@ -90,7 +90,7 @@ impl Schedule {
         }
     }
 
-    /// Returns the number of runs.
+    /// Returns the number of runs. The last one can be shorter.
     pub(crate) fn n_runs(&self) -> u32 {
         self.n_messages.div_ceil(self.run_len)
     }

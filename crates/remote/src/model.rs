@@ -126,7 +126,7 @@ pub struct Torrent {
     pub created: Option<u64>,
     /// Number of files, without padding.
     pub n_files: u32,
-    /// Number of pieces.
+    /// Number of pieces of the whole torrent.
     pub n_pieces: u32,
     /// Length of a piece.
     pub piece_len: u64,
@@ -166,11 +166,11 @@ pub struct Torrent {
     pub seconds_seeding: u64,
     /// Name of the category; `None` for a torrent in none.
     pub category: Option<String>,
-    /// Labels.
+    /// Labels, which Transmission shows and qBittorrent calls tags.
     pub labels: Vec<String>,
     /// The URL of the tracker that answered last, or of the first one, with its secrets.
     pub tracker: Option<String>,
-    /// Number of trackers.
+    /// Number of trackers in all tiers.
     pub n_trackers: u32,
     /// Position in the queue, from 0.
     pub queue_position: u32,
@@ -232,7 +232,7 @@ pub struct Goals {
 /// A goal at which seeding ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal<T> {
-    /// That of the client.
+    /// The torrent follows the goal that the client has for all torrents.
     #[default]
     OfClient,
     /// This one.
@@ -269,12 +269,12 @@ pub struct File {
 /// The priority of a selected file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Priority {
-    /// Low.
+    /// Requested after all others.
     Low,
-    /// Normal.
+    /// The priority of a file that was never changed.
     #[default]
     Normal,
-    /// High.
+    /// Requested before all others.
     High,
 }
 
@@ -339,7 +339,7 @@ pub struct NewTorrent {
     pub layout: ContentLayout,
     /// The category. It exists.
     pub category: Option<String>,
-    /// Labels.
+    /// Labels to set; qBittorrent calls them tags.
     pub labels: Vec<String>,
     /// Goals and limits.
     pub limits: Limits,
@@ -382,7 +382,7 @@ pub struct Groups {
     pub labels: Vec<String>,
 }
 
-/// A category.
+/// A name for some torrents, with the folder of their content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Category {
     /// Name of the category, by which torrents refer to it.
@@ -495,7 +495,7 @@ pub enum Change {
     Trackers(Vec<Vec<String>>),
 }
 
-/// A move in the queue.
+/// Where a torrent is moved in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueMove {
     /// To the first position.

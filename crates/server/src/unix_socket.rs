@@ -43,7 +43,7 @@ impl UnixSocket {
         &self.listener
     }
 
-    /// Returns the path.
+    /// Returns the path that was bound.
     pub fn path(&self) -> &Path {
         &self.path
     }

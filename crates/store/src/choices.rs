@@ -79,7 +79,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Returns the path.
+    /// Returns the folder, or the content itself.
     pub fn path(&self) -> &Path {
         match self {
             Self::Folder(path) | Self::Content(path) => path,

@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Groups {
-    /// Labels.
+    /// Labels that were created, those of no torrent too.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub labels: BTreeSet<String>,
     /// The categories, by their names.
     pub categories: BTreeMap<String, Category>,
 }
 
-/// A category.
+/// What torrents get from their category.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Category {

@@ -154,7 +154,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Returns the folder.
+    /// Returns the path of the state folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

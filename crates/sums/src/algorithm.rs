@@ -7,7 +7,7 @@ use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use hashlane_hashes::{HashFunction, Hasher};
 use hashlane_sha::Engine;
 
-/// A digest algorithm.
+/// An algorithm for `sum`: a hash function, CRC-32 or BLAKE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum DigestAlgorithm {
@@ -123,7 +123,7 @@ impl FromStr for DigestAlgorithm {
     }
 }
 
-/// A digest.
+/// The bytes of a digest, whose number depends on the algorithm.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Digest(Box<[u8]>);
 
@@ -133,7 +133,7 @@ impl Digest {
         Self(bytes.as_ref().into())
     }
 
-    /// Returns the bytes.
+    /// Returns the bytes in the order in which they are printed.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }

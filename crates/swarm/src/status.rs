@@ -11,7 +11,7 @@ use crate::ffi::ffi;
 pub enum State {
     /// Fetches its metadata.
     Metadata,
-    /// Downloads.
+    /// Requests missing pieces.
     Downloading,
     /// Has all wanted pieces.
     Finished,
@@ -96,7 +96,7 @@ pub struct Tracker {
     pub next_seconds: Option<u32>,
 }
 
-/// The state of a tracker.
+/// What became of the last announce to a tracker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrackerState {
     /// The tracker was not contacted yet.

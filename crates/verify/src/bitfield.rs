@@ -1,7 +1,7 @@
 //! Pieces as a bitfield: the first piece is the highest bit of the first byte, and spare bits at the end are zero (BEP 3,
 //! peer messages).
 
-/// Returns a bitfield.
+/// Packs flags into bytes; the spare bits are zero.
 pub fn bitfield(flags: impl IntoIterator<Item = bool>) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (index, flag) in flags.into_iter().enumerate() {

@@ -200,7 +200,7 @@ impl Content {
         Ok((self, folder))
     }
 
-    /// Returns the torrent.
+    /// Returns the torrent whose files these are.
     pub fn torrent(&self) -> &Torrent {
         &self.torrent
     }

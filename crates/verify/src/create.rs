@@ -12,11 +12,11 @@ use crate::layout::{HashVersions, Layout};
 use crate::piece_hasher::{PieceDigests, piece_hasher};
 use crate::source_tree::SourceTree;
 
-/// The progress of hashing.
+/// The progress of [`hash_source_tree`](crate::hash_source_tree), in bytes.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct HashProgress {
-    /// Number of bytes hashed.
+    /// Number of bytes hashed so far, padding included.
     pub hashed_bytes: u64,
     /// Number of bytes to hash, padding included.
     pub total_bytes: u64,

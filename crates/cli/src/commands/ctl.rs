@@ -227,7 +227,7 @@ enum CategoryAction {
     Set(CategoryArgs),
     /// Remove a category; its torrents stay, without one
     Remove {
-        /// The name
+        /// Name of the category
         #[arg(value_name = "NAME")]
         name: String,
     },
@@ -235,7 +235,7 @@ enum CategoryAction {
 
 #[derive(Debug, Args)]
 struct CategoryArgs {
-    /// The name
+    /// Name of the category
     #[arg(value_name = "NAME")]
     name: String,
 

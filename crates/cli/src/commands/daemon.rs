@@ -73,7 +73,7 @@ pub struct Daemon {
     #[arg(long, value_name = "WHAT", help_heading = "Content")]
     pub trust: Option<Trust>,
 
-    /// The queue.
+    /// Limits of the torrents that are active at once.
     #[command(flatten)]
     pub queue: QueueOptions,
 

@@ -10,7 +10,7 @@ use super::network::Network;
 use super::{Hashing, Output};
 use crate::values;
 
-/// The options of a client.
+/// Options that `get`, `seed` and `daemon` share.
 #[derive(Debug, Args)]
 pub struct ClientOptions {
     /// Peer to connect to; repeatable

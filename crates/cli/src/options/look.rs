@@ -22,9 +22,9 @@ pub(crate) enum Color {
     /// On a terminal; `NO_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE` apply
     #[default]
     Auto,
-    /// Always
+    /// Everywhere, also in files and pipes
     Always,
-    /// Never
+    /// Nowhere, also on a terminal
     Never,
 }
 

@@ -124,7 +124,7 @@ impl Access {
         })
     }
 
-    /// Returns the token.
+    /// Returns the token that a request can show in place of a session, if there is one.
     pub(super) fn token(&self) -> Option<&Token> {
         self.credentials.token.as_ref()
     }

@@ -80,7 +80,7 @@ impl Token {
         Ok(Self(HEXLOWER.encode(&bytes).into()))
     }
 
-    /// Returns the secret.
+    /// Returns the token as hexadecimal digits. The caller must not log them.
     pub fn secret(&self) -> &str {
         &self.0
     }

@@ -96,7 +96,7 @@ pub struct NewTorrent {
     pub selected: Option<Vec<u32>>,
     /// Whether the torrent starts paused.
     pub is_paused: bool,
-    /// Labels.
+    /// Labels to set, in the order of the request.
     pub labels: Vec<String>,
     /// The category, which only a daemon has.
     pub category: Option<String>,
@@ -137,7 +137,7 @@ pub enum Change {
     Pause,
     /// Resumes it.
     Resume,
-    /// Ends it.
+    /// Stops it and removes it from the client, without its content.
     End,
     /// Verifies its content.
     Verify,
@@ -155,7 +155,7 @@ pub enum Change {
     Label(Vec<String>),
     /// Puts it into a category, or into none.
     Category(Option<String>),
-    /// Adds a tracker.
+    /// Adds the tracker with this URL, beside the present ones.
     AddTracker(String),
     /// Uses the trackers of these tiers instead of all others (BEP 12).
     SetTrackers(Vec<Vec<String>>),

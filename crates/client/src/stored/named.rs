@@ -115,7 +115,7 @@ fn renames(
     Ok((folder.to_owned(), renames))
 }
 
-/// Returns the error of a path.
+/// Returns a function that adds a path to an error of the system.
 pub(super) fn path_error(path: &Path) -> impl FnOnce(io::Error) -> TorrentError {
     let path = path.to_owned();
     move |error| TorrentError::Path { path, error }

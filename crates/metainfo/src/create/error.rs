@@ -26,7 +26,7 @@ pub enum CreateError {
     /// libtorrent, which many programs use, would refuse the torrent.
     #[error("the content has {pieces} pieces, and {limit}: use a larger piece length")]
     Libtorrent {
-        /// The number of pieces.
+        /// Number of pieces with the requested piece length.
         pieces: u32,
         /// The limit that is exceeded.
         limit: LibtorrentLimit,

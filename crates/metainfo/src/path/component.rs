@@ -73,9 +73,9 @@ impl fmt::Debug for PathComponent<'_> {
 pub enum ComponentError {
     /// The name is empty.
     Empty,
-    /// `.`
+    /// The name is `.`, which stands for the folder itself.
     CurrentDirectory,
-    /// `..`
+    /// The name is `..`, which leaves the folder.
     ParentDirectory,
     /// The name contains `/`, the separator of components on every system.
     Separator,

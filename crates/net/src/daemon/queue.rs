@@ -13,7 +13,7 @@ use hashlane_cli::QueueOptions;
 use hashlane_cli::control::QueuePlace;
 use hashlane_client::{Activity, TorrentSnapshot};
 
-/// A move in the queue.
+/// A direction or an end of the queue to move a torrent to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum QueueMove {
     Top,
@@ -66,7 +66,7 @@ pub(super) fn moved<K: Copy + Eq + Hash>(mut order: Vec<K>, some: &[K], to: Queu
     others
 }
 
-/// The limits of the queue.
+/// How many torrents may be active at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct QueueLimits {
     /// Maximum number of active downloads; `None` for no limit.

@@ -99,7 +99,7 @@ impl Connection {
         Ok(block[8..].to_vec())
     }
 
-    /// Sends a block.
+    /// Sends bytes from `begin` of a piece on, right or wrong.
     fn send_block(&mut self, piece: u32, begin: u32, bytes: &[u8]) -> io::Result<()> {
         let head = numbers(&[piece, begin]);
         self.send(PIECE, &[&head[..], bytes].concat())

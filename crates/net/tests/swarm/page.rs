@@ -283,7 +283,6 @@ fn invalid_requests_are_refused() {
     drop(reader);
 }
 
-/// The number of event streams is limited.
 #[test]
 fn event_streams_are_limited() {
     let content = Content::new();

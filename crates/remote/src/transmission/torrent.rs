@@ -22,7 +22,7 @@ const UNKNOWN: i64 = -1;
 /// A field: its name, and the function that returns its value.
 pub(super) type Field = (&'static str, fn(&mut View<'_>) -> Value);
 
-/// All fields.
+/// The fields of `torrent-get` (rpc-spec.md of Transmission 4.0), in the order of its table.
 const FIELDS: &[Field] = &[
     ("activityDate", |view| json!(view.torrent.changed)),
     ("editDate", |view| json!(view.torrent.changed)),

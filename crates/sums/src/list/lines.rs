@@ -14,7 +14,7 @@ pub struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Returns the reader.
+    /// Returns the source of the lines.
     pub fn reader(&self) -> &R {
         &self.reader
     }

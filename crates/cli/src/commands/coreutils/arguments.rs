@@ -14,7 +14,7 @@ pub(super) enum Action {
     Check(CheckOptions),
 }
 
-/// Options of `--check`.
+/// Switches that only `--check` has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CheckOptions {
     pub(super) ignores_missing: bool,

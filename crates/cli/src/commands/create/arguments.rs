@@ -122,7 +122,7 @@ pub(crate) struct Create {
     #[arg(long, switch(), help_heading = "Torrent")]
     pub(super) entropy: Option<bool>,
 
-    /// Comment
+    /// Comment for people; does not change the info-hash
     #[arg(short, long, value_name = "TEXT", help_heading = "Torrent")]
     pub(super) comment: Option<String>,
 

@@ -146,7 +146,7 @@ impl ResumedSearch<'_> {
         again.chain([self.remaining.clone()]).collect()
     }
 
-    /// Records a hit.
+    /// Records that a work unit has a hit, so that a continued run searches it again and prints the hit.
     pub(super) fn record_hit(&mut self, unit: u64) {
         self.state().units_with_hits.insert(unit);
     }
