@@ -20,13 +20,16 @@
 //! | `cpu` | the CPU backend: kernels, their measurement, and the search loop |
 //! | `hit` | a candidate decoded and checked again, independently of the search |
 //! | `addresses` | the addresses that belong to a hit, and the hashes in them |
+//! | `filter` | facts about the original that rule out hits |
 //! | `error` | errors of a search |
 //! | `extract` | the string in a longer text |
+//! | `shard` | parts of a search for several machines |
 //! | `units` | the prefixes of all spaces, cut into work units |
 //! | `workers` | threads that take work units and report hits and progress |
 //! | `cost` | the expected time of a search |
 //! | `patience` | when the preparation of a search ends early |
 //! | `search` | a search: estimate, remaining work, execution |
+//! | `widening` | searches for more and more damage |
 //! | `hits` | a search as an iterator |
 #![forbid(unsafe_code)]
 #![allow(
@@ -48,6 +51,7 @@ mod cpu;
 mod damage;
 mod error;
 mod extract;
+mod filter;
 mod hit;
 mod hits;
 mod kind;
@@ -57,10 +61,12 @@ mod patience;
 mod pattern;
 mod search;
 mod sha256d;
+mod shard;
 mod space;
 mod tables;
 mod units;
 mod value;
+mod widening;
 mod workers;
 
 pub use addresses::{ADDRESS_HASH_LEN, Address, AddressHash};
@@ -72,6 +78,7 @@ pub use cpu::CpuBackend;
 pub use damage::{Damage, MAX_ERRORS};
 pub use error::SearchError;
 pub use extract::extract;
+pub use filter::{Filter, Known};
 pub use hit::Hit;
 pub use hits::Hits;
 pub use kind::{Kind, MAX_PAYLOAD_LEN, MAX_SUFFIX_LEN};
@@ -79,5 +86,7 @@ pub use mismatch::{Mismatch, Reason};
 pub use pattern::{MAX_PATTERN_LEN, PatternError};
 pub use search::{Estimate, Event, MAX_HITS, Options, Outcome, Search};
 pub use sha256d::{Addends, MAX_MESSAGE_WORDS, Match, Query, Sha256dKernel, Shape};
+pub use shard::Shard;
 pub use tables::{Candidate, Tables};
+pub use widening::{Step, Subject, Widening};
 pub use workers::Progress;

@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hashlane_base58::{
     Alphabet, BASE, Candidate, CpuBackend, Damage, Event, Hit, Kind, Options, Search,
-    SearchBackend, SearchError, Sha256dKernel, TableSearch, Tables, decode_check, encode_check,
+    SearchBackend, SearchError, Sha256dKernel, Step, Subject, TableSearch, Tables, Widening,
+    decode_check, encode_check,
 };
 use proptest::prelude::*;
 
@@ -626,4 +627,58 @@ fn a_part_of_a_search_does_not_look_impossible() {
     let kinds = [Kind::named("p2pkh").unwrap()];
     let search = Search::part_within(text, TWO_ERRORS, &kinds, Duration::ZERO, &|| false);
     assert!(search.unwrap().estimate().candidates > 0);
+}
+
+#[test]
+fn widening_starts_with_the_least_damage_and_repeats_none() {
+    let kinds = [Kind::named("p2pkh").unwrap()];
+    let backend = fastest();
+    let subject = Subject {
+        text: "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX7x",
+        kinds: &kinds,
+        backend: &backend,
+    };
+    let mut widening = Widening::new(subject.text, Instant::now() + Duration::from_secs(600));
+    let mut tried = Vec::new();
+    while let Some((damage, _)) = widening.next(&subject, &|| false) {
+        let mut earlier = tried.iter();
+        assert!(!earlier.any(|earlier: &Damage| earlier.includes(damage)));
+        tried.push(damage);
+    }
+    assert_eq!(tried[0], Damage::default());
+    assert!(tried.iter().any(|damage| damage.errors == 1));
+    // Nothing is left, and a search that is over has no next one.
+    assert!(widening.next(&subject, &|| false).is_none());
+    let mut over = Widening::new(subject.text, Instant::now() + Duration::from_secs(600));
+    assert!(over.next(&subject, &|| true).is_none());
+    let mut late = Widening::new(subject.text, Instant::now());
+    assert!(late.next(&subject, &|| false).is_none());
+    assert!(!format!("{subject:?}").contains("1Lbc"));
+}
+
+#[test]
+fn a_list_of_a_widening_keeps_to_its_order_and_its_limit() {
+    let kinds = [Kind::named("p2pkh").unwrap()];
+    let backend = fastest();
+    let subject = Subject {
+        text: "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX7x",
+        kinds: &kinds,
+        backend: &backend,
+    };
+    let list = |limit| Widening::list(&subject, limit, Duration::from_millis(60), &|| false);
+    let total = |steps: &[Step]| steps.iter().map(|step| step.seconds).sum::<f64>();
+    let all = list(Duration::from_secs(600));
+    assert_eq!(all[0].damage, Damage::default());
+    for (i, step) in all.iter().enumerate() {
+        let mut earlier = all[..i].iter();
+        assert!(!earlier.any(|earlier| earlier.damage.includes(step.damage)));
+        assert!(step.estimate.candidates > 0 && step.estimate.accidental_hits <= 0.5);
+    }
+    // Too little for all of them.
+    let limit = 0.9 * total(&all);
+    let some = list(Duration::from_secs_f64(limit));
+    assert!(!some.is_empty() && total(&some) <= limit);
+    assert!(list(Duration::ZERO).is_empty());
+    let ended = Widening::list(&subject, Duration::MAX, Duration::MAX, &|| true);
+    assert!(ended.is_empty());
 }

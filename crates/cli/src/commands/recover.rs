@@ -12,7 +12,7 @@ mod plan;
 mod prompt;
 mod recovered;
 mod resume;
-mod steps;
+mod suggestions;
 mod widening;
 
 use std::path::PathBuf;
@@ -21,7 +21,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use hashlane_base58::{
-    CpuBackend, Damage, Hit, Kind, MAX_HITS, Search, SearchBackend, SearchError, extract,
+    CpuBackend, Damage, Filter, Hit, Kind, MAX_HITS, Search, SearchBackend, SearchError, Shard,
+    Subject, extract,
 };
 use hashlane_sha::{Sha256, digest};
 
@@ -31,7 +32,7 @@ use crate::{Env, Exit, values};
 
 use damage::{AsOptions, DamageOptions};
 use execute::{IN_HISTORY, Settings, name};
-use filter::Filter;
+use filter::filter;
 use human::print_mismatches;
 use kinds::KindOptions;
 use other_format::OtherFormat;
@@ -39,8 +40,8 @@ use plan::{ESTIMATE_FOR, Limits, PlannedSearch, prepare, prepare_part};
 use prompt::Lines;
 use recovered::{Report, Tried};
 use resume::{ResumeFile, ResumedSearch};
-use steps::{Step, Subject};
-use widening::Searching;
+use suggestions::suggestions;
+use widening::{Widened, widen};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -138,7 +139,7 @@ pub(crate) struct Recover {
 
     /// Part of the search, for example 2/4 for the second of four machines
     #[arg(long, value_name = "I/N", value_parser = values::shard, help_heading = "Parts of a search")]
-    shard: Option<values::Shard>,
+    shard: Option<Shard>,
 
     #[command(flatten)]
     output: Output,
@@ -198,7 +199,7 @@ impl Run {
     fn new(args: Recover, env: &Env) -> anyhow::Result<Self> {
         let kinds = args.kinds.kinds()?;
         let known = args.known.as_ref().map(|path| env.resolve(path));
-        let filter = Filter::new(known.as_deref(), args.pubkey_hash, args.prefix.as_deref())?;
+        let filter = filter(known.as_deref(), args.pubkey_hash, args.prefix.as_deref())?;
         let backend = CpuBackend::fastest(env.backend, args.threads.count());
         let backend = backend.context(
             "HASHLANE_BACKEND: this backend has no kernel for searches; sse2 and avx have one",
@@ -282,7 +283,7 @@ impl Run {
         let search = search?;
         let estimate = search.estimate();
         if estimate.candidates == 0 {
-            let suggestions = self.subject(text).suggestions(damage, &[damage]);
+            let suggestions = suggestions(&self.subject(text), damage, &[damage]);
             print_mismatches(env, &search, damage, &suggestions, args.output.is_json())?;
             return Ok(Exit::Bad);
         }
@@ -298,11 +299,10 @@ impl Run {
             (None, Some(shard)) => Some(vec![shard.of(search.n_units()?)]),
             (None, None) => None,
         };
-        let plan = PlannedSearch::new(&search, estimate, units, &*self.backend)?;
+        let plan = PlannedSearch::new(&search, damage, estimate, units, &*self.backend)?;
         if args.estimate {
-            let step = Step { damage, plan };
-            let refusal = step.plan.check(args.limits()).err();
-            return print_estimate(env, &step, refusal.as_ref(), args.output.is_json());
+            let refusal = plan.check(args.limits()).err();
+            return print_estimate(env, &plan, refusal.as_ref(), args.output.is_json());
         }
         if let Some(resumed) = &resumed {
             resumed.save()?;
@@ -315,7 +315,7 @@ impl Run {
         let name = name(&search, text);
         let recovered = execute::execute(env, name, &search, &plan, resumed, &settings)?;
         let subject = self.subject(text);
-        let suggest = || subject.suggestions(damage, &[damage]);
+        let suggest = || suggestions(&subject, damage, &[damage]);
         let suggestions = recovered.found_nothing().then(suggest);
         let report = Report {
             plan: &plan,
@@ -348,27 +348,19 @@ impl Run {
         if self.args.estimate {
             return self.estimate_widening(env, text, first, limit);
         }
-        let mut searching = Searching {
-            env,
-            subject: self.subject(text),
-            settings: Settings::new(&self.filter, &self.args.output, Some(limit)),
-            until,
-            warns: !is_from_stdin,
-            tried: Vec::new(),
-            last: None,
-        };
-        searching.run(least)?;
-        let Searching { tried, last, .. } = searching;
+        let subject = self.subject(text);
+        let settings = Settings::new(&self.filter, &self.args.output, Some(limit));
+        let Widened { tried, last } = widen(env, subject, settings, until, !is_from_stdin)?;
         let Some((plan, recovered)) = last else {
             if let Some(search) = first? {
                 return self.report_mismatched(env, text, &search);
             }
-            let (Step { damage, .. }, refusal) = self.least(text, limit)?;
+            let (plan, refusal) = self.least(text, limit)?;
             let Some(refusal) = refusal else {
                 let limit = text::Duration(limit.as_secs_f64());
                 bail!("--max-time allows {limit}, too little for any search");
             };
-            let options = AsOptions(damage);
+            let options = AsOptions(plan.damage);
             bail!(
                 "{refusal}: give a longer --max-time, or `{options}` instead, which has no time limit"
             );
@@ -379,7 +371,7 @@ impl Run {
         let suggestions = if recovered.found_nothing() {
             let complete = tried.iter().filter(|tried| tried.is_complete);
             let damages: Vec<Damage> = complete.map(|tried| tried.damage).collect();
-            self.subject(text).suggestions(least, &damages)
+            suggestions(&subject, least, &damages)
         } else {
             Vec::new()
         };
@@ -402,24 +394,24 @@ impl Run {
         limit: Duration,
     ) -> anyhow::Result<Exit> {
         let is_json = self.args.output.is_json();
-        let steps = widening::estimate(self.subject(text), Damage::least(text), limit)?;
-        match &steps[..] {
+        let plans = widening::estimate(self.subject(text), limit);
+        match &plans[..] {
             [] => {
                 if let Some(search) = first? {
                     return self.report_mismatched(env, text, &search);
                 }
-                let (step, refusal) = self.least(text, limit)?;
-                print_estimate(env, &step, refusal.as_ref(), is_json)
+                let (plan, refusal) = self.least(text, limit)?;
+                print_estimate(env, &plan, refusal.as_ref(), is_json)
             }
-            [step] => print_estimate(env, step, None, is_json),
+            [plan] => print_estimate(env, plan, None, is_json),
             _ if is_json => {
-                for step in &steps {
-                    json::print_estimate(env, step, None)?;
+                for plan in &plans {
+                    json::print_estimate(env, plan, None)?;
                 }
                 Ok(Exit::Good)
             }
             _ => {
-                human::print_estimates(env, &steps, limit)?;
+                human::print_estimates(env, &plans, limit)?;
                 Ok(Exit::Good)
             }
         }
@@ -433,7 +425,7 @@ impl Run {
         mismatched: &Search,
     ) -> anyhow::Result<Exit> {
         let least = Damage::least(text);
-        let suggestions = self.subject(text).suggestions(least, &[]);
+        let suggestions = suggestions(&self.subject(text), least, &[]);
         let is_json = self.args.output.is_json();
         print_mismatches(env, mismatched, least, &suggestions, is_json)?;
         if suggestions.is_empty() {
@@ -447,16 +439,17 @@ impl Run {
         &self,
         text: &str,
         limit: Duration,
-    ) -> anyhow::Result<(Step<'_>, Option<anyhow::Error>)> {
+    ) -> anyhow::Result<(PlannedSearch<'_>, Option<anyhow::Error>)> {
         let damage = Damage::least(text);
         let search = prepare(text, damage, Some(limit), &self.kinds, Instant::now())?;
-        let plan = PlannedSearch::new(&search, search.estimate(), None, &*self.backend)?;
+        let estimate = search.estimate();
+        let plan = PlannedSearch::new(&search, damage, estimate, None, &*self.backend)?;
         let limits = Limits {
             hashes: None,
             time: Some(limit),
         };
         let refusal = plan.check(limits).err();
-        Ok((Step { damage, plan }, refusal))
+        Ok((plan, refusal))
     }
 
     /// Recovers a string of another format, or prints why it cannot be recovered.
@@ -554,15 +547,15 @@ fn resumed<'f>(
 /// Prints the cost of a search, and the reason if a limit refuses it.
 fn print_estimate(
     env: &mut Env,
-    step: &Step<'_>,
+    plan: &PlannedSearch<'_>,
     refusal: Option<&anyhow::Error>,
     is_json: bool,
 ) -> anyhow::Result<Exit> {
     let refusal = refusal.map(ToString::to_string);
     if is_json {
-        json::print_estimate(env, step, refusal.as_deref())?;
+        json::print_estimate(env, plan, refusal.as_deref())?;
     } else {
-        human::print_estimate(env, &step.plan, refusal.as_deref())?;
+        human::print_estimate(env, plan, refusal.as_deref())?;
     }
     Ok(Exit::Good)
 }

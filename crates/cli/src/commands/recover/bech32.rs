@@ -1,12 +1,12 @@
 //! Repairs witness addresses. Their checksum is an error-correcting code.
 
+use hashlane_base58::Filter;
 use hashlane_bech32::{Repaired, is_witness_address, repair};
 
 use crate::options::Output;
 use crate::output::text::count;
 use crate::{Env, Exit};
 
-use super::filter::Filter;
 use super::human::edits;
 use super::json;
 

@@ -3,13 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hashlane_base58::{Event, Hit, Options, Progress, Search};
+use hashlane_base58::{Event, Filter, Hit, Options, Progress, Search};
 
 use crate::Env;
 use crate::options::Output;
 use crate::output::progress::ProgressLine;
 
-use super::filter::Filter;
 use super::plan::PlannedSearch;
 use super::recovered::Recovered;
 use super::resume::ResumedSearch;

@@ -17,7 +17,6 @@ use super::damage::InWords;
 use super::json;
 use super::plan::PlannedSearch;
 use super::recovered::{Recovered, Report, Suggestion};
-use super::steps::Step;
 
 /// Prints the cost of a search. `refusal` is the reason if a limit refuses it.
 pub(super) fn print_estimate(
@@ -57,14 +56,14 @@ pub(super) fn print_estimate(
 /// Prints the costs of several searches, of which the next one is made while none has a hit and `limit` is not over.
 pub(super) fn print_estimates(
     env: &mut Env,
-    steps: &[Step<'_>],
+    plans: &[PlannedSearch<'_>],
     limit: std::time::Duration,
 ) -> anyhow::Result<()> {
     let limit = Duration(limit.as_secs_f64());
     let out = &mut env.stdout;
     writeln!(out, "Searches until the first hit, within {limit}:")?;
-    for Step { damage, plan } in steps {
-        writeln!(out, "  {}", InWords(*damage))?;
+    for plan in plans {
+        writeln!(out, "  {}", InWords(plan.damage))?;
         writeln!(
             out,
             "    {bound}{}, {}, {} accidental hits",
@@ -77,8 +76,8 @@ pub(super) fn print_estimates(
             bound = plan.bound(),
         )?;
     }
-    let seconds = Duration(steps.iter().map(|step| step.plan.seconds).sum());
-    if let Some(Step { plan, .. }) = steps.first() {
+    let seconds = Duration(plans.iter().map(|plan| plan.seconds).sum());
+    if let Some(plan) = plans.first() {
         writeln!(out, "Together {seconds} with {}", speed(plan.backend))?;
     }
     Ok(())

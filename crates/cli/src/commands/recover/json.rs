@@ -9,8 +9,8 @@ use serde::Serialize;
 use crate::Env;
 use crate::output::json_lines;
 
+use super::plan::PlannedSearch;
 use super::recovered::Report;
-use super::steps::Step;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -143,11 +143,12 @@ fn addresses(hit: &Hit) -> Vec<AddressLine> {
 
 pub(super) fn print_estimate(
     env: &mut Env,
-    step: &Step<'_>,
+    plan: &PlannedSearch<'_>,
     refused: Option<&str>,
 ) -> anyhow::Result<()> {
-    let Step { damage, plan } = step;
-    let estimate = &plan.estimate;
+    let PlannedSearch {
+        damage, estimate, ..
+    } = plan;
     let line = Line::Estimate {
         case: damage.case,
         glyphs: damage.glyphs,

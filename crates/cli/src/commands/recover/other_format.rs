@@ -1,7 +1,7 @@
 //! Strings of other formats that look like Base58Check.
 
 use anyhow::bail;
-use hashlane_base58::{Alphabet, Hit, decode_check};
+use hashlane_base58::{Alphabet, Filter, Hit, decode_check};
 use hashlane_bech32::{is_like_witness_address, starts_like_witness_address};
 use zeroize::Zeroizing;
 
@@ -9,7 +9,6 @@ use crate::options::Output;
 use crate::{Env, Exit};
 
 use super::bech32;
-use super::filter::Filter;
 
 /// A format that cannot be searched for.
 pub(super) enum OtherFormat {

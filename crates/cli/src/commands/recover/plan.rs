@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use hashlane_base58::{Damage, Estimate, Kind, Search, SearchBackend, SearchError};
+use hashlane_base58::{Damage, Estimate, Kind, Search, SearchBackend, SearchError, Step};
 
 use crate::output::text;
 
@@ -13,6 +13,7 @@ pub(super) const ESTIMATE_FOR: Duration = Duration::from_millis(60);
 
 /// The part of a search that remains to be done, and its cost on this machine.
 pub(super) struct PlannedSearch<'b> {
+    pub(super) damage: Damage,
     pub(super) estimate: Estimate,
     pub(super) backend: &'b dyn SearchBackend,
     /// The work units to search, in this order; `None` for all of them.
@@ -34,6 +35,7 @@ impl<'b> PlannedSearch<'b> {
     /// Returns the plan for some work units of a search with this estimate, or for all of it.
     pub(super) fn new(
         search: &Search,
+        damage: Damage,
         estimate: Estimate,
         units: Option<Vec<Range<u64>>>,
         backend: &'b dyn SearchBackend,
@@ -43,12 +45,25 @@ impl<'b> PlannedSearch<'b> {
             None => estimate.hashes,
         };
         Ok(Self {
+            damage,
             seconds: search.seconds_in(units.as_deref(), backend)?,
             estimate,
             backend,
             units,
             remaining_hashes,
         })
+    }
+
+    /// Returns the plan for all of a search with this cost on `backend`.
+    pub(super) fn whole(step: Step, backend: &'b dyn SearchBackend) -> Self {
+        Self {
+            damage: step.damage,
+            remaining_hashes: step.estimate.hashes,
+            estimate: step.estimate,
+            backend,
+            units: None,
+            seconds: step.seconds,
+        }
     }
 
     /// Returns the words before numbers that are lower bounds.

@@ -1,6 +1,6 @@
 //! The result of a search.
 
-use hashlane_base58::{Damage, Hit, Outcome};
+use hashlane_base58::{Damage, Hit, Outcome, Step};
 
 use super::plan::PlannedSearch;
 
@@ -51,11 +51,11 @@ pub(super) struct Suggestion {
 }
 
 impl Suggestion {
-    pub(super) fn new(change: String, plan: &PlannedSearch<'_>) -> Self {
+    pub(super) fn new(change: String, step: &Step) -> Self {
         Self {
             change,
-            seconds: plan.seconds,
-            accidental_hits: plan.estimate.accidental_hits,
+            seconds: step.seconds,
+            accidental_hits: step.estimate.accidental_hits,
         }
     }
 }

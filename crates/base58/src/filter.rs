@@ -1,0 +1,96 @@
+//! Facts about the original string that rule out hits.
+
+use std::collections::HashSet;
+
+use crate::addresses::{ADDRESS_HASH_LEN, AddressHash};
+use crate::check::{Alphabet, decode_check};
+use crate::hit::Hit;
+
+/// Facts about the original string, which rule out hits that do not agree with all of them. The default rules out none.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// If known, the addresses to one of which the string belongs.
+    pub known: Option<Known>,
+    /// The first characters of the string.
+    pub prefix: String,
+}
+
+/// Known addresses.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// The hashes in the addresses that contain one.
+    hashes: HashSet<AddressHash>,
+    /// Base58Check strings and witness addresses without such a hash.
+    texts: HashSet<String>,
+}
+
+impl Known {
+    /// Adds an address: a Base58Check string or a witness address. Returns `false`, and adds nothing, if the checksum does not
+    /// fit.
+    #[must_use]
+    pub fn insert(&mut self, address: &str) -> bool {
+        if let Some(hash) = address_hash(address) {
+            self.hashes.insert(hash);
+        } else if bech32::segwit::decode(address).is_ok() {
+            self.texts.insert(address.to_ascii_lowercase());
+        } else if is_base58check(address) {
+            self.texts.insert(address.to_owned());
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Adds all addresses with this hash.
+    pub fn insert_hash(&mut self, hash: AddressHash) {
+        self.hashes.insert(hash);
+    }
+}
+
+impl Filter {
+    /// Returns `true` if a hit agrees with all facts.
+    pub fn accepts(&self, hit: &Hit) -> bool {
+        if !hit.text.starts_with(&self.prefix) {
+            return false;
+        }
+        let Some(Known { hashes, texts }) = &self.known else {
+            return true;
+        };
+        let own = hit.address_hashes();
+        texts.contains(hit.text.as_str())
+            || own.iter().any(|hash| hashes.contains(hash))
+            || hit.addresses().iter().any(|own| texts.contains(&own.text))
+    }
+
+    /// Returns `true` if a witness address in lower case agrees with all facts.
+    pub fn accepts_witness(&self, address: &str) -> bool {
+        if !address.starts_with(&self.prefix.to_ascii_lowercase()) {
+            return false;
+        }
+        self.known.as_ref().is_none_or(|Known { hashes, texts }| {
+            let hash = address_hash(address);
+            texts.contains(address) || hash.is_some_and(|hash| hashes.contains(&hash))
+        })
+    }
+}
+
+/// Returns the hash in an address: after a version of one or two bytes, or in a witness program.
+fn address_hash(address: &str) -> Option<AddressHash> {
+    if let Ok((_, _, program)) = bech32::segwit::decode(address) {
+        return program.try_into().ok();
+    }
+    let in_base58 = |alphabet| {
+        let payload = decode_check(address, alphabet).ok()?;
+        let version_len = payload.len().checked_sub(ADDRESS_HASH_LEN)?;
+        (1..=2)
+            .contains(&version_len)
+            .then(|| payload.last_chunk().copied())?
+    };
+    Alphabet::ALL.into_iter().find_map(in_base58)
+}
+
+fn is_base58check(text: &str) -> bool {
+    Alphabet::ALL
+        .into_iter()
+        .any(|alphabet| decode_check(text, alphabet).is_ok())
+}

@@ -1,0 +1,237 @@
+//! Searches for more and more damage, the cheapest first.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use crate::backend::SearchBackend;
+use crate::damage::{Damage, MAX_ERRORS};
+use crate::kind::Kind;
+use crate::search::{Estimate, Search};
+
+/// Maximum duration in seconds of a search in the first rounds. Longer searches wait for the cheaper ones.
+const SHORT: f64 = 0.5;
+
+/// Maximum number of expected accidental hits. Only the user can start a search with more.
+const MAX_ACCIDENTAL_HITS: f64 = 0.5;
+
+/// The text, the kinds and the device that several searches share.
+#[derive(Clone, Copy)]
+pub struct Subject<'s> {
+    /// The damaged string.
+    pub text: &'s str,
+    /// The kinds to search for.
+    pub kinds: &'s [Kind],
+    /// The device that searches.
+    pub backend: &'s dyn SearchBackend,
+}
+
+/// The cost of a possible search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The damage to search for.
+    pub damage: Damage,
+    /// The numbers of candidates, hashes and accidental hits to expect.
+    pub estimate: Estimate,
+    /// Expected duration in seconds.
+    pub seconds: f64,
+}
+
+/// Without the text, which can be a private key.
+impl fmt::Debug for Subject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subject")
+            .field("kinds", &self.kinds)
+            .field("backend", &self.backend.name())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Subject<'_> {
+    /// Returns the cost of a search, or `None` if it has no candidates, is not possible, or is not prepared when `is_over`
+    /// returns `true`.
+    ///
+    /// If `part` is given, and all of the search is not prepared in that time, its cost is a lower bound; see
+    /// [`Search::part_within`].
+    pub fn step(
+        &self,
+        damage: Damage,
+        part: Option<Duration>,
+        is_over: &dyn Fn() -> bool,
+    ) -> Option<Step> {
+        let search = match part {
+            Some(time) => Search::part_within(self.text, damage, self.kinds, time, is_over),
+            None => Search::new_until(self.text, damage, self.kinds, is_over),
+        };
+        let search = search.ok()?;
+        let estimate = search.estimate();
+        if estimate.candidates == 0 {
+            return None;
+        }
+        Some(Step {
+            damage,
+            estimate,
+            seconds: search.seconds_in(None, self.backend).ok()?,
+        })
+    }
+
+    /// Returns the cost of the searches for these kinds of damage, the cheapest first, without those for which
+    /// [`step`](Self::step) returns `None`.
+    pub fn steps(
+        &self,
+        damages: Vec<Damage>,
+        part: Option<Duration>,
+        is_over: &dyn Fn() -> bool,
+    ) -> Vec<Step> {
+        let steps = damages.into_iter();
+        let steps = steps.filter_map(|damage| self.step(damage, part, is_over));
+        let mut steps: Vec<Step> = steps.collect();
+        steps.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        steps
+    }
+}
+
+/// Searches for more and more damage of one text, the cheapest first, for which there is time. The caller ends them when one has
+/// a hit.
+#[derive(Debug)]
+pub struct Widening {
+    until: Instant,
+    choice: Choice,
+}
+
+impl Widening {
+    /// Starts with the least damage that `text` shows. The searches are expected to end by `until`.
+    pub fn new(text: &str, until: Instant) -> Self {
+        Self {
+            until,
+            choice: Choice::new(text),
+        }
+    }
+
+    /// Returns the searches that [`next`](Self::next) returns within `limit` if none of them has a hit. Makes none of them.
+    ///
+    /// A search is prepared only in part if all of it takes longer than `part`. Its cost is then a lower bound; see
+    /// [`Search::part_within`]. The list ends early after `is_over` returns `true`.
+    pub fn list(
+        subject: &Subject<'_>,
+        limit: Duration,
+        part: Duration,
+        is_over: &dyn Fn() -> bool,
+    ) -> Vec<Step> {
+        let mut choice = Choice::new(subject.text);
+        let mut remaining = limit;
+        let mut steps = Vec::new();
+        while let Some(step) = choice.next(subject, Some(part), is_over, &|| remaining) {
+            // A chosen search takes no more than what remains.
+            let taken = Duration::try_from_secs_f64(step.seconds).unwrap_or(remaining);
+            remaining = remaining.saturating_sub(taken);
+            steps.push(step);
+        }
+        steps
+    }
+
+    /// Returns the next search with its damage, or `None` if there is no further one that is expected to end in time. A search
+    /// for more damage than the least is left out if many accidental hits are expected.
+    ///
+    /// The preparation ends early, with `None`, after `is_over` returns `true`.
+    pub fn next(
+        &mut self,
+        subject: &Subject<'_>,
+        is_over: &dyn Fn() -> bool,
+    ) -> Option<(Damage, Search)> {
+        let remaining = || time_until(self.until);
+        let is_late = || is_over() || remaining().is_zero();
+        let Step { damage, .. } = self.choice.next(subject, None, &is_late, &remaining)?;
+        // Fails only if the time is over: the same search was prepared for its cost.
+        let search = Search::new_until(subject.text, damage, subject.kinds, &is_late);
+        Some((damage, search.ok()?))
+    }
+
+    /// Returns the time until the searches are expected to end.
+    pub fn remaining(&self) -> Duration {
+        time_until(self.until)
+    }
+}
+
+fn time_until(until: Instant) -> Duration {
+    until.saturating_duration_since(Instant::now())
+}
+
+/// Chooses the searches, in rounds.
+#[derive(Debug)]
+struct Choice {
+    least: Damage,
+    /// The damage of the searches that were chosen.
+    tried: Vec<Damage>,
+    rounds: VecDeque<Round>,
+    /// The searches that remain in this round.
+    steps: VecDeque<Step>,
+}
+
+/// Searches that are compared with each other.
+#[derive(Debug)]
+struct Round {
+    damages: Vec<Damage>,
+    /// The longest duration of a search in seconds.
+    max_seconds: f64,
+}
+
+impl Choice {
+    fn new(text: &str) -> Self {
+        let least = Damage::least(text);
+        let round = |damages, max_seconds| Round {
+            damages,
+            max_seconds,
+        };
+        Self {
+            least,
+            tried: Vec::new(),
+            rounds: VecDeque::from([
+                round(vec![least], SHORT),
+                // Preparing a search for two errors takes longer than most searches for one.
+                round(least.wider(0..=1), SHORT),
+                round(least.wider(0..=MAX_ERRORS), f64::INFINITY),
+            ]),
+            steps: VecDeque::new(),
+        }
+    }
+
+    /// Returns the next search that takes no more than the `remaining` time; see [`Subject::step`] for `part` and `is_over`.
+    fn next(
+        &mut self,
+        subject: &Subject<'_>,
+        part: Option<Duration>,
+        is_over: &dyn Fn() -> bool,
+        remaining: &dyn Fn() -> Duration,
+    ) -> Option<Step> {
+        loop {
+            while let Some(step) = self.steps.pop_front() {
+                if is_over() {
+                    return None;
+                }
+                let is_likely = step.estimate.accidental_hits <= MAX_ACCIDENTAL_HITS
+                    || step.damage == self.least;
+                if is_likely
+                    && !self.is_covered(step.damage)
+                    && step.seconds <= remaining().as_secs_f64()
+                {
+                    self.tried.push(step.damage);
+                    return Some(step);
+                }
+            }
+            let Round {
+                mut damages,
+                max_seconds,
+            } = self.rounds.pop_front()?;
+            damages.retain(|damage| !self.is_covered(*damage));
+            let mut steps = subject.steps(damages, part, is_over);
+            steps.retain(|step| step.seconds <= max_seconds);
+            self.steps = steps.into();
+        }
+    }
+
+    /// Returns `true` if a search for `damage` finds nothing that an earlier one does not find.
+    fn is_covered(&self, damage: Damage) -> bool {
+        self.tried.iter().any(|tried| tried.includes(damage))
+    }
+}
