@@ -40,7 +40,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from hashlane._recover import Estimate, Hit, Recovery, estimate, recover
+    from hashlane._recover import CustomKind, Damage, Estimate, Hit, Recovery, estimate, recover
     from hashlane._torrents import File, FileReport, Magnet, OtherKey, PieceState, Report, Torrent, create
 
 algorithms_available = frozenset(algorithms())
@@ -50,6 +50,8 @@ __all__ = [
     "HASH",
     "HMAC",
     "Cancelled",
+    "CustomKind",
+    "Damage",
     "Estimate",
     "File",
     "FileReport",
@@ -86,7 +88,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # These modules need dataclasses, whose import takes longer than that of all the rest.
-    if name in ("Estimate", "Hit", "Recovery", "estimate", "recover"):
+    if name in ("CustomKind", "Damage", "Estimate", "Hit", "Recovery", "estimate", "recover"):
         module = "hashlane._recover"
     elif name in ("File", "FileReport", "Magnet", "OtherKey", "PieceState", "Report", "Torrent", "create"):
         module = "hashlane._torrents"

@@ -1,7 +1,7 @@
 """The native half of the package."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypedDict, TypeVar, final, overload
 
 from typing_extensions import Buffer
@@ -139,20 +139,40 @@ def digest_files(
     cancel: Any,
 ) -> list[bytes | OSError]: ...
 
+class _CustomKind(Protocol):
+    @property
+    def payload_len(self) -> int: ...
+    @property
+    def version(self) -> bytes: ...
+    @property
+    def alphabet(self) -> str: ...
+
 class _Request(TypedDict):
-    kinds: list[str] | None
+    kinds: Sequence[str | _CustomKind] | None
     case_lost: bool | None
     glyphs: bool
     errors: int
+
+class _Facts(TypedDict):
+    known: list[str] | None
+    pubkey_hash: bytes | None
+    prefix: str
+    shard: tuple[int, int] | None
+    max_time: float | None
+    widens: bool
 
 @final
 class Search:
     @property
     def is_complete(self) -> bool: ...
+    @property
+    def tried(self) -> list[tuple[bool, bool, int]]: ...
     def next_hit(self) -> dict[str, Any] | None: ...
     def cancel(self) -> None: ...
 
-def recover(text: str, request: _Request, threads: int | None, progress: Any, cancel: Any) -> Search: ...
+def recover(
+    text: str, request: _Request, facts: _Facts, threads: int | None, progress: Any, cancel: Any
+) -> Search: ...
 def estimate(text: str, request: _Request, threads: int | None) -> dict[str, Any]: ...
 
 class _Metadata(TypedDict):

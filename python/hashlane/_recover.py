@@ -35,6 +35,30 @@ class Hit:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class CustomKind:
+    """A kind without a name, for ``kinds`` of :func:`recover`: any payload that starts with some bytes."""
+
+    payload_len: int
+    """Length of the payload in bytes without the checksum, from 1 to 44."""
+    version: bytes = b""
+    """The first bytes of the payload."""
+    alphabet: Literal["bitcoin", "ripple"] = "bitcoin"
+    """The alphabet of the strings."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Damage:
+    """What a search assumed about a damaged text, beside its unknown characters."""
+
+    case_lost: bool
+    """Whether letters could be upper or lower case."""
+    glyphs: bool
+    """Whether characters could have been replaced by similar ones."""
+    errors: int
+    """Number of wrong, missing, extra or transposed characters at unknown positions."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Estimate:
     """The cost of a search on this machine."""
 
@@ -79,8 +103,13 @@ class Recovery(Iterator[Hit]):
 
     @property
     def is_complete(self) -> bool:
-        """Whether the iterator is at its end and the search has tried every candidate. False after :meth:`cancel`."""
+        """Whether the iterator is at its end and no search ended early. False after :meth:`cancel` or at the end of the time."""
         return self._search.is_complete
+
+    @property
+    def tried(self) -> tuple[Damage, ...]:
+        """The searches that are complete. A search that widens by itself makes several."""
+        return tuple(Damage(*fields) for fields in self._search.tried)
 
     def cancel(self) -> None:
         """Ends the search. The iterator returns hits that were found before, and then ends."""
@@ -98,10 +127,15 @@ class Recovery(Iterator[Hit]):
 def recover(
     text: str,
     *,
-    kinds: Iterable[str] | None = None,
+    kinds: Iterable[str | CustomKind] | None = None,
     case: Literal["auto", "lost", "kept"] = "auto",
     glyphs: bool = False,
     errors: int = 0,
+    known: Iterable[str] | None = None,
+    pubkey_hash: bytes | None = None,
+    prefix: str = "",
+    shard: tuple[int, int] | None = None,
+    max_time: float | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
     cancel: Cancel | None = None,
@@ -113,15 +147,16 @@ def recover(
     intact is the only hit, with 0 edits. Witness addresses (``bc1...``, ``tb1...``, ``ltc1...``) need no search: their checksum
     repairs up to two wrong or four unknown characters, and the options do not apply.
 
-    Unlike the program, this function does not search for more and more damage by itself: increase ``errors`` and set ``glyphs``
-    if there is no hit, after a look at :func:`estimate`.
+    As with the command ``hashlane recover``, a call without ``case``, ``glyphs``, ``errors`` and ``shard`` searches for more and
+    more damage, the cheapest first, until there is a hit or ``max_time`` is over. :attr:`Recovery.tried` lists these searches, and
+    :func:`estimate` has the cost of further ones. Other calls make one search.
 
     Parameters
     ----------
     text : str
         The damaged string, with ``?`` for an unknown character and ``[abc]`` for one of several. Quotes, spaces and a URL around
         the string are removed.
-    kinds : iterable of str, optional
+    kinds : iterable of str or CustomKind, optional
         Names of the kinds to search for, as ``hashlane recover --help`` lists them. By default all.
     case : {"auto", "lost", "kept"}
         Whether letters can be upper or lower case. By default they can if all letters have the same case, or if neither the other
@@ -130,10 +165,21 @@ def recover(
         Whether characters can have been replaced by similar ones, for example ``0`` for ``o``.
     errors : int
         Number of wrong, missing, extra or transposed characters at unknown positions, from 0 to 2.
+    known : iterable of str, optional
+        Addresses. Only these, and keys that own one of them, are hits.
+    pubkey_hash : bytes, optional
+        Hash in the address, 20 bytes: RIPEMD-160 of SHA-256 of the public key. Used like ``known``.
+    prefix : str
+        First characters of the original string.
+    shard : (int, int), optional
+        Part of the search, for example ``(2, 4)`` for the second of four machines. All parts together are the whole search.
+    max_time : float, optional
+        Maximum duration in seconds, by default 10 if the search widens by itself, and unlimited if not. One search that is
+        expected to take longer does not start.
     threads : int, optional
         Number of threads that search, by default one for each CPU.
     progress : callable, tqdm bar or rich Progress, optional
-        Called with the number of completed and of all work units, while the caller waits for a hit.
+        Called with the number of completed and of all work units of a search, while the caller waits for a hit.
     cancel : object with ``is_set()``, optional
         Ends the search when it is set, while the caller waits for a hit.
 
@@ -145,7 +191,8 @@ def recover(
     Raises
     ------
     ValueError
-        The text cannot be a damaged string, an option is not valid, or there are more than 100,000 hits.
+        The text cannot be a damaged string, an option is not valid, ``max_time`` does not suffice, or there are more than
+        100,000 hits.
     KeyboardInterrupt
         After Ctrl-C, which also ends the search.
 
@@ -158,19 +205,28 @@ def recover(
     ([<Hit p2pkh '1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71', edits=0>], True)
     """
     request = _request(kinds, case, glyphs, errors)
-    return Recovery(_hashlane.recover(text, request, threads, callback(progress, "recover"), cancel))
+    widens = case == "auto" and not glyphs and errors == 0 and shard is None
+    facts: _hashlane._Facts = {
+        "known": None if known is None else list(known),
+        "pubkey_hash": pubkey_hash,
+        "prefix": prefix,
+        "shard": shard,
+        "max_time": WIDEN_FOR if widens and max_time is None else max_time,
+        "widens": widens,
+    }
+    return Recovery(_hashlane.recover(text, request, facts, threads, callback(progress, "recover"), cancel))
 
 
 def estimate(
     text: str,
     *,
-    kinds: Iterable[str] | None = None,
+    kinds: Iterable[str | CustomKind] | None = None,
     case: Literal["auto", "lost", "kept"] = "auto",
     glyphs: bool = False,
     errors: int = 0,
     threads: int | None = None,
 ) -> Estimate:
-    """Returns the cost of a search without making it, within 0.2 s.
+    """Returns the cost of one search without making it, within 0.2 s.
 
     The parameters and the ``ValueError`` are those of :func:`recover`.
 
@@ -183,10 +239,13 @@ def estimate(
     return Estimate(**_hashlane.estimate(text, _request(kinds, case, glyphs, errors), threads))
 
 
+WIDEN_FOR = 10.0
+"""Seconds for a search that widens by itself, as of the program."""
+
 _CASE_LOST = {"auto": None, "lost": True, "kept": False}
 
 
-def _request(kinds: Iterable[str] | None, case: str, glyphs: bool, errors: int) -> _hashlane._Request:
+def _request(kinds: Iterable[str | CustomKind] | None, case: str, glyphs: bool, errors: int) -> _hashlane._Request:
     if case not in _CASE_LOST:
         raise ValueError(f"case {case!r}: expected 'auto', 'lost' or 'kept'")
     if not 0 <= errors <= 2:

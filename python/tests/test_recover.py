@@ -50,6 +50,79 @@ def test_options_limit_the_search() -> None:
     assert mismatch.startswith("character 1 does not fit: p2sh ")
 
 
+def test_a_search_widens_by_itself() -> None:
+    # Two characters are swapped, and another one looks like the right one.
+    damaged = ADDRESS.replace("9C", "C9")
+    recovery = hashlane.recover(damaged, kinds=["p2pkh"])
+    assert [hit.text for hit in recovery] == [ADDRESS]
+    assert recovery.tried[0] == hashlane.Damage(case_lost=False, glyphs=False, errors=0)
+    assert recovery.tried[-1].errors == 1
+    (hit,) = hashlane.recover(ADDRESS.replace("8", "B"), kinds=["p2pkh"])
+    assert hit.text == ADDRESS
+    # Three characters are wrong, and no search is for more than two.
+    wrong = ADDRESS.replace("f", "x").replace("Q", "z").replace("V", "2")
+    nothing = hashlane.recover(wrong, kinds=["p2pkh"], max_time=2)
+    assert list(nothing) == []
+    assert len(nothing.tried) >= 2
+    with pytest.raises(ValueError, match="max_time: 0.0 s remain, and the search takes"):
+        hashlane.recover(ADDRESS.lower(), kinds=["p2pkh"], max_time=0)
+    with pytest.raises(ValueError, match=r"max_time: \d.\d s remain, and the search takes \d{4}"):
+        hashlane.recover("?????" + KEY[5:], case="lost", kinds=["wif-compressed"], max_time=1)
+
+
+def test_a_search_ends_with_its_time() -> None:
+    # An estimate of a search for two errors is a lower bound: the search starts, and ends when the time is over.
+    recovery = hashlane.recover("x" + ADDRESS[4:].lower(), kinds=["p2pkh"], max_time=0.3)
+    found = list(recovery)
+    assert len(found) < 2
+    assert hashlane.Damage(case_lost=True, glyphs=True, errors=2) not in recovery.tried
+
+
+def test_facts_rule_out_hits() -> None:
+    damaged = KEY[:-2] + "??"
+    owned = "1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH"
+    witness = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
+    public = bytes.fromhex("751e76e8199196d454941c45d1b3a323f1433bd6")
+    for facts in ({"known": [ADDRESS, owned]}, {"known": [witness]}, {"pubkey_hash": public}, {"prefix": "KwDiBf"}):
+        assert texts(damaged, kinds=["wif-compressed"], **facts) == [KEY]
+    for facts in ({"known": [ADDRESS]}, {"known": []}, {"pubkey_hash": bytes(20)}, {"prefix": "L"}):
+        assert texts(damaged, kinds=["wif-compressed"], case="kept", **facts) == []
+        assert texts(KEY, kinds=["wif-compressed"], case="kept", **facts) == []
+    assert texts(witness, known=[witness]) == [witness]
+    assert texts(witness, known=[ADDRESS]) == []
+    with pytest.raises(ValueError, match="known: \"1Lbc\" is not an address"):
+        hashlane.recover(ADDRESS, known=["1Lbc"])
+    with pytest.raises(ValueError, match="pubkey_hash has 3 bytes, expected 20"):
+        hashlane.recover(ADDRESS, pubkey_hash=b"abc")
+
+
+def test_a_custom_kind() -> None:
+    kind = hashlane.CustomKind(21, b"\0")
+    (hit,) = hashlane.recover(ADDRESS[:-1] + "?", kinds=[kind])
+    assert (hit.text, hit.kind) == (ADDRESS, "custom")
+    assert hashlane.estimate(ADDRESS[:-1] + "?", kinds=[kind]).candidates == 58
+    assert texts(ADDRESS[:-1] + "?", kinds=[hashlane.CustomKind(21, b"\1")]) == []
+    for wrong, message in (
+        (hashlane.CustomKind(45), "payload_len 45: expected 1 to 44 bytes"),
+        (hashlane.CustomKind(21, alphabet="flickr"), "alphabet \"flickr\": expected"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ValueError, match=message):
+            hashlane.recover(ADDRESS, kinds=[wrong])
+
+
+def test_shards_are_the_whole_search_once() -> None:
+    damaged = ADDRESS[:8] + "?" + ADDRESS[9:].lower()
+    whole = sorted(texts(damaged, case="lost"))
+    parts = [texts(damaged, case="lost", shard=(number, 5)) for number in range(1, 6)]
+    assert sorted(text for part in parts for text in part) == whole
+    assert ADDRESS in whole
+    # A text that needs no search is a hit of one part.
+    assert [texts(ADDRESS, shard=(number, 2)) for number in (1, 2)] == [[ADDRESS], []]
+    for shard in ((0, 2), (3, 2), (1, 0)):
+        with pytest.raises(ValueError, match="expected a part such as"):
+            hashlane.recover(ADDRESS, shard=shard)
+
+
 def test_witness_addresses_are_repaired_without_a_search() -> None:
     whole = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
     (hit,) = hashlane.recover(whole.replace("vary", "varv"))

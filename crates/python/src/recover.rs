@@ -5,10 +5,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use hashlane_base58::{CpuBackend, Damage, Hit, Hits, Kind, MAX_HITS, Options, Outcome};
-use hashlane_base58::{SearchBackend as _, SearchError, extract};
+use hashlane_base58::{AddressHash, Alphabet, CpuBackend, Damage, Filter, Hit, Hits, Kind};
+use hashlane_base58::{MAX_HITS, Options, SearchBackend as _, SearchError, Shard, Subject};
+use hashlane_base58::{Widening, extract};
 use hashlane_bech32::{Repaired, is_like_witness_address, is_witness_address, repair};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -23,30 +24,53 @@ const ESTIMATE_FOR: Duration = Duration::from_millis(60);
 /// The name of the kind of witness addresses.
 const WITNESS: &str = "witness";
 
+/// Longest payload of a custom kind in bytes, as of the program.
+const MAX_CUSTOM_LEN: usize = 44;
+
 /// The options of `hashlane.recover` and `hashlane.estimate`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Request {
-    kinds: Option<Vec<String>>,
+    kinds: Option<Vec<Wanted>>,
     /// Whether the letter case is lost; `None` if that is unknown.
     case_lost: Option<bool>,
     glyphs: bool,
     errors: u8,
 }
 
+/// A kind to search for.
+#[derive(FromPyObject)]
+enum Wanted {
+    Named(String),
+    /// A `hashlane.CustomKind`.
+    Custom {
+        payload_len: usize,
+        version: Vec<u8>,
+        alphabet: String,
+    },
+}
+
+/// What `hashlane.recover` knows about the original string, and how much it searches.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Facts {
+    known: Option<Vec<String>>,
+    pubkey_hash: Option<Vec<u8>>,
+    prefix: String,
+    /// The number of the part, counted from 1, and the number of parts.
+    shard: Option<(u64, u64)>,
+    /// Seconds, if they are limited.
+    max_time: Option<f64>,
+    /// Whether to search for more and more damage.
+    widens: bool,
+}
+
 impl Request {
     fn kinds(&self) -> PyResult<Vec<Kind>> {
-        let Some(names) = &self.kinds else {
-            return Ok(Kind::all());
-        };
-        let kind = |name: &String| {
-            Kind::named(name).ok_or_else(|| {
-                let all: Vec<String> = Kind::all().iter().map(ToString::to_string).collect();
-                let all = all.join(", ");
-                PyValueError::new_err(format!("kind {name:?}: expected one of {all}"))
-            })
-        };
-        names.iter().map(kind).collect()
+        match &self.kinds {
+            Some(kinds) => kinds.iter().map(Wanted::kind).collect(),
+            None => Ok(Kind::all()),
+        }
     }
 
     fn damage(&self, text: &str) -> Damage {
@@ -55,6 +79,90 @@ impl Request {
             case: self.case_lost.unwrap_or(damage.case),
             ..damage
         }
+    }
+}
+
+impl Wanted {
+    fn kind(&self) -> PyResult<Kind> {
+        match self {
+            Self::Named(name) => Kind::named(name).ok_or_else(|| {
+                let all: Vec<String> = Kind::all().iter().map(ToString::to_string).collect();
+                let all = all.join(", ");
+                PyValueError::new_err(format!("kind {name:?}: expected one of {all}"))
+            }),
+            Self::Custom {
+                payload_len,
+                version,
+                alphabet,
+            } => {
+                let alphabet = match alphabet.as_str() {
+                    "bitcoin" => Alphabet::Bitcoin,
+                    "ripple" => Alphabet::Ripple,
+                    other => {
+                        return Err(PyValueError::new_err(format!(
+                            "alphabet {other:?}: expected 'bitcoin' or 'ripple'"
+                        )));
+                    }
+                };
+                if !(1..=MAX_CUSTOM_LEN).contains(payload_len) {
+                    return Err(PyValueError::new_err(format!(
+                        "payload_len {payload_len}: expected 1 to {MAX_CUSTOM_LEN} bytes"
+                    )));
+                }
+                Ok(Kind::custom(*payload_len, version, alphabet))
+            }
+        }
+    }
+}
+
+impl Facts {
+    fn filter(&self) -> PyResult<Filter> {
+        let mut filter = Filter {
+            known: None,
+            prefix: self.prefix.clone(),
+        };
+        if let Some(addresses) = &self.known {
+            let known = filter.known.get_or_insert_default();
+            for address in addresses {
+                if !known.insert(address) {
+                    return Err(PyValueError::new_err(format!(
+                        "known: {address:?} is not an address: the checksum does not fit"
+                    )));
+                }
+            }
+        }
+        if let Some(hash) = &self.pubkey_hash {
+            let hash: AddressHash = hash.as_slice().try_into().map_err(|_| {
+                PyValueError::new_err(format!("pubkey_hash has {} bytes, expected 20", hash.len()))
+            })?;
+            filter.known.get_or_insert_default().insert_hash(hash);
+        }
+        Ok(filter)
+    }
+
+    fn shard(&self) -> PyResult<Option<Shard>> {
+        let Some((number, n)) = self.shard else {
+            return Ok(None);
+        };
+        let shard = Shard::new(number, n);
+        let wrong = || {
+            PyValueError::new_err(format!(
+                "shard ({number}, {n}): expected a part such as (1, 4), (2, 4), (3, 4) or (4, 4)"
+            ))
+        };
+        shard.map(Some).ok_or_else(wrong)
+    }
+
+    /// Returns when the search ends, if its time is limited.
+    fn until(&self) -> PyResult<Option<Instant>> {
+        let Some(seconds) = self.max_time else {
+            return Ok(None);
+        };
+        let limit = Duration::try_from_secs_f64(seconds).map_err(|_| {
+            PyValueError::new_err(format!("max_time {seconds}: expected a number of seconds"))
+        })?;
+        // A time that no clock reaches is no limit.
+        Ok(Instant::now().checked_add(limit))
     }
 }
 
@@ -115,7 +223,7 @@ impl Found {
 enum Source {
     /// Hits that are known without a search.
     Known(std::vec::IntoIter<Found>),
-    Search(Hits),
+    Search(Box<Running>),
     /// Another call waits for a hit.
     Busy,
     Ended {
@@ -123,10 +231,45 @@ enum Source {
     },
 }
 
+/// What all searches for a text share.
+struct Shared {
+    text: zeroize::Zeroizing<String>,
+    kinds: Vec<Kind>,
+    backend: Arc<CpuBackend>,
+    /// When the searches end, if their time is limited.
+    until: Option<Instant>,
+}
+
+impl Shared {
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            text: &self.text,
+            kinds: &self.kinds,
+            backend: &*self.backend,
+        }
+    }
+
+    fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+}
+
+/// A search in the background, and the searches that follow if it has no hit.
+struct Running {
+    hits: Hits,
+    damage: Damage,
+    has_hit: bool,
+    shared: Shared,
+    widening: Option<Widening>,
+}
+
 /// A running search, as an iterator.
 #[pyclass(frozen, name = "Search", module = "hashlane._hashlane")]
 pub(crate) struct Search {
     source: Mutex<Source>,
+    filter: Filter,
+    /// The damage of the searches that are complete.
+    tried: Mutex<Vec<Damage>>,
     is_cancelled: AtomicBool,
     watch: Watch,
 }
@@ -135,45 +278,32 @@ pub(crate) struct Search {
 impl Search {
     /// Returns the fields of the next hit, or `None` after the last one.
     fn next_hit<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        match self.replace(Source::Busy) {
-            Source::Busy => Err(PyValueError::new_err("the search waits for a hit already")),
-            Source::Ended { is_complete } => {
-                self.replace(Source::Ended { is_complete });
-                Ok(None)
+        let (source, found) = match self.replace(Source::Busy) {
+            Source::Busy => {
+                return Err(PyValueError::new_err("the search waits for a hit already"));
             }
-            Source::Known(mut found) => {
-                let next = found.next();
-                self.replace(match next {
-                    Some(_) => Source::Known(found),
-                    None => Source::Ended { is_complete: true },
-                });
-                next.map(|found| found.fields(py)).transpose()
-            }
-            Source::Search(mut hits) => match self.wait(py, &mut hits) {
-                Ok(Some(hit)) => {
-                    self.replace(Source::Search(hits));
-                    Found::Base58(hit).fields(py).map(Some)
-                }
-                Ok(None) => {
-                    let outcome = py.detach(|| hits.finish());
-                    self.end(py, outcome)
-                }
+            source @ Source::Ended { .. } => (source, None),
+            Source::Known(mut known) => match known.next() {
+                Some(found) => (Source::Known(known), Some(found)),
+                None => (Source::Ended { is_complete: true }, None),
+            },
+            Source::Search(running) => match self.next_of(py, running) {
+                Ok((source, hit)) => (source, hit.map(Found::Base58)),
                 Err(error) => {
-                    hits.cancel();
                     self.replace(Source::Ended { is_complete: false });
-                    // The threads end after their work units.
-                    py.detach(|| drop(hits));
-                    Err(error)
+                    return Err(error);
                 }
             },
-        }
+        };
+        self.replace(source);
+        found.map(|found| found.fields(py)).transpose()
     }
 
     /// Ends the search after the hits that were found until now.
     fn cancel(&self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
-        if let Source::Search(hits) = &*self.source() {
-            hits.cancel();
+        if let Source::Search(running) = &*self.source() {
+            running.hits.cancel();
         }
     }
 
@@ -181,6 +311,14 @@ impl Search {
     #[getter]
     fn is_complete(&self) -> bool {
         matches!(*self.source(), Source::Ended { is_complete: true })
+    }
+
+    /// The damage of the searches that are complete: lost letter case, similar characters, number of errors.
+    #[getter]
+    fn tried(&self) -> Vec<(bool, bool, u8)> {
+        let tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        let fields = |damage: &Damage| (damage.case, damage.glyphs, damage.errors);
+        tried.iter().map(fields).collect()
     }
 }
 
@@ -193,8 +331,84 @@ impl Search {
         std::mem::replace(&mut *self.source(), source)
     }
 
+    /// Returns the next hit of a search, or of those that follow if it has none, and what comes after.
+    fn next_of(
+        &self,
+        py: Python<'_>,
+        mut running: Box<Running>,
+    ) -> PyResult<(Source, Option<Hit>)> {
+        loop {
+            match self.wait(py, &mut running) {
+                Ok(Some(hit)) => {
+                    if self.filter.accepts(&hit) {
+                        running.has_hit = true;
+                        return Ok((Source::Search(running), Some(hit)));
+                    }
+                    continue;
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    running.hits.cancel();
+                    // The threads end after their work units.
+                    py.detach(|| drop(running));
+                    return Err(error);
+                }
+            }
+            let Running {
+                hits,
+                damage,
+                has_hit,
+                shared,
+                widening,
+            } = *running;
+            let outcome = py.detach(|| hits.finish());
+            let outcome = outcome.map_err(|error| refused(&error))?;
+            let done = outcome.progress;
+            self.watch.look(py, (done.done, Some(done.total)))?;
+            if outcome.has_too_many_hits {
+                return Err(PyValueError::new_err(format!(
+                    "more than {MAX_HITS} strings fit: too much is unknown"
+                )));
+            }
+            let is_complete = outcome.is_complete;
+            if is_complete {
+                let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+                tried.push(damage);
+            }
+            let widening = widening.filter(|_| is_complete && !has_hit);
+            let Some(widening) = widening else {
+                return Ok((Source::Ended { is_complete }, None));
+            };
+            match self.widen(py, shared, widening)? {
+                Source::Search(next) => running = next,
+                ended => return Ok((ended, None)),
+            }
+        }
+    }
+
+    /// Starts the next search for more damage.
+    fn widen(&self, py: Python<'_>, shared: Shared, mut widening: Widening) -> PyResult<Source> {
+        let (next, is_cancelled) = self.watch.run(py, |_, token| {
+            let is_over = || token.is_cancelled() || self.is_cancelled.load(Ordering::Relaxed);
+            (widening.next(&shared.subject(), &is_over), is_over())
+        })?;
+        let Some((damage, search)) = next else {
+            let is_complete = !is_cancelled;
+            return Ok(Source::Ended { is_complete });
+        };
+        let hits = search.hits(shared.backend.clone(), Options::default());
+        Ok(Source::Search(Box::new(Running {
+            hits,
+            damage,
+            has_hit: false,
+            shared,
+            widening: Some(widening),
+        })))
+    }
+
     /// Waits for a hit or the end of the search, and handles signals meanwhile.
-    fn wait(&self, py: Python<'_>, hits: &mut Hits) -> PyResult<Option<Hit>> {
+    fn wait(&self, py: Python<'_>, running: &mut Running) -> PyResult<Option<Hit>> {
+        let Running { hits, shared, .. } = running;
         loop {
             let next = py.detach(|| hits.wait(INTERVAL));
             if let Poll::Ready(Some(hit)) = next {
@@ -206,29 +420,103 @@ impl Search {
             if next.is_ready() {
                 return Ok(None);
             }
-            if is_cancelled || self.is_cancelled.load(Ordering::Relaxed) {
+            if is_cancelled || self.is_cancelled.load(Ordering::Relaxed) || shared.is_late() {
                 hits.cancel();
             }
         }
     }
 
-    fn end<'py>(
+    /// Starts the search for one damage, or for a part of its candidates.
+    fn start(
         &self,
-        py: Python<'py>,
-        outcome: Result<Outcome, SearchError>,
-    ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let is_complete = outcome.as_ref().is_ok_and(|outcome| outcome.is_complete);
-        self.replace(Source::Ended { is_complete });
-        let outcome = outcome.map_err(|error| refused(&error))?;
-        let done = outcome.progress;
-        self.watch.look(py, (done.done, Some(done.total)))?;
-        if outcome.has_too_many_hits {
-            return Err(PyValueError::new_err(format!(
-                "more than {MAX_HITS} strings fit: too much is unknown"
-            )));
+        py: Python<'_>,
+        shared: Shared,
+        damage: Damage,
+        shard: Option<Shard>,
+    ) -> PyResult<Source> {
+        let prepared = self.watch.run(py, |_, token| {
+            let is_over = || token.is_cancelled() || shared.is_late();
+            let Subject {
+                text,
+                kinds,
+                backend,
+            } = shared.subject();
+            let search = hashlane_base58::Search::new_until(text, damage, kinds, &is_over)?;
+            let shard = match shard {
+                Some(shard) => Some(vec![shard.of(search.n_units()?)]),
+                None => None,
+            };
+            let seconds = match shared.until {
+                Some(_) => search.seconds_in(shard.as_deref(), backend)?,
+                None => 0.0,
+            };
+            Ok((search, shard, seconds))
+        })?;
+        let (search, units, seconds) = match prepared {
+            Ok(prepared) => prepared,
+            Err(SearchError::Ended) if !shared.is_late() => {
+                return Ok(Source::Ended { is_complete: false });
+            }
+            Err(SearchError::Ended) => {
+                return Err(PyValueError::new_err(
+                    "max_time: the preparation of the search takes longer",
+                ));
+            }
+            Err(error) => return Err(refused(&error)),
+        };
+        if let Some(until) = shared.until {
+            check_time(seconds, until)?;
         }
-        Ok(None)
+        let hits = search.hits(shared.backend.clone(), Options { units });
+        Ok(Source::Search(Box::new(Running {
+            hits,
+            damage,
+            has_hit: false,
+            shared,
+            widening: None,
+        })))
     }
+
+    /// Starts the searches for the least damage of a text and for wider damage.
+    fn start_widening(&self, py: Python<'_>, shared: Shared, until: Instant) -> PyResult<Source> {
+        let text = shared.text.clone();
+        let kinds = shared.kinds.clone();
+        let backend = Arc::clone(&shared.backend);
+        let widening = Widening::new(&text, until);
+        let source = self.widen(py, shared, widening)?;
+        if !matches!(source, Source::Ended { is_complete: true }) {
+            return Ok(source);
+        }
+        // No search was possible: the text is not a pattern, fits no kind, or there is too little time.
+        let damage = Damage::least(&text);
+        let seconds = py.detach(|| {
+            let search = hashlane_base58::Search::new(&text, damage, &kinds)?;
+            let is_empty = search.estimate().candidates == 0;
+            if is_empty {
+                return Ok(None);
+            }
+            search.seconds_in(None, &*backend).map(Some)
+        });
+        match seconds.map_err(|error| refused(&error))? {
+            None => Ok(source),
+            Some(seconds) => {
+                check_time(seconds, until)?;
+                Err(PyValueError::new_err("max_time: too little for any search"))
+            }
+        }
+    }
+}
+
+/// Fails if a search takes longer than there is time.
+fn check_time(seconds: f64, until: Instant) -> PyResult<()> {
+    let left = until.saturating_duration_since(Instant::now());
+    if seconds <= left.as_secs_f64() {
+        return Ok(());
+    }
+    let left = left.as_secs_f64();
+    Err(PyValueError::new_err(format!(
+        "max_time: {left:.1} s remain, and the search takes {seconds:.1} s"
+    )))
 }
 
 /// Starts the search for the originals of a damaged text.
@@ -237,40 +525,56 @@ pub(crate) fn recover(
     py: Python<'_>,
     text: &str,
     request: Request,
+    facts: Facts,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
     cancel: Option<Py<PyAny>>,
 ) -> PyResult<Search> {
     let kinds = request.kinds()?;
     let threads = threads_or_all(threads)?;
+    let until = facts.until()?;
+    let shard = facts.shard()?;
     let text = extract(text).map_err(|error| refused(&error))?;
-    let watch = Watch { progress, cancel };
-    let known = match Hit::intact(&text, &kinds) {
-        Some(hit) => Some(vec![Found::Base58(hit)]),
-        None => repaired(&text)?.map(|found| found.into_iter().map(Found::Witness).collect()),
+    let search = Search {
+        source: Mutex::new(Source::Busy),
+        filter: facts.filter()?,
+        tried: Mutex::new(Vec::new()),
+        is_cancelled: AtomicBool::new(false),
+        watch: Watch { progress, cancel },
     };
-    let source = if let Some(known) = known {
+    let source = if let Some(known) = known(&text, &kinds, &search.filter)? {
+        // One part of a search has these hits.
+        let is_here = shard.is_none_or(Shard::is_first);
+        let known = if is_here { known } else { Vec::new() };
         Source::Known(known.into_iter())
     } else {
         let damage = request.damage(&text);
-        let prepared = watch.run(py, |_, token| {
-            let is_over = || token.is_cancelled();
-            let search = hashlane_base58::Search::new_until(&text, damage, &kinds, &is_over)?;
-            Ok((search, backend(threads)))
-        })?;
-        match prepared {
-            Ok((search, backend)) => {
-                Source::Search(search.hits(Arc::new(backend?), Options::default()))
-            }
-            Err(SearchError::Ended) => Source::Ended { is_complete: false },
-            Err(error) => return Err(refused(&error)),
+        let backend = py.detach(|| backend(threads))?;
+        let shared = Shared {
+            text,
+            kinds,
+            backend: Arc::new(backend),
+            until,
+        };
+        match until {
+            Some(until) if facts.widens => search.start_widening(py, shared, until)?,
+            _ => search.start(py, shared, damage, shard)?,
         }
     };
-    Ok(Search {
-        source: Mutex::new(source),
-        is_cancelled: AtomicBool::new(false),
-        watch,
-    })
+    search.replace(source);
+    Ok(search)
+}
+
+/// Returns the hits that need no search, or `None` if a search is needed.
+fn known(text: &str, kinds: &[Kind], filter: &Filter) -> PyResult<Option<Vec<Found>>> {
+    if let Some(hit) = Hit::intact(text, kinds).filter(|hit| filter.accepts(hit)) {
+        return Ok(Some(vec![Found::Base58(hit)]));
+    }
+    let Some(mut found) = repaired(text)? else {
+        return Ok(None);
+    };
+    found.retain(|repaired| filter.accepts_witness(&repaired.text));
+    Ok(Some(found.into_iter().map(Found::Witness).collect()))
 }
 
 fn backend(threads: std::num::NonZeroUsize) -> PyResult<CpuBackend> {

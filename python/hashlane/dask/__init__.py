@@ -1,4 +1,4 @@
-"""Verification of archives on a cluster of Dask: torrents, sums of files, and manifests of sums.
+"""Verification of archives on a cluster of Dask: torrents, sums of files, and manifests of sums. Also recovery of strings.
 
 >>> from distributed import Client  # doctest: +SKIP
 >>> from hashlane.dask import verify_many
@@ -27,13 +27,24 @@ from distributed import Client, default_client
 import hashlane
 from hashlane import Torrent
 from hashlane.dask._manifest import Known, Manifest, parts
+from hashlane.dask._recover import Recovered, recover_sharded
 from hashlane.dask._window import Task, Window, require_resources
 from hashlane.dask._work import FileSum, Item, Listing, PieceRun, Row
 
 if TYPE_CHECKING:
     import dask.dataframe
 
-__all__ = ["Options", "Row", "Summary", "check_many", "read_manifest", "sum_many", "verify_many"]
+__all__ = [
+    "Options",
+    "Recovered",
+    "Row",
+    "Summary",
+    "check_many",
+    "read_manifest",
+    "recover_sharded",
+    "sum_many",
+    "verify_many",
+]
 
 FILES_IN_TASK = 1000
 NAMES_IN_LIST = 10_000

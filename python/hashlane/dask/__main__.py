@@ -5,16 +5,19 @@ from __future__ import annotations
 import argparse
 import contextlib
 import datetime
+import getpass
 import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from distributed import Client, LocalCluster
 
-from hashlane.dask import Summary, check_many, sum_many, verify_many
+from hashlane.dask import Recovered, Summary, check_many, recover_sharded, sum_many, verify_many
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 STATUSES = "Exit status: 0 if everything is present and correct, 1 if not, 2 for errors."
+RECOVER_STATUSES = "Exit status: 0 if one string fits, 1 if none, 3 if several, 2 for errors and if parts could not be searched."
 MAX_SHOWN = 100
 """Faults that are printed. The report has all."""
 
@@ -34,9 +37,20 @@ def _volume(text: str) -> tuple[str, str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
-    add = common.add_argument
+    cluster = argparse.ArgumentParser(add_help=False)
+    add = cluster.add_argument
     add("--scheduler", metavar="ADDRESS", help="address of the scheduler, by default a cluster on this machine")
+    add("--threads", metavar="N", type=int, default=1, help="threads of a task, by default 1")
+    add(
+        "--retries",
+        metavar="N",
+        type=int,
+        default=3,
+        help="further attempts after an error of the system, by default 3",
+    )
+    add("--timeout", metavar="S", type=float, default=3600, help="seconds until a task moves to another worker")
+    report = argparse.ArgumentParser(add_help=False)
+    add = report.add_argument
     add(
         "--where",
         metavar="FOLDER=RESOURCE",
@@ -47,23 +61,14 @@ def _parser() -> argparse.ArgumentParser:
     add("--manifest", metavar="FOLDER", default="report", help="folder of the report, by default report")
     add("--max-age", metavar="AGE", type=_age, help="age from which results are checked again, for example 30d")
     add("--task-bytes", metavar="N", type=int, default=1 << 30, help="bytes of a task, by default 1 GiB")
-    add("--threads", metavar="N", type=int, default=1, help="threads of a task, by default 1")
-    add(
-        "--retries",
-        metavar="N",
-        type=int,
-        default=3,
-        help="further attempts after an error of the system, by default 3",
-    )
-    add("--timeout", metavar="S", type=float, default=3600, help="seconds until a task moves to another worker")
     add("--parquet", action="store_true", help="write the report in Parquet (needs pyarrow)")
     parser = argparse.ArgumentParser(
-        prog="python -m hashlane.dask", description="Verify archives on a cluster of Dask."
+        prog="python -m hashlane.dask", description="Verify archives and recover strings on a cluster of Dask."
     )
     commands = parser.add_subparsers(dest="command", required=True)
 
     def command(name: str, text: str) -> argparse.ArgumentParser:
-        return commands.add_parser(name, help=text, description=text, epilog=STATUSES, parents=[common])
+        return commands.add_parser(name, help=text, description=text, epilog=STATUSES, parents=[cluster, report])
 
     verify = command("verify", "Verify the content of torrents.")
     verify.add_argument("torrents", metavar="TORRENT", nargs="+")
@@ -75,16 +80,28 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("sums", metavar="SUMS", help="file in the format of sha256sum or of BSD")
     check.add_argument("--root", metavar="FOLDER", help="folder of relative paths, by default that of SUMS")
     check.add_argument("--algorithm", metavar="NAME", help="algorithm, by default that of the lengths of the digests")
+    text = "Recover a damaged address or key. Makes one search: `hashlane recover` finds which damage is likely."
+    recover = commands.add_parser("recover", help=text, description=text, epilog=RECOVER_STATUSES, parents=[cluster])
+    add = recover.add_argument
+    add("text", metavar="STRING", help="damaged string, with ? for an unknown character; - reads it from the standard input")
+    add("--kind", metavar="KIND", action="append", help="kind of string, as for `hashlane recover`; repeatable")
+    add("--case", choices=("auto", "lost", "kept"), default="auto", help="state of the letter case")
+    add("--glyphs", action="store_true", help="allow characters that look alike")
+    add("--errors", metavar="N", type=int, default=0, help="number of errors at unknown positions, 0 to 2")
+    add("--known", metavar="FILE", type=Path, help="file of known addresses, one per line")
+    add("--pubkey-hash", metavar="HEX", type=bytes.fromhex, help="hash in the address, in hexadecimal")
+    add("--prefix", metavar="TEXT", default="", help="first characters of the original string")
+    add("--shard-seconds", metavar="S", type=float, default=30, help="expected seconds of a task, by default 30")
     return parser
 
 
-def _progress() -> Callable[[int, int], object] | None:
+def _progress(unit: str) -> Callable[[int, int], object] | None:
     """Returns a progress bar, if the output is a terminal and tqdm is installed."""
     try:
         from tqdm import tqdm
     except ImportError:
         return None
-    bar = tqdm(unit="B", unit_scale=True, disable=None)
+    bar = tqdm(unit=unit, unit_scale=True, disable=None)
 
     def show(done: int, total: int) -> None:
         bar.total = total
@@ -96,7 +113,7 @@ def _progress() -> Callable[[int, int], object] | None:
 def _run(arguments: argparse.Namespace, client: Client) -> Summary:
     names = ("manifest", "max_age", "task_bytes", "threads", "retries", "timeout", "parquet")
     options = {name: getattr(arguments, name) for name in names}
-    options.update(client=client, where=dict(arguments.where) if arguments.where else None, progress=_progress())
+    options.update(client=client, where=dict(arguments.where) if arguments.where else None, progress=_progress("B"))
     if arguments.command == "verify":
         return verify_many(arguments.torrents, arguments.root, **options)
     if arguments.command == "sum":
@@ -104,7 +121,34 @@ def _run(arguments: argparse.Namespace, client: Client) -> Summary:
     return check_many(arguments.sums, arguments.root, arguments.algorithm, **options)
 
 
-def _print(summary: Summary) -> None:
+def _recover(arguments: argparse.Namespace, client: Client) -> Recovered:
+    known = None
+    if arguments.known is not None:
+        lines = map(str.strip, arguments.known.read_text().splitlines())
+        known = [line for line in lines if line and not line.startswith("#")]
+    text = arguments.text
+    if text == "-":
+        text = getpass.getpass("String, which is not shown: ") if sys.stdin.isatty() else sys.stdin.readline()
+    names = ("case", "glyphs", "errors", "pubkey_hash", "prefix", "shard_seconds", "threads", "retries", "timeout")
+    options = {name: getattr(arguments, name) for name in names}
+    return recover_sharded(text, kinds=arguments.kind, known=known, client=client, progress=_progress(" parts"), **options)
+
+
+def _print_recovered(recovered: Recovered) -> int:
+    """Prints hits, and returns the exit status."""
+    for hit in recovered.hits:
+        print(f"{hit.text}  {hit.kind}, {hit.edits} edits")
+    for problem in recovered.problems[:MAX_SHOWN]:
+        print(f"hashlane.dask: {problem}", file=sys.stderr)
+    end = "ended at the first hit" if recovered.is_unique else "complete" if recovered.is_complete else "NOT complete"
+    print(f"{len(recovered.hits)} hits in {recovered.seconds:.1f} s, {recovered.shards} parts, {end}", file=sys.stderr)
+    if not (recovered.is_complete or recovered.is_unique):
+        return 2
+    return {0: 1, 1: 0}.get(len(recovered.hits), 3)
+
+
+def _print(summary: Summary) -> int:
+    """Prints faults and counts, and returns the exit status."""
     for row in summary.faults[:MAX_SHOWN]:
         pieces = "" if row["first_piece"] is None else f" pieces {row['first_piece']} to {row['end_piece'] - 1}"
         place = row["file"] or row["torrent"] or ""
@@ -115,6 +159,7 @@ def _print(summary: Summary) -> None:
     print(
         f"{counts or 'nothing to do'}: {summary.checked} tasks in {summary.seconds:.1f} s, {summary.skipped} known before"
     )
+    return 0 if summary.is_ok else 1
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -125,12 +170,12 @@ def main(argv: list[str] | None = None) -> int:
             cluster = arguments.scheduler or stack.enter_context(LocalCluster(threads_per_worker=1))
             client = stack.enter_context(Client(cluster))
             print(f"dashboard: {client.dashboard_link}", file=sys.stderr)
-            summary = _run(arguments, client)
+            if arguments.command == "recover":
+                return _print_recovered(_recover(arguments, client))
+            return _print(_run(arguments, client))
     except (OSError, ValueError) as error:
         print(f"hashlane.dask: {error}", file=sys.stderr)
         return 2
-    _print(summary)
-    return 0 if summary.is_ok else 1
 
 
 if __name__ == "__main__":

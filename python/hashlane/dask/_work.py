@@ -1,4 +1,4 @@
-"""The work of one task, on a worker: runs of pieces, sums of files, and lists of files."""
+"""The work of one task, on a worker: runs of pieces, sums of files, lists of files, and parts of searches."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import dataclasses
 import errno
 import functools
 import hashlib
+import itertools
 import os
 import socket
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import distributed
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
@@ -108,6 +110,24 @@ class Listing(Item):
 
 
 @dataclasses.dataclass(frozen=True)
+class ShardSearch(Item):
+    """A part of the search for the original of a damaged string. It is not in reports: the string can be a private key."""
+
+    text: str = dataclasses.field(repr=False)
+    options: dict[str, Any] = dataclasses.field(repr=False)
+    """Arguments of :func:`hashlane.recover`."""
+    shard: tuple[int, int]
+    ends_at_hit: bool
+    """Whether a hit ends the search."""
+    stop: str
+    """The name of the event that ends the search on all workers."""
+
+    def rows_of_all(self, **fields: Any) -> list[Row]:
+        """Returns a line for the failure of the part."""
+        return [_row(self, {"kind": "recover"}, fields)]
+
+
+@dataclasses.dataclass(frozen=True)
 class Answer:
     """The result of an item on one worker. With a ``problem``, another attempt can have another result."""
 
@@ -128,9 +148,7 @@ def _row(item: Item, *fields: dict[str, Any]) -> Row:
 
 def work(items: tuple[Item, ...], threads: int) -> list[Answer]:
     """Does the work of a task on this worker. Errors of the system are part of the answers."""
-    from distributed import get_worker
-
-    worker = get_worker().address
+    worker = distributed.get_worker().address
     host = socket.gethostname()
     answers = []
     for kind, function in _KINDS:
@@ -368,8 +386,43 @@ def _expand(item: Listing) -> tuple[list[Row], str | None]:
     return rows, None
 
 
+# Searches.
+
+
+STOP_INTERVAL = 1.0
+"""Seconds between two questions whether a search has ended on other workers."""
+
+
+class _Stop:
+    """The end of a search on all workers."""
+
+    def __init__(self, name: str) -> None:
+        self.event = distributed.Event(name)
+        self.look_at, self.is_over = 0.0, False
+
+    def is_set(self) -> bool:
+        now = time.monotonic()
+        if not self.is_over and now >= self.look_at:
+            self.look_at = now + STOP_INTERVAL
+            self.is_over = self.event.is_set()
+        return self.is_over
+
+
+def _search(items: list[ShardSearch], threads: int) -> Iterator[Result]:
+    for item in items:
+        yield _guarded(item, functools.partial(_search_shard, item, threads))
+
+
+def _search_shard(item: ShardSearch, threads: int) -> tuple[list[Row], str | None]:
+    stop = _Stop(item.stop)
+    with hashlane.recover(item.text, shard=item.shard, threads=threads, cancel=stop, **item.options) as hits:
+        found = itertools.islice(hits, 1 if item.ends_at_hit else None)
+        return [_row(item, {"kind": "recover", "hit": dataclasses.asdict(hit)}) for hit in found], None
+
+
 _KINDS: tuple[tuple[type[Item], Callable[[Any, int], Iterator[Result]]], ...] = (
     (PieceRun, _verify),
     (FileSum, _sum),
     (Listing, _list),
+    (ShardSearch, _search),
 )
