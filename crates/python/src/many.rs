@@ -12,7 +12,7 @@ use crate::arrow::Arrays;
 use crate::buffers::{Bytes, Out, Rows};
 use crate::errors::cancelled;
 use crate::hasher::SHORT;
-use crate::sets::Function;
+use crate::sets::{Function, threads_for};
 use crate::watch::Watch;
 
 /// Messages that are held at a time.
@@ -21,9 +21,13 @@ const SET: usize = 4096;
 /// Bytes after which a set is hashed: less than 0.1 s on one thread.
 const SET_BYTES: usize = 32 << 20;
 
-/// The digests of a call: a list, or a buffer of the caller.
+/// Longest message in bytes that is copied rather than held. A copy takes less time than a reference, and rows of equal length
+/// are hashed faster than messages at many places.
+const MAX_COPIED: usize = 256;
+
+/// The digests of a call: the items of a list, or a buffer of the caller.
 enum Digests<'py> {
-    List(Bound<'py, PyList>),
+    List(Vec<Bound<'py, PyBytes>>),
     /// The buffer, the object that it belongs to, and the number of bytes written.
     Out(Out, Bound<'py, PyAny>, usize),
 }
@@ -34,13 +38,12 @@ impl<'py> Digests<'py> {
     /// # Errors
     /// `ValueError` if `out` has not the length of all digests.
     fn new(
-        py: Python<'py>,
         out: Option<&Bound<'py, PyAny>>,
         count: Option<usize>,
         digest_len: usize,
     ) -> PyResult<Self> {
         let Some(object) = out else {
-            return Ok(Self::List(PyList::empty(py)));
+            return Ok(Self::List(Vec::with_capacity(count.unwrap_or(0).min(SET))));
         };
         let out = Out::of(object)?;
         if let Some(count) = count {
@@ -49,12 +52,11 @@ impl<'py> Digests<'py> {
         Ok(Self::Out(out, object.clone(), 0))
     }
 
-    fn push(&mut self, digests: &[u8], digest_len: usize) -> PyResult<()> {
+    fn push(&mut self, py: Python<'py>, digests: &[u8], digest_len: usize) -> PyResult<()> {
         match self {
             Self::List(list) => {
-                for digest in digests.chunks_exact(digest_len) {
-                    list.append(PyBytes::new(list.py(), digest))?;
-                }
+                let digests = digests.chunks_exact(digest_len);
+                list.extend(digests.map(|digest| PyBytes::new(py, digest)));
             }
             Self::Out(out, _, offset) => {
                 if out.len() - *offset < digests.len() {
@@ -70,9 +72,9 @@ impl<'py> Digests<'py> {
         Ok(())
     }
 
-    fn finish(self, digest_len: usize) -> PyResult<Bound<'py, PyAny>> {
+    fn finish(self, py: Python<'py>, digest_len: usize) -> PyResult<Bound<'py, PyAny>> {
         match self {
-            Self::List(list) => Ok(list.into_any()),
+            Self::List(list) => Ok(PyList::new(py, list)?.into_any()),
             Self::Out(out, object, offset) => {
                 check_len(&out, offset / digest_len, digest_len)?;
                 Ok(object)
@@ -139,27 +141,28 @@ impl<'py> Run<'py> {
             self.py
                 .detach(|| function.digest(messages, values, threads, &mut pause))?;
         }
-        self.digests.push(&self.values, digest_len)
+        self.digests.push(self.py, &self.values, digest_len)
     }
 
     /// Hashes the messages of an iterator, a set of them at a time.
     fn all(&mut self, messages: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>) -> PyResult<()> {
-        let (mut held, mut n_bytes) = (Vec::with_capacity(SET), 0);
+        let mut set = Set::default();
         for message in messages {
-            let bytes = Bytes::of(&message?)?;
-            n_bytes += bytes.as_slice().len();
-            held.push(bytes);
-            if held.len() == SET || n_bytes >= SET_BYTES {
-                self.held(&held)?;
-                held.clear();
-                n_bytes = 0;
+            set.add(&message?)?;
+            if set.len() == SET || set.n_bytes >= SET_BYTES {
+                self.held(&set)?;
+                set.clear();
             }
         }
-        self.held(&held)
+        self.held(&set)
     }
 
-    fn held(&mut self, held: &[Bytes<'py>]) -> PyResult<()> {
-        let messages: Vec<&[u8]> = held.iter().map(Bytes::as_slice).collect();
+    fn held(&mut self, set: &Set<'py>) -> PyResult<()> {
+        if set.held.is_empty() {
+            return self.rows(set.rows());
+        }
+        let rows = (0..set.n_rows).map(|index| set.rows().row(index));
+        let messages: Vec<&[u8]> = rows.chain(set.held.iter().map(Bytes::as_slice)).collect();
         self.set(&messages)
     }
 
@@ -169,7 +172,8 @@ impl<'py> Run<'py> {
         let in_set = (SET_BYTES / rows.len.max(1)).clamp(1, SET);
         for first in (0..rows.count).step_by(in_set) {
             let n = in_set.min(rows.count - first);
-            if n * rows.len > SET_BYTES / 8 || self.threads.get() > 1 {
+            let n_bytes = n * rows.len;
+            if n_bytes > SET_BYTES / 8 || threads_for(self.threads, n_bytes) > 1 {
                 let messages: Vec<&[u8]> = (first..first + n).map(|i| rows.row(i)).collect();
                 self.set(&messages)?;
                 continue;
@@ -177,10 +181,14 @@ impl<'py> Run<'py> {
             self.values.resize(n * digest_len, 0);
             let bytes = rows.bytes.get(first * rows.stride..).unwrap_or_default();
             let (function, values) = (&self.function, &mut self.values[..]);
-            self.py
-                .detach(|| function.digest_rows(bytes, rows.stride, rows.len, values));
+            if n_bytes <= SHORT {
+                function.digest_rows(bytes, rows.stride, rows.len, values);
+            } else {
+                self.py
+                    .detach(|| function.digest_rows(bytes, rows.stride, rows.len, values));
+            }
             look(self.py, &self.watch)?;
-            self.digests.push(&self.values, digest_len)?;
+            self.digests.push(self.py, &self.values, digest_len)?;
         }
         Ok(())
     }
@@ -211,6 +219,65 @@ impl<'py> Run<'py> {
             self.set(&set)?;
         }
         Ok(())
+    }
+}
+
+/// Messages of an iterator that are hashed together: first copies of short `bytes` of one length, and then references to others.
+#[derive(Default)]
+struct Set<'py> {
+    copied: Vec<u8>,
+    n_rows: usize,
+    /// Length of a copied message in bytes.
+    row_len: usize,
+    held: Vec<Bytes<'py>>,
+    /// Length of all messages in bytes.
+    n_bytes: usize,
+}
+
+impl<'py> Set<'py> {
+    fn len(&self) -> usize {
+        self.n_rows + self.held.len()
+    }
+
+    #[inline]
+    fn add(&mut self, message: &Bound<'py, PyAny>) -> PyResult<()> {
+        if self.held.is_empty()
+            && let Ok(bytes) = message.cast::<PyBytes>()
+        {
+            let bytes = bytes.as_bytes();
+            let fits = if self.n_rows == 0 {
+                bytes.len() <= MAX_COPIED
+            } else {
+                bytes.len() == self.row_len
+            };
+            if fits {
+                self.copied.extend_from_slice(bytes);
+                self.row_len = bytes.len();
+                self.n_rows += 1;
+                self.n_bytes += bytes.len();
+                return Ok(());
+            }
+        }
+        let bytes = Bytes::of(message)?;
+        self.n_bytes += bytes.as_slice().len();
+        self.held.push(bytes);
+        Ok(())
+    }
+
+    /// Returns the copied messages.
+    fn rows(&self) -> Matrix<'_> {
+        Matrix {
+            bytes: &self.copied,
+            count: self.n_rows,
+            len: self.row_len,
+            stride: self.row_len,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.copied.clear();
+        self.held.clear();
+        (self.n_rows, self.n_bytes) = (0, 0);
     }
 }
 
@@ -293,7 +360,7 @@ pub(crate) fn digest_many<'py>(
         .map_or_else(|| messages.len().ok(), |rows| Some(rows.count));
     let mut run = Run {
         py,
-        digests: Digests::new(py, out, count, digest_len)?,
+        digests: Digests::new(out, count, digest_len)?,
         threads: threads_or_all(threads)?,
         function,
         values: Vec::new(),
@@ -323,7 +390,7 @@ pub(crate) fn digest_many<'py>(
     } else {
         run.all(messages.try_iter()?)?;
     }
-    run.digests.finish(digest_len)
+    run.digests.finish(py, digest_len)
 }
 
 /// Returns the digest of each part of a buffer.
@@ -360,7 +427,7 @@ pub(crate) fn digest_chunks<'py>(
     let bytes = held.as_slice();
     let mut run = Run {
         py,
-        digests: Digests::new(py, out, Some(bytes.len().div_ceil(size)), digest_len)?,
+        digests: Digests::new(out, Some(bytes.len().div_ceil(size)), digest_len)?,
         threads: threads_or_all(threads)?,
         function,
         values: Vec::new(),
@@ -374,7 +441,7 @@ pub(crate) fn digest_chunks<'py>(
         let messages: Vec<&[u8]> = set.chunks(size).collect();
         run.set(&messages)?;
     }
-    run.digests.finish(digest_len)
+    run.digests.finish(py, digest_len)
 }
 
 /// Bytes of the content whose leaves are hashed at a time.

@@ -25,6 +25,11 @@ const LONG: usize = 16 << 20;
 /// Bytes below which another thread costs more than it saves.
 const THREAD_BYTES: usize = 256 << 10;
 
+/// Returns the number of threads that are worth their cost for messages of this length together in bytes.
+pub(crate) fn threads_for(threads: NonZeroUsize, n_bytes: usize) -> usize {
+    threads.get().min(n_bytes / THREAD_BYTES).max(1)
+}
+
 /// The digests to compute: of messages alone, after a common prefix, or under a key.
 pub(crate) enum Function {
     Sha1(Start<Sha1>),
@@ -130,7 +135,7 @@ impl Function {
             return self.digest_long(messages, digests, pause);
         }
         let n_bytes: usize = messages.iter().map(|message| message.len()).sum();
-        let threads = threads.get().min(n_bytes / THREAD_BYTES).max(1);
+        let threads = threads_for(threads, n_bytes);
         thread::scope(|scope| {
             let (mut messages, mut digests) = (messages, digests);
             for _ in 1..threads {
