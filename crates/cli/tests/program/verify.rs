@@ -524,7 +524,7 @@ fn a_renamed_single_file_is_suggested() {
     fs::write(folder.path().join("other.iso"), "another").unwrap();
     let ended = verify();
     assert_eq!(ended.code, Some(1));
-    let expected = "  found as saved (1).iso, by one piece: use --content saved (1).iso\n";
+    let expected = "  found as saved (1).iso, by one piece: --content checks it\n";
     assert!(ended.stdout.contains(expected), "{}", ended.stdout);
     // Two files have the content.
     fs::write(folder.path().join("copy.iso"), "content").unwrap();
@@ -534,7 +534,12 @@ fn a_renamed_single_file_is_suggested() {
 
 #[test]
 fn a_renamed_folder_is_suggested() {
-    let files: [(&str, &[u8]); 3] = [("a", b"12345678"), ("b/c", b"abcd"), ("d", b"efgh")];
+    let files: [(&str, &[u8]); 4] = [
+        ("a", b"12345678"),
+        ("b/c", b"abcd"),
+        ("d", b"efgh"),
+        ("empty", b""),
+    ];
     let fixture = Fixture::new("name", 4, &files);
     fs::rename(fixture.path("name"), fixture.path("old name")).unwrap();
     // Files of the right lengths, and wrong bytes.
@@ -549,7 +554,7 @@ fn a_renamed_folder_is_suggested() {
     let place = fixture.path("old name");
     let place = place.display();
     let expected =
-        format!("\n  found as {place} (3 of 3 files), by one piece: use --content {place}\n");
+        format!("\n  found as {place} (3 of 3 files), by one piece: --content checks it\n");
     let output = verify();
     assert!(output.contains(&expected), "{output}");
     fs::remove_file(fixture.path("old name/d")).unwrap();

@@ -18,17 +18,14 @@ const MAX_FILES: usize = 16;
 /// options that name a place.
 pub(super) fn suggestion(content: &Content, elsewhere: &Elsewhere) -> String {
     if let Some(found) = &elsewhere.root {
-        let n_files = content.torrent().files().len();
-        let extent = match n_files {
-            1 => String::new(),
-            n => format!(
-                " ({} of {})",
-                Grouped(found.n_files as u64),
-                count(n as u64, "file")
-            ),
+        let (n_files, total) = (Grouped(found.n_files as u64), found.total_files as u64);
+        let extent = if content.torrent().is_single_file() {
+            String::new()
+        } else {
+            format!(" ({n_files} of {})", count(total, "file"))
         };
         let path = Shown(&found.path);
-        return format!("found as {path}{extent}, by one piece: use --content {path}");
+        return format!("found as {path}{extent}, by one piece: --content checks it");
     }
     let root = content.root();
     let folder = root.parent().unwrap_or(Path::new(""));

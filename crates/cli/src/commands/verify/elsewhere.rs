@@ -34,6 +34,8 @@ pub(super) struct Root {
     pub(super) path: PathBuf,
     /// Number of the torrent's files that exist in it with their lengths.
     pub(super) n_files: usize,
+    /// Number of the torrent's files that are not empty.
+    pub(super) total_files: usize,
 }
 
 impl Elsewhere {
@@ -55,10 +57,11 @@ impl Elsewhere {
         if content.torrent().is_single_file() {
             let found = search.files(&BTreeSet::from([0]));
             return Self {
-                root: found
-                    .into_values()
-                    .next()
-                    .map(|path| Root { path, n_files: 1 }),
+                root: found.into_values().next().map(|path| Root {
+                    path,
+                    n_files: 1,
+                    total_files: 1,
+                }),
                 files: BTreeMap::new(),
             };
         }
@@ -160,7 +163,12 @@ impl Search<'_> {
             .paths_in(&path)
             .filter(|(path, length)| has_length(path, *length))
             .count();
-        Some(Root { path, n_files })
+        let total_files = self.paths_in(&path).count();
+        Some(Root {
+            path,
+            n_files,
+            total_files,
+        })
     }
 
     /// Returns the first of the torrent's files that exist in a folder with their lengths.

@@ -133,34 +133,10 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>, extra: bool) -> anyh
         torrent_path,
         content,
         report,
-        outside,
-        elsewhere,
+        ..
     } = verified;
     let path = &*torrent_path.to_string_lossy();
-    let torrent = content.torrent();
-    let lengths = torrent.lengths();
-    json_lines::print(
-        env,
-        &Line::Torrent {
-            torrent: path,
-            name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
-            info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
-            info_hash_v2: torrent.info_hashes().v2().map(|hash| hash.to_string()),
-            content: content.root().to_string_lossy().into_owned(),
-            candidate: elsewhere.root.as_ref().map(|root| text_of(&root.path)),
-            named_by: content.root_naming().map(Naming::program),
-            outside_folder: outside.content,
-            total_bytes: report.total_bytes(),
-            piece_length: lengths.piece_length().get(),
-            pieces: lengths.piece_count(),
-            files: report.files().len(),
-            notes: lengths
-                .libtorrent_limit()
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
-        },
-    )?;
+    json_lines::print(env, &torrent_line(path, verified))?;
     for file in report.files() {
         json_lines::print(env, &file_line(path, verified, file))?;
     }
@@ -221,6 +197,37 @@ pub(super) fn print_error(
             message: masked_text(&format!("{error:#}")),
         },
     )
+}
+
+fn torrent_line<'l>(path: &'l str, verified: &Verified<'_>) -> Line<'l> {
+    let Verified {
+        content,
+        report,
+        outside,
+        elsewhere,
+        ..
+    } = verified;
+    let torrent = content.torrent();
+    let lengths = torrent.lengths();
+    Line::Torrent {
+        torrent: path,
+        name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
+        info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
+        info_hash_v2: torrent.info_hashes().v2().map(|hash| hash.to_string()),
+        content: content.root().to_string_lossy().into_owned(),
+        candidate: elsewhere.root.as_ref().map(|root| text_of(&root.path)),
+        named_by: content.root_naming().map(Naming::program),
+        outside_folder: outside.content,
+        total_bytes: report.total_bytes(),
+        piece_length: lengths.piece_length().get(),
+        pieces: lengths.piece_count(),
+        files: report.files().len(),
+        notes: lengths
+            .libtorrent_limit()
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+    }
 }
 
 fn text_of(path: &Path) -> String {
