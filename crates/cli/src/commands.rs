@@ -441,7 +441,7 @@ mod tests {
         }
     }
 
-    /// Without headings, nobody finds an option among twenty.
+    /// Options are hard to find among twenty without headings.
     #[test]
     fn commands_with_many_options_have_headings() {
         const HEADINGS: [&str; 22] = [

@@ -167,7 +167,7 @@ pub enum WalkError {
         /// Target of the link.
         target: PathBuf,
     },
-    /// Links lead to one folder by so many paths that the walk could take forever.
+    /// The links to one folder form more paths than a walk could ever finish.
     #[error("{}: more than {MAX_LINK_PATHS} paths of symbolic links lead to this folder", folder.display())]
     TooManyLinkPaths {
         /// Canonical path of the folder.

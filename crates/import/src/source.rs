@@ -94,7 +94,7 @@ fn hash<const N: usize>(bytes: Option<&[u8]>) -> Option<[u8; N]> {
     (hash != [0; N]).then_some(hash)
 }
 
-/// Checks that a torrent has the identity that the session gives it: an info-hash in hexadecimal, of which version 2 has
+/// Checks that a torrent has the identity that the session gives it: an info-hash in hexadecimal. Version 2 has
 /// only the first 40 digits.
 pub(crate) fn check_identity(info_hashes: InfoHashes, expected: &str) -> Result<(), Reason> {
     let v1 = info_hashes.v1().map(|hash| hash.to_string());

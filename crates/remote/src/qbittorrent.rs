@@ -227,7 +227,8 @@ impl Service {
     fn admit(&self, request: &Request) -> Result<Admitted, Failure> {
         let headers = request.headers();
         if !self.listen.has_host(headers) {
-            let reason = "this server does not have that name: add it to the allowed hosts";
+            let reason =
+                "unknown Host header: use an address, or add the name to the allowed hosts";
             return Err(Failure::new(StatusCode::UNAUTHORIZED, reason));
         }
         if access::is_cross_site(headers) {

@@ -117,7 +117,8 @@ impl Service {
     /// Returns the answer to a request that is refused before its body is read.
     fn refusal(&self, client: IpAddr, headers: &HeaderMap) -> Option<Response> {
         if !self.listen.has_host(headers) {
-            let reason = "this server does not have that name: add it to the allowed hosts\n";
+            let reason =
+                "unknown Host header: use an address, or add the name to the allowed hosts\n";
             return Some((StatusCode::MISDIRECTED_REQUEST, reason).into_response());
         }
         let login = self.listen.login.as_ref()?;

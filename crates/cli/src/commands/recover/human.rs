@@ -53,7 +53,7 @@ pub(super) fn print_estimate(
     Ok(())
 }
 
-/// Prints the costs of several searches, of which the next one is made while none has a hit and `limit` is not over.
+/// Prints the costs of several searches. They follow each other until one has a hit or `limit` is over.
 pub(super) fn print_estimates(
     env: &mut Env,
     plans: &[PlannedSearch<'_>],
