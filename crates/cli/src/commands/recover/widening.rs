@@ -51,7 +51,7 @@ pub(super) fn widen<'s>(
 }
 
 /// Returns the searches that [`widen`] makes within `limit` if none of them has a hit.
-pub(super) fn estimate<'s>(subject: Subject<'s>, limit: Duration) -> Vec<PlannedSearch<'s>> {
+pub(super) fn estimate(subject: Subject<'_>, limit: Duration) -> Vec<PlannedSearch<'_>> {
     let steps = Widening::list(&subject, limit, ESTIMATE_FOR, &|| false).into_iter();
     let plan = |step| PlannedSearch::whole(step, subject.backend);
     steps.map(plan).collect()
