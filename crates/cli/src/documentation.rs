@@ -17,12 +17,12 @@ fn page_at(address: &str, name: &str) -> String {
     format!("{address}/reference/{name}.html")
 }
 
-/// Returns the help of `--json`, with the address of the page for this version.
+/// Returns the help of `--json`, with the address or the name of its page.
 pub(crate) fn json_help() -> String {
     format!("Print JSON lines, as described in {}", page("json"))
 }
 
-/// Returns the help of `--config`, with the address of the page for this version.
+/// Returns the help of `--config`, with the address or the name of its page.
 pub(crate) fn config_help() -> String {
     let page = page("config");
     format!(

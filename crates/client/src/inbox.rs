@@ -10,7 +10,7 @@ use crate::config::{AddError, Goal, NewTorrent};
 use crate::error::TorrentError;
 use crate::event::Deletion;
 use crate::handover::Ledger;
-use crate::stored::{Claim, ContentState, Moved, StoredTorrent};
+use crate::stored::{ContentState, DownloadCheck, Moved, StoredTorrent};
 
 /// A message to the loop.
 #[derive(Debug)]
@@ -40,8 +40,8 @@ pub(crate) enum Done {
     Fetched(Result<Vec<u8>, TorrentError>),
     /// A .torrent file was read.
     Opened(Result<Box<StoredTorrent>, TorrentError>),
-    /// A download's files were claimed.
-    Claimed(Result<Claim, TorrentError>),
+    /// A download's files were checked.
+    DownloadChecked(Result<DownloadCheck, TorrentError>),
     /// The place of absent content was compared with its earlier state. The content is there if it changed.
     Found(Result<Option<Box<StoredTorrent>>, TorrentError>),
     /// The files of a torrent that was removed were deleted.

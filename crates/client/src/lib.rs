@@ -23,7 +23,7 @@
 //! | `running` | its event loop |
 //! | `builder`, `control`, `handle` | the start of a client, and the control of its torrents, by a program |
 //! | `torrent` | the state machine of one torrent |
-//! | `stored` | a torrent and its files: opened, claimed for a download, verified; `claim`: the files of a download; `record`: content that was verified earlier; `selection`: selected files; `moved`: content in another folder; `naming`: content under other names |
+//! | `stored` | a torrent and its files: opened, checked for a download, verified; `download_check`: the files of a download; `record`: content that was verified earlier; `selection`: selected files; `moved`: content in another folder; `naming`: content under other names |
 //! | `worker` | the threads that read .torrent files and verify |
 //! | `comparison` | the files of served torrents are compared with their state at the last verification |
 //! | `inbox` | messages to the loop from other threads |

@@ -1,4 +1,4 @@
-//! A torrent and its files on this machine: opened, claimed for a download, and verified.
+//! A torrent and its files on this machine: opened, checked for a download, and verified.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt as _;
@@ -18,15 +18,15 @@ use crate::error::{Absence, TorrentError};
 use crate::event::ForeignName;
 use crate::live::LiveVerification;
 
-mod claim;
 mod delete;
+mod download_check;
 mod moved;
 mod named;
 mod naming;
 mod record;
 mod selection;
 
-pub(crate) use claim::Claim;
+pub(crate) use download_check::DownloadCheck;
 pub(crate) use moved::Moved;
 use named::{Named, content_at, path_error};
 use record::RecordFile;

@@ -196,7 +196,7 @@ mod tests {
                 ran.send(name).expect("the receiver exists");
                 Message::Done(
                     0,
-                    Done::Claimed(Err(crate::error::TorrentError::Interrupted)),
+                    Done::DownloadChecked(Err(crate::error::TorrentError::Interrupted)),
                 )
             });
             sender.send((turn, run)).expect("the queue exists");
@@ -248,7 +248,7 @@ mod tests {
                 let n_others = running.fetch_add(1, Ordering::SeqCst);
                 ends.send(n_others < 2 && job()).expect("the test waits");
                 running.fetch_sub(1, Ordering::SeqCst);
-                Done::Claimed(Err(crate::error::TorrentError::Interrupted))
+                Done::DownloadChecked(Err(crate::error::TorrentError::Interrupted))
             });
         };
         for _ in 0..3 {

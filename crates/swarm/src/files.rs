@@ -53,7 +53,7 @@ pub(crate) struct TorrentFiles {
     open: FileCache<FileIndex, OpenFile>,
     /// For each created or written file of the file system: the position in [`Self::entries`] of the torrent's file
     /// that owns it.
-    claims: Mutex<HashMap<FileId, usize>>,
+    owners: Mutex<HashMap<FileId, usize>>,
     /// The files of the file system that may be written to, with their times of creation: this process created them, or the
     /// client permits it.
     permitted: Mutex<HashMap<FileId, Option<SystemTime>>>,
@@ -194,7 +194,7 @@ impl TorrentFiles {
             root,
             entries,
             open: FileCache::new(),
-            claims: Mutex::default(),
+            owners: Mutex::default(),
             permitted: Mutex::default(),
             failure: Mutex::new(None),
             watch: Watch::default(),
@@ -243,7 +243,7 @@ impl TorrentFiles {
             EntryKind::Link(target) => self.writable_root()?.create_link(target, &entry.path),
             EntryKind::File { len_bytes, .. } => match self.root().status(&entry.path) {
                 Ok(status) if status.is_regular => {
-                    self.claim(index, status.id)?;
+                    self.reserve(index, status.id)?;
                     // A file of the right length is not opened: it may be read-only.
                     if status.len_bytes < *len_bytes {
                         self.open_to_write(index)?;
@@ -574,32 +574,32 @@ impl TorrentFiles {
                 file
             }
         };
-        self.claim(index, file.status()?.id)?;
+        self.reserve(index, file.status()?.id)?;
         file.extend_to(len_bytes)?;
         Ok(file)
     }
 
-    /// Claims a file of the file system for one file of the torrent, so that no other file of the torrent uses it.
-    fn claim(&self, index: usize, id: FileId) -> io::Result<()> {
+    /// Reserves a file of the file system for one file of the torrent, so that no other file of the torrent uses it.
+    fn reserve(&self, index: usize, id: FileId) -> io::Result<()> {
         if matches!(
             self.entries[index].kind,
             EntryKind::File { len_bytes: 0, .. }
         ) {
             return Ok(());
         }
-        let mut claims = lock(&self.claims);
-        let claimant = *claims.entry(id).or_insert(index);
-        if claimant == index {
+        let mut owners = lock(&self.owners);
+        let owner = *owners.entry(id).or_insert(index);
+        if owner == index {
             return Ok(());
         }
         // A new file can reuse the inode of a deleted file.
-        let other = &self.entries[claimant].path;
+        let other = &self.entries[owner].path;
         if !self
             .root()
             .status(other)
             .is_ok_and(|status| status.id == id)
         {
-            claims.insert(id, index);
+            owners.insert(id, index);
             return Ok(());
         }
         let error = format!(

@@ -112,7 +112,9 @@ impl Machine {
             Goal::Seed(_) | Goal::Metadata { .. } => None,
         };
         move |settings| match existing {
-            Some(existing) => Done::Claimed(stored.claim(existing, is_paused, settings)),
+            Some(existing) => {
+                Done::DownloadChecked(stored.check_for_download(existing, is_paused, settings))
+            }
             None => Done::Verified(stored.verify(settings)),
         }
     }

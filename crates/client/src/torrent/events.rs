@@ -13,7 +13,7 @@ use crate::command::TorrentCommand;
 use crate::error::TorrentError;
 use crate::event::Event;
 use crate::inbox::Done;
-use crate::stored::Claim;
+use crate::stored::DownloadCheck;
 
 impl Machine {
     /// Handles the result of work on another thread.
@@ -28,9 +28,9 @@ impl Machine {
                 Ok(())
             }
             Done::Opened(stored) => self.on_opened(shared, *stored?),
-            Done::Claimed(claim) => match claim? {
-                Claim::Ready(content) => self.on_verified(shared, content),
-                Claim::Confirm(replacement) => {
+            Done::DownloadChecked(check) => match check? {
+                DownloadCheck::Ready(content) => self.on_verified(shared, content),
+                DownloadCheck::Confirm(replacement) => {
                     self.confirm(shared, replacement);
                     Ok(())
                 }

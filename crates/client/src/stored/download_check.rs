@@ -35,9 +35,9 @@ struct Unproven<'r> {
     may_rename: bool,
 }
 
-/// The result of [`StoredTorrent::claim`].
+/// The result of [`StoredTorrent::check_for_download`].
 #[derive(Debug)]
-pub(crate) enum Claim {
+pub(crate) enum DownloadCheck {
     /// The files are ready for the download.
     Ready(ContentState),
     /// Wrong pieces would be replaced. No file has been changed.
@@ -47,26 +47,26 @@ pub(crate) enum Claim {
 impl StoredTorrent {
     /// Verifies the content and prepares the files for the download. No file is created or changed before all files
     /// have been checked. If the download is paused and lacks files, it is only verified.
-    pub(crate) fn claim(
+    pub(crate) fn check_for_download(
         &self,
         existing: Existing,
         is_paused: bool,
         settings: &VerifySettings,
-    ) -> Result<Claim, TorrentError> {
+    ) -> Result<DownloadCheck, TorrentError> {
         let stamps = self.stamps();
         if let Some(content) = self.unchanged(settings)? {
-            return Ok(Claim::Ready(content));
+            return Ok(DownloadCheck::Ready(content));
         }
         if is_paused && self.lacks_files() {
             let mut content = self.recorded(self.report(settings)?, None);
             content.is_deferred = true;
-            return Ok(Claim::Ready(content));
+            return Ok(DownloadCheck::Ready(content));
         }
         let selection = self.selection();
         let is_wanted = |piece: u32| selection.has_piece(piece as usize);
         if existing == Existing::Overwrite || !self.has_data(is_wanted) {
             self.storage.permit(&stamps, is_wanted);
-            return Ok(Claim::Ready(self.prepare(settings)?));
+            return Ok(DownloadCheck::Ready(self.prepare(settings)?));
         }
         let verified = self.report(settings)?;
         let report = &verified.report;
@@ -79,7 +79,7 @@ impl StoredTorrent {
                 // The user decides about all other files.
                 self.guard(unproven.iter().filter(|unproven| unproven.may_rename));
                 self.storage.permit(&stamps, is_wrong);
-                return Ok(Claim::Confirm(replacement));
+                return Ok(DownloadCheck::Confirm(replacement));
             }
         }
         self.guard_or_refuse(&unproven)?;
@@ -90,9 +90,9 @@ impl StoredTorrent {
             self.mark_blank(&selection, incomplete.map(|file| file.index));
             self.storage.prepare(&selection.files)?;
             let verification = self.recorded(verified, None);
-            return Ok(Claim::Ready(self.on_disk(verification, settings)?));
+            return Ok(DownloadCheck::Ready(self.on_disk(verification, settings)?));
         }
-        Ok(Claim::Ready(self.prepare(settings)?))
+        Ok(DownloadCheck::Ready(self.prepare(settings)?))
     }
 
     /// Returns `true` if a selected file is absent or too short, so that preparing it creates or extends it.
