@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import multiprocessing
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -124,6 +125,27 @@ def test_merkle_root_of_one_leaf_is_its_digest() -> None:
     assert hashlane.merkle_root(two) == hashlib.sha256(pair).digest()
 
 
+@pytest.mark.parametrize("length", [(32 << 20) - 1, 32 << 20, (32 << 20) + 1, (64 << 20) + 40_000, (96 << 20) + 16384 * 5])
+def test_merkle_roots_of_several_subtrees(length: int) -> None:
+    data = random.Random(length).randbytes(1 << 20) * (length // (1 << 20) + 1)
+    data = data[:length]
+    level = [hashlib.sha256(data[i : i + 16384]).digest() for i in range(0, length, 16384)]
+    while len(level) & (len(level) - 1):
+        level.append(bytes(32))
+    while len(level) > 1:
+        level = [hashlib.sha256(level[i] + level[i + 1]).digest() for i in range(0, len(level), 2)]
+    assert hashlane.merkle_root(data) == level[0]
+
+
+def test_a_merkle_root_is_cancelled() -> None:
+    event = threading.Event()
+    event.set()
+    with pytest.raises(hashlane.Cancelled):
+        hashlane.merkle_root(b"data", cancel=event)
+    with pytest.raises(ValueError, match="an empty file has no root"):
+        hashlane.merkle_root(b"")
+
+
 def test_a_queue_hashes_messages_of_many_tasks() -> None:
     async def main() -> list[bytes]:
         queue = hashlane.Queue("sha1")
@@ -151,6 +173,7 @@ def test_a_wrong_message_of_a_queue_fails_alone() -> None:
         "hashlane.digest_many([bytes(1 << 30)] * 4, 'md5')",
         "hashlane.digest_many((bytes(1 << 20) for _ in iter(int, 1)))",
         "hashlane.sha512(bytes(1 << 30) * 3)",
+        "hashlane.merkle_root(bytes(1 << 33))",
         "hashlane.digest_files(['/dev/zero'])",
     ],
 )

@@ -444,31 +444,79 @@ pub(crate) fn digest_chunks<'py>(
     run.digests.finish(py, digest_len)
 }
 
-/// Bytes of the content whose leaves are hashed at a time.
+/// Bytes of the content whose leaves are hashed at a time: those of a whole subtree.
 const TREE_BYTES: usize = SET_BYTES;
 
+/// Height of the subtree over [`TREE_BYTES`].
+const SUBTREE_HEIGHT: u32 = (TREE_BYTES / merkle::LEAF_LEN as usize).ilog2();
+
+/// Returns the root of the merkle tree over the bytes of a file (BEP 52, "pieces root").
+///
+/// Parameters
+/// ----------
+/// data : bytes-like
+///     The content of the file, not empty.
+/// cancel : object with ``is_set()``, optional
+///     Ends the work when it is set.
+///
+/// Returns
+/// -------
+/// bytes
+///     32 bytes.
+///
+/// Raises
+/// ------
+/// ValueError
+///     ``data`` is empty.
+/// Cancelled
+///     ``cancel`` was set.
 #[pyfunction]
+#[pyo3(signature = (data, *, cancel=None))]
 pub(crate) fn merkle_root<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
+    cancel: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let engine = Engine::detect();
+    let watch = Watch {
+        progress: None,
+        cancel,
+    };
     let held = Bytes::of(data)?;
     let bytes = held.as_slice();
-    let mut leaves: Vec<merkle::Node> =
-        Vec::with_capacity(bytes.len().div_ceil(merkle::LEAF_LEN as usize));
-    for part in bytes.chunks(TREE_BYTES) {
-        let mut digests =
-            vec![Sha256Digest::default(); part.len().div_ceil(merkle::LEAF_LEN as usize)];
-        py.detach(|| engine.digest_chunks::<Sha256>(part, merkle::LEAF_LEN as usize, &mut digests));
-        py.check_signals()?;
-        leaves.extend(digests.iter().map(|digest| merkle::Node::from(*digest)));
-    }
-    if leaves.is_empty() {
+    if bytes.is_empty() {
         return Err(PyValueError::new_err(
             "data is empty: an empty file has no root",
         ));
     }
-    let root = py.detach(|| merkle::root_over(engine, &leaves, 0));
+    let mut roots = Vec::with_capacity(bytes.len().div_ceil(TREE_BYTES));
+    for part in bytes.chunks(TREE_BYTES) {
+        look(py, &watch)?;
+        roots.push(py.detach(|| subtree(engine, part)));
+    }
+    let root = match roots.as_slice() {
+        [(root, _)] => *root,
+        roots => {
+            let full: Vec<merkle::Node> = roots.iter().map(|root| to_full(engine, *root)).collect();
+            py.detach(|| merkle::root_over(engine, &full, SUBTREE_HEIGHT))
+        }
+    };
     Ok(PyBytes::new(py, root.as_ref()))
+}
+
+/// Returns the root and the height of the tree over some bytes.
+fn subtree(engine: Engine, bytes: &[u8]) -> (merkle::Node, u32) {
+    let leaf_len = merkle::LEAF_LEN as usize;
+    let mut digests = vec![Sha256Digest::default(); bytes.len().div_ceil(leaf_len)];
+    engine.digest_chunks::<Sha256>(bytes, leaf_len, &mut digests);
+    let leaves: Vec<merkle::Node> = digests.into_iter().map(merkle::Node::from).collect();
+    let height = merkle::height_of(leaves.len() as u64);
+    (merkle::root_over(engine, &leaves, 0), height)
+}
+
+/// Returns the node at [`SUBTREE_HEIGHT`] above a root, next to leaves that the file does not have.
+fn to_full(engine: Engine, (root, height): (merkle::Node, u32)) -> merkle::Node {
+    (height..SUBTREE_HEIGHT).fold(root, |node, height| {
+        merkle::parent(engine, &node, &merkle::padding(height))
+    })
 }
