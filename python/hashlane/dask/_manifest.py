@@ -153,7 +153,7 @@ def rows_of(part: Path) -> Iterator[Row]:
                 return
             try:
                 row = json.loads(line)
-                row["unit"], row["verdict"], row["checked_at"] + 0.0
+                _ = row["unit"], row["verdict"], row["checked_at"] + 0.0
             except (ValueError, TypeError, KeyError) as error:
                 raise ValueError(f"{part}: line {number}: not a row of a report: {error}") from None
             yield row

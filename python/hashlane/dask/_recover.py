@@ -12,7 +12,7 @@ from typing import Any, Literal
 from distributed import Client, Event, default_client
 
 from hashlane import CustomKind, Hit, estimate
-from hashlane.dask._window import Task, Window
+from hashlane.dask._window import Task, Window, n_threads
 from hashlane.dask._work import ShardSearch
 
 MAX_SHARDS = 1_000_000
@@ -89,8 +89,8 @@ def recover_sharded(
     kinds = None if kinds is None else list(kinds)
     cost = estimate(text, kinds=kinds, case=case, glyphs=glyphs, errors=errors, threads=threads)
     # A part of less than a second costs more than it saves.
-    n_threads = min(sum(client.nthreads().values()), math.ceil(cost.seconds))
-    shards = max(min(math.ceil(cost.seconds / shard_seconds), MAX_SHARDS), n_threads, 1)
+    least = min(sum(n_threads(client).values()), math.ceil(cost.seconds))
+    shards = max(min(math.ceil(cost.seconds / shard_seconds), MAX_SHARDS), least, 1)
     stop = f"hashlane-recover-{uuid.uuid4()}"
     options: dict[str, Any] = {
         "kinds": kinds,

@@ -8,7 +8,7 @@ import dataclasses
 import itertools
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from distributed import Client, Future, KilledWorker, as_completed
 
@@ -60,6 +60,12 @@ def require_resources(client: Client, names: Iterable[str | None]) -> None:
         raise ValueError(f"{name}: no worker has this resource: start one with --resources '{name}=1'")
 
 
+def n_threads(client: Client) -> dict[str, int]:
+    """Returns the number of threads of each worker."""
+    # Dask's types say that it can be a coroutine, as for a client of asyncio.
+    return cast("dict[str, int]", client.nthreads())
+
+
 class Window:
     """Runs tasks on the workers of a client, a limited number at a time.
 
@@ -104,7 +110,7 @@ class Window:
         """Counts the threads. Workers come and go: a task whose workers are all gone is for others."""
         if time.monotonic() < self._look_at:
             return
-        threads = self.client.nthreads()
+        threads = n_threads(self.client)
         self._n_threads = sum(threads.values())
         self._look_at = time.monotonic() + LOOK_INTERVAL
         for future, task in list(self.waiting.items()):
@@ -154,7 +160,8 @@ class Window:
         task = self.waiting.pop(future, None)
         if task is None:
             return
-        error = future.exception() if future.status == "error" else None
+        error = cast("BaseException | None", future.exception() if future.status == "error" else None)
+        answers: list[Answer] = []
         if error is None:
             try:
                 answers = future.result(timeout=RESULT_TIMEOUT)
@@ -184,7 +191,8 @@ class Window:
         late = [(future, task) for future, task in self.waiting.items() if task.since < limit]
         if not late:
             return
-        places = {key: address for address, keys in self.client.processing().items() for key in keys}
+        processing = cast("dict[str, tuple[Any, ...]]", self.client.processing())
+        places: dict[Any, str] = {key: address for address, keys in processing.items() for key in keys}
         for future, task in late:
             del self.waiting[future]
             self.client.cancel([future])

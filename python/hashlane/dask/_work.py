@@ -11,7 +11,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import distributed
 import fsspec
@@ -340,7 +340,8 @@ def _raise(error: OSError) -> tuple[list[Row], str | None]:
 def _remote_digest(path: str, algorithm: str) -> bytes | OSError:
     digest = hashlane.new(algorithm)
     try:
-        with fsspec.open(path, "rb", block_size=BLOCK) as file:
+        fs, name = fsspec.core.url_to_fs(path)
+        with fs.open(name, "rb", block_size=BLOCK) as file:
             while block := file.read(BLOCK):
                 digest.update(block)
     except OSError as error:
@@ -404,7 +405,7 @@ class _Stop:
         now = time.monotonic()
         if not self.is_over and now >= self.look_at:
             self.look_at = now + STOP_INTERVAL
-            self.is_over = self.event.is_set()
+            self.is_over = cast(bool, self.event.is_set())
         return self.is_over
 
 
