@@ -1,6 +1,6 @@
 //! Folders with the names of a torrent, made of links to the files that were found.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -127,7 +127,7 @@ fn is_empty(path: &Path) -> bool {
 
 #[cfg(target_os = "linux")]
 fn clone_file(source: &Path, path: &Path) -> io::Result<()> {
-    let source = File::open(source)?;
+    let source = fs::File::open(source)?;
     let new = OpenOptions::new().write(true).create_new(true).open(path)?;
     // The file is new, so nothing else is removed.
     rustix::fs::ioctl_ficlone(&new, &source).map_err(|error| {

@@ -7,7 +7,7 @@ mod searched;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use hashlane_find::{Candidates, Findings, FoundTorrent, Progress, find};
 use hashlane_metainfo::Torrent;
 use hashlane_verify::{Report, Verification};
@@ -74,8 +74,8 @@ pub(crate) struct Find {
     verbose: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[cfg(unix)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Kind {
     /// Symbolic links
     Symlink,
