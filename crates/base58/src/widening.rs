@@ -163,6 +163,8 @@ struct Choice {
     least: Damage,
     /// The damage of the searches that were chosen.
     tried: Vec<Damage>,
+    /// The damage of searches with many accidental hits.
+    ambiguous: Vec<Damage>,
     rounds: VecDeque<Round>,
     /// The searches that remain in this round.
     steps: VecDeque<Step>,
@@ -186,6 +188,7 @@ impl Choice {
         Self {
             least,
             tried: Vec::new(),
+            ambiguous: Vec::new(),
             rounds: VecDeque::from([
                 round(vec![least], SHORT),
                 // Preparing a search for two errors takes longer than most searches for one.
@@ -209,12 +212,8 @@ impl Choice {
                 if is_over() {
                     return None;
                 }
-                let is_likely = step.estimate.accidental_hits <= MAX_ACCIDENTAL_HITS
-                    || step.damage == self.least;
-                if is_likely
-                    && !self.is_covered(step.damage)
-                    && step.seconds <= remaining().as_secs_f64()
-                {
+                let is_fast = step.seconds <= remaining().as_secs_f64();
+                if is_fast && !self.is_covered(step.damage) {
                     self.tried.push(step.damage);
                     return Some(step);
                 }
@@ -223,9 +222,13 @@ impl Choice {
                 mut damages,
                 max_seconds,
             } = self.rounds.pop_front()?;
-            damages.retain(|damage| !self.is_covered(*damage));
+            damages.retain(|damage| !self.is_covered(*damage) && !self.is_ambiguous(*damage));
             let mut steps = subject.steps(damages, part, is_over);
-            steps.retain(|step| step.seconds <= max_seconds);
+            let ambiguous = steps.iter();
+            let ambiguous =
+                ambiguous.filter(|step| step.estimate.accidental_hits > MAX_ACCIDENTAL_HITS);
+            self.ambiguous.extend(ambiguous.map(|step| step.damage));
+            steps.retain(|step| step.seconds <= max_seconds && !self.is_ambiguous(step.damage));
             self.steps = steps.into();
         }
     }
@@ -233,5 +236,12 @@ impl Choice {
     /// Returns `true` if a search for `damage` finds nothing that an earlier one does not find.
     fn is_covered(&self, damage: Damage) -> bool {
         self.tried.iter().any(|tried| tried.includes(damage))
+    }
+
+    /// Returns `true` if a search for more than the least damage has many accidental hits: at least as many as one for less
+    /// damage, even if only a part of it was prepared.
+    fn is_ambiguous(&self, damage: Damage) -> bool {
+        let mut ambiguous = self.ambiguous.iter();
+        damage != self.least && ambiguous.any(|ambiguous| damage.includes(*ambiguous))
     }
 }
