@@ -277,6 +277,11 @@ target/tsc: crates/client/tests/page/package-lock.json
 	mkdir -p $@ && cp crates/client/tests/page/package*.json $@ && npm ci --prefix $@ --ignore-scripts --no-audit --no-fund
 	touch $@
 
+# The program that CIDs are compared with.
+target/ipfs: $(wildcard crates/trees/tests/ipfs/*)
+	mkdir -p $@ && cp crates/trees/tests/ipfs/* $@ && npm ci --prefix $@ --ignore-scripts --no-audit --no-fund
+	touch $@
+
 lint-page: ## Check the types of the page's scripts (needs npm)
 	@$(MAKE) target/tsc || echo 'NOT RUN: the check of the types of the page, because npm could not install TypeScript.'
 	test ! -e target/tsc/node_modules || target/tsc/node_modules/.bin/tsc --project crates/client/tests/page

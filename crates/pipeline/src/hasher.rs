@@ -32,8 +32,8 @@ pub trait MessageHasher {
     /// The digest of a message, or several digests of the same message.
     type Digest: Send;
 
-    /// Whether windows may lie in mapped files. Only [`MessageDigest`], [`ChunkHasher`](crate::ChunkHasher), and pairs
-    /// and options of them can allow it. All other hashers keep this value, and their messages are read.
+    /// Whether windows may lie in mapped files. Only [`MessageDigest`], [`FramedDigest`], [`ChunkHasher`](crate::ChunkHasher),
+    /// and pairs and options of them can allow it. All other hashers keep this value, and their messages are read.
     const MAPS: Maps<Self> = Maps::NEVER;
 
     /// Returns the number of times that each byte is read.
@@ -144,10 +144,23 @@ impl<A: Algorithm> MessageHasher for MessageDigest<A> {
     }
 
     fn zeros(&mut self, _: u32, len_bytes: u64, cancel: &CancelToken) -> Option<A::Digest> {
+        self.zeros_in(&Frame::default(), len_bytes, cancel)
+    }
+}
+
+impl<A: Algorithm> MessageDigest<A> {
+    /// Returns the digest of `len_bytes` zeros in a frame that depends only on their number.
+    fn zeros_in(
+        &mut self,
+        frame: &Frame,
+        len_bytes: u64,
+        cancel: &CancelToken,
+    ) -> Option<A::Digest> {
         if let Some((_, digest)) = self.zeros.iter().find(|(len, _)| *len == len_bytes) {
             return Some(*digest);
         }
         let mut hasher = A::with_engine(self.engine);
+        hasher.update(&frame.prefix);
         let mut rest = len_bytes;
         while rest > 0 {
             if cancel.is_cancelled() {
@@ -157,12 +170,89 @@ impl<A: Algorithm> MessageHasher for MessageDigest<A> {
             hasher.update(&ZEROS[..n as usize]);
             rest -= n;
         }
+        hasher.update(&frame.suffix);
         let digest = hasher.finalize();
         if self.zeros.len() == KEPT_ZEROS {
             self.zeros.remove(0);
         }
         self.zeros.push((len_bytes, digest));
         Some(digest)
+    }
+}
+
+/// Bytes that are hashed before and after those of a message, such as the header of a block in a tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Frame {
+    /// The bytes before the message.
+    pub prefix: Vec<u8>,
+    /// The bytes after the message.
+    pub suffix: Vec<u8>,
+}
+
+impl Frame {
+    /// Returns the frame.
+    pub fn new(prefix: impl Into<Vec<u8>>, suffix: impl Into<Vec<u8>>) -> Self {
+        let (prefix, suffix) = (prefix.into(), suffix.into());
+        Self { prefix, suffix }
+    }
+}
+
+/// A hasher that computes SHA-1 or SHA-256 of each message in its frame. Messages of equal length have equal frames.
+pub struct FramedDigest<'f, A: Algorithm> {
+    digest: MessageDigest<A>,
+    frame: &'f (dyn Fn(u32) -> Frame + Sync),
+    /// The bytes after the message in each slot.
+    suffixes: Vec<Vec<u8>>,
+}
+
+impl<'f, A: Algorithm> FramedDigest<'f, A> {
+    /// Returns a hasher on the kernels of `engine`. `frame` returns the frame of a message.
+    pub fn new(engine: Engine, frame: &'f (dyn Fn(u32) -> Frame + Sync)) -> Self {
+        Self {
+            digest: MessageDigest::new(engine),
+            frame,
+            suffixes: Vec::new(),
+        }
+    }
+}
+
+impl<A: Algorithm> fmt::Debug for FramedDigest<'_, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FramedDigest").finish_non_exhaustive()
+    }
+}
+
+impl<A: Algorithm> MessageHasher for FramedDigest<'_, A> {
+    type Digest = A::Digest;
+
+    // Bytes of messages go to `MessageDigest` alone.
+    const MAPS: Maps<Self> = Maps::ALLOWED;
+
+    fn start(&mut self, slot: usize, message: u32) {
+        self.digest.start(slot, message);
+        let frame = (self.frame)(message);
+        self.digest.slots[slot].update(&frame.prefix);
+        if slot >= self.suffixes.len() {
+            self.suffixes.resize_with(slot + 1, Vec::new);
+        }
+        self.suffixes[slot] = frame.suffix;
+    }
+
+    fn update(&mut self, windows: &[&[u8]]) {
+        self.digest.update(windows);
+    }
+
+    fn finish(&mut self, slots: &[usize]) -> Vec<A::Digest> {
+        for slot in slots {
+            self.digest.slots[*slot].update(&self.suffixes[*slot]);
+        }
+        self.digest.finish(slots)
+    }
+
+    fn zeros(&mut self, message: u32, len_bytes: u64, cancel: &CancelToken) -> Option<A::Digest> {
+        let frame = (self.frame)(message);
+        self.digest.zeros_in(&frame, len_bytes, cancel)
     }
 }
 

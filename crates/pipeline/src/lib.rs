@@ -66,7 +66,7 @@ mod worker;
 
 pub use cancel::{CancelGuard, CancelToken};
 pub use chunks::{CHUNK_LEN, ChunkDigests, ChunkHasher};
-pub use hasher::{Maps, MessageDigest, MessageHasher};
+pub use hasher::{Frame, FramedDigest, Maps, MessageDigest, MessageHasher};
 pub use messages::{Extent, FileIndex, MessageLen, Messages, WholeFiles};
 pub use open_files::{Fault, FileFact, FileSet, Found, ReadAt, Readers, inspect};
 pub use options::{Error, IoMode, Options};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use hashlane_hashes::HashFunction;
-use hashlane_pipeline::CHUNK_LEN;
+use hashlane_pipeline::{CHUNK_LEN, Frame};
 use hashlane_sha::Engine;
 
 /// A format of tree hashes. Each format is a module of its own; the way of the bytes is the same for all.
@@ -24,8 +24,8 @@ pub trait Format: Sync {
     /// Returns the treatment of the last leaf.
     fn tail(&self) -> Tail;
 
-    /// Returns the bytes that are hashed before those of each leaf.
-    fn prefix(&self) -> &[u8];
+    /// Returns the bytes that are hashed before and after those of a leaf with this length in bytes.
+    fn frame(&self, leaf_len: u64) -> Frame;
 
     /// Returns the maximum length of a file in bytes.
     fn max_len(&self) -> u64 {
@@ -59,8 +59,10 @@ pub trait Builder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Tail {
-    /// Zeros fill the last leaf.
+    /// Zeros fill the last leaf. Leaves have no bytes after theirs.
     Padded,
+    /// The last leaf is shorter, and an empty file has one empty leaf.
+    Short,
 }
 
 /// The leaves of a format, as lengths.
@@ -85,13 +87,24 @@ impl Leaves {
     pub(crate) fn count(self, file_len: u64) -> u64 {
         match self.tail {
             Tail::Padded => file_len.div_ceil(self.len_bytes),
+            Tail::Short => file_len.div_ceil(self.len_bytes).max(1),
+        }
+    }
+
+    /// Returns the position after the first `n_leaves` leaves of a file, which can lie after the end of the file.
+    pub(crate) fn end(self, n_leaves: u64, file_len: u64) -> u64 {
+        let end = n_leaves.saturating_mul(self.len_bytes);
+        match self.tail {
+            Tail::Padded => end,
+            Tail::Short => end.min(file_len),
         }
     }
 
     /// Returns the length of the chunks that the pipeline hashes side by side, or `None` if each leaf is a message.
     pub(crate) fn chunk_len(self) -> Option<usize> {
         let is_divisor = (CHUNK_LEN as u64).is_multiple_of(self.len_bytes);
-        is_divisor.then_some(self.len_bytes as usize)
+        // Chunks have equal frames, so they need equal lengths.
+        (is_divisor && self.tail == Tail::Padded).then_some(self.len_bytes as usize)
     }
 
     /// Returns the number of leaves in each message except the last one of a file.

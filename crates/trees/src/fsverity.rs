@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use hashlane_hashes::{HashFunction, Hasher};
+use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
 use crate::format::{Builder, Format, Tail};
@@ -168,8 +169,8 @@ impl Format for Fsverity {
         Tail::Padded
     }
 
-    fn prefix(&self) -> &[u8] {
-        &self.prefix
+    fn frame(&self, _: u64) -> Frame {
+        Frame::new(self.prefix.clone(), [])
     }
 
     fn max_len(&self) -> u64 {

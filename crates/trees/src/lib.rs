@@ -13,7 +13,9 @@
 //! | `run.rs` | hashes files, and delivers the result of each in order |
 //! | `levels.rs` | the levels of a tree whose nodes are blocks of digests |
 //! | `fsverity.rs` | fs-verity |
+//! | `cid.rs` | content identifiers of IPFS: files and folders in `UnixFS` |
 
+mod cid;
 mod format;
 mod fsverity;
 mod hasher;
@@ -23,6 +25,7 @@ mod segment;
 
 pub use hashlane_hashes::HashFunction;
 
+pub use cid::{Cid, CidBuilder, CidNode, FolderTooLarge};
 pub use format::{Builder, Format, Tail};
 pub use fsverity::{Fsverity, FsverityError, Measurement, Measurer};
 pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use hashlane_files::{SourceFile, Stamp};
 use hashlane_hashes::HashFunction;
 use hashlane_pipeline::{
-    CancelToken, Error, Fault, FileFact, Found, Options, Results, hash_messages,
+    CancelToken, Error, Fault, FileFact, Found, FramedDigest, IoMode, MessageHasher, Options,
+    Results, hash_messages,
 };
 use hashlane_sha::{Engine, Sha1, Sha256};
 
@@ -191,7 +192,9 @@ where
     /// Hashes the leaves of a segment.
     fn hash(&mut self, segment: &Segment, options: &Options) -> Result<(), E> {
         let (format, leaves) = (self.format, self.leaves);
-        let prefix = format.prefix();
+        let frame = format.frame(leaves.len_bytes);
+        let prefix = &frame.prefix;
+        let frame_of = |message| format.frame(segment.len_of(message));
         let mut order = InOrder {
             segment,
             digests: Vec::new(),
@@ -203,26 +206,29 @@ where
         };
         let n_messages = segment.parts().last().map_or(0, |part| part.messages.end);
         order.digests.resize_with(n_messages as usize, || None);
-        let cancel = order.run.cancel.clone();
         if n_messages > 0 {
-            let receive = |results| order.take(results);
             match (format.function(), leaves.chunk_len()) {
                 (HashFunction::Sha1, Some(len)) => {
-                    let hasher = |engine| in_lanes::<Sha1>(engine, len, prefix);
-                    hash_messages(segment, segment, hasher, options, &cancel, receive)
+                    order.hash(options, |engine| in_lanes::<Sha1>(engine, len, prefix))
                 }
                 (HashFunction::Sha256, Some(len)) => {
-                    let hasher = |engine| in_lanes::<Sha256>(engine, len, prefix);
-                    hash_messages(segment, segment, hasher, options, &cancel, receive)
+                    order.hash(options, |engine| in_lanes::<Sha256>(engine, len, prefix))
                 }
+                (HashFunction::Sha1, None) => order.hash(options, |engine| {
+                    FramedDigest::<Sha1>::new(engine, &frame_of)
+                }),
+                (HashFunction::Sha256, None) => order.hash(options, |engine| {
+                    FramedDigest::<Sha256>::new(engine, &frame_of)
+                }),
                 (function, _) => {
-                    let hasher = |engine| OneByOne::new(engine, function, leaves.len_bytes, prefix);
-                    let options = options.io(match options.io {
-                        // The hasher cannot read mapped files.
-                        hashlane_pipeline::IoMode::Mmap => hashlane_pipeline::IoMode::Pread,
+                    let len = leaves.len_bytes;
+                    let hasher = |engine| OneByOne::new(engine, function, len, prefix);
+                    // The hasher cannot read mapped files.
+                    let io = match options.io {
+                        IoMode::Mmap => IoMode::Pread,
                         io => io,
-                    });
-                    hash_messages(segment, segment, hasher, &options, &cancel, receive)
+                    };
+                    order.hash(&options.io(io), hasher)
                 }
             }?;
         }
@@ -298,7 +304,19 @@ impl<F: Format, T, R, E: From<Error>> InOrder<'_, '_, F, T, R, E>
 where
     R: FnMut(Event<'_, T, F::Hash>) -> Result<(), E>,
 {
-    fn take(&mut self, results: Results<Vec<u8>>) {
+    /// Hashes all messages, and delivers what is next meanwhile.
+    fn hash<H: MessageHasher<Digest: AsRef<[u8]>>>(
+        &mut self,
+        options: &Options,
+        hasher: impl Fn(Engine) -> H + Sync,
+    ) -> Result<(), Error> {
+        let (segment, cancel) = (self.segment, self.run.cancel.clone());
+        hash_messages(segment, segment, hasher, options, &cancel, |results| {
+            self.take(results);
+        })
+    }
+
+    fn take(&mut self, results: Results<impl AsRef<[u8]>>) {
         for FileFact { file, found, .. } in results.facts {
             let reason = match found {
                 Found::Present(_) | Found::Skipped => continue,
@@ -309,7 +327,8 @@ where
         }
         for result in results.messages {
             self.run.hashed_bytes += result.len_bytes;
-            self.digests[result.message as usize] = Some(result.digest);
+            self.digests[result.message as usize] =
+                Some(result.digest.map(|digests| digests.as_ref().to_vec()));
         }
         self.deliver(results.pending_bytes);
     }

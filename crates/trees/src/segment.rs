@@ -65,8 +65,19 @@ impl Segment {
         let per_message = self.leaves.per_message();
         let first = part.leaves.start + u64::from(message - part.messages.start) * per_message;
         let end = part.leaves.end.min(first + per_message);
-        let len_bytes = self.leaves.len_bytes;
-        (index, first * len_bytes..end.saturating_mul(len_bytes))
+        let file_len = part.file_len;
+        (
+            index,
+            self.leaves.end(first, file_len)..self.leaves.end(end, file_len),
+        )
+    }
+}
+
+impl Segment {
+    /// Returns the length of a message in bytes.
+    pub(crate) fn len_of(&self, message: u32) -> u64 {
+        let (_, range) = self.range_of(message);
+        range.end - range.start
     }
 }
 
@@ -84,8 +95,7 @@ impl Messages for Segment {
     }
 
     fn len(&self, message: u32) -> MessageLen {
-        let (_, range) = self.range_of(message);
-        MessageLen::Bytes(range.end - range.start)
+        MessageLen::Bytes(self.len_of(message))
     }
 
     fn extents(&self, message: u32, range: Range<u64>) -> impl Iterator<Item = Extent> {

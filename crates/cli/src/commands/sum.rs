@@ -6,6 +6,7 @@ mod check;
 mod counts;
 mod digests;
 mod filter;
+mod folder;
 mod json;
 mod output;
 mod report;

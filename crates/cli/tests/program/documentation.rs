@@ -242,6 +242,7 @@ fn trees() {
         prepare: |scratch, _| {
             scratch.write("a.img", "");
             scratch.write("b.img", "b");
+            scratch.write("photos/1.jpg", "1");
         },
         has_alternatives: false,
         verdicts: &[("hashlane sum -a fsverity a.img b.img > list", 0, "", "")],

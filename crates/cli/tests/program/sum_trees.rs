@@ -228,3 +228,73 @@ fn the_tree_and_the_descriptor_are_written_together() {
     assert!(!folder.join("tree").exists());
     assert_eq!(read("descriptor").len(), 256, "the earlier file stays");
 }
+
+/// CIDs by `ipfs-unixfs-importer` 17.1.1: of no bytes, of `a`, and of a folder with the file `a` (content `a`) and the empty
+/// folder `b`, in the profiles v1 and v0.
+const CID_EMPTY: &str = "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku";
+const CID_A: &str = "bafkreigks6arfsq3xxfpvqrrwonchxcnu6do76auprhhfomao6c273sixm";
+const CID_FOLDER: [&str; 2] = [
+    "bafybeigp3hsxpupic4zmxv6swcno773sgeqgwr43o4eaqg5gjgfpm6ulye",
+    "QmWj7SxApCNCrf1DQAPDSYS2VS6qdteTnAb49oqtvJVu4o",
+];
+
+#[test]
+fn cids_of_files_and_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::create_dir_all(folder.join("dir/b")).unwrap();
+    fs::write(folder.join("dir/a"), "a").unwrap();
+    fs::write(folder.join("empty"), "").unwrap();
+    let lines = format!(
+        "{CID_EMPTY}  empty\n{}  dir\n{CID_A}  dir/a\n",
+        CID_FOLDER[0]
+    );
+    let found = sum(folder, "-a cid empty dir dir/a");
+    assert_eq!(found, ended(0, &lines, ""));
+    let tagged = format!("CID-V0 (dir) = {}\n", CID_FOLDER[1]);
+    assert_eq!(sum(folder, "-a cid-v0 --tag dir"), ended(0, &tagged, ""));
+    // With --recursive, the files of the folder.
+    let files = format!("{CID_A}  dir/a\n");
+    assert_eq!(sum(folder, "-a cid -r dir"), ended(0, &files, ""));
+    let json = sum(folder, "-a cid-v1-2025 --json dir").stdout;
+    let expected = format!(
+        r#""length":1,"digests":{{"cid-v1-2025":"{}"}}"#,
+        CID_FOLDER[0]
+    );
+    assert!(json.contains(&expected), "{json}");
+
+    fs::write(folder.join("list"), lines).unwrap();
+    assert_eq!(
+        sum(folder, "--check -a cid list"),
+        ended(0, "3 files right\n", "")
+    );
+    fs::write(folder.join("dir/b/new"), "").unwrap();
+    let changed = "changed     dir\n2 files right, 1 changed\n";
+    assert_eq!(sum(folder, "--check -a cid list"), ended(1, changed, ""));
+    let excluded = sum(folder, "-a cid -x new dir");
+    assert_eq!(excluded.stdout, format!("{}  dir\n", CID_FOLDER[0]));
+}
+
+#[test]
+fn a_folder_with_a_link_has_no_cid() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::create_dir(folder.join("dir")).unwrap();
+    std::os::unix::fs::symlink("x", folder.join("dir/link")).unwrap();
+    let message = "dir/link: is a symbolic link: leave it out with --exclude";
+    let found = sum(folder, "-a cid dir");
+    assert_eq!((found.code, found.stdout.as_str()), (Some(2), ""));
+    assert!(found.stderr.contains(message), "{found:?}");
+    let json = sum(folder, "-a cid --json dir");
+    assert!(
+        json.stdout.starts_with(r#"{"type":"error","path":"dir""#),
+        "{json:?}"
+    );
+    let other = sum(folder, "-a cid --salt 00 dir");
+    assert!(
+        other
+            .stderr
+            .contains("--salt: -a cid has no such parameter"),
+        "{other:?}"
+    );
+}

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use hashlane_sums::{DigestAlgorithm, HashFunction, UnknownAlgorithm};
+use hashlane_trees::Cid;
 
 use crate::options::{ConfigFile, Force, Hashing, Output};
 use crate::values;
@@ -33,8 +34,8 @@ pub(crate) struct Sum {
     pub(super) files: Vec<OsString>,
 
     /// Algorithms, separated by commas: crc32, md5, sha1, sha224, sha256, sha384, sha512, blake2b, blake2b-256, blake3
-    /// [default: sha256]; with --check, the algorithms for lines that name none. Or one tree hash: fsverity,
-    /// fsverity-sha512
+    /// [default: sha256]; with --check, the algorithms for lines that name none. Or one tree hash: cid, cid-v0, cid-v1-2025,
+    /// fsverity, fsverity-sha512
     #[arg(short, long, value_name = "NAME", value_delimiter = ',', value_parser = algorithm)]
     pub(super) algorithm: Vec<Algorithm>,
 
@@ -139,11 +140,15 @@ fn algorithm(name: &str) -> Result<Algorithm, UnknownAlgorithm> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TreeName {
     Fsverity(HashFunction),
+    Cid(Cid),
 }
 
 impl TreeName {
     /// The names, with what they mean.
-    const ALL: [(&str, Self); 2] = [
+    const ALL: [(&str, Self); 5] = [
+        ("cid", Self::Cid(Cid::V1)),
+        ("cid-v0", Self::Cid(Cid::V0)),
+        ("cid-v1-2025", Self::Cid(Cid::V1Of2025)),
         ("fsverity", Self::Fsverity(HashFunction::Sha256)),
         ("fsverity-sha512", Self::Fsverity(HashFunction::Sha512)),
     ];
@@ -223,6 +228,9 @@ impl Sum {
             "-a {}: a tree hash is computed alone: leave out the other algorithms",
             tree.name()
         );
+        if let (TreeName::Cid(_), Some(option)) = (tree, self.tree.first_given()) {
+            anyhow::bail!("{option}: -a {} has no such parameter", tree.name());
+        }
         Ok(Some(tree))
     }
 

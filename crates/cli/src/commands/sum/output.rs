@@ -1,7 +1,7 @@
 //! Result lines, error messages and the progress line, kept apart on the terminal.
 
 use hashlane_sums::{Event, Item, Options, hash_items};
-use hashlane_trees::Format;
+use hashlane_trees::{Format, Outcome};
 
 use crate::Env;
 use crate::output::progress::ProgressLine;
@@ -69,7 +69,7 @@ impl<'e> Output<'e> {
         items: impl IntoIterator<Item = hashlane_trees::Item<T>>,
         options: &Options,
         name: impl Fn(&T) -> &[u8],
-        mut receive: impl FnMut(&mut Self, &T, hashlane_trees::Outcome<F::Hash>) -> anyhow::Result<()>,
+        mut receive: impl FnMut(&mut Self, &T, Outcome<F::Hash>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let cancel = self.env.cancel.clone();
         let result =
@@ -124,5 +124,18 @@ impl<'e> Output<'e> {
         if let Some(line) = self.line.take() {
             line.clear();
         }
+    }
+}
+
+/// Returns the reason why a file has no tree hash.
+pub(super) fn problem<H>(outcome: &Outcome<H>) -> String {
+    match outcome {
+        Outcome::Hash(..) => String::new(),
+        Outcome::NotOpened(error) | Outcome::NotRead(error) => error.to_string(),
+        Outcome::Changed => "changed while it was read: hash it again".into(),
+        Outcome::TooLong(max) => {
+            format!("is longer than {max} bytes: choose a larger --block-size")
+        }
+        Outcome::NotWritten(error) => format!("the tree cannot be written: {error}"),
     }
 }

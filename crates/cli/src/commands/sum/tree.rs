@@ -7,13 +7,14 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use hashlane_sums::{LineStyle, Options, Source, write_line};
-use hashlane_trees::{Format, Fsverity, FsverityError, HashFunction, Item, Outcome};
+use hashlane_trees::{Fsverity, FsverityError, HashFunction, Item, Outcome};
 
 use super::arguments::{Sum, TreeName};
 use super::digests::{Named, files_of, len_of};
 use super::filter::Filter;
+use super::folder::OfFolders;
 use super::json::Line;
-use super::output::Output;
+use super::output::{Output, problem};
 use crate::new_file::NewFile;
 use crate::output::json_lines::{self, PathText};
 use crate::{Env, Exit};
@@ -43,7 +44,11 @@ pub(super) fn run(
     options: &Options,
     filter: &Filter,
 ) -> anyhow::Result<Exit> {
-    let TreeName::Fsverity(function) = name;
+    let printer = Printer { sum, name, filter };
+    let function = match name {
+        TreeName::Fsverity(function) => function,
+        TreeName::Cid(format) => return printer.run(env, &format, options, |_| Ok(())),
+    };
     let mut format = fsverity(sum, function)?;
     let tree = output_file(
         sum,
@@ -60,7 +65,6 @@ pub(super) fn run(
     if let Some((_, stream, _)) = &tree {
         format = format.with_tree(stream.try_clone()?);
     }
-    let printer = Printer { sum, name, filter };
     let exit = printer.run(env, &format, options, |measurement| {
         if let Some((_, stream, shown)) = &descriptor {
             let written = { stream }.write_all(measurement.descriptor());
@@ -106,7 +110,7 @@ struct Printer<'s> {
 
 impl Printer<'_> {
     /// Prints the results of all operands. `on_hash` gets each result before it is printed.
-    fn run<F: Format>(
+    fn run<F: OfFolders>(
         &self,
         env: &mut Env,
         format: &F,
@@ -124,12 +128,16 @@ impl Printer<'_> {
         if output.shows_progress() {
             output.total_bytes = found().filter_map(|(_, source)| len_of(&source)).sum();
         }
+        // Folders and what has no path are handled alone, in their turn.
+        let is_leaf = |source: &Source| match source {
+            Source::File(path) => !(F::HAS_FOLDERS && path.is_dir()),
+            _ => false,
+        };
         let mut exit = Exit::Good;
         let mut found = found().peekable();
         let result = loop {
-            // What has no path keeps its place in the order.
             let items =
-                std::iter::from_fn(|| match found.next_if(|(_, source)| is_file(source))? {
+                std::iter::from_fn(|| match found.next_if(|(_, source)| is_leaf(source))? {
                     (named, Source::File(path)) => Some(Item::new(path, named)),
                     _ => None,
                 });
@@ -153,12 +161,21 @@ impl Printer<'_> {
             if result.is_err() || output.env.cancel.is_cancelled() {
                 break result;
             }
-            let Some((named, _)) = found.next() else {
+            let Some((named, source)) = found.next() else {
                 break Ok(());
             };
-            let message = match &named {
-                Named::Error(_, message) => message.clone(),
-                Named::File(_) => {
+            let message = match (&named, source) {
+                (Named::Error(_, message), _) => message.clone(),
+                (Named::File(_), Source::File(path)) => {
+                    match format.folder(&mut output, options, self.filter, &path) {
+                        Ok((hash, length)) => {
+                            self.print(&mut output, named.name(), length, &hash.to_string())?;
+                            continue;
+                        }
+                        Err(error) => format!("{error:#}"),
+                    }
+                }
+                (Named::File(_), _) => {
                     "a tree hash needs a regular file: name one instead of standard input".into()
                 }
             };
@@ -208,22 +225,5 @@ impl Printer<'_> {
             json_lines::print(output.env, &Line::Error { path, message })?;
         }
         Ok(())
-    }
-}
-
-fn is_file(source: &Source) -> bool {
-    matches!(source, Source::File(_))
-}
-
-/// Returns the reason why a file has no result.
-pub(super) fn problem<H>(outcome: &Outcome<H>) -> String {
-    match outcome {
-        Outcome::Hash(..) => String::new(),
-        Outcome::NotOpened(error) | Outcome::NotRead(error) => error.to_string(),
-        Outcome::Changed => "changed while it was read: hash it again".into(),
-        Outcome::TooLong(max) => {
-            format!("is longer than {max} bytes: choose a larger --block-size")
-        }
-        Outcome::NotWritten(error) => format!("the tree cannot be written: {error}"),
     }
 }

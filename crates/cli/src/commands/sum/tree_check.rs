@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use hashlane_files::is_absent;
 use hashlane_sums::{Lines, Options, ValueLine, ValueLines, path_of};
-use hashlane_trees::{Format, Item, Outcome};
+use hashlane_trees::{Item, Outcome};
 
 use super::arguments::{Sum, TreeName};
-use super::output::Output;
+use super::filter::Filter;
+use super::folder::OfFolders;
+use super::output::{Output, problem};
 use super::report::{Found, Report};
-use super::tree::{fsverity, problem, tag};
+use super::tree::{fsverity, tag};
 use crate::{Env, Exit};
 
 /// Maximum number of files of a list to read before they are hashed.
@@ -29,12 +31,28 @@ pub(super) fn run(
         sum.against.is_none(),
         "--against: not with a tree hash: use --base for the folder of the names"
     );
-    let TreeName::Fsverity(function) = name;
-    let format = fsverity(sum, function)?;
+    match name {
+        TreeName::Fsverity(function) => {
+            let format = fsverity(sum, function)?;
+            check(sum, name, &format, env, options)
+        }
+        TreeName::Cid(format) => check(sum, name, &format, env, options),
+    }
+}
+
+fn check<F: OfFolders>(
+    sum: &Sum,
+    name: TreeName,
+    format: &F,
+    env: &mut Env,
+    options: &Options,
+) -> anyhow::Result<Exit> {
+    let filter = Filter::new(sum)?;
     let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
     let mut output = Output::new(env, sum.printing.quiet);
     let mut check = Check {
-        format: &format,
+        format,
+        filter,
         name,
         base,
         report: Report::new(sum),
@@ -58,6 +76,7 @@ pub(super) fn run(
 /// A running check.
 struct Check<'f, F> {
     format: &'f F,
+    filter: Filter,
     name: TreeName,
     base: PathBuf,
     report: Report,
@@ -66,7 +85,7 @@ struct Check<'f, F> {
 /// A file in a list: its name, and the expected result.
 type Listed = (Vec<u8>, String);
 
-impl<F: Format> Check<'_, F> {
+impl<F: OfFolders> Check<'_, F> {
     /// Checks the files of one list.
     fn list(
         &mut self,
@@ -119,10 +138,21 @@ impl<F: Format> Check<'_, F> {
     ) -> anyhow::Result<()> {
         let Self {
             format,
+            filter,
             base,
             report,
             ..
         } = self;
+        let (folders, batch): (Vec<Listed>, Vec<Listed>) = batch
+            .into_iter()
+            .partition(|listed| F::HAS_FOLDERS && base.join(path_of(&listed.0)).is_dir());
+        for (name, expected) in folders {
+            let path = base.join(path_of(&name));
+            match format.folder(output, options, filter, &path) {
+                Ok((hash, _)) => report.note_read(output, &name, hash.to_string() == expected)?,
+                Err(error) => report.note_unreadable(output, &name, &format!("{error:#}"))?,
+            }
+        }
         let items = batch
             .into_iter()
             .map(|listed| Item::new(base.join(path_of(&listed.0)), listed));
