@@ -242,7 +242,7 @@ impl<'py> Set<'py> {
     #[inline]
     fn add(&mut self, message: &Bound<'py, PyAny>) -> PyResult<()> {
         if self.held.is_empty()
-            && let Ok(bytes) = message.cast::<PyBytes>()
+            && let Ok(bytes) = message.cast_exact::<PyBytes>()
         {
             let bytes = bytes.as_bytes();
             let fits = if self.n_rows == 0 {
