@@ -359,8 +359,8 @@ impl Download {
 /// The treatment of files that exist before a download.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
-    /// Continues files that belong to the torrent. A file with content but without a piece of the torrent
-    /// fails the torrent; see [`TorrentError::Unrelated`](crate::TorrentError::Unrelated).
+    /// Continues files that belong to the torrent. Other files with content stay as they are, and fail the torrent after the
+    /// rest was downloaded; see [`TorrentError::Unrelated`](crate::TorrentError::Unrelated).
     #[default]
     Resume,
     /// Replaces wrong pieces in any file.

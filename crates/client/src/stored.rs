@@ -27,6 +27,8 @@ mod record;
 mod selection;
 
 pub(crate) use download_check::DownloadCheck;
+use download_check::Refused;
+
 pub(crate) use moved::Moved;
 use named::{Named, content_at, path_error};
 use record::RecordFile;
@@ -51,6 +53,8 @@ pub(crate) struct StoredTorrent {
     pub(crate) storage: Arc<Storage>,
     /// The selected files, which can change while a download runs.
     selection: Mutex<Arc<Selection>>,
+    /// The files that the download leaves out because they may be of the user, if there are some.
+    refused: Mutex<Option<Refused>>,
     /// Trackers and web seeds of a magnet link.
     pub(crate) sources: Sources,
     /// Messages about the places of the content, for the user.
@@ -184,6 +188,7 @@ impl StoredTorrent {
             device: folder.metadata().ok().map(|folder| folder.dev()),
             storage: Arc::new(storage),
             selection: Mutex::default(),
+            refused: Mutex::default(),
             sources: Sources::default(),
             notes: Vec::new(),
             records: None,

@@ -20,11 +20,21 @@ pub struct Replaced {
     pub kept_as: PathBuf,
 }
 
+/// The treatment of a guarded file whose bytes differ from the torrent's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfDifferent {
+    /// The file is renamed and replaced.
+    Rename,
+    /// The operation that finds the difference fails.
+    Fail,
+    /// The file stays as it is. Its staged bytes serve only the pieces that it shares with other files.
+    Keep,
+}
+
 /// The parts of one guarded file that can arrive.
 #[derive(Debug)]
 pub(crate) struct Guarded {
-    /// Whether the file may be renamed and replaced if it differs.
-    pub(crate) may_rename: bool,
+    pub(crate) if_different: IfDifferent,
     pub(crate) parts: Vec<Part>,
     /// Whether the file has left its path: it was renamed, or was absent.
     pub(crate) is_gone: bool,
@@ -62,7 +72,7 @@ impl Guard {
         &mut self,
         index: usize,
         parts: impl IntoIterator<Item = (u64, u64)>,
-        may_rename: bool,
+        if_different: IfDifferent,
     ) {
         let mut staged_at = self.len_bytes;
         let parts = parts.into_iter().map(|(offset, len_bytes)| {
@@ -76,7 +86,7 @@ impl Guard {
             part
         });
         let guarded = Guarded {
-            may_rename,
+            if_different,
             parts: parts.collect(),
             is_gone: false,
             kept_as: None,

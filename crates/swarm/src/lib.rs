@@ -47,7 +47,7 @@ mod writable;
 #[cfg(feature = "libtorrent")]
 pub use event::{Counters, Event};
 pub use files::{Access, StorageError};
-pub use guard::Replaced;
+pub use guard::{IfDifferent, Replaced};
 #[cfg(feature = "libtorrent")]
 pub use network::{Bind, Network};
 pub use remains::Remains;

@@ -14,7 +14,7 @@ use hashlane_sha::{Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
 use hashlane_verify::{CancelToken, Content, Extent, FileIndex, HashVersions, Layout, files_of};
 
 use crate::files::{Access, StorageError, TorrentFiles};
-use crate::guard::Replaced;
+use crate::guard::{IfDifferent, Replaced};
 use crate::watch::Stamps;
 
 /// Number of bytes to read at a time for hashing. They fit into the second-level cache, and contain a leaf for each
@@ -94,14 +94,14 @@ impl Storage {
     }
 
     /// Guards a file that may belong to the user. Until each of these pieces has arrived and was right, its bytes of the
-    /// file are staged elsewhere. Then the file stays as it is if its bytes are equal. If they differ, the file is renamed
-    /// and replaced if `may_rename` is set; otherwise the operation fails.
-    pub fn guard(&self, file: FileIndex, pieces: &[u32], may_rename: bool) {
+    /// file are staged elsewhere. Then the file stays as it is if its bytes are equal. `if_different`
+    /// says what happens if they differ.
+    pub fn guard(&self, file: FileIndex, pieces: &[u32], if_different: IfDifferent) {
         let parts = pieces
             .iter()
             .filter_map(|piece| self.part_of(file, *piece))
             .map(|part| (part.offset, part.len_bytes));
-        self.files.guard(file, parts, may_rename);
+        self.files.guard(file, parts, if_different);
     }
 
     /// Returns `true` if the file is guarded.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use hashlane_metainfo::Torrent;
 use hashlane_sha::{Sha1, Sha1Digest, Sha256, Sha256Digest, digest};
-use hashlane_swarm::{Access, Storage};
+use hashlane_swarm::{Access, IfDifferent, Storage};
 use hashlane_verify::Content;
 
 const PIECE_LEN: usize = 32 << 10;
@@ -452,7 +452,7 @@ fn guarded_files_are_compared_after_their_pieces_arrived() {
         fs::write(of("b.replaced-1"), b"older").unwrap();
         let before = fs::metadata(of("b")).unwrap();
         let storage = storage(&torrent, folder.path(), Access::Download);
-        storage.guard(index, &[0, 1], true);
+        storage.guard(index, &[0, 1], IfDifferent::Rename);
         storage.permit(&storage.stamps(), |_| true);
         storage.prepare(&[]).unwrap();
         // Wrong bytes arrive first.
@@ -512,7 +512,11 @@ fn a_guarded_file_that_differs_can_be_refused() {
     fs::write(&staged, bytes(100_000)).unwrap();
     fs::write(of("b"), b"mine").unwrap();
     let storage = storage(&torrent, folder.path(), Access::Download);
-    storage.guard(hashlane_verify::FileIndex::new(1), &[0, 1], false);
+    storage.guard(
+        hashlane_verify::FileIndex::new(1),
+        &[0, 1],
+        IfDifferent::Fail,
+    );
     storage.permit(&storage.stamps(), |_| true);
     storage.prepare(&[]).unwrap();
     assert!(!staged.exists());

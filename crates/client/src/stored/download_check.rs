@@ -5,9 +5,11 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hashlane_metainfo::FileKind;
-use hashlane_swarm::{Priority, Stamps};
+use hashlane_swarm::{IfDifferent, Priority, Stamps};
 use hashlane_verify::{
     FileIndex, FileReport, FileState, HashVersions, Layout, PieceState, Report, files_of,
 };
@@ -33,6 +35,30 @@ struct Unproven<'r> {
     can_wait: bool,
     /// Whether the file may be renamed and replaced: all its pieces have bytes of other files.
     may_rename: bool,
+}
+
+/// Files that are not overwritten.
+#[derive(Clone, Debug)]
+pub(super) struct Refused {
+    /// The first file.
+    path: PathBuf,
+    /// Number of right pieces of the first file.
+    right: u32,
+    /// Number of pieces of the first file.
+    pieces: u32,
+    /// Number of further files.
+    others: usize,
+}
+
+impl From<Refused> for TorrentError {
+    fn from(refused: Refused) -> Self {
+        Self::Unrelated {
+            path: refused.path,
+            right: refused.right,
+            pieces: refused.pieces,
+            others: refused.others,
+        }
+    }
 }
 
 /// The result of [`StoredTorrent::check_for_download`].
@@ -82,8 +108,12 @@ impl StoredTorrent {
                 return Ok(DownloadCheck::Confirm(replacement));
             }
         }
-        self.guard_or_refuse(&unproven)?;
-        self.storage.permit(&stamps, is_wrong);
+        self.guard_or_leave_out(&unproven, &have)?;
+        // Without the files that were left out.
+        let selection = self.selection();
+        self.storage.permit(&stamps, |piece| {
+            selection.has_piece(piece as usize) && !have[piece as usize]
+        });
         if self.is_prepared(report) {
             let files = report.files().iter();
             let incomplete = files.filter(|file| file.counts.have < file.counts.total());
@@ -216,20 +246,63 @@ impl StoredTorrent {
         false
     }
 
+    /// Returns the unproven files that can be neither right nor renamed, if there are some.
+    fn refused_of(&self, unproven: &[Unproven<'_>]) -> Option<Refused> {
+        let mut refused = unproven.iter().filter(|unproven| !unproven.can_wait);
+        let first = refused.next()?;
+        let path = self.content.path_of(first.file.index);
+        Some(Refused {
+            path: path.unwrap_or_else(|_| self.root.clone()),
+            right: first.file.counts.have,
+            pieces: first.file.counts.total(),
+            others: refused.count(),
+        })
+    }
+
     /// Refuses the first unproven file that can be neither right nor renamed, and guards the others.
     fn guard_or_refuse(&self, unproven: &[Unproven<'_>]) -> Result<(), TorrentError> {
-        let mut refused = unproven.iter().filter(|unproven| !unproven.can_wait);
-        if let Some(first) = refused.next() {
-            let path = self.content.path_of(first.file.index);
-            return Err(TorrentError::Unrelated {
-                path: path.unwrap_or_else(|_| self.root.clone()),
-                right: first.file.counts.have,
-                pieces: first.file.counts.total(),
-                others: refused.count(),
-            });
+        if let Some(refused) = self.refused_of(unproven) {
+            return Err(refused.into());
         }
         self.guard(unproven);
         Ok(())
+    }
+
+    /// Leaves the unproven files out of the download that can be neither right nor renamed, and guards the others. Pieces that
+    /// the files share with others are downloaded for those. Fails if no other file lacks a piece of its own.
+    fn guard_or_leave_out(
+        &self,
+        unproven: &[Unproven<'_>],
+        have: &[bool],
+    ) -> Result<(), TorrentError> {
+        let Some(refused) = self.refused_of(unproven) else {
+            self.guard(unproven);
+            return Ok(());
+        };
+        let (waiting, left_out): (Vec<_>, Vec<_>) =
+            unproven.iter().partition(|unproven| unproven.can_wait);
+        let is_left_out = |index| left_out.iter().any(|it| it.file.index == index);
+        let rest = self.selection().without(self.torrent(), is_left_out);
+        let is_shared = |piece: u32| left_out.iter().any(|it| it.file.pieces.contains(&piece));
+        let mut pieces = (0..).zip(have);
+        if pieces.all(|(piece, have)| *have || is_shared(piece) || !rest.has_piece(piece as usize))
+        {
+            return Err(refused.into());
+        }
+        self.guard(waiting);
+        for Unproven { file, wrong, .. } in left_out {
+            let shared = wrong.iter().copied();
+            let shared: Vec<u32> = shared.filter(|it| rest.has_piece(*it as usize)).collect();
+            self.storage.guard(file.index, &shared, IfDifferent::Keep);
+        }
+        self.set_selection(rest);
+        *lock(&self.refused) = Some(refused);
+        Ok(())
+    }
+
+    /// Returns the error for the files that were left out of the download, if there are some.
+    pub(crate) fn refusal(&self) -> Option<TorrentError> {
+        lock(&self.refused).clone().map(TorrentError::from)
     }
 
     fn guard<'u>(&self, unproven: impl IntoIterator<Item = &'u Unproven<'u>>) {
@@ -240,7 +313,12 @@ impl StoredTorrent {
             ..
         } in unproven
         {
-            self.storage.guard(file.index, wrong, *may_rename);
+            let if_different = if *may_rename {
+                IfDifferent::Rename
+            } else {
+                IfDifferent::Fail
+            };
+            self.storage.guard(file.index, wrong, if_different);
         }
     }
 
@@ -395,4 +473,9 @@ impl StoredTorrent {
         self.mark_blank(&more, files);
         Ok(self.storage.prepare(&more.files)?)
     }
+}
+
+/// Locks a value that is valid whenever its lock is released, so that a poisoned lock is no problem.
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -41,6 +41,21 @@ impl Selection {
         })
     }
 
+    /// Returns the selection without some of its files.
+    pub(super) fn without(
+        &self,
+        torrent: &Torrent,
+        is_left_out: impl Fn(FileIndex) -> bool,
+    ) -> Self {
+        let mut positions = 0..;
+        Self::new(torrent, |index, file| {
+            let position = (file.kind() != FileKind::Padding)
+                .then(|| positions.next())
+                .flatten();
+            position.is_some_and(|position| self.has_file(position)) && !is_left_out(index)
+        })
+    }
+
     /// Calls `is_selected` for each file in order.
     fn new(torrent: &Torrent, mut is_selected: impl FnMut(FileIndex, File<'_>) -> bool) -> Self {
         let layout = Layout::new(torrent, HashVersions::of(torrent.version()));

@@ -86,6 +86,10 @@ impl Machine {
         let Some(active) = self.stages.get_mut::<Active>() else {
             return Ok(());
         };
+        if let Some(refusal) = active.stored.refusal() {
+            self.fail(shared, refusal);
+            return Ok(());
+        }
         if !active.stored.selection().is_complete(&content.have) {
             let unreadable = content.unreadable.into_iter().next();
             let error =
@@ -167,6 +171,9 @@ impl Machine {
             // It was resumed during the verification.
             self.verify(shared, self.verification(stored));
             return Ok(());
+        }
+        if let Some(refusal) = stored.refusal() {
+            self.warn(shared, format!("{refusal}; the other files are downloaded"));
         }
         let is_seed = matches!(self.goal, Goal::Seed(_));
         if is_seed {

@@ -96,8 +96,12 @@ fn unrelated_files_are_not_overwritten() {
             ended.assert_failed(&format!("{}: {DIFFERENT}", path.display()));
             assert!(ended.stderr.contains("--force"), "{ended:?}");
             assert!(fs::read(&path).unwrap() == bytes, "{version} {name}");
-            // No other file was created.
-            assert!(!folder.path().join("tree/a.bin").exists());
+            // The other files are downloaded.
+            let is_whole = |name: &str| {
+                let read = |folder: &Path| fs::read(folder.join(name)).ok();
+                read(folder.path()) == read(content.path())
+            };
+            assert_eq!(is_whole("tree/a.bin"), name != "file.bin");
             let ended = get(&[given], folder.path(), &seed, &["--force"]);
             assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
             let expected = fs::read(content.path().join(name)).unwrap();
@@ -348,5 +352,56 @@ fn assert_refused(content: &Content, mine: &[u8], refusals: &[(&[&str], &str)]) 
             ended.assert_failed(reason);
             assert!(fs::read(&path).unwrap() == mine, "{version}");
         }
+    }
+}
+
+/// A file of the user stays as it is, and is named. The other files are downloaded, with the pieces that they share with it.
+#[test]
+fn one_file_of_the_user_does_not_block_the_others() {
+    let source = tempfile::tempdir().unwrap();
+    let top = source.path().join("t");
+    fs::create_dir(&top).unwrap();
+    let bytes = |seed: usize| -> Vec<u8> {
+        (0..300_000_usize)
+            .map(|i| (i * i / 7 + i * seed) as u8)
+            .collect()
+    };
+    for (seed, name) in ["x", "y", "z"].into_iter().enumerate() {
+        fs::write(top.join(name), bytes(seed + 1)).unwrap();
+    }
+    for version in VERSIONS {
+        let torrent = Content::torrent_of(&top, version, &[]);
+        let seed = Peer::seed(&[&torrent], source.path());
+        let folder = tempfile::tempdir().unwrap();
+        let of = |name: &str| folder.path().join("t").join(name);
+        let mine = vec![7; 300_000];
+        sparse(&of("y"), 0, &[(0, &mine)]);
+        let ended = get(&[&torrent], folder.path(), &seed, &[]);
+        ended.assert_failed(&format!(
+            "{}: {DIFFERENT}; not overwritten; --force",
+            of("y").display()
+        ));
+        ended.assert_failed(&format!(
+            "{}: {DIFFERENT}; not overwritten; the other files are downloaded",
+            of("y").display()
+        ));
+        assert!(fs::read(of("y")).unwrap() == mine, "{version}");
+        for name in ["x", "z"] {
+            let expected = fs::read(top.join(name)).unwrap();
+            assert!(fs::read(of(name)).unwrap() == expected, "{version} {name}");
+        }
+        // Nothing else is left, and nothing remains to be done the next time.
+        let names = fs::read_dir(folder.path()).unwrap();
+        assert_eq!(names.count(), 1, "{version}");
+        let ended = get(&[&torrent], folder.path(), &seed, &[]);
+        ended.assert_failed(&format!(
+            "{}: {DIFFERENT}; not overwritten; --force",
+            of("y").display()
+        ));
+        assert!(
+            !ended.stderr.contains("the other files"),
+            "{version}: {ended:?}"
+        );
+        assert!(fs::read(of("y")).unwrap() == mine, "{version}");
     }
 }

@@ -8,7 +8,7 @@ use hashlane_files::is_out_of_descriptors;
 use hashlane_verify::FileIndex;
 
 use super::{COPY_LEN, TorrentFiles, lock, unrelated};
-use crate::guard::{Replaced, Staging};
+use crate::guard::{IfDifferent, Replaced, Staging};
 
 impl TorrentFiles {
     /// Guards a file: writes to these parts, each of one piece, are staged, and reads return the staged bytes.
@@ -16,9 +16,9 @@ impl TorrentFiles {
         &self,
         index: FileIndex,
         parts: impl IntoIterator<Item = (u64, u64)>,
-        may_rename: bool,
+        if_different: IfDifferent,
     ) {
-        lock(&self.guard).add(index.get(), parts, may_rename);
+        lock(&self.guard).add(index.get(), parts, if_different);
     }
 
     pub(crate) fn is_guarded(&self, index: FileIndex) -> bool {
@@ -33,13 +33,13 @@ impl TorrentFiles {
     }
 
     fn settle_part(&self, index: FileIndex, offset: u64) -> io::Result<()> {
-        let (part, may_rename, is_gone) = {
+        let (part, if_different, is_gone) = {
             let mut guard = lock(&self.guard);
             let Some(part) = guard.staged(index.get(), offset) else {
                 return Ok(());
             };
             let file = guard.get(index.get()).expect("it has a part");
-            (part, file.may_rename, file.is_gone)
+            (part, file.if_different, file.is_gone)
         };
         // The user can have exchanged the file.
         self.open.remove(&index);
@@ -47,10 +47,10 @@ impl TorrentFiles {
             lock(&self.guard).unstage(index.get(), offset);
             return Ok(());
         }
-        if may_rename {
-            self.replace(index.get())
-        } else {
-            Err(unrelated())
+        match if_different {
+            IfDifferent::Rename => self.replace(index.get()),
+            IfDifferent::Fail => Err(unrelated()),
+            IfDifferent::Keep => Ok(()),
         }
     }
 
