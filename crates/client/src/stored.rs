@@ -27,8 +27,6 @@ mod record;
 mod selection;
 
 pub(crate) use download_check::DownloadCheck;
-use download_check::Refused;
-
 pub(crate) use moved::Moved;
 use named::{Named, content_at, path_error};
 use record::RecordFile;
@@ -110,6 +108,30 @@ struct StampedReport {
 pub(crate) struct UnreadableFile {
     pub(crate) path: PathBuf,
     pub(crate) reason: String,
+}
+
+/// Files that are not overwritten.
+#[derive(Clone, Debug)]
+struct Refused {
+    /// The first file.
+    path: PathBuf,
+    /// Number of right pieces of the first file.
+    right: u32,
+    /// Number of pieces of the first file.
+    pieces: u32,
+    /// Number of further files.
+    others: usize,
+}
+
+impl From<Refused> for TorrentError {
+    fn from(refused: Refused) -> Self {
+        Self::Unrelated {
+            path: refused.path,
+            right: refused.right,
+            pieces: refused.pieces,
+            others: refused.others,
+        }
+    }
 }
 
 impl ContentState {

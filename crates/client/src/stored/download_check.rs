@@ -5,7 +5,6 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hashlane_metainfo::FileKind;
@@ -14,7 +13,7 @@ use hashlane_verify::{
     FileIndex, FileReport, FileState, HashVersions, Layout, PieceState, Report, files_of,
 };
 
-use super::{ContentState, Selection, StoredTorrent, VerifySettings, have};
+use super::{ContentState, Refused, Selection, StoredTorrent, VerifySettings, have};
 use crate::config::Existing;
 use crate::error::TorrentError;
 use crate::event::Replacement;
@@ -35,30 +34,6 @@ struct Unproven<'r> {
     can_wait: bool,
     /// Whether the file may be renamed and replaced: all its pieces have bytes of other files.
     may_rename: bool,
-}
-
-/// Files that are not overwritten.
-#[derive(Clone, Debug)]
-pub(super) struct Refused {
-    /// The first file.
-    path: PathBuf,
-    /// Number of right pieces of the first file.
-    right: u32,
-    /// Number of pieces of the first file.
-    pieces: u32,
-    /// Number of further files.
-    others: usize,
-}
-
-impl From<Refused> for TorrentError {
-    fn from(refused: Refused) -> Self {
-        Self::Unrelated {
-            path: refused.path,
-            right: refused.right,
-            pieces: refused.pieces,
-            others: refused.others,
-        }
-    }
 }
 
 /// The result of [`StoredTorrent::check_for_download`].
