@@ -1,5 +1,6 @@
 """Verification on a cluster: verdicts, reports, and faults of workers, hosts, disks and reads."""
 
+import asyncio
 import concurrent.futures
 import contextlib
 import ctypes
@@ -228,6 +229,25 @@ def test_a_worker_that_hangs_is_left_out(client, archive, tmp_path: Path) -> Non
         os.kill(stopped, signal.SIGCONT)
     assert states(tmp_path / "report") == on_one_machine(torrents, root)
     assert "unreadable" not in summary.counts
+
+
+def test_a_task_whose_result_does_not_arrive_runs_again(
+    client, archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torrents, root = archive
+    gather, lost = client.gather, []
+
+    def hang_once(future, **options):
+        if lost:
+            return gather(future, **options)
+        lost.append(future.key)
+        return asyncio.sleep(3600)
+
+    monkeypatch.setattr(client, "gather", hang_once)
+    monkeypatch.setattr(sys.modules["hashlane.dask._window"], "RESULT_TIMEOUT", 2.0)
+    within(300, verify_many, torrents, root, client=client, manifest=tmp_path / "report")
+    assert len(lost) == 1
+    assert states(tmp_path / "report") == on_one_machine(torrents, root)
 
 
 def test_a_host_without_its_mount_is_an_error(client, archive, tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ class Window:
         answers: list[Answer] = []
         if error is None:
             try:
-                answers = future.result(timeout=RESULT_TIMEOUT)
+                answers = self._result(future)
             except LOSSES as lost:
                 # The worker ended after the task, before its result was here.
                 error = lost
@@ -184,6 +184,15 @@ class Window:
             yield from self._submit(task)
         else:
             yield from self._give_up(task, f"{LOST} times, workers ended during the task", None)
+
+    def _result(self, future: Future[Any]) -> list[Answer]:
+        """Returns the result of a task. `Future.result` waits for ever, even with a timeout, if the transfer ignores its end."""
+        loop = cast(Any, self.client.loop).asyncio_loop
+        gathering = asyncio.run_coroutine_threadsafe(cast(Any, self.client.gather(future, asynchronous=True)), loop)
+        try:
+            return cast("list[Answer]", gathering.result(timeout=RESULT_TIMEOUT))
+        finally:
+            gathering.cancel()
 
     def _expire(self) -> Iterator[Answer]:
         """Takes the tasks of workers that hang to others."""
