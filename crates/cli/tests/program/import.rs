@@ -156,7 +156,7 @@ mod state {
     use hashlane_metainfo::Top;
     use hashlane_store::{Entry, Metainfo, Place, Store, Target};
 
-    use super::{import, session};
+    use super::{copy, import, session};
 
     fn entries(store: &Store) -> BTreeMap<String, Entry> {
         let entries = store.entries().into_iter().cloned();
@@ -238,6 +238,33 @@ mod state {
         assert!(fetched.seeding_seconds > 0);
     }
 
+    /// A download without files would count as complete, and one that starts would get all of its files.
+    #[test]
+    fn a_torrent_without_a_selected_file_is_paused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (program, state) = (folder.path().join("session"), folder.path().join("state"));
+        copy(&session("qbittorrent"), &program);
+        let name = "681d56bb517eee10e4bffe9bfdc0335320d615b7";
+        let resume = program.join(format!("data/BT_backup/{name}.fastresume"));
+        let bytes = std::fs::read(&resume).unwrap();
+        let (selected, deselected) = (b"13:file_priorityli1ee", b"13:file_priorityli0ee");
+        let at = bytes
+            .windows(selected.len())
+            .position(|window| window == selected);
+        let at = at.expect("the session has the priority");
+        let changed = [&bytes[..at], deselected, &bytes[at + selected.len()..]].concat();
+        std::fs::write(&resume, changed).unwrap();
+        let ended = import(
+            "qbittorrent",
+            &program,
+            &["--state-dir", state.to_str().unwrap()],
+        );
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let note = "no file is selected: it is paused, because a download has at least one file";
+        assert!(ended.stdout.contains(note), "{}", ended.stdout);
+        assert!(entries(&Store::open(&state).unwrap())[name].choices.paused);
+    }
+
     #[test]
     fn torrents_that_are_present_stay_as_they_are() {
         let folder = tempfile::tempdir().unwrap();
@@ -295,7 +322,7 @@ mod state {
     #[test]
     fn categories_keep_their_folders() {
         let copied = tempfile::tempdir().unwrap();
-        super::copy(&session("qbittorrent"), copied.path());
+        copy(&session("qbittorrent"), copied.path());
         let categories = r#"{"films": {"save_path": "/srv/films"}, "tv": {"save_path": "shows"}, "none": {"save_path": ""},
             "windows": {"save_path": "D:/w"}}"#;
         std::fs::write(copied.path().join("config/categories.json"), categories).unwrap();

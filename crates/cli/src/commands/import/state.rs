@@ -224,7 +224,20 @@ fn choices(imported: &Imported) -> (Choices, Vec<String>) {
             "unfinished files end in {QBITTORRENT} on the disk: the daemon removes the suffix when it adds the torrent"
         ));
     }
+    if selects_nothing(imported) {
+        notes.push(
+            "no file is selected: it is paused, because a download has at least one file"
+                .to_owned(),
+        );
+        choices.paused = true;
+    }
     (choices, notes)
+}
+
+/// Returns `true` if the person deselected every file.
+fn selects_nothing(imported: &Imported) -> bool {
+    let mut priorities = imported.priorities.iter();
+    !imported.priorities.is_empty() && priorities.all(|priority| *priority == Priority::Skip)
 }
 
 fn target(goal: Goal) -> Target<u64> {
