@@ -1,9 +1,11 @@
 //! What `get`, `seed` and watched folders say about peers and files that are of no use.
 
 use std::fs;
+use std::process::Stdio;
 
 use super::daemon::{Daemon, folder, text};
-use super::peers::{Content, ended, get_from, seed_command};
+use super::http::ask;
+use super::peers::{Content, ended, get_from, seed_command, seed_text_command};
 use crate::wait_for;
 
 #[test]
@@ -62,4 +64,49 @@ fn the_case_of_a_suffix_does_not_matter() {
     wait_for(|| watched.join("UP.TORRENT.added").exists());
     assert_eq!(daemon.torrent()["name"], "file.bin");
     daemon.terminate();
+}
+
+/// The token stays in its file, and people read that the command keeps nothing.
+#[test]
+fn a_seed_takes_the_token_of_a_file() {
+    const TOKEN: &str = "a-token-that-lasts";
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let folder = tempfile::tempdir().unwrap();
+    let (token, stdout) = (folder.path().join("token"), folder.path().join("stdout"));
+    fs::write(&token, format!("{TOKEN}\n")).unwrap();
+    let options = ["--http", "0", "--http-token-file", text(&token)];
+    let mut command = seed_text_command(&[&torrent], content.path(), &options);
+    command
+        .stdout(fs::File::create(&stdout).unwrap())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let printed = || fs::read_to_string(&stdout).unwrap();
+    let note =
+        "torrents that the page adds, and what it changes, last until the end of this command\n";
+    wait_for(|| printed().contains(note));
+    let printed = printed();
+    assert!(!printed.contains(TOKEN), "{printed}");
+    let url = printed
+        .split_whitespace()
+        .find(|word| word.starts_with("http://"))
+        .unwrap();
+    let address = url
+        .trim_start_matches("http://")
+        .trim_end_matches('/')
+        .parse()
+        .unwrap();
+    let status = |token: &str| {
+        let bearer = format!("Bearer {token}");
+        ask(
+            address,
+            "GET /api/v1/torrents",
+            &[("Authorization", &bearer)],
+            "",
+        )
+        .status
+    };
+    assert_eq!((status(TOKEN), status("another-token-here")), (200, 401));
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
