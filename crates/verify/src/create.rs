@@ -12,7 +12,7 @@ use crate::layout::{HashVersions, Layout};
 use crate::piece_hasher::{PieceDigests, piece_hasher};
 use crate::source_tree::SourceTree;
 
-/// The progress of [`hash_source_tree`](crate::hash_source_tree), in bytes.
+/// The progress of [`hash_source_tree`], in bytes.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct HashProgress {
