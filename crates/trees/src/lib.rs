@@ -13,11 +13,13 @@
 //! | `run.rs` | hashes files, and delivers the result of each in order |
 //! | `levels.rs` | the levels of a tree whose nodes are blocks of digests |
 //! | `fsverity.rs` | fs-verity |
+//! | `git.rs` | blobs and trees of Git |
 //! | `cid.rs` | content identifiers of IPFS: files and folders in `UnixFS` |
 
 mod cid;
 mod format;
 mod fsverity;
+mod git;
 mod hasher;
 mod levels;
 mod run;
@@ -28,5 +30,6 @@ pub use hashlane_hashes::HashFunction;
 pub use cid::{Cid, CidBuilder, CidNode, FolderTooLarge};
 pub use format::{Builder, Format, Tail};
 pub use fsverity::{Fsverity, FsverityError, Measurement, Measurer};
+pub use git::{Git, GitBuilder, GitId, GitMode};
 pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};
 pub use run::{Event, Item, Outcome, hash_files};

@@ -87,11 +87,11 @@ impl Messages for Segment {
     }
 
     fn usual_len(&self) -> Option<u64> {
-        Some(
-            self.leaves
-                .len_bytes
-                .saturating_mul(self.leaves.per_message()),
-        )
+        // `None` for leaves that are whole files.
+        self.leaves
+            .len_bytes
+            .checked_mul(self.leaves.per_message())
+            .filter(|len_bytes| *len_bytes < u64::MAX)
     }
 
     fn len(&self, message: u32) -> MessageLen {

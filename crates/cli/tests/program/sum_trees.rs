@@ -2,7 +2,9 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use crate::fixture::{Ended, end, end_with_input, hashlane};
 
@@ -297,4 +299,109 @@ fn a_folder_with_a_link_has_no_cid() {
             .contains("--salt: -a cid has no such parameter"),
         "{other:?}"
     );
+}
+
+/// Returns what git prints in a folder, without the settings of the user.
+fn git(folder: &Path, args: &[&str]) -> Option<String> {
+    let mut command = Command::new("git");
+    command.current_dir(folder).args(args);
+    command
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null");
+    let output = command.output().ok()?;
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    Some(
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .trim_end()
+            .to_owned(),
+    )
+}
+
+/// Writes a tree of files, some of them executable, links and empty folders.
+fn random_tree(folder: &Path, state: &mut u64, depth: u32) {
+    let mut random = |below: u64| {
+        *state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 33) % below
+    };
+    let mut folders = Vec::new();
+    let n_entries = random(6);
+    for entry in 0..n_entries {
+        let suffix = ["", ".b", "-", "0", " x", "é"][random(6) as usize];
+        let path = folder.join(format!("{entry}{suffix}"));
+        let (kind, len) = (random(8), random(40_000));
+        match kind {
+            0 => std::os::unix::fs::symlink("../target of/the link", &path).unwrap(),
+            1..=2 if depth < 3 => {
+                fs::create_dir(&path).unwrap();
+                folders.push(path);
+            }
+            _ => {
+                fs::write(&path, vec![entry as u8; len as usize]).unwrap();
+                let mode = if kind == 3 { 0o755 } else { 0o644 };
+                fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            }
+        }
+    }
+    for folder in folders {
+        random_tree(&folder, state, depth + 1);
+    }
+}
+
+#[test]
+fn git_trees_are_those_of_git() {
+    let folder = tempfile::tempdir().unwrap();
+    if git(folder.path(), &["--version"]).is_none() {
+        assert!(
+            std::env::var_os("HASHLANE_TEST_REQUIRE_GIT").is_none(),
+            "git is required"
+        );
+        eprintln!("NOT RUN: git is not installed");
+        return;
+    }
+    let mut state = 3;
+    for tree in 0..60 {
+        let (format, name) = [("sha1", "git"), ("sha256", "git-sha256")][tree % 2];
+        let root = folder.path().join(tree.to_string());
+        fs::create_dir(&root).unwrap();
+        random_tree(&root, &mut state, 0);
+        git(&root, &["init", "-q", "--object-format", format]);
+        git(&root, &["add", "--force", "."]);
+        let expected = git(&root, &["write-tree"]).unwrap();
+        let found = sum(folder.path(), &format!("-a {name} {tree}"));
+        assert_eq!(found, ended(0, &format!("{expected}  {tree}\n"), ""));
+    }
+}
+
+#[test]
+fn a_repository_in_a_folder_is_not_guessed() {
+    let folder = tree();
+    let folder = folder.path();
+    fs::create_dir(folder.join("dir/.git")).unwrap();
+    let found = sum(folder, "-a git .");
+    assert_eq!(found.code, Some(2));
+    assert!(
+        found
+            .stderr
+            .contains("dir: is a repository of its own: leave it out with --exclude"),
+        "{}",
+        found.stderr
+    );
+    // The folder to hash may be a repository. A list of its blobs is checked like any other.
+    assert_eq!(sum(folder, "-a git dir").code, Some(0));
+    let list = sum(folder, "-a git empty dir").stdout;
+    assert!(
+        list.starts_with("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391  empty\n"),
+        "{list}"
+    );
+    fs::write(folder.join("list"), list).unwrap();
+    assert_eq!(
+        sum(folder, "--check -a git list"),
+        ended(0, "2 files right\n", "")
+    );
+    fs::write(folder.join("dir/a"), "b").unwrap();
+    let changed = "changed     dir\n1 file right, 1 changed\n";
+    assert_eq!(sum(folder, "--check -a git list"), ended(1, changed, ""));
 }

@@ -4,4 +4,5 @@
 mod cid;
 mod files;
 mod fsverity;
+mod git;
 mod judge;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use hashlane_sums::{DigestAlgorithm, HashFunction, UnknownAlgorithm};
-use hashlane_trees::Cid;
+use hashlane_trees::{Cid, Git};
 
 use crate::options::{ConfigFile, Force, Hashing, Output};
 use crate::values;
@@ -35,7 +35,7 @@ pub(crate) struct Sum {
 
     /// Algorithms, separated by commas: crc32, md5, sha1, sha224, sha256, sha384, sha512, blake2b, blake2b-256, blake3
     /// [default: sha256]; with --check, the algorithms for lines that name none. Or one tree hash: cid, cid-v0, cid-v1-2025,
-    /// fsverity, fsverity-sha512
+    /// fsverity, fsverity-sha512, git, git-sha256
     #[arg(short, long, value_name = "NAME", value_delimiter = ',', value_parser = algorithm)]
     pub(super) algorithm: Vec<Algorithm>,
 
@@ -141,16 +141,19 @@ fn algorithm(name: &str) -> Result<Algorithm, UnknownAlgorithm> {
 pub(super) enum TreeName {
     Fsverity(HashFunction),
     Cid(Cid),
+    Git(Git),
 }
 
 impl TreeName {
     /// The names, with what they mean.
-    const ALL: [(&str, Self); 5] = [
+    const ALL: [(&str, Self); 7] = [
         ("cid", Self::Cid(Cid::V1)),
         ("cid-v0", Self::Cid(Cid::V0)),
         ("cid-v1-2025", Self::Cid(Cid::V1Of2025)),
         ("fsverity", Self::Fsverity(HashFunction::Sha256)),
         ("fsverity-sha512", Self::Fsverity(HashFunction::Sha512)),
+        ("git", Self::Git(Git::Sha1)),
+        ("git-sha256", Self::Git(Git::Sha256)),
     ];
 
     pub(super) fn names() -> impl Iterator<Item = &'static str> {
@@ -228,7 +231,8 @@ impl Sum {
             "-a {}: a tree hash is computed alone: leave out the other algorithms",
             tree.name()
         );
-        if let (TreeName::Cid(_), Some(option)) = (tree, self.tree.first_given()) {
+        if let (TreeName::Cid(_) | TreeName::Git(_), Some(option)) = (tree, self.tree.first_given())
+        {
             anyhow::bail!("{option}: -a {} has no such parameter", tree.name());
         }
         Ok(Some(tree))

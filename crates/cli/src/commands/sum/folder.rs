@@ -1,87 +1,113 @@
 //! Tree hashes of whole folders.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use hashlane_sha::Engine;
 use hashlane_sums::{Options, bytes_of};
-use hashlane_trees::{Cid, CidNode, Format, Fsverity, Item, Outcome};
+use hashlane_trees::{Cid, Format, Fsverity, Git, GitMode, Item, Outcome};
 
 use super::filter::Filter;
 use super::output::{Output, problem};
 
-/// A format whose results for folders the command can compute.
+/// A format that may have results for folders, made of those of their entries.
 pub(super) trait OfFolders: Format {
     /// Whether folders have a result.
     const HAS_FOLDERS: bool;
 
-    /// Returns the result of a folder and the number of bytes of its files, or the reason why there is none.
-    fn folder(
-        &self,
-        output: &mut Output<'_>,
-        options: &Options,
-        filter: &Filter,
-        path: &Path,
-    ) -> anyhow::Result<(Self::Hash, u64)>;
+    /// Whether names must be Unicode.
+    const NEEDS_UNICODE: bool = false;
+
+    /// The entry that makes a folder a repository. It is left out of the folder to hash, and not expected below.
+    const REPOSITORY: Option<&'static str> = None;
+
+    /// Returns the result of a symbolic link, or `None` if links cannot be part of a folder.
+    fn link(&self, _: Engine, _: &[u8]) -> Option<Self::Hash> {
+        None
+    }
+
+    /// Returns the result of a folder with these entries.
+    fn node(&self, engine: Engine, entries: Vec<Hashed<Self::Hash>>) -> anyhow::Result<Self::Hash>;
+
+    /// Whether a folder without entries is part of the folder above.
+    const KEEPS_EMPTY: bool = true;
 }
+
+/// The name, the kind and the result of an entry.
+type Hashed<H> = (Vec<u8>, GitMode, H);
 
 impl OfFolders for Fsverity {
     const HAS_FOLDERS: bool = false;
 
-    fn folder(
-        &self,
-        _: &mut Output<'_>,
-        _: &Options,
-        _: &Filter,
-        _: &Path,
-    ) -> anyhow::Result<(Self::Hash, u64)> {
+    fn node(&self, _: Engine, _: Vec<Hashed<Self::Hash>>) -> anyhow::Result<Self::Hash> {
         anyhow::bail!("is a directory")
     }
 }
 
 impl OfFolders for Cid {
     const HAS_FOLDERS: bool = true;
+    const NEEDS_UNICODE: bool = true;
 
-    fn folder(
-        &self,
-        output: &mut Output<'_>,
-        options: &Options,
-        filter: &Filter,
-        path: &Path,
-    ) -> anyhow::Result<(CidNode, u64)> {
-        let mut tree = Tree {
-            root: path,
-            filter,
-            files: Vec::new(),
-        };
-        let entries = tree.entries(path)?;
-        let mut nodes: Vec<Option<CidNode>> = vec![None; tree.files.len()];
-        let (mut total, mut failure) = (0, None);
-        let items = tree
-            .files
-            .iter()
-            .enumerate()
-            .map(|(i, path)| Item::new(path, (i, &**path)));
-        output.hash_trees(self, items, options, encoded, |_, (i, path), outcome| {
-            match outcome {
-                Outcome::Hash(node, len_bytes) => {
-                    total += len_bytes;
-                    nodes[*i] = Some(node);
-                }
-                other => {
-                    let path = path.display();
-                    failure.get_or_insert_with(|| format!("{path}: {}", problem(&other)));
-                }
-            }
-            Ok(())
-        })?;
-        if let Some(failure) = failure {
-            anyhow::bail!(failure);
-        }
-        let node = node_of(*self, options.engine, path, entries, &mut nodes)?;
-        Ok((node, total))
+    fn node(&self, engine: Engine, entries: Vec<Hashed<Self::Hash>>) -> anyhow::Result<Self::Hash> {
+        let nodes = entries.into_iter().map(|(name, _, node)| (name, node));
+        Ok(self.folder(engine, nodes.collect())?)
     }
+}
+
+impl OfFolders for Git {
+    const HAS_FOLDERS: bool = true;
+    const REPOSITORY: Option<&'static str> = Some(".git");
+    const KEEPS_EMPTY: bool = false;
+
+    fn link(&self, engine: Engine, target: &[u8]) -> Option<Self::Hash> {
+        Some(self.blob(engine, target))
+    }
+
+    fn node(&self, engine: Engine, entries: Vec<Hashed<Self::Hash>>) -> anyhow::Result<Self::Hash> {
+        Ok(self.tree(engine, entries))
+    }
+}
+
+/// Returns the result of a folder and the number of bytes of its files, or the reason why there is none.
+pub(super) fn hash_folder<F: OfFolders>(
+    format: &F,
+    output: &mut Output<'_>,
+    options: &Options,
+    filter: &Filter,
+    path: &Path,
+) -> anyhow::Result<(F::Hash, u64)> {
+    let mut tree = Tree::<F> {
+        format,
+        engine: options.engine,
+        root: path,
+        filter,
+        files: Vec::new(),
+        hashes: Vec::new(),
+    };
+    let entries = tree.entries(path)?;
+    tree.hashes.resize_with(tree.files.len(), || None);
+    let (mut total, mut failure) = (0, None);
+    let files = tree.files.iter().enumerate();
+    let items = files.map(|(i, path)| Item::new(path, (i, &**path)));
+    let hashes = &mut tree.hashes;
+    output.hash_trees(format, items, options, encoded, |_, (i, path), outcome| {
+        match outcome {
+            Outcome::Hash(hash, len_bytes) => {
+                total += len_bytes;
+                hashes[*i] = Some(hash);
+            }
+            other => {
+                let path = path.display();
+                failure.get_or_insert_with(|| format!("{path}: {}", problem(&other)));
+            }
+        }
+        Ok(())
+    })?;
+    if let Some(failure) = failure {
+        anyhow::bail!(failure);
+    }
+    Ok((tree.node(path, entries)?, total))
 }
 
 /// Returns the bytes of a path.
@@ -90,70 +116,105 @@ fn encoded<'p>((_, path): &'p (usize, &Path)) -> &'p [u8] {
 }
 
 /// The files of a folder, and those of all folders in it.
-struct Tree<'t> {
+struct Tree<'t, F: Format> {
+    format: &'t F,
+    engine: Engine,
     root: &'t Path,
     filter: &'t Filter,
     files: Vec<PathBuf>,
+    /// The result of each file.
+    hashes: Vec<Option<F::Hash>>,
 }
 
 /// An entry of a folder, with its name.
-type Named = (Vec<u8>, Entry);
+type Named<H> = (Vec<u8>, Entry<H>);
 
-enum Entry {
-    /// The index of a file.
-    File(usize),
-    Folder(PathBuf, Vec<Named>),
+enum Entry<H> {
+    /// The index of a file, and whether its owner may execute it.
+    File(usize, bool),
+    Link(H),
+    Folder(PathBuf, Vec<Named<H>>),
 }
 
-impl Tree<'_> {
-    /// Returns the entries of a folder. Anything that cannot be part of a CID is an error, because the CID of the rest would
-    /// look like that of the whole.
-    fn entries(&mut self, folder: &Path) -> anyhow::Result<Vec<Named>> {
+impl<F: OfFolders> Tree<'_, F> {
+    /// Returns the entries of a folder. Anything that cannot be part of the result is an error, because the result of the rest
+    /// would look like that of the whole.
+    fn entries(&mut self, folder: &Path) -> anyhow::Result<Vec<Named<F::Hash>>> {
         let shown = || folder.display().to_string();
         let mut entries = Vec::new();
         for entry in fs::read_dir(folder).with_context(shown)? {
             let entry = entry.with_context(shown)?;
             let (path, name) = (entry.path(), entry.file_name());
-            if !self.filter.takes(self.root, &path) {
+            let is_repository = F::REPOSITORY.is_some_and(|repository| repository == name);
+            if is_repository && folder == self.root || !self.filter.takes(self.root, &path) {
                 continue;
             }
             let shown = path.display();
-            anyhow::ensure!(name.to_str().is_some(), "{shown}: the name is not Unicode");
-            let kind = entry.file_type().with_context(|| shown.to_string())?;
+            anyhow::ensure!(
+                !is_repository,
+                "{}: is a repository of its own: leave it out with --exclude",
+                folder.display()
+            );
+            anyhow::ensure!(
+                !F::NEEDS_UNICODE || name.to_str().is_some(),
+                "{shown}: the name is not Unicode"
+            );
+            let metadata = entry.metadata().with_context(|| shown.to_string())?;
             let name = bytes_of(Path::new(&name)).into_owned();
-            if kind.is_dir() {
+            if metadata.is_dir() {
                 let below = self.entries(&path)?;
-                entries.push((name, Entry::Folder(path, below)));
-            } else if kind.is_file() {
-                entries.push((name, Entry::File(self.files.len())));
+                if F::KEEPS_EMPTY || !below.is_empty() {
+                    entries.push((name, Entry::Folder(path, below)));
+                }
+            } else if metadata.is_file() {
+                entries.push((
+                    name,
+                    Entry::File(self.files.len(), is_executable(&metadata)),
+                ));
                 self.files.push(path);
-            } else if kind.is_symlink() {
-                anyhow::bail!("{shown}: is a symbolic link: leave it out with --exclude");
+            } else if metadata.is_symlink() {
+                let target = fs::read_link(&path).with_context(|| shown.to_string())?;
+                let Some(link) = self.format.link(self.engine, &bytes_of(&target)) else {
+                    anyhow::bail!("{shown}: is a symbolic link: leave it out with --exclude");
+                };
+                entries.push((name, Entry::Link(link)));
             } else {
                 anyhow::bail!("{shown}: is not a regular file: leave it out with --exclude");
             }
         }
         Ok(entries)
     }
+
+    /// Returns the result of a folder from those of its files.
+    fn node(&mut self, path: &Path, entries: Vec<Named<F::Hash>>) -> anyhow::Result<F::Hash> {
+        let mut hashed = Vec::with_capacity(entries.len());
+        for (name, entry) in entries {
+            hashed.push(match entry {
+                Entry::File(i, is_executable) => {
+                    // A file has no result if Ctrl-C came before.
+                    let hash = self.hashes[i].take().context("interrupted")?;
+                    let mode = if is_executable {
+                        GitMode::Executable
+                    } else {
+                        GitMode::File
+                    };
+                    (name, mode, hash)
+                }
+                Entry::Link(hash) => (name, GitMode::Link, hash),
+                Entry::Folder(path, below) => (name, GitMode::Folder, self.node(&path, below)?),
+            });
+        }
+        let node = self.format.node(self.engine, hashed);
+        node.with_context(|| path.display().to_string())
+    }
 }
 
-/// Returns the CID of a folder from those of its files.
-fn node_of(
-    format: Cid,
-    engine: Engine,
-    path: &Path,
-    entries: Vec<Named>,
-    nodes: &mut [Option<CidNode>],
-) -> anyhow::Result<CidNode> {
-    let mut links = Vec::with_capacity(entries.len());
-    for (name, entry) in entries {
-        let node = match entry {
-            // A file has no node if Ctrl-C came before.
-            Entry::File(i) => nodes[i].take().context("interrupted")?,
-            Entry::Folder(path, below) => node_of(format, engine, &path, below, nodes)?,
-        };
-        links.push((name, node));
-    }
-    let node = format.folder(engine, links);
-    node.with_context(|| path.display().to_string())
+#[cfg(unix)]
+fn is_executable(metadata: &Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &Metadata) -> bool {
+    false
 }

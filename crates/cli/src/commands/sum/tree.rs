@@ -12,7 +12,7 @@ use hashlane_trees::{Fsverity, FsverityError, HashFunction, Item, Outcome};
 use super::arguments::{Sum, TreeName};
 use super::digests::{Named, files_of, len_of};
 use super::filter::Filter;
-use super::folder::OfFolders;
+use super::folder::{OfFolders, hash_folder};
 use super::json::Line;
 use super::output::{Output, problem};
 use crate::new_file::NewFile;
@@ -48,6 +48,7 @@ pub(super) fn run(
     let function = match name {
         TreeName::Fsverity(function) => function,
         TreeName::Cid(format) => return printer.run(env, &format, options, |_| Ok(())),
+        TreeName::Git(format) => return printer.run(env, &format, options, |_| Ok(())),
     };
     let mut format = fsverity(sum, function)?;
     let tree = output_file(
@@ -167,7 +168,7 @@ impl Printer<'_> {
             let message = match (&named, source) {
                 (Named::Error(_, message), _) => message.clone(),
                 (Named::File(_), Source::File(path)) => {
-                    match format.folder(&mut output, options, self.filter, &path) {
+                    match hash_folder(format, &mut output, options, self.filter, &path) {
                         Ok((hash, length)) => {
                             self.print(&mut output, named.name(), length, &hash.to_string())?;
                             continue;

@@ -11,7 +11,7 @@ use hashlane_trees::{Item, Outcome};
 
 use super::arguments::{Sum, TreeName};
 use super::filter::Filter;
-use super::folder::OfFolders;
+use super::folder::{OfFolders, hash_folder};
 use super::output::{Output, problem};
 use super::report::{Found, Report};
 use super::tree::{fsverity, tag};
@@ -37,6 +37,7 @@ pub(super) fn run(
             check(sum, name, &format, env, options)
         }
         TreeName::Cid(format) => check(sum, name, &format, env, options),
+        TreeName::Git(format) => check(sum, name, &format, env, options),
     }
 }
 
@@ -148,7 +149,7 @@ impl<F: OfFolders> Check<'_, F> {
             .partition(|listed| F::HAS_FOLDERS && base.join(path_of(&listed.0)).is_dir());
         for (name, expected) in folders {
             let path = base.join(path_of(&name));
-            match format.folder(output, options, filter, &path) {
+            match hash_folder(*format, output, options, filter, &path) {
                 Ok((hash, _)) => report.note_read(output, &name, hash.to_string() == expected)?,
                 Err(error) => report.note_unreadable(output, &name, &format!("{error:#}"))?,
             }

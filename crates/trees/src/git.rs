@@ -1,0 +1,150 @@
+//! The identifiers of Git's objects: of blobs for files, and of trees for folders.
+//!
+//! Source: Git's documentation, "Git Objects" and `hash-function-transition`.
+
+use std::fmt;
+use std::io;
+
+use data_encoding::HEXLOWER;
+use hashlane_hashes::HashFunction;
+use hashlane_pipeline::Frame;
+use hashlane_sha::{Engine, Sha1, Sha256};
+
+use crate::format::{Builder, Format, Tail};
+
+/// The object format of a repository. Attacks on SHA-1 are not detected: see [`HashFunction::Sha1`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Git {
+    /// SHA-1, the usual format.
+    Sha1,
+    /// SHA-256: `git init --object-format=sha256`.
+    Sha256,
+}
+
+/// The identifier of an object, 20 or 32 bytes. Its text has lower-case hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitId(Vec<u8>);
+
+impl fmt::Display for GitId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&HEXLOWER.encode(&self.0))
+    }
+}
+
+/// What an entry of a tree is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GitMode {
+    /// A file that its owner may not execute.
+    File,
+    /// A file that its owner may execute.
+    Executable,
+    /// A symbolic link. Its blob has the bytes of the target.
+    Link,
+    /// A folder.
+    Folder,
+}
+
+impl GitMode {
+    fn as_bytes(self) -> &'static [u8] {
+        match self {
+            Self::File => b"100644",
+            Self::Executable => b"100755",
+            Self::Link => b"120000",
+            Self::Folder => b"40000",
+        }
+    }
+}
+
+impl Git {
+    /// Returns the identifier of a blob with these bytes.
+    pub fn blob(self, engine: Engine, bytes: &[u8]) -> GitId {
+        self.object(engine, "blob", bytes)
+    }
+
+    /// Returns the identifier of a tree with these entries. Names are unique. Git's trees have no empty folders: an entry
+    /// for one must be left out.
+    pub fn tree(self, engine: Engine, mut entries: Vec<(Vec<u8>, GitMode, GitId)>) -> GitId {
+        // Folders are sorted as if their names ended with a slash.
+        let key = |(name, mode, _): &(Vec<u8>, GitMode, GitId)| {
+            let slash = (*mode == GitMode::Folder).then_some(b'/');
+            name.iter().copied().chain(slash).collect::<Vec<u8>>()
+        };
+        entries.sort_by_cached_key(key);
+        let mut bytes = Vec::new();
+        for (name, mode, id) in entries {
+            bytes.extend_from_slice(mode.as_bytes());
+            bytes.push(b' ');
+            bytes.extend_from_slice(&name);
+            bytes.push(0);
+            bytes.extend_from_slice(&id.0);
+        }
+        self.object(engine, "tree", &bytes)
+    }
+
+    fn object(self, engine: Engine, kind: &str, bytes: &[u8]) -> GitId {
+        let object = [&header(kind, bytes.len() as u64), bytes].concat();
+        GitId(match self {
+            Self::Sha1 => engine.digest::<Sha1>(&object).as_ref().to_vec(),
+            Self::Sha256 => engine.digest::<Sha256>(&object).as_ref().to_vec(),
+        })
+    }
+}
+
+/// Returns the bytes before the content of an object.
+fn header(kind: &str, len_bytes: u64) -> Vec<u8> {
+    format!("{kind} {len_bytes}\0").into_bytes()
+}
+
+impl Format for Git {
+    type Hash = GitId;
+    type Builder = GitBuilder;
+
+    fn function(&self) -> HashFunction {
+        match self {
+            Self::Sha1 => HashFunction::Sha1,
+            Self::Sha256 => HashFunction::Sha256,
+        }
+    }
+
+    /// Each file is one leaf.
+    fn leaf_len(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn tail(&self) -> Tail {
+        Tail::Short
+    }
+
+    fn frame(&self, leaf_len: u64) -> Frame {
+        Frame::new(header("blob", leaf_len), Vec::new())
+    }
+
+    fn normalized(&self, text: &str) -> Option<String> {
+        let len = match self {
+            Self::Sha1 => 40,
+            Self::Sha256 => 64,
+        };
+        let is_id = text.len() == len && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_id.then(|| text.to_ascii_lowercase())
+    }
+
+    fn builder(&self, _: Engine, _: u64) -> GitBuilder {
+        GitBuilder(Vec::new())
+    }
+}
+
+/// Takes the identifier of a file.
+#[derive(Debug)]
+pub struct GitBuilder(Vec<u8>);
+
+impl Builder for GitBuilder {
+    type Hash = GitId;
+
+    fn push(&mut self, digests: &[u8]) {
+        self.0.extend_from_slice(digests);
+    }
+
+    fn finish(self) -> io::Result<GitId> {
+        Ok(GitId(self.0))
+    }
+}
