@@ -13,6 +13,7 @@
 //! | `run.rs` | hashes files, and delivers the result of each in order |
 //! | `levels.rs` | the levels of a tree whose nodes are blocks of digests |
 //! | `fsverity.rs` | fs-verity |
+//! | `glacier.rs` | the tree hash of Amazon S3 Glacier |
 //! | `git.rs` | blobs and trees of Git |
 //! | `cid.rs` | content identifiers of IPFS: files and folders in `UnixFS` |
 
@@ -20,6 +21,7 @@ mod cid;
 mod format;
 mod fsverity;
 mod git;
+mod glacier;
 mod hasher;
 mod levels;
 mod run;
@@ -31,5 +33,6 @@ pub use cid::{Cid, CidBuilder, CidNode, FolderTooLarge};
 pub use format::{Builder, Format, Tail};
 pub use fsverity::{Fsverity, FsverityError, Measurement, Measurer};
 pub use git::{Git, GitBuilder, GitId, GitMode};
+pub use glacier::{Glacier, GlacierBuilder, GlacierHash};
 pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};
 pub use run::{Event, Item, Outcome, hash_files};

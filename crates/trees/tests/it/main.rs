@@ -5,4 +5,5 @@ mod cid;
 mod files;
 mod fsverity;
 mod git;
+mod glacier;
 mod judge;

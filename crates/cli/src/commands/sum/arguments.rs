@@ -35,7 +35,7 @@ pub(crate) struct Sum {
 
     /// Algorithms, separated by commas: crc32, md5, sha1, sha224, sha256, sha384, sha512, blake2b, blake2b-256, blake3
     /// [default: sha256]; with --check, the algorithms for lines that name none. Or one tree hash: cid, cid-v0, cid-v1-2025,
-    /// fsverity, fsverity-sha512, git, git-sha256
+    /// fsverity, fsverity-sha512, git, git-sha256, glacier
     #[arg(short, long, value_name = "NAME", value_delimiter = ',', value_parser = algorithm)]
     pub(super) algorithm: Vec<Algorithm>,
 
@@ -142,11 +142,12 @@ pub(super) enum TreeName {
     Fsverity(HashFunction),
     Cid(Cid),
     Git(Git),
+    Glacier,
 }
 
 impl TreeName {
     /// The names, with what they mean.
-    const ALL: [(&str, Self); 7] = [
+    const ALL: [(&str, Self); 8] = [
         ("cid", Self::Cid(Cid::V1)),
         ("cid-v0", Self::Cid(Cid::V0)),
         ("cid-v1-2025", Self::Cid(Cid::V1Of2025)),
@@ -154,6 +155,7 @@ impl TreeName {
         ("fsverity-sha512", Self::Fsverity(HashFunction::Sha512)),
         ("git", Self::Git(Git::Sha1)),
         ("git-sha256", Self::Git(Git::Sha256)),
+        ("glacier", Self::Glacier),
     ];
 
     pub(super) fn names() -> impl Iterator<Item = &'static str> {
@@ -231,7 +233,8 @@ impl Sum {
             "-a {}: a tree hash is computed alone: leave out the other algorithms",
             tree.name()
         );
-        if let (TreeName::Cid(_) | TreeName::Git(_), Some(option)) = (tree, self.tree.first_given())
+        if let (TreeName::Cid(_) | TreeName::Git(_) | TreeName::Glacier, Some(option)) =
+            (tree, self.tree.first_given())
         {
             anyhow::bail!("{option}: -a {} has no such parameter", tree.name());
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use hashlane_sha::Engine;
 use hashlane_sums::{Options, bytes_of};
-use hashlane_trees::{Cid, Format, Fsverity, Git, GitMode, Item, Outcome};
+use hashlane_trees::{Cid, Format, Fsverity, Git, GitMode, Glacier, Item, Outcome};
 
 use super::filter::Filter;
 use super::output::{Output, problem};
@@ -38,6 +38,14 @@ pub(super) trait OfFolders: Format {
 type Hashed<H> = (Vec<u8>, GitMode, H);
 
 impl OfFolders for Fsverity {
+    const HAS_FOLDERS: bool = false;
+
+    fn node(&self, _: Engine, _: Vec<Hashed<Self::Hash>>) -> anyhow::Result<Self::Hash> {
+        anyhow::bail!("is a directory")
+    }
+}
+
+impl OfFolders for Glacier {
     const HAS_FOLDERS: bool = false;
 
     fn node(&self, _: Engine, _: Vec<Hashed<Self::Hash>>) -> anyhow::Result<Self::Hash> {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use hashlane_sums::{LineStyle, Options, Source, write_line};
-use hashlane_trees::{Fsverity, FsverityError, HashFunction, Item, Outcome};
+use hashlane_trees::{Fsverity, FsverityError, Glacier, HashFunction, Item, Outcome};
 
 use super::arguments::{Sum, TreeName};
 use super::digests::{Named, files_of, len_of};
@@ -48,6 +48,7 @@ pub(super) fn run(
     let function = match name {
         TreeName::Fsverity(function) => function,
         TreeName::Cid(format) => return printer.run(env, &format, options, |_| Ok(())),
+        TreeName::Glacier => return printer.run(env, &Glacier, options, |_| Ok(())),
         TreeName::Git(format) => return printer.run(env, &format, options, |_| Ok(())),
     };
     let mut format = fsverity(sum, function)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use hashlane_files::is_absent;
 use hashlane_sums::{Lines, Options, ValueLine, ValueLines, path_of};
-use hashlane_trees::{Item, Outcome};
+use hashlane_trees::{Glacier, Item, Outcome};
 
 use super::arguments::{Sum, TreeName};
 use super::filter::Filter;
@@ -37,6 +37,7 @@ pub(super) fn run(
             check(sum, name, &format, env, options)
         }
         TreeName::Cid(format) => check(sum, name, &format, env, options),
+        TreeName::Glacier => check(sum, name, &Glacier, env, options),
         TreeName::Git(format) => check(sum, name, &format, env, options),
     }
 }

@@ -1,0 +1,65 @@
+//! Tree hashes of Glacier, compared with those of botocore.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use hashlane_trees::{Format, Glacier, IoMode, Options};
+
+use crate::judge::{Numbers, hashes, is_found, write_files};
+
+const MIB: usize = 1 << 20;
+
+const SCRIPT: &str = "
+import sys
+from botocore.utils import calculate_tree_hash
+for path in sys.argv[1:]:
+    print(calculate_tree_hash(open(path, 'rb')))
+";
+
+/// Returns what botocore computes, or `None` if it is not installed.
+fn botocore(paths: &[PathBuf]) -> Option<Vec<String>> {
+    let output = Command::new("python3")
+        .args(["-c", SCRIPT])
+        .args(paths)
+        .output()
+        .ok()?;
+    let lines = String::from_utf8(output.stdout).unwrap();
+    output
+        .status
+        .success()
+        .then(|| lines.lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn files_of_all_lengths_have_the_tree_hashes_of_botocore() {
+    let is_installed = botocore(&[]).is_some();
+    if !is_found(is_installed, "botocore", "BOTOCORE") {
+        return;
+    }
+    let mut numbers = Numbers::new(13);
+    let folder = tempfile::tempdir().unwrap();
+    let mut lens = vec![0, 1, 64];
+    for n_leaves in [1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17] {
+        lens.extend([n_leaves * MIB - 1, n_leaves * MIB, n_leaves * MIB + 1]);
+    }
+    lens.extend((0..70).map(|_| numbers.below(3 * MIB as u64) as usize));
+    let paths = write_files(folder.path(), &lens, &mut numbers);
+    let expected = botocore(&paths).unwrap();
+    let mut modes = vec![IoMode::Pread];
+    modes.extend(cfg!(target_os = "linux").then_some(IoMode::Mmap));
+    for io in modes {
+        let options = Options::default().io(io).allow_signal_handler();
+        let found = hashes(&Glacier, &paths, &options);
+        for ((found, expected), len) in found.iter().zip(&expected).zip(&lens) {
+            assert_eq!(found, expected, "{io:?}: {len} bytes");
+        }
+        assert_eq!(found.len(), expected.len());
+    }
+    assert_eq!(
+        Glacier
+            .normalized(&expected[0].to_ascii_uppercase())
+            .as_ref(),
+        Some(&expected[0])
+    );
+    assert_eq!(Glacier.normalized(&expected[0][1..]), None);
+}
