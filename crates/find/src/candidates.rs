@@ -1,6 +1,7 @@
 //! Files that may be content.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,8 @@ pub struct Candidates {
     folders: Vec<PathBuf>,
     files: Vec<Candidate>,
     by_len: HashMap<u64, Vec<u32>>,
+    /// The same by length and name, because a torrent can want thousands of files of one length.
+    by_name: HashMap<(u64, OsString), Vec<u32>>,
     errors: Vec<(PathBuf, io::Error)>,
     n_files: u64,
 }
@@ -108,6 +111,10 @@ impl Candidates {
 
     fn add(&mut self, path: PathBuf, len_bytes: u64, inode: u64) {
         let index = self.files.len() as u32;
+        if let Some(name) = path.file_name() {
+            let named = self.by_name.entry((len_bytes, name.to_owned()));
+            named.or_default().push(index);
+        }
         self.files.push(Candidate { path, inode });
         self.by_len.entry(len_bytes).or_default().push(index);
     }
@@ -142,6 +149,12 @@ impl Candidates {
 
     pub(crate) fn inode(&self, candidate: u32) -> u64 {
         self.files[candidate as usize].inode
+    }
+
+    /// Returns the candidates with a length in bytes and a name, in the order of the walk.
+    pub(crate) fn of_name(&self, len_bytes: u64, name: OsString) -> &[u32] {
+        let named = self.by_name.get(&(len_bytes, name));
+        named.map_or(&[], Vec::as_slice)
     }
 
     /// Returns the candidates with a length in bytes, in the order of the walk.

@@ -185,31 +185,24 @@ impl<'t> Search<'t> {
         candidates: &'c Candidates,
     ) -> impl Iterator<Item = u32> + use<'c> {
         let all = candidates.of_len(wanted.len_bytes);
-        let name = self.name_of(wanted.file);
-        let is_named = |candidate: &u32| has_name(candidates, *candidate, &name);
-        let named: Vec<u32> = if all.len() > 1 {
-            all.iter().copied().filter(is_named).collect()
-        } else {
-            Vec::new()
-        };
+        let named = self.named(wanted, candidates);
         let skipped: HashSet<u32> = named.iter().copied().collect();
         let start = wanted.ordinal as usize % all.len().max(1);
         let (before, after) = all.split_at(start);
         let others = after.iter().chain(before).copied();
         named
-            .into_iter()
+            .iter()
+            .copied()
             .chain(others.filter(move |candidate| !skipped.contains(candidate)))
     }
 
-    /// Returns the last component of a file's path, or of the torrent's name.
-    fn name_of(&self, file: FileIndex) -> Vec<u8> {
-        self.target
-            .torrent
-            .file(file.get())
-            .path()
-            .file_name()
-            .as_bytes()
-            .to_vec()
+    /// Returns the candidates that have the length and the name of a file.
+    fn named<'c>(&self, wanted: &Wanted, candidates: &'c Candidates) -> &'c [u32] {
+        let path = self.target.torrent.file(wanted.file.get()).path();
+        let name = path.file_name().to_os_str();
+        name.map_or(&[], |name| {
+            candidates.of_name(wanted.len_bytes, name.to_os_string())
+        })
     }
 
     /// Returns the candidates of a file that are tried in a round.
@@ -278,12 +271,8 @@ impl<'t> Search<'t> {
         if all.len() <= MAX_DAMAGED {
             return all.to_vec();
         }
-        let name = self.name_of(wanted.file);
-        let named = all
-            .iter()
-            .copied()
-            .filter(|candidate| has_name(candidates, *candidate, &name));
-        named.take(MAX_DAMAGED).collect()
+        let named = self.named(wanted, candidates).iter();
+        named.copied().take(MAX_DAMAGED).collect()
     }
 
     fn decide_damaged(&mut self, candidates: &Candidates, probes: &Probes) {
@@ -515,11 +504,6 @@ fn further_pieces(wanted: &Wanted) -> impl Iterator<Item = u32> + use<> {
 fn nth_piece(pieces: &std::ops::Range<u32>, n: u32) -> u32 {
     let count = pieces.end - pieces.start;
     pieces.start + (count / 2 + n * (count / MAX_PIECES_OF_DAMAGED).max(1)) % count
-}
-
-fn has_name(candidates: &Candidates, candidate: u32, name: &[u8]) -> bool {
-    let found = candidates.path(candidate).file_name();
-    found.is_some_and(|found| found.as_encoded_bytes() == name)
 }
 
 fn n_combinations(choices: &[Vec<u32>]) -> usize {
