@@ -24,6 +24,11 @@ pub struct Place {
 pub enum Undecided {
     /// Each piece with bytes of the file also has bytes of another file, which was not found: this one.
     Neighbour(FileIndex),
+    /// Each piece with bytes of the file also has bytes of other files, and no combination of candidates is right. One of the
+    /// other files may be damaged.
+    Shared,
+    /// A candidate could not be read.
+    Unreadable,
     /// The torrent has a single hash for the whole file (BEP 52, without a piece layer).
     WholeFileHash,
     /// So many candidates have the length of the file that not all of them were tried.
@@ -108,7 +113,7 @@ impl FoundTorrent {
     }
 
     /// Returns the path below which most files were found with the torrent's names, and these files: the path is a value of
-    /// `--content` if they are all that was found. Returns `None` if all files have other names.
+    /// `--content` if they are all files with content. Returns `None` if all files have other names.
     pub fn named(
         &self,
         torrent: &Torrent,
@@ -128,11 +133,15 @@ impl FoundTorrent {
         Some((most.0.to_owned(), most.1))
     }
 
-    /// Returns the path below which all files that were found have the torrent's names, if there is one: the value of
+    /// Returns the path below which all files with content were found with the torrent's names, if there is one: the value of
     /// `--content`.
     pub fn content(&self, torrent: &Torrent, candidates: &Candidates) -> Option<PathBuf> {
         let (path, files) = self.named(torrent, candidates)?;
-        (files.len() == self.candidates().count()).then_some(path)
+        let with_content = self
+            .files
+            .iter()
+            .filter(|file| !matches!(file, FileMatch::Empty | FileMatch::NotSearched));
+        (files.len() == with_content.count()).then_some(path)
     }
 
     /// Returns the files that were found as a set that can be verified.

@@ -1,12 +1,13 @@
 //! Pieces that are compared with candidates.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::ops::Range;
 
 use hashlane_metainfo::merkle::Node;
 use hashlane_pipeline::{
-    CancelToken, ChunkHasher, Error, Extent, MessageDigest, MessageHasher, MessageLen, Messages,
-    Options, hash_messages,
+    CancelToken, ChunkHasher, Error, Extent, Found, MessageDigest, MessageHasher, MessageLen,
+    Messages, Options, hash_messages,
 };
 use hashlane_sha::{Engine, Sha1, Sha1Digest};
 use hashlane_verify::{PieceRoots, PieceTrees};
@@ -42,6 +43,8 @@ pub(crate) enum Digest {
 pub(crate) struct Probes {
     /// `None` for bytes that could not be read.
     digests: HashMap<Probe, Option<Digest>>,
+    /// Candidates that could not be read, with the reasons.
+    unreadable: BTreeMap<u32, io::Error>,
     n_hashed: u64,
     n_bytes: u64,
 }
@@ -119,6 +122,11 @@ impl Probes {
             options,
             cancel,
             |results| {
+                for fact in results.facts {
+                    if let Found::Failed { error, .. } = fact.found {
+                        self.unreadable.insert(fact.file.get() as u32, error);
+                    }
+                }
                 for result in results.messages {
                     let probe = &probes[result.message as usize];
                     done += len_bytes(probe);
@@ -133,6 +141,16 @@ impl Probes {
     /// Returns `true` if the digest of a probe is known and is this one.
     pub(crate) fn matches(&self, probe: &Probe, expected: Digest) -> bool {
         self.digests.get(probe).copied().flatten() == Some(expected)
+    }
+
+    /// Returns `true` if a candidate could not be read.
+    pub(crate) fn is_unreadable(&self, candidate: u32) -> bool {
+        self.unreadable.contains_key(&candidate)
+    }
+
+    /// Returns the candidates that could not be read, with the reasons.
+    pub(crate) fn take_unreadable(&mut self) -> Vec<(u32, io::Error)> {
+        std::mem::take(&mut self.unreadable).into_iter().collect()
     }
 
     /// Returns the number of pieces that were hashed.

@@ -1,6 +1,7 @@
 //! The rounds of a search.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io;
 
 use hashlane_metainfo::{PieceIndex, Torrent};
 use hashlane_pipeline::{CancelToken, Error, Extent, FileIndex, Options};
@@ -8,7 +9,7 @@ use hashlane_pipeline::{CancelToken, Error, Extent, FileIndex, Options};
 use crate::candidates::Candidates;
 use crate::found::{FileMatch, FoundTorrent, Place, Undecided, initial};
 use crate::probe::{Probe, Probes};
-use crate::wanted::{Target, Wanted, wanted_files};
+use crate::wanted::{Target, Wanted, Zeros, wanted_files};
 
 /// Number of candidates with which a file is compared at most. A torrent can ask for thousands of files of the same length.
 pub const MAX_PROBES: usize = 1024;
@@ -16,8 +17,8 @@ pub const MAX_PROBES: usize = 1024;
 /// Number of candidates with which a file is compared in one round.
 const PROBES_PER_ROUND: usize = 64;
 
-/// Number of pieces that are tried on each candidate if the first one is wrong everywhere.
-const MAX_PIECES_OF_DAMAGED: u32 = 8;
+/// Number of candidates that fit the first piece of a file and are compared by further pieces.
+const MAX_COMPARED: usize = 64;
 
 /// Number of candidates of a file that may be damaged. With more, only those of its name are tried.
 const MAX_DAMAGED: usize = 8;
@@ -44,6 +45,8 @@ pub struct Progress {
 pub struct Findings {
     /// The result for each torrent.
     pub torrents: Vec<FoundTorrent>,
+    /// The candidates that could not be read, with the reasons.
+    pub unreadable: Vec<(u32, io::Error)>,
     /// Number of pieces that were read and hashed.
     pub hashed_pieces: u64,
     /// Number of bytes that were read and hashed.
@@ -64,9 +67,10 @@ pub fn find(
     cancel: &CancelToken,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Findings, Error> {
+    let mut zeros = Zeros::new(options.engine);
     let mut searches: Vec<Search<'_>> = torrents
         .iter()
-        .map(|torrent| Search::new(torrent))
+        .map(|torrent| Search::new(torrent, &mut zeros))
         .collect();
     let mut probes = Probes::default();
     let mut run = |probes: &mut Probes, wanted: Vec<Probe>| {
@@ -98,13 +102,15 @@ pub fn find(
         }
         round += 1;
     }
-    // Further pieces of files that may be damaged.
-    let wanted = searches
-        .iter()
-        .flat_map(|search| search.damaged_probes(candidates));
+    // Further pieces of files that may be damaged, and of those that several candidates fit.
+    let wanted = searches.iter().flat_map(|search| {
+        let damaged = search.damaged_probes(candidates);
+        damaged.into_iter().chain(search.further_probes())
+    });
     let wanted: Vec<Probe> = wanted.collect();
     run(&mut probes, wanted)?;
     for search in &mut searches {
+        search.decide_further(candidates, &probes);
         search.decide_damaged(candidates, &probes);
     }
     // Pieces that span files.
@@ -125,8 +131,9 @@ pub fn find(
     Ok(Findings {
         torrents: searches
             .into_iter()
-            .map(|search| search.finish(candidates))
+            .map(|search| search.finish(candidates, &probes))
             .collect(),
+        unreadable: probes.take_unreadable(),
         hashed_pieces: probes.hashed(),
         hashed_bytes: probes.hashed_bytes(),
     })
@@ -155,9 +162,9 @@ struct Try {
 }
 
 impl<'t> Search<'t> {
-    fn new(torrent: &'t Torrent) -> Self {
+    fn new(torrent: &'t Torrent, zeros: &mut Zeros) -> Self {
         let target = Target::new(torrent);
-        let wanted = wanted_files(&target);
+        let wanted = wanted_files(&target, zeros);
         let places = wanted
             .iter()
             .enumerate()
@@ -220,12 +227,12 @@ impl<'t> Search<'t> {
     fn open_own(&self) -> impl Iterator<Item = &Wanted> {
         self.wanted
             .iter()
-            .filter(|wanted| !wanted.own_pieces.is_empty() && self.is_open(wanted))
+            .filter(|wanted| !wanted.samples.is_empty() && self.is_open(wanted))
     }
 
     fn own_probes(&self, round: usize, candidates: &Candidates) -> Vec<Probe> {
         let probes = self.open_own().flat_map(|wanted| {
-            let piece = nth_piece(&wanted.own_pieces, 0);
+            let piece = wanted.samples[0];
             let tried = self.in_round(round, wanted, candidates);
             tried.map(move |candidate| self.probe_of(piece, candidate))
         });
@@ -235,7 +242,7 @@ impl<'t> Search<'t> {
     fn decide_own(&mut self, round: usize, candidates: &Candidates, probes: &Probes) {
         let mut decisions = Vec::new();
         for wanted in self.open_own() {
-            let piece = nth_piece(&wanted.own_pieces, 0);
+            let piece = wanted.samples[0];
             let fits = self
                 .in_round(round, wanted, candidates)
                 .filter(|candidate| self.fits(piece, *candidate, probes));
@@ -254,7 +261,7 @@ impl<'t> Search<'t> {
     fn damaged_probes(&self, candidates: &Candidates) -> Vec<Probe> {
         let probes = self.open_own().flat_map(|wanted| {
             let damaged = self.damaged(wanted, candidates);
-            let pieces: Vec<u32> = further_pieces(wanted).collect();
+            let pieces = wanted.samples[1..].to_vec();
             damaged.into_iter().flat_map(move |candidate| {
                 let pieces = pieces.clone();
                 pieces
@@ -278,29 +285,85 @@ impl<'t> Search<'t> {
     fn decide_damaged(&mut self, candidates: &Candidates, probes: &Probes) {
         let mut decisions = Vec::new();
         for wanted in self.open_own() {
-            let counts = self
-                .damaged(wanted, candidates)
-                .into_iter()
-                .map(|candidate| {
-                    let right: Vec<u32> = further_pieces(wanted)
-                        .filter(|piece| self.fits(*piece, candidate, probes))
-                        .collect();
-                    (candidate, right)
-                });
+            let damaged = self.damaged(wanted, candidates);
             // The first of several that fit equally.
-            let best = counts.rev().max_by_key(|(_, right)| right.len());
-            if let Some((candidate, right)) = best.filter(|(_, right)| !right.is_empty()) {
-                let checked = 1 + further_pieces(wanted).count() as u32;
-                decisions.push((wanted.file, candidate, right, checked));
+            let best = self.best(wanted, &damaged, probes);
+            if let Some((right, fits)) = best.filter(|(right, _)| !right.is_empty()) {
+                decisions.push((wanted.file, fits[0], right, wanted.samples.len()));
             }
         }
         for (file, candidate, right, checked) in decisions {
             self.found[file.get()] = FileMatch::Partial {
                 candidate,
                 right: right.len() as u32,
-                checked,
+                checked: checked as u32,
             };
             self.right_pieces.extend(right);
+        }
+    }
+
+    /// Returns the right pieces, besides the first sample, of the candidates that have most of them, and these candidates.
+    fn best(&self, wanted: &Wanted, fits: &[u32], probes: &Probes) -> Option<(Vec<u32>, Vec<u32>)> {
+        let mut best: Option<(Vec<u32>, Vec<u32>)> = None;
+        for candidate in fits {
+            let further = wanted.samples[1..].iter().copied();
+            let right: Vec<u32> = further
+                .filter(|piece| self.fits(*piece, *candidate, probes))
+                .collect();
+            match &mut best {
+                Some((most, fits)) if most.len() == right.len() => fits.push(*candidate),
+                Some((most, _)) if most.len() > right.len() => {}
+                _ => best = Some((right, vec![*candidate])),
+            }
+        }
+        best
+    }
+
+    /// Returns the files that several candidates fit, and these candidates.
+    fn several(&self) -> impl Iterator<Item = (&Wanted, Vec<u32>)> {
+        let with_samples = self.wanted.iter().filter(|wanted| wanted.samples.len() > 1);
+        with_samples.filter_map(|wanted| match &self.found[wanted.file.get()] {
+            FileMatch::Identified(place) if !place.others.is_empty() => {
+                let all = std::iter::once(place.candidate).chain(place.others.iter().copied());
+                Some((wanted, all.take(MAX_COMPARED).collect()))
+            }
+            _ => None,
+        })
+    }
+
+    /// Returns the probes of further pieces of the files that several candidates fit.
+    fn further_probes(&self) -> Vec<Probe> {
+        let probes = self.several().flat_map(|(wanted, fits)| {
+            let pairs = fits.into_iter().flat_map(|candidate| {
+                wanted.samples[1..]
+                    .iter()
+                    .map(move |piece| (*piece, candidate))
+            });
+            pairs.map(|(piece, candidate)| self.probe_of(piece, candidate))
+        });
+        probes.collect()
+    }
+
+    /// Keeps the candidates of a file that have most of the further pieces. A file of which even they lack some is damaged.
+    fn decide_further(&mut self, candidates: &Candidates, probes: &Probes) {
+        let mut decisions = Vec::new();
+        for (wanted, fits) in self.several() {
+            if let Some((right, fits)) = self.best(wanted, &fits, probes) {
+                decisions.push((wanted.file, right, fits, wanted.samples.len()));
+            }
+        }
+        for (file, right, fits, checked) in decisions {
+            let n_right = 1 + right.len();
+            self.right_pieces.extend(right);
+            if n_right == checked {
+                self.identify(file, fits, candidates);
+            } else {
+                self.found[file.get()] = FileMatch::Partial {
+                    candidate: fits[0],
+                    right: n_right as u32,
+                    checked: checked as u32,
+                };
+            }
         }
     }
 
@@ -310,7 +373,7 @@ impl<'t> Search<'t> {
         let open = self
             .wanted
             .iter()
-            .filter(|wanted| wanted.own_pieces.is_empty() && self.is_open(wanted));
+            .filter(|wanted| wanted.samples.is_empty() && self.is_open(wanted));
         let pieces: BTreeSet<u32> = open
             .flat_map(|wanted| self.target.layout.pieces_of(wanted.file))
             .collect();
@@ -348,7 +411,7 @@ impl<'t> Search<'t> {
                     .collect(),
                 FileMatch::Partial { candidate, .. } => vec![*candidate],
                 // No candidate has its own piece.
-                _ if !wanted.own_pieces.is_empty() => return None,
+                _ if !wanted.samples.is_empty() => return None,
                 _ => self
                     .ranked(wanted, candidates)
                     .take(MAX_COMBINATIONS)
@@ -449,11 +512,11 @@ impl<'t> Search<'t> {
     }
 
     /// Returns the result. Files that are still open get their reason.
-    fn finish(mut self, candidates: &Candidates) -> FoundTorrent {
+    fn finish(mut self, candidates: &Candidates, probes: &Probes) -> FoundTorrent {
         let open: Vec<FileMatch> = self
             .wanted
             .iter()
-            .map(|wanted| self.reason(wanted, candidates))
+            .map(|wanted| self.reason(wanted, candidates, probes))
             .collect();
         for (wanted, reason) in self.wanted.iter().zip(open) {
             if self.found[wanted.file.get()] == FileMatch::Missing {
@@ -468,42 +531,49 @@ impl<'t> Search<'t> {
     }
 
     /// Returns the reason why a file is not found.
-    fn reason(&self, wanted: &Wanted, candidates: &Candidates) -> FileMatch {
-        let n = candidates.of_len(wanted.len_bytes).len();
-        if n == 0 {
+    fn reason(&self, wanted: &Wanted, candidates: &Candidates, probes: &Probes) -> FileMatch {
+        let all = candidates.of_len(wanted.len_bytes);
+        if all.is_empty() {
             return FileMatch::Missing;
         }
-        let is_capped = n > MAX_PROBES && !wanted.own_pieces.is_empty();
-        if is_capped || self.too_many.contains(&wanted.file) {
-            return FileMatch::Undecided(Undecided::TooMany);
-        }
-        let pieces = self.target.layout.pieces_of(wanted.file);
-        if !wanted.own_pieces.is_empty()
-            || pieces.clone().any(|piece| self.tried.contains_key(&piece))
+        let undecided = if all.iter().any(|candidate| probes.is_unreadable(*candidate)) {
+            Undecided::Unreadable
+        } else if !wanted.samples.is_empty() {
+            if all.len() <= MAX_PROBES {
+                let candidates = all.len() as u32;
+                return FileMatch::Wrong { candidates };
+            }
+            Undecided::TooMany
+        } else if self
+            .target
+            .expected(self.target.piece(self.first_piece(wanted)))
+            .is_none()
         {
-            return FileMatch::Wrong {
-                candidates: n as u32,
-            };
-        }
-        let mut neighbours = pieces.flat_map(|piece| self.target.files_in(piece));
-        let absent = neighbours
-            .find(|file| *file != wanted.file && self.found[file.get()].candidate().is_none());
-        FileMatch::Undecided(absent.map_or(Undecided::WholeFileHash, Undecided::Neighbour))
+            Undecided::WholeFileHash
+        } else if self.too_many.contains(&wanted.file) {
+            Undecided::TooMany
+        } else {
+            self.absent_neighbour(wanted, candidates)
+                .map_or(Undecided::Shared, Undecided::Neighbour)
+        };
+        FileMatch::Undecided(undecided)
     }
-}
 
-/// Returns the pieces of a file that are checked if its first one is wrong everywhere.
-fn further_pieces(wanted: &Wanted) -> impl Iterator<Item = u32> + use<> {
-    let pieces = wanted.own_pieces.clone();
-    let count = (pieces.end - pieces.start).min(MAX_PIECES_OF_DAMAGED);
-    (1..count).map(move |n| nth_piece(&pieces, n))
-}
+    fn first_piece(&self, wanted: &Wanted) -> u32 {
+        self.target.layout.pieces_of(wanted.file).start
+    }
 
-/// Returns one of the pieces of a file: the middle one, and then pieces that are spread over the file. The first bytes of
-/// many files are alike, and the last ones of a download are often missing.
-fn nth_piece(pieces: &std::ops::Range<u32>, n: u32) -> u32 {
-    let count = pieces.end - pieces.start;
-    pieces.start + (count / 2 + n * (count / MAX_PIECES_OF_DAMAGED).max(1)) % count
+    /// Returns a file that shares pieces with this one, and of which there is no candidate.
+    fn absent_neighbour(&self, wanted: &Wanted, candidates: &Candidates) -> Option<FileIndex> {
+        let pieces = self.target.layout.pieces_of(wanted.file);
+        let mut neighbours = pieces.flat_map(|piece| self.target.files_in(piece));
+        neighbours.find(|file| {
+            let neighbour = &self.wanted[self.places[file]];
+            let has_candidate = self.found[file.get()].candidate().is_some();
+            let is_absent = candidates.of_len(neighbour.len_bytes).is_empty();
+            *file != wanted.file && !has_candidate && (is_absent || !neighbour.samples.is_empty())
+        })
+    }
 }
 
 fn n_combinations(choices: &[Vec<u32>]) -> usize {

@@ -1,11 +1,15 @@
 //! The files of torrents that are searched.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use hashlane_metainfo::merkle::Node;
 use hashlane_metainfo::{FileKind, PieceIndex, Torrent};
-use hashlane_pipeline::{Extent, FileIndex};
-use hashlane_verify::{HashVersions, Layout, PieceTrees as _, files_of};
+use hashlane_pipeline::{
+    CancelToken, ChunkDigests as _, Extent, FileIndex, MessageDigest, MessageHasher as _,
+};
+use hashlane_sha::{Engine, Sha1};
+use hashlane_verify::{HashVersions, Layout, PieceRoots, PieceTrees as _, files_of};
 
 use crate::probe::{Digest, Tree};
 
@@ -63,14 +67,68 @@ impl<'t> Target<'t> {
     /// Returns the pieces that have bytes of this file alone, besides padding, and whose hashes are known.
     fn own_pieces(&self, file: FileIndex) -> Range<u32> {
         let pieces = self.layout.pieces_of(file);
-        let is_own = |index: u32| {
-            self.files_in(index).all(|other| other == file)
-                && self.expected(self.piece(index)).is_some()
-        };
+        let is_known = |index: u32| self.expected(self.piece(index)).is_some();
+        // The hashes of all pieces of a file are known, or those of none.
+        if pieces.is_empty() || !is_known(pieces.start) {
+            return 0..0;
+        }
+        let is_own = |index: u32| self.files_in(index).all(|other| other == file);
         // Only the first and the last piece can have bytes of other files.
-        let start = pieces.start + u32::from(!pieces.is_empty() && !is_own(pieces.start));
+        let start = pieces.start + u32::from(!is_own(pieces.start));
         let has_last = pieces.end > start && !is_own(pieces.end - 1);
         start..pieces.end.max(start) - u32::from(has_last)
+    }
+
+    /// Returns up to [`MAX_SAMPLES`] of a file's own pieces, in the order in which they are compared: the middle one, and then
+    /// pieces that are spread over the file. The first bytes of many files are alike, and the last ones of a download are often
+    /// missing. Pieces of zeros come last: every hole has them.
+    fn samples(&self, file: FileIndex, zeros: &mut Zeros) -> Vec<u32> {
+        let own = self.own_pieces(file);
+        let count = own.end - own.start;
+        let step = (count / MAX_SAMPLES).max(1);
+        let spread =
+            (0..count.min(MAX_SAMPLES)).map(|n| own.start + (count / 2 + n * step) % count);
+        let (empty, mut samples): (Vec<u32>, Vec<u32>) =
+            spread.partition(|piece| zeros.has_piece(self, *piece));
+        samples.extend(empty);
+        samples
+    }
+}
+
+/// Number of pieces of a file that are compared at most.
+const MAX_SAMPLES: u32 = 8;
+
+/// Digests of pieces of zeros.
+#[derive(Debug)]
+pub(crate) struct Zeros {
+    engine: Engine,
+    /// SHA-1 by the length of the piece.
+    v1: HashMap<u64, Option<Digest>>,
+}
+
+impl Zeros {
+    pub(crate) fn new(engine: Engine) -> Self {
+        Self {
+            engine,
+            v1: HashMap::new(),
+        }
+    }
+
+    /// Returns `true` if a piece consists of zeros.
+    fn has_piece(&mut self, target: &Target<'_>, index: u32) -> bool {
+        let (piece, cancel) = (target.piece(index), CancelToken::default());
+        let (len_bytes, engine) = (target.layout.piece_len(piece).into(), self.engine);
+        let of_zeros = if target.layout.hash_versions().v2 {
+            let root = PieceRoots::new(&target.layout, engine).zeros(index, len_bytes, &cancel);
+            root.map(Digest::V2)
+        } else {
+            let digest = self.v1.entry(len_bytes).or_insert_with(|| {
+                let digest = MessageDigest::<Sha1>::new(engine).zeros(0, len_bytes, &cancel);
+                digest.map(Digest::V1)
+            });
+            *digest
+        };
+        of_zeros.is_some() && of_zeros == target.expected(piece)
     }
 }
 
@@ -79,15 +137,15 @@ impl<'t> Target<'t> {
 pub(crate) struct Wanted {
     pub(crate) file: FileIndex,
     pub(crate) len_bytes: u64,
-    /// The pieces that have bytes of this file alone.
-    pub(crate) own_pieces: Range<u32>,
+    /// Some of the pieces that have bytes of this file alone, in the order in which they are compared.
+    pub(crate) samples: Vec<u32>,
     /// Number of earlier files of the torrent with the same length.
     pub(crate) ordinal: u32,
 }
 
 /// Returns the files of a torrent that have content, in order.
-pub(crate) fn wanted_files(target: &Target<'_>) -> Vec<Wanted> {
-    let mut ordinals = std::collections::HashMap::<u64, u32>::new();
+pub(crate) fn wanted_files(target: &Target<'_>, zeros: &mut Zeros) -> Vec<Wanted> {
+    let mut ordinals = HashMap::<u64, u32>::new();
     let files = files_of(target.torrent);
     let with_content =
         files.filter(|(_, file)| file.kind() == FileKind::Regular && file.length() > 0);
@@ -98,7 +156,7 @@ pub(crate) fn wanted_files(target: &Target<'_>) -> Vec<Wanted> {
         Wanted {
             file: index,
             len_bytes: file.length(),
-            own_pieces: target.own_pieces(index),
+            samples: target.samples(index, zeros),
             ordinal,
         }
     });

@@ -219,6 +219,91 @@ fn a_damaged_file_is_partial_and_another_file_is_wrong() {
     }
 }
 
+/// Nothing says which of the files of a piece is the one that is not there.
+#[test]
+fn a_file_beside_a_doubtful_one_is_not_called_wrong() {
+    let place = Place::new(&[
+        ("a", noise(1, 20_000)),
+        ("b", noise(2, 20_000)),
+        ("c", noise(3, 500)),
+    ]);
+    place.write("disk/1", &noise(1, 20_000));
+    place.write("disk/3", &noise(3, 500));
+    let torrent = place.torrent(Version::V1);
+    let (_, findings) = place.search(&[&torrent]);
+    let files = &findings.torrents[0].files;
+    assert!(matches!(files[0], FileMatch::Identified(_)), "{files:?}");
+    let shared = FileMatch::Undecided(Undecided::Shared);
+    assert_eq!(files[1..], [shared.clone(), shared]);
+}
+
+/// All files have the same bytes in their middle, which is compared first.
+#[test]
+fn further_pieces_tell_files_of_the_same_middle_apart() {
+    let file = |seed| {
+        [
+            noise(seed, 4 * PIECE),
+            noise(9, 4 * PIECE),
+            noise(seed + 10, 4 * PIECE),
+        ]
+        .concat()
+    };
+    let place = Place::new(&[("a", file(1)), ("b", file(2)), ("c", file(3))]);
+    for (name, seed) in [("1", 3), ("2", 2), ("3", 1)] {
+        place.write(&format!("disk/{name}"), &file(seed));
+    }
+    for version in VERSIONS {
+        let torrent = place.torrent(version);
+        let (candidates, findings) = place.search(&[&torrent]);
+        assert!(
+            is_complete(&torrent, &candidates, &findings),
+            "{version}: {findings:?}"
+        );
+        // One of the copies is damaged, so the other one is used.
+        let mut damaged = file(1);
+        damaged[0] ^= 1;
+        place.write("disk/0", &damaged);
+        let (candidates, findings) = place.search(&[&torrent]);
+        assert!(
+            is_complete(&torrent, &candidates, &findings),
+            "{version}: {findings:?}"
+        );
+        fs::remove_file(place.disk().join("0")).unwrap();
+    }
+}
+
+/// Every hole has pieces of zeros.
+#[test]
+fn zeros_identify_nothing_if_a_file_has_other_bytes() {
+    let bytes = [noise(1, 4 * PIECE), vec![0; 4 * PIECE], noise(2, 3 * PIECE)].concat();
+    let place = Place::new(&[("a", bytes.clone())]);
+    place.write("disk/hole", &vec![0; bytes.len()]);
+    for version in VERSIONS {
+        let torrent = place.torrent(version);
+        let (candidates, findings) = place.search(&[&torrent]);
+        let found = &findings.torrents[0].files[0];
+        assert!(!found.is_found(), "{version}: {found:?}");
+        place.write("disk/whole", &bytes);
+        let (whole, findings) = place.search(&[&torrent]);
+        assert!(is_complete(&torrent, &whole, &findings), "{version}");
+        fs::remove_file(place.disk().join("whole")).unwrap();
+        drop(candidates);
+    }
+}
+
+/// A magnet link gives no piece layers.
+#[test]
+fn a_single_hash_for_a_file_decides_nothing() {
+    let place = Place::new(&[("a", noise(1, 3 * PIECE))]);
+    place.write("disk/x", &noise(1, 3 * PIECE));
+    let torrent = place.torrent(Version::V2);
+    let bare = [b"d4:info", torrent.info_bytes(), b"e"].concat();
+    let torrent = Torrent::parse(bare).unwrap();
+    let (_, findings) = place.search(&[&torrent]);
+    let expected = FileMatch::Undecided(Undecided::WholeFileHash);
+    assert_eq!(findings.torrents[0].files, [expected]);
+}
+
 #[test]
 fn a_file_with_the_right_path_is_preferred_among_copies() {
     let place = Place::new(&[("sub/a", noise(1, 2 * PIECE)), ("sub/empty", Vec::new())]);

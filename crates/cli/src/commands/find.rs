@@ -108,6 +108,10 @@ impl Find {
             exit = self.print_error(env, &path, &format!("{}: {error}", path.display()))?;
         }
         let findings = self.search(env, &torrents, &candidates)?;
+        for (candidate, error) in &findings.unreadable {
+            let path = folders.shown(candidates.path(*candidate));
+            exit = self.print_error(env, &path, &format!("{}: {error}", path.display()))?;
+        }
         let mut n_good = 0;
         for ((path, torrent), found) in torrents.iter().zip(&findings.torrents) {
             let report = if self.full && !env.cancel.is_cancelled() {

@@ -370,7 +370,7 @@ fn find() {
                 "",
             ),
             (
-                "hashlane find speeches.torrent --in disk1 --in disk2 --link symlink --to links --full",
+                "hashlane find speeches.torrent --in disk1 --in disk2 --link hardlink --to links --full",
                 1,
                 "",
                 "  6 names made below links",

@@ -6,6 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+#[cfg(unix)]
+use crate::fixture::drop_privileges;
 use crate::fixture::{demo, end, hashlane};
 
 /// The files of the demo's torrent, in its order, and the names under which the tests store them.
@@ -136,7 +138,7 @@ fn content_with_the_names_of_the_torrent_needs_only_its_folder() {
     assert_eq!(lines.len(), 3, "{}", ended.stdout);
     assert_eq!(
         lines[1],
-        "  with its own names: use --content disk/any name"
+        "  all at disk/any name: use --content disk/any name"
     );
     let verified = end(hashlane().current_dir(root).args([
         "verify",
@@ -164,6 +166,51 @@ fn damage_is_found_only_by_a_full_check() {
         "{}",
         ended.stdout
     );
+    let damaged = format!(
+        "\n  {}  is damaged: disk/{}, 3 of 4 pieces right\n",
+        NAMES[0].0, NAMES[0].1
+    );
+    assert!(ended.stdout.contains(&damaged), "{}", ended.stdout);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_read_is_an_error() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let disk = Disk::new();
+    let root = disk.folder.path();
+    fs::set_permissions(root, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = root.join("disk").join(NAMES[0].1);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
+    let mut command = disk.find(&[]);
+    drop_privileges(&mut command);
+    let ended = end(&mut command);
+    assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+    let error = format!("hashlane: disk/{}: Permission denied", NAMES[0].1);
+    assert!(ended.stderr.starts_with(&error), "{}", ended.stderr);
+    let undecided = format!(
+        "\n  {}  undecided: a file of its length cannot be read\n",
+        NAMES[0].0
+    );
+    assert!(ended.stdout.contains(&undecided), "{}", ended.stdout);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_of_a_torrent_do_not_make_it_incomplete() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::create_dir_all(root.join("disk/content")).unwrap();
+    fs::write(root.join("disk/content/a"), "some bytes").unwrap();
+    std::os::unix::fs::symlink("a", root.join("disk/content/alias")).unwrap();
+    let created =
+        end(hashlane()
+            .current_dir(root)
+            .args(["create", "disk/content", "-o", "t.torrent"]));
+    assert_eq!(created.code, Some(0), "{}", created.stderr);
+    let find = ["find", "t.torrent", "--in", "disk", "--full"];
+    let ended = end(hashlane().current_dir(root).args(find));
+    assert_eq!(ended.code, Some(0), "{}", ended.stdout);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use hashlane_find::{Candidates, FileMatch, Findings, Undecided};
 use hashlane_metainfo::Torrent;
-use hashlane_verify::FileIndex;
+use hashlane_verify::{FileIndex, Report};
 
 use crate::Env;
 use crate::output::text::{Escaped, Grouped, Palette, Shown, Size, Styled, count};
@@ -25,17 +25,20 @@ pub(super) fn print(
     } = searched;
     print_verdict(env, searched)?;
     let named = found.named(torrent, candidates);
-    if let Some((folder, files)) = &named {
+    if let Some(content) = found.content(torrent, candidates) {
+        let content = folders.shown(&content);
+        writeln!(
+            env.stdout,
+            "  all at {0}: use --content {0}",
+            Shown(&content)
+        )?;
+    } else if let Some((folder, files)) = &named {
         let folder = Shown(&folders.shown(folder)).to_string();
-        if files.len() == found.candidates().count() {
-            writeln!(env.stdout, "  with its own names: use --content {folder}")?;
-        } else {
-            let n_files = count(files.len() as u64, "file");
-            writeln!(
-                env.stdout,
-                "  {n_files} with their own names below {folder}"
-            )?;
-        }
+        let n_files = count(files.len() as u64, "file");
+        writeln!(
+            env.stdout,
+            "  {n_files} with the torrent's names below {folder}"
+        )?;
     }
     let has_name = |index: usize| {
         named
@@ -44,6 +47,10 @@ pub(super) fn print(
     };
     for (index, file) in found.files.iter().enumerate() {
         let text = match file {
+            FileMatch::Identified(place) if is_damaged(searched, index) => {
+                let shown = Shown(&folders.shown(candidates.path(place.candidate))).to_string();
+                damage(searched, index, &shown, place.others.len())
+            }
             FileMatch::Identified(_) if has_name(index) && !verbose => continue,
             FileMatch::NotSearched => continue,
             FileMatch::Empty if !verbose => continue,
@@ -71,6 +78,35 @@ pub(super) fn print(
     Ok(())
 }
 
+/// Returns `true` if all bytes of a file were verified, and some are wrong.
+fn is_damaged(searched: &Searched<'_>, index: usize) -> bool {
+    let files = searched.report.iter().flat_map(Report::files);
+    let mut files = files.filter(|file| file.index.get() == index);
+    files.any(|file| file.counts.have < file.counts.total())
+}
+
+/// Describes the damage of a file that was verified.
+fn damage(searched: &Searched<'_>, index: usize, path: &str, n_others: usize) -> String {
+    let files = searched.report.iter().flat_map(Report::files);
+    let mut files = files.filter(|file| file.index.get() == index);
+    let (have, total) = files
+        .next()
+        .map_or((0, 0), |file| (file.counts.have, file.counts.total()));
+    let pieces = count(total.into(), "piece");
+    let others = match n_others {
+        0 => String::new(),
+        1 => "; 1 other file fits as well by the pieces that were compared".to_owned(),
+        n => format!(
+            "; {} other files fit as well by the pieces that were compared",
+            Grouped(n as u64)
+        ),
+    };
+    format!(
+        "is damaged: {path}, {} of {pieces} right{others}",
+        Grouped(have.into())
+    )
+}
+
 /// Prints the line with the verdict.
 fn print_verdict(env: &mut Env, searched: &Searched<'_>) -> anyhow::Result<()> {
     let Searched {
@@ -92,7 +128,7 @@ fn print_verdict(env: &mut Env, searched: &Searched<'_>) -> anyhow::Result<()> {
         .filter(|file| file.is_found() && **file != FileMatch::NotSearched)
         .count() as u64;
     let (style, verdict) = match report {
-        Some(report) if report.is_complete() => (palette.good, "complete".to_owned()),
+        Some(_) if searched.is_complete() == Some(true) => (palette.good, "complete".to_owned()),
         Some(report) => {
             let (have, total) = (report.counts().have, report.counts().total());
             (
@@ -182,6 +218,13 @@ fn described(
                 "undecided: its pieces also have bytes of {}, which was not found",
                 Escaped(neighbour)
             )
+        }
+        FileMatch::Undecided(Undecided::Shared) => {
+            "undecided: its pieces also have bytes of other files, and one of these may be damaged"
+                .to_owned()
+        }
+        FileMatch::Undecided(Undecided::Unreadable) => {
+            "undecided: a file of its length cannot be read".to_owned()
         }
         FileMatch::Undecided(Undecided::WholeFileHash) => {
             "undecided: the torrent has one hash for the whole file".to_owned()

@@ -62,7 +62,6 @@ pub(super) fn print(
     let Searched {
         torrent,
         found,
-        report,
         linked,
         ..
     } = searched;
@@ -73,7 +72,7 @@ pub(super) fn print(
         info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
         info_hash_v2: torrent.info_hashes().v2().map(|hash| hash.to_string()),
         identified: found.is_identified(),
-        complete: report.as_ref().map(hashlane_verify::Report::is_complete),
+        complete: searched.is_complete(),
         content: found
             .content(torrent, candidates)
             .map(|path| path.to_string_lossy().into_owned()),
@@ -106,6 +105,8 @@ fn file_line<'l>(
         FileMatch::Wrong { .. } => ("wrong", None),
         FileMatch::Undecided(Undecided::Neighbour(_)) => ("undecided", Some("neighbour")),
         FileMatch::Undecided(Undecided::WholeFileHash) => ("undecided", Some("whole_file_hash")),
+        FileMatch::Undecided(Undecided::Shared) => ("undecided", Some("shared")),
+        FileMatch::Undecided(Undecided::Unreadable) => ("undecided", Some("unreadable")),
         FileMatch::Undecided(_) => ("undecided", Some("too_many")),
         _ => ("missing", None),
     };

@@ -20,8 +20,15 @@ pub(super) struct Searched<'s> {
 }
 
 impl Searched<'_> {
+    /// Returns whether all bytes are right, if they were verified. Symbolic links of the torrent are not searched, so they do not
+    /// count.
+    pub(super) fn is_complete(&self) -> Option<bool> {
+        let counts = self.report.as_ref()?.counts();
+        Some(counts.have == counts.total() && self.found.is_identified())
+    }
+
     pub(super) fn exit(&self) -> Exit {
-        let is_right = self.report.as_ref().is_none_or(Report::is_complete);
+        let is_right = self.is_complete() != Some(false);
         match &self.linked {
             Some(linked) if !linked.failures.is_empty() => Exit::NotChecked,
             _ if self.found.is_identified() && is_right => Exit::Good,
