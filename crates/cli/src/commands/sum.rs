@@ -66,6 +66,7 @@ impl Sum {
             return self.print(env, options, &filter);
         };
         let path_text = || output.display().to_string();
+        self.check_output(env, output)?;
         let file = NewFile::create(&env.resolve(output), self.force.overwrite());
         let file = file.with_context(path_text)?;
         let filter = filter.without(file.place());
@@ -81,6 +82,23 @@ impl Sum {
         }
         file.put().with_context(path_text)?;
         Ok(exit)
+    }
+
+    /// Refuses an output file that is also a file to hash: `--force` would replace the content.
+    fn check_output(&self, env: &Env, output: &Path) -> anyhow::Result<()> {
+        let Ok(place) = env.resolve(output).canonicalize() else {
+            return Ok(());
+        };
+        let base = env.resolve(self.base.as_deref().unwrap_or(Path::new("")));
+        let operands = self
+            .operands()
+            .into_iter()
+            .map(|operand| base.join(operand).canonicalize());
+        let is_operand = operands
+            .flatten()
+            .any(|operand| operand == place && operand.is_file());
+        anyhow::ensure!(!is_operand, "{}: is a file to hash", output.display());
+        Ok(())
     }
 
     fn print(&self, env: &mut Env, options: &Options, filter: &Filter) -> anyhow::Result<Exit> {

@@ -405,3 +405,30 @@ fn a_repository_in_a_folder_is_not_guessed() {
     let changed = "changed     dir\n1 file right, 1 changed\n";
     assert_eq!(sum(folder, "--check -a git list"), ended(1, changed, ""));
 }
+
+/// `--force` replaces an earlier result, not the content.
+#[test]
+fn an_output_is_no_file_to_hash() {
+    let folder = tree();
+    let folder = folder.path();
+    std::os::unix::fs::symlink("dir/a", folder.join("link")).unwrap();
+    for args in [
+        "-a fsverity --force --out-merkle-tree dir/a dir/a",
+        "-a fsverity --force --out-descriptor link dir/a",
+        "--force -o ./dir/a empty dir/a",
+    ] {
+        let ended = sum(folder, args);
+        assert_eq!(ended.code, Some(2), "{args}");
+        assert!(
+            ended.stderr.contains(": is a file to hash\n"),
+            "{args}: {}",
+            ended.stderr
+        );
+        assert_eq!(fs::read(folder.join("dir/a")).unwrap(), b"a", "{args}");
+    }
+    let both = sum(
+        folder,
+        "-a fsverity --out-merkle-tree x --out-descriptor x dir/a",
+    );
+    assert_eq!((both.code, folder.join("x").exists()), (Some(2), false));
+}

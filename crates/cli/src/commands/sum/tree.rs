@@ -52,6 +52,11 @@ pub(super) fn run(
         TreeName::Git(format) => return printer.run(env, &format, options, |_| Ok(())),
     };
     let mut format = fsverity(sum, function)?;
+    let (tree, descriptor) = (&sum.tree.out_merkle_tree, &sum.tree.out_descriptor);
+    anyhow::ensure!(
+        tree.is_none() || tree != descriptor,
+        "--out-merkle-tree and --out-descriptor: name two files"
+    );
     let tree = output_file(
         sum,
         env,
@@ -97,6 +102,7 @@ fn output_file(
         "{option}: the file is for one file: name one, without --recursive"
     );
     let shown = path.display().to_string();
+    sum.check_output(env, path)?;
     let file = NewFile::create(&env.resolve(path), sum.force.overwrite());
     let file = file.with_context(|| shown.clone())?;
     let stream = file.stream().with_context(|| shown.clone())?;
