@@ -102,33 +102,42 @@ const MAX_SAMPLES: u32 = 8;
 #[derive(Debug)]
 pub(crate) struct Zeros {
     engine: Engine,
-    /// SHA-1 by the length of the piece.
-    v1: HashMap<u64, Option<Digest>>,
+    /// Digests by the length of the piece and the shape of its tree.
+    digests: HashMap<(u64, Option<Tree>), Option<Digest>>,
 }
 
 impl Zeros {
     pub(crate) fn new(engine: Engine) -> Self {
         Self {
             engine,
-            v1: HashMap::new(),
+            digests: HashMap::new(),
         }
     }
 
-    /// Returns `true` if a piece consists of zeros.
+    /// Returns `true` if a piece of the usual length consists of zeros. Shorter ones count as other bytes: the digests of zeros
+    /// of all lengths would cost more than the pieces.
     fn has_piece(&mut self, target: &Target<'_>, index: u32) -> bool {
         let (piece, cancel) = (target.piece(index), CancelToken::default());
-        let (len_bytes, engine) = (target.layout.piece_len(piece).into(), self.engine);
-        let of_zeros = if target.layout.hash_versions().v2 {
-            let root = PieceRoots::new(&target.layout, engine).zeros(index, len_bytes, &cancel);
-            root.map(Digest::V2)
-        } else {
-            let digest = self.v1.entry(len_bytes).or_insert_with(|| {
-                let digest = MessageDigest::<Sha1>::new(engine).zeros(0, len_bytes, &cancel);
-                digest.map(Digest::V1)
+        let (len_bytes, engine) = (u64::from(target.layout.piece_len(piece)), self.engine);
+        if len_bytes < u64::from(target.layout.lengths().piece_length().get()) {
+            return false;
+        }
+        let tree = target.tree(piece);
+        let of_zeros = self
+            .digests
+            .entry((len_bytes, tree))
+            .or_insert_with(|| match tree {
+                Some(_) => {
+                    let root =
+                        PieceRoots::new(&target.layout, engine).zeros(index, len_bytes, &cancel);
+                    root.map(Digest::V2)
+                }
+                None => {
+                    let digest = MessageDigest::<Sha1>::new(engine).zeros(0, len_bytes, &cancel);
+                    digest.map(Digest::V1)
+                }
             });
-            *digest
-        };
-        of_zeros.is_some() && of_zeros == target.expected(piece)
+        of_zeros.is_some() && *of_zeros == target.expected(piece)
     }
 }
 
