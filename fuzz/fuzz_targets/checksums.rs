@@ -34,7 +34,7 @@ fuzz_target!(|input: &[u8]| {
 
 fn check_value(value: String, name: Vec<u8>) {
     // Other readings of such a line come first.
-    if value.is_empty() || value.contains(['(', '#', '\\', '\t', '\r']) {
+    if value.is_empty() || value.contains(['(', ')', '#', '\\', '\t', '\r', '\0']) {
         return;
     }
     for is_tagged in [false, true] {

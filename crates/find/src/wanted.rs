@@ -123,20 +123,15 @@ impl Zeros {
             return false;
         }
         let tree = target.tree(piece);
-        let of_zeros = self
-            .digests
-            .entry((len_bytes, tree))
-            .or_insert_with(|| match tree {
-                Some(_) => {
-                    let root =
-                        PieceRoots::new(&target.layout, engine).zeros(index, len_bytes, &cancel);
-                    root.map(Digest::V2)
-                }
-                None => {
-                    let digest = MessageDigest::<Sha1>::new(engine).zeros(0, len_bytes, &cancel);
-                    digest.map(Digest::V1)
-                }
-            });
+        let of_zeros = self.digests.entry((len_bytes, tree)).or_insert_with(|| {
+            if tree.is_some() {
+                let root = PieceRoots::new(&target.layout, engine).zeros(index, len_bytes, &cancel);
+                root.map(Digest::V2)
+            } else {
+                let digest = MessageDigest::<Sha1>::new(engine).zeros(0, len_bytes, &cancel);
+                digest.map(Digest::V1)
+            }
+        });
         of_zeros.is_some() && *of_zeros == target.expected(piece)
     }
 }
