@@ -74,16 +74,20 @@ impl Candidates {
         candidates
     }
 
-    /// Returns those of some files that have the length of a file of the torrents, as [`Self::collect`] does for folders. Paths
-    /// at which there is no regular file are left out.
+    /// Returns the first `max` of some files that have the length of a file of the torrents, as [`Self::collect`] does for
+    /// folders. Paths at which there is no regular file are left out.
     pub fn of_files<'t>(
         torrents: impl IntoIterator<Item = &'t Torrent>,
         paths: impl IntoIterator<Item = PathBuf>,
+        max: usize,
     ) -> Self {
         let lens = lens_of(torrents);
         let mut candidates = Self::default();
         let mut ids = HashSet::new();
         for path in paths {
+            if candidates.len() == max {
+                break;
+            }
             candidates.n_files += 1;
             if let Ok(metadata) = path.symlink_metadata() {
                 candidates.consider(path, &metadata, &lens, &mut ids);

@@ -18,6 +18,25 @@ pub struct Place {
     pub others: Vec<u32>,
 }
 
+impl Place {
+    /// Returns all candidates that fit, the best one first.
+    pub fn all(&self) -> impl Iterator<Item = u32> + '_ {
+        std::iter::once(self.candidate).chain(self.others.iter().copied())
+    }
+}
+
+/// The files that were found with the torrent's names below one path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NamedFiles {
+    /// The folder of the files, or the file of a torrent that has no folder.
+    pub path: PathBuf,
+    /// The files, in order.
+    pub files: Vec<FileIndex>,
+    /// Whether they are all files that have content, so that `path` is a value of `--content`.
+    pub is_all: bool,
+}
+
 /// The reason why nothing decides which candidate a file is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -31,7 +50,7 @@ pub enum Undecided {
     Unreadable,
     /// The torrent has a single hash for the whole file (BEP 52, without a piece layer).
     WholeFileHash,
-    /// So many candidates have the length of the file that not all of them were tried.
+    /// Too many candidates have the length of the file. Some of them were not tried.
     TooMany,
 }
 
@@ -112,13 +131,9 @@ impl FoundTorrent {
         missing.map(|(file, _)| file.length()).sum()
     }
 
-    /// Returns the path below which most files were found with the torrent's names, and these files: the path is a value of
-    /// `--content` if they are all files with content. Returns `None` if all files have other names.
-    pub fn named(
-        &self,
-        torrent: &Torrent,
-        candidates: &Candidates,
-    ) -> Option<(PathBuf, Vec<FileIndex>)> {
+    /// Returns the files with the torrent's names below the path that has most of them. Returns `None` if all files that were
+    /// found have other names.
+    pub fn named(&self, torrent: &Torrent, candidates: &Candidates) -> Option<NamedFiles> {
         let mut roots: BTreeMap<&Path, Vec<FileIndex>> = BTreeMap::new();
         for (file, candidate) in self.candidates() {
             if let Some(root) = root_of(torrent, file, candidates.path(candidate)) {
@@ -126,22 +141,24 @@ impl FoundTorrent {
             }
         }
         // The first of several that have as many.
-        let most = roots
+        let (path, files) = roots
             .into_iter()
             .rev()
             .max_by_key(|(_, files)| files.len())?;
-        Some((most.0.to_owned(), most.1))
+        let is_content =
+            |file: &&FileMatch| !matches!(file, FileMatch::Empty | FileMatch::NotSearched);
+        Some(NamedFiles {
+            path: path.to_owned(),
+            is_all: files.len() == self.files.iter().filter(is_content).count(),
+            files,
+        })
     }
 
     /// Returns the path below which all files with content were found with the torrent's names, if there is one: the value of
     /// `--content`.
     pub fn content(&self, torrent: &Torrent, candidates: &Candidates) -> Option<PathBuf> {
-        let (path, files) = self.named(torrent, candidates)?;
-        let with_content = self
-            .files
-            .iter()
-            .filter(|file| !matches!(file, FileMatch::Empty | FileMatch::NotSearched));
-        (files.len() == with_content.count()).then_some(path)
+        let named = self.named(torrent, candidates)?;
+        named.is_all.then_some(named.path)
     }
 
     /// Returns the files that were found as a set that can be verified.

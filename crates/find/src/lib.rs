@@ -22,7 +22,7 @@ mod search;
 mod wanted;
 
 pub use candidates::Candidates;
-pub use found::{FileMatch, FoundFiles, FoundTorrent, Place, Undecided};
+pub use found::{FileMatch, FoundFiles, FoundTorrent, NamedFiles, Place, Undecided};
 #[cfg(unix)]
 pub use link::{LinkKind, Linked, link};
 pub use search::{Findings, MAX_PROBES, Progress, find};

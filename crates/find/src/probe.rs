@@ -39,8 +39,11 @@ pub(crate) enum Digest {
 }
 
 /// Digests of probes that are known. The same bytes of a candidate are often compared with several files.
-#[derive(Debug, Default)]
-pub(crate) struct Probes {
+#[derive(Debug)]
+pub(crate) struct Probes<'c> {
+    candidates: &'c Candidates,
+    options: &'c Options,
+    cancel: &'c CancelToken,
     /// `None` for bytes that could not be read.
     digests: HashMap<Probe, Option<Digest>>,
     /// Candidates that could not be read, with the reasons.
@@ -49,15 +52,28 @@ pub(crate) struct Probes {
     n_bytes: u64,
 }
 
-impl Probes {
+impl<'c> Probes<'c> {
+    pub(crate) fn new(
+        candidates: &'c Candidates,
+        options: &'c Options,
+        cancel: &'c CancelToken,
+    ) -> Self {
+        Self {
+            candidates,
+            options,
+            cancel,
+            digests: HashMap::new(),
+            unreadable: BTreeMap::new(),
+            n_hashed: 0,
+            n_bytes: 0,
+        }
+    }
+
     /// Hashes the probes that are not known yet, in the order of the disk. `progress` gets the number of bytes of this call
     /// that were hashed so far, and of all bytes to hash.
     pub(crate) fn run(
         &mut self,
         probes: impl IntoIterator<Item = Probe>,
-        candidates: &Candidates,
-        options: &Options,
-        cancel: &CancelToken,
         mut progress: impl FnMut(u64, u64),
     ) -> Result<(), Error> {
         let unknown = probes
@@ -65,7 +81,7 @@ impl Probes {
             .filter(|probe| !self.digests.contains_key(probe));
         let (mut v2, mut v1): (Vec<_>, Vec<_>) = unknown.partition(|probe| probe.tree.is_some());
         for probes in [&mut v1, &mut v2] {
-            probes.sort_by_cached_key(|probe| place(probe, candidates));
+            probes.sort_by_cached_key(|probe| place(probe, self.candidates));
             probes.dedup();
         }
         let len_of = |probes: &[Probe]| probes.iter().map(len_bytes).sum::<u64>();
@@ -73,47 +89,30 @@ impl Probes {
         self.n_hashed += (v1.len() + v2.len()) as u64;
         self.n_bytes += total;
         let hasher = MessageDigest::<Sha1>::new;
-        self.hash(
-            &v1,
-            candidates,
-            hasher,
-            Digest::V1,
-            options,
-            cancel,
-            |done| progress(done, total),
-        )?;
+        self.hash(&v1, hasher, Digest::V1, |done| progress(done, total))?;
         let messages = Pieces(&v2);
         let hasher = |engine: Engine| ChunkHasher::new(PieceRoots::new(&messages, engine), engine);
-        self.hash(
-            &v2,
-            candidates,
-            hasher,
-            Digest::V2,
-            options,
-            cancel,
-            |done| {
-                progress(v1_bytes + done, total);
-            },
-        )
+        self.hash(&v2, hasher, Digest::V2, |done| {
+            progress(v1_bytes + done, total);
+        })
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "each is passed on to the pipeline"
-    )]
     fn hash<H: MessageHasher>(
         &mut self,
         probes: &[Probe],
-        candidates: &Candidates,
         hasher: impl Fn(Engine) -> H + Sync,
         digest: impl Fn(H::Digest) -> Digest,
-        options: &Options,
-        cancel: &CancelToken,
         mut progress: impl FnMut(u64),
     ) -> Result<(), Error> {
         if probes.is_empty() {
             return Ok(());
         }
+        let Self {
+            candidates,
+            options,
+            cancel,
+            ..
+        } = *self;
         let mut done = 0;
         hash_messages(
             &Pieces(probes),
@@ -130,8 +129,8 @@ impl Probes {
                 for result in results.messages {
                     let probe = &probes[result.message as usize];
                     done += len_bytes(probe);
-                    self.digests
-                        .insert(probe.clone(), result.digest.ok().map(&digest));
+                    let digest = result.digest.ok().map(&digest);
+                    self.digests.insert(probe.clone(), digest);
                 }
                 progress(done + results.pending_bytes);
             },

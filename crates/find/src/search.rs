@@ -72,20 +72,14 @@ pub fn find(
         .iter()
         .map(|torrent| Search::new(torrent, &mut zeros))
         .collect();
-    let mut probes = Probes::default();
-    let mut run = |probes: &mut Probes, wanted: Vec<Probe>| {
-        probes.run(
-            wanted,
-            candidates,
-            options,
-            cancel,
-            |hashed_bytes, total_bytes| {
-                progress(Progress {
-                    hashed_bytes,
-                    total_bytes,
-                });
-            },
-        )
+    let mut probes = Probes::new(candidates, options, cancel);
+    let mut run = |probes: &mut Probes<'_>, wanted: Vec<Probe>| {
+        probes.run(wanted, |hashed_bytes, total_bytes| {
+            progress(Progress {
+                hashed_bytes,
+                total_bytes,
+            });
+        })
     };
     // Pieces that lie in one file.
     let mut is_over = false;
@@ -103,15 +97,13 @@ pub fn find(
         round += 1;
     }
     // Further pieces of files that may be damaged, and of those that several candidates fit.
-    let wanted = searches.iter().flat_map(|search| {
-        let damaged = search.damaged_probes(candidates);
-        damaged.into_iter().chain(search.further_probes())
-    });
+    let wanted = searches
+        .iter()
+        .flat_map(|search| search.further_probes(candidates));
     let wanted: Vec<Probe> = wanted.collect();
     run(&mut probes, wanted)?;
     for search in &mut searches {
         search.decide_further(candidates, &probes);
-        search.decide_damaged(candidates, &probes);
     }
     // Pieces that span files.
     for _ in 0..MAX_SPANNING_ROUNDS {
@@ -239,7 +231,7 @@ impl<'t> Search<'t> {
         probes.collect()
     }
 
-    fn decide_own(&mut self, round: usize, candidates: &Candidates, probes: &Probes) {
+    fn decide_own(&mut self, round: usize, candidates: &Candidates, probes: &Probes<'_>) {
         let mut decisions = Vec::new();
         for wanted in self.open_own() {
             let piece = wanted.samples[0];
@@ -257,19 +249,20 @@ impl<'t> Search<'t> {
         }
     }
 
-    /// Returns the probes of further pieces of the files whose first piece no candidate has.
-    fn damaged_probes(&self, candidates: &Candidates) -> Vec<Probe> {
-        let probes = self.open_own().flat_map(|wanted| {
-            let damaged = self.damaged(wanted, candidates);
-            let pieces = wanted.samples[1..].to_vec();
-            damaged.into_iter().flat_map(move |candidate| {
-                let pieces = pieces.clone();
-                pieces
-                    .into_iter()
-                    .map(move |piece| self.probe_of(piece, candidate))
-            })
-        });
-        probes.collect()
+    /// Returns the files that further pieces decide, and the candidates to compare: those whose first sample no candidate has,
+    /// and those whose first sample several candidates have.
+    fn doubtful<'s>(
+        &'s self,
+        candidates: &'s Candidates,
+    ) -> impl Iterator<Item = (&'s Wanted, Vec<u32>)> {
+        let with_further = self.wanted.iter().filter(|wanted| wanted.samples.len() > 1);
+        with_further.filter_map(|wanted| match &self.found[wanted.file.get()] {
+            FileMatch::Missing => Some((wanted, self.damaged(wanted, candidates))),
+            FileMatch::Identified(place) if !place.others.is_empty() => {
+                Some((wanted, place.all().take(MAX_COMPARED).collect()))
+            }
+            _ => None,
+        })
     }
 
     /// Returns the candidates of a file that may be damaged.
@@ -282,34 +275,52 @@ impl<'t> Search<'t> {
         named.copied().take(MAX_DAMAGED).collect()
     }
 
-    fn decide_damaged(&mut self, candidates: &Candidates, probes: &Probes) {
-        let mut decisions = Vec::new();
-        for wanted in self.open_own() {
-            let damaged = self.damaged(wanted, candidates);
-            // The first of several that fit equally.
-            let best = self.best(wanted, &damaged, probes);
-            if let Some((right, fits)) = best.filter(|(right, _)| !right.is_empty()) {
-                decisions.push((wanted.file, fits[0], right, wanted.samples.len()));
+    fn further_probes(&self, candidates: &Candidates) -> Vec<Probe> {
+        let pairs = self.doubtful(candidates).flat_map(|(wanted, compared)| {
+            let further = wanted.samples[1..].iter();
+            let pairs = compared
+                .into_iter()
+                .flat_map(move |candidate| further.clone().map(move |piece| (*piece, candidate)));
+            pairs.map(|(piece, candidate)| self.probe_of(piece, candidate))
+        });
+        pairs.collect()
+    }
+
+    /// Keeps the candidates of a file that have most of its samples. If no candidate has all samples, the file is damaged.
+    fn decide_further(&mut self, candidates: &Candidates, probes: &Probes<'_>) {
+        let doubtful = self.doubtful(candidates);
+        let decisions = doubtful.filter_map(|(wanted, compared)| {
+            let (right, fits) = self.best(&wanted.samples, &compared, probes)?;
+            (!right.is_empty()).then_some((wanted.file, right, fits, wanted.samples.len()))
+        });
+        let decisions: Vec<_> = decisions.collect();
+        for (file, right, fits, checked) in decisions {
+            if right.len() == checked {
+                self.identify(file, fits, candidates);
+            } else {
+                // The first of several that fit equally.
+                self.found[file.get()] = FileMatch::Partial {
+                    candidate: fits[0],
+                    right: right.len() as u32,
+                    checked: checked as u32,
+                };
             }
-        }
-        for (file, candidate, right, checked) in decisions {
-            self.found[file.get()] = FileMatch::Partial {
-                candidate,
-                right: right.len() as u32,
-                checked: checked as u32,
-            };
             self.right_pieces.extend(right);
         }
     }
 
-    /// Returns the right pieces, besides the first sample, of the candidates that have most of them, and these candidates.
-    fn best(&self, wanted: &Wanted, fits: &[u32], probes: &Probes) -> Option<(Vec<u32>, Vec<u32>)> {
+    /// Returns the right pieces of the candidates that have most of some pieces, and these candidates.
+    fn best(
+        &self,
+        pieces: &[u32],
+        compared: &[u32],
+        probes: &Probes<'_>,
+    ) -> Option<(Vec<u32>, Vec<u32>)> {
         let mut best: Option<(Vec<u32>, Vec<u32>)> = None;
-        for candidate in fits {
-            let further = wanted.samples[1..].iter().copied();
-            let right: Vec<u32> = further
-                .filter(|piece| self.fits(*piece, *candidate, probes))
-                .collect();
+        for candidate in compared {
+            let right = pieces.iter().copied();
+            let right = right.filter(|piece| self.fits(*piece, *candidate, probes));
+            let right: Vec<u32> = right.collect();
             match &mut best {
                 Some((most, fits)) if most.len() == right.len() => fits.push(*candidate),
                 Some((most, _)) if most.len() > right.len() => {}
@@ -317,54 +328,6 @@ impl<'t> Search<'t> {
             }
         }
         best
-    }
-
-    /// Returns the files that several candidates fit, and these candidates.
-    fn several(&self) -> impl Iterator<Item = (&Wanted, Vec<u32>)> {
-        let with_samples = self.wanted.iter().filter(|wanted| wanted.samples.len() > 1);
-        with_samples.filter_map(|wanted| match &self.found[wanted.file.get()] {
-            FileMatch::Identified(place) if !place.others.is_empty() => {
-                let all = std::iter::once(place.candidate).chain(place.others.iter().copied());
-                Some((wanted, all.take(MAX_COMPARED).collect()))
-            }
-            _ => None,
-        })
-    }
-
-    /// Returns the probes of further pieces of the files that several candidates fit.
-    fn further_probes(&self) -> Vec<Probe> {
-        let probes = self.several().flat_map(|(wanted, fits)| {
-            let pairs = fits.into_iter().flat_map(|candidate| {
-                wanted.samples[1..]
-                    .iter()
-                    .map(move |piece| (*piece, candidate))
-            });
-            pairs.map(|(piece, candidate)| self.probe_of(piece, candidate))
-        });
-        probes.collect()
-    }
-
-    /// Keeps the candidates of a file that have most of the further pieces. A file of which even they lack some is damaged.
-    fn decide_further(&mut self, candidates: &Candidates, probes: &Probes) {
-        let mut decisions = Vec::new();
-        for (wanted, fits) in self.several() {
-            if let Some((right, fits)) = self.best(wanted, &fits, probes) {
-                decisions.push((wanted.file, right, fits, wanted.samples.len()));
-            }
-        }
-        for (file, right, fits, checked) in decisions {
-            let n_right = 1 + right.len();
-            self.right_pieces.extend(right);
-            if n_right == checked {
-                self.identify(file, fits, candidates);
-            } else {
-                self.found[file.get()] = FileMatch::Partial {
-                    candidate: fits[0],
-                    right: n_right as u32,
-                    checked: checked as u32,
-                };
-            }
-        }
     }
 
     /// Returns the pieces that span files and can decide one of them, with candidates for all of their files. Pieces
@@ -406,9 +369,7 @@ impl<'t> Search<'t> {
         for file in &files {
             let wanted = &self.wanted[self.places[file]];
             let choice: Vec<u32> = match &self.found[file.get()] {
-                FileMatch::Identified(place) => std::iter::once(place.candidate)
-                    .chain(place.others.iter().copied())
-                    .collect(),
+                FileMatch::Identified(place) => place.all().collect(),
                 FileMatch::Partial { candidate, .. } => vec![*candidate],
                 // No candidate has its own piece.
                 _ if !wanted.samples.is_empty() => return None,
@@ -434,7 +395,7 @@ impl<'t> Search<'t> {
         Some(choices)
     }
 
-    fn decide_spanning(&mut self, tries: &[Try], candidates: &Candidates, probes: &Probes) {
+    fn decide_spanning(&mut self, tries: &[Try], candidates: &Candidates, probes: &Probes<'_>) {
         let mut fits: HashMap<FileIndex, Vec<u32>> = HashMap::new();
         for attempt in tries {
             let piece = self.target.piece(attempt.piece);
@@ -483,7 +444,7 @@ impl<'t> Search<'t> {
         });
     }
 
-    fn fits(&self, piece: u32, candidate: u32, probes: &Probes) -> bool {
+    fn fits(&self, piece: u32, candidate: u32, probes: &Probes<'_>) -> bool {
         let expected = self.target.expected(self.target.piece(piece));
         expected.is_some_and(|expected| probes.matches(&self.probe_of(piece, candidate), expected))
     }
@@ -512,16 +473,12 @@ impl<'t> Search<'t> {
     }
 
     /// Returns the result. Files that are still open get their reason.
-    fn finish(mut self, candidates: &Candidates, probes: &Probes) -> FoundTorrent {
-        let open: Vec<FileMatch> = self
-            .wanted
-            .iter()
-            .map(|wanted| self.reason(wanted, candidates, probes))
-            .collect();
-        for (wanted, reason) in self.wanted.iter().zip(open) {
-            if self.found[wanted.file.get()] == FileMatch::Missing {
-                self.found[wanted.file.get()] = reason;
-            }
+    fn finish(mut self, candidates: &Candidates, probes: &Probes<'_>) -> FoundTorrent {
+        let open = self.wanted.iter().filter(|wanted| self.is_open(wanted));
+        let reasons = open.map(|wanted| (wanted.file, self.reason(wanted, candidates, probes)));
+        let reasons: Vec<_> = reasons.collect();
+        for (file, reason) in reasons {
+            self.found[file.get()] = reason;
         }
         FoundTorrent {
             files: self.found,
@@ -531,11 +488,12 @@ impl<'t> Search<'t> {
     }
 
     /// Returns the reason why a file is not found.
-    fn reason(&self, wanted: &Wanted, candidates: &Candidates, probes: &Probes) -> FileMatch {
+    fn reason(&self, wanted: &Wanted, candidates: &Candidates, probes: &Probes<'_>) -> FileMatch {
         let all = candidates.of_len(wanted.len_bytes);
         if all.is_empty() {
             return FileMatch::Missing;
         }
+        let pieces = self.target.layout.pieces_of(wanted.file);
         let undecided = if all.iter().any(|candidate| probes.is_unreadable(*candidate)) {
             Undecided::Unreadable
         } else if !wanted.samples.is_empty() {
@@ -546,7 +504,7 @@ impl<'t> Search<'t> {
             Undecided::TooMany
         } else if self
             .target
-            .expected(self.target.piece(self.first_piece(wanted)))
+            .expected(self.target.piece(pieces.start))
             .is_none()
         {
             Undecided::WholeFileHash
@@ -559,11 +517,7 @@ impl<'t> Search<'t> {
         FileMatch::Undecided(undecided)
     }
 
-    fn first_piece(&self, wanted: &Wanted) -> u32 {
-        self.target.layout.pieces_of(wanted.file).start
-    }
-
-    /// Returns a file that shares pieces with this one, and of which there is no candidate.
+    /// Returns a file that shares pieces with this one and has no candidate.
     fn absent_neighbour(&self, wanted: &Wanted, candidates: &Candidates) -> Option<FileIndex> {
         let pieces = self.target.layout.pieces_of(wanted.file);
         let mut neighbours = pieces.flat_map(|piece| self.target.files_in(piece));

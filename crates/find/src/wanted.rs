@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use hashlane_metainfo::merkle::Node;
 use hashlane_metainfo::{FileKind, PieceIndex, Torrent};
 use hashlane_pipeline::{
     CancelToken, ChunkDigests as _, Extent, FileIndex, MessageDigest, MessageHasher as _,
@@ -30,14 +29,11 @@ impl<'t> Target<'t> {
 
     /// Returns the digest of a piece by the torrent. Returns `None` if only a hash of the whole file is known.
     pub(crate) fn expected(&self, piece: PieceIndex) -> Option<Digest> {
-        match self.torrent.piece_hashes() {
-            Some(hashes) => Some(Digest::V1(hashes[piece.get() as usize].into())),
-            None => self.root_of(piece).map(|root| Digest::V2(*root)),
+        if let Some(hashes) = self.torrent.piece_hashes() {
+            return Some(Digest::V1(hashes[piece.get() as usize].into()));
         }
-    }
-
-    fn root_of(&self, piece: PieceIndex) -> Option<&'t Node> {
-        self.layout.root_of(self.torrent, piece)
+        let root = self.layout.root_of(self.torrent, piece);
+        root.map(|root| Digest::V2(*root))
     }
 
     /// Returns the shape of the tree over a piece, if trees decide.

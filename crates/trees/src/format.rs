@@ -55,6 +55,12 @@ pub trait Builder {
     fn finish(self) -> io::Result<Self::Hash>;
 }
 
+/// Returns a digest of `len_bytes` bytes in lower-case hexadecimal digits, or `None` if `text` is none.
+pub(crate) fn normalized_hex(text: &str, len_bytes: usize) -> Option<String> {
+    let is_hex = text.len() == 2 * len_bytes && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hex.then(|| text.to_ascii_lowercase())
+}
+
 /// The treatment of the bytes after the last whole leaf of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

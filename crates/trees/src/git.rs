@@ -10,7 +10,7 @@ use hashlane_hashes::HashFunction;
 use hashlane_pipeline::Frame;
 use hashlane_sha::{Engine, Sha1, Sha256};
 
-use crate::format::{Builder, Format, Tail};
+use crate::format::{Builder, Format, Tail, normalized_hex};
 
 /// The object format of a repository. Attacks on SHA-1 are not detected: see [`HashFunction::Sha1`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,12 +120,7 @@ impl Format for Git {
     }
 
     fn normalized(&self, text: &str) -> Option<String> {
-        let len = match self {
-            Self::Sha1 => 40,
-            Self::Sha256 => 64,
-        };
-        let is_id = text.len() == len && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_id.then(|| text.to_ascii_lowercase())
+        normalized_hex(text, self.function().digest_len())
     }
 
     fn builder(&self, _: Engine, _: u64) -> GitBuilder {

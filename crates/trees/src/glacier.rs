@@ -10,7 +10,7 @@ use hashlane_hashes::HashFunction;
 use hashlane_pipeline::Frame;
 use hashlane_sha::{Engine, Sha256, Sha256Digest};
 
-use crate::format::{Builder, Format, Tail};
+use crate::format::{Builder, Format, Tail, normalized_hex};
 
 /// The SHA-256 tree hash of an archive. Leaves have 1 MiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +47,7 @@ impl Format for Glacier {
     }
 
     fn normalized(&self, text: &str) -> Option<String> {
-        let is_hash = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_hash.then(|| text.to_ascii_lowercase())
+        normalized_hex(text, self.function().digest_len())
     }
 
     fn builder(&self, engine: Engine, _: u64) -> GlacierBuilder {

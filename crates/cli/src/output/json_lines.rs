@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 
 use data_encoding::HEXLOWER;
-use hashlane_metainfo::{PathComponent, TorrentPath};
+use hashlane_metainfo::{PathComponent, Torrent, TorrentPath};
 use serde::{Serialize, Serializer};
 
 use crate::Env;
@@ -28,6 +28,25 @@ impl PathText {
         Self {
             path: String::from_utf8_lossy(path).into_owned(),
             path_hex: (!is_utf8).then(|| HEXLOWER.encode(path)),
+        }
+    }
+}
+
+/// The name of a torrent and its info-hashes.
+#[derive(Serialize)]
+pub(crate) struct NameAndHashes {
+    name: String,
+    info_hash_v1: Option<String>,
+    info_hash_v2: Option<String>,
+}
+
+impl NameAndHashes {
+    pub(crate) fn of(torrent: &Torrent) -> Self {
+        let hashes = torrent.info_hashes();
+        Self {
+            name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
+            info_hash_v1: hashes.v1().map(|hash| hash.to_string()),
+            info_hash_v2: hashes.v2().map(|hash| hash.to_string()),
         }
     }
 }

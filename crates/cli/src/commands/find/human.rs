@@ -1,8 +1,8 @@
 //! The result for people.
 
-use hashlane_find::{Candidates, FileMatch, Findings, Undecided};
+use hashlane_find::{Candidates, FileMatch, Findings, Place, Undecided};
 use hashlane_metainfo::Torrent;
-use hashlane_verify::{FileIndex, Report};
+use hashlane_verify::{FileIndex, FileReport};
 
 use crate::Env;
 use crate::output::text::{Escaped, Grouped, Palette, Shown, Size, Styled, count};
@@ -25,33 +25,32 @@ pub(super) fn print(
     } = searched;
     print_verdict(env, searched)?;
     let named = found.named(torrent, candidates);
-    if let Some(content) = found.content(torrent, candidates) {
-        let content = folders.shown(&content);
-        writeln!(
-            env.stdout,
-            "  all at {0}: use --content {0}",
-            Shown(&content)
-        )?;
-    } else if let Some((folder, files)) = &named {
-        let folder = Shown(&folders.shown(folder)).to_string();
-        let n_files = count(files.len() as u64, "file");
-        writeln!(
-            env.stdout,
-            "  {n_files} with the torrent's names below {folder}"
-        )?;
+    if let Some(named) = &named {
+        let path = Shown(&folders.shown(&named.path)).to_string();
+        if named.is_all {
+            writeln!(env.stdout, "  all at {path}: use --content {path}")?;
+        } else {
+            let n_files = count(named.files.len() as u64, "file");
+            writeln!(
+                env.stdout,
+                "  {n_files} with the torrent's names below {path}"
+            )?;
+        }
     }
-    let has_name = |index: usize| {
-        named
-            .as_ref()
-            .is_some_and(|(_, files)| files.binary_search(&FileIndex::new(index)).is_ok())
+    let has_name = |file: &FileIndex| {
+        let named = named.as_ref();
+        named.is_some_and(|named| named.files.binary_search(file).is_ok())
     };
     for (index, file) in found.files.iter().enumerate() {
         let text = match file {
-            FileMatch::Identified(place) if is_damaged(searched, index) => {
-                let shown = Shown(&folders.shown(candidates.path(place.candidate))).to_string();
-                damage(searched, index, &shown, place.others.len())
+            FileMatch::Identified(place) => {
+                let path = Shown(&folders.shown(candidates.path(place.candidate))).to_string();
+                match searched.damaged(FileIndex::new(index)) {
+                    Some(damaged) => damage(damaged, &path, place),
+                    None if has_name(&FileIndex::new(index)) && !verbose => continue,
+                    None => format!("is {path}{}", others(place, "equally")),
+                }
             }
-            FileMatch::Identified(_) if has_name(index) && !verbose => continue,
             FileMatch::NotSearched => continue,
             FileMatch::Empty if !verbose => continue,
             _ => described(torrent, file, candidates, folders),
@@ -78,33 +77,26 @@ pub(super) fn print(
     Ok(())
 }
 
-/// Returns `true` if all bytes of a file were verified, and some are wrong.
-fn is_damaged(searched: &Searched<'_>, index: usize) -> bool {
-    let files = searched.report.iter().flat_map(Report::files);
-    let mut files = files.filter(|file| file.index.get() == index);
-    files.any(|file| file.counts.have < file.counts.total())
-}
-
-/// Describes the damage of a file that was verified.
-fn damage(searched: &Searched<'_>, index: usize, path: &str, n_others: usize) -> String {
-    let files = searched.report.iter().flat_map(Report::files);
-    let mut files = files.filter(|file| file.index.get() == index);
-    let (have, total) = files
-        .next()
-        .map_or((0, 0), |file| (file.counts.have, file.counts.total()));
-    let pieces = count(total.into(), "piece");
-    let others = match n_others {
-        0 => String::new(),
-        1 => "; 1 other file fits as well by the pieces that were compared".to_owned(),
-        n => format!(
-            "; {} other files fit as well by the pieces that were compared",
-            Grouped(n as u64)
-        ),
-    };
+/// Describes the damage of a file whose bytes were all verified.
+fn damage(damaged: &FileReport, path: &str, place: &Place) -> String {
+    let (have, pieces) = (
+        damaged.counts.have,
+        count(damaged.counts.total().into(), "piece"),
+    );
+    let others = others(place, "as well by the pieces that were compared");
     format!(
         "is damaged: {path}, {} of {pieces} right{others}",
         Grouped(have.into())
     )
+}
+
+/// Returns the number of the other files that fit, and how.
+fn others(place: &Place, how: &str) -> String {
+    match place.others.len() {
+        0 => String::new(),
+        1 => format!("; 1 other file fits {how}"),
+        n => format!("; {} other files fit {how}", Grouped(n as u64)),
+    }
 }
 
 /// Prints the line with the verdict.
@@ -117,16 +109,12 @@ fn print_verdict(env: &mut Env, searched: &Searched<'_>) -> anyhow::Result<()> {
         ..
     } = searched;
     let palette = Palette::new(env.color);
-    let wanted = found
+    let searched_files = found
         .files
         .iter()
-        .filter(|file| **file != FileMatch::NotSearched)
-        .count() as u64;
-    let n_found = found
-        .files
-        .iter()
-        .filter(|file| file.is_found() && **file != FileMatch::NotSearched)
-        .count() as u64;
+        .filter(|file| **file != FileMatch::NotSearched);
+    let wanted = searched_files.clone().count() as u64;
+    let n_found = searched_files.filter(|file| file.is_found()).count() as u64;
     let (style, verdict) = match report {
         Some(_) if searched.is_complete() == Some(true) => (palette.good, "complete".to_owned()),
         Some(report) => {
@@ -168,7 +156,7 @@ fn print_verdict(env: &mut Env, searched: &Searched<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns where a file is, or the reason why it was not found.
+/// Returns where a damaged file is, or the reason why a file was not found.
 fn described(
     torrent: &Torrent,
     file: &FileMatch,
@@ -177,19 +165,6 @@ fn described(
 ) -> String {
     let shown = |candidate: u32| Shown(&folders.shown(candidates.path(candidate))).to_string();
     match file {
-        FileMatch::Identified(place) if place.others.is_empty() => {
-            format!("is {}", shown(place.candidate))
-        }
-        FileMatch::Identified(place) => {
-            let copies = place.others.len() as u64;
-            let fit = if copies == 1 { "fits" } else { "fit" };
-            let others = if copies == 1 {
-                "1 other file".to_owned()
-            } else {
-                format!("{} other files", Grouped(copies))
-            };
-            format!("is {}; {others} {fit} equally", shown(place.candidate))
-        }
         FileMatch::Partial {
             candidate,
             right,

@@ -6,7 +6,7 @@ use hashlane_find::{Candidates, FileMatch, Findings, Undecided};
 use hashlane_metainfo::masked_text;
 use serde::Serialize;
 
-use crate::output::json_lines::{self, PathText};
+use crate::output::json_lines::{self, NameAndHashes, PathText};
 use crate::{Env, links};
 
 use super::searched::Searched;
@@ -16,9 +16,8 @@ use super::searched::Searched;
 enum Line<'l> {
     Torrent {
         torrent: &'l str,
-        name: String,
-        info_hash_v1: Option<String>,
-        info_hash_v2: Option<String>,
+        #[serde(flatten)]
+        name: NameAndHashes,
         identified: bool,
         complete: Option<bool>,
         content: Option<String>,
@@ -68,9 +67,7 @@ pub(super) fn print(
     let path = &*searched.path.to_string_lossy();
     let line = Line::Torrent {
         torrent: path,
-        name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
-        info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
-        info_hash_v2: torrent.info_hashes().v2().map(|hash| hash.to_string()),
+        name: NameAndHashes::of(torrent),
         identified: found.is_identified(),
         complete: searched.is_complete(),
         content: found

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hashlane_find::FoundTorrent;
 use hashlane_metainfo::Torrent;
-use hashlane_verify::Report;
+use hashlane_verify::{FileIndex, FileReport, Report};
 
 use crate::Exit;
 
@@ -25,6 +25,15 @@ impl Searched<'_> {
     pub(super) fn is_complete(&self) -> Option<bool> {
         let counts = self.report.as_ref()?.counts();
         Some(counts.have == counts.total() && self.found.is_identified())
+    }
+
+    /// Returns the report of a file whose bytes were all verified, if some are wrong.
+    pub(super) fn damaged(&self, file: FileIndex) -> Option<&FileReport> {
+        let files = self.report.as_ref()?.files();
+        let place = files
+            .binary_search_by_key(&file, |report| report.index)
+            .ok()?;
+        Some(&files[place]).filter(|report| report.counts.have < report.counts.total())
     }
 
     pub(super) fn exit(&self) -> Exit {

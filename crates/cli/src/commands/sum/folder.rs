@@ -14,7 +14,7 @@ use super::output::{Output, problem};
 /// A format that may have results for folders, made of those of their entries.
 pub(super) trait OfFolders: Format {
     /// Whether folders have a result.
-    const HAS_FOLDERS: bool;
+    const HAS_FOLDERS: bool = false;
 
     /// Whether names must be Unicode.
     const NEEDS_UNICODE: bool = false;
@@ -22,36 +22,26 @@ pub(super) trait OfFolders: Format {
     /// The entry that makes a folder a repository. It is left out of the folder to hash, and not expected below.
     const REPOSITORY: Option<&'static str> = None;
 
+    /// Whether a folder without entries is part of the folder above.
+    const KEEPS_EMPTY: bool = true;
+
     /// Returns the result of a symbolic link, or `None` if links cannot be part of a folder.
     fn link(&self, _: Engine, _: &[u8]) -> Option<Self::Hash> {
         None
     }
 
     /// Returns the result of a folder with these entries.
-    fn node(&self, engine: Engine, entries: Vec<Hashed<Self::Hash>>) -> anyhow::Result<Self::Hash>;
-
-    /// Whether a folder without entries is part of the folder above.
-    const KEEPS_EMPTY: bool = true;
+    fn node(&self, _: Engine, _: Vec<Hashed<Self::Hash>>) -> anyhow::Result<Self::Hash> {
+        anyhow::bail!("is a directory")
+    }
 }
 
 /// The name, the kind and the result of an entry.
 type Hashed<H> = (Vec<u8>, GitMode, H);
 
-impl OfFolders for Fsverity {
-    const HAS_FOLDERS: bool = false;
+impl OfFolders for Fsverity {}
 
-    fn node(&self, _: Engine, _: Vec<Hashed<Self::Hash>>) -> anyhow::Result<Self::Hash> {
-        anyhow::bail!("is a directory")
-    }
-}
-
-impl OfFolders for Glacier {
-    const HAS_FOLDERS: bool = false;
-
-    fn node(&self, _: Engine, _: Vec<Hashed<Self::Hash>>) -> anyhow::Result<Self::Hash> {
-        anyhow::bail!("is a directory")
-    }
-}
+impl OfFolders for Glacier {}
 
 impl OfFolders for Cid {
     const HAS_FOLDERS: bool = true;

@@ -127,7 +127,7 @@ impl Search<'_> {
         let torrent = self.content.torrent();
         let piece_length = u64::from(torrent.lengths().piece_length().get());
         let max_files = (MAX_BYTES / piece_length / MAX_PIECES).max(1);
-        let candidates = Candidates::of_files([torrent], paths.take(max_files as usize));
+        let candidates = Candidates::of_files([torrent], paths, max_files as usize);
         let findings = find(
             &[torrent],
             &candidates,
@@ -151,14 +151,15 @@ impl Search<'_> {
         let first = folders.flat_map(|folder| self.first_files_in(&folder));
         let (candidates, found) = self.search(first);
         let found = found?;
-        let (path, files) = found.named(self.content.torrent(), &candidates)?;
+        let named = found.named(self.content.torrent(), &candidates)?;
         let is_unique = |file: &FileIndex| match &found.files[file.get()] {
             FileMatch::Identified(place) => place.others.is_empty(),
             _ => true,
         };
-        if !files.iter().any(is_unique) {
+        if !named.files.iter().any(is_unique) {
             return None;
         }
+        let path = named.path;
         let n_files = self
             .paths_in(&path)
             .filter(|(path, length)| has_length(path, *length))

@@ -7,7 +7,7 @@ use hashlane_verify::{FileReport, PieceCounts, Report};
 use serde::Serialize;
 
 use crate::output::json_lines;
-use crate::output::json_lines::PathText;
+use crate::output::json_lines::{NameAndHashes, PathText};
 use crate::{Env, links};
 
 use super::around;
@@ -18,9 +18,8 @@ use super::outside::Verified;
 enum Line<'l> {
     Torrent {
         torrent: &'l str,
-        name: String,
-        info_hash_v1: Option<String>,
-        info_hash_v2: Option<String>,
+        #[serde(flatten)]
+        name: NameAndHashes,
         content: String,
         /// A file or folder that has the content.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -211,9 +210,7 @@ fn torrent_line<'l>(path: &'l str, verified: &Verified<'_>) -> Line<'l> {
     let lengths = torrent.lengths();
     Line::Torrent {
         torrent: path,
-        name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
-        info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
-        info_hash_v2: torrent.info_hashes().v2().map(|hash| hash.to_string()),
+        name: NameAndHashes::of(torrent),
         content: content.root().to_string_lossy().into_owned(),
         candidate: elsewhere.root.as_ref().map(|root| text_of(&root.path)),
         named_by: content.root_naming().map(Naming::program),
