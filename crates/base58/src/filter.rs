@@ -9,7 +9,7 @@ use crate::hit::Hit;
 /// Facts about the original string, which rule out hits that do not agree with all of them. The default rules out none.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// If known, the addresses to one of which the string belongs.
+    /// The addresses, if known. The string belongs to one of them.
     pub known: Option<Known>,
     /// The first characters of the string.
     pub prefix: String,

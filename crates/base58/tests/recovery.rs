@@ -629,15 +629,23 @@ fn a_part_of_a_search_does_not_look_impossible() {
     assert!(search.unwrap().estimate().candidates > 0);
 }
 
+fn address_kinds() -> [Kind; 1] {
+    [Kind::named("p2pkh").unwrap()]
+}
+
+/// Returns an address with a wrong character.
+fn damaged_address<'s>(kinds: &'s [Kind], backend: &'s dyn SearchBackend) -> Subject<'s> {
+    Subject {
+        text: "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX7x",
+        kinds,
+        backend,
+    }
+}
+
 #[test]
 fn widening_starts_with_the_least_damage_and_repeats_none() {
-    let kinds = [Kind::named("p2pkh").unwrap()];
-    let backend = fastest();
-    let subject = Subject {
-        text: "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX7x",
-        kinds: &kinds,
-        backend: &backend,
-    };
+    let (kinds, backend) = (address_kinds(), fastest());
+    let subject = damaged_address(&kinds, &backend);
     let mut widening = Widening::new(subject.text, Instant::now() + Duration::from_secs(600));
     let mut tried = Vec::new();
     while let Some((damage, _)) = widening.next(&subject, &|| false) {
@@ -658,13 +666,8 @@ fn widening_starts_with_the_least_damage_and_repeats_none() {
 
 #[test]
 fn a_list_of_a_widening_keeps_to_its_order_and_its_limit() {
-    let kinds = [Kind::named("p2pkh").unwrap()];
-    let backend = fastest();
-    let subject = Subject {
-        text: "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX7x",
-        kinds: &kinds,
-        backend: &backend,
-    };
+    let (kinds, backend) = (address_kinds(), fastest());
+    let subject = damaged_address(&kinds, &backend);
     let list = |limit| Widening::list(&subject, limit, Duration::from_millis(60), &|| false);
     let total = |steps: &[Step]| steps.iter().map(|step| step.seconds).sum::<f64>();
     let all = list(Duration::from_secs(600));

@@ -64,7 +64,7 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
     ))
 }
 
-/// Adds the categories of the program, and the files of which one exists while it runs.
+/// Adds the categories of the program, and the files that show that it runs.
 fn with_groups(
     torrents: Torrents,
     (categories, notes): (Vec<Category>, Vec<Note>),

@@ -47,7 +47,7 @@ impl Sum {
         let filter = Filter::new(&self)?;
         if self.check {
             if let Some(name) = self.tree_name()? {
-                return tree_check::run(&self, name, env, &options);
+                return tree_check::run(&self, name, env, &options, filter);
             }
             check::run(&self, env, &options, &filter)
         } else {

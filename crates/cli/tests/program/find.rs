@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 #[cfg(unix)]
 use crate::fixture::drop_privileges;
 use crate::fixture::{demo, end, hashlane};
+use crate::import::copy;
 
 /// The files of the demo's torrent, in its order, and the names under which the tests store them.
 const NAMES: [(&str, &str); 3] = [
@@ -127,11 +128,7 @@ fn content_with_the_names_of_the_torrent_needs_only_its_folder() {
     let root = disk.folder.path();
     fs::rename(root.join("disk"), root.join("renamed")).unwrap();
     let good = demo().join("good/union-addresses");
-    for path in files_below(&good) {
-        let to = root.join("disk/any name").join(&path);
-        fs::create_dir_all(to.parent().unwrap()).unwrap();
-        fs::copy(good.join(path), to).unwrap();
-    }
+    copy(&good, &root.join("disk/any name"));
     let ended = end(&mut disk.find(&[]));
     assert_eq!(ended.code, Some(0));
     let lines: Vec<&str> = ended.stdout.lines().collect();

@@ -11,7 +11,8 @@ pub(crate) fn session(name: &str) -> PathBuf {
         .join(name)
 }
 
-fn copy(from: &Path, to: &Path) {
+/// Copies the files of a folder into another one.
+pub(crate) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
         let to = to.join(entry.file_name());

@@ -31,13 +31,13 @@ fn tree() -> tempfile::TempDir {
     folder
 }
 
-fn sum(folder: &Path, args: &str) -> Ended {
+pub(crate) fn sum(folder: &Path, args: &str) -> Ended {
     let mut command = hashlane();
     command.current_dir(folder).arg("sum");
     end(command.args(args.split_whitespace()))
 }
 
-fn ended(code: i32, stdout: &str, stderr: &str) -> Ended {
+pub(crate) fn ended(code: i32, stdout: &str, stderr: &str) -> Ended {
     Ended {
         code: Some(code),
         stdout: stdout.into(),

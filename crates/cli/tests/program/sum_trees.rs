@@ -6,7 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::fixture::{Ended, end, end_with_input, hashlane};
+use crate::fixture::{end_with_input, hashlane};
+use crate::sum::{ended, sum};
 
 /// fs-verity digests by `fsverity digest` 1.5: of no bytes, of `a`, and of `a` with the salt 00ff and with SHA-512.
 const EMPTY: &str = "sha256:3d248ca542a24fc62d1c43b916eae5016878e2533c88238480b26128a1f1af95";
@@ -23,20 +24,6 @@ fn tree() -> tempfile::TempDir {
     fs::write(path("dir/a"), "a").unwrap();
     fs::write(path("dir/b\nc"), "a").unwrap();
     folder
-}
-
-fn sum(folder: &Path, args: &str) -> Ended {
-    let mut command = hashlane();
-    command.current_dir(folder).arg("sum");
-    end(command.args(args.split_whitespace()))
-}
-
-fn ended(code: i32, stdout: &str, stderr: &str) -> Ended {
-    Ended {
-        code: Some(code),
-        stdout: stdout.into(),
-        stderr: stderr.into(),
-    }
 }
 
 #[test]

@@ -571,6 +571,38 @@ fn a_renamed_folder_is_suggested() {
     assert!(!verify().contains("found as"));
 }
 
+/// Long pieces leave room for few comparisons. Files of other lengths do not take it.
+#[test]
+fn a_renamed_file_is_found_among_many_others() {
+    let fixture = Fixture::new("name", 16 << 20, &[("a", b"12345678"), ("b", b"abc")]);
+    let folder = fixture.path("name");
+    fs::rename(folder.join("a"), folder.join("z")).unwrap();
+    for other in 0..10 {
+        fs::write(folder.join(format!("{other}")), "another length").unwrap();
+    }
+    // Version 2 compares each file alone.
+    let torrent = fixture.path("v2.torrent");
+    let original = fixture.path("original/name");
+    fs::create_dir_all(&original).unwrap();
+    fs::write(original.join("a"), "12345678").unwrap();
+    fs::write(original.join("b"), "abc").unwrap();
+    let mut create = hashlane();
+    create
+        .arg("create")
+        .arg(&original)
+        .args(["--format", "v2", "-l", "16MiB", "-o"])
+        .arg(&torrent);
+    assert_eq!(end(&mut create).code, Some(0));
+    let ended = end(hashlane()
+        .arg("verify")
+        .arg(&torrent)
+        .arg("--content")
+        .arg(&folder));
+    assert_eq!(ended.code, Some(1));
+    let line = "a  (found as z, by one piece: rename it)\n";
+    assert!(ended.stdout.contains(line), "{}", ended.stdout);
+}
+
 #[test]
 fn a_renamed_file_is_named_beside_the_missing_one() {
     let files: [(&str, &[u8]); 4] = [

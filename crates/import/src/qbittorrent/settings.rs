@@ -16,7 +16,7 @@ pub(super) struct Settings {
     default: Option<PathBuf>,
     /// The folder of each category, if it has one of its own.
     categories: BTreeMap<String, Option<PathBuf>>,
-    /// The files of which one exists while the program runs.
+    /// The files that show that the program runs. One of them exists then.
     pub(super) locks: Vec<PathBuf>,
 }
 

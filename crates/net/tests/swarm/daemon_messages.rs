@@ -121,7 +121,7 @@ fn count(log: &Path, text: &str) -> usize {
     log.matches(text).count()
 }
 
-/// Returns the number of warnings of a tracker that nobody runs.
+/// Returns the number of warnings about a tracker that does not exist.
 fn warnings(log: &Path) -> usize {
     let log = fs::read_to_string(log).unwrap();
     let warnings = log.lines().filter(|line| line.contains(" WARN "));

@@ -26,6 +26,7 @@ pub(super) fn run(
     name: TreeName,
     env: &mut Env,
     options: &Options,
+    filter: Filter,
 ) -> anyhow::Result<Exit> {
     anyhow::ensure!(
         sum.against.is_none(),
@@ -34,11 +35,11 @@ pub(super) fn run(
     match name {
         TreeName::Fsverity(function) => {
             let format = fsverity(sum, function)?;
-            check(sum, name, &format, env, options)
+            check(sum, name, &format, env, options, filter)
         }
-        TreeName::Cid(format) => check(sum, name, &format, env, options),
-        TreeName::Glacier => check(sum, name, &Glacier, env, options),
-        TreeName::Git(format) => check(sum, name, &format, env, options),
+        TreeName::Cid(format) => check(sum, name, &format, env, options, filter),
+        TreeName::Glacier => check(sum, name, &Glacier, env, options, filter),
+        TreeName::Git(format) => check(sum, name, &format, env, options, filter),
     }
 }
 
@@ -48,8 +49,8 @@ fn check<F: OfFolders>(
     format: &F,
     env: &mut Env,
     options: &Options,
+    filter: Filter,
 ) -> anyhow::Result<Exit> {
-    let filter = Filter::new(sum)?;
     let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
     let mut output = Output::new(env, sum.printing.quiet);
     let mut check = Check {
