@@ -1,6 +1,9 @@
 //! The measured speed of reading, used to detect rotational disks.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+#[cfg(target_os = "linux")]
+use nix::sys::resource::{UsageWho, getrusage};
 
 /// Bytes per second that every page cache reaches and no rotational disk does.
 const DISK_LIMIT: u64 = 500_000_000;
@@ -58,7 +61,7 @@ impl ReadSpeed {
         self.is_known
     }
 
-    /// Records the time that a load of `len_bytes` bytes took.
+    /// Records for how long a load of `len_bytes` bytes waited; see [`Load::wait`].
     pub(crate) fn note(&mut self, len_bytes: u64, elapsed: Duration) {
         if !self.is_measured || len_bytes < MIN_SAMPLE_LEN || self.strikes == MAX_STRIKES {
             return;
@@ -73,8 +76,46 @@ impl ReadSpeed {
     }
 }
 
+/// A running load of this thread.
+pub(crate) struct Load {
+    started: Instant,
+    waits: Option<u64>,
+}
+
+impl Load {
+    pub(crate) fn start() -> Self {
+        Self {
+            started: Instant::now(),
+            waits: waits(),
+        }
+    }
+
+    /// Returns the time since the start, or zero if the thread has not waited since: then all bytes were in memory. The time of
+    /// such a load says nothing about the disk if other threads used the processor meanwhile.
+    pub(crate) fn wait(&self) -> Duration {
+        let elapsed = self.started.elapsed();
+        if self.waits.is_some() && self.waits == waits() {
+            return Duration::ZERO;
+        }
+        elapsed
+    }
+}
+
+/// Returns how often this thread has waited, if the system counts it.
+fn waits() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    let waits = getrusage(UsageWho::RUSAGE_THREAD)
+        .ok()
+        .and_then(|usage| usage.voluntary_context_switches().try_into().ok());
+    #[cfg(not(target_os = "linux"))]
+    let waits = None;
+    waits
+}
+
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
 
     const WARM: Duration = Duration::from_micros(500);
@@ -98,6 +139,22 @@ mod tests {
         assert!(!speed.allows_any_order(), "too few bytes to measure");
         speed.note(BATCH, WARM);
         assert!(speed.allows_any_order());
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_has_waited() {
+        let load = Load::start();
+        thread::sleep(COLD);
+        assert!(load.wait() >= COLD);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_thread_without_a_processor_has_not_waited() {
+        let load = Load::start();
+        let start = Instant::now();
+        while start.elapsed() < COLD {}
+        assert_eq!(load.wait(), Duration::ZERO);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //! once.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use hashlane_files::ByteStream;
 use hashlane_sha::MAX_LANES;
@@ -11,7 +10,7 @@ use crate::CancelToken;
 use crate::hasher::MessageHasher;
 use crate::messages::{FileIndex, Messages};
 use crate::open_files::{FileSet, OpenFiles};
-use crate::read_speed::ReadSpeed;
+use crate::read_speed::{Load, ReadSpeed};
 use crate::reader::{Reader, Refusal, Window};
 use crate::results::Reporter;
 use crate::schedule::{Batch, MAX_BATCH_MESSAGES, Schedule, WINDOW_UNIT};
@@ -294,7 +293,7 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
         });
         let mut windows: Vec<_> = windows.collect();
         let mut refusals = Vec::new();
-        let started = Instant::now();
+        let load = Load::start();
         self.reader.load(
             shared.messages,
             &mut tools.files,
@@ -305,7 +304,7 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
         if shared.cancel.is_cancelled() {
             return false;
         }
-        let elapsed = started.elapsed();
+        let wait = load.wait();
         for (slot, refusal) in refusals {
             if let Some(running) = &mut self.slots[slot] {
                 running.refusal = Some(refusal);
@@ -324,7 +323,7 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
                 *turn = None;
             }
         }
-        tools.speed.note(total, elapsed);
+        tools.speed.note(total, wait);
         if batch.is_in_order() && !R::batch(tools.speed).is_in_order() {
             // Reading in order was not necessary. Reading side by side keeps all lanes busy, which
             // is worth more than the first bytes of a message. Messages that are complete are still
