@@ -14,6 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import dask
 import hashlane
 import psutil
 from distributed import Client, LocalCluster
@@ -26,7 +27,7 @@ from harness.tables import table
 
 FILE_BYTES = 250_000_000
 PIECE_LENGTH = 1 << 20
-TASK_BYTES = 1 << 28
+TASK_BYTES = 1 << 29
 WARM_UP = 1
 
 
@@ -48,6 +49,8 @@ def main() -> None:
     options = parser.parse_args()
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as folder,
+        # As `python -m hashlane.dask` starts a cluster.
+        dask.config.set({"distributed.worker.profile.enabled": False}),
         LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
@@ -75,10 +78,10 @@ def main() -> None:
         for number in range(options.rounds + WARM_UP):
             started, used = time.perf_counter(), cpu_of(ours)
             by_dask(number)
-            dask = time.perf_counter() - started, cpu_of(ours) - used
+            of_dask = time.perf_counter() - started, cpu_of(ours) - used
             started, used = time.perf_counter(), cpu_of(ours[:1])
             subprocess.run(argv, check=True, stdout=subprocess.DEVNULL)
-            times.append((*dask, time.perf_counter() - started, cpu_of(ours[:1]) - used))
+            times.append((*of_dask, time.perf_counter() - started, cpu_of(ours[:1]) - used))
     times = times[WARM_UP:]
     medians = [quartiles(list(one)).median for one in zip(*times, strict=True)]
     wall = quartiles([one[0] / one[2] for one in times])
