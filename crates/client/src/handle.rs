@@ -346,19 +346,30 @@ impl TorrentHandle {
             // The client publishes a last snapshot before its events end.
             let next = events.recv_timeout(TICK);
             let is_last = matches!(next, Err(RecvTimeoutError::Disconnected));
-            let snapshot = self.present()?;
-            if let Some(outcome) = snapshot.detail.outcome {
-                return match outcome {
-                    Outcome::Complete => Ok(()),
-                    Outcome::Incomplete | Outcome::Failed => Err(over(&snapshot)),
-                };
-            }
-            if snapshot.is_in_place() {
+            if self.has_completed()? {
                 return Ok(());
             }
             if is_last {
                 return Err(HandleError::Stopped);
             }
+        }
+    }
+
+    /// Returns `true` if the selected content is complete, verified and in its final place, and `false` if that can still
+    /// happen.
+    ///
+    /// # Errors
+    /// Those of [`Self::wait_complete`].
+    pub fn has_completed(&self) -> Result<bool, HandleError> {
+        // The session ends after the last snapshot.
+        let has_stopped = self.control.session().is_none();
+        let snapshot = self.present()?;
+        match snapshot.detail.outcome {
+            Some(Outcome::Complete) => Ok(true),
+            Some(Outcome::Incomplete | Outcome::Failed) => Err(over(&snapshot)),
+            None if snapshot.is_in_place() => Ok(true),
+            None if has_stopped => Err(HandleError::Stopped),
+            None => Ok(false),
         }
     }
 
