@@ -80,7 +80,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 TEST_THREADS = $(shell echo $$(($(PROCESSORS) > 6 ? $(PROCESSORS) : 6)))
 CASES = 10000
 
-.PHONY: help python wheels test-python setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help python python-client wheels test-python test-python-client setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-capi bench-python bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
 
@@ -211,6 +211,34 @@ python: ## Build the wheel of the Python package, target/wheels/hashlane-*.whl (
 	target/python/build/bin/pip install --quiet 'maturin>=1.16,<2'
 	rm -rf $(WHEELS)
 	target/python/build/bin/maturin build --release --locked --strip --compatibility off --out $(WHEELS)
+
+# A package of its own, so that `hashlane` needs no libtorrent.
+CLIENT_WHEELS = $(CURDIR)/target/wheels-client
+PYTHON_CLIENT = crates/python-client
+# Tests share what `make test` has compiled.
+CLIENT_PROFILE = release
+test-python-client: CLIENT_PROFILE = dev
+
+python-client: python ## Build the wheel of the Python package hashlane_client, which downloads and seeds; DIST_LIBTORRENT=static contains libtorrent
+	@test -n '$(LIBTORRENT)' || { echo 'python-client needs libtorrent-rasterbar 2.0.8 or newer:' \
+		'apt-get install $(LIBTORRENT_PACKAGES)' >&2; exit 1; }
+	rm -rf $(CLIENT_WHEELS)
+	$(if $(LINKED_STATIC),$(STATIC_FLAGS)) target/python/build/bin/maturin build --profile $(CLIENT_PROFILE) --locked --compatibility off --manifest-path $(PYTHON_CLIENT)/Cargo.toml \
+		--out $(CLIENT_WHEELS)
+
+test-python-client: python-client ## Test that wheel: two clients exchange content, types, metadata
+	rm -rf target/python/client
+	$(PYTHON) -m venv target/python/client
+	target/python/client/bin/pip install --quiet $(CLIENT_WHEELS)/*.whl $(WHEELS)/hashlane-*.whl pytest mypy twine
+	target/python/client/bin/pip check
+	target/python/client/bin/twine check --strict $(CLIENT_WHEELS)/*.whl
+	cd $(PYTHON_CLIENT) && $(CURDIR)/target/python/client/bin/mypy --cache-dir=/dev/null
+	cd target/python && client/bin/python -m mypy.stubtest --ignore-disjoint-bases hashlane_client._hashlane_client
+	target/python/build/bin/maturin generate-stubs --locked --features stubs --manifest-path $(PYTHON_CLIENT)/Cargo.toml \
+		--out target/python/stubs-client
+	tools/stubs $(PYTHON_CLIENT)/python/hashlane_client/_hashlane_client.pyi \
+		target/python/stubs-client/hashlane_client/_hashlane_client.pyi
+	target/python/client/bin/python -m pytest -q -p no:cacheprovider --import-mode=importlib $(PYTHON_CLIENT)/tests
 
 # Zig links with the symbols of an old glibc, so that the wheels run on systems from 2018 on.
 WHEEL_TARGETS = x86_64-unknown-linux-gnu $(ARM)
