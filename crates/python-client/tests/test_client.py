@@ -156,8 +156,8 @@ import sys
 from hashlane_client import Client
 with Client({str(tmp_path / "d")!r}, **{ALONE!r}) as client:
     torrent = client.download({str(torrent)!r})
-    print("waiting", flush=True)
     try:
+        print("waiting", flush=True)
         torrent.wait_complete()
     except KeyboardInterrupt:
         print("interrupted")
