@@ -107,6 +107,15 @@ impl SourceFile {
         Ok(())
     }
 
+    /// Returns the places of the file on its disk, in the order of their offsets in the file. Holes have no place, and neither
+    /// have bytes that are not written yet. A file in more than 4,096 parts is described as far as these reach.
+    ///
+    /// # Errors
+    /// `Unsupported` if the file system or the system does not report places; other errors of the system.
+    pub fn disk_extents(&self) -> io::Result<Vec<DiskExtent>> {
+        sys::disk_extents(&self.file)
+    }
+
     /// Returns the rest of the data or hole that contains `offset`.
     ///
     /// A hole reads as zeros and occupies no space on the disk. If the system does not report
@@ -154,6 +163,17 @@ pub enum Writers {
     Some,
     /// The system does not report it: the file belongs to another user, is absent, or lies on a network file system.
     Unknown,
+}
+
+/// Consecutive bytes of a file that are consecutive on its disk. There is nothing else to say about them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiskExtent {
+    /// Offset of the first byte in the file.
+    pub offset: u64,
+    /// Offset of the first byte on the disk, or in the address space of a file system that spans several disks.
+    pub on_disk: u64,
+    /// Number of bytes.
+    pub len_bytes: u64,
 }
 
 /// A part of a file that is entirely hole or entirely data. There is no third kind of part.

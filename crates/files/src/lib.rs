@@ -3,6 +3,7 @@
 //! # Modules
 //!
 //! - `file.rs`: opens a regular file, reads it at given positions and finds its holes.
+//! - `file_id.rs`: the identity of a file.
 //! - `cache.rs`: keeps files open for their next use.
 //! - `stream.rs`: reads a file of any kind from its first byte until its end.
 //! - `budget.rs`: limits the open files of the process, and chooses the ones to close.
@@ -19,7 +20,8 @@
 //! - `temporary.rs`: names of temporary files, and the removal of those of killed processes.
 //! - `atomic.rs`: files that are written whole or not at all.
 //! - `sys/`: the functions that differ between systems. `linux/map.rs` maps files,
-//!   `linux/sigbus.rs` handles pages that vanish, `linux/lease.rs` finds programs that write to a file, and `portable.rs` reads.
+//!   `linux/sigbus.rs` handles pages that vanish, `linux/lease.rs` finds programs that write to a file, `linux/extents.rs` finds
+//!   the place of a file on its disk, and `portable.rs` reads.
 #![deny(unsafe_code)]
 
 mod atomic;
@@ -27,6 +29,7 @@ mod below;
 mod budget;
 mod cache;
 mod file;
+mod file_id;
 mod globs;
 mod links;
 #[cfg(unix)]
@@ -53,7 +56,8 @@ pub use budget::{is_out_of_descriptors, max_kept_open};
 pub use cache::{CachedFile, FileCache};
 #[cfg(unix)]
 pub use file::Writers;
-pub use file::{Region, SourceFile, is_absent};
+pub use file::{DiskExtent, Region, SourceFile, is_absent};
+pub use file_id::FileId;
 pub use globs::{GlobError, Globs};
 pub use links::{LinkState, read_link, resolve_link};
 #[cfg(unix)]
@@ -63,7 +67,7 @@ pub use removal::{DirEntryId, Removal};
 #[cfg(unix)]
 pub use rename::{RenameError, rename_files};
 #[cfg(unix)]
-pub use root::{FileId, FileStatus, Root, WritableFile, WritableRoot, leads_out};
+pub use root::{FileStatus, Root, WritableFile, WritableRoot, leads_out};
 pub use rules::{Rules, RulesError};
 pub use stamp::Stamp;
 pub use stream::{ByteStream, read_limited};

@@ -20,7 +20,8 @@ use tempfile::TempDir;
 
 use crate::budget::Budget;
 use crate::file::Writers;
-use crate::root::{FileId, sync};
+use crate::file_id::FileId;
+use crate::root::sync;
 use crate::stamp::Stamp;
 use crate::sys;
 use crate::temporary::{TemporaryNames, hold_new};

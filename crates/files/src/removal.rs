@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
+use crate::file_id::FileId;
 use crate::relocate::{holder, remove_unchanged};
-use crate::root::FileId;
 use crate::stamp::Stamp;
 
 /// A name in a folder. Two paths lead to the same entry if removing one of them removes the other. Two names of one file

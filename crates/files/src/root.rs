@@ -7,11 +7,12 @@ use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
+use cap_std::fs::{Dir, Metadata, OpenOptions, OpenOptionsExt as _};
 
 use crate::budget::Budget;
 use crate::cache::{CachedFile, FileCache};
 use crate::file::{SourceFile, Writers, is_absent};
+use crate::file_id::FileId;
 use crate::stamp::Stamp;
 use crate::sys;
 
@@ -57,13 +58,6 @@ pub struct FileStatus {
     pub created: Option<SystemTime>,
     /// The properties that change when the file is written to or replaced.
     pub stamp: Stamp,
-}
-
-/// The device and inode of a file. Two names of the same file have equal identities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FileId {
-    device: u64,
-    inode: u64,
 }
 
 impl Root {
@@ -431,23 +425,6 @@ impl FileStatus {
                 .ok()
                 .map(cap_std::time::SystemTime::into_std),
             stamp: Stamp::of_entry(metadata),
-        }
-    }
-}
-
-impl FileId {
-    pub(crate) fn of(metadata: &Metadata) -> Self {
-        Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-        }
-    }
-
-    pub(crate) fn of_std(metadata: &std::fs::Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt as _;
-        Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
         }
     }
 }

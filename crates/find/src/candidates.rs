@@ -6,7 +6,7 @@ use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hashlane_files::walk_files;
+use hashlane_files::{FileId, walk_files};
 use hashlane_metainfo::{FileKind, Torrent};
 use hashlane_pipeline::{CancelToken, FileIndex, FileSet};
 
@@ -102,14 +102,14 @@ impl Candidates {
         path: PathBuf,
         metadata: &Metadata,
         lens: &HashSet<u64>,
-        ids: &mut HashSet<(u64, u64)>,
+        ids: &mut HashSet<FileId>,
     ) {
         if !metadata.is_file() || !lens.contains(&metadata.len()) {
             return;
         }
-        let (id, inode) = identity(metadata);
+        let id = FileId::of_metadata(metadata);
         if id.is_none_or(|id| ids.insert(id)) {
-            self.add(path, metadata.len(), inode);
+            self.add(path, metadata.len(), id.map_or(0, FileId::inode));
         }
     }
 
@@ -185,16 +185,4 @@ fn lens_of<'t>(torrents: impl IntoIterator<Item = &'t Torrent>) -> HashSet<u64> 
     let regular = files.filter(|file| file.kind() == FileKind::Regular);
     let lens = regular.map(hashlane_metainfo::File::length);
     lens.filter(|len_bytes| *len_bytes > 0).collect()
-}
-
-/// Returns the identity of a file, if the system has one that is shared by all of its names, and its inode.
-#[cfg(unix)]
-fn identity(metadata: &Metadata) -> (Option<(u64, u64)>, u64) {
-    use std::os::unix::fs::MetadataExt as _;
-    (Some((metadata.dev(), metadata.ino())), metadata.ino())
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Metadata) -> (Option<(u64, u64)>, u64) {
-    (None, 0)
 }

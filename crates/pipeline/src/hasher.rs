@@ -33,7 +33,7 @@ pub trait MessageHasher {
     type Digest: Send;
 
     /// Whether windows may lie in mapped files. Only [`MessageDigest`], [`FramedDigest`], [`ChunkHasher`](crate::ChunkHasher),
-    /// and pairs and options of them can allow it. All other hashers keep this value, and their messages are read.
+    /// and pairs, options and choices of them can allow it. All other hashers keep this value, and their messages are read.
     const MAPS: Maps<Self> = Maps::NEVER;
 
     /// Returns the number of times that each byte is read.
@@ -55,6 +55,90 @@ pub trait MessageHasher {
     /// before the digest is known.
     fn zeros(&mut self, message: u32, len_bytes: u64, cancel: &CancelToken)
     -> Option<Self::Digest>;
+}
+
+/// A hasher that computes the digests of some messages, and does nothing for all others.
+///
+/// Messages that need different digests are then hashed in one run: pairs of this type compute for each message the digests
+/// that it needs.
+pub struct Chosen<'c, H> {
+    hasher: H,
+    is_chosen: &'c (dyn Fn(u32) -> bool + Sync),
+    /// Whether the message in each slot is hashed.
+    slots: Vec<bool>,
+}
+
+impl<'c, H> Chosen<'c, H> {
+    /// Returns a hasher that passes the messages for which `is_chosen` returns `true` to `hasher`.
+    pub fn new(hasher: H, is_chosen: &'c (dyn Fn(u32) -> bool + Sync)) -> Self {
+        Self {
+            hasher,
+            is_chosen,
+            slots: Vec::new(),
+        }
+    }
+}
+
+impl<H: fmt::Debug> fmt::Debug for Chosen<'_, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Chosen").field(&self.hasher).finish()
+    }
+}
+
+impl<H: MessageHasher> MessageHasher for Chosen<'_, H> {
+    type Digest = Option<H::Digest>;
+
+    // All bytes go to the inner hasher.
+    const MAPS: Maps<Self> = Maps::new(H::MAPS.are_allowed);
+
+    fn n_passes(&self) -> usize {
+        self.hasher.n_passes()
+    }
+
+    fn start(&mut self, slot: usize, message: u32) {
+        if slot >= self.slots.len() {
+            self.slots.resize(slot + 1, false);
+        }
+        self.slots[slot] = (self.is_chosen)(message);
+        if self.slots[slot] {
+            self.hasher.start(slot, message);
+        }
+    }
+
+    fn update(&mut self, windows: &[&[u8]]) {
+        let windows = windows.iter().zip(&self.slots);
+        let windows = windows.map(|(window, is_chosen)| if *is_chosen { *window } else { &[] });
+        let mut windows: Vec<&[u8]> = windows.collect();
+        // The inner hasher has no slot after the last one that it started.
+        let last = self.slots.iter().rposition(|is_chosen| *is_chosen);
+        windows.truncate(last.map_or(0, |last| last + 1));
+        if !windows.is_empty() {
+            self.hasher.update(&windows);
+        }
+    }
+
+    fn finish(&mut self, slots: &[usize]) -> Vec<Self::Digest> {
+        let chosen: Vec<usize> = slots
+            .iter()
+            .copied()
+            .filter(|slot| self.slots[*slot])
+            .collect();
+        let mut digests = self.hasher.finish(&chosen).into_iter();
+        let digest = |slot: &usize| self.slots[*slot].then(|| digests.next()).flatten();
+        slots.iter().map(digest).collect()
+    }
+
+    fn zeros(
+        &mut self,
+        message: u32,
+        len_bytes: u64,
+        cancel: &CancelToken,
+    ) -> Option<Self::Digest> {
+        if !(self.is_chosen)(message) {
+            return Some(None);
+        }
+        Some(Some(self.hasher.zeros(message, len_bytes, cancel)?))
+    }
 }
 
 /// Whether the hasher `H` may read mapped files, whose bytes can change while it reads them. Code outside of this crate

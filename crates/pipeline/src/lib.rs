@@ -37,7 +37,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `cancel.rs` | a request to stop |
-//! | `read_speed.rs` | measured speed of reading |
+//! | `read_speed.rs` | the order of reading, by the measured speed |
 //! | `options.rs` | threads, input mode and kernels; errors that stop the whole run |
 //! | `messages.rs` | messages as byte ranges of files |
 //! | `hasher.rs` | hashing of several messages at once |
@@ -66,9 +66,10 @@ mod worker;
 
 pub use cancel::{CancelGuard, CancelToken};
 pub use chunks::{CHUNK_LEN, ChunkDigests, ChunkHasher};
-pub use hasher::{Frame, FramedDigest, Maps, MessageDigest, MessageHasher};
+pub use hasher::{Chosen, Frame, FramedDigest, Maps, MessageDigest, MessageHasher};
 pub use messages::{Extent, FileIndex, MessageLen, Messages, WholeFiles};
 pub use open_files::{Fault, FileFact, FileSet, Found, ReadAt, Readers, inspect};
 pub use options::{Error, IoMode, Options};
+pub use read_speed::ReadOrder;
 pub use results::{MessageResult, Results};
 pub use run::{hash_messages, hash_messages_on};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hashlane_files::{ByteStream, CachedFile, FileCache, Region, SourceFile, is_absent};
 
-use crate::{CancelToken, FileIndex};
+use crate::{CancelToken, FileIndex, ReadOrder};
 
 /// Number of files whose faults a worker keeps, so that it does not open them again for each
 /// message.
@@ -31,6 +31,16 @@ pub trait FileSet: Sync + std::fmt::Debug {
     /// # Errors
     /// `InvalidFilename` if the file cannot have a path on this system.
     fn path_of(&self, file: FileIndex) -> io::Result<PathBuf>;
+
+    /// Returns the order in which the messages should be read. By default, the order depends on the disk of
+    /// [`Self::root`].
+    fn read_order(&self) -> ReadOrder {
+        if hashlane_files::is_rotational(self.root()) {
+            ReadOrder::InOrderIfSlow
+        } else {
+            ReadOrder::Any
+        }
+    }
 
     /// Opens a file that is read once, from its first byte to its end. An implementation may return
     /// standard input instead of opening a path, or `None` for a file that workers should not read,
@@ -157,6 +167,13 @@ pub struct FileFact {
     pub file: FileIndex,
     /// The state of the file.
     pub found: Found,
+}
+
+impl FileFact {
+    /// Returns the fact that a file has this state.
+    pub fn new(file: FileIndex, found: Found) -> Self {
+        Self { file, found }
+    }
 }
 
 /// The state of a file. A program that overlooks a state would take a file for intact, so a new state is a breaking change.

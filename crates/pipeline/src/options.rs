@@ -24,6 +24,8 @@ pub struct Options {
     pub io: IoMode,
     /// Engine that hashes.
     pub engine: Engine,
+    /// Number of threads that read from a rotational disk at the same time. More than one makes the disk seek.
+    pub disk_threads: NonZeroUsize,
     /// Whether a handler of SIGBUS may be installed.
     pub(crate) allows_signal_handler: bool,
     /// Knowledge about the disk, instead of a question to the system.
@@ -52,6 +54,14 @@ impl Options {
         self
     }
 
+    /// Sets the number of threads that read from a rotational disk at the same time, which is 1 by default. More readers
+    /// help only an array of disks.
+    #[must_use]
+    pub fn disk_threads(mut self, disk_threads: NonZeroUsize) -> Self {
+        self.disk_threads = disk_threads;
+        self
+    }
+
     /// Allows a handler of SIGBUS, and with it memory maps, on Linux.
     ///
     /// A process that touches a page of a mapped file receives SIGBUS if the file was truncated or its disk failed.
@@ -75,6 +85,7 @@ impl Default for Options {
             threads: None,
             io: IoMode::Auto,
             engine: Engine::detect(),
+            disk_threads: NonZeroUsize::MIN,
             allows_signal_handler: false,
             speed: None,
         }

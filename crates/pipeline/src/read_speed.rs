@@ -14,6 +14,18 @@ pub(crate) const MIN_SAMPLE_LEN: u64 = 128 << 10;
 /// Number of times that a fast load may be followed by a slow one before fast loads are ignored.
 const MAX_STRIKES: u8 = 3;
 
+/// The order in which messages are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReadOrder {
+    /// Any order: several messages side by side, which keeps all lanes busy.
+    Any,
+    /// In the order of their numbers, unless the bytes arrive faster than a rotational disk can deliver them.
+    InOrderIfSlow,
+    /// In the order of their numbers.
+    InOrder,
+}
+
 /// The decision whether bytes may be read in any order, made after each load.
 ///
 /// Files on a rotational disk need to be read in order. But the bytes may already be in the page
@@ -41,8 +53,16 @@ impl ReadSpeed {
         }
     }
 
+    /// Returns the speed that a set of files asks for.
+    pub(crate) fn of_order(order: ReadOrder) -> Self {
+        match order {
+            ReadOrder::Any => Self::new(false),
+            ReadOrder::InOrderIfSlow => Self::new(true),
+            ReadOrder::InOrder => Self::always_slow(),
+        }
+    }
+
     /// Returns the speed of a rotational disk, independent of measurements.
-    #[cfg(test)]
     pub(crate) fn always_slow() -> Self {
         Self {
             is_known: true,

@@ -12,7 +12,7 @@ use hashlane_sha::Engine;
 use crate::hasher::MessageHasher;
 use crate::messages::Messages;
 use crate::open_files::{FileSet, OpenFiles};
-use crate::read_speed::ReadSpeed;
+use crate::read_speed::{ReadOrder, ReadSpeed};
 use crate::results::{Receiver, Reporter, Results};
 use crate::running::Shared;
 use crate::schedule::{MAX_BATCH_MESSAGES, Schedule};
@@ -53,7 +53,7 @@ pub fn hash_messages<M: Messages, H: MessageHasher>(
             let work = move || {
                 // Cannot fail: the receiver exists until all workers have ended.
                 let reporter = Reporter::new(i, |results| drop(sender.send(results)));
-                Worker::new(shared, new_hasher, reporter).work();
+                Worker::new(shared, i, new_hasher, reporter).work();
             };
             let thread = thread::Builder::new().name(format!("hashlane-{i}"));
             if thread.spawn_scoped(scope, work).is_err() {
@@ -66,7 +66,7 @@ pub fn hash_messages<M: Messages, H: MessageHasher>(
         drop(sender);
         if n_started == 0 {
             let reporter = Reporter::new(0, |results| receiver.receive(results));
-            return Worker::new(&shared, new_hasher, reporter).work();
+            return Worker::new(&shared, 0, new_hasher, reporter).work();
         }
         // If `receive` panics, the scope waits for the workers, which need not go on.
         let _stop = shared.cancel.cancel_on_drop();
@@ -153,7 +153,7 @@ pub fn hash_messages_on<M: Messages, H: MessageHasher>(
             // The receiver has panicked.
             Err(_) => shared.cancel.cancel(),
         });
-        Worker::new(&shared, || new_hasher(options.engine), reporter).work();
+        Worker::new(&shared, worker, || new_hasher(options.engine), reporter).work();
         n_finished.fetch_add(1, Ordering::Relaxed);
     };
     on_threads(&work);
@@ -199,11 +199,13 @@ fn share<'a, M: Messages, H: MessageHasher>(
     let is_small =
         count <= 1 || usual_len.is_some_and(|len| len.saturating_mul(count.into()) <= SMALL_LEN);
     // The questions to the system take longer than a small run.
-    let disk_seeks =
-        || options.io == IoMode::Auto && count > 1 && hashlane_files::is_rotational(files.root());
+    let order = || match options.io {
+        IoMode::Auto if count > 1 => files.read_order(),
+        _ => ReadOrder::Any,
+    };
     let speed = options
         .speed
-        .unwrap_or_else(|| ReadSpeed::new(disk_seeks()));
+        .unwrap_or_else(|| ReadSpeed::of_order(order()));
     let threads = match options.threads {
         None if is_small => NonZeroUsize::new(1),
         None => thread::available_parallelism().ok(),
@@ -212,7 +214,8 @@ fn share<'a, M: Messages, H: MessageHasher>(
     let max_open = hashlane_files::max_kept_open();
     // Each worker can keep a file open.
     let n_threads = threads.map_or(1, NonZeroUsize::get).min(max_open);
-    let schedule = Schedule::new(count, usual_len, n_threads);
+    let is_in_order = !speed.allows_any_order();
+    let schedule = Schedule::new(count, usual_len, n_threads, is_in_order);
     // Without messages, one worker reports that there is nothing to do.
     let n_threads = n_threads.min(schedule.n_runs() as usize).max(1);
     let max_busy = match usual_len {
@@ -228,7 +231,9 @@ fn share<'a, M: Messages, H: MessageHasher>(
             && options.io != IoMode::Pread
             && max_open >= MIN_OPEN_FOR_MAPS,
         speed,
-        disk_turn: Mutex::new(()),
+        disk_turns: (0..options.disk_threads.get().min(n_threads))
+            .map(|_| Mutex::new(()))
+            .collect(),
         max_streams: OpenFiles::max_streams(n_threads),
         max_busy,
         cancel,

@@ -26,9 +26,9 @@ pub(crate) struct Shared<'a, M> {
     pub(crate) use_maps: bool,
     /// Knowledge about the disk before anything is read.
     pub(crate) speed: ReadSpeed,
-    /// Locked while a batch is read from a rotational disk, so that one worker at a time moves the
-    /// heads of the disk.
-    pub(crate) disk_turn: Mutex<()>,
+    /// One of them is locked while a batch is read from a rotational disk, so that few workers at a time move the heads of
+    /// the disk. There is at least one.
+    pub(crate) disk_turns: Vec<Mutex<()>>,
     /// Number of streams that a worker may have open.
     pub(crate) max_streams: usize,
     /// Number of messages that a worker may process at the same time.
@@ -40,9 +40,31 @@ pub(crate) struct Shared<'a, M> {
 #[derive(Debug)]
 pub(crate) struct Tools<'a, M, D> {
     pub(crate) shared: &'a Shared<'a, M>,
+    /// The turn that the worker takes when it reads from a rotational disk.
+    pub(crate) disk_turn: &'a Mutex<()>,
+    /// The turn while the worker has it.
+    pub(crate) turn: Option<MutexGuard<'a, ()>>,
     pub(crate) files: OpenFiles<'a>,
     pub(crate) speed: ReadSpeed,
     pub(crate) reporter: Reporter<'a, D>,
+}
+
+impl<M, D> Tools<'_, M, D> {
+    /// Waits until the worker may read from the rotational disk.
+    pub(crate) fn take_turn(&mut self) {
+        if self.turn.is_none() {
+            let lock = self.disk_turn.lock();
+            self.turn = Some(lock.unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    /// Sends the results since the last call. The facts about a file arrive with or before the outcomes of its messages, so
+    /// that the last outcome of a torrent completes its report.
+    pub(crate) fn send(&mut self) {
+        let facts = self.files.take_facts();
+        self.reporter.facts(facts);
+        self.reporter.send();
+    }
 }
 
 /// The source of the bytes of a message.
@@ -213,16 +235,16 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
     /// Reads and hashes a window of each message, until at least one message ends or is refused, or
     /// until the run is cancelled.
     pub(crate) fn run<M: Messages>(&mut self, tools: &mut Tools<'_, M, H::Digest>) {
-        let mut turn = None;
-        while self.n_busy > 0 && self.load(tools, &mut turn) {
+        while self.n_busy > 0 && self.load(tools) {
             self.update(tools);
             if !self.reader.is_intact() {
                 self.refuse(|_| true);
             }
             if self.retire(tools) > 0 {
-                return;
+                break;
             }
         }
+        tools.turn = None;
     }
 
     /// Refuses messages, so that the other reader reads them.
@@ -260,19 +282,16 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
     ///
     /// Loads in order happen in turn. The turn lasts until a message ends: then other workers can
     /// read while this worker hashes.
-    fn load<'a, M: Messages>(
-        &mut self,
-        tools: &mut Tools<'a, M, H::Digest>,
-        turn: &mut Option<MutexGuard<'a, ()>>,
-    ) -> bool {
+    fn load<M: Messages>(&mut self, tools: &mut Tools<'_, M, H::Digest>) -> bool {
         let shared = tools.shared;
         if shared.cancel.is_cancelled() {
             return false;
         }
         let batch = R::batch(tools.speed);
-        if batch.is_in_order() && turn.is_none() {
-            let lock = shared.disk_turn.lock();
-            *turn = Some(lock.unwrap_or_else(PoisonError::into_inner));
+        if batch.is_in_order() {
+            tools.take_turn();
+        } else {
+            tools.turn = None;
         }
         let shares = self.shares(batch);
         let windows = self.slots.iter_mut().zip(&shares);
@@ -320,7 +339,7 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
                 Input::Stream(..) => loaded < share,
             };
             if running.is_ended || running.refusal.is_some() {
-                *turn = None;
+                tools.turn = None;
             }
         }
         tools.speed.note(total, wait);
@@ -359,7 +378,7 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
         hasher.update(&inputs);
         tools.reporter.add_pending(n_bytes as u64);
         if tools.reporter.is_due() {
-            tools.reporter.send();
+            tools.send();
         }
     }
 

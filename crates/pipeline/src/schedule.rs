@@ -65,6 +65,7 @@ impl Batch {
 pub(crate) struct Schedule {
     n_messages: u32,
     run_len: u32,
+    has_usual_len: bool,
     /// Maximum number of messages that a thread should process at the same time.
     fair: u32,
     /// Incremented by all threads, once per run.
@@ -72,22 +73,39 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// Divides messages of this usual length among threads. A run fills a batch, or has one message
-    /// for each lane if that is more. If there are too few runs for all threads, the messages are
-    /// divided evenly. Without a usual length, a run is one message.
-    pub(crate) fn new(n_messages: u32, usual_len: Option<u64>, n_threads: usize) -> Self {
+    /// Divides messages of this usual length among threads. A run fills a batch. Where any order is allowed, it has at least one
+    /// message for each lane; otherwise the workers would read from places far apart. If there are too few runs for all
+    /// threads, the messages are divided evenly. Without a usual length, a run is one message.
+    pub(crate) fn new(
+        n_messages: u32,
+        usual_len: Option<u64>,
+        n_threads: usize,
+        is_in_order: bool,
+    ) -> Self {
+        let (batch_len, min) = if is_in_order {
+            // A run of unequal messages should not need a second batch.
+            (IN_ORDER_BATCH_LEN / 8 * 7, 1)
+        } else {
+            (MAPPED_BATCH_LEN, MAX_LANES)
+        };
         let n_threads = u32::try_from(n_threads).unwrap_or(u32::MAX);
         let fair = n_messages.div_ceil(n_threads).max(1);
         let run_len = usual_len.map_or(1, |len| {
-            let fitting = MAPPED_BATCH_LEN as u64 / len.max(1);
-            fitting.clamp(MAX_LANES as u64, MAX_BATCH_MESSAGES as u64) as u32
+            let fitting = batch_len as u64 / len.max(1);
+            fitting.clamp(min as u64, MAX_BATCH_MESSAGES as u64) as u32
         });
         Self {
             n_messages,
             run_len: run_len.min(fair),
+            has_usual_len: usual_len.is_some(),
             fair,
             next_run: AtomicU32::new(0),
         }
+    }
+
+    /// Returns `true` if a run fills a batch. Without a usual length, a run is one message, which can be short.
+    pub(crate) fn runs_are_batches(&self) -> bool {
+        self.has_usual_len
     }
 
     /// Returns the number of runs. The last one can be shorter.
@@ -128,7 +146,7 @@ mod tests {
             (5, None, 2),
             (100, None, 200),
         ] {
-            let schedule = Schedule::new(n_messages, usual_len, n_threads);
+            let schedule = Schedule::new(n_messages, usual_len, n_threads, n_messages == 7);
             let runs: Vec<_> = std::iter::from_fn(|| schedule.next_run()).collect();
             assert_eq!(runs.len() as u32, schedule.n_runs());
             let messages: Vec<u32> = runs.into_iter().flatten().collect();

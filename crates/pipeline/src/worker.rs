@@ -39,6 +39,7 @@ pub(crate) struct Worker<'a, M, H: MessageHasher> {
 impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
     pub(crate) fn new(
         shared: &'a Shared<'a, M>,
+        number: usize,
         new_hasher: impl Fn() -> H,
         reporter: Reporter<'a, H::Digest>,
     ) -> Self {
@@ -47,6 +48,8 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
         Self {
             tools: Tools {
                 shared,
+                disk_turn: &shared.disk_turns[number % shared.disk_turns.len()],
+                turn: None,
                 files: OpenFiles::new(shared.files, shared.cancel),
                 speed: shared.speed,
                 reporter,
@@ -62,19 +65,40 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
     /// Works until no messages are left or the run is cancelled.
     pub(crate) fn work(mut self) {
         let shared = self.tools.shared;
-        while let Some(run) = shared.schedule.next_run() {
+        loop {
+            let is_in_order =
+                shared.schedule.runs_are_batches() && !self.tools.speed.allows_any_order();
+            if is_in_order {
+                // Runs are then read in the order in which they are taken.
+                self.tools.take_turn();
+            }
+            let Some(run) = shared.schedule.next_run() else {
+                self.tools.turn = None;
+                break;
+            };
             for message in run {
                 if shared.cancel.is_cancelled() {
-                    return self.send();
+                    return self.tools.send();
                 }
                 self.take(message);
                 self.start_waiting();
             }
+            if is_in_order {
+                // The worker would otherwise take the next run before it reads this one, and another worker would read
+                // between the two.
+                self.finish_started();
+            }
             if self.tools.reporter.is_due() {
-                self.send();
+                self.tools.send();
             }
         }
-        while !(self.is_idle() || shared.cancel.is_cancelled()) {
+        self.finish_started();
+        self.tools.send();
+    }
+
+    /// Works until all messages that were taken have ended, or the run is cancelled.
+    fn finish_started(&mut self) {
+        while !(self.is_idle() || self.tools.shared.cancel.is_cancelled()) {
             if let Some(mapped) = &mut self.mapped {
                 mapped.run(&mut self.tools);
             }
@@ -82,13 +106,6 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
             self.collect_refused();
             self.start_waiting();
         }
-        self.send();
-    }
-
-    fn send(&mut self) {
-        let facts = self.tools.files.take_facts();
-        self.tools.reporter.facts(facts);
-        self.tools.reporter.send();
     }
 
     fn is_idle(&self) -> bool {

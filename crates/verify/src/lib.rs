@@ -17,6 +17,7 @@
 //! | `report.rs` | the result of a verification |
 //! | `comparison.rs` | comparison of computed digests with the torrent's digests |
 //! | `verify.rs` | verification of a torrent's content, and errors that prevent it |
+//! | `library.rs` | verification of many torrents in one run; their files on the disks, and the order of the pieces |
 //! | `source_tree.rs` | the files of a new torrent, and reasons why there are none |
 //! | `create.rs` | hashes for a new torrent |
 
@@ -26,6 +27,7 @@ mod content;
 mod create;
 mod file_report;
 mod layout;
+mod library;
 mod links;
 mod piece;
 mod piece_hasher;
@@ -41,6 +43,7 @@ pub use hashlane_pipeline::{
     CancelGuard, CancelToken, Extent, FileIndex, FileSet, IoMode, Options, ReadAt, Readers,
 };
 pub use layout::{HashVersions, Layout, files_of};
+pub use library::{Library, LibraryEvent};
 pub use piece::{PieceCounts, PieceState};
 pub use piece_hasher::{PieceRoots, PieceTrees};
 pub use report::Report;

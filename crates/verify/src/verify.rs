@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use hashlane_metainfo::{PieceIndex, Torrent, Version};
 use hashlane_pipeline::{
-    CancelToken, FileSet, Options, Results, hash_messages, hash_messages_on, inspect,
+    CancelToken, Fault, FileFact, FileSet, Options, Results, hash_messages, hash_messages_on,
+    inspect,
 };
 use hashlane_sha::Engine;
 
@@ -266,20 +267,20 @@ enum Choice {
 }
 
 /// The pieces of a verification, and the choice for each.
-struct Pieces<'v> {
+pub(crate) struct Pieces<'v> {
     started: Instant,
     torrent: &'v Torrent,
     files: &'v dyn FileSet,
     content: Option<&'v Content>,
     cancel: &'v CancelToken,
     engine: Engine,
-    layout: Layout,
+    pub(crate) layout: Layout,
     choices: Vec<Choice>,
     watch: Watch<'v>,
 }
 
 impl<'v> Pieces<'v> {
-    fn of(verification: &'v Verification<'v>) -> Result<Self, Error> {
+    pub(crate) fn of(verification: &'v Verification<'v>) -> Result<Self, Error> {
         let started = Instant::now();
         let version = verification.torrent.version();
         let versions = verification.versions.and(HashVersions::of(version));
@@ -307,7 +308,7 @@ impl<'v> Pieces<'v> {
     }
 
     /// Returns the states of the pieces before anything is read.
-    fn unverified(&self) -> States<'_> {
+    pub(crate) fn unverified(&self) -> States<'_> {
         let mut states = States {
             pieces: self,
             comparison: Comparison::new(self.torrent, &self.layout, self.engine, self.watch),
@@ -329,7 +330,7 @@ impl<'v> Pieces<'v> {
 }
 
 /// The states of the pieces while they are verified.
-struct States<'p> {
+pub(crate) struct States<'p> {
     pieces: &'p Pieces<'p>,
     comparison: Comparison<'p>,
     total_bytes: u64,
@@ -340,10 +341,10 @@ impl States<'_> {
     /// Notes digests of pieces and facts about files, and returns the progress.
     fn receive(&mut self, results: Results<PieceDigests>) -> Progress {
         for result in results.messages {
-            self.comparison.piece(result.message, result.digest);
+            self.piece(result.message, result.digest);
         }
         for fact in results.facts {
-            self.comparison.file(fact);
+            self.file(fact);
         }
         Progress {
             hashed_bytes: self.comparison.checked_bytes() + results.pending_bytes,
@@ -352,8 +353,23 @@ impl States<'_> {
         }
     }
 
+    /// Notes the digests of the piece of a message, or its fault. Called once per message.
+    pub(crate) fn piece(&mut self, message: u32, digests: Result<PieceDigests, Fault>) {
+        self.comparison.piece(message, digests);
+    }
+
+    /// Notes a fact about a file.
+    pub(crate) fn file(&mut self, fact: FileFact) {
+        self.comparison.file(fact);
+    }
+
+    /// Returns the number of bytes in pieces whose digests or faults are known.
+    pub(crate) fn checked_bytes(&self) -> u64 {
+        self.comparison.checked_bytes()
+    }
+
     /// Looks at the files of which nothing is known yet, and returns the report.
-    fn report(mut self) -> Report {
+    pub(crate) fn report(mut self) -> Report {
         let Pieces {
             layout, choices, ..
         } = self.pieces;

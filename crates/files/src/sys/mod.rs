@@ -9,16 +9,18 @@ mod linux;
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 pub use linux::{MapArena, MappedBytes, is_rotational};
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
-pub(crate) use linux::{drop_pages, next_data, next_hole, open_with_flags, read_at, writers};
+pub(crate) use linux::{
+    disk_extents, drop_pages, next_data, next_hole, open_with_flags, read_at, writers,
+};
 
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
 mod portable;
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
 pub use portable::{MapArena, MappedBytes, is_rotational};
+#[cfg(any(not(target_os = "linux"), hashlane_portable))]
+pub(crate) use portable::{disk_extents, next_data, next_hole, read_at};
 #[cfg(all(unix, any(not(target_os = "linux"), hashlane_portable)))]
 pub(crate) use portable::{drop_pages, open_with_flags, writers};
-#[cfg(any(not(target_os = "linux"), hashlane_portable))]
-pub(crate) use portable::{next_data, next_hole, read_at};
 
 /// Opens a file for reading, with the flags of [`open_with_flags`].
 pub(crate) fn open(path: &Path) -> io::Result<File> {

@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use crate::SourceFile;
 #[cfg(unix)]
 use crate::file::Writers;
+use crate::{DiskExtent, SourceFile};
 
 /// Opens a file with flags for `open(2)`, so that a named pipe does not wait for its writer.
 #[cfg(unix)]
@@ -41,6 +41,11 @@ pub(crate) fn next_data(_: &File, offset: u64) -> io::Result<Option<u64>> {
 }
 
 pub(crate) fn next_hole(_: &File, _: u64) -> io::Result<u64> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Fails: this system does not report places on disks.
+pub(crate) fn disk_extents(_: &File) -> io::Result<Vec<DiskExtent>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

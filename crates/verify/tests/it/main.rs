@@ -7,6 +7,7 @@ mod example;
 mod fixture;
 mod hybrid;
 mod layout;
+mod library;
 mod never_writes;
 mod plan;
 mod ranges;

@@ -1,5 +1,6 @@
-//! Linux: holes, guarded maps, and detection of rotational disks.
+//! Linux: holes, guarded maps, places on disks, and detection of rotational disks.
 
+mod extents;
 mod lease;
 mod map;
 mod sigbus;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
 
+pub(crate) use extents::disk_extents;
 pub(crate) use lease::writers;
 pub use map::{MapArena, MappedBytes};
 

@@ -1,0 +1,145 @@
+//! The place of a file on its disk (`FS_IOC_FIEMAP`, Documentation/filesystems/fiemap.rst of Linux).
+
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::io;
+
+use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
+
+use crate::file::DiskExtent;
+
+/// Number of extents of one request.
+const PER_REQUEST: usize = 32;
+
+/// Maximum number of requests for a file: 4,096 extents.
+const MAX_REQUESTS: usize = 128;
+
+/// The extent is the last one of the file.
+const LAST: u32 = 0x1;
+
+/// The place of the bytes is not known (`FIEMAP_EXTENT_UNKNOWN`), for example because they are not written yet.
+const UNKNOWN: u32 = 0x2;
+
+/// `struct fiemap` of linux/fiemap.h, without its extents.
+#[repr(C)]
+struct Header {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped_extents: u32,
+    extent_count: u32,
+    reserved: u32,
+}
+
+/// `struct fiemap_extent` of linux/fiemap.h.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    logical: u64,
+    physical: u64,
+    length: u64,
+    reserved_64: [u64; 2],
+    flags: u32,
+    reserved: [u32; 3],
+}
+
+#[repr(C)]
+struct Request {
+    header: Header,
+    extents: [Extent; PER_REQUEST],
+}
+
+/// The number of the request has the length of the header alone.
+const FIEMAP: Opcode = opcode::read_write::<Header>(b'f', 11);
+
+/// Returns the extents of a file. Adjacent ones are joined.
+pub(crate) fn disk_extents(file: &File) -> io::Result<Vec<DiskExtent>> {
+    let mut all: Vec<DiskExtent> = Vec::new();
+    let mut start = 0;
+    for _ in 0..MAX_REQUESTS {
+        let mut request = Request {
+            header: Header {
+                start,
+                length: u64::MAX - start,
+                flags: 0,
+                mapped_extents: 0,
+                extent_count: PER_REQUEST as u32,
+                reserved: 0,
+            },
+            extents: [Extent::default(); PER_REQUEST],
+        };
+        // SAFETY: the system writes at most `extent_count` extents, for which `request` has room, and any bytes are valid
+        // values of both structures.
+        unsafe { ioctl(file, Updater::<FIEMAP, _>::new(&mut request))? };
+        let n = (request.header.mapped_extents as usize).min(PER_REQUEST);
+        for extent in &request.extents[..n] {
+            if extent.flags & UNKNOWN == 0 {
+                push(&mut all, extent);
+            }
+        }
+        let Some(last) = request.extents[..n].last() else {
+            break;
+        };
+        let next = last.logical.saturating_add(last.length);
+        if last.flags & LAST != 0 || next <= start {
+            break;
+        }
+        start = next;
+    }
+    Ok(all)
+}
+
+/// Adds an extent, or extends the last one.
+fn push(all: &mut Vec<DiskExtent>, extent: &Extent) {
+    if let Some(last) = all.last_mut()
+        && last.offset.checked_add(last.len_bytes) == Some(extent.logical)
+        && last.on_disk.checked_add(last.len_bytes) == Some(extent.physical)
+    {
+        last.len_bytes = last.len_bytes.saturating_add(extent.length);
+        return;
+    }
+    all.push(DiskExtent {
+        offset: extent.logical,
+        on_disk: extent.physical,
+        len_bytes: extent.length,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_have_the_lengths_of_the_system() {
+        assert_eq!((size_of::<Header>(), size_of::<Extent>()), (32, 56));
+    }
+
+    /// The temporary folder can be on any file system, so only what holds for all is asserted.
+    #[test]
+    fn extents_are_in_order_and_within_the_file() {
+        let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&file, &[1; 100_000], 1 << 20).unwrap();
+        file.sync_all().unwrap();
+        let extents = match disk_extents(&file) {
+            Err(error) => {
+                eprintln!("NOT RUN: the file system has no extents: {error}");
+                return;
+            }
+            Ok(extents) => extents,
+        };
+        assert!(!extents.is_empty());
+        let end = |extent: &DiskExtent| extent.offset + extent.len_bytes;
+        assert!(
+            extents
+                .windows(2)
+                .all(|pair| end(&pair[0]) <= pair[1].offset)
+        );
+        assert!(extents[0].offset <= 1 << 20, "{extents:?}");
+        assert!(
+            end(extents.last().unwrap()) >= (1 << 20) + 100_000,
+            "{extents:?}"
+        );
+        assert!(extents.iter().all(|extent| extent.on_disk > 0));
+    }
+}
