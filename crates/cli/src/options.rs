@@ -5,7 +5,7 @@ pub mod http;
 pub(crate) mod look;
 pub mod network;
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU8, NonZeroUsize};
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -53,6 +53,10 @@ pub struct Hashing {
     /// Method of reading files
     #[arg(long, value_name = "METHOD", default_value = "auto")]
     io: Io,
+
+    /// Number of threads that read from a rotating disk at the same time. More than one helps only arrays of disks
+    #[arg(long, value_name = "N", default_value = "1")]
+    disk_threads: NonZeroU8,
 }
 
 impl Hashing {
@@ -67,6 +71,7 @@ impl Hashing {
             .io(io)
             .allow_signal_handler()
             .threads(self.threads.count())
+            .disk_threads(self.disk_threads.into())
     }
 }
 

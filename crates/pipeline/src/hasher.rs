@@ -63,17 +63,17 @@ pub trait MessageHasher {
 /// that it needs.
 pub struct Chosen<'c, H> {
     hasher: H,
-    is_chosen: &'c (dyn Fn(u32) -> bool + Sync),
+    choice: &'c (dyn Fn(u32) -> bool + Sync),
     /// Whether the message in each slot is hashed.
     slots: Vec<bool>,
 }
 
 impl<'c, H> Chosen<'c, H> {
-    /// Returns a hasher that passes the messages for which `is_chosen` returns `true` to `hasher`.
-    pub fn new(hasher: H, is_chosen: &'c (dyn Fn(u32) -> bool + Sync)) -> Self {
+    /// Returns a hasher that passes the messages for which `choice` returns `true` to `hasher`.
+    pub fn new(hasher: H, choice: &'c (dyn Fn(u32) -> bool + Sync)) -> Self {
         Self {
             hasher,
-            is_chosen,
+            choice,
             slots: Vec::new(),
         }
     }
@@ -99,7 +99,7 @@ impl<H: MessageHasher> MessageHasher for Chosen<'_, H> {
         if slot >= self.slots.len() {
             self.slots.resize(slot + 1, false);
         }
-        self.slots[slot] = (self.is_chosen)(message);
+        self.slots[slot] = (self.choice)(message);
         if self.slots[slot] {
             self.hasher.start(slot, message);
         }
@@ -134,7 +134,7 @@ impl<H: MessageHasher> MessageHasher for Chosen<'_, H> {
         len_bytes: u64,
         cancel: &CancelToken,
     ) -> Option<Self::Digest> {
-        if !(self.is_chosen)(message) {
+        if !(self.choice)(message) {
             return Some(None);
         }
         Some(Some(self.hasher.zeros(message, len_bytes, cancel)?))

@@ -1,30 +1,38 @@
-//! `hashlane verify`: checks torrents one by one and reports each.
+//! `hashlane verify`: checks torrents in one run and reports each.
 
 mod around;
 mod elsewhere;
 mod human;
 mod json;
 mod outside;
+mod page;
 mod sharing;
 mod tally;
+mod window;
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use hashlane_metainfo::Torrent;
-use hashlane_verify::{Content, FileReport, FileState, HashVersions, Progress, Report};
+use hashlane_verify::{
+    Content, FileReport, FileState, HashVersions, Library, LibraryEvent, Report,
+};
 
 use crate::new_file::{self, Overwrite, place_of};
 use crate::options::{ConfigFile, Force, Hashing, Output};
 use crate::output::columns::wrapped;
-use crate::output::text::{Escaped, Shown};
+use crate::output::progress::suspended;
+use crate::output::text::{Escaped, Shown, count};
 use crate::{Env, Exit, torrent_file};
 
 use elsewhere::Elsewhere;
-use human::Shape;
+use human::{Row, Shape};
 use outside::{Outside, Verified};
+use page::Page;
 use tally::Tally;
+use window::{Interrupted, Total, Window, Windows};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -43,7 +51,9 @@ Exit status:
 /// A hybrid torrent is checked against both versions in one pass. A piece must match both.
 ///
 /// A complete torrent takes one line. For any other torrent, the incomplete files are listed, and the end of the report
-/// names the torrent again.
+/// names the torrent again. If a folder of torrents is given, each torrent takes one line.
+///
+/// All torrents are checked in one run, and reported in their order. A file that several torrents have is read once.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Verify {
@@ -74,6 +84,10 @@ pub(crate) struct Verify {
     #[command(flatten)]
     output: Output,
 
+    /// Report only torrents that are incomplete or cannot be checked
+    #[arg(long, help_heading = "Output")]
+    failed_only: bool,
+
     /// List every file, and the info-hashes and sizes of every torrent
     #[arg(short, long, alias = "all", conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
     verbose: bool,
@@ -81,6 +95,10 @@ pub(crate) struct Verify {
     /// List files in the folder of the content that the torrent does not have
     #[arg(long, help_heading = "Output")]
     extra: bool,
+
+    /// Write a page of HTML with a table of the torrents and a map of the damage of each
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    report: Option<PathBuf>,
 
     /// Write the present pieces as bits; the first piece is the highest bit of the first byte
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -104,89 +122,213 @@ pub(crate) enum Only {
 impl Verify {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         torrent_file::check_inputs(&self.torrents)?;
+        let is_table = !self.verbose && self.torrents.iter().any(|it| is_folder(env, it));
         let torrents = torrent_file::in_folders(env, &self.torrents);
         if torrents.len() > 1 {
-            for (option, is_given) in [
-                ("--content", self.content.is_some()),
-                ("--bitfield", self.bitfield.is_some()),
+            for (option, is_given, remedy) in [
+                (
+                    "--content",
+                    self.content.is_some(),
+                    ": -d names the folder that has the content of all",
+                ),
+                ("--bitfield", self.bitfield.is_some(), ""),
             ] {
                 if is_given {
                     bail!(
-                        "{option} needs a single torrent, but {} were given",
+                        "{option} needs a single torrent, but {} were given{remedy}",
                         torrents.len()
                     );
                 }
             }
         }
-        let options = self.hashing.options();
-        let mut exit = Exit::Good;
-        let mut tally = Tally::default();
-        for torrent in torrents {
-            let (path, result) = match torrent {
-                Err((path, error)) => (path, Err(error)),
-                Ok(path) if env.cancel.is_cancelled() => {
-                    let error = anyhow!("{}: not checked: interrupted", path.display());
-                    (path, Err(error))
+        let n_torrents = torrents.len();
+        let page = self.report.as_ref().map(|report| {
+            let place = env.resolve(report);
+            Page::new(report.clone(), place, self.force.overwrite())
+        });
+        let mut checked = Checked {
+            exit: Exit::Good,
+            tally: Tally::default(),
+            page: page.transpose()?,
+            is_table,
+            n_torrents,
+        };
+        checked.tally.lists_failures = is_table && self.failed_only;
+        let mut windows = Windows::new(torrents);
+        let mut total = Total::default();
+        let is_shown = env.progress && !self.output.quiet;
+        while let Some(window) = windows.next(env, |env, path| self.open(env, path)) {
+            for (item, content) in window.checked() {
+                if let Some(page) = &checked.page {
+                    check_place(page.place(), &env.resolve(&item.path), content)
+                        .with_context(|| page.given().display().to_string())?;
                 }
-                Ok(path) => {
-                    let result = self.check_torrent(env, &options, &path, &mut tally);
-                    (path, result)
-                }
-            };
-            exit = exit.max(match result {
-                Ok(exit) => exit,
-                Err(error) => {
-                    tally.add_error(&path);
-                    self.print_error(env, &path, &error)?
-                }
-            });
+            }
+            total.add(env, &window, &windows, is_shown);
+            self.check(env, &window, &mut total, &mut checked)?;
         }
-        if !self.output.is_json() && !self.output.quiet {
-            tally.print(env)?;
+        checked.tally.elapsed = total.elapsed;
+        if checked.tally.n_interrupted > 0 {
+            let torrents = count(checked.tally.n_interrupted, "torrent");
+            env.error(&format!("{torrents} not checked: interrupted"));
         }
-        Ok(exit)
+        if self.output.is_json() {
+            if n_torrents > 1 {
+                json::print_total(env, &checked.tally)?;
+            }
+        } else if !self.output.quiet {
+            checked.tally.print(env)?;
+        }
+        if let Some(page) = checked.page
+            && let Err(error) = page.write(&checked.tally)
+        {
+            env.error(&format!("{error:#}"));
+            checked.exit = Exit::NotChecked;
+        }
+        Ok(checked.exit)
     }
 
-    /// Verifies one torrent and reports the result.
-    fn check_torrent(
-        &self,
-        env: &mut Env,
-        options: &hashlane_verify::Options,
-        path: &Path,
-        tally: &mut Tally,
-    ) -> anyhow::Result<Exit> {
+    /// Reads a torrent, and finds the place of its content.
+    fn open(&self, env: &mut Env, path: &Path) -> anyhow::Result<Content> {
         let torrent = torrent_file::open(env, path)?;
         let content = self.content_of(env, path, &torrent)?;
-        let bitfield = self.bitfield.as_deref();
-        if let Some(bitfield) = bitfield {
-            let torrent_path = env.resolve(path);
-            let place = env.resolve(bitfield);
-            check_bitfield(&place, &torrent_path, &content, self.force.overwrite())
+        if let Some(bitfield) = &self.bitfield {
+            let (torrent, place) = (env.resolve(path), env.resolve(bitfield));
+            check_bitfield(&place, &torrent, &content, self.force.overwrite())
                 .with_context(|| bitfield.display().to_string())?;
         }
-        let report = self.verify(env, options, &content);
-        let report = report.with_context(|| path.display().to_string())?;
+        Ok(content)
+    }
+
+    /// Verifies the torrents of a window in one run, and reports each.
+    fn check(
+        &self,
+        env: &mut Env,
+        window: &Window,
+        total: &mut Total,
+        checked: &mut Checked,
+    ) -> anyhow::Result<()> {
+        env.catch_interrupts();
+        let name = match &window.contents[..] {
+            [content] if checked.n_torrents == 1 => content.torrent().name().to_string(),
+            _ => count(checked.n_torrents as u64, "torrent"),
+        };
+        let mut line = self.output.progress(env, name);
+        let options = self.hashing.options();
+        let versions = HashVersions {
+            v1: self.only != Some(Only::V2),
+            v2: self.only != Some(Only::V1),
+        };
+        let cancel = env.cancel.child();
+        let library = Library::new(&window.contents).versions(versions);
+        let mut items = window.items.iter();
+        let mut printed = Ok(());
+        let started = Instant::now();
+        let result = library.options(options).cancel(&cancel).run(|event| {
+            let (torrent, result) = match event {
+                LibraryEvent::Progress { hashed_bytes, .. } => {
+                    if let Some(line) = &mut line {
+                        line.update(total.done_bytes + hashed_bytes, total.bytes);
+                    }
+                    return;
+                }
+                LibraryEvent::Verified { torrent, result } => (torrent, result),
+                _ => return,
+            };
+            if printed.is_err() {
+                return;
+            }
+            printed = suspended(line.as_ref(), || {
+                // Torrents that could not be read are reported in their places.
+                for item in items.by_ref() {
+                    match &item.content {
+                        Err(error) => self.report_error(env, &item.path, error, checked)?,
+                        Ok(content) => {
+                            debug_assert_eq!(*content, torrent, "in the order of the contents");
+                            let content = &window.contents[torrent];
+                            return self.report(env, &item.path, content, result, checked);
+                        }
+                    }
+                }
+                Ok(())
+            });
+            if printed.is_err() {
+                cancel.cancel();
+            }
+        });
+        total.elapsed += started.elapsed();
+        total.done_bytes += window.total_bytes();
+        if let Some(line) = line {
+            line.clear();
+        }
+        printed?;
+        result?;
+        for item in items {
+            if let Err(error) = &item.content {
+                self.report_error(env, &item.path, error, checked)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports a torrent whose verification has ended.
+    fn report(
+        &self,
+        env: &mut Env,
+        path: &Path,
+        content: &Content,
+        result: Result<Report, hashlane_verify::Error>,
+        checked: &mut Checked,
+    ) -> anyhow::Result<()> {
+        let report = match result {
+            Ok(report)
+                if report.is_cancelled()
+                    && report.checked_bytes() == 0
+                    && checked.n_torrents > 1 =>
+            {
+                let error = Interrupted::of(path);
+                return self.report_error(env, path, &error, checked);
+            }
+            Ok(report) => report,
+            Err(error) => {
+                let error = anyhow::Error::from(error).context(path.display().to_string());
+                return self.report_error(env, path, &error, checked);
+            }
+        };
         // The bitfield is written before the report, so that a failed write is never reported as success.
-        let written = match bitfield {
-            Some(path) if !report.is_cancelled() => {
-                write_bitfield(&env.resolve(path), &report, self.force.overwrite())
-                    .with_context(|| path.display().to_string())
+        let written = match self.bitfield.as_deref() {
+            Some(bitfield) if !report.is_cancelled() => {
+                write_bitfield(&env.resolve(bitfield), &report, self.force.overwrite())
+                    .with_context(|| bitfield.display().to_string())
             }
             _ => Ok(()),
         };
         let folder = self.content.is_none().then(|| self.folder(env));
+        // A search in the folder of each torrent of a library would take longer than the verification.
+        let elsewhere = if checked.is_table {
+            Elsewhere::default()
+        } else {
+            Elsewhere::find(content, &report, &self.hashing.options(), &env.cancel)
+        };
         let verified = Verified {
             torrent_path: path,
-            content: &content,
+            content,
             report: &report,
-            outside: Outside::find(&content, folder.as_deref(), &report),
-            elsewhere: Elsewhere::find(&content, &report, options, &env.cancel),
+            outside: Outside::find(content, folder.as_deref(), &report),
+            elsewhere,
         };
-        self.print(env, &verified, tally)?;
-        written?;
-        let exit = self.exit_of(env, path, &report);
-        tally.add(path, &report, human::verdict(&verified));
-        Ok(exit)
+        if !(self.failed_only && report.is_complete()) {
+            self.print(env, &verified, checked)?;
+        }
+        if let Err(error) = written {
+            return self.report_error(env, path, &error, checked);
+        }
+        checked.exit = checked.exit.max(self.exit_of(env, path, &report));
+        checked.tally.add(&verified);
+        if let Some(page) = &mut checked.page {
+            page.add(&verified);
+        }
+        Ok(())
     }
 
     /// Prints the result for one torrent.
@@ -194,7 +336,7 @@ impl Verify {
         &self,
         env: &mut Env,
         verified: &Verified<'_>,
-        tally: &mut Tally,
+        checked: &mut Checked,
     ) -> anyhow::Result<()> {
         let report = verified.report;
         if self.output.is_json() {
@@ -210,8 +352,13 @@ impl Verify {
             }
             return Ok(());
         }
-        let shape = human::print(env, verified, self.verbose, tally.last)?;
-        if human::lacks_all_files(report) && !verified.elsewhere.has_files() {
+        let shape = if checked.is_table {
+            Row::of(verified).print(env, report.is_complete())?;
+            Shape::Line
+        } else {
+            human::print(env, verified, self.verbose, checked.tally.last)?
+        };
+        if !checked.is_table && human::lacks_all_files(report) && !verified.elsewhere.has_files() {
             let suggestion = self.beside(env, verified).map_or_else(
                 || around::suggestion(verified.content, &verified.elsewhere),
                 |text| Escaped(text).to_string(),
@@ -231,7 +378,7 @@ impl Verify {
         if shape == Shape::Block {
             writeln!(env.stdout)?;
         }
-        tally.last = shape;
+        checked.tally.last = shape;
         Ok(())
     }
 
@@ -264,17 +411,33 @@ impl Verify {
     }
 
     /// Reports why the check of a torrent failed.
-    fn print_error(
+    fn report_error(
         &self,
         env: &mut Env,
-        torrent_path: &Path,
+        path: &Path,
         error: &anyhow::Error,
-    ) -> anyhow::Result<Exit> {
+        checked: &mut Checked,
+    ) -> anyhow::Result<()> {
         if self.output.is_json() {
-            json::print_error(env, torrent_path, error)?;
+            json::print_error(env, path, error)?;
+        }
+        checked.exit = checked.exit.max(Exit::NotChecked);
+        if checked.n_torrents > 1 && error.is::<Interrupted>() {
+            checked.tally.add_interrupted();
+            return Ok(());
         }
         env.error(&format!("{error:#}"));
-        Ok(Exit::NotChecked)
+        let row = Row::not_checked(path);
+        let is_row = checked.is_table && checked.n_torrents > 1;
+        if is_row && !self.output.is_json() && !self.output.quiet {
+            checked.tally.last = Shape::Line;
+            row.print(env, false)?;
+        }
+        checked.tally.add_error(row);
+        if let Some(page) = &mut checked.page {
+            page.add_error(path, error);
+        }
+        Ok(())
     }
 
     /// Returns the place of the content.
@@ -296,32 +459,21 @@ impl Verify {
     fn folder(&self, env: &Env) -> PathBuf {
         env.resolve(self.dir.as_deref().unwrap_or(Path::new("")))
     }
+}
 
-    fn verify(
-        &self,
-        env: &mut Env,
-        options: &hashlane_verify::Options,
-        content: &Content,
-    ) -> anyhow::Result<Report> {
-        env.catch_interrupts();
-        let name = content.torrent().name().to_string();
-        let mut line = self.output.progress(env, name);
-        let mut progress = |progress: &Progress| {
-            if let Some(line) = &mut line {
-                line.update(progress.hashed_bytes, progress.total_bytes);
-            }
-        };
-        let versions = HashVersions {
-            v1: self.only != Some(Only::V2),
-            v2: self.only != Some(Only::V1),
-        };
-        let report =
-            hashlane_verify::verify(content, versions, options, &env.cancel, &mut progress);
-        if let Some(line) = line {
-            line.clear();
-        }
-        Ok(report?)
-    }
+/// The torrents that were reported.
+struct Checked {
+    exit: Exit,
+    tally: Tally,
+    page: Option<Page>,
+    /// Whether each torrent takes one row of a table.
+    is_table: bool,
+    /// Number of all torrents.
+    n_torrents: usize,
+}
+
+fn is_folder(env: &Env, path: &Path) -> bool {
+    !torrent_file::is_stream(path) && env.resolve(path).is_dir()
 }
 
 /// Refuses early every path that [`write_bitfield()`] would refuse after the verification, and every path that is part of the
@@ -332,13 +484,19 @@ fn check_bitfield(
     content: &Content,
     overwrite: Overwrite,
 ) -> anyhow::Result<()> {
+    check_place(path, torrent, content)?;
+    new_file::check(path, overwrite)
+}
+
+/// Refuses a path of an output file that is the torrent or part of its content.
+fn check_place(path: &Path, torrent: &Path, content: &Content) -> anyhow::Result<()> {
     let place = place_of(path)?;
     let is_torrent = place_of(torrent).is_ok_and(|torrent| torrent == place);
     let root = place_of(content.root());
     if is_torrent || root.is_ok_and(|root| place.starts_with(root)) {
         bail!("refusing to overwrite a file that belongs to the torrent or its content");
     }
-    new_file::check(path, overwrite)
+    Ok(())
 }
 
 /// Writes the bitfield of the present pieces.

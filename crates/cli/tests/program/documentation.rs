@@ -332,7 +332,7 @@ fn verify() {
                 "hashlane verify torrents -d downloads",
                 0,
                 "",
-                "complete     64 KiB  linux",
+                "   100 %  torrents/linux.torrent  complete",
             ),
             (
                 "hashlane verify union-addresses.torrent speeches.torrent -d downloads",

@@ -91,6 +91,14 @@ fn a_cancelled_run_checks_nothing() {
     assert_eq!((exit, stdout.as_str()), (Exit::NotChecked, ""));
     let expected = "hashlane: union-addresses.torrent: not checked: interrupted\n";
     assert_eq!(stderr, expected);
+    // Several torrents share one line.
+    let (_, stdout, stderr) = run_with(&["verify", "union-addresses.torrent", "."], |env| {
+        env.cancel.cancel();
+    });
+    let expected = "hashlane: 2 torrents not checked: interrupted\n";
+    assert_eq!(stderr, expected);
+    let expected = "2 torrents: 2 not checked, 0 bytes checked in ";
+    assert!(stdout.starts_with(expected), "{stdout}");
 }
 
 #[test]

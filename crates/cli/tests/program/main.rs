@@ -47,3 +47,4 @@ mod sum_trees;
 #[cfg(unix)]
 mod terminal;
 mod verify;
+mod verify_library;

@@ -42,12 +42,12 @@ enum Numbers {
 impl<'l> Order<'l> {
     /// Returns the messages of each disk. There are no more than `u32::MAX` pieces.
     pub(super) fn of_disks(layouts: &'l [Option<&'l Layout>], files: &'l Files<'l>) -> Vec<Self> {
-        let n_messages = |layout: &Option<&Layout>| layout.map_or(0, Messages::count);
+        let n_messages = |layout: Option<&Layout>| layout.map_or(0, Messages::count);
         let new = |disk, numbers| Self::new(layouts, files, disk, numbers);
         if files.n_disks() == 1 && !files.has_shared() {
             let mut end = 0_u32;
             let ends = layouts.iter().map(|layout| {
-                end = end.saturating_add(n_messages(layout));
+                end = end.saturating_add(n_messages(*layout));
                 end
             });
             return vec![new(0, Numbers::Consecutive(ends.collect()))];

@@ -28,7 +28,7 @@ const RATE: u64 = 150_000_000;
 /// a disk with 7,200 rotations per minute.
 const SEEK_NS: u64 = 12_000_000;
 
-/// A generator of numbers that depend only on the seed (SplitMix64).
+/// A generator of numbers that depend only on the seed (`SplitMix64`).
 struct Random(u64);
 
 impl Random {
@@ -49,17 +49,14 @@ impl Random {
 
 /// Returns a version 1 torrent of files with these lengths in bytes. Its hashes are zeros.
 fn torrent(name: &str, lengths: &[u64]) -> Torrent {
-    let mut metainfo = String::from("d4:infod5:filesl");
-    for (i, length) in lengths.iter().enumerate() {
-        let path = format!("{i:03}");
-        metainfo += &format!("d6:lengthi{length}e4:pathl3:{path}ee");
-    }
-    let n_pieces = lengths.iter().sum::<u64>().div_ceil(PIECE_LENGTH) as usize;
-    metainfo += &format!(
-        "e4:name{}:{name}12:piece lengthi{PIECE_LENGTH}e",
-        name.len()
+    let files = lengths.iter().enumerate();
+    let files = files.map(|(i, length)| format!("d6:lengthi{length}e4:pathl3:{i:03}ee"));
+    let files: String = files.collect();
+    let n_bytes = 20 * lengths.iter().sum::<u64>().div_ceil(PIECE_LENGTH) as usize;
+    let (n_name, hashes) = (name.len(), "\0".repeat(n_bytes));
+    let metainfo = format!(
+        "d4:infod5:filesl{files}e4:name{n_name}:{name}12:piece lengthi{PIECE_LENGTH}e6:pieces{n_bytes}:{hashes}ee"
     );
-    metainfo += &format!("6:pieces{}:{}ee", 20 * n_pieces, "\0".repeat(20 * n_pieces));
     Torrent::parse(metainfo.into_bytes()).expect("the torrent is valid")
 }
 

@@ -82,8 +82,8 @@ fn fixtures() -> Vec<Fixture> {
             wrong.truncate(9 * LEAF);
             damaged.write("b", &wrong);
             let lacking = Fixture::of(&plan);
-            fs::remove_file(lacking.path("a")).unwrap();
-            fs::remove_file(lacking.path("empty")).unwrap();
+            fs::remove_file(lacking.path("a")).expect("it was there");
+            fs::remove_file(lacking.path("empty")).expect("it was there");
             lacking.write("b", &vec![0; 11 * LEAF + 100]);
             all.extend([whole, damaged, lacking]);
         }
@@ -208,7 +208,10 @@ fn a_cancelled_run_reports_every_torrent() {
 #[test]
 fn a_library_can_be_empty() {
     let result = Library::new(&[]).run(|event| {
-        assert!(matches!(event, LibraryEvent::Progress { total_bytes: 0, .. }));
+        assert!(matches!(
+            event,
+            LibraryEvent::Progress { total_bytes: 0, .. }
+        ));
     });
     result.expect("it can be done");
 }

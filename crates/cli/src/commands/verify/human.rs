@@ -21,6 +21,9 @@ const DEFAULT_WIDTH: usize = 80;
 /// Minimum number of columns for a name, even if this makes the line wider than the terminal.
 const MIN_NAME: usize = 12;
 
+/// Maximum number of columns for a share, a verdict and the space around them.
+const VERDICT_WIDTH: usize = 40;
+
 /// Maximum number of rows of the piece map.
 const MAX_ROWS: usize = 8;
 
@@ -101,6 +104,46 @@ pub(super) fn print(
     }
     print_totals(out, &palette, verified)?;
     Ok(Shape::Block)
+}
+
+/// A torrent as one row of a table.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// The share of the content that is correct. Empty if the torrent could not be checked.
+    pub(super) share: String,
+    pub(super) path: String,
+    pub(super) verdict: String,
+}
+
+impl Row {
+    pub(super) fn of(verified: &Verified<'_>) -> Self {
+        let report = verified.report;
+        Self {
+            share: percent(report.have_bytes(), report.total_bytes()),
+            path: Shown(verified.torrent_path).to_string(),
+            verdict: verdict(verified),
+        }
+    }
+
+    /// Returns the row of a torrent that could not be checked.
+    pub(super) fn not_checked(torrent: &Path) -> Self {
+        Self {
+            share: String::new(),
+            path: Shown(torrent).to_string(),
+            verdict: "not checked".to_owned(),
+        }
+    }
+
+    pub(super) fn print(&self, env: &mut Env, is_good: bool) -> anyhow::Result<()> {
+        let palette = Palette::new(env.color);
+        let width = env.width.map_or(usize::MAX, |width| {
+            width.saturating_sub(VERDICT_WIDTH).max(MIN_NAME)
+        });
+        let style = if is_good { palette.good } else { palette.bad };
+        let (share, path) = (&self.share, shortened(&self.path, width));
+        let verdict = Styled(style, &self.verdict);
+        Ok(writeln!(env.stdout, "  {share:>6}  {path}  {verdict}")?)
+    }
 }
 
 /// Returns `true` if the torrent has files, and none of them exists.

@@ -12,6 +12,7 @@ use crate::{Env, links};
 
 use super::around;
 use super::outside::Verified;
+use super::tally::Tally;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -75,6 +76,16 @@ enum Line<'l> {
         complete: bool,
         cancelled: bool,
         pieces: Counts,
+        checked_bytes: u64,
+        have_bytes: u64,
+        total_bytes: u64,
+        elapsed_seconds: f64,
+    },
+    Total {
+        torrents: u64,
+        complete: u64,
+        incomplete: u64,
+        not_checked: u64,
         checked_bytes: u64,
         have_bytes: u64,
         total_bytes: u64,
@@ -196,6 +207,21 @@ pub(super) fn print_error(
             message: masked_text(&format!("{error:#}")),
         },
     )
+}
+
+/// Prints the totals of several torrents.
+pub(super) fn print_total(env: &mut Env, tally: &Tally) -> anyhow::Result<()> {
+    let line = Line::Total {
+        torrents: tally.n_torrents,
+        complete: tally.n_complete,
+        incomplete: tally.n_incomplete(),
+        not_checked: tally.n_errors,
+        checked_bytes: tally.checked_bytes,
+        have_bytes: tally.have_bytes,
+        total_bytes: tally.total_bytes,
+        elapsed_seconds: tally.elapsed.as_secs_f64(),
+    };
+    json_lines::print(env, &line)
 }
 
 fn torrent_line<'l>(path: &'l str, verified: &Verified<'_>) -> Line<'l> {

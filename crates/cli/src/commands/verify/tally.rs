@@ -1,79 +1,65 @@
 //! Totals of all torrents of one call.
 
-use std::path::Path;
 use std::time::Duration;
 
-use hashlane_verify::Report;
-
 use crate::Env;
-use crate::output::columns::shortened;
-use crate::output::text::{Grouped, Palette, Shown, Size, Styled, count, percent};
+use crate::output::text::{Grouped, Palette, Size, Styled, count, percent};
 
-use super::human::Shape;
-
-/// Maximum number of columns for a share, a verdict and the space around them.
-const VERDICT_WIDTH: usize = 40;
-
-/// Minimum number of columns for the path of a torrent.
-const MIN_PATH: usize = 12;
+use super::human::{Row, Shape};
+use super::outside::Verified;
 
 /// Totals of the verified torrents, and the torrents with problems.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    n_torrents: u64,
-    n_complete: u64,
-    n_errors: u64,
-    checked_bytes: u64,
+    pub(super) n_torrents: u64,
+    pub(super) n_complete: u64,
+    pub(super) n_errors: u64,
+    /// Number of torrents that were not checked because of Ctrl-C, if there are several torrents.
+    pub(super) n_interrupted: u64,
+    pub(super) checked_bytes: u64,
     /// Bytes of files in correct pieces, and bytes of all files, of the torrents that were checked.
-    have_bytes: u64,
-    total_bytes: u64,
+    pub(super) have_bytes: u64,
+    pub(super) total_bytes: u64,
     /// Whether any of these bytes were read.
     has_read: bool,
-    elapsed: Duration,
+    /// Time that all torrents took.
+    pub(super) elapsed: Duration,
     /// The torrents that are incomplete or could not be checked.
-    others: Vec<Other>,
+    others: Vec<Row>,
+    /// Whether the torrents with problems were printed as the only rows of a table.
+    pub(super) lists_failures: bool,
     /// The shape of the last torrent that was printed.
     pub(super) last: Shape,
 }
 
-/// A torrent that is incomplete or could not be checked.
-#[derive(Debug)]
-struct Other {
-    path: String,
-    /// The share of the content that is correct, or nothing if the torrent could not be checked.
-    share: String,
-    verdict: String,
-}
-
 impl Tally {
     /// Adds a torrent that was checked.
-    pub(super) fn add(&mut self, torrent: &Path, report: &Report, verdict: String) {
+    pub(super) fn add(&mut self, verified: &Verified<'_>) {
+        let report = verified.report;
         self.n_torrents += 1;
         self.checked_bytes += report.checked_bytes();
         self.have_bytes += report.have_bytes();
         self.total_bytes += report.total_bytes();
         self.has_read |= report.counts().have + report.counts().bad > 0;
-        self.elapsed += report.elapsed();
         if report.is_complete() {
             self.n_complete += 1;
         } else {
-            self.others.push(Other {
-                path: Shown(torrent).to_string(),
-                share: percent(report.have_bytes(), report.total_bytes()),
-                verdict,
-            });
+            self.others.push(Row::of(verified));
         }
     }
 
     /// Adds a torrent that could not be checked.
-    pub(super) fn add_error(&mut self, torrent: &Path) {
+    pub(super) fn add_error(&mut self, row: Row) {
         self.n_torrents += 1;
         self.n_errors += 1;
-        self.others.push(Other {
-            path: Shown(torrent).to_string(),
-            share: String::new(),
-            verdict: "not checked".to_owned(),
-        });
+        self.others.push(row);
+    }
+
+    /// Adds one of several torrents that were not checked because of Ctrl-C. There can be thousands, so they have no rows.
+    pub(super) fn add_interrupted(&mut self) {
+        self.n_torrents += 1;
+        self.n_errors += 1;
+        self.n_interrupted += 1;
     }
 
     /// Prints the incomplete torrents, if there are several torrents, and one line of totals.
@@ -83,28 +69,18 @@ impl Tally {
             return Ok(());
         }
         let palette = Palette::new(env.color);
-        let path_width = env.width.map_or(usize::MAX, |width| {
-            width.saturating_sub(VERDICT_WIDTH).max(MIN_PATH)
-        });
-        if self.n_torrents > 1 && !self.others.is_empty() {
+        if self.n_torrents > 1 && !self.others.is_empty() && !self.lists_failures {
             if self.last == Shape::Line {
                 writeln!(env.stdout)?;
             }
             writeln!(env.stdout, "{}:", self.others_are())?;
-            for other in &self.others {
-                let Other {
-                    path,
-                    share,
-                    verdict,
-                } = other;
-                let path = shortened(path, path_width);
-                let verdict = Styled(palette.bad, verdict);
-                writeln!(env.stdout, "  {share:>6}  {path}  {verdict}")?;
+            for row in &self.others {
+                row.print(env, false)?;
             }
         }
         if self.n_torrents > 1 {
             let torrents = count(self.n_torrents, "torrent");
-            let style = if self.others.is_empty() {
+            let style = if self.n_complete == self.n_torrents {
                 palette.good
             } else {
                 palette.bad
@@ -114,7 +90,7 @@ impl Tally {
                 "{torrents}: {}, ",
                 Styled(style, self.verdict())
             )?;
-            if !self.others.is_empty() && self.total_bytes > 0 {
+            if self.n_complete < self.n_torrents && self.total_bytes > 0 {
                 let share = percent(self.have_bytes, self.total_bytes);
                 write!(env.stdout, "{share} of {}, ", Size(self.total_bytes))?;
             }
@@ -131,7 +107,7 @@ impl Tally {
     }
 
     /// Returns the number of torrents that could be checked, and are incomplete.
-    fn n_incomplete(&self) -> u64 {
+    pub(super) fn n_incomplete(&self) -> u64 {
         self.n_torrents - self.n_complete - self.n_errors
     }
 
@@ -145,8 +121,8 @@ impl Tally {
     }
 
     /// Returns for example `2 complete, 1 incomplete`.
-    fn verdict(&self) -> String {
-        if self.others.is_empty() {
+    pub(super) fn verdict(&self) -> String {
+        if self.n_complete == self.n_torrents {
             return "complete".to_owned();
         }
         let numbers = [

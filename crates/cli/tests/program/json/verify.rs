@@ -62,6 +62,16 @@ pub(crate) enum Line {
         total_bytes: u64,
         elapsed_seconds: f64,
     },
+    Total {
+        torrents: u64,
+        complete: u64,
+        incomplete: u64,
+        not_checked: u64,
+        checked_bytes: u64,
+        have_bytes: u64,
+        total_bytes: u64,
+        elapsed_seconds: f64,
+    },
     Error {
         torrent: String,
         message: String,

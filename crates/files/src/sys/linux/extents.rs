@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn extents_are_in_order_and_within_the_file() {
         let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        std::os::unix::fs::FileExt::write_all_at(&file, &[1; 100_000], 1 << 20).unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&file, &vec![1; 100_000], 1 << 20).unwrap();
         file.sync_all().unwrap();
         let extents = match disk_extents(&file) {
             Err(error) => {

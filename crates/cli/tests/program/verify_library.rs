@@ -1,0 +1,175 @@
+//! `verify` of folders of torrents, and `--report`.
+
+use std::fs;
+
+use crate::fixture::{Fixture, end, hashlane};
+
+/// Each torrent of a folder takes a row, in the order of the names.
+#[test]
+fn the_torrents_of_a_folder_are_a_table() {
+    let fixture = Fixture::new("name", 4, &[("a", b"some"), ("b", b"more")]);
+    let bad = Fixture::new("bad", 4, &[("a", b"some"), ("b", b"more")]);
+    let root = fixture.folder.path();
+    fs::create_dir(root.join("torrents")).unwrap();
+    fs::copy(&fixture.torrent, root.join("torrents/a.torrent")).unwrap();
+    fs::copy(&bad.torrent, root.join("torrents/b.torrent")).unwrap();
+    fs::write(root.join("torrents/c.torrent"), "broken").unwrap();
+    fs::copy(&fixture.torrent, root.join("torrents/d.torrent")).unwrap();
+    fs::create_dir(root.join("bad")).unwrap();
+    fs::write(root.join("bad/a"), "some").unwrap();
+    let verify = |args: &[&str]| {
+        let args = [&["verify", "torrents"], args].concat();
+        end(hashlane().current_dir(root).args(args))
+    };
+    let ended = verify(&[]);
+    assert_eq!(ended.code, Some(2));
+    let error = "hashlane: torrents/c.torrent: ";
+    assert!(ended.stderr.starts_with(error), "{ended:?}");
+    let table = "   100 %  torrents/a.torrent  complete
+  50.0 %  torrents/b.torrent  1 missing
+          torrents/c.torrent  not checked
+   100 %  torrents/d.torrent  complete
+
+Incomplete or not checked:
+  50.0 %  torrents/b.torrent  1 missing
+          torrents/c.torrent  not checked
+4 torrents: 2 complete, 1 incomplete, 1 not checked, 83.3 % of 24 bytes, 24 bytes checked in ";
+    assert!(ended.stdout.starts_with(table), "{}", ended.stdout);
+    let ended = verify(&["--failed-only"]);
+    assert_eq!(ended.code, Some(2));
+    let table = "  50.0 %  torrents/b.torrent  1 missing
+          torrents/c.torrent  not checked
+4 torrents: 2 complete, 1 incomplete, 1 not checked, ";
+    assert!(ended.stdout.starts_with(table), "{}", ended.stdout);
+    // With -v, the files are listed as without a folder.
+    let ended = verify(&["-v"]);
+    assert!(
+        ended.stdout.contains("\n  missing    4 bytes  b\n"),
+        "{}",
+        ended.stdout
+    );
+    let ended = verify(&["--failed-only", "--json"]);
+    assert_eq!(ended.code, Some(2));
+    let lines: Vec<serde_json::Value> = ended
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let is_failed = |line: &serde_json::Value| {
+        ["torrents/b.torrent", "torrents/c.torrent"].contains(&line["torrent"].as_str().unwrap())
+    };
+    let (total, others) = lines.split_last().unwrap();
+    assert!(others.iter().all(is_failed), "{}", ended.stdout);
+    assert_eq!(total["type"], "total");
+    let counts =
+        ["torrents", "complete", "incomplete", "not_checked"].map(|key| total[key].as_u64());
+    assert_eq!(counts, [4, 2, 1, 1].map(Some));
+    assert_eq!(total["have_bytes"], 20);
+    // Complete torrents have no lines at all.
+    let ended = end(hashlane()
+        .current_dir(root)
+        .args(["verify", "--failed-only", "name.torrent"]));
+    assert_eq!(ended.code, Some(0));
+    assert!(
+        ended.stdout.starts_with("8 bytes checked in "),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
+fn options_for_a_single_torrent_are_refused_for_several() {
+    let fixture = Fixture::new("name", 4, &[("a", b"some")]);
+    fs::copy(&fixture.torrent, fixture.path("other.torrent")).unwrap();
+    let ended = end(fixture
+        .verify()
+        .args(["other.torrent", "--content", "name"]));
+    let expected = "hashlane: --content needs a single torrent, but 2 were given: -d names the folder that has the content of all\n";
+    assert_eq!((ended.code, &*ended.stderr), (Some(2), expected));
+}
+
+/// The page has the worst torrents first, a map of each, and no name that a browser could take for markup.
+#[test]
+fn a_page_shows_the_damage_and_escapes_names() {
+    let name = "<img src=x onerror=alert(1)>&amp;\"'";
+    let bad = Fixture::new(name, 4, &[("<b>a", b"some"), ("z\u{1b}[31m", b"more")]);
+    let good = Fixture::new("good", 4, &[("a", b"some")]);
+    let root = bad.folder.path();
+    fs::write(bad.path(name).join("<b>a"), "same").unwrap();
+    fs::create_dir(root.join("t")).unwrap();
+    fs::copy(&good.torrent, root.join("t/a.torrent")).unwrap();
+    fs::rename(good.path("good"), root.join("good")).unwrap();
+    let gone = Fixture::new("gone", 4, &[("a", b"some")]);
+    fs::copy(&gone.torrent, root.join("t/c.torrent")).unwrap();
+    fs::rename(&bad.torrent, root.join("t/b.torrent")).unwrap();
+    fs::write(root.join("t/<i>.torrent"), "broken").unwrap();
+    let verify = |args: &[&str]| {
+        let args = [&["verify", "t", "--report", "page.html"], args].concat();
+        end(hashlane().current_dir(root).args(args))
+    };
+    let ended = verify(&[]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let page = fs::read_to_string(root.join("page.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>\n<html lang=\"en\">"));
+    for markup in ["<img", "<b>", "<i>", "\u{1b}"] {
+        assert!(!page.contains(markup), "{markup}: {page}");
+    }
+    let escaped = "&lt;img src=x onerror=alert(1)&gt;&amp;amp;&quot;&#39;<br>";
+    assert!(page.contains(escaped), "{page}");
+    let file = "<li>&lt;b&gt;a: 0 of 1 piece</li>";
+    assert!(page.contains(file), "{page}");
+    let map = "aria-label=\"Pieces: 1 have, 1 bad\"><rect class=\"bad\" x=\"0\" y=\"2\" width=\"1\" height=\"6\"/><rect class=\"have\" x=\"1\"";
+    assert!(page.contains(map), "{page}");
+    let order = [
+        "t/&lt;i&gt;.torrent",
+        "t/c.torrent",
+        "t/b.torrent",
+        "t/a.torrent",
+    ];
+    let places = order.map(|path| page.find(path));
+    assert!(
+        places.is_sorted() && places[0].is_some(),
+        "{places:?}: {page}"
+    );
+    // The page allows its own style and script by their digests, and names no other place.
+    let policy = "default-src 'none'; style-src 'sha256-";
+    assert!(page.contains(policy), "{page}");
+    for place in ["http:", "https:", "src=\"", "href=", "url("] {
+        assert!(!page.contains(place), "{place}: {page}");
+    }
+    // A page that exists is replaced only with --force.
+    let before = fs::read(root.join("page.html")).unwrap();
+    let ended = verify(&["--failed-only"]);
+    let expected = "hashlane: page.html: exists: use --force to replace it\n";
+    assert_eq!((ended.code, &*ended.stderr), (Some(2), expected));
+    assert_eq!(fs::read(root.join("page.html")).unwrap(), before);
+    assert_eq!(verify(&["--force", "--json"]).code, Some(2));
+}
+
+#[test]
+fn a_page_never_replaces_a_torrent_or_content() {
+    let fixture = Fixture::new("name", 4, &[("a", b"some")]);
+    for (report, is_refused) in [
+        ("name.torrent", true),
+        ("name/a", true),
+        ("name/new", true),
+        ("new", false),
+    ] {
+        let ended = end(fixture.verify().args(["--force", "--report", report]));
+        let expected = format!(
+            "hashlane: {report}: refusing to overwrite a file that belongs to the torrent or its content\n"
+        );
+        let expected = if is_refused {
+            (Some(2), &*expected)
+        } else {
+            (Some(0), "")
+        };
+        assert_eq!((ended.code, &*ended.stderr), expected, "{report}");
+        assert_eq!(
+            fixture.path(report).exists(),
+            report != "name/new",
+            "{report}"
+        );
+    }
+    assert_eq!(fs::read(fixture.path("name/a")).unwrap(), b"some");
+}
