@@ -7,10 +7,11 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use hashlane_verify::{FileError, FileState};
+use hashlane_metainfo::{Torrent, Version};
+use hashlane_verify::{FileError, FileState, ReadAt, Readers, Verification};
 
-use crate::fixture::{Fixture, file_of};
-use crate::plan::Entry;
+use crate::fixture::{Fixture, file_of, letters};
+use crate::plan::{Entry, LEAF, PlannedTorrent};
 
 /// Returns three files in five pieces: `a` | `a` `b` | `b` | `c` | `c`. `make` creates something
 /// else in the place of `b`.
@@ -176,4 +177,57 @@ fn a_file_that_is_shorter_than_it_says_is_missing_there() {
     let fixture = with_b(|b| symlink(SHORT, b).unwrap());
     let report = fixture.expect("hmmhh");
     assert!(file_of(&report, 1).error.is_none());
+}
+
+/// A file on a disk with one bad sector.
+struct BadSector<'b> {
+    bytes: &'b [u8],
+    sector: std::ops::Range<u64>,
+}
+
+impl ReadAt for BadSector<'_> {
+    fn len_bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        let end = offset + buffer.len() as u64;
+        if offset < self.sector.end && self.sector.start < end {
+            return Err(std::io::Error::from_raw_os_error(5));
+        }
+        self.bytes.read_at(buffer, offset)
+    }
+}
+
+/// A read error in the middle of a file costs the piece with the bad sector, and no other piece of the file.
+#[test]
+fn a_bad_sector_costs_one_piece() {
+    let bytes = crate::fixture::noise(1, 20 * LEAF);
+    for version in [Version::V1, Version::V2, Version::Hybrid] {
+        let plan = PlannedTorrent::folder(version, LEAF).file("a", bytes.clone());
+        let torrent = Torrent::parse(plan.metainfo()).expect("the plan is valid");
+        let start = 7 * LEAF as u64 + 512;
+        let sector = start..start + 512;
+        let files = Readers::new(|_| {
+            let (bytes, sector) = (&bytes[..], sector.clone());
+            Ok(Box::new(BadSector { bytes, sector }))
+        });
+        for options in crate::fixture::every_road() {
+            let verification = Verification::of(&torrent, &files).options(options);
+            let report = verification.run(|_| ()).expect("it can be done");
+            assert_eq!(
+                letters(&report),
+                "hhhhhhhxhhhhhhhhhhhh",
+                "{version:?}, {options:?}"
+            );
+            let error = file_of(&report, 0)
+                .error
+                .as_ref()
+                .expect("the error is kept");
+            assert!(
+                error.offset.is_some_and(|offset| offset / LEAF as u64 == 7),
+                "{error}"
+            );
+        }
+    }
 }
