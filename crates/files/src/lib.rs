@@ -12,6 +12,7 @@
 //! - `tree.rs`: walks a folder; `globs.rs`: matches paths; `rules.rs`: reads files of patterns; `stamp.rs`: detects
 //!   files that changed.
 //! - `walk.rs`: iterates over the files below a folder.
+//! - `listing.rs`: lists the files below a folder with their stamps, in the order of the bytes of their paths (Unix).
 //! - `mark.rs`: the mark of a file in an extended attribute (Linux and macOS).
 //! - `root.rs`: opens files below one folder, for reading or for downloads (Unix).
 //! - `relocate.rs`: moves a file or folder without replacing anything (Unix).
@@ -32,6 +33,8 @@ mod file;
 mod file_id;
 mod globs;
 mod links;
+#[cfg(unix)]
+mod listing;
 #[cfg(unix)]
 mod mark;
 #[cfg(unix)]
@@ -61,6 +64,8 @@ pub use file_id::FileId;
 pub use globs::{GlobError, Globs};
 pub use links::{LinkState, read_link, resolve_link};
 #[cfg(unix)]
+pub use listing::{Listed, list_files};
+#[cfg(unix)]
 pub use relocate::{Relocation, UNFINISHED_MOVES, rename_new};
 #[cfg(unix)]
 pub use removal::{DirEntryId, Removal};
@@ -69,7 +74,7 @@ pub use rename::{RenameError, rename_files};
 #[cfg(unix)]
 pub use root::{FileStatus, Root, WritableFile, WritableRoot, leads_out};
 pub use rules::{Rules, RulesError};
-pub use stamp::Stamp;
+pub use stamp::{Stamp, TICK};
 pub use stream::{ByteStream, read_limited};
 pub use sys::{MapArena, MappedBytes, is_rotational, raise_open_file_limit};
 pub use temporary::TemporaryNames;

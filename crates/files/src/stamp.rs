@@ -1,7 +1,11 @@
 //! Detection of files that change while they are hashed.
 
 use std::fs::Metadata;
-use std::time::{Duration, SystemTime};
+#[cfg(unix)]
+use std::io;
+#[cfg(unix)]
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 #[cfg(unix)]
 use cap_std::time::SystemTime as SystemTimeOfCap;
@@ -29,6 +33,30 @@ impl Stamp {
         self.modified
     }
 
+    /// Returns the number of the file in its file system, if the system has one.
+    pub fn inode(&self) -> Option<u64> {
+        self.id.map(|(_, inode)| inode)
+    }
+
+    /// Returns the time of modification in nanoseconds since 1970, if the system has one. Times beyond the years 1677 and
+    /// 2262 are cut off there.
+    pub fn modified_ns(&self) -> Option<i64> {
+        self.modified
+            .map(|time| match time.duration_since(UNIX_EPOCH) {
+                Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+                Err(before) => {
+                    i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |ns| -ns)
+                }
+            })
+    }
+
+    /// Returns the time of the last change of content or metadata in nanoseconds since 1970, cut off as
+    /// [`Self::modified_ns`] is, if the system records it.
+    pub fn changed_ns(&self) -> Option<i64> {
+        let (seconds, nanos) = self.changed?;
+        Some(seconds.saturating_mul(1_000_000_000).saturating_add(nanos))
+    }
+
     pub(crate) fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]
         let (id, changed) = {
@@ -49,6 +77,39 @@ impl Stamp {
 
 #[cfg(unix)]
 impl Stamp {
+    /// Returns the stamp of the regular file at `path`, or `None` if there is something else. A link is something else.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn of_regular(path: &Path) -> io::Result<Option<Self>> {
+        let metadata = path.symlink_metadata()?;
+        Ok(metadata.is_file().then(|| Self::of(&metadata)))
+    }
+
+    /// Returns the stamp of a file by the answer of `stat`.
+    #[allow(
+        clippy::unnecessary_cast,
+        clippy::cast_possible_wrap,
+        clippy::cast_lossless,
+        clippy::cast_sign_loss,
+        reason = "the types of the fields differ between systems"
+    )]
+    pub(crate) fn of_stat(stat: &rustix::fs::Stat) -> Self {
+        let nanos = Duration::from_nanos(stat.st_mtime_nsec as u64);
+        let seconds = Duration::from_secs((stat.st_mtime as i64).unsigned_abs());
+        let modified = if stat.st_mtime < 0 {
+            UNIX_EPOCH.checked_sub(seconds)
+        } else {
+            UNIX_EPOCH.checked_add(seconds)
+        };
+        Self {
+            length: stat.st_size as u64,
+            modified: modified.and_then(|time| time.checked_add(nanos)),
+            id: Some((stat.st_dev as u64, stat.st_ino as u64)),
+            changed: Some((stat.st_ctime as i64, stat.st_ctime_nsec as i64)),
+        }
+    }
+
     /// Returns the stamp of a file below a [`Root`](crate::Root).
     pub(crate) fn of_entry(metadata: &cap_std::fs::Metadata) -> Self {
         use cap_std::fs::MetadataExt as _;
@@ -68,5 +129,6 @@ impl Stamp {
     }
 }
 
-/// Longer than the resolution of file times, since a tick of the kernel is at most 10 ms.
-pub(crate) const TICK: Duration = Duration::from_millis(20);
+/// Longer than the resolution of file times, since a tick of the kernel is at most 10 ms. A write that comes this long after
+/// another one changes the times of its file.
+pub const TICK: Duration = Duration::from_millis(20);

@@ -4,6 +4,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
+use crate::SourceFile;
 use crate::budget::{Budget, Slot};
 
 /// A file of any kind that is read from its first byte to its end: a regular file, a pipe, a device
@@ -49,6 +50,14 @@ impl ByteStream {
     pub fn from_file(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         Ok(Self::new(file, &metadata))
+    }
+
+    /// Reads an open regular file from its first byte.
+    ///
+    /// # Errors
+    /// The system's error if the file's metadata cannot be read.
+    pub fn of_source(source: SourceFile) -> io::Result<Self> {
+        Self::from_file(source.file)
     }
 
     fn new(file: File, metadata: &Metadata) -> Self {
