@@ -1,5 +1,7 @@
 //! The command line that clap parses. Each command has its own file, with its arguments and its `run`.
 
+#[cfg(unix)]
+mod archive;
 mod call;
 mod completions;
 mod config;
@@ -248,6 +250,8 @@ pub(crate) enum Command {
     Verify(verify::Verify),
     Find(find::Find),
     Sum(sum::Sum),
+    #[cfg(unix)]
+    Archive(archive::Archive),
     Create(create::Create),
     Show(show::Show),
     Magnet(magnet::Magnet),
@@ -281,6 +285,8 @@ impl Command {
             Self::Verify(verify) => verify.run(env),
             Self::Find(find) => find.run(env),
             Self::Sum(sum) => sum.run(env),
+            #[cfg(unix)]
+            Self::Archive(archive) => archive.run(env),
             Self::Create(create) => create.run(env),
             Self::Show(show) => show.run(env),
             Self::Magnet(magnet) if magnet.is_fetch() => network.fetch(env, magnet),

@@ -236,6 +236,43 @@ fn checksums() {
 }
 
 #[test]
+fn archive() {
+    check(&Page {
+        name: "docs/reference/archive.md",
+        prepare: |scratch, _| {
+            for i in 1..=3 {
+                let text = format!("{i}").repeat(1024 * (8 + 3 * i));
+                scratch.write(&format!("photos/{i}.jpg"), text);
+            }
+        },
+        has_alternatives: false,
+        verdicts: &[
+            ("rm photos/1.jpg", 0, "", ""),
+            ("cp photos/2.jpg photos/copy.jpg", 0, "", ""),
+            ("hashlane archive check photos", 1, "", ""),
+            (
+                "hashlane archive export photos --format sha256sum -o photos.sha256",
+                0,
+                "wc -l < photos.sha256",
+                "3",
+            ),
+            (
+                "hashlane archive export photos --format hashdeep -o photos.hashdeep",
+                0,
+                "wc -l < photos.hashdeep",
+                "7",
+            ),
+            (
+                "hashlane archive export photos --format csv -o photos.csv",
+                0,
+                "wc -l < photos.csv",
+                "4",
+            ),
+        ],
+    });
+}
+
+#[test]
 fn trees() {
     check(&Page {
         name: "docs/reference/trees.md",

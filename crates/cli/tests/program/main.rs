@@ -2,6 +2,8 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 #[cfg(unix)]
+mod archive;
+#[cfg(unix)]
 mod completions;
 mod config;
 mod coreutils;

@@ -1,0 +1,210 @@
+//! The walk of a folder, merged with its catalogue. Both are in the order of the bytes of the paths, so that each is read once
+//! from its begin to its end, and no path is looked up.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use hashlane_files::{Listed, list_files};
+use rusqlite::{Connection, Rows};
+
+use crate::catalogue::{files_of, is_default_name};
+use crate::error::{Error, Reason};
+use crate::record::State;
+
+/// What the comparison finds at a path.
+#[derive(Debug)]
+pub(crate) enum Compared<'c> {
+    /// A file that only the folder has.
+    New(&'c [u8], State),
+    /// A file that both have, with its states in the folder and in the catalogue.
+    Both(&'c [u8], State, &'c Known),
+    /// A file that only the catalogue has.
+    Gone(&'c [u8], &'c Known),
+    /// A link, pipe, socket or device.
+    Other,
+    /// A file or folder that cannot be read. Files of the catalogue that may lie there are left out.
+    Failed(&'c [u8], std::io::Error),
+}
+
+/// A file of the catalogue.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) state: State,
+    pub(crate) digest: [u8; 32],
+    pub(crate) is_rotten: bool,
+}
+
+/// Compares a folder with its catalogue. The files of the catalogue itself are left out. An error of `visit` ends the work.
+pub(crate) fn compare(
+    connection: &Connection,
+    catalogue: &Path,
+    folder: &Path,
+    mut visit: impl FnMut(Compared<'_>) -> Result<(), Reason>,
+) -> Result<(), Error> {
+    let own = own_paths(catalogue, folder);
+    let mut files = || {
+        let select = "SELECT path, size, mtime_ns, ctime_ns, inode, sha256, rot_since IS NOT NULL FROM files ORDER BY path";
+        let mut select = connection.prepare(select)?;
+        let mut merge = Merge {
+            catalogue: Cursor::new(select.query([])?)?,
+            unread: Vec::new(),
+        };
+        let walked = list_files(folder, |path, listed| {
+            let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+            if is_default_name(name) || own.iter().any(|own| own == path) {
+                return ControlFlow::Continue(());
+            }
+            match merge.add(path, listed, &mut visit) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(reason) => ControlFlow::Break(reason),
+            }
+        });
+        match walked {
+            Err(error) => return Ok(Some(error)),
+            Ok(ControlFlow::Break(reason)) => return Err(reason),
+            Ok(ControlFlow::Continue(())) => {}
+        }
+        merge.finish(&mut visit)?;
+        Ok(None)
+    };
+    match files() {
+        Ok(None) => Ok(()),
+        Ok(Some(error)) => Err(Reason::Io(error).at(folder)),
+        Err(reason) => Err(reason.at(catalogue)),
+    }
+}
+
+/// Returns the paths below the folder of the files of the catalogue, if it lies there.
+fn own_paths(catalogue: &Path, folder: &Path) -> Vec<Vec<u8>> {
+    let below = || {
+        let place = catalogue.canonicalize().ok()?;
+        let below = place.strip_prefix(folder.canonicalize().ok()?).ok()?;
+        Some(below.to_owned())
+    };
+    let files = below().into_iter().flat_map(|below| {
+        let files: Vec<PathBuf> = files_of(&below).collect();
+        files
+    });
+    files
+        .map(|path| hashlane_sums::bytes_of(&path).into_owned())
+        .collect()
+}
+
+struct Merge<'c> {
+    catalogue: Cursor<'c>,
+    /// The last path that could not be read.
+    unread: Vec<u8>,
+}
+
+impl Merge<'_> {
+    /// Adds the next path of the walk.
+    fn add(
+        &mut self,
+        path: &[u8],
+        listed: Listed,
+        visit: &mut impl FnMut(Compared<'_>) -> Result<(), Reason>,
+    ) -> Result<(), Reason> {
+        while !self.catalogue.is_end && self.catalogue.path.as_slice() < path {
+            self.visit_gone(visit)?;
+        }
+        let is_known = !self.catalogue.is_end && self.catalogue.path == path;
+        match listed {
+            Listed::File(stamp) => {
+                let state = State::from(stamp);
+                if is_known {
+                    visit(Compared::Both(path, state, &self.catalogue.known))?;
+                    return self.catalogue.advance();
+                }
+                visit(Compared::New(path, state))
+            }
+            Listed::Failed(error) => {
+                self.unread.clear();
+                self.unread.extend(path);
+                if is_known {
+                    self.catalogue.advance()?;
+                }
+                visit(Compared::Failed(path, error))
+            }
+            _ => visit(Compared::Other),
+        }
+    }
+
+    fn visit_gone(
+        &mut self,
+        visit: &mut impl FnMut(Compared<'_>) -> Result<(), Reason>,
+    ) -> Result<(), Reason> {
+        let path = &self.catalogue.path;
+        if self.unread.is_empty() || !is_at_or_below(path, &self.unread) {
+            visit(Compared::Gone(path, &self.catalogue.known))?;
+        }
+        self.catalogue.advance()
+    }
+
+    fn finish(
+        mut self,
+        visit: &mut impl FnMut(Compared<'_>) -> Result<(), Reason>,
+    ) -> Result<(), Reason> {
+        while !self.catalogue.is_end {
+            self.visit_gone(visit)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns `true` if `path` is `place` or lies below it. A slash may end `place`.
+fn is_at_or_below(path: &[u8], place: &[u8]) -> bool {
+    let place = place.strip_suffix(b"/").unwrap_or(place);
+    let rest = path.strip_prefix(place);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+/// The files of the catalogue, one after another.
+struct Cursor<'c> {
+    rows: Rows<'c>,
+    path: Vec<u8>,
+    known: Known,
+    is_end: bool,
+}
+
+impl<'c> Cursor<'c> {
+    fn new(rows: Rows<'c>) -> Result<Self, Reason> {
+        let mut cursor = Self {
+            rows,
+            path: Vec::new(),
+            known: Known {
+                state: State::default(),
+                digest: [0; 32],
+                is_rotten: false,
+            },
+            is_end: false,
+        };
+        cursor.advance()?;
+        Ok(cursor)
+    }
+
+    fn advance(&mut self) -> Result<(), Reason> {
+        let Some(row) = self.rows.next()? else {
+            self.is_end = true;
+            return Ok(());
+        };
+        let path = row.get_ref(0)?.as_blob().map_err(Reason::damaged)?;
+        if path <= self.path.as_slice() {
+            return Err(Reason::damaged("its paths are out of order"));
+        }
+        self.path.clear();
+        self.path.extend(path);
+        let number = |column| row.get_ref(column)?.as_i64().map_err(Reason::damaged);
+        let digest = row.get_ref(5)?.as_blob().map_err(Reason::damaged)?;
+        self.known = Known {
+            state: State {
+                size: number(1)?,
+                mtime_ns: number(2)?,
+                ctime_ns: number(3)?,
+                inode: number(4)?,
+            },
+            digest: digest.try_into().map_err(Reason::damaged)?,
+            is_rotten: number(6)? != 0,
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,248 @@
+//! `hashlane archive`: a catalogue of the files of a folder, and what has become of them.
+
+mod export;
+mod report;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use hashlane_archive::{Catalogue, IfMissing, Job, Limits, Summary, Verdict, check, scrub, update};
+
+use crate::options::{Force, Hashing};
+use crate::{Env, Exit, documentation, values};
+use export::ListFormat;
+use report::{Lists, Report};
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  everything that was read is right; new, moved and copied files do not
+     count, and for `update` neither do changed ones
+  1  the run is complete, and files are rotten or missing; for `check` and
+     `scrub` also: files were changed by a writer
+  2  the run is not complete: wrong usage, files that cannot be read or change
+     while they are read, no catalogue or a damaged one, another run, or Ctrl-C";
+
+/// Keep a catalogue of the files of a folder, and find bit rot, changes, moves and losses
+///
+/// The catalogue has the size, times, inode and SHA-256 of each regular file below DIR, and when it was read first and last.
+/// Start with `update`, and run `update` and `scrub` regularly. Files are only read. Symbolic links are not followed.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_STATUS, subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Archive {
+    /// File of the catalogue [default: `.hashlane-archive.sqlite` in DIR]
+    #[arg(long, value_name = "FILE", global = true)]
+    catalogue: Option<PathBuf>,
+
+    #[arg(long, global = true, help = documentation::json_help(), help_heading = "Output")]
+    json: bool,
+
+    /// Print only rotten, missing and unreadable files, and no progress
+    #[arg(short, long, global = true, help_heading = "Output")]
+    quiet: bool,
+
+    /// List every file that was read
+    #[arg(
+        short,
+        long,
+        global = true,
+        conflicts_with = "quiet",
+        help_heading = "Output"
+    )]
+    verbose: bool,
+
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Read new and changed files, and take them into the catalogue
+    ///
+    /// Files whose size, times and inode are those of the catalogue are not read. The first update makes the catalogue.
+    Update(UpdateArgs),
+    /// Read again what was not read for longest
+    ///
+    /// Without a limit, all files of the catalogue are read. A file that is being read when a limit is reached is read to its
+    /// end. A file whose time of modification changed is reported, and not read.
+    Scrub(ScrubArgs),
+    /// Read all files, and compare them with the catalogue
+    ///
+    /// New and changed files are reported, and not taken into the catalogue.
+    Check(Folder),
+    /// Print the catalogue as a list for other programs
+    Export(ExportArgs),
+}
+
+#[derive(Debug, Args)]
+struct Folder {
+    /// Folder of the archive
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+
+    #[command(flatten)]
+    hashing: Hashing,
+}
+
+#[derive(Debug, Args)]
+struct UpdateArgs {
+    #[command(flatten)]
+    folder: Folder,
+
+    /// Remove files from the catalogue that are missing, instead of reporting them again each time
+    #[arg(long)]
+    forget: bool,
+}
+
+#[derive(Debug, Args)]
+struct ScrubArgs {
+    #[command(flatten)]
+    folder: Folder,
+
+    /// Maximum number of bytes to read, for example 100GiB; at least one file is read
+    #[arg(long, value_name = "SIZE", value_parser = values::size, help_heading = "Limits")]
+    budget: Option<u64>,
+
+    /// Every file, or with a time only those that were not read within it, for example --oldest=30d
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "0",
+        value_parser = values::duration_or_zero, help_heading = "Limits")]
+    oldest: Option<Duration>,
+
+    /// Time after which no more files are begun, for example 2h
+    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Limits")]
+    max_time: Option<Duration>,
+}
+
+#[derive(Debug, Args)]
+struct ExportArgs {
+    /// Folder of the archive, which is not read
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+
+    /// Form of the list; --json prints JSON lines instead
+    #[arg(
+        long,
+        value_name = "FORM",
+        required_unless_present = "json",
+        conflicts_with = "json"
+    )]
+    format: Option<ListFormat>,
+
+    /// File to write instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
+}
+
+impl Archive {
+    pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
+        let given = self.catalogue.as_deref();
+        let mut report = Report {
+            is_json: self.json,
+            lists: match &self.action {
+                _ if self.quiet => Lists::Bad,
+                _ if self.verbose => Lists::All,
+                Action::Check(_) => Lists::New,
+                _ if self.json => Lists::New,
+                _ => Lists::Changes,
+            },
+            folder: PathBuf::new(),
+            line: None,
+            failure: None,
+        };
+        match self.action {
+            Action::Update(args) => {
+                let (folder, place) = places(env, &args.folder.folder, given)?;
+                let mut catalogue = Catalogue::open_or_create(&place)?;
+                let if_missing = if args.forget {
+                    IfMissing::Forget
+                } else {
+                    IfMissing::Report
+                };
+                let job = args.folder.job(env, &folder);
+                let summary = report.follow(env, args.folder.folder, |receive| {
+                    update(&mut catalogue, &job, if_missing, receive)
+                })?;
+                report.summary(env, "update", &summary)?;
+                Ok(exit(&summary, false))
+            }
+            Action::Scrub(args) => {
+                let (folder, place) = places(env, &args.folder.folder, given)?;
+                let mut catalogue = Catalogue::open(&place)?;
+                let mut limits = Limits::default();
+                limits.budget = args.budget;
+                limits.max_time = args.max_time;
+                limits.min_age = args.oldest.filter(|age| !age.is_zero());
+                let job = args.folder.job(env, &folder);
+                let summary = report.follow(env, args.folder.folder, |receive| {
+                    scrub(&mut catalogue, &job, limits, receive)
+                })?;
+                report.summary(env, "scrub", &summary)?;
+                Ok(exit(&summary, true))
+            }
+            Action::Check(args) => {
+                let (folder, place) = places(env, &args.folder, given)?;
+                let mut catalogue = Catalogue::open(&place)?;
+                let job = args.job(env, &folder);
+                let summary = report.follow(env, args.folder, |receive| {
+                    check(&mut catalogue, &job, receive)
+                })?;
+                report.summary(env, "check", &summary)?;
+                Ok(exit(&summary, true))
+            }
+            Action::Export(args) => {
+                let folder = env.resolve(&args.folder);
+                let place = given.map_or_else(
+                    || Catalogue::default_place(&folder),
+                    |given| env.resolve(given),
+                );
+                let catalogue = Catalogue::open_to_read(&place)?;
+                let output = args.output.as_deref();
+                export::run(env, &catalogue, args.format, output, args.force.overwrite())
+            }
+        }
+    }
+}
+
+impl Folder {
+    /// Returns the work on the folder. From now on, Ctrl-C ends it early.
+    fn job<'j>(&self, env: &mut Env, folder: &'j Path) -> Job<'j> {
+        env.catch_interrupts();
+        Job {
+            folder,
+            options: self.hashing.options(),
+            cancel: env.cancel.clone(),
+        }
+    }
+}
+
+/// Returns the places of the folder and of its catalogue.
+fn places(env: &Env, folder: &Path, given: Option<&Path>) -> anyhow::Result<(PathBuf, PathBuf)> {
+    let place = env.resolve(folder);
+    let metadata = place
+        .metadata()
+        .with_context(|| folder.display().to_string())?;
+    anyhow::ensure!(metadata.is_dir(), "{}: is no folder", folder.display());
+    let catalogue = given.map_or_else(
+        || Catalogue::default_place(&place),
+        |given| env.resolve(given),
+    );
+    Ok((place, catalogue))
+}
+
+fn exit(summary: &Summary, must_be_unchanged: bool) -> Exit {
+    let has = |verdict| summary.count(verdict) > 0;
+    if summary.is_interrupted || has(Verdict::Unreadable) || has(Verdict::Unstable) {
+        Exit::NotChecked
+    } else if has(Verdict::Rot)
+        || has(Verdict::Missing)
+        || must_be_unchanged && has(Verdict::Changed)
+    {
+        Exit::Bad
+    } else {
+        Exit::Good
+    }
+}

@@ -1,0 +1,236 @@
+//! What a run prints: findings, progress and the summary. docs/reference/json.md specifies the JSON lines, and the tests in
+//! tests/program/archive.rs check them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use hashlane_archive::{Error, Event, Finding, Summary, Verdict};
+use hashlane_sums::path_of;
+use serde::Serialize;
+
+use crate::Env;
+use crate::output::json_lines::{self, PathText};
+use crate::output::progress::{ProgressLine, suspended};
+use crate::output::text::{Grouped, Palette, Shown, Size, Styled, count};
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line {
+    File {
+        #[serde(flatten)]
+        path: PathText,
+        verdict: &'static str,
+        size: Option<u64>,
+        from: Option<PathText>,
+        rot_since: Option<i64>,
+        message: Option<String>,
+    },
+    Summary {
+        action: &'static str,
+        files: BTreeMap<&'static str, u64>,
+        read_bytes: u64,
+        left_files: u64,
+        left_out: u64,
+        interrupted: bool,
+    },
+}
+
+/// The files that are listed. Each choice includes the ones before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Lists {
+    /// Files that are not right, or could not be read.
+    Bad,
+    /// Files that were changed, moved or copied.
+    Changes,
+    /// New files.
+    New,
+    /// Every file that was read.
+    All,
+}
+
+/// The output of a run.
+pub(super) struct Report {
+    pub(super) is_json: bool,
+    pub(super) lists: Lists,
+    /// The folder as it was given.
+    pub(super) folder: PathBuf,
+    pub(super) line: Option<ProgressLine>,
+    /// The error of the first line that could not be printed.
+    pub(super) failure: Option<anyhow::Error>,
+}
+
+impl Report {
+    /// Runs `work`, and prints what it passes on.
+    pub(super) fn follow(
+        &mut self,
+        env: &mut Env,
+        folder: PathBuf,
+        work: impl FnOnce(&mut dyn FnMut(Event<'_>)) -> Result<Summary, Error>,
+    ) -> anyhow::Result<Summary> {
+        self.folder = folder;
+        let summary = work(&mut |event| self.take(env, &event));
+        if let Some(line) = self.line.take() {
+            line.clear();
+        }
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => Ok(summary?),
+        }
+    }
+
+    fn take(&mut self, env: &mut Env, event: &Event<'_>) {
+        let shows_progress = env.progress && self.lists > Lists::Bad;
+        match event {
+            Event::File(finding) => {
+                let line = self.line.take();
+                let printed = suspended(line.as_ref(), || self.print(env, finding));
+                self.line = line;
+                if let Err(failure) = printed
+                    && self.failure.is_none()
+                {
+                    self.failure = Some(failure);
+                    env.cancel.cancel();
+                }
+            }
+            Event::Walked(n_files) if shows_progress => {
+                let line = self
+                    .line
+                    .get_or_insert_with(|| ProgressLine::of_items("files"));
+                // The number of all files is not known.
+                line.update(*n_files, 0);
+            }
+            Event::Read {
+                done_bytes,
+                total_bytes,
+            } if shows_progress => {
+                if *done_bytes == 0 {
+                    // The line so far counts files.
+                    if let Some(line) = self.line.take() {
+                        line.clear();
+                    }
+                }
+                let line = self
+                    .line
+                    .get_or_insert_with(|| ProgressLine::new("read".to_owned()));
+                line.update(*done_bytes, *total_bytes);
+            }
+            _ => {}
+        }
+    }
+
+    fn print(&self, env: &mut Env, finding: &Finding<'_>) -> anyhow::Result<()> {
+        let is_listed = match finding.verdict {
+            Verdict::Unchanged | Verdict::Intact => self.lists == Lists::All,
+            Verdict::New => self.lists >= Lists::New,
+            Verdict::Rot | Verdict::Missing | Verdict::Unstable | Verdict::Unreadable => true,
+            _ => self.lists >= Lists::Changes,
+        };
+        if !is_listed {
+            return Ok(());
+        }
+        if let Some(problem) = problem(finding) {
+            let path = self.folder.join(path_of(finding.path));
+            env.error(&format!("{}: {problem}", path.display()));
+        }
+        if self.is_json {
+            return print_json(env, finding);
+        }
+        if matches!(finding.verdict, Verdict::Unreadable | Verdict::Unstable) {
+            return Ok(());
+        }
+        let palette = Palette::new(env.color);
+        let style = match finding.verdict {
+            Verdict::Rot | Verdict::Missing => palette.bad,
+            Verdict::Changed => palette.partial,
+            Verdict::Intact | Verdict::Repaired => palette.good,
+            _ => palette.strong,
+        };
+        let name = format!("{:<8}", finding.verdict.name());
+        let path = path_of(finding.path);
+        write!(env.stdout, "{}  {}", Styled(style, name), Shown(&path))?;
+        if let Some(from) = finding.from {
+            let word = match finding.verdict {
+                Verdict::Moved => "from",
+                _ => "of",
+            };
+            write!(env.stdout, "  {word} {}", Shown(&path_of(from)))?;
+        }
+        if finding.verdict == Verdict::Rot {
+            write!(env.stdout, "  its content changed, its time did not")?;
+        }
+        writeln!(env.stdout)?;
+        if self.line.is_some() {
+            env.stdout.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Prints the numbers of files by their verdicts.
+    pub(super) fn summary(
+        &self,
+        env: &mut Env,
+        action: &'static str,
+        summary: &Summary,
+    ) -> anyhow::Result<()> {
+        if summary.is_interrupted {
+            env.error("interrupted: what was read is in the catalogue");
+        }
+        let counts = Verdict::ALL.map(|verdict| (verdict.name(), summary.count(verdict)));
+        if self.is_json {
+            let line = Line::Summary {
+                action,
+                files: counts.into(),
+                read_bytes: summary.read_bytes,
+                left_files: summary.left_files,
+                left_out: summary.left_out,
+                interrupted: summary.is_interrupted,
+            };
+            return json_lines::print(env, &line);
+        }
+        if self.lists == Lists::Bad {
+            return Ok(());
+        }
+        let n_files = counts.iter().map(|(_, n)| n).sum();
+        let mut parts: Vec<String> = counts
+            .iter()
+            .filter(|(_, n)| *n > 0)
+            .map(|(name, n)| format!("{} {name}", Grouped(*n)))
+            .collect();
+        if summary.left_files > 0 {
+            let n = Grouped(summary.left_files);
+            parts.push(format!("{n} left for the next scrub"));
+        }
+        let list = if parts.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", parts.join(", "))
+        };
+        let n_files = count(n_files, "file");
+        writeln!(
+            env.stdout,
+            "{n_files}, {} read{list}",
+            Size(summary.read_bytes)
+        )?;
+        Ok(())
+    }
+}
+
+/// Returns the reason why a file could not be compared.
+fn problem(finding: &Finding<'_>) -> Option<String> {
+    match finding.verdict {
+        Verdict::Unstable => Some("changed while it was read: run the command again".into()),
+        _ => Some(finding.error?.to_string()),
+    }
+}
+
+fn print_json(env: &mut Env, finding: &Finding<'_>) -> anyhow::Result<()> {
+    let line = Line::File {
+        path: PathText::of_bytes(finding.path),
+        verdict: finding.verdict.name(),
+        size: finding.size,
+        from: finding.from.map(PathText::of_bytes),
+        rot_since: finding.rot_since,
+        message: problem(finding),
+    };
+    json_lines::print(env, &line)
+}
