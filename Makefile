@@ -610,6 +610,9 @@ bench-library: build ## Measure the verification of 10,000 small torrents in one
 bench-find: build ## Measure the search for renamed content: [FILES=30000]
 	python3 bench/find.py --hashlane $(HASHLANE) --files $(or $(FILES),30000)
 
+bench-duplicates: build ## Compare the search for duplicates with fclones, jdupes and rmlint; writes bench/duplicates.md (uses those that are installed)
+	python3 bench/duplicates.py --hashlane $(HASHLANE) --out bench/duplicates.md
+
 bench-import: build ## Measure the import of 10,000 torrents of qBittorrent
 	python3 bench/import.py --hashlane $(HASHLANE)
 

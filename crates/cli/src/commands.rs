@@ -450,7 +450,7 @@ mod tests {
     /// Options are hard to find among twenty without headings.
     #[test]
     fn commands_with_many_options_have_headings() {
-        const HEADINGS: [&str; 23] = [
+        const HEADINGS: [&str; 24] = [
             "Arguments",
             "Changes",
             "Check",
@@ -458,6 +458,7 @@ mod tests {
             "Cost",
             "Damage",
             "Download",
+            "Duplicates",
             "Fetching",
             "Files",
             "Goal",

@@ -18,6 +18,7 @@
 //! - `relocate.rs`: moves a file or folder without replacing anything (Unix).
 //! - `removal.rs`: removes files and empty folders without following links (Unix).
 //! - `rename.rs`: renames many files below a folder without replacing anything (Unix).
+//! - `share.rs`: makes equal files names of one file, or lets them share their bytes (Unix).
 //! - `temporary.rs`: names of temporary files, and the removal of those of killed processes.
 //! - `atomic.rs`: files that are written whole or not at all.
 //! - `sys/`: the functions that differ between systems. `linux/map.rs` maps files,
@@ -46,6 +47,8 @@ mod rename;
 #[cfg(unix)]
 mod root;
 mod rules;
+#[cfg(unix)]
+mod share;
 mod stamp;
 mod stream;
 mod sys;
@@ -74,6 +77,8 @@ pub use rename::{RenameError, rename_files};
 #[cfg(unix)]
 pub use root::{FileStatus, Root, WritableFile, WritableRoot, leads_out};
 pub use rules::{Rules, RulesError};
+#[cfg(unix)]
+pub use share::KeptFile;
 pub use stamp::{Stamp, TICK};
 pub use stream::{ByteStream, read_limited};
 pub use sys::{MapArena, MappedBytes, is_rotational, raise_open_file_limit};

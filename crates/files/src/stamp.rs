@@ -57,7 +57,8 @@ impl Stamp {
         Some(seconds.saturating_mul(1_000_000_000).saturating_add(nanos))
     }
 
-    pub(crate) fn of(metadata: &Metadata) -> Self {
+    /// Returns the stamp of the file with these properties.
+    pub fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]
         let (id, changed) = {
             use std::os::unix::fs::MetadataExt as _;

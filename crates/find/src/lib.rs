@@ -12,8 +12,12 @@
 //!    in the order of the disk.
 //! 5. `found.rs`: the result for each torrent, which is also a set of files that can be verified.
 //! 6. `link.rs` (Unix): a folder with the names of the torrent, made of links or clones.
+//!
+//! `duplicates.rs` finds files with equal bytes without torrents: [`SameLength::collect`] walks the folders, `parts.rs` has the
+//! messages, `hash.rs` hashes them, and `link.rs` makes duplicates links to one file.
 
 mod candidates;
+mod duplicates;
 mod found;
 #[cfg(unix)]
 mod link;
@@ -22,6 +26,9 @@ mod search;
 mod wanted;
 
 pub use candidates::Candidates;
+pub use duplicates::{DuplicateFile, DuplicateGroup, Duplicates, SameLength};
+#[cfg(unix)]
+pub use duplicates::{DuplicateLink, LinkedName, link_duplicates};
 pub use found::{FileMatch, FoundFiles, FoundTorrent, NamedFiles, Place, Undecided};
 #[cfg(unix)]
 pub use link::{LinkKind, Linked, link};

@@ -1,94 +1,35 @@
-//! `hashlane find`: finds the content of torrents among files with other names.
+//! `hashlane find`: finds the content of torrents among files with other names, and files with equal bytes.
 
+mod arguments;
+mod duplicates;
 mod human;
 mod json;
 mod searched;
 
+pub(crate) use arguments::Find;
+
 use std::path::{Path, PathBuf};
 
+#[cfg(unix)]
 use anyhow::Context as _;
-use clap::Args;
 use hashlane_find::{Candidates, Findings, FoundTorrent, Progress, find};
 use hashlane_metainfo::Torrent;
 use hashlane_verify::{Report, Verification};
 
-use crate::options::{Hashing, Output};
 use crate::output::progress::ProgressLine;
 use crate::{Env, Exit, torrent_file};
 
-use searched::{Folders, Linked, Searched};
-
-const EXIT_STATUS: &str = "\
-Exit status:
-  0  every file of every torrent was found; with --full, and is right
-  1  the search is complete, and a file was not found, or is damaged
-  2  the search is not complete: wrong usage, an invalid torrent, a folder
-     that cannot be read, a link that cannot be made, or Ctrl-C";
-
-/// Find the content of torrents among files with other names
-///
-/// Files below the folders of --in are compared by their lengths, and then by as few bytes as decide: one piece for each
-/// file, and for small files the pieces that they share with others. Names do not matter, but among copies the one with the
-/// torrent's names is used. Nothing is changed.
-///
-/// A right piece identifies a file, and does not prove that the rest of it is right: --full verifies all bytes of what was
-/// found. A file that no complete piece covers is not guessed.
-#[derive(Debug, Args)]
-#[command(after_help = EXIT_STATUS)]
-pub(crate) struct Find {
-    /// .torrent files, or folders that contain some; `-` for standard input
-    #[arg(value_name = "TORRENT", required = true)]
-    torrents: Vec<PathBuf>,
-
-    /// Folder to search, with all folders below it; repeatable
-    #[arg(
-        long = "in",
-        value_name = "DIR",
-        required = true,
-        help_heading = "Content"
-    )]
-    folders: Vec<PathBuf>,
-
-    /// Verify all bytes of what was found
-    #[arg(long, help_heading = "Content")]
-    full: bool,
-
-    /// Make the names that the torrents want below --to, as links of this kind to the files that were found
-    #[cfg(unix)]
-    #[arg(long, value_name = "KIND", requires = "to", help_heading = "Links")]
-    link: Option<Kind>,
-
-    /// Folder for --link. No file in it is changed or replaced
-    #[cfg(unix)]
-    #[arg(long, value_name = "DIR", requires = "link", help_heading = "Links")]
-    to: Option<PathBuf>,
-
-    #[command(flatten)]
-    hashing: Hashing,
-
-    #[command(flatten)]
-    output: Output,
-
-    /// List every file
-    #[arg(short, long, alias = "all", conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
-    verbose: bool,
-}
-
 #[cfg(unix)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Kind {
-    /// Symbolic links
-    Symlink,
-    /// Second names of the files, on the same file system
-    Hardlink,
-    /// Files of their own that share their bytes on the disk (Btrfs, XFS)
-    Reflink,
-}
+use arguments::Kind;
+use searched::{Folders, Linked, Searched};
 
 impl Find {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
+        if !self.duplicates.is_empty() {
+            return duplicates::run(&self, env);
+        }
         torrent_file::check_inputs(&self.torrents)?;
-        let folders = self.folders(env)?;
+        let folders = Folders::open(env, &self.folders)?;
         let mut exit = Exit::Good;
         let mut torrents = Vec::new();
         for torrent in torrent_file::in_folders(env, &self.torrents) {
@@ -178,24 +119,6 @@ impl Find {
             line.clear();
         }
         Ok(findings?)
-    }
-
-    /// Returns the folders to search.
-    fn folders(&self, env: &Env) -> anyhow::Result<Folders> {
-        let mut folders = Folders {
-            given: Vec::new(),
-            absolute: Vec::new(),
-        };
-        for given in &self.folders {
-            let absolute = env.resolve(given);
-            let metadata = absolute
-                .metadata()
-                .with_context(|| given.display().to_string())?;
-            anyhow::ensure!(metadata.is_dir(), "{}: is no folder", given.display());
-            folders.given.push(given.clone());
-            folders.absolute.push(absolute);
-        }
-        Ok(folders)
     }
 
     fn collect(&self, env: &Env, torrents: &[(PathBuf, Torrent)], folders: &Folders) -> Candidates {

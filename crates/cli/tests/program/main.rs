@@ -14,6 +14,8 @@ mod create_selection;
 mod digest;
 #[cfg(unix)]
 mod documentation;
+#[cfg(unix)]
+mod duplicates;
 mod earlier;
 mod edit;
 mod escapes;

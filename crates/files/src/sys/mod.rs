@@ -10,7 +10,7 @@ mod linux;
 pub use linux::{MapArena, MappedBytes, is_rotational};
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 pub(crate) use linux::{
-    disk_extents, drop_pages, next_data, next_hole, open_with_flags, read_at, writers,
+    disk_extents, drop_pages, next_data, next_hole, open_with_flags, read_at, share_range, writers,
 };
 
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
@@ -20,7 +20,7 @@ pub use portable::{MapArena, MappedBytes, is_rotational};
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
 pub(crate) use portable::{disk_extents, next_data, next_hole, read_at};
 #[cfg(all(unix, any(not(target_os = "linux"), hashlane_portable)))]
-pub(crate) use portable::{drop_pages, open_with_flags, writers};
+pub(crate) use portable::{drop_pages, open_with_flags, share_range, writers};
 
 /// Opens a file for reading, with the flags of [`open_with_flags`].
 pub(crate) fn open(path: &Path) -> io::Result<File> {

@@ -35,6 +35,12 @@ pub(crate) fn writers(_: &File) -> Writers {
     Writers::Unknown
 }
 
+/// Returns `Unsupported`: this system cannot compare files and let them share their bytes.
+#[cfg(unix)]
+pub(crate) fn share_range(_: &File, _: &File, _: u64, _: u64) -> io::Result<Option<u64>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "other systems can fail here")]
 pub(crate) fn next_data(_: &File, offset: u64) -> io::Result<Option<u64>> {
     Ok(Some(offset))

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use hashlane_find::FoundTorrent;
 use hashlane_metainfo::Torrent;
 use hashlane_verify::{FileIndex, FileReport, Report};
 
-use crate::Exit;
+use crate::{Env, Exit};
 
 /// A torrent, and what was found of it.
 pub(super) struct Searched<'s> {
@@ -63,6 +64,22 @@ pub(super) struct Folders {
 }
 
 impl Folders {
+    /// Returns the folders that were given, if they are folders.
+    pub(super) fn open(env: &Env, folders: &[PathBuf]) -> anyhow::Result<Self> {
+        let mut opened = Self {
+            given: folders.to_vec(),
+            absolute: Vec::new(),
+        };
+        for given in folders {
+            let absolute = env.resolve(given);
+            let metadata = absolute.metadata();
+            let metadata = metadata.with_context(|| given.display().to_string())?;
+            anyhow::ensure!(metadata.is_dir(), "{}: is no folder", given.display());
+            opened.absolute.push(absolute);
+        }
+        Ok(opened)
+    }
+
     /// Returns a path below one of the folders with the folder as it was given.
     pub(super) fn shown(&self, path: &Path) -> PathBuf {
         let folders = self.given.iter().zip(&self.absolute);

@@ -3,6 +3,7 @@
 mod extents;
 mod lease;
 mod map;
+mod share;
 mod sigbus;
 
 use std::fs::{self, File};
@@ -16,6 +17,7 @@ use rustix::io::Errno;
 pub(crate) use extents::disk_extents;
 pub(crate) use lease::writers;
 pub use map::{MapArena, MappedBytes};
+pub(crate) use share::share_range;
 
 /// Opens a file with flags for `open(2)`. A named pipe does not wait for its writer, and the access
 /// time stays unchanged if the user owns the file. For other files, the system refuses the second

@@ -1,0 +1,105 @@
+//! The arguments of `hashlane find`.
+
+use std::path::PathBuf;
+
+#[cfg(unix)]
+use clap::ArgGroup;
+use clap::Args;
+
+use crate::options::{Hashing, Output};
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  every file of every torrent was found; with --full, and is right
+  1  the search is complete, and a file was not found, or is damaged
+  2  the search is not complete: wrong usage, an invalid torrent, a folder
+     that cannot be read, a link that cannot be made, or Ctrl-C
+
+With --duplicates, 0 means that the search is complete, and that all links of
+--link were made.";
+
+/// Find the content of torrents among files with other names, or files with equal bytes
+///
+/// Files below the folders of --in are compared by their lengths, and then by as few bytes as decide: one piece for each
+/// file, and for small files the pieces that they share with others. Names do not matter, but among copies the one with the
+/// torrent's names is used. Nothing is changed.
+///
+/// A right piece identifies a file, and does not prove that the rest of it is right: --full verifies all bytes of what was
+/// found. A file that no complete piece covers is not guessed.
+///
+/// With --duplicates, no torrents are read: files with equal bytes are listed in groups.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_STATUS)]
+#[cfg_attr(unix, command(group(ArgGroup::new("place").args(["to", "duplicates"]).multiple(true))))]
+pub(crate) struct Find {
+    /// .torrent files, or folders that contain some; `-` for standard input
+    #[arg(value_name = "TORRENT", required_unless_present = "duplicates")]
+    pub(super) torrents: Vec<PathBuf>,
+
+    /// Folder to search, with all folders below it; repeatable
+    #[arg(
+        long = "in",
+        value_name = "DIR",
+        required_unless_present = "duplicates",
+        help_heading = "Content"
+    )]
+    pub(super) folders: Vec<PathBuf>,
+
+    /// Folders in which to find files with equal bytes, with all folders below them. They are compared by length, by their
+    /// first and last 16 KiB, and by SHA-256 of all bytes. Names of one file (hard links) are no duplicates of each other
+    #[arg(
+        long,
+        value_name = "DIR",
+        num_args = 1..,
+        conflicts_with_all = ["torrents", "folders", "full", "verbose"],
+        help_heading = "Duplicates"
+    )]
+    pub(super) duplicates: Vec<PathBuf>,
+
+    /// List empty files as well
+    #[arg(long, requires = "duplicates", help_heading = "Duplicates")]
+    pub(super) empty: bool,
+
+    /// Verify all bytes of what was found
+    #[arg(long, help_heading = "Content")]
+    pub(super) full: bool,
+
+    /// Make the names that the torrents want below --to, as links of this kind to the files that were found. With
+    /// --duplicates, replace each duplicate by a link to the first file of its group, after all bytes were compared again
+    #[cfg(unix)]
+    #[arg(long, value_name = "KIND", requires = "place", help_heading = "Links")]
+    pub(super) link: Option<Kind>,
+
+    /// Folder for --link. No file in it is changed or replaced
+    #[cfg(unix)]
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "link",
+        conflicts_with = "duplicates",
+        help_heading = "Links"
+    )]
+    pub(super) to: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) hashing: Hashing,
+
+    #[command(flatten)]
+    pub(super) output: Output,
+
+    /// List every file
+    #[arg(short, long, alias = "all", conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
+    pub(super) verbose: bool,
+}
+
+#[cfg(unix)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Kind {
+    /// Symbolic links
+    Symlink,
+    /// Second names of the files, on the same file system
+    #[value(alias = "hard")]
+    Hardlink,
+    /// Files of their own that share their bytes on the disk (Btrfs, XFS)
+    Reflink,
+}

@@ -1,0 +1,439 @@
+//! Equal files that become names of one file, or share their bytes on the disk.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::atomic::UNFINISHED_FILES;
+use crate::file::{SourceFile, Writers};
+use crate::stamp::Stamp;
+use crate::sys;
+
+/// Number of bytes to compare at once.
+const WINDOW_LEN: usize = 256 << 10;
+
+/// Number of names to try if others exist.
+const MAX_TRIES: usize = 16;
+
+const CHANGED: &str = "another program changed it: search again";
+
+/// A file that stays as it is, and whose name or bytes replace those of equal files.
+#[derive(Debug)]
+pub struct KeptFile {
+    path: PathBuf,
+    source: SourceFile,
+    device: u64,
+}
+
+impl KeptFile {
+    /// Opens a file that had these properties before. It may have got other names since. A symbolic link is not followed.
+    ///
+    /// # Errors
+    /// The system's error; [`io::ErrorKind::Other`] if the file has changed.
+    pub fn open(path: &Path, stamp: &Stamp) -> io::Result<Self> {
+        let (folder, name) = folder_of(path)?;
+        let source = open_unchanged(&folder, name, stamp, OFlags::RDONLY)?;
+        let device = source.file.metadata()?.dev();
+        Ok(Self {
+            path: path.to_owned(),
+            source,
+            device,
+        })
+    }
+
+    /// Makes the name of a duplicate a name of this file (a hard link). `stamp` has the properties of the duplicate when it
+    /// was hashed.
+    ///
+    /// All bytes of both files are compared first. The new name is made beside the duplicate and then exchanged with it. If
+    /// either file has changed meanwhile, or a program has it open for writing, the duplicate gets its name back.
+    ///
+    /// # Errors
+    /// The duplicate keeps its name. [`io::ErrorKind::CrossesDevices`] if it is on another file system;
+    /// [`io::ErrorKind::PermissionDenied`] if its owner, group or permissions differ; [`io::ErrorKind::ResourceBusy`] if a
+    /// program has a file open for writing; [`io::ErrorKind::Interrupted`] after `is_cancelled` has returned `true`;
+    /// [`io::ErrorKind::Other`] if a file has changed; and other errors of the system.
+    pub fn replace_by_link(
+        &self,
+        duplicate: &Path,
+        stamp: &Stamp,
+        is_cancelled: impl Fn() -> bool,
+    ) -> io::Result<()> {
+        let (folder, name) = folder_of(duplicate)?;
+        let other = open_unchanged(&folder, name, stamp, OFlags::RDONLY)?;
+        self.check_device(&other)?;
+        self.check_access(&other)?;
+        let before = [self.source.stamp()?, other.stamp()?];
+        self.check_writers(&other)?;
+        self.compare(&other, is_cancelled)?;
+        let temporary = self.link_beside(&folder)?;
+        let is_unchanged = || -> io::Result<bool> {
+            self.check_writers(&other)?;
+            let now = [self.source.stamp()?, other.stamp()?];
+            Ok(now[0].is_renamed_from(&before[0]) && now[1].is_renamed_from(&before[1]))
+        };
+        let exchanged = is_unchanged().and_then(|is_unchanged| {
+            // The name must still belong to the file that was compared.
+            if is_unchanged && id_at(&folder, name)? == id_of(&other)? {
+                exchange(&folder, temporary.as_ref(), name)
+            } else {
+                Err(io::Error::other(CHANGED))
+            }
+        });
+        let result = match exchanged {
+            // The other name now belongs to the duplicate.
+            Ok(true) => match is_unchanged() {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(io::Error::other(CHANGED)),
+                Err(error) => Err(error),
+            }
+            .or_else(|error| exchange(&folder, temporary.as_ref(), name).and(Err(error))),
+            // This file system cannot exchange names.
+            Ok(false) => match rustix::fs::renameat(&folder, &temporary, &folder, name) {
+                Ok(()) => return Ok(()),
+                Err(error) => Err(error.into()),
+            },
+            Err(error) => Err(error),
+        };
+        rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty())?;
+        result
+    }
+
+    /// Lets a duplicate share the bytes of this file on the disk. The system compares the bytes, and changes none of them.
+    ///
+    /// # Errors
+    /// The duplicate stays as it was. [`io::ErrorKind::Unsupported`] if the file system cannot share bytes, and as for
+    /// [`Self::replace_by_link`].
+    pub fn share_bytes(
+        &self,
+        duplicate: &Path,
+        stamp: &Stamp,
+        is_cancelled: impl Fn() -> bool,
+    ) -> io::Result<()> {
+        let (folder, name) = folder_of(duplicate)?;
+        let other = open_unchanged(&folder, name, stamp, OFlags::RDWR)
+            // The owner may do this to a read-only file, and to one that is being executed.
+            .or_else(|_| open_unchanged(&folder, name, stamp, OFlags::RDONLY))?;
+        self.check_device(&other)?;
+        let (mut offset, len_bytes) = (0, other.len_bytes());
+        while offset < len_bytes {
+            if is_cancelled() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let n = sys::share_range(&self.source.file, &other.file, offset, len_bytes - offset)?;
+            match n {
+                None => return Err(io::Error::other(CHANGED)),
+                Some(0) => return Err(io::ErrorKind::Unsupported.into()),
+                Some(n) => offset += n,
+            }
+        }
+        Ok(())
+    }
+
+    fn check_device(&self, other: &SourceFile) -> io::Result<()> {
+        if other.file.metadata()?.dev() == self.device {
+            return Ok(());
+        }
+        Err(io::ErrorKind::CrossesDevices.into())
+    }
+
+    /// A name of another file would change who can read and write the bytes.
+    fn check_access(&self, other: &SourceFile) -> io::Result<()> {
+        let access = |source: &SourceFile| -> io::Result<_> {
+            let metadata = source.file.metadata()?;
+            Ok((metadata.uid(), metadata.gid(), metadata.mode()))
+        };
+        if access(&self.source)? == access(other)? {
+            return Ok(());
+        }
+        let reason = format!(
+            "its owner, group or permissions differ from those of {}",
+            self.path.display()
+        );
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, reason))
+    }
+
+    fn check_writers(&self, other: &SourceFile) -> io::Result<()> {
+        let sources = [&self.source, other];
+        if sources
+            .map(|source| sys::writers(&source.file))
+            .contains(&Writers::Some)
+        {
+            return Err(io::Error::new(
+                io::ErrorKind::ResourceBusy,
+                "a program has it, or the file it is equal to, open for writing",
+            ));
+        }
+        Ok(())
+    }
+
+    fn compare(&self, other: &SourceFile, is_cancelled: impl Fn() -> bool) -> io::Result<()> {
+        let mut windows = [vec![0; WINDOW_LEN], vec![0; WINDOW_LEN]];
+        let mut offset = 0;
+        loop {
+            if is_cancelled() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let [mine, others] = &mut windows;
+            let n = self.source.read_at(mine, offset)?;
+            if other.read_at(others, offset)? != n || mine[..n] != others[..n] {
+                return Err(io::Error::other(CHANGED));
+            }
+            offset += n as u64;
+            if n < WINDOW_LEN {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Gives this file a temporary name in a folder, and returns the name.
+    fn link_beside(&self, folder: &OwnedFd) -> io::Result<String> {
+        let by_descriptor =
+            PathBuf::from(format!("/proc/self/fd/{}", self.source.file.as_raw_fd()));
+        let (path, flags) = if by_descriptor.exists() {
+            (&by_descriptor, AtFlags::SYMLINK_FOLLOW)
+        } else {
+            (&self.path, AtFlags::empty())
+        };
+        let mut tries = 0;
+        let name = loop {
+            let name = temporary_name();
+            match rustix::fs::linkat(CWD, path, folder, &name, flags) {
+                Ok(()) => break name,
+                Err(Errno::EXIST) if tries < MAX_TRIES => tries += 1,
+                Err(error) => return Err(error.into()),
+            }
+        };
+        // Another file can be at the path.
+        if id_at(folder, name.as_ref())? == id_of(&self.source)? {
+            return Ok(name);
+        }
+        rustix::fs::unlinkat(folder, &name, AtFlags::empty())?;
+        Err(io::Error::other(CHANGED))
+    }
+}
+
+fn temporary_name() -> String {
+    let random = RandomState::new().build_hasher().finish() % 1_000_000;
+    let (prefix, suffix) = (UNFINISHED_FILES.prefix, UNFINISHED_FILES.suffix);
+    format!("{prefix}{random:06}{suffix}")
+}
+
+/// Opens the folder of a file, so that the file and the names beside it stay in one folder.
+fn folder_of(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok((rustix::fs::open(folder, flags, Mode::empty())?, name))
+}
+
+/// Opens a file that had these properties. Only its names may have changed.
+fn open_unchanged(
+    folder: &OwnedFd,
+    name: &OsStr,
+    stamp: &Stamp,
+    access: OFlags,
+) -> io::Result<SourceFile> {
+    let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat(folder, name, flags, Mode::empty());
+    let source = SourceFile::from_file(File::from(opened?))?;
+    if source.stamp()?.is_renamed_from(stamp) {
+        return Ok(source);
+    }
+    Err(io::Error::other(CHANGED))
+}
+
+fn id_of(source: &SourceFile) -> io::Result<(u64, u64)> {
+    let metadata = source.file.metadata()?;
+    Ok((metadata.dev(), metadata.ino()))
+}
+
+#[allow(
+    clippy::unnecessary_cast,
+    clippy::cast_sign_loss,
+    reason = "the types depend on the system"
+)]
+fn id_at(folder: &OwnedFd, name: &OsStr) -> io::Result<(u64, u64)> {
+    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok((stat.st_dev as u64, stat.st_ino as u64))
+}
+
+/// Exchanges two names in a folder at one moment. Returns `false` if the system or the file system cannot do that.
+fn exchange(folder: &OwnedFd, a: &OsStr, b: &OsStr) -> io::Result<bool> {
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    {
+        use rustix::fs::{RenameFlags, renameat_with};
+        match renameat_with(folder, a, folder, b, RenameFlags::EXCHANGE) {
+            Ok(()) => Ok(true),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
+    {
+        let _ = (folder, a, b);
+        Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    struct Pair {
+        folder: tempfile::TempDir,
+    }
+
+    impl Pair {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let bytes = vec![7; WINDOW_LEN + 1];
+            fs::write(folder.path().join("kept"), &bytes).unwrap();
+            fs::write(folder.path().join("other"), &bytes).unwrap();
+            Self { folder }
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.folder.path().join(name)
+        }
+
+        fn stamp(&self, name: &str) -> Stamp {
+            Stamp::of(&self.path(name).symlink_metadata().unwrap())
+        }
+
+        fn inode(&self, name: &str) -> u64 {
+            self.path(name).symlink_metadata().unwrap().ino()
+        }
+
+        fn kept(&self) -> KeptFile {
+            KeptFile::open(&self.path("kept"), &self.stamp("kept")).unwrap()
+        }
+
+        fn names(&self) -> usize {
+            fs::read_dir(self.folder.path()).unwrap().count()
+        }
+
+        fn replace(&self) -> io::Result<()> {
+            let stamp = self.stamp("other");
+            self.kept()
+                .replace_by_link(&self.path("other"), &stamp, || false)
+        }
+    }
+
+    #[test]
+    fn a_duplicate_becomes_a_name() {
+        let pair = Pair::new();
+        pair.replace().unwrap();
+        assert_eq!(pair.inode("kept"), pair.inode("other"));
+        assert_eq!(pair.names(), 2);
+    }
+
+    #[test]
+    fn other_bytes_are_never_replaced() {
+        let pair = Pair::new();
+        let mut bytes = fs::read(pair.path("other")).unwrap();
+        *bytes.last_mut().unwrap() = 8;
+        fs::write(pair.path("other"), &bytes).unwrap();
+        assert_eq!(pair.replace().unwrap_err().kind(), io::ErrorKind::Other);
+        assert_eq!(fs::read(pair.path("other")).unwrap(), bytes);
+        assert_eq!(pair.names(), 2);
+    }
+
+    #[test]
+    fn a_file_that_changed_since_the_search_is_left_alone() {
+        let pair = Pair::new();
+        let stamp = pair.stamp("other");
+        let bytes = fs::read(pair.path("kept")).unwrap();
+        // Equal bytes in another file.
+        fs::rename(pair.path("other"), pair.path("old")).unwrap();
+        fs::write(pair.path("other"), bytes).unwrap();
+        let replaced = pair
+            .kept()
+            .replace_by_link(&pair.path("other"), &stamp, || false);
+        assert_eq!(replaced.unwrap_err().kind(), io::ErrorKind::Other);
+        assert_ne!(pair.inode("kept"), pair.inode("other"));
+        // A symbolic link in its place.
+        fs::remove_file(pair.path("other")).unwrap();
+        std::os::unix::fs::symlink("old", pair.path("other")).unwrap();
+        let replaced = pair
+            .kept()
+            .replace_by_link(&pair.path("other"), &stamp, || false);
+        assert!(replaced.is_err());
+        assert!(pair.path("other").symlink_metadata().unwrap().is_symlink());
+    }
+
+    #[test]
+    fn files_that_change_during_the_comparison_keep_their_names() {
+        for name in ["kept", "other"] {
+            let pair = Pair::new();
+            let stamp = pair.stamp("other");
+            let n_calls = std::cell::Cell::new(0);
+            let changes = || {
+                n_calls.set(n_calls.get() + 1);
+                if n_calls.get() == 2 {
+                    // The first window was compared already.
+                    use std::os::unix::fs::FileExt as _;
+                    let file = fs::OpenOptions::new().write(true).open(pair.path(name));
+                    file.unwrap().write_all_at(b"new", 0).unwrap();
+                }
+                false
+            };
+            let replaced = pair
+                .kept()
+                .replace_by_link(&pair.path("other"), &stamp, changes);
+            assert_eq!(replaced.unwrap_err().kind(), io::ErrorKind::Other, "{name}");
+            assert!(fs::read(pair.path(name)).unwrap().starts_with(b"new"));
+            assert_ne!(pair.inode("kept"), pair.inode("other"));
+            assert_eq!(pair.names(), 2);
+        }
+    }
+
+    #[test]
+    fn files_that_are_open_for_writing_keep_their_names() {
+        for name in ["kept", "other"] {
+            let pair = Pair::new();
+            let open = fs::OpenOptions::new().write(true).open(pair.path(name));
+            // Not all file systems have leases.
+            if sys::writers(&File::open(pair.path(name)).unwrap()) != Writers::Some {
+                continue;
+            }
+            let error = pair.replace().unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::ResourceBusy, "{name}: {error}");
+            assert_ne!(pair.inode("kept"), pair.inode("other"));
+            drop(open);
+        }
+    }
+
+    #[test]
+    fn other_permissions_are_kept() {
+        let pair = Pair::new();
+        fs::set_permissions(pair.path("other"), fs::Permissions::from_mode(0o600)).unwrap();
+        let error = pair.replace().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+        assert_ne!(pair.inode("kept"), pair.inode("other"));
+    }
+
+    #[test]
+    fn a_cancelled_comparison_changes_nothing() {
+        let pair = Pair::new();
+        let stamp = pair.stamp("other");
+        let replaced = pair
+            .kept()
+            .replace_by_link(&pair.path("other"), &stamp, || true);
+        assert_eq!(replaced.unwrap_err().kind(), io::ErrorKind::Interrupted);
+        assert_ne!(pair.inode("kept"), pair.inode("other"));
+        assert_eq!(pair.names(), 2);
+    }
+}
