@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod archive;
+mod bag;
 mod call;
 mod completions;
 mod config;
@@ -252,6 +253,7 @@ pub(crate) enum Command {
     Sum(sum::Sum),
     #[cfg(unix)]
     Archive(archive::Archive),
+    Bag(bag::Bag),
     Create(create::Create),
     Show(show::Show),
     Magnet(magnet::Magnet),
@@ -287,6 +289,7 @@ impl Command {
             Self::Sum(sum) => sum.run(env),
             #[cfg(unix)]
             Self::Archive(archive) => archive.run(env),
+            Self::Bag(bag) => bag.run(env),
             Self::Create(create) => create.run(env),
             Self::Show(show) => show.run(env),
             Self::Magnet(magnet) if magnet.is_fetch() => network.fetch(env, magnet),

@@ -382,6 +382,25 @@ fn verify() {
 }
 
 #[test]
+fn bag() {
+    check(&Page {
+        name: "docs/reference/bag.md",
+        prepare: |scratch, _| {
+            for name in ["1.jpg", "2.jpg", "3.jpg"] {
+                scratch.write(&format!("photos/{name}"), &name[..2]);
+            }
+        },
+        has_alternatives: false,
+        verdicts: &[
+            ("printf x > photos/data/1.jpg", 0, "", ""),
+            ("rm photos/data/2.jpg", 0, "", ""),
+            ("hashlane bag validate photos", 0, "", ""),
+            ("hashlane bag validate photos", 1, "", ""),
+        ],
+    });
+}
+
+#[test]
 fn find() {
     check(&Page {
         name: "docs/reference/find.md",

@@ -4,6 +4,8 @@
 #[cfg(unix)]
 mod archive;
 #[cfg(unix)]
+mod bag;
+#[cfg(unix)]
 mod completions;
 mod config;
 mod coreutils;
