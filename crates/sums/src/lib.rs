@@ -24,7 +24,8 @@ pub use hashlane_hashes::HashFunction;
 pub use algorithm::{Blake2bLen, Digest, DigestAlgorithm, Stream, UnknownAlgorithm};
 pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};
 pub use list::{
-    AnyLines, Entry, GnuLines, Line, LineStyle, Lines, ValueLine, ValueLines, write_line,
+    AnyLines, Entry, GnuLines, Line, LineStyle, Lines, ListFormat, ListWriter, Unwritable,
+    ValueLine, ValueLines, write_line,
 };
 pub use name::{bytes_of, escape, needs_escape, path_of};
 pub use run::{Event, Item, Outcome, Source, hash_items};

@@ -3,8 +3,10 @@
 //! - `entry.rs`: the entry of a line
 //! - `gnu.rs`: lines of GNU coreutils, plain and `--tag`; BSD lines
 //! - `hashdeep.rs`: lines of hashdeep
+//! - `mtree.rs`: specifications of mtree
 //! - `any.rs`: lines of SFV files, and of all these formats
 //! - `values.rs`: lines of results of any form
+//! - `write.rs`: lists in all these formats, written
 //! - `lines.rs`: lines of a file, with a limit
 
 mod any;
@@ -12,10 +14,13 @@ mod entry;
 mod gnu;
 mod hashdeep;
 mod lines;
+mod mtree;
 mod values;
+mod write;
 
 pub use any::AnyLines;
 pub use entry::{Entry, Line};
 pub use gnu::{GnuLines, LineStyle, write_line};
 pub use lines::Lines;
 pub use values::{ValueLine, ValueLines};
+pub use write::{ListFormat, ListWriter, Unwritable};

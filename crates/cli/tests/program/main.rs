@@ -33,6 +33,8 @@ mod json;
 mod limits;
 mod links;
 #[cfg(unix)]
+mod lists;
+#[cfg(unix)]
 mod look;
 #[cfg(unix)]
 mod naming;

@@ -3,6 +3,7 @@
 use super::entry::{Entry, Line};
 use super::gnu::GnuLines;
 use super::hashdeep::HashdeepLines;
+use super::mtree::MtreeLines;
 use hashlane_hashes::HashFunction;
 
 use crate::algorithm::{Digest, DigestAlgorithm};
@@ -18,7 +19,7 @@ const BY_LENGTH: [DigestAlgorithm; 7] = [
     DigestAlgorithm::Hash(HashFunction::Sha512),
 ];
 
-/// A reader of the lines of GNU coreutils and BSD for all algorithms, of hashdeep, and of SFV
+/// A reader of the lines of GNU coreutils and BSD for all algorithms, of hashdeep, of mtree, and of SFV
 /// files.
 #[derive(Clone, Debug)]
 pub struct AnyLines {
@@ -28,6 +29,8 @@ pub struct AnyLines {
     gnu: Vec<(DigestAlgorithm, GnuLines)>,
     /// The reader of hashdeep lines, after a hashdeep header.
     hashdeep: Option<HashdeepLines>,
+    /// The reader of a specification of mtree, after a line that only a specification has.
+    mtree: Option<MtreeLines>,
     /// Whether the last line that has a single format is one of an SFV file.
     is_sfv: Option<bool>,
     is_after_first_line: bool,
@@ -41,6 +44,7 @@ impl AnyLines {
             by_length: [preferred, &BY_LENGTH].concat(),
             gnu: Vec::new(),
             hashdeep: None,
+            mtree: None,
             is_sfv: None,
             is_after_first_line: false,
         }
@@ -60,6 +64,13 @@ impl AnyLines {
         if let Some(header) = text.strip_prefix(b"%%%%") {
             self.hashdeep.get_or_insert_default().read_header(header);
             return Line::Ignored;
+        }
+        let is_free = self.hashdeep.is_none() && self.is_sfv.is_none();
+        if self.mtree.is_none() && is_free && MtreeLines::is_first(text) {
+            self.mtree = Some(MtreeLines::default());
+        }
+        if let Some(mtree) = &mut self.mtree {
+            return mtree.read(text);
         }
         if text.is_empty() || text.starts_with(b"#") {
             return Line::Ignored;

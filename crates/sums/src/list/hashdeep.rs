@@ -61,6 +61,12 @@ impl HashdeepLines {
     }
 }
 
+/// Returns the name of the column of an algorithm, if hashdeep has one.
+pub(super) fn column(algorithm: DigestAlgorithm) -> Option<&'static str> {
+    let name = algorithm.name();
+    matches!(name, "md5" | "sha1" | "sha256").then_some(name)
+}
+
 fn algorithm_named(name: &[u8]) -> Option<DigestAlgorithm> {
     str::from_utf8(name).ok()?.parse().ok()
 }

@@ -2,9 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use hashlane_sums::{DigestAlgorithm, HashFunction, UnknownAlgorithm};
+use hashlane_sums::{
+    DigestAlgorithm, HashFunction, LineStyle, ListFormat, ListWriter, UnknownAlgorithm,
+};
 use hashlane_trees::{Cid, Git};
 
 use crate::options::{ConfigFile, Force, Hashing, Output};
@@ -63,7 +66,16 @@ pub(crate) struct Sum {
     #[arg(long, conflicts_with = "check", help_heading = "Output")]
     pub(super) tag: bool,
 
-    /// Check files against lists: of GNU coreutils, BSD, hashdeep or SFV
+    /// Format of the list, for the program that will check it
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with_all = ["check", "tag", "json"],
+        help_heading = "Output"
+    )]
+    pub(super) format: Option<FormatName>,
+
+    /// Check files against lists: of GNU coreutils, BSD, hashdeep, mtree or SFV
     #[arg(short, long, help_heading = "Check")]
     pub(super) check: bool,
 
@@ -120,6 +132,21 @@ pub(super) enum Links {
     // `follow` is the earlier name.
     #[value(alias = "follow")]
     FollowOutside,
+}
+
+/// The format of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum FormatName {
+    /// Lines of `sha256sum`
+    Gnu,
+    /// Lines of BSD, as with --tag
+    Bsd,
+    /// hashdeep: md5, sha1 and sha256; without --algorithm, md5 and sha256
+    Hashdeep,
+    /// mtree of BSD: md5, sha1, sha256, sha384 and sha512. Names must be relative
+    Mtree,
+    /// SFV: crc32
+    Sfv,
 }
 
 /// What `--algorithm` names.
@@ -229,6 +256,10 @@ impl Sum {
             return Ok(None);
         };
         anyhow::ensure!(
+            self.format.is_none(),
+            "--format: a tree hash has none: leave it out"
+        );
+        anyhow::ensure!(
             self.algorithm.len() == 1,
             "-a {}: a tree hash is computed alone: leave out the other algorithms",
             tree.name()
@@ -239,6 +270,37 @@ impl Sum {
             anyhow::bail!("{option}: -a {} has no such parameter", tree.name());
         }
         Ok(Some(tree))
+    }
+
+    /// Returns the digests to compute if a list is written, and the writer of the list.
+    pub(super) fn list_writer(&self) -> anyhow::Result<(Arc<[DigestAlgorithm]>, ListWriter)> {
+        let mut algorithms = self.digest_algorithms();
+        if algorithms.is_empty() {
+            algorithms = match self.format {
+                Some(FormatName::Sfv) => vec![DigestAlgorithm::Crc32],
+                Some(FormatName::Hashdeep) => {
+                    vec![HashFunction::Md5.into(), HashFunction::Sha256.into()]
+                }
+                _ => vec![HashFunction::Sha256.into()],
+            };
+        }
+        let style = |is_tagged| LineStyle {
+            is_tagged,
+            ..LineStyle::default()
+        };
+        let format = match self.format {
+            None => ListFormat::Gnu(style(self.tag || algorithms.len() > 1)),
+            Some(FormatName::Gnu) => ListFormat::Gnu(style(false)),
+            Some(FormatName::Bsd) => ListFormat::Gnu(style(true)),
+            Some(FormatName::Hashdeep) => ListFormat::Hashdeep,
+            Some(FormatName::Mtree) => ListFormat::Mtree,
+            Some(FormatName::Sfv) => ListFormat::Sfv,
+        };
+        let algorithms: Arc<[DigestAlgorithm]> = algorithms.into();
+        match ListWriter::new(format, Arc::clone(&algorithms)) {
+            Ok(writer) => Ok((algorithms, writer)),
+            Err(reason) => anyhow::bail!("--format: {reason}: choose others by --algorithm"),
+        }
     }
 
     /// Returns the digests to compute.

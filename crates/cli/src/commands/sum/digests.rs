@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashlane_files::walk_files;
-use hashlane_sums::{
-    DigestAlgorithm, HashFunction, Item, LineStyle, Options, Outcome, Source, bytes_of, write_line,
-};
+use hashlane_sums::{Item, Options, Outcome, Source, bytes_of};
 
 use super::arguments::Sum;
 use super::filter::Filter;
@@ -37,14 +35,7 @@ pub(super) fn run(
     options: &Options,
     filter: &Filter,
 ) -> anyhow::Result<Exit> {
-    let algorithms: Arc<[DigestAlgorithm]> = match &sum.digest_algorithms()[..] {
-        [] => [DigestAlgorithm::Hash(HashFunction::Sha256)].into(),
-        some => some.into(),
-    };
-    let style = LineStyle {
-        is_tagged: sum.tag || algorithms.len() > 1,
-        ..LineStyle::default()
-    };
+    let (algorithms, mut list) = sum.list_writer()?;
     let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
     let operands = sum.operands();
     let mut output = Output::new(env, sum.printing.quiet);
@@ -60,6 +51,10 @@ pub(super) fn run(
     });
     let mut exit = Exit::Good;
     let mut text = Vec::new();
+    if !sum.printing.is_json() {
+        list.write_header(&mut text);
+        output.env.stdout.write_all(&text)?;
+    }
     let result = output.hash(items, options, Named::name, |output, item, outcome| {
         let (name, message) = match (&item.tag, outcome) {
             (Named::File(name), Outcome::Digests(digests, length)) => {
@@ -74,10 +69,10 @@ pub(super) fn run(
                     return json_lines::print(output.env, &line);
                 }
                 text.clear();
-                for (algorithm, digest) in item.algorithms.iter().zip(&digests) {
-                    write_line(&mut text, style, *algorithm, digest, name);
+                match list.write(&mut text, name, length, &digests) {
+                    Ok(()) => return Ok(output.env.stdout.write_all(&text)?),
+                    Err(reason) => (name, format!("--format: {reason}")),
                 }
-                return Ok(output.env.stdout.write_all(&text)?);
             }
             (Named::File(name), Outcome::NotOpened(error) | Outcome::NotRead(error)) => {
                 (name, error.to_string())
