@@ -73,36 +73,42 @@ impl KeptFile {
         self.check_writers(&other)?;
         self.compare(&other, is_cancelled)?;
         let temporary = self.link_beside(&folder)?;
-        let is_unchanged = || -> io::Result<bool> {
+        let temporary = OsStr::new(&temporary);
+        // `place` must be the name of the file that was compared.
+        let check_unchanged = |place: &OsStr| -> io::Result<()> {
             self.check_writers(&other)?;
             let now = [self.source.stamp()?, other.stamp()?];
-            Ok(now[0].is_renamed_from(&before[0]) && now[1].is_renamed_from(&before[1]))
+            let mut stamps = now.iter().zip(&before);
+            let is_unchanged = stamps.all(|(now, before)| now.is_renamed_from(before))
+                && id_at(&folder, place)? == id_of(&other)?;
+            is_unchanged.then_some(()).ok_or(io::Error::other(CHANGED))
         };
-        let exchanged = is_unchanged().and_then(|is_unchanged| {
-            // The name must still belong to the file that was compared.
-            if is_unchanged && id_at(&folder, name)? == id_of(&other)? {
-                exchange(&folder, temporary.as_ref(), name)
-            } else {
-                Err(io::Error::other(CHANGED))
+        let remove_temporary = || rustix::fs::unlinkat(&folder, temporary, AtFlags::empty());
+        let exchanged = check_unchanged(name).and_then(|()| exchange(&folder, temporary, name));
+        match exchanged {
+            // The temporary name now belongs to the duplicate.
+            Ok(true) => {
+                if let Err(error) = check_unchanged(temporary) {
+                    // If this fails, both names stay.
+                    exchange(&folder, temporary, name)?;
+                    remove_temporary()?;
+                    return Err(error);
+                }
+                Ok(remove_temporary()?)
             }
-        });
-        let result = match exchanged {
-            // The other name now belongs to the duplicate.
-            Ok(true) => match is_unchanged() {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(io::Error::other(CHANGED)),
-                Err(error) => Err(error),
-            }
-            .or_else(|error| exchange(&folder, temporary.as_ref(), name).and(Err(error))),
             // This file system cannot exchange names.
-            Ok(false) => match rustix::fs::renameat(&folder, &temporary, &folder, name) {
-                Ok(()) => return Ok(()),
-                Err(error) => Err(error.into()),
+            Ok(false) => match rustix::fs::renameat(&folder, temporary, &folder, name) {
+                Ok(()) => Ok(()),
+                Err(error) => {
+                    remove_temporary()?;
+                    Err(error.into())
+                }
             },
-            Err(error) => Err(error),
-        };
-        rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty())?;
-        result
+            Err(error) => {
+                remove_temporary()?;
+                Err(error)
+            }
+        }
     }
 
     /// Lets a duplicate share the bytes of this file on the disk. The system compares the bytes, and changes none of them.
@@ -398,6 +404,27 @@ mod tests {
             assert_ne!(pair.inode("kept"), pair.inode("other"));
             assert_eq!(pair.names(), 2);
         }
+    }
+
+    #[test]
+    fn a_name_that_gets_another_file_keeps_it() {
+        let pair = Pair::new();
+        let stamp = pair.stamp("other");
+        let n_calls = std::cell::Cell::new(0);
+        let replaces = || {
+            n_calls.set(n_calls.get() + 1);
+            if n_calls.get() == 2 {
+                fs::write(pair.path("new"), "new").unwrap();
+                fs::rename(pair.path("new"), pair.path("other")).unwrap();
+            }
+            false
+        };
+        let replaced = pair
+            .kept()
+            .replace_by_link(&pair.path("other"), &stamp, replaces);
+        assert_eq!(replaced.unwrap_err().kind(), io::ErrorKind::Other);
+        assert_eq!(fs::read(pair.path("other")).unwrap(), b"new");
+        assert_eq!(pair.names(), 2);
     }
 
     #[test]

@@ -10,8 +10,8 @@ use hashlane_pipeline::{CancelToken, Options};
 use proptest::prelude::*;
 
 /// Lengths around the limits of blocks and pieces.
-const LENS: [usize; 10] = [
-    0, 1, 16383, 16384, 32767, 32768, 32769, 49152, 262_144, 262_145,
+const LENS: [usize; 11] = [
+    0, 1, 16383, 16384, 32767, 32768, 32769, 49152, 262_144, 262_145, 700_000,
 ];
 
 /// A file to make: its folder, its length, and where a byte differs from those of other files of this length.
@@ -26,7 +26,7 @@ struct Made {
 
 fn made() -> impl Strategy<Value = Made> {
     let lens = prop::sample::select(&LENS[..]);
-    let places = prop::sample::select(&[0, 1, 16384, 40_000, 32768, 262_143, 262_144][..]);
+    let places = prop::sample::select(&[0, 1, 16384, 40_000, 32768, 262_143, 262_144, 500_000][..]);
     let difference = prop::option::weighted(0.4, places);
     (0..3_u8, lens, difference, prop::bool::weighted(0.2)).prop_map(
         |(folder, len_bytes, difference, linked)| Made {

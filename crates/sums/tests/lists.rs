@@ -3,7 +3,8 @@
 #![allow(missing_docs)]
 
 use hashlane_sums::{
-    AnyLines, Blake2bLen, Digest, DigestAlgorithm, Entry, GnuLines, Line, LineStyle, write_line,
+    AnyLines, Blake2bLen, Digest, DigestAlgorithm, Entry, GnuLines, Line, LineStyle, ListFormat,
+    ListWriter, Unwritable, write_line,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -30,7 +31,53 @@ fn check(entry: &Entry) {
     }
 }
 
+/// Writes a list of one file, and returns what it lists.
+fn read_again(
+    format: ListFormat,
+    algorithm: DigestAlgorithm,
+    name: &[u8],
+    digest: &Digest,
+) -> Result<Vec<Entry>, Unwritable> {
+    let mut writer = ListWriter::new(format, [algorithm].into())?;
+    let mut text = Vec::new();
+    writer.write_header(&mut text);
+    writer.write(&mut text, name, 7, std::slice::from_ref(digest))?;
+    let mut lines = AnyLines::new(&[]);
+    let entries = text
+        .split_inclusive(|byte| *byte == b'\n')
+        .filter_map(|line| match lines.read(line) {
+            Line::Entry(entry) => Some(entry),
+            Line::Ignored => None,
+            Line::Improper => panic!("{line:?} is improper"),
+        });
+    Ok(entries.collect())
+}
+
 proptest! {
+    #[test]
+    fn lists_of_other_programs_are_read_as_they_were_written(name in bytes(), seed in any::<u8>()) {
+        for (format, algorithm) in [
+            (ListFormat::Hashdeep, "sha1"),
+            (ListFormat::Mtree, "sha512"),
+            (ListFormat::Sfv, "crc32"),
+        ] {
+            let algorithm: DigestAlgorithm = algorithm.parse().expect("a known name");
+            let digest = Digest::new(vec![seed; algorithm.digest_len()]);
+            let Ok(entries) = read_again(format, algorithm, &name, &digest) else {
+                continue;
+            };
+            let expected = match format {
+                ListFormat::Mtree => name.strip_prefix(b"./").unwrap_or(&name),
+                _ => &name,
+            };
+            prop_assert_eq!(entries.len(), 1, "{:?}", format);
+            prop_assert_eq!(&entries[0].name, expected, "{:?}", format);
+            prop_assert_eq!(&entries[0].digests, &[(algorithm, digest)]);
+            let len_bytes = (format != ListFormat::Sfv).then_some(7);
+            prop_assert_eq!(entries[0].len_bytes, len_bytes);
+        }
+    }
+
     #[test]
     fn lines_are_read_as_they_were_written(
         algorithm in algorithm(),

@@ -176,8 +176,9 @@ fn write_hashdeep(
 }
 
 fn write_sfv(out: &mut Vec<u8>, name: &[u8], digests: &[Digest]) -> Result<(), Unwritable> {
-    // Lines that start with a semicolon are comments, and spaces at the end are not part of a name.
-    if !is_line(name) || name.starts_with(b";") || name.ends_with(b" ") {
+    // Comments start with a semicolon, and here with `#` as well. Blanks at the end are not part of a name.
+    let is_ignored = name.starts_with(b";") || name.starts_with(b"#") || name.starts_with(b"%%%%");
+    if !is_line(name) || is_ignored || name.trim_ascii_end() != name {
         return Err(Unwritable::Name);
     }
     for digest in digests {
