@@ -151,8 +151,8 @@ def main() -> None:
         f"{len(trees['small']):,} files up to 60 kB, and {len(trees['large'])} of 8 to 40 MiB; half of "
         "them have a duplicate, and a fifth has a file that differs in one byte. All files are in the "
         f"page cache. {options.rounds} rounds in which programs take turns, after one that does not "
-        "count. All programs find the same groups. A share is that of the time of the fastest other "
-        "program."
+        "count. All programs find the same groups. A share is that of the time of the fastest "
+        "other program."
     )
     head = ("tree", "program", "groups", "time, s", "share", "goal at most")
     options.out.write_text(page("Duplicates", "bench-duplicates", text, table(head, rows)))
