@@ -61,7 +61,7 @@ def of_rmlint(text: str) -> Groups:
 
 
 def contestants(hashlane: str) -> dict[str, tuple[list[str], Callable[[str], Groups]]]:
-    """Return the commands that are installed, without the folder, and the readers of their results."""
+    """Return the installed commands, without the folder, and the readers of their results."""
     commands = {
         "hashlane": ([hashlane, "find", "--json", "--duplicates"], of_hashlane),
         "fclones": (["fclones", "group", "-f", "json"], of_fclones),
@@ -76,7 +76,7 @@ def contestants(hashlane: str) -> dict[str, tuple[list[str], Callable[[str], Gro
 
 
 def make(root: Path, lengths: list[int], rng: random.Random) -> None:
-    """Make a file of each length: half of them have a duplicate, some a file that nearly equals them."""
+    """Make a file of each length: half have a duplicate, some a file that nearly equals them."""
     number = 0
 
     def write(content: bytes) -> None:
@@ -90,9 +90,9 @@ def make(root: Path, lengths: list[int], rng: random.Random) -> None:
         content = rng.randbytes(length)
         write(content)
         kind = rng.random()
-        if kind < 0.5:  # noqa: PLR2004
+        if kind < 0.5:
             write(content)
-        elif kind < 0.7:  # noqa: PLR2004
+        elif kind < 0.7:
             middle = length // 2
             write(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
 
@@ -123,7 +123,9 @@ def measure(root: Path, hashlane: str, rounds: int) -> list[list[str]]:
         shares = [one / other for one, other in zip(taken, best, strict=True)]
         share = f"{statistics.median(shares):.2f}"
         goal = f"{GOAL:.2f}" if name == "hashlane" else ""
-        rows.append([root.name, name, str(n_groups), f"{statistics.median(taken):.3f}", share, goal])
+        rows.append(
+            [root.name, name, str(n_groups), f"{statistics.median(taken):.3f}", share, goal]
+        )
     return rows
 
 
@@ -148,11 +150,11 @@ def main() -> None:
             rows += measure(root, str(options.hashlane.resolve()), options.rounds)
             shutil.rmtree(root)
     text = (
-        f"{len(trees['small']):,} files up to 60 kB, and {len(trees['large'])} of 8 to 40 MiB; half of "
-        "them have a duplicate, and a fifth has a file that differs in one byte. All files are in the "
-        f"page cache. {options.rounds} rounds in which programs take turns, after one that does not "
-        "count. All programs find the same groups. A share is that of the time of the fastest "
-        "other program."
+        f"{len(trees['small']):,} files up to 60 kB, and {len(trees['large'])} of 8 to 40 MiB; "
+        "half of them have a duplicate, and a fifth has a file that differs in one byte. All files "
+        f"are in the page cache. {options.rounds} rounds in which programs take turns, after one "
+        "that does not count. All programs find the same groups. A share is that of the time of "
+        "the fastest other program."
     )
     head = ("tree", "program", "groups", "time, s", "share", "goal at most")
     options.out.write_text(page("Duplicates", "bench-duplicates", text, table(head, rows)))
