@@ -13,10 +13,11 @@ fn a_peer_that_is_not_reached_is_named_once() {
     let content = Content::new();
     let torrent = content.torrent("file.bin", "v1");
     let folder = tempfile::tempdir().unwrap();
-    let options = ["--peer", "127.0.0.1:1", "--timeout", "3s"];
+    // libtorrent connects to no peer with port 1.
+    let options = ["--peer", "127.0.0.1:2", "--timeout", "3s"];
     let ended = get_from(&[&torrent], folder.path(), None, &options);
     ended.assert_failed("warning: ");
-    let problem = "peer 127.0.0.1:1: Connection refused";
+    let problem = "peer 127.0.0.1:2: Connection refused";
     let warning = format!("{}: {problem}", torrent.display());
     ended.assert_failed(&warning);
     let warnings = ended.stderr.lines().filter(|line| line.contains("warning"));
