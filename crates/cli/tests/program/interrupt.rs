@@ -45,7 +45,7 @@ fn large() -> Fixture {
 }
 
 /// Sends the signal of Ctrl-C, and waits for the process to end.
-fn interrupt(mut child: Child) -> Output {
+pub(crate) fn interrupt(mut child: Child) -> Output {
     let pid = child.id().to_string();
     let asked = Instant::now();
     assert!(
