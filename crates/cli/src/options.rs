@@ -66,6 +66,7 @@ impl Hashing {
             Io::Auto => IoMode::Auto,
             Io::Mmap => IoMode::Mmap,
             Io::Pread => IoMode::Pread,
+            Io::Direct => IoMode::Direct,
         };
         hashlane_verify::Options::default()
             .io(io)
@@ -83,6 +84,8 @@ enum Io {
     Mmap,
     /// Read with positioned reads
     Pread,
+    /// Read past the page cache (Linux), which keeps what other programs need in it
+    Direct,
 }
 
 /// The file of the configuration.

@@ -5,6 +5,7 @@
 //! - `file.rs`: opens a regular file, reads it at given positions and finds its holes.
 //! - `file_id.rs`: the identity of a file.
 //! - `cache.rs`: keeps files open for their next use.
+//! - `direct.rs`: reads past the page cache.
 //! - `stream.rs`: reads a file of any kind from its first byte until its end.
 //! - `budget.rs`: limits the open files of the process, and chooses the ones to close.
 //! - `below.rs`: decides if a folder is below another one.
@@ -30,6 +31,7 @@ mod atomic;
 mod below;
 mod budget;
 mod cache;
+mod direct;
 mod file;
 mod file_id;
 mod globs;
@@ -60,6 +62,7 @@ pub use atomic::{AtomicFile, Overwrite, UNFINISHED_FILES};
 pub use below::is_below;
 pub use budget::{is_out_of_descriptors, max_kept_open};
 pub use cache::{CachedFile, FileCache};
+pub use direct::{DIRECT_UNIT, DirectRead};
 #[cfg(unix)]
 pub use file::Writers;
 pub use file::{DiskExtent, Region, SourceFile, is_absent};
@@ -81,7 +84,7 @@ pub use rules::{Rules, RulesError};
 pub use share::KeptFile;
 pub use stamp::{Stamp, TICK};
 pub use stream::{ByteStream, read_limited};
-pub use sys::{MapArena, MappedBytes, is_rotational, raise_open_file_limit};
+pub use sys::{DirectQueue, MapArena, MappedBytes, is_rotational, raise_open_file_limit};
 pub use temporary::TemporaryNames;
 pub use tree::{
     Candidate, Choice, Entry, EntryKind, FileTree, LeftOut, Links, Selection, WalkError,

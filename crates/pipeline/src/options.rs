@@ -105,6 +105,10 @@ pub enum IoMode {
     Mmap,
     /// Reads everything with positioned reads.
     Pread,
+    /// Reads past the page cache (`O_DIRECT`) and lets the disk work on several reads at the same time (`io_uring`), on Linux.
+    /// The bytes do not replace others in the page cache. Messages that span several files, and files on file systems without
+    /// such reads, are read with positioned reads.
+    Direct,
 }
 
 /// An error that stops the whole run. A file that cannot be read does not stop the run: see

@@ -200,7 +200,7 @@ fn share<'a, M: Messages, H: MessageHasher>(
         count <= 1 || usual_len.is_some_and(|len| len.saturating_mul(count.into()) <= SMALL_LEN);
     // The questions to the system take longer than a small run.
     let order = || match options.io {
-        IoMode::Auto if count > 1 => files.read_order(),
+        IoMode::Auto | IoMode::Direct if count > 1 => files.read_order(),
         _ => ReadOrder::Any,
     };
     let speed = options
@@ -228,8 +228,9 @@ fn share<'a, M: Messages, H: MessageHasher>(
         schedule,
         use_maps: H::MAPS.are_allowed()
             && options.allows_signal_handler
-            && options.io != IoMode::Pread
+            && matches!(options.io, IoMode::Auto | IoMode::Mmap)
             && max_open >= MIN_OPEN_FOR_MAPS,
+        is_direct: options.io == IoMode::Direct,
         speed,
         disk_turns: (0..options.disk_threads.get().min(n_threads))
             .map(|_| Mutex::new(()))

@@ -24,6 +24,8 @@ pub(crate) struct Shared<'a, M> {
     pub(crate) schedule: Schedule,
     /// Whether messages may be mapped.
     pub(crate) use_maps: bool,
+    /// Whether messages are read past the page cache.
+    pub(crate) is_direct: bool,
     /// Knowledge about the disk before anything is read.
     pub(crate) speed: ReadSpeed,
     /// One of them is locked while a batch is read from a rotational disk, so that few workers at a time move the heads of
@@ -193,7 +195,7 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
             .iter()
             .position(Option::is_none);
         let slot = free.map_or(self.slots.len(), |i| self.first_free + i);
-        let reserved = room(&input, R::batch(tools.speed));
+        let reserved = room(&input, self.reader.batch(tools.speed));
         let running = Running {
             message,
             input,
@@ -216,7 +218,7 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
 
     /// Returns `true` if the message fits in the batch with the running messages.
     fn has_room<M>(&self, input: &Input, tools: &Tools<'_, M, H::Digest>) -> bool {
-        let batch = R::batch(tools.speed);
+        let batch = self.reader.batch(tools.speed);
         let fits = self.reserved + room(input, batch) <= batch.len_bytes();
         let is_stream = matches!(input, Input::Stream(..));
         let max_busy = match batch {
@@ -287,7 +289,7 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
         if shared.cancel.is_cancelled() {
             return false;
         }
-        let batch = R::batch(tools.speed);
+        let batch = self.reader.batch(tools.speed);
         if batch.is_in_order() {
             tools.take_turn();
         } else {
@@ -343,7 +345,7 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
             }
         }
         tools.speed.note(total, wait);
-        if batch.is_in_order() && !R::batch(tools.speed).is_in_order() {
+        if batch.is_in_order() && !self.reader.batch(tools.speed).is_in_order() {
             // Reading in order was not necessary. Reading side by side keeps all lanes busy, which
             // is worth more than the first bytes of a message. Messages that are complete are still
             // hashed.

@@ -19,6 +19,9 @@ pub(crate) const IN_ORDER_BATCH_LEN: usize = 2 << 20;
 /// cache of the core when they are hashed.
 pub(crate) const HOT_BATCH_LEN: usize = 512 << 10;
 
+/// Bytes that a worker reads at a time past the page cache. The disk works on all windows at the same time.
+pub(crate) const DIRECT_BATCH_LEN: usize = 4 << 20;
+
 /// Maximum number of messages in a batch. With tiny messages, a batch need not be full.
 pub(crate) const MAX_BATCH_MESSAGES: usize = 1024;
 

@@ -45,6 +45,11 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
     ) -> Self {
         // The system can limit addresses. Without maps, everything is read.
         let mapped = shared.use_maps.then(|| Mapped::new().ok());
+        let reader = if shared.is_direct {
+            Buffered::direct()
+        } else {
+            Buffered::default()
+        };
         Self {
             tools: Tools {
                 shared,
@@ -57,7 +62,7 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
             mapped: mapped
                 .flatten()
                 .map(|reader| RunningMessages::new(reader, new_hasher())),
-            buffered: RunningMessages::new(Buffered::default(), new_hasher()),
+            buffered: RunningMessages::new(reader, new_hasher()),
             waiting: VecDeque::new(),
         }
     }

@@ -60,9 +60,9 @@ fn every_way_to_read_gives_the_same_result() {
                 .stderr
                 .contains("this system cannot map files into memory")
         );
-        &["auto", "pread"]
+        &["auto", "pread", "direct"]
     } else {
-        &["auto", "mmap", "pread"]
+        &["auto", "mmap", "pread", "direct"]
     };
     for io in ways {
         for threads in ["1", "2", "7"] {

@@ -7,7 +7,7 @@ use std::path::Path;
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 mod linux;
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
-pub use linux::{MapArena, MappedBytes, is_rotational};
+pub use linux::{DirectQueue, MapArena, MappedBytes, is_rotational};
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 pub(crate) use linux::{
     disk_extents, drop_pages, next_data, next_hole, open_with_flags, read_at, share_range, writers,
@@ -16,7 +16,7 @@ pub(crate) use linux::{
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
 mod portable;
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
-pub use portable::{MapArena, MappedBytes, is_rotational};
+pub use portable::{DirectQueue, MapArena, MappedBytes, is_rotational};
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
 pub(crate) use portable::{disk_extents, next_data, next_hole, read_at};
 #[cfg(all(unix, any(not(target_os = "linux"), hashlane_portable)))]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 #[cfg(unix)]
 use crate::file::Writers;
-use crate::{DiskExtent, SourceFile};
+use crate::{DirectRead, DiskExtent, SourceFile};
 
 /// Opens a file with flags for `open(2)`, so that a named pipe does not wait for its writer.
 #[cfg(unix)]
@@ -58,6 +58,26 @@ pub(crate) fn disk_extents(_: &File) -> io::Result<Vec<DiskExtent>> {
 /// Returns `false`: this system does not report whether a disk is rotational.
 pub fn is_rotational(_: &Path) -> bool {
     false
+}
+
+/// A queue of reads past the page cache, which this system does not support. No value exists, because [`Self::new`] always
+/// fails.
+#[derive(Debug)]
+pub struct DirectQueue(Infallible);
+
+impl DirectQueue {
+    /// Always fails.
+    ///
+    /// # Errors
+    /// Always `Unsupported`.
+    pub fn new() -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Performs reads into parts of `buffer`.
+    pub fn read(&mut self, _: &mut [u8], _: &[DirectRead<'_>]) -> Vec<usize> {
+        match self.0 {}
+    }
 }
 
 /// Windows of files mapped into memory, which this system does not support. No value exists,

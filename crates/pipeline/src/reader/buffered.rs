@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
+use hashlane_files::{DIRECT_UNIT, DirectQueue, DirectRead};
+
 use super::{Reader, Refusal, Window};
 use crate::messages::Messages;
 use crate::open_files::{Fault, OpenFiles};
 use crate::read_speed::{MIN_SAMPLE_LEN, ReadSpeed};
-use crate::schedule::{Batch, HOT_BATCH_LEN, IN_ORDER_BATCH_LEN};
+use crate::schedule::{Batch, DIRECT_BATCH_LEN, HOT_BATCH_LEN, IN_ORDER_BATCH_LEN};
 
 /// Windows begin at multiples of this many bytes in memory. The system copies three times as fast
 /// to such an address as to an address that `malloc` returns, 16 bytes after the start of a page.
@@ -16,14 +18,27 @@ const ALIGNMENT: usize = 64;
 /// Reads files into a buffer. Takes any window, from any number of files.
 #[derive(Debug, Default)]
 pub(crate) struct Buffered {
+    /// Reads past the page cache, if they are wanted and the system has them.
+    direct: Option<DirectQueue>,
     buffer: Vec<u8>,
     /// The position of each window in the buffer.
     windows: Vec<Range<usize>>,
 }
 
+impl Buffered {
+    /// Returns a reader that reads past the page cache where the system can.
+    pub(crate) fn direct() -> Self {
+        Self {
+            direct: DirectQueue::new().ok(),
+            ..Self::default()
+        }
+    }
+}
+
 impl Reader for Buffered {
-    fn batch(speed: ReadSpeed) -> Batch {
+    fn batch(&self, speed: ReadSpeed) -> Batch {
         match (speed.allows_any_order(), speed.is_known()) {
+            (true, _) if self.direct.is_some() => Batch::SideBySide(DIRECT_BATCH_LEN),
             (true, _) => Batch::SideBySide(HOT_BATCH_LEN),
             (false, true) => Batch::InOrder(IN_ORDER_BATCH_LEN),
             // Enough bytes to measure the speed.
@@ -39,22 +54,46 @@ impl Reader for Buffered {
         windows: &mut [Window<'_>],
         mut refuse: impl FnMut(usize, Refusal),
     ) {
+        let alignment = if self.direct.is_some() {
+            DIRECT_UNIT
+        } else {
+            ALIGNMENT
+        };
+        let room = |window: &Window<'_>| room(window, alignment);
         let total: usize = windows.iter().map(room).sum();
-        if self.buffer.len() < total + ALIGNMENT {
-            self.buffer.resize(total + ALIGNMENT, 0);
+        if self.buffer.len() < total + alignment {
+            self.buffer.resize(total + alignment, 0);
         }
         self.windows.clear();
-        let mut start = match self.buffer.as_ptr().align_offset(ALIGNMENT) {
-            padding if padding < ALIGNMENT => padding,
+        let mut start = match self.buffer.as_ptr().align_offset(alignment) {
+            padding if padding < alignment => padding,
             // `align_offset` may fail, although it does not on any known system.
             _ => 0,
         };
+        let mut loaded = match &mut self.direct {
+            Some(queue) => {
+                let places = windows.iter().scan(start, |next, window| {
+                    let place = *next;
+                    *next += room(window);
+                    Some(place)
+                });
+                let places: Vec<usize> = places.collect();
+                load_direct(messages, files, queue, windows, &places, &mut self.buffer)
+            }
+            None => Vec::new(),
+        }
+        .into_iter();
         for (i, window) in windows.iter_mut().enumerate() {
             if files.is_cancelled() {
                 // The caller does not use the windows of a cancelled run.
                 return;
             }
             let end = start + room(window);
+            if let Some(Some(range)) = loaded.next() {
+                self.windows.push(range);
+                start = end;
+                continue;
+            }
             match read_window(messages, files, window, &mut self.buffer[start..end]) {
                 Ok(bytes) => self.windows.push(start + bytes.start..start + bytes.end),
                 Err(fault) => {
@@ -76,11 +115,65 @@ impl Reader for Buffered {
 }
 
 /// Returns the number of bytes that a window takes in the buffer.
-fn room(window: &Window<'_>) -> usize {
+fn room(window: &Window<'_>, alignment: usize) -> usize {
     match window.len() {
         0 => 0,
-        len => len.next_multiple_of(ALIGNMENT) + ALIGNMENT,
+        len => len.next_multiple_of(alignment) + alignment,
     }
+}
+
+/// Reads the windows that lie in one file past the page cache, all at once. Returns their positions in the buffer, and `None`
+/// for windows that must be read in another way: because they lie in several files, the file system has no direct reads, or a
+/// read failed.
+fn load_direct<M: Messages>(
+    messages: &M,
+    files: &mut OpenFiles<'_>,
+    queue: &mut DirectQueue,
+    windows: &[Window<'_>],
+    places: &[usize],
+    buffer: &mut [u8],
+) -> Vec<Option<Range<usize>>> {
+    let mut sources = Vec::new();
+    for (i, (window, place)) in windows.iter().zip(places).enumerate() {
+        if window.range.is_empty() || window.stream.is_some() {
+            continue;
+        }
+        let mut extents = messages.extents(window.message, window.range.clone());
+        let (Some(extent), None) = (extents.next(), extents.next()) else {
+            continue;
+        };
+        let source = extent
+            .file
+            .and_then(|file| files.open(file).ok()?.on_disk().cloned());
+        if let Some(source) = source {
+            sources.push((i, source, extent.offset, *place));
+        }
+        if files.is_crowded() {
+            // The files of further windows are opened one by one.
+            break;
+        }
+    }
+    let unit = DIRECT_UNIT as u64;
+    let reads = sources.iter().map(|(i, source, offset, place)| {
+        let start = offset / unit * unit;
+        let end = (offset + windows[*i].len() as u64).next_multiple_of(unit);
+        DirectRead {
+            file: source,
+            offset: start,
+            part: *place..*place + (end - start) as usize,
+        }
+    });
+    let reads: Vec<DirectRead<'_>> = reads.collect();
+    let lengths = queue.read(buffer, &reads);
+    let mut loaded = vec![None; windows.len()];
+    for ((i, _, offset, place), length) in sources.iter().zip(lengths) {
+        let begin = (offset % unit) as usize;
+        let end = begin + windows[*i].len();
+        if length >= end {
+            loaded[*i] = Some(place + begin..place + end);
+        }
+    }
+    loaded
 }
 
 /// Reads a window into `buffer` and returns its position. The result is shorter than requested only

@@ -73,7 +73,7 @@ impl Mapped {
 
 impl Reader for Mapped {
     /// Returns a batch of messages side by side: on a slow disk, [`Self::load`] refuses them.
-    fn batch(_: ReadSpeed) -> Batch {
+    fn batch(&self, _: ReadSpeed) -> Batch {
         Batch::SideBySide(MAPPED_BATCH_LEN)
     }
 

@@ -46,7 +46,7 @@ impl Window<'_> {
 /// A way to bring bytes of files into memory.
 pub(crate) trait Reader {
     /// Returns the shape of the next batch.
-    fn batch(speed: ReadSpeed) -> Batch;
+    fn batch(&self, speed: ReadSpeed) -> Batch;
 
     /// Replaces the loaded windows. Calls `refuse` with the index of each window that has no bytes.
     fn load<M: Messages>(

@@ -70,7 +70,8 @@ impl<'l> Files<'l> {
         };
         if contents.len() > 1 {
             files.disks.push(ReadOrder::Any);
-            files.look_up(options.io == IoMode::Auto, cancel);
+            let in_disk_order = matches!(options.io, IoMode::Auto | IoMode::Direct);
+            files.look_up(in_disk_order, cancel);
         }
         files
     }

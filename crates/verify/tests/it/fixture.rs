@@ -294,7 +294,7 @@ pub(crate) fn possible(options: &Options) -> Options {
 /// Returns every combination of a way of reading with 1 to 3 threads.
 pub(crate) fn every_road() -> Vec<Options> {
     let mut roads = Vec::new();
-    for io in [IoMode::Auto, IoMode::Mmap, IoMode::Pread] {
+    for io in [IoMode::Auto, IoMode::Mmap, IoMode::Pread, IoMode::Direct] {
         if io == IoMode::Mmap && !HAS_MAPS {
             continue;
         }

@@ -21,6 +21,8 @@ mod v2;
 mod changing;
 #[cfg(target_os = "linux")]
 mod descriptors;
+#[cfg(all(target_os = "linux", not(hashlane_portable)))]
+mod direct;
 // On other systems, holes are read like other bytes.
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 mod holes;

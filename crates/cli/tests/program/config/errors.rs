@@ -53,7 +53,7 @@ const INVALID: [(&str, &str, &str); 17] = [
     (
         "[sum]\nio = 'mmpa'",
         "sum",
-        "line 2: io: invalid value 'mmpa' for '--io <METHOD>'; [possible values: auto, mmap, pread]; tip: a similar value exists: 'mmap'",
+        "line 2: io: invalid value 'mmpa' for '--io <METHOD>'; [possible values: auto, mmap, pread, direct]; tip: a similar value exists: 'mmap'",
     ),
     (
         "[sum]\nalgorithm = ['md5',\n'md6']",

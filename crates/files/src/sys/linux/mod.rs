@@ -1,5 +1,6 @@
 //! Linux: holes, guarded maps, places on disks, and detection of rotational disks.
 
+mod direct;
 mod extents;
 mod lease;
 mod map;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
 
+pub use direct::DirectQueue;
 pub(crate) use extents::disk_extents;
 pub(crate) use lease::writers;
 pub use map::{MapArena, MappedBytes};
