@@ -80,6 +80,7 @@ pub fn create_copy(
     run: &mut Run<'_>,
 ) -> Result<Created, Error> {
     check(folder)?;
+    check_outside(to, folder)?;
     let files = Contents::of(folder).check(folder)?;
     let digests = hash_payload(folder, &files, new, run)?;
     match fs::create_dir(to) {
@@ -130,6 +131,22 @@ fn check(folder: &Path) -> Result<(), Error> {
         return Err(Error::NotBaggable {
             path: unfinished,
             reason,
+        });
+    }
+    Ok(())
+}
+
+/// Fails if a new folder would be copied into itself.
+fn check_outside(to: &Path, folder: &Path) -> Result<(), Error> {
+    let parent = match to.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let parent = parent.canonicalize().map_err(Error::io(to))?;
+    if parent.starts_with(folder.canonicalize().map_err(Error::io(folder))?) {
+        return Err(Error::NotBaggable {
+            path: to.to_owned(),
+            reason: "lies in the folder that is copied: choose another place",
         });
     }
     Ok(())

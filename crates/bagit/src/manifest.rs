@@ -14,6 +14,9 @@ use crate::version::Version;
 
 pub(crate) const FETCH: &str = "fetch.txt";
 
+/// Maximum length of `fetch.txt` in bytes, whose paths are kept in memory.
+const MAX_FETCH_LEN: u64 = 256 << 20;
+
 /// Whether a manifest lists the payload or the tag files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -127,10 +130,12 @@ pub(crate) fn read_fetch(
         Ok(path)
     };
     let path = bag.join(FETCH);
-    if let Err(error) = path.symlink_metadata()
-        && error.kind() == io::ErrorKind::NotFound
-    {
-        return Ok(());
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Ok(metadata) if metadata.len() > MAX_FETCH_LEN => {
+            return Err(Error::improper(&path, "is longer than 256 MiB"));
+        }
+        _ => {}
     }
     each_line(&path, |number, line| {
         receive(number, line.and_then(fetched));

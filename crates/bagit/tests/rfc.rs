@@ -449,6 +449,10 @@ fn hostile_manifests_are_bounded() {
             "manifest-md5.txt: line 4: is not UTF-8, or longer than 64 KiB",
         ],
     );
+    let bag = Bag::new();
+    let fetch = fs::File::create(bag.path().join("fetch.txt")).unwrap();
+    fetch.set_len((256 << 20) + 1).unwrap();
+    bag.expect_error("fetch.txt: is longer than 256 MiB");
 }
 
 #[test]
@@ -511,6 +515,15 @@ fn a_copy_leaves_the_folder_as_it_is() {
     assert_eq!(found.verdict(), Verdict::Valid);
     let again = with_run(|run| create_copy(&source, &to, &new, run));
     assert!(matches!(again, Err(Error::Exists(_))));
+    let inside = source.join("d/bag");
+    let error = with_run(|run| create_copy(&source, &inside, &new, run)).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("lies in the folder that is copied"),
+        "{error}"
+    );
+    assert!(!inside.exists());
 }
 
 /// Makes something in a folder.

@@ -12,6 +12,7 @@ use hashlane_sums::{DigestAlgorithm, HashFunction, UnknownAlgorithm};
 use time::OffsetDateTime;
 
 use crate::options::{Hashing, Output};
+use crate::output::text::count;
 use crate::{Env, Exit};
 use output::Line;
 
@@ -21,6 +22,9 @@ Exit status:
   1  the check is complete, and a bag is invalid or incomplete
   2  a bag could not be made or read, a file could not be read or compared,
      wrong usage, or Ctrl-C";
+
+/// Maximum number of problems of a bag that are kept and listed. A hostile manifest can have any number of wrong lines.
+const MAX_PROBLEMS: usize = 100_000;
 
 /// Create, validate and update bags: folders with manifests of their files (BagIt, RFC 8493)
 #[derive(Debug, Args)]
@@ -210,11 +214,22 @@ impl Bag {
         for given in &options.bags {
             let bag = env.resolve(given);
             let mut problems = Vec::new();
+            let mut n_left_out = 0;
             let result = self.with_run(env, given, |run| {
-                validate(&bag, depth, run, &mut |problem| problems.push(problem))
+                validate(&bag, depth, run, &mut |problem| {
+                    if problems.len() < MAX_PROBLEMS {
+                        problems.push(problem);
+                    } else {
+                        n_left_out += 1;
+                    }
+                })
             });
             for problem in &problems {
                 self.print(env, &Line::problem(given, problem))?;
+            }
+            if n_left_out > 0 {
+                let (bag, left_out) = (given.display(), count(n_left_out, "further problem"));
+                env.error(&format!("{bag}: {left_out} not listed"));
             }
             match result {
                 Ok(found) => {

@@ -155,6 +155,22 @@ fn results_are_json_lines() {
 }
 
 #[test]
+fn a_hostile_manifest_does_not_fill_the_memory() {
+    let place = Place::new();
+    assert_eq!(place.bag(&["create", "files"]).code, Some(0));
+    place.write("files/manifest-sha512.txt", &"x\n".repeat(100_007));
+    let ended = place.bag(&["validate", "files"]);
+    assert_eq!(ended.code, Some(1));
+    let n_lines = ended.stdout.lines().count();
+    assert_eq!(n_lines, 100_000 + 1);
+    // The manifest is changed, and lists none of the four files.
+    assert_eq!(
+        ended.stderr,
+        "hashlane: files: 12 further problems not listed\n"
+    );
+}
+
+#[test]
 fn wrong_usage_changes_nothing() {
     let place = Place::new();
     for (args, message) in [
