@@ -15,19 +15,27 @@ pub(crate) type PieceLength = u32;
 /// Trackers of equal priority.
 pub(crate) type Tier = Vec<String>;
 
-/// Reads `262144`, `256KiB`, `256K` or `256k`, which are equal, and `1MiB`.
+/// Reads `262144`, `256KiB`, `256K` or `256k`, which are equal, and `1MiB`, or `100GB`, in powers of 1,000.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "k" | "kib" => 10,
-        "m" | "mib" => 20,
-        "g" | "gib" => 30,
-        "t" | "tib" => 40,
-        unit => return Err(format!("\"{unit}\" is not KiB, MiB, GiB or TiB")),
+    let unit: u64 = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "t" | "tib" => 1 << 40,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
+        unit => {
+            return Err(format!(
+                "\"{unit}\" is not KiB, MiB, GiB or TiB, nor kB, MB, GB or TB"
+            ));
+        }
     };
     let number: u64 = digits.parse().map_err(|_| "not a number of bytes")?;
-    Ok(number.checked_mul(1 << shift).ok_or("too many")?)
+    Ok(number.checked_mul(unit).ok_or("too many")?)
 }
 
 /// Maximum number of threads.
@@ -392,6 +400,8 @@ mod tests {
         let error = piece_length("29").expect_err("libtorrent refuses it");
         assert_eq!(error, "2^29 bytes: the exponent must be from 10 to 28");
         assert_eq!(size("3TiB"), Ok(3 << 40));
+        assert_eq!(size("100GB"), Ok(100_000_000_000));
+        assert!(size("1XB").is_err());
         assert!(size("18446744073709551615KiB").is_err());
         for text in [
             "",
