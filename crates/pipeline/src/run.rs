@@ -15,7 +15,7 @@ use crate::open_files::{FileSet, OpenFiles};
 use crate::read_speed::{ReadOrder, ReadSpeed};
 use crate::results::{Receiver, Reporter, Results};
 use crate::running::Shared;
-use crate::schedule::{MAX_BATCH_MESSAGES, Schedule};
+use crate::schedule::{DIRECT_BATCH_LEN, IN_ORDER_BATCH_LEN, MAX_BATCH_MESSAGES, Schedule};
 use crate::worker::Worker;
 use crate::{CancelToken, Error, IoMode, Options};
 
@@ -214,8 +214,12 @@ fn share<'a, M: Messages, H: MessageHasher>(
     let max_open = hashlane_files::max_kept_open();
     // Each worker can keep a file open.
     let n_threads = threads.map_or(1, NonZeroUsize::get).min(max_open);
-    let is_in_order = !speed.allows_any_order();
-    let schedule = Schedule::new(count, usual_len, n_threads, is_in_order);
+    let in_order_len = match options.io {
+        _ if speed.allows_any_order() => None,
+        IoMode::Direct => Some(DIRECT_BATCH_LEN),
+        _ => Some(IN_ORDER_BATCH_LEN),
+    };
+    let schedule = Schedule::new(count, usual_len, n_threads, in_order_len);
     // Without messages, one worker reports that there is nothing to do.
     let n_threads = n_threads.min(schedule.n_runs() as usize).max(1);
     let max_busy = match usual_len {

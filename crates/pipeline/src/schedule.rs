@@ -19,8 +19,9 @@ pub(crate) const IN_ORDER_BATCH_LEN: usize = 2 << 20;
 /// cache of the core when they are hashed.
 pub(crate) const HOT_BATCH_LEN: usize = 512 << 10;
 
-/// Bytes that a worker reads at a time past the page cache. The disk works on all windows at the same time.
-pub(crate) const DIRECT_BATCH_LEN: usize = 4 << 20;
+/// Bytes that a worker reads at a time past the page cache. The disk works on all of them at the same time, so a shorter
+/// batch would leave it idle between two reads.
+pub(crate) const DIRECT_BATCH_LEN: usize = 8 << 20;
 
 /// Maximum number of messages in a batch. With tiny messages, a batch need not be full.
 pub(crate) const MAX_BATCH_MESSAGES: usize = 1024;
@@ -78,18 +79,18 @@ pub(crate) struct Schedule {
 impl Schedule {
     /// Divides messages of this usual length among threads. A run fills a batch. Where any order is allowed, it has at least one
     /// message for each lane; otherwise the workers would read from places far apart. If there are too few runs for all
-    /// threads, the messages are divided evenly. Without a usual length, a run is one message.
+    /// threads, the messages are divided evenly. Without a usual length, a run is one message. `in_order_len` is the length of
+    /// a batch that is read in order.
     pub(crate) fn new(
         n_messages: u32,
         usual_len: Option<u64>,
         n_threads: usize,
-        is_in_order: bool,
+        in_order_len: Option<usize>,
     ) -> Self {
-        let (batch_len, min) = if is_in_order {
+        let (batch_len, min) = match in_order_len {
             // A run of unequal messages should not need a second batch.
-            (IN_ORDER_BATCH_LEN / 8 * 7, 1)
-        } else {
-            (MAPPED_BATCH_LEN, MAX_LANES)
+            Some(len) => (len / 8 * 7, 1),
+            None => (MAPPED_BATCH_LEN, MAX_LANES),
         };
         let n_threads = u32::try_from(n_threads).unwrap_or(u32::MAX);
         let fair = n_messages.div_ceil(n_threads).max(1);
@@ -149,7 +150,12 @@ mod tests {
             (5, None, 2),
             (100, None, 200),
         ] {
-            let schedule = Schedule::new(n_messages, usual_len, n_threads, n_messages == 7);
+            let schedule = Schedule::new(
+                n_messages,
+                usual_len,
+                n_threads,
+                (n_messages == 7).then_some(IN_ORDER_BATCH_LEN),
+            );
             let runs: Vec<_> = std::iter::from_fn(|| schedule.next_run()).collect();
             assert_eq!(runs.len() as u32, schedule.n_runs());
             let messages: Vec<u32> = runs.into_iter().flatten().collect();

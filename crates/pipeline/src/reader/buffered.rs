@@ -15,6 +15,9 @@ use crate::schedule::{Batch, DIRECT_BATCH_LEN, HOT_BATCH_LEN, IN_ORDER_BATCH_LEN
 /// Reads of 32 KiB reach 7 and 2 GB/s (EPYC, Zen 3, Linux 6, November 2026).
 const ALIGNMENT: usize = 64;
 
+/// Maximum length of one read past the page cache. Longer windows are several reads at the same time.
+const DIRECT_READ_LEN: usize = 1 << 20;
+
 /// Reads files into a buffer. Takes any window, from any number of files.
 #[derive(Debug, Default)]
 pub(crate) struct Buffered {
@@ -40,6 +43,7 @@ impl Reader for Buffered {
         match (speed.allows_any_order(), speed.is_known()) {
             (true, _) if self.direct.is_some() => Batch::SideBySide(DIRECT_BATCH_LEN),
             (true, _) => Batch::SideBySide(HOT_BATCH_LEN),
+            (false, _) if self.direct.is_some() => Batch::InOrder(DIRECT_BATCH_LEN),
             (false, true) => Batch::InOrder(IN_ORDER_BATCH_LEN),
             // Enough bytes to measure the speed.
             (false, false) => Batch::InOrder(2 * MIN_SAMPLE_LEN as usize),
@@ -154,19 +158,34 @@ fn load_direct<M: Messages>(
         }
     }
     let unit = DIRECT_UNIT as u64;
-    let reads = sources.iter().map(|(i, source, offset, place)| {
+    // The disk works on the parts of a long window at the same time, too.
+    let mut reads = Vec::new();
+    let mut windows_of_reads = Vec::new();
+    for (source, (i, file, offset, place)) in sources.iter().enumerate() {
         let start = offset / unit * unit;
         let end = (offset + windows[*i].len() as u64).next_multiple_of(unit);
-        DirectRead {
-            file: source,
-            offset: start,
-            part: *place..*place + (end - start) as usize,
+        for at in (start..end).step_by(DIRECT_READ_LEN) {
+            let part = place + (at - start) as usize;
+            let len_bytes = (end - at).min(DIRECT_READ_LEN as u64) as usize;
+            reads.push(DirectRead {
+                file,
+                offset: at,
+                part: part..part + len_bytes,
+            });
+            windows_of_reads.push(source);
         }
-    });
-    let reads: Vec<DirectRead<'_>> = reads.collect();
+    }
     let lengths = queue.read(buffer, &reads);
+    // The number of bytes of each window, as far as they follow each other.
+    let mut read_lens = vec![0; sources.len()];
+    for ((read, source), length) in reads.iter().zip(windows_of_reads).zip(lengths) {
+        let place = sources[source].3;
+        if read_lens[source] == read.part.start - place {
+            read_lens[source] += length;
+        }
+    }
     let mut loaded = vec![None; windows.len()];
-    for ((i, _, offset, place), length) in sources.iter().zip(lengths) {
+    for ((i, _, offset, place), length) in sources.iter().zip(read_lens) {
         let begin = (offset % unit) as usize;
         let end = begin + windows[*i].len();
         if length >= end {
