@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 /// Lengths around the limits of blocks and pieces.
 const LENS: [usize; 11] = [
-    0, 1, 16383, 16384, 32767, 32768, 32769, 49152, 262_144, 262_145, 700_000,
+    0, 1, 65_535, 65_536, 131_071, 131_072, 131_073, 262_144, 262_145, 400_000, 700_000,
 ];
 
 /// A file to make: its folder, its length, and where a byte differs from those of other files of this length.
@@ -26,7 +26,8 @@ struct Made {
 
 fn made() -> impl Strategy<Value = Made> {
     let lens = prop::sample::select(&LENS[..]);
-    let places = prop::sample::select(&[0, 1, 16384, 40_000, 32768, 262_143, 262_144, 500_000][..]);
+    let places =
+        prop::sample::select(&[0, 1, 65_536, 131_072, 150_000, 262_143, 262_144, 500_000][..]);
     let difference = prop::option::weighted(0.4, places);
     (0..3_u8, lens, difference, prop::bool::weighted(0.2)).prop_map(
         |(folder, len_bytes, difference, linked)| Made {
@@ -170,16 +171,15 @@ fn a_file_that_changes_during_the_search_is_left_out() {
     let root = tempfile::tempdir().unwrap();
     let path = |name: &str| root.path().join(name);
     for name in ["a", "b", "c"] {
-        fs::write(path(name), vec![0; 70_000]).unwrap();
+        fs::write(path(name), vec![0; 200_000]).unwrap();
     }
     let cancel = CancelToken::default();
     let found = SameLength::collect(&[root.path().to_owned()], false, &cancel, |_| ());
     let mut is_written = false;
     let mut write = |_| {
-        // In a part that only the second round reads, with another length of time since.
         if !std::mem::replace(&mut is_written, true) {
             fs::remove_file(path("b")).unwrap();
-            fs::write(path("b"), vec![0; 70_000]).unwrap();
+            fs::write(path("b"), vec![0; 200_000]).unwrap();
         }
     };
     let found = found

@@ -93,7 +93,7 @@ fn equal_files_are_listed_with_their_names() {
 2 files of 8 bytes
   one/odd \\u{a} name
   two/odd
-14 files seen, 4 duplicates (586 KiB) in 3 groups, 1.81 MiB hashed
+14 files seen, 4 duplicates (586 KiB) in 3 groups, 2.09 MiB hashed
 "
     );
     let ended = end(&mut tree.find(&["--empty", "-q"]));
@@ -149,7 +149,7 @@ fn groups_are_json_lines() {
                 "duplicates": 4,
                 "duplicate_bytes": 600_018,
                 // Both blocks of three files and all of two, and six small files.
-                "hashed_bytes": 3 * 32_768 + 3 * 600_000 + 4 * 5 + 2 * 8,
+                "hashed_bytes": 3 * 131_072 + 3 * 600_000 + 4 * 5 + 2 * 8,
             }),
         ]
     );
@@ -163,7 +163,7 @@ fn duplicates_become_names_of_the_first_file() {
     assert!(
         ended
             .stdout
-            .ends_with("4 duplicates (586 KiB) in 3 groups, 4 linked, 1.81 MiB hashed\n"),
+            .ends_with("4 duplicates (586 KiB) in 3 groups, 4 linked, 2.09 MiB hashed\n"),
         "{}",
         ended.stdout
     );

@@ -9,7 +9,9 @@ use super::file::DuplicateFile;
 /// Bytes of the first block and of the last block of a file. A file that has no more is one message.
 pub(super) const ENDS_LEN: u64 = 2 * BLOCK_LEN;
 
-const BLOCK_LEN: u64 = 16 << 10;
+/// Most files of a tree are not longer than two of these blocks, and are read once. With blocks of 16 KiB, 17,023 files up to
+/// 60 kB were opened 34,700 times and read 27,290 times (strace, November 2026).
+const BLOCK_LEN: u64 = 64 << 10;
 
 /// Bytes of a piece of a file with at most [`MAX_PIECES`] of them. Sixteen pieces fill the lanes and the batch of a worker.
 const PIECE_LEN: u64 = 256 << 10;

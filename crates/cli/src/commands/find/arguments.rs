@@ -46,7 +46,7 @@ pub(crate) struct Find {
     pub(super) folders: Vec<PathBuf>,
 
     /// Folders in which to find files with equal bytes, with all folders below them. They are compared by length, by their
-    /// first and last 16 KiB, and by SHA-256 of all bytes. Names of one file (hard links) are no duplicates of each other
+    /// first and last 64 KiB, and by SHA-256 of all bytes. Names of one file (hard links) are no duplicates of each other
     #[arg(
         long,
         value_name = "DIR",
