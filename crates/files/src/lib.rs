@@ -5,6 +5,7 @@
 //! - `file.rs`: opens a regular file, reads it at given positions and finds its holes.
 //! - `file_id.rs`: the identity of a file.
 //! - `cache.rs`: keeps files open for their next use.
+//! - `copy.rs`: copies files, and shares their bytes on the disk where the file system can.
 //! - `direct.rs`: reads past the page cache.
 //! - `stream.rs`: reads a file of any kind from its first byte until its end.
 //! - `budget.rs`: limits the open files of the process, and chooses the ones to close.
@@ -31,6 +32,7 @@ mod atomic;
 mod below;
 mod budget;
 mod cache;
+mod copy;
 mod direct;
 mod file;
 mod file_id;
@@ -62,6 +64,7 @@ pub use atomic::{AtomicFile, Overwrite, UNFINISHED_FILES};
 pub use below::is_below;
 pub use budget::{is_out_of_descriptors, max_kept_open};
 pub use cache::{CachedFile, FileCache};
+pub use copy::{clone_file, clone_or_copy};
 pub use direct::{DIRECT_UNIT, DirectRead};
 #[cfg(unix)]
 pub use file::Writers;

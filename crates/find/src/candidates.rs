@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hashlane_files::{FileId, walk_files};
-use hashlane_metainfo::{FileKind, Torrent};
+use hashlane_metainfo::{File, FileKind, Torrent};
 use hashlane_pipeline::{CancelToken, FileIndex, FileSet};
 
 /// The regular files below some folders that have the length of a file of some torrents.
@@ -20,6 +20,8 @@ pub struct Candidates {
     by_name: HashMap<(u64, OsString), Vec<u32>>,
     errors: Vec<(PathBuf, io::Error)>,
     n_files: u64,
+    /// Files that are longer than a wanted file of their name, by that length and name: the first of them.
+    longer: HashMap<(u64, OsString), (PathBuf, u64)>,
 }
 
 /// A file, by the first of its names.
@@ -31,7 +33,7 @@ struct Candidate {
 }
 
 impl Candidates {
-    /// Walks the folders and returns the files that have the length of a file of the torrents, in bytes. A file with several
+    /// Walks the folders, each once even if it is given twice or below another one, and returns the files that have the length of a file of the torrents, in bytes. A file with several
     /// names (hard links) is one candidate, with its first name. Symbolic links are not followed.
     ///
     /// `progress` gets the number of files that were seen so far. After `cancel` is set, the function returns what it has.
@@ -42,13 +44,15 @@ impl Candidates {
         cancel: &CancelToken,
         mut progress: impl FnMut(u64),
     ) -> Self {
-        let lens = lens_of(torrents);
+        let torrents: Vec<&Torrent> = torrents.into_iter().collect();
+        let lens = lens_of(torrents.iter().copied());
+        let lens_by_name = lens_by_name(&torrents);
         let mut candidates = Self {
-            folders: folders.to_vec(),
+            folders: distinct(folders),
             ..Self::default()
         };
         let mut ids = HashSet::new();
-        for folder in folders {
+        for folder in &candidates.folders.clone() {
             for file in walk_files(folder, false) {
                 if cancel.is_cancelled() {
                     return candidates;
@@ -64,7 +68,10 @@ impl Candidates {
                     }
                 };
                 match path.symlink_metadata() {
-                    Ok(metadata) => candidates.consider(path, &metadata, &lens, &mut ids),
+                    Ok(metadata) => {
+                        candidates.note_longer(&path, metadata.len(), &lens_by_name);
+                        candidates.consider(path, &metadata, &lens, &mut ids);
+                    }
                     // It vanished meanwhile.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                     Err(error) => candidates.errors.push((path, error)),
@@ -96,6 +103,32 @@ impl Candidates {
         candidates
     }
 
+    /// Notes a file that is longer than wanted files of its name.
+    fn note_longer(
+        &mut self,
+        path: &Path,
+        len_bytes: u64,
+        lens_by_name: &HashMap<OsString, HashSet<u64>>,
+    ) {
+        let Some((name, lens)) = path
+            .file_name()
+            .and_then(|name| lens_by_name.get_key_value(name))
+        else {
+            return;
+        };
+        for wanted in lens.iter().filter(|wanted| **wanted < len_bytes) {
+            let longer = self.longer.entry((*wanted, name.clone()));
+            longer.or_insert_with(|| (path.to_owned(), len_bytes));
+        }
+    }
+
+    /// Returns a file with the name of a torrent's file that is longer, and its length in bytes, if one was seen.
+    pub fn longer(&self, file: File<'_>) -> Option<(&Path, u64)> {
+        let name = file.path().file_name().to_os_str().ok()?.to_os_string();
+        let (path, len_bytes) = self.longer.get(&(file.length(), name))?;
+        Some((path, *len_bytes))
+    }
+
     /// Adds a file that has one of these lengths, unless another name of it was added before.
     fn consider(
         &mut self,
@@ -113,7 +146,12 @@ impl Candidates {
         }
     }
 
-    fn add(&mut self, path: PathBuf, len_bytes: u64, inode: u64) {
+    /// Adds a file that was made of candidates, and returns its index.
+    pub(crate) fn push(&mut self, path: PathBuf, len_bytes: u64) -> u32 {
+        self.add(path, len_bytes, 0)
+    }
+
+    fn add(&mut self, path: PathBuf, len_bytes: u64, inode: u64) -> u32 {
         let index = self.files.len() as u32;
         if let Some(name) = path.file_name() {
             let named = self.by_name.entry((len_bytes, name.to_owned()));
@@ -121,6 +159,7 @@ impl Candidates {
         }
         self.files.push(Candidate { path, inode });
         self.by_len.entry(len_bytes).or_default().push(index);
+        index
     }
 
     /// Returns the number of all files that were seen, whatever their length.
@@ -177,12 +216,42 @@ impl FileSet for Candidates {
     }
 }
 
+/// Returns the folders without those that are given twice, by any path, or lie below another one.
+fn distinct(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let places: Vec<PathBuf> = folders
+        .iter()
+        .map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.clone()))
+        .collect();
+    let is_repeated = |index: usize| {
+        let mut others = places.iter().enumerate();
+        others.any(|(other, place)| {
+            let is_earlier = other < index;
+            places[index].starts_with(place) && (is_earlier || places[index] != *place)
+        })
+    };
+    let kept = (0..folders.len()).filter(|index| !is_repeated(*index));
+    kept.map(|index| folders[index].clone()).collect()
+}
+
+/// Returns the lengths of the files that have content, by their names.
+fn lens_by_name(torrents: &[&Torrent]) -> HashMap<OsString, HashSet<u64>> {
+    let files = torrents.iter().flat_map(|torrent| torrent.files().iter());
+    let mut lens: HashMap<OsString, HashSet<u64>> = HashMap::new();
+    for file in files.filter(|file| file.kind() == FileKind::Regular && file.length() > 0) {
+        if let Ok(name) = file.path().file_name().to_os_str() {
+            let lens = lens.entry(name.to_os_string()).or_default();
+            lens.insert(file.length());
+        }
+    }
+    lens
+}
+
 /// Returns the lengths of the files that have content.
 fn lens_of<'t>(torrents: impl IntoIterator<Item = &'t Torrent>) -> HashSet<u64> {
     let files = torrents
         .into_iter()
         .flat_map(|torrent| torrent.files().iter());
     let regular = files.filter(|file| file.kind() == FileKind::Regular);
-    let lens = regular.map(hashlane_metainfo::File::length);
+    let lens = regular.map(File::length);
     lens.filter(|len_bytes| *len_bytes > 0).collect()
 }

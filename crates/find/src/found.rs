@@ -1,11 +1,12 @@
 //! The result of a search.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hashlane_metainfo::{FileKind, Torrent};
+use hashlane_metainfo::{FileKind, MappedPlace, Torrent};
 use hashlane_pipeline::{FileIndex, FileSet, ReadAt};
+use hashlane_verify::{HashVersions, Layout, files_of};
 
 use crate::candidates::Candidates;
 
@@ -131,6 +132,21 @@ impl FoundTorrent {
         missing.map(|(file, _)| file.length()).sum()
     }
 
+    /// Returns the bytes of the pieces that have bytes of a file without a place: a client needs them to complete the torrent.
+    /// In version 1 they include bytes of the neighbours.
+    pub fn needed_bytes(&self, torrent: &Torrent) -> u64 {
+        let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
+        let files = files_of(torrent).zip(&self.files);
+        let missing = files.filter(|(_, found)| !found.is_found() && found.candidate().is_none());
+        let pieces: BTreeSet<u32> = missing
+            .flat_map(|((file, _), _)| layout.pieces_of(file))
+            .collect();
+        let pieces = pieces
+            .into_iter()
+            .filter_map(|piece| layout.lengths().piece(piece));
+        pieces.map(|piece| layout.content_len(piece)).sum()
+    }
+
     /// Returns the files with the torrent's names below the path that has most of them. Returns `None` if all files that were
     /// found have other names.
     pub fn named(&self, torrent: &Torrent, candidates: &Candidates) -> Option<NamedFiles> {
@@ -159,6 +175,29 @@ impl FoundTorrent {
     pub fn content(&self, torrent: &Torrent, candidates: &Candidates) -> Option<PathBuf> {
         let named = self.named(torrent, candidates)?;
         named.is_all.then_some(named.path)
+    }
+
+    /// Returns where the files lie, by their indexes, for a content map: absolute paths without links. Damaged files are
+    /// among them. Files that were not found are left out.
+    ///
+    /// # Errors
+    /// A file vanished meanwhile. The path and the system's error.
+    pub fn places(
+        &self,
+        candidates: &Candidates,
+    ) -> Result<Vec<(usize, MappedPlace)>, (PathBuf, io::Error)> {
+        let mut places = Vec::new();
+        for (index, file) in self.files.iter().enumerate() {
+            if *file == FileMatch::Empty {
+                places.push((index, MappedPlace::Empty));
+            } else if let Some(candidate) = file.candidate() {
+                let path = candidates.path(candidate);
+                let place = path.canonicalize();
+                let place = place.map_err(|error| (path.to_owned(), error))?;
+                places.push((index, MappedPlace::At(place)));
+            }
+        }
+        Ok(places)
     }
 
     /// Returns the files that were found as a set that can be verified.

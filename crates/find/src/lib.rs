@@ -11,20 +11,25 @@
 //! 4. `probe.rs`: the pieces of all torrents that are compared in one round are the messages of one run of the pipeline,
 //!    in the order of the disk.
 //! 5. `found.rs`: the result for each torrent, which is also a set of files that can be verified.
-//! 6. `link.rs` (Unix): a folder with the names of the torrent, made of links or clones.
+//! 6. `assembly.rs`: all pieces of damaged files and all their candidates: [`assemble`] finds the best candidate, and new files
+//!    are made of the right pieces of several.
+//! 7. `names.rs`, `link.rs` (Unix): a folder with the names of the torrent, made of links or clones.
 //!
 //! `duplicates.rs` finds files with equal bytes without torrents: [`SameLength::collect`] walks the folders, `parts.rs` has the
 //! messages, `hash.rs` hashes them, and `link.rs` makes duplicates links to one file.
 
+mod assembly;
 mod candidates;
 mod duplicates;
 mod found;
 #[cfg(unix)]
 mod link;
+mod names;
 mod probe;
 mod search;
 mod wanted;
 
+pub use assembly::{Assembly, Merged, assemble};
 pub use candidates::Candidates;
 pub use duplicates::{DuplicateFile, DuplicateGroup, Duplicates, SameLength};
 #[cfg(unix)]

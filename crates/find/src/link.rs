@@ -5,12 +5,14 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use hashlane_files::clone_file;
 use hashlane_metainfo::Torrent;
 use hashlane_pipeline::FileIndex;
-use hashlane_verify::{Content, files_of};
+use hashlane_verify::files_of;
 
 use crate::candidates::Candidates;
 use crate::found::{FileMatch, FoundTorrent};
+use crate::names::NewNames;
 
 /// The kind of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +50,7 @@ pub fn link(
     folder: &Path,
     kind: LinkKind,
 ) -> io::Result<Vec<Linked>> {
-    fs::create_dir_all(folder)?;
-    let folder = folder.canonicalize()?;
-    let content = Content::in_folder(torrent, folder.clone())?;
+    let names = NewNames::in_folder(torrent, folder)?;
     let mut linked = Vec::new();
     for (file, _) in files_of(torrent) {
         let source = match &found.files[file.get()] {
@@ -58,8 +58,8 @@ pub fn link(
             FileMatch::Empty => None,
             _ => continue,
         };
-        let path = content.path_of(file)?;
-        let result = make_folders(&folder, &path).and_then(|()| match source {
+        let path = names.path_of(file)?;
+        let result = names.make_folders(&path).and_then(|()| match source {
             Some(source) => link_file(&source.canonicalize()?, &path, kind),
             None => make_empty(&path),
         });
@@ -68,32 +68,11 @@ pub fn link(
     Ok(linked)
 }
 
-/// Makes the folders of a path below `folder`. A symbolic link among them could lead anywhere, and is refused.
-fn make_folders(folder: &Path, path: &Path) -> io::Result<()> {
-    let below = path
-        .parent()
-        .and_then(|parent| parent.strip_prefix(folder).ok());
-    let mut at = folder.to_owned();
-    for component in below.unwrap_or(Path::new("")) {
-        at.push(component);
-        match fs::create_dir(&at) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                if !at.symlink_metadata()?.is_dir() {
-                    let reason = format!("{}: is no folder", at.display());
-                    return Err(io::Error::new(io::ErrorKind::NotADirectory, reason));
-                }
-            }
-            result => result?,
-        }
-    }
-    Ok(())
-}
-
 fn link_file(source: &Path, path: &Path, kind: LinkKind) -> io::Result<bool> {
     let made = match kind {
         LinkKind::Symlink => std::os::unix::fs::symlink(source, path),
         LinkKind::Hardlink => fs::hard_link(source, path),
-        LinkKind::Reflink => clone_file(source, path),
+        LinkKind::Reflink => clone_to(source, path),
     };
     match made {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_name_of(path, source) => {
@@ -125,18 +104,9 @@ fn is_empty(path: &Path) -> bool {
         .is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0)
 }
 
-#[cfg(target_os = "linux")]
-fn clone_file(source: &Path, path: &Path) -> io::Result<()> {
+fn clone_to(source: &Path, path: &Path) -> io::Result<()> {
     let source = fs::File::open(source)?;
     let new = OpenOptions::new().write(true).create_new(true).open(path)?;
     // The file is new, so nothing else is removed.
-    rustix::fs::ioctl_ficlone(&new, &source).map_err(|error| {
-        drop(fs::remove_file(path));
-        io::Error::from(error)
-    })
-}
-
-#[cfg(not(target_os = "linux"))]
-fn clone_file(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+    clone_file(&source, &new).inspect_err(|_| drop(fs::remove_file(path)))
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 
-use hashlane_metainfo::{PieceIndex, Torrent};
-use hashlane_pipeline::{CancelToken, Error, Extent, FileIndex, Options};
+use hashlane_metainfo::Torrent;
+use hashlane_pipeline::{CancelToken, Error, FileIndex, Options};
 
 use crate::candidates::Candidates;
 use crate::found::{FileMatch, FoundTorrent, Place, Undecided, initial};
@@ -21,10 +21,10 @@ const PROBES_PER_ROUND: usize = 64;
 const MAX_COMPARED: usize = 64;
 
 /// Number of candidates of a file that may be damaged. With more, only those of its name are tried.
-const MAX_DAMAGED: usize = 8;
+pub(crate) const MAX_DAMAGED: usize = 8;
 
 /// Number of combinations of candidates that are tried for a piece that spans files.
-const MAX_COMBINATIONS: usize = 256;
+pub(crate) const MAX_COMBINATIONS: usize = 256;
 
 /// Number of rounds for pieces that span files: a file that was found can decide its neighbour.
 const MAX_SPANNING_ROUNDS: usize = 16;
@@ -51,6 +51,25 @@ pub struct Findings {
     pub hashed_pieces: u64,
     /// Number of bytes that were read and hashed.
     pub hashed_bytes: u64,
+}
+
+impl Findings {
+    /// Returns the number of candidates that are files of more than one torrent.
+    pub fn shared_files(&self) -> u64 {
+        let mut seen = HashMap::<u32, bool>::new();
+        for torrent in &self.torrents {
+            let own: HashSet<u32> = torrent
+                .candidates()
+                .map(|(_, candidate)| candidate)
+                .collect();
+            for candidate in own {
+                seen.entry(candidate)
+                    .and_modify(|is_shared| *is_shared = true)
+                    .or_insert(false);
+            }
+        }
+        seen.values().filter(|is_shared| **is_shared).count() as u64
+    }
 }
 
 /// Finds the files of torrents among the candidates. Only reads.
@@ -349,7 +368,7 @@ impl<'t> Search<'t> {
                 continue;
             }
             for choice in combinations(&choices) {
-                let probe = self.probe(piece, choice.iter().copied());
+                let probe = self.target.probe(piece, choice.iter().copied());
                 tries.push(Try {
                     piece,
                     probe,
@@ -451,25 +470,7 @@ impl<'t> Search<'t> {
 
     /// Returns the probe of a piece that lies in one file.
     fn probe_of(&self, piece: u32, candidate: u32) -> Probe {
-        self.probe(piece, std::iter::once(candidate))
-    }
-
-    /// Returns the probe of a piece with a candidate for each of its files, in order.
-    fn probe(&self, piece: u32, choice: impl IntoIterator<Item = u32>) -> Probe {
-        let mut choice = choice.into_iter();
-        let extents = self.target.extents(piece).map(|extent| Extent {
-            file: extent
-                .file
-                .and(choice.next())
-                .map(|candidate| FileIndex::new(candidate as usize)),
-            ..extent
-        });
-        let extents = extents.collect();
-        let piece: PieceIndex = self.target.piece(piece);
-        Probe {
-            extents,
-            tree: self.target.tree(piece),
-        }
+        self.target.probe(piece, std::iter::once(candidate))
     }
 
     /// Returns the result. Files that are still open get their reason.
@@ -530,14 +531,14 @@ impl<'t> Search<'t> {
     }
 }
 
-fn n_combinations(choices: &[Vec<u32>]) -> usize {
+pub(crate) fn n_combinations(choices: &[Vec<u32>]) -> usize {
     choices.iter().fold(1, |product: usize, choice| {
         product.saturating_mul(choice.len())
     })
 }
 
 /// Returns all combinations of one candidate for each file. Two files may have the same candidate.
-fn combinations(choices: &[Vec<u32>]) -> impl Iterator<Item = Vec<u32>> + '_ {
+pub(crate) fn combinations(choices: &[Vec<u32>]) -> impl Iterator<Item = Vec<u32>> + '_ {
     (0..n_combinations(choices)).map(move |mut number| {
         let picks = choices.iter().map(|choice| {
             let pick = choice[number % choice.len()];

@@ -10,7 +10,7 @@ use hashlane_pipeline::{
 use hashlane_sha::{Engine, Sha1};
 use hashlane_verify::{HashVersions, Layout, PieceRoots, PieceTrees as _, files_of};
 
-use crate::probe::{Digest, Tree};
+use crate::probe::{Digest, Probe, Tree};
 
 /// A torrent whose content is searched. Of a hybrid torrent, the hashes of version 1 decide: its files start at pieces, so
 /// both versions decide the same.
@@ -58,6 +58,22 @@ impl<'t> Target<'t> {
     /// Returns the files with content that a piece has bytes of, in order.
     pub(crate) fn files_in(&self, index: u32) -> impl Iterator<Item = FileIndex> + '_ {
         self.extents(index).filter_map(|extent| extent.file)
+    }
+
+    /// Returns the probe of a piece with a candidate for each of its files, in order.
+    pub(crate) fn probe(&self, index: u32, choice: impl IntoIterator<Item = u32>) -> Probe {
+        let mut choice = choice.into_iter();
+        let extents = self.extents(index).map(|extent| Extent {
+            file: extent
+                .file
+                .and_then(|_| choice.next())
+                .map(|candidate| FileIndex::new(candidate as usize)),
+            ..extent
+        });
+        Probe {
+            extents: extents.collect(),
+            tree: self.tree(self.piece(index)),
+        }
     }
 
     /// Returns the pieces that have bytes of this file alone, besides padding, and whose hashes are known.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hashlane_find::{Candidates, FileMatch, Findings, LinkKind, Undecided, find, link};
+use hashlane_find::{Candidates, FileMatch, Findings, LinkKind, Undecided, assemble, find, link};
 use hashlane_metainfo::{NewContent, NewMetadata, Torrent, Version};
 use hashlane_pipeline::{CancelToken, Options};
 use hashlane_verify::{Choice, Selection, SourceTree, Verification, hash_source_tree};
@@ -476,4 +476,170 @@ proptest! {
             prop_assert!(!is_intact || !is_decidable || matches!(result, FileMatch::Identified(_)), "{} {:?}", name, result);
         }
     }
+}
+
+/// Compares all pieces of the damaged files with all candidates.
+fn assembled<'t>(
+    torrent: &'t Torrent,
+    damaged: &[usize],
+    candidates: &Candidates,
+    findings: &Findings,
+) -> hashlane_find::Assembly<'t> {
+    let files = damaged
+        .iter()
+        .map(|file| hashlane_pipeline::FileIndex::new(*file));
+    assemble(
+        torrent,
+        &findings.torrents[0],
+        files,
+        candidates,
+        &Options::default(),
+        &CancelToken::default(),
+        &mut |_| (),
+    )
+    .unwrap()
+}
+
+/// Returns noise with some of its pieces overwritten.
+fn damaged(seed: u64, len: usize, pieces: &[usize]) -> Vec<u8> {
+    let mut bytes = noise(seed, len);
+    for piece in pieces {
+        bytes[piece * PIECE + 5] ^= 1;
+    }
+    bytes
+}
+
+#[test]
+fn the_copy_with_the_most_right_pieces_is_used() {
+    for version in VERSIONS {
+        let place = Place::new(&[("a", noise(1, 20 * PIECE)), ("b", noise(2, 300))]);
+        // Only the second copy is whole; the samples of the search do not show it.
+        place.write("disk/1", &damaged(1, 20 * PIECE, &[4, 6, 8]));
+        place.write("disk/2", &damaged(1, 20 * PIECE, &[4]));
+        place.write("disk/b", &noise(2, 300));
+        let torrent = place.torrent(version);
+        let (candidates, mut findings) = place.search(&[&torrent]);
+        let assembly = assembled(&torrent, &[0], &candidates, &findings);
+        let first = findings.torrents[0].files[0].candidate().unwrap();
+        let is_first = candidates.path(first).ends_with("1");
+        assert_eq!(assembly.improve(&mut findings.torrents[0]), is_first);
+        let best = findings.torrents[0].files[0].candidate().unwrap();
+        assert!(candidates.path(best).ends_with("2"), "{version}");
+    }
+}
+
+#[test]
+fn damaged_copies_are_merged_into_a_new_file() {
+    for version in VERSIONS {
+        let len = 20 * PIECE + 100;
+        let place = Place::new(&[("a", noise(1, len)), ("b", noise(2, 300))]);
+        let copies = [
+            damaged(1, len, &[0, 9, 20]),
+            damaged(1, len, &[3, 9]),
+            damaged(1, len, &[0, 3, 11]),
+        ];
+        for (number, copy) in copies.iter().enumerate() {
+            place.write(&format!("disk/{number}"), copy);
+        }
+        place.write("disk/b", &noise(2, 300));
+        let torrent = place.torrent(version);
+        let to = place.folder.path().join("to");
+        let merge = |is_whole: bool| {
+            let (mut candidates, mut findings) = place.search(&[&torrent]);
+            let assembly = assembled(&torrent, &[0], &candidates, &findings);
+            let found = &mut findings.torrents[0];
+            let file = hashlane_pipeline::FileIndex::new(0);
+            let merged = assembly.merge(file, found, &mut candidates, &to);
+            let merged = merged.map(Option::unwrap);
+            if merged.is_ok() {
+                assert_eq!(is_complete(&torrent, &candidates, &findings), is_whole);
+            }
+            merged
+        };
+        let merged = merge(true).unwrap();
+        assert_eq!(
+            (merged.missing_pieces, merged.unproven_bytes),
+            (0, 0),
+            "{version}"
+        );
+        let new = to.join("content/a");
+        assert!(fs::read(&new).unwrap() == noise(1, len));
+        // No copy changes, and nothing is replaced.
+        let error = merge(true).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);
+        for (number, copy) in copies.iter().enumerate() {
+            assert!(fs::read(place.disk().join(number.to_string())).unwrap() == *copy);
+        }
+        fs::remove_file(&new).unwrap();
+        // What no copy has is counted.
+        place.write("disk/2", &damaged(1, len, &[0, 3, 9, 11]));
+        let merged = merge(false).unwrap();
+        assert_eq!(
+            (merged.missing_pieces, merged.unproven_bytes),
+            (1, PIECE as u64)
+        );
+        let now = fs::read(&new).unwrap();
+        let wrong = |range: std::ops::Range<usize>| now[range.clone()] != noise(1, len)[range];
+        assert!(wrong(9 * PIECE..10 * PIECE));
+        assert!(!wrong(0..9 * PIECE) && !wrong(10 * PIECE..len));
+    }
+}
+
+#[test]
+fn one_damaged_copy_is_not_merged() {
+    let place = Place::new(&[("a", noise(1, 20 * PIECE))]);
+    place.write("disk/1", &damaged(1, 20 * PIECE, &[4]));
+    let torrent = place.torrent(Version::V1);
+    let (mut candidates, mut findings) = place.search(&[&torrent]);
+    let assembly = assembled(&torrent, &[0], &candidates, &findings);
+    let found = &mut findings.torrents[0];
+    let to = place.folder.path().join("to");
+    let file = hashlane_pipeline::FileIndex::new(0);
+    assert!(
+        assembly
+            .merge(file, found, &mut candidates, &to)
+            .unwrap()
+            .is_none()
+    );
+    assert!(!to.exists());
+}
+
+/// Padding between two files of a piece takes no candidate.
+#[test]
+fn padding_within_a_piece_is_no_file() {
+    let place = Place::new(&[]);
+    let (a, b) = (noise(1, 300), noise(2, 500));
+    place.write("disk/x", &a);
+    place.write("disk/y", &b);
+    let piece = [&a[..], &[0; 212], &b].concat();
+    let hash: [u8; 20] = hashlane_sha::digest::<hashlane_sha::Sha1>(&piece).into();
+    let files = "d6:lengthi300e4:pathl1:aeed4:attr1:p6:lengthi212e4:pathl4:.pad3:212eed6:lengthi500e4:pathl1:bee";
+    let head = format!("d4:infod5:filesl{files}e4:name1:n12:piece lengthi16384e6:pieces20:");
+    let torrent = Torrent::parse([head.as_bytes(), &hash, b"ee"].concat()).unwrap();
+    let (_, findings) = place.search(&[&torrent]);
+    assert!(findings.torrents[0].is_identified(), "{findings:?}");
+}
+
+#[test]
+fn a_folder_that_is_given_twice_counts_once() {
+    let place = Place::new(&[("a", noise(1, 300))]);
+    place.write("disk/sub/a", &noise(1, 300));
+    let torrent = place.torrent(Version::V1);
+    let disk = place.disk();
+    let folders = [disk.join("sub"), disk.clone(), disk.join("../disk"), disk];
+    let cancel = CancelToken::default();
+    let candidates = Candidates::collect([&torrent], &folders, &cancel, |_| ());
+    assert_eq!((candidates.seen(), candidates.len()), (1, 1));
+}
+
+#[test]
+fn a_longer_file_of_the_name_is_known() {
+    let place = Place::new(&[("f/a", noise(1, 300)), ("f/b", noise(2, 300))]);
+    place.write("disk/a", &noise(1, 301));
+    place.write("disk/b", &noise(2, 299));
+    let torrent = place.torrent(Version::V1);
+    let (candidates, _) = place.search(&[&torrent]);
+    let longer = |file| candidates.longer(torrent.file(file));
+    assert_eq!(longer(0), Some((place.disk().join("a").as_path(), 301)));
+    assert_eq!(longer(1), None);
 }

@@ -15,6 +15,7 @@
 //! | `names` | names of the content on the disk that are not the torrent's own |
 //! | `metadata` | trackers, comment and other keys that do not describe the content: copied, and `borrowed`; `other`: unknown keys |
 //! | `parsed`, `torrent` | a whole .torrent file: borrowed from its bytes, and owned |
+//! | `content_map` | text that says where files lie on the disk, one by one |
 //! | `notes` | harmless oddities of a torrent |
 //! | `masked` | URLs and other texts without passwords and passkeys |
 //! | `edit`, `create`, `magnet` | edited torrents, new torrents, magnet links |
@@ -22,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bencode;
+mod content_map;
 mod create;
 mod difference;
 mod edit;
@@ -45,6 +47,7 @@ mod piece_layers;
 mod serialization;
 mod torrent;
 
+pub use content_map::{ContentMap, MapError, MappedPlace};
 pub use create::{
     CreateError, MAX_NEW_PATH_DEPTH, MAX_PIECE_LENGTH, MIN_PIECE_LENGTH, NewContent, NewFile,
     NewMetadata, PieceHashes, PieceLengthGoal,

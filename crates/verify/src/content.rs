@@ -5,9 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hashlane_metainfo::{
-    FileKind, ForeignPaths, Names, Naming, PathComponent, Top, Torrent, TorrentPath,
+    ContentMap, FileKind, ForeignPaths, MapError, MappedPlace, Names, Naming, PathComponent, Top,
+    Torrent, TorrentPath,
 };
-use hashlane_pipeline::{FileIndex, FileSet};
+use hashlane_pipeline::{FileIndex, FileSet, ReadAt};
 
 /// The programs whose names are tried, in this order.
 const NAMINGS: [Naming; 4] = [
@@ -23,7 +24,7 @@ const MAX_NAME_LEN: usize = 255;
 /// The files of a torrent on this machine: one file, or a folder of files. The files may be absent.
 ///
 /// If nothing exists under a file's own name, the name that another program writes is used, if that name exists. A name
-/// that no file system accepts is replaced by libtorrent's name.
+/// that no file system accepts is replaced by libtorrent's name. Files that a content map has lie where the map says.
 #[derive(Clone, Debug)]
 pub struct Content {
     torrent: Torrent,
@@ -34,6 +35,8 @@ pub struct Content {
     foreign: BTreeMap<usize, ForeignFile>,
     /// Files that a person renamed: their paths below the root.
     renamed: BTreeMap<usize, PathBuf>,
+    /// Files that a content map has.
+    mapped: BTreeMap<usize, MappedPlace>,
 }
 
 #[derive(Clone, Debug)]
@@ -116,6 +119,27 @@ impl Content {
         self
     }
 
+    /// Returns this content with the files of a content map where the map says. The other files stay where they are.
+    ///
+    /// # Errors
+    /// The map does not have the torrent, or has lines that do not fit the torrent.
+    pub fn mapped(mut self, map: &ContentMap) -> Result<Self, MapError> {
+        self.mapped = map.places_of(&self.torrent)?;
+        self.foreign
+            .retain(|index, _| !self.mapped.contains_key(index));
+        Ok(self)
+    }
+
+    /// Returns `true` if a content map has a file, so that the file lies anywhere and is only read.
+    pub fn is_mapped(&self, file: FileIndex) -> bool {
+        matches!(self.mapped.get(&file.get()), Some(MappedPlace::At(_)))
+    }
+
+    /// Returns `true` if a content map has a file of this content.
+    pub fn has_mapped(&self) -> bool {
+        !self.mapped.is_empty()
+    }
+
     /// Returns `true` if the root is the only file.
     fn is_file(&self) -> bool {
         self.torrent.is_single_file() && self.renamed.is_empty()
@@ -133,6 +157,7 @@ impl Content {
             root_naming,
             foreign: BTreeMap::new(),
             renamed: BTreeMap::new(),
+            mapped: BTreeMap::new(),
         };
         for foreign in foreign {
             content.find(foreign);
@@ -189,9 +214,12 @@ impl Content {
                 target => target?,
             };
             let renamed = std::mem::take(&mut self.renamed);
+            let mapped = std::mem::take(&mut self.mapped);
             self = Self::at(&self.torrent, target)?;
-            self.foreign.retain(|index, _| !renamed.contains_key(index));
+            self.foreign
+                .retain(|index, _| !renamed.contains_key(index) && !mapped.contains_key(index));
             self.renamed = renamed;
+            self.mapped = mapped;
         }
         let folder = match self.root.parent() {
             Some(parent) if self.is_file() => parent.to_owned(),
@@ -229,6 +257,9 @@ impl Content {
     /// # Panics
     /// Panics if the index belongs to another torrent, with more files.
     pub fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
+        if let Some(MappedPlace::At(path)) = self.mapped.get(&file.get()) {
+            return Ok(path.clone());
+        }
         if let Some(path) = self.renamed.get(&file.get()) {
             return Ok(self.root.join(path));
         }
@@ -250,6 +281,11 @@ impl FileSet for Content {
 
     fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
         self.path_of(file)
+    }
+
+    fn open_reader(&self, file: FileIndex) -> io::Result<Option<Box<dyn ReadAt + '_>>> {
+        let is_empty = self.mapped.get(&file.get()) == Some(&MappedPlace::Empty);
+        Ok(is_empty.then(|| Box::new(&[][..]) as Box<dyn ReadAt>))
     }
 }
 

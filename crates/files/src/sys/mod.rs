@@ -10,7 +10,8 @@ mod linux;
 pub use linux::{DirectQueue, MapArena, MappedBytes, is_rotational};
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 pub(crate) use linux::{
-    disk_extents, drop_pages, next_data, next_hole, open_with_flags, read_at, share_range, writers,
+    clone_file, disk_extents, drop_pages, next_data, next_hole, open_with_flags, read_at,
+    share_range, writers,
 };
 
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
@@ -18,7 +19,7 @@ mod portable;
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
 pub use portable::{DirectQueue, MapArena, MappedBytes, is_rotational};
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
-pub(crate) use portable::{disk_extents, next_data, next_hole, read_at};
+pub(crate) use portable::{clone_file, disk_extents, next_data, next_hole, read_at};
 #[cfg(all(unix, any(not(target_os = "linux"), hashlane_portable)))]
 pub(crate) use portable::{drop_pages, open_with_flags, share_range, writers};
 

@@ -41,6 +41,11 @@ pub(crate) fn share_range(_: &File, _: &File, _: u64, _: u64) -> io::Result<Opti
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// Always fails with `Unsupported`.
+pub(crate) fn clone_file(_: &File, _: &File) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "other systems can fail here")]
 pub(crate) fn next_data(_: &File, offset: u64) -> io::Result<Option<u64>> {
     Ok(Some(offset))

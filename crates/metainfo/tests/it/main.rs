@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bencode;
+mod content_map;
 mod foreign;
 mod hybrid;
 mod merkle;

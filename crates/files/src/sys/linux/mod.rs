@@ -44,6 +44,11 @@ pub(crate) fn drop_pages(file: &File) {
     let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
 }
 
+/// Gives a file the bytes of another file, which both share on the disk (`ioctl_ficlone(2)`).
+pub(crate) fn clone_file(from: &File, to: &File) -> io::Result<()> {
+    Ok(rustix::fs::ioctl_ficlone(to, from)?)
+}
+
 /// Returns the offset of the first data at or after `offset`, or `None` if a hole reaches to the
 /// end.
 pub(crate) fn next_data(file: &File, offset: u64) -> io::Result<Option<u64>> {

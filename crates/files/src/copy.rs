@@ -1,0 +1,83 @@
+//! Copies of files that share their bytes on the disk, where the file system can.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+
+use crate::file::SourceFile;
+use crate::sys;
+
+/// Number of bytes to copy before the next look at `is_cancelled`.
+const STEP_LEN: u64 = 64 << 20;
+
+/// Gives an empty file the bytes of another file, which both share on the disk until one of them changes (Btrfs, XFS).
+///
+/// # Errors
+/// The system's error. The file systems of most disks cannot share bytes, and no system shares them across file systems.
+pub fn clone_file(from: &File, to: &File) -> io::Result<()> {
+    sys::clone_file(from, to)
+}
+
+/// Gives an empty file the bytes of another file: shared with it if the file system can, or else copied. Holes stay holes.
+///
+/// # Errors
+/// The system's error; `Interrupted` if `is_cancelled` returns `true`. A part may have been copied.
+pub fn clone_or_copy(
+    from: &SourceFile,
+    mut to: &File,
+    is_cancelled: &dyn Fn() -> bool,
+) -> io::Result<()> {
+    if clone_file(&from.file, to).is_ok() {
+        return Ok(());
+    }
+    let mut source = &from.file;
+    let end = from.len_bytes();
+    let mut offset = 0;
+    while offset < end {
+        if is_cancelled() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let region = from.region_at(offset);
+        let region_end = region.range.end.min(end);
+        if region.is_hole && region_end > offset {
+            offset = region_end;
+            continue;
+        }
+        source.seek(SeekFrom::Start(offset))?;
+        to.seek(SeekFrom::Start(offset))?;
+        let len = (region_end.max(offset + 1) - offset).min(STEP_LEN);
+        let copied = io::copy(&mut source.take(len), &mut to)?;
+        if copied == 0 {
+            // The file became shorter meanwhile.
+            break;
+        }
+        offset += copied;
+    }
+    to.set_len(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn a_copy_has_the_bytes_and_the_length() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        let mut file = File::create(&from).unwrap();
+        file.write_all(b"start").unwrap();
+        file.seek(SeekFrom::Start(1 << 20)).unwrap();
+        file.write_all(b"middle").unwrap();
+        file.set_len(3 << 20).unwrap();
+        let copy = || File::create(&to).unwrap();
+        let source = SourceFile::open(&from).unwrap();
+        clone_or_copy(&source, &copy(), &|| false).unwrap();
+        assert_eq!(std::fs::read(&to).unwrap(), std::fs::read(&from).unwrap());
+        let error = clone_or_copy(&source, &copy(), &|| true);
+        // A file system that shares bytes is faster than an interruption.
+        if let Err(error) = error {
+            assert_eq!(error.kind(), io::ErrorKind::Interrupted);
+        }
+    }
+}
