@@ -218,8 +218,10 @@ impl Assembly<'_> {
             pieces.is_some_and(|pieces| pieces.contains(piece))
         };
         for piece in pieces.clone() {
-            let extent = self.target.extents(piece).find(|it| it.file == Some(file));
-            let extent = extent.expect("the file has bytes in its pieces");
+            let mut extents = self.target.extents(piece);
+            let Some(extent) = extents.find(|it| it.file == Some(file)) else {
+                continue;
+            };
             let Some(choice) = self.right.get(&piece) else {
                 merged.missing_pieces += 1;
                 merged.unproven_bytes += extent.len_bytes;

@@ -12,7 +12,6 @@
 //! path on the disk.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::{FileKind, InfoHashes, PathComponent, Torrent, TorrentPath};
@@ -293,16 +292,22 @@ fn bytes_of(path: TorrentPath<'_>) -> Vec<u8> {
 }
 
 /// Returns a path of the system, if these bytes are one.
+#[cfg_attr(
+    unix,
+    expect(
+        clippy::unnecessary_wraps,
+        reason = "paths of other systems are Unicode"
+    )
+)]
 fn path_of(bytes: Vec<u8>) -> Option<PathBuf> {
     #[cfg(unix)]
     {
-        use std::os::unix::ffi::OsStrExt as _;
-        Some(OsStr::from_bytes(&bytes).into())
+        use std::os::unix::ffi::OsStringExt as _;
+        Some(std::ffi::OsString::from_vec(bytes).into())
     }
     #[cfg(not(unix))]
     {
-        let text = String::from_utf8(bytes).ok()?;
-        Some(OsStr::new(&text).into())
+        Some(String::from_utf8(bytes).ok()?.into())
     }
 }
 
