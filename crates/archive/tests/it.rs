@@ -590,6 +590,8 @@ fn a_damaged_catalogue_is_refused() {
         archive.write(&format!("folder/{i}"), "");
     }
     archive.update();
+    // Damage in a free page would do no harm.
+    archive.execute("VACUUM");
     let good = fs::read(&archive.catalogue).unwrap();
     let n_pages = good.len() / PAGE;
     assert!(n_pages > 5, "{n_pages}");
