@@ -64,6 +64,8 @@ pub struct Add {
     pub folder: Option<PathBuf>,
     /// The content itself, which is served and never written.
     pub content: Option<PathBuf>,
+    /// The text of a content map with the torrent, in base 64: where single files lie. They are read, and never written.
+    pub content_map: Option<String>,
     /// Whether the torrent starts paused.
     pub paused: bool,
     /// Whether pieces are requested in order.

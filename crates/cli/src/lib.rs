@@ -23,12 +23,14 @@
 //! | `links` | URLs and magnet links without passkeys |
 //! | `tables` | the tables of the configuration whose keys are no options |
 //! | `torrent_file` | reading .torrent files |
+//! | `content_map` | reading content maps |
 //!
 //! Public types are exhaustive: only the programs of this repository use the library, and a new case needs a decision in each.
 #![deny(unsafe_code)]
 
 mod clap_text;
 mod commands;
+pub mod content_map;
 pub mod control;
 mod documentation;
 mod env;

@@ -38,6 +38,18 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     Ok(number.checked_mul(unit).ok_or("too many")?)
 }
 
+/// Reads a share of at most 100 %: `5%` or `5`, which are equal, or `0.5%`.
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim_end();
+    let percent: f64 = number
+        .parse()
+        .map_err(|_| "not a share, for example 5%".to_owned())?;
+    if !(0.0..=100.0).contains(&percent) {
+        return Err(format!("{text} is not from 0% to 100%"));
+    }
+    Ok(percent)
+}
+
 /// Maximum number of threads.
 const MAX_THREADS: u64 = 1024;
 

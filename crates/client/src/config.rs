@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use hashlane_files::{Globs, read_limited};
 use hashlane_metainfo::{
-    ContentLayout, InfoHashes, Magnet, Names, NamesError, Torrent as Metainfo,
+    ContentLayout, ContentMap, InfoHashes, Magnet, Names, NamesError, Torrent as Metainfo,
 };
 #[cfg(feature = "http")]
 use hashlane_server::Endpoint;
@@ -308,9 +308,15 @@ pub struct Download {
     pub records: Option<PathBuf>,
     /// Names of the content that are not the torrent's own.
     pub naming: Naming,
+    /// Folders with files that may have the content under other names. Each selected file that is absent is copied from them,
+    /// or shares their bytes if the file system can. The files below these folders are only read.
+    pub reuse: Vec<PathBuf>,
+    /// Whether a file that has several names (hard links) is replaced by a copy before it is written to. Otherwise the torrent
+    /// fails with [`TorrentError::Linked`](crate::TorrentError::Linked), because the file would change under all of its names.
+    pub copy_linked: bool,
 }
 
-/// Names of the content on the disk.
+/// Names of the content on the disk, and places of single files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Naming {
     /// Names of the content and of its files; [`Names::default`] for those of the torrent.
@@ -321,6 +327,9 @@ pub struct Naming {
     pub before: Option<Names>,
     /// Whether content has a folder of its own. Applies only if [`Self::names`] are the torrent's own.
     pub layout: ContentLayout,
+    /// Where single files lie, whatever their names. These files are read, and never written, moved or deleted. A torrent that
+    /// the map does not have fails.
+    pub map: Option<Arc<ContentMap>>,
 }
 
 impl Naming {
@@ -352,6 +361,8 @@ impl Download {
             timeout: None,
             records: None,
             naming: Naming::default(),
+            reuse: Vec::new(),
+            copy_linked: false,
         }
     }
 }

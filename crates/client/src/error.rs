@@ -155,6 +155,22 @@ pub enum TorrentError {
         /// Number of further files.
         others: usize,
     },
+    /// A file has several names (hard links), and would change under all of them.
+    #[error("{}: has several names (hard links), and would change under all of them; not written to{}", path.display(), more(*others))]
+    Linked {
+        /// The first such file.
+        path: PathBuf,
+        /// Number of further files.
+        others: usize,
+    },
+    /// A file of a content map lacks bytes, and is not written to.
+    #[error("{}: is incomplete or damaged, and is not written to: a content map has the file{}", path.display(), more(*others))]
+    Mapped {
+        /// The first such file.
+        path: PathBuf,
+        /// Number of further files.
+        others: usize,
+    },
     /// The files were not changed: the user declined, or there was no terminal to ask on.
     #[error("{0}")]
     Kept(String),
@@ -185,6 +201,9 @@ pub enum TorrentError {
     /// The content cannot have these names.
     #[error("{0}")]
     Names(#[from] hashlane_metainfo::NamesError),
+    /// The content map does not fit the torrent.
+    #[error("content map: {0}")]
+    Map(#[from] hashlane_metainfo::MapError),
     /// No peer sent the metadata in time.
     #[error("no metadata received for the magnet link: {0}")]
     NoMetadata(String),
@@ -237,6 +256,11 @@ impl From<StorageError> for TorrentError {
                 path: error.path,
                 right: 0,
                 pieces: 0,
+                others: 0,
+            }
+        } else if error.is_linked() {
+            Self::Linked {
+                path: error.path,
                 others: 0,
             }
         } else {

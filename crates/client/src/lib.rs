@@ -117,8 +117,8 @@ pub use subscription::Subscription;
 // Types of other crates that settings, events and handles contain.
 pub use hashlane_files::Globs;
 pub use hashlane_metainfo::{
-    InfoHashV1, InfoHashV2, InfoHashes, Magnet, Names, NamesError, PeerAddress, Top,
-    Torrent as Metainfo,
+    ContentMap, InfoHashV1, InfoHashV2, InfoHashes, Magnet, MapError, Names, NamesError,
+    PeerAddress, Top, Torrent as Metainfo,
 };
 pub use hashlane_swarm::{
     Bind, Encryption, EventDetail, Network, Peer, Priority, Proxy, ProxyKind, Settings, Tracker,

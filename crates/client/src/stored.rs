@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use hashlane_files::{Globs, Writers, is_absent};
-use hashlane_metainfo::{File, FileKind, FileSelection, Names, PathComponent, PieceIndex, Torrent};
+use hashlane_metainfo::{
+    ContentMap, File, FileKind, FileSelection, Names, PathComponent, PieceIndex, Torrent,
+};
 use hashlane_swarm::{Access, Priority, Remains, Sources, Stamps, Storage};
 use hashlane_verify::{
     CancelToken, Content, FileReport, Options, PieceState, Progress, Report, files_of,
@@ -24,11 +26,12 @@ mod moved;
 mod named;
 mod naming;
 mod record;
+mod reuse;
 mod selection;
 
 pub(crate) use download_check::DownloadCheck;
 pub(crate) use moved::Moved;
-use named::{Named, content_at, path_error};
+use named::{Named, path_error};
 use record::RecordFile;
 pub(crate) use record::RecordProblem;
 pub(crate) use selection::Selection;
@@ -38,6 +41,8 @@ pub(crate) use selection::Selection;
 pub(crate) struct StoredTorrent {
     content: Content,
     names: Names,
+    /// The map of files that lie elsewhere.
+    map: Option<Arc<ContentMap>>,
     /// The result of renaming the files when the torrent was opened.
     renamed: Option<Result<(), TorrentError>>,
     /// Name of the torrent, unescaped.
@@ -115,6 +120,7 @@ pub(crate) struct UnreadableFile {
 struct Refused {
     /// The first file.
     path: PathBuf,
+    reason: Reason,
     /// Number of right pieces of the first file.
     right: u32,
     /// Number of pieces of the first file.
@@ -123,13 +129,29 @@ struct Refused {
     others: usize,
 }
 
+/// The reason why a file is not overwritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    /// It is not proven to belong to the torrent.
+    Unrelated,
+    /// It has several names.
+    Linked,
+    /// A content map has it.
+    Mapped,
+}
+
 impl From<Refused> for TorrentError {
     fn from(refused: Refused) -> Self {
-        Self::Unrelated {
-            path: refused.path,
-            right: refused.right,
-            pieces: refused.pieces,
-            others: refused.others,
+        let Refused { path, others, .. } = refused;
+        match refused.reason {
+            Reason::Unrelated => Self::Unrelated {
+                path,
+                right: refused.right,
+                pieces: refused.pieces,
+                others,
+            },
+            Reason::Linked => Self::Linked { path, others },
+            Reason::Mapped => Self::Mapped { path, others },
         }
     }
 }
@@ -151,7 +173,7 @@ impl StoredTorrent {
         let torrent = Torrent::parse(metainfo)?;
         let place = Place::Folder(folder.to_owned());
         let named = Named::of(&torrent, &place, naming)?;
-        let content = content_at(&torrent, &place, &named.names)?;
+        let content = named.content(&torrent, &place)?;
         Self::new(content, folder, Access::Download, named)
     }
 
@@ -178,6 +200,12 @@ impl StoredTorrent {
         Self { records, ..self }
     }
 
+    /// Copies files that have several names before they are written to, if this is so.
+    pub(crate) fn copying_linked(self, copies: bool) -> Self {
+        self.storage.set_copies_linked(copies);
+        self
+    }
+
     /// Returns the record of the content, if size and time of modification are trusted and the content exists.
     fn record(&self) -> Option<RecordFile> {
         RecordFile::new(self.records.as_ref()?, self.info_hash(), &self.root)
@@ -185,7 +213,7 @@ impl StoredTorrent {
 
     fn open_at(torrent: &Torrent, place: &Place, naming: &Naming) -> Result<Self, TorrentError> {
         let named = Named::of(torrent, place, naming)?;
-        let content = content_at(torrent, place, &named.names)?;
+        let content = named.content(torrent, place)?;
         let folder = match place {
             Place::Folder(folder) => Some(folder.as_path()),
             Place::Content(_) => None,
@@ -215,6 +243,7 @@ impl StoredTorrent {
             notes: Vec::new(),
             records: None,
             names: named.names,
+            map: named.map,
             renamed: named.renamed,
             piece_count: torrent.lengths().piece_count(),
             total_bytes: torrent.content_length(),

@@ -116,6 +116,12 @@ impl SourceFile {
         sys::disk_extents(&self.file)
     }
 
+    /// Notes the length of a file that was written to through [`Self::file`].
+    #[cfg(unix)]
+    pub(crate) fn set_len_bytes(&mut self, len_bytes: u64) {
+        self.len_bytes = len_bytes;
+    }
+
     /// Returns the rest of the data or hole that contains `offset`.
     ///
     /// A hole reads as zeros and occupies no space on the disk. If the system does not report

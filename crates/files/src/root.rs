@@ -4,17 +4,21 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, Metadata, OpenOptions, OpenOptionsExt as _};
+use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
 
+use crate::atomic::UNFINISHED_FILES;
 use crate::budget::Budget;
 use crate::cache::{CachedFile, FileCache};
+use crate::copy::clone_or_copy;
 use crate::file::{SourceFile, Writers, is_absent};
 use crate::file_id::FileId;
 use crate::stamp::Stamp;
 use crate::sys;
+use crate::temporary::{TemporaryNames, hold_new};
 
 /// A folder whose files are only opened for reading.
 ///
@@ -51,6 +55,8 @@ pub struct FileStatus {
     pub len_bytes: u64,
     /// Whether the file is a regular file.
     pub is_regular: bool,
+    /// Number of names that the file has in its file system (hard links). A write changes the file under all of them.
+    pub n_names: u64,
     /// The file's identity in the file system.
     pub id: FileId,
     /// The time of creation, if the file system records it. A new file can have the identity of a deleted file, but not its
@@ -352,6 +358,83 @@ impl WritableRoot {
         renamed
     }
 
+    /// Replaces a file by a copy, and opens the copy for reading and writing. Other names of the file (hard links) keep the
+    /// old file. The bytes are shared until they change if the file system can, or else copied.
+    ///
+    /// # Errors
+    /// The system's error. The file is unchanged then.
+    pub fn make_own(&self, path: &Path) -> io::Result<WritableFile> {
+        let original = self.root.open_file(path)?;
+        let permissions = original.file.metadata()?.permissions();
+        self.copy_through_temporary(path, &original, false, &|| false, |copy, temporary| {
+            copy.set_permissions(permissions)?;
+            // A power cut leaves either the old or the new file.
+            sync(copy)?;
+            self.root.in_dir(|dir| dir.rename(temporary, dir, path))
+        })
+    }
+
+    /// Creates a file with the bytes of another one, and its parent folders, and opens it for reading and writing. The bytes
+    /// are shared until they change if the file system can, or else copied. `is_executable` is the permission of the file.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if something exists at `path`; `Interrupted` if `is_cancelled` returns `true`; otherwise the system's
+    /// error. The file does not exist then.
+    pub fn create_copy(
+        &self,
+        path: &Path,
+        from: &SourceFile,
+        is_executable: bool,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> io::Result<WritableFile> {
+        self.copy_through_temporary(path, from, is_executable, is_cancelled, |_, temporary| {
+            self.rename_new(temporary, path)
+        })
+    }
+
+    /// Copies a file under a temporary name, which `put` replaces.
+    fn copy_through_temporary(
+        &self,
+        path: &Path,
+        from: &SourceFile,
+        is_executable: bool,
+        is_cancelled: &dyn Fn() -> bool,
+        put: impl FnOnce(&File, &Path) -> io::Result<()>,
+    ) -> io::Result<WritableFile> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        UNFINISHED_FILES.remove_abandoned_once(&self.root.folder.join(folder));
+        let (mut copy, temporary) = self.create_temporary(folder, is_executable)?;
+        let copied = clone_or_copy(from, &copy.source.file, is_cancelled);
+        let copied = copied.and_then(|()| put(&copy.source.file, &temporary));
+        if let Err(error) = copied {
+            let _ = self.remove_file(&temporary);
+            return Err(error);
+        }
+        copy.source.set_len_bytes(from.len_bytes());
+        Ok(copy)
+    }
+
+    /// Creates a file with a temporary name.
+    fn create_temporary(
+        &self,
+        folder: &Path,
+        is_executable: bool,
+    ) -> io::Result<(WritableFile, PathBuf)> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        loop {
+            let number = std::process::id() ^ NUMBER.fetch_add(1, Ordering::Relaxed);
+            let TemporaryNames { prefix, suffix } = UNFINISHED_FILES;
+            let path = folder.join(format!("{prefix}{:06}{suffix}", number % 1_000_000));
+            match self.create_file(&path, is_executable) {
+                Ok(file) if hold_new(&file.source.file, &self.root.folder.join(&path)) => {
+                    return Ok((file, path));
+                }
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+        }
+    }
+
     /// Removes a file or a symbolic link.
     ///
     /// # Errors
@@ -419,6 +502,7 @@ impl FileStatus {
         Self {
             len_bytes: metadata.len(),
             is_regular: metadata.is_file(),
+            n_names: metadata.nlink(),
             id: FileId::of(metadata),
             created: metadata
                 .created()

@@ -12,7 +12,7 @@ use hashlane_client::{
 
 use hashlane_cli::options::globs;
 use hashlane_cli::output::text::{Escaped, Grouped, count};
-use hashlane_cli::{Env, Exit, Get, links, torrent_file};
+use hashlane_cli::{Env, Exit, Get, content_map, links, torrent_file};
 use hashlane_files::Globs;
 
 use crate::Run;
@@ -39,13 +39,18 @@ impl Run for Get {
         config.session.close_redundant = download.seeding.is_some();
         let continued = again::continued()?;
         let max_len = config.max_metainfo_len;
+        // Torrents that are added later have no line in the map.
+        let mut mapped = Download::clone(&download);
+        let map = self.content_map.as_deref();
+        mapped.naming.map = map.map(|path| content_map::read(env, path)).transpose()?;
+        let mapped = Arc::new(mapped);
         let mut tasks = Vec::new();
         for (number, given) in self.torrents.iter().enumerate() {
             let source = continued.source(number, max_len);
             tasks.push(Task {
                 label: links::without_secrets(given),
                 source: source.unwrap_or_else(|| source::source(env, given)),
-                goal: Goal::Download(Arc::clone(&download)),
+                goal: Goal::Download(Arc::clone(&mapped)),
             });
         }
         let goal = Goal::Download(download);
@@ -87,6 +92,12 @@ impl DownloadGoal for Get {
             timeout: self.timeout,
             records: self.trust.map(|trust| records(trust, env)).transpose()?,
             naming: Naming::default(),
+            reuse: self
+                .reuse
+                .iter()
+                .map(|folder| env.resolve(folder))
+                .collect(),
+            copy_linked: self.copy_linked == Some(true),
         })
     }
 }

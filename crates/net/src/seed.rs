@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
-use hashlane_cli::{Env, Exit, Seed, links, torrent_file};
+use hashlane_cli::{Env, Exit, Seed, content_map, links, torrent_file};
 use hashlane_client::{Goal, Naming, Place, Seed as SeedGoal, SeedLimits, Source, Task};
 
 use crate::Run;
@@ -27,7 +27,9 @@ impl Run for Seed {
             .verbose(self.client.verbose);
         let reporter = reporter.expecting_here(self.dir.is_none() && self.content.is_none());
         let records = self.trust.map(|trust| records(trust, env)).transpose()?;
-        let goal = |place: Place| {
+        let map = self.content_map.as_deref();
+        let map = map.map(|path| content_map::read(env, path)).transpose()?;
+        let goal = |place: Place, map| {
             Goal::Seed(SeedGoal {
                 place,
                 super_seeding: self.super_seeding,
@@ -36,22 +38,28 @@ impl Run for Seed {
                     time: self.seed_time,
                 },
                 records: records.clone(),
-                naming: Naming::default(),
+                naming: Naming {
+                    map,
+                    ..Naming::default()
+                },
             })
         };
         let folder = env.resolve(self.dir.as_deref().unwrap_or(Path::new(".")));
         let config = self
             .client
-            .config(env, goal(Place::Folder(folder.clone())))?;
+            .config(env, goal(Place::Folder(folder.clone()), None))?;
         let mut tasks = Vec::new();
         for path in &self.torrents {
             tasks.push(Task {
                 label: links::without_secrets(path.display()),
                 source: source(env, path),
-                goal: goal(match &self.content {
-                    Some(content) => Place::Content(env.resolve(content)),
-                    None => Place::Folder(folder.clone()),
-                }),
+                goal: goal(
+                    match &self.content {
+                        Some(content) => Place::Content(env.resolve(content)),
+                        None => Place::Folder(folder.clone()),
+                    },
+                    map.clone(),
+                ),
             });
         }
         Runner::new(reporter).run(env, config, tasks)

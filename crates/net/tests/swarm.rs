@@ -37,6 +37,7 @@ mod swarm {
     mod daemon_twice;
     mod descriptors;
     pub(crate) mod disks;
+    mod elsewhere;
     pub(crate) mod foreign;
     mod hostile;
     pub(crate) mod http;

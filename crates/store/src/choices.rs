@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hashlane_metainfo::{ContentLayout, Names, Top};
+use hashlane_metainfo::{ContentLayout, ContentMap, Names, Top};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What a person chose for a torrent. Nothing of it says which bytes are present.
@@ -26,6 +26,8 @@ pub struct Choices {
     pub names: Names,
     /// The names that the content had before, until its files have been renamed.
     pub names_before: Option<Names>,
+    /// Where single files lie, whatever their names. They are read, and never written. Only with [`Place::Folder`].
+    pub map: Option<ContentMap>,
     /// When the torrent has been served for long enough.
     pub goal: Goal,
     /// The category, which gives torrents a common folder and goal.
@@ -56,6 +58,7 @@ impl Choices {
             layout: ContentLayout::default(),
             names: Names::default(),
             names_before: None,
+            map: None,
             goal: Goal::default(),
             category: None,
             labels: BTreeSet::new(),
@@ -225,6 +228,9 @@ struct Fields {
     names: NamesFields,
     #[serde(skip_serializing_if = "Option::is_none")]
     names_before: Option<NamesFields>,
+    /// The text of a content map.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_map: Option<PathText>,
 }
 
 /// The names of content.
@@ -347,7 +353,7 @@ impl TryFrom<GoalFields> for Goal {
     }
 }
 
-/// A path: a text, or the bytes of a path that is not UTF-8.
+/// A path or another text: a text, or its bytes if it is not UTF-8.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, expecting = "a path must be a text, or a list of bytes")]
 enum PathText {
@@ -361,20 +367,28 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 impl From<&Path> for PathText {
     fn from(path: &Path) -> Self {
-        path.to_str().map_or_else(
-            || Self::Bytes(OsStr::as_bytes(path.as_os_str()).to_vec()),
-            |text| Self::Text(text.to_owned()),
-        )
+        Self::of(OsStr::as_bytes(path.as_os_str()).to_vec())
     }
 }
 
 impl PathText {
+    fn of(bytes: Vec<u8>) -> Self {
+        match String::from_utf8(bytes) {
+            Ok(text) => Self::Text(text),
+            Err(error) => Self::Bytes(error.into_bytes()),
+        }
+    }
+
+    fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Self::Text(text) => text.into_bytes(),
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+
     /// Returns the path if it is absolute. A daemon has no folder that other paths could start from.
     fn path(self, key: &str) -> Result<PathBuf, String> {
-        let path = PathBuf::from(match self {
-            Self::Text(text) => OsString::from(text),
-            Self::Bytes(bytes) => OsString::from_vec(bytes),
-        });
+        let path = PathBuf::from(OsString::from_vec(self.into_bytes()));
         if !path.is_absolute() || path.as_os_str().as_bytes().contains(&0) {
             return Err(format!("{key}: not an absolute path"));
         }
@@ -406,6 +420,7 @@ impl From<Choices> for Fields {
             priorities: choices.priorities,
             names: (&choices.names).into(),
             names_before: choices.names_before.as_ref().map(NamesFields::from),
+            content_map: choices.map.map(|map| PathText::of(map.to_bytes())),
         }
     }
 }
@@ -423,6 +438,13 @@ impl TryFrom<Fields> for Choices {
         if matches!(place, Place::Content(_)) && fields.move_to.is_some() {
             return Err("move_to: content without a folder is not moved".to_owned());
         }
+        if matches!(place, Place::Content(_)) && fields.content_map.is_some() {
+            return Err("content_map: content without a folder".to_owned());
+        }
+        let map = fields.content_map.map(|text| {
+            let map = ContentMap::parse(&text.into_bytes());
+            map.map_err(|error| format!("content_map: {error}"))
+        });
         let move_to = fields.move_to.map(|path| path.path("move_to"));
         let Priorities { skip, low, high } = &fields.priorities;
         let mut twice = skip.intersection(low).chain(skip.intersection(high));
@@ -437,6 +459,7 @@ impl TryFrom<Fields> for Choices {
             layout: fields.layout,
             names: fields.names.names("names")?,
             names_before: before.transpose()?,
+            map: map.transpose()?,
             goal: fields.goal,
             category: fields.category,
             labels: fields.labels,
@@ -466,6 +489,16 @@ mod tests {
             layout: ContentLayout::NoSubfolder,
             names: Names::new(Top::None, [(7, "b/c d".to_owned())].into()).unwrap(),
             names_before: Some(Names::new(Top::Named("x".into()), BTreeMap::new()).unwrap()),
+            map: Some(
+                ContentMap::parse(
+                    format!(
+                        "hashlane content map 1\ntorrent {}\na\\tb\t/c d\n",
+                        "0".repeat(40)
+                    )
+                    .as_bytes(),
+                )
+                .unwrap(),
+            ),
             goal: Goal {
                 ratio: Target::At(1.5),
                 time: Target::At(Duration::from_secs(86_400)),
@@ -547,6 +580,14 @@ mod tests {
             (
                 "folder = '/a'\nnames.files.x = 'b'",
                 "names.files: \"x\" is not the position of a file",
+            ),
+            (
+                "folder = '/a'\ncontent_map = 'x'",
+                "content_map: is not a content map: the first line is not `hashlane content map 1`",
+            ),
+            (
+                "content = '/a'\ncontent_map = 'x'",
+                "content_map: content without a folder",
             ),
             (
                 "folder = '/a'\nnames_before.files.1 = '/b'",

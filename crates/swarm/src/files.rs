@@ -5,6 +5,7 @@ mod guarded;
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -70,7 +71,14 @@ pub(crate) struct TorrentFiles {
     /// The files that were renamed and replaced, until the client asks.
     replaced: Mutex<Vec<Replaced>>,
     writing: Writing,
+    /// Whether a file that has several names is replaced by a copy before it is written to.
+    copies_linked: AtomicBool,
 }
+
+/// The error for a file that has other names, which must not change.
+#[derive(Debug, thiserror::Error)]
+#[error("has several names (hard links), and would change under all of them; not written to")]
+struct Linked;
 
 /// The error for a file that this process neither created nor may replace.
 #[derive(Debug, thiserror::Error)]
@@ -81,6 +89,13 @@ impl StorageError {
     /// Returns `true` if the file exists and does not belong to the torrent. Nothing was written to it.
     pub fn is_unrelated(&self) -> bool {
         matches!(self.error.get_ref(), Some(inner) if inner.is::<Unrelated>())
+    }
+}
+
+impl StorageError {
+    /// Returns `true` if the file has several names (hard links). Nothing was written to it.
+    pub fn is_linked(&self) -> bool {
+        matches!(self.error.get_ref(), Some(inner) if inner.is::<Linked>())
     }
 }
 
@@ -96,8 +111,10 @@ enum FilesRoot {
 
 #[derive(Debug)]
 struct Entry {
-    /// The path below the folder.
+    /// The path below the folder, or the absolute path of a file that lies elsewhere.
     path: PathBuf,
+    /// The folder of a file that a content map has. The file is only read.
+    elsewhere: Option<Root>,
     kind: EntryKind,
 }
 
@@ -156,14 +173,24 @@ impl TorrentFiles {
         let mut entries = Vec::with_capacity(torrent.files().len());
         for (index, file) in files_of(torrent) {
             let path = content.path_of(index).map_err(fail(folder))?;
-            let path = path.strip_prefix(folder).map_err(|_| {
-                fail(&path)(io::Error::new(
-                    io::ErrorKind::InvalidInput,
-                    format!("not below {}", folder.display()),
-                ))
-            })?;
+            let elsewhere = match path.parent() {
+                Some(parent) if content.is_mapped(index) => {
+                    Some(Root::at(parent).map_err(fail(&path))?)
+                }
+                _ => None,
+            };
+            let path = match path.strip_prefix(folder) {
+                _ if elsewhere.is_some() => path,
+                Ok(path) => path.to_owned(),
+                Err(_) => {
+                    let text = format!("not below {}", folder.display());
+                    let error = io::Error::new(io::ErrorKind::InvalidInput, text);
+                    return Err(fail(&path)(error));
+                }
+            };
             entries.push(Entry {
-                path: path.to_owned(),
+                path,
+                elsewhere,
                 kind: match file.kind() {
                     FileKind::Regular => EntryKind::File {
                         len_bytes: file.length(),
@@ -200,6 +227,7 @@ impl TorrentFiles {
             watch: Watch::default(),
             shortage: Mutex::new(None),
             writing: Writing::default(),
+            copies_linked: AtomicBool::new(false),
         })
     }
 
@@ -241,7 +269,7 @@ impl TorrentFiles {
         match &entry.kind {
             EntryKind::Padding => Ok(()),
             EntryKind::Link(target) => self.writable_root()?.create_link(target, &entry.path),
-            EntryKind::File { len_bytes, .. } => match self.root().status(&entry.path) {
+            EntryKind::File { len_bytes, .. } => match self.status_of(entry) {
                 Ok(status) if status.is_regular => {
                     self.reserve(index, status.id)?;
                     // A file of the right length is not opened: it may be read-only.
@@ -258,9 +286,10 @@ impl TorrentFiles {
 
     /// Permits writing to a file that has not changed since `stamps`, unless it is guarded.
     pub(crate) fn permit(&self, index: FileIndex, stamps: &Stamps) {
-        let status = self.root().status(&self.entries[index.get()].path);
-        if let Ok(status) = status
+        let entry = &self.entries[index.get()];
+        if let Ok(status) = self.status_of(entry)
             && stamps.0.get(index.get()) == Some(&Some(status.stamp))
+            && entry.elsewhere.is_none()
             && !self.is_guarded(index)
         {
             lock(&self.permitted).insert(status.id, status.created);
@@ -269,7 +298,7 @@ impl TorrentFiles {
 
     /// Returns `true` if this process created the file, or may write to it.
     pub(crate) fn is_permitted(&self, index: FileIndex) -> bool {
-        let status = self.root().status(&self.entries[index.get()].path);
+        let status = self.status_of(&self.entries[index.get()]);
         status.is_ok_and(|status| self.permits(&status))
     }
 
@@ -301,7 +330,9 @@ impl TorrentFiles {
 
     /// Marks a file. Does nothing if the file is absent or the file system has no marks.
     pub(crate) fn mark(&self, index: FileIndex) {
-        if let Ok(file) = self.to_read(index) {
+        if !self.is_elsewhere(index)
+            && let Ok(file) = self.to_read(index)
+        {
             let mark = self.mark_of(index.get());
             let _ = file.as_source().set_mark(mark.as_bytes());
         }
@@ -310,7 +341,7 @@ impl TorrentFiles {
     /// Removes the mark of a file. Returns `true` if the file had one.
     pub(crate) fn unmark(&self, index: FileIndex) -> bool {
         let file = self.to_read(index);
-        file.is_ok_and(|file| file.as_source().remove_mark().is_ok())
+        !self.is_elsewhere(index) && file.is_ok_and(|file| file.as_source().remove_mark().is_ok())
     }
 
     /// Waits for the operations that create files or write to them, and refuses further ones.
@@ -325,7 +356,12 @@ impl TorrentFiles {
         &self.folder
     }
 
-    /// Returns the path of a file below the folder.
+    /// Returns `true` if a content map has the file: the file lies anywhere and is only read.
+    pub(crate) fn is_elsewhere(&self, index: FileIndex) -> bool {
+        self.entries[index.get()].elsewhere.is_some()
+    }
+
+    /// Returns the path of a file below the folder, or its absolute path if it lies elsewhere.
     pub(crate) fn path_of(&self, index: FileIndex) -> &Path {
         &self.entries[index.get()].path
     }
@@ -340,7 +376,20 @@ impl TorrentFiles {
 
     /// Returns the state of a file, with symbolic links followed.
     pub(crate) fn status(&self, index: FileIndex) -> io::Result<FileStatus> {
-        self.root().status(&self.entries[index.get()].path)
+        self.status_of(&self.entries[index.get()])
+    }
+
+    fn status_of(&self, entry: &Entry) -> io::Result<FileStatus> {
+        let (root, path) = self.place_of(entry);
+        root.status(path)
+    }
+
+    /// Returns the folder of an entry, and the path of the entry below it.
+    fn place_of<'e>(&'e self, entry: &'e Entry) -> (&'e Root, &'e Path) {
+        match (&entry.elsewhere, entry.path.file_name()) {
+            (Some(folder), Some(name)) => (folder, Path::new(name)),
+            _ => (self.root(), &entry.path),
+        }
     }
 
     /// Returns the files that were renamed and replaced since the last call.
@@ -352,7 +401,8 @@ impl TorrentFiles {
     pub(crate) fn probe(&self) -> Result<(), StorageError> {
         for entry in &self.entries {
             if let EntryKind::File { len_bytes: 1.., .. } = entry.kind
-                && let Err(error) = self.root().open_file(&entry.path)
+                && let (root, path) = self.place_of(entry)
+                && let Err(error) = root.open_file(path)
                 && error.kind() != io::ErrorKind::NotFound
             {
                 return Err(self.error(&entry.path, error));
@@ -365,7 +415,7 @@ impl TorrentFiles {
     pub(crate) fn refuse_links_out(&self) -> Result<(), StorageError> {
         for entry in &self.entries {
             if let EntryKind::File { len_bytes: 1.., .. } = entry.kind
-                && let Err(error) = self.root().status(&entry.path)
+                && let Err(error) = self.status_of(entry)
                 && leads_out(&error)
             {
                 return Err(self.error(&entry.path, error));
@@ -398,9 +448,12 @@ impl TorrentFiles {
 
     /// Returns the state of all files. An entry that is not a file, or cannot be found, counts as absent.
     pub(crate) fn stamps(&self) -> Stamps {
-        self.root().refresh();
+        self.refresh();
         let stamps = self.entries.iter().map(|entry| match entry.kind {
-            EntryKind::File { len_bytes: 1.., .. } => self.root().stamp(&entry.path).ok(),
+            EntryKind::File { len_bytes: 1.., .. } => {
+                let (root, path) = self.place_of(entry);
+                root.stamp(path).ok()
+            }
             _ => None,
         });
         Stamps(stamps.collect())
@@ -409,7 +462,10 @@ impl TorrentFiles {
     /// Finds out whether programs have the files open for writing.
     pub(crate) fn writers(&self) -> Vec<Writers> {
         let writers = self.entries.iter().map(|entry| match entry.kind {
-            EntryKind::File { len_bytes: 1.., .. } => self.root().writers(&entry.path),
+            EntryKind::File { len_bytes: 1.., .. } => {
+                let (root, path) = self.place_of(entry);
+                root.writers(path)
+            }
             _ => Writers::Unknown,
         });
         writers.collect()
@@ -481,15 +537,20 @@ impl TorrentFiles {
     /// Waits until all present files, and the folders with their names, are on the disk, or until `cancel` is set. Drops
     /// the files from the page cache where the system offers this. Fails if the folder was unmounted.
     pub(crate) fn sync(&self, cancel: &CancelToken) -> Result<(), StorageError> {
-        self.root().refresh();
-        let kinds = self.entries.iter().map(|entry| (entry, &entry.kind));
-        let files = kinds.filter(|(_, kind)| matches!(kind, EntryKind::File { .. }));
-        let files: Vec<&Path> = files.map(|(entry, _)| entry.path.as_path()).collect();
+        self.refresh();
+        // Files that lie elsewhere are not written.
+        let own = self
+            .entries
+            .iter()
+            .filter(|entry| entry.elsewhere.is_none());
+        let files = own
+            .clone()
+            .filter(|entry| matches!(entry.kind, EntryKind::File { .. }));
+        let files: Vec<&Path> = files.map(|entry| entry.path.as_path()).collect();
         // Syncing the files one by one takes ten times as long on ext4, which commits its journal for each file.
         self.each_present(&files, cancel, Root::start_sync)?;
         self.each_present(&files, cancel, Root::sync_file)?;
-        let on_disk = self.entries.iter();
-        let on_disk = on_disk.filter(|entry| !matches!(entry.kind, EntryKind::Padding));
+        let on_disk = own.filter(|entry| !matches!(entry.kind, EntryKind::Padding));
         let folders: BTreeSet<&Path> = on_disk
             .flat_map(|entry| entry.path.ancestors().skip(1))
             .collect();
@@ -530,9 +591,9 @@ impl TorrentFiles {
         if let Some(file) = self.open.get(&index) {
             return Ok(file);
         }
-        let path = &self.entries[index.get()].path;
+        let (root, path) = self.place_of(&self.entries[index.get()]);
         self.open
-            .open(index, || Ok(OpenFile::Read(self.root().open_file(path)?)))
+            .open(index, || Ok(OpenFile::Read(root.open_file(path)?)))
     }
 
     fn to_write(&self, index: FileIndex) -> io::Result<CachedFile<OpenFile>> {
@@ -556,6 +617,11 @@ impl TorrentFiles {
         else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
+        if entry.elsewhere.is_some() {
+            let text =
+                "is incomplete or damaged, and is not written to: a content map has the file";
+            return Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, text));
+        }
         let root = self.writable_root()?;
         let mut file = match root.open_file(&entry.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -575,8 +641,65 @@ impl TorrentFiles {
             }
         };
         self.reserve(index, file.status()?.id)?;
+        if file.status()?.n_names > 1 {
+            file = self.own_copy(index, &file)?;
+        }
         file.extend_to(len_bytes)?;
         Ok(file)
+    }
+
+    /// Replaces a file that has several names by a copy, if that is permitted.
+    fn own_copy(&self, index: usize, linked: &WritableFile) -> io::Result<WritableFile> {
+        if !self.copies_linked.load(Ordering::Relaxed) {
+            return Err(io::Error::other(Linked));
+        }
+        let path = &self.entries[index].path;
+        let copy = self.writable_root()?.make_own(path)?;
+        // The file system may have no marks.
+        if let Some(mark) = linked.as_source().mark() {
+            let _ = copy.as_source().set_mark(&mark);
+        }
+        let status = copy.status()?;
+        lock(&self.permitted).insert(status.id, status.created);
+        self.reserve(index, status.id)?;
+        Ok(copy)
+    }
+
+    /// Creates an absent file with the bytes of another file.
+    pub(crate) fn create_copy(
+        &self,
+        index: FileIndex,
+        from: &SourceFile,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), StorageError> {
+        let entry = &self.entries[index.get()];
+        let create = || {
+            let root = self.writable_root()?;
+            root.create_folder()?;
+            let is_executable = match entry.kind {
+                EntryKind::File { is_executable, .. } => is_executable,
+                _ => return Err(io::ErrorKind::InvalidInput.into()),
+            };
+            let copy = root.create_copy(&entry.path, from, is_executable, is_cancelled)?;
+            // Not all file systems have marks.
+            let _ = copy
+                .as_source()
+                .set_mark(self.mark_of(index.get()).as_bytes());
+            let status = copy.status()?;
+            lock(&self.permitted).insert(status.id, status.created);
+            self.reserve(index.get(), status.id)
+        };
+        create().map_err(|error| self.error(&entry.path, error))
+    }
+
+    /// Copies files that have several names before they are written to, or refuses to write to them.
+    pub(crate) fn set_copies_linked(&self, copies: bool) {
+        self.copies_linked.store(copies, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if files that have several names are copied before they are written to.
+    pub(crate) fn copies_linked(&self) -> bool {
+        self.copies_linked.load(Ordering::Relaxed)
     }
 
     /// Reserves a file of the file system for one file of the torrent, so that no other file of the torrent uses it.
@@ -593,18 +716,14 @@ impl TorrentFiles {
             return Ok(());
         }
         // A new file can reuse the inode of a deleted file.
-        let other = &self.entries[owner].path;
-        if !self
-            .root()
-            .status(other)
-            .is_ok_and(|status| status.id == id)
-        {
+        let other = &self.entries[owner];
+        if !self.status_of(other).is_ok_and(|status| status.id == id) {
             owners.insert(id, index);
             return Ok(());
         }
         let error = format!(
             "is the same file as {}: this file system does not distinguish their names, or they are linked",
-            self.folder.join(other).display()
+            self.folder.join(&other.path).display()
         );
         Err(io::Error::new(io::ErrorKind::AlreadyExists, error))
     }
@@ -614,6 +733,16 @@ impl TorrentFiles {
             FilesRoot::Serve(root) => root,
             FilesRoot::Download(root) => root.as_root(),
         }
+    }
+
+    /// Notices folders that were mounted or unmounted.
+    fn refresh(&self) {
+        self.root().refresh();
+        let elsewhere = self
+            .entries
+            .iter()
+            .filter_map(|entry| entry.elsewhere.as_ref());
+        elsewhere.for_each(Root::refresh);
     }
 
     /// Returns the folder for an operation that creates files or writes to them.

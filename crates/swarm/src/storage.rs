@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::io;
 use std::path::Path;
 
-use hashlane_files::{FileStatus, Writers};
+use hashlane_files::{FileStatus, SourceFile, Writers};
 use hashlane_metainfo::merkle::LEAF_LEN;
 use hashlane_metainfo::{PieceIndex, Torrent};
 use hashlane_sha::{Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
@@ -91,6 +91,32 @@ impl Storage {
     /// Permits writing to a file, unless it is guarded or has changed since `stamps`.
     pub fn permit_file(&self, file: FileIndex, stamps: &Stamps) {
         self.files.permit(file, stamps);
+    }
+
+    /// Replaces a file that has several names (hard links) by a copy before it is written to, or refuses to write to it, which
+    /// is the default. A write would change the file under all of its names.
+    pub fn set_copies_linked(&self, copies: bool) {
+        self.files.set_copies_linked(copies);
+    }
+
+    /// Creates an absent file with the bytes of another file, which are shared if the file system can. The storage may write
+    /// to it.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if the file exists; `Interrupted` if `is_cancelled` returns `true`; otherwise the system's error. The file
+    /// does not exist then.
+    pub fn create_copy(
+        &self,
+        file: FileIndex,
+        from: &SourceFile,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), StorageError> {
+        self.files.create_copy(file, from, is_cancelled)
+    }
+
+    /// Returns `true` if files that have several names are copied before they are written to.
+    pub fn copies_linked(&self) -> bool {
+        self.files.copies_linked()
     }
 
     /// Guards a file that may belong to the user. Until each of these pieces has arrived and was right, its bytes of the
@@ -382,12 +408,17 @@ impl Storage {
         self.files.end();
     }
 
-    /// Returns the folder that contains all files.
+    /// Returns the folder that contains all files, except those that lie elsewhere.
     pub fn folder(&self) -> &Path {
         self.files.folder()
     }
 
-    /// Returns the path of a file below [`Self::folder`].
+    /// Returns `true` if a content map has the file: the file lies anywhere and is only read.
+    pub fn is_elsewhere(&self, file: FileIndex) -> bool {
+        self.files.is_elsewhere(file)
+    }
+
+    /// Returns the path of a file below [`Self::folder`], or its absolute path if the file lies elsewhere.
     pub fn path_of(&self, file: FileIndex) -> &Path {
         self.files.path_of(file)
     }

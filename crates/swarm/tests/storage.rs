@@ -359,15 +359,90 @@ fn two_names_of_one_file_are_refused() {
     let one = storage(&torrent, folder.path(), Access::Download);
     one.permit(&one.stamps(), |_| true);
     one.prepare(&[true, false]).unwrap();
-    one.write(0, 0, &[7]).unwrap();
     assert!(one.write(1, 16384, &[7; 16384]).is_err());
     assert_eq!(one.take_failure().unwrap().path, of("readme"));
-    let now = fs::read(of("README")).unwrap();
-    assert!(now[0] == 7 && now[1..PIECE_LEN] == bytes(40_000)[1..PIECE_LEN]);
+    assert!(fs::read(of("README")).unwrap() == bytes(40_000));
     // A removed file frees its inode number.
     fs::remove_file(of("readme")).unwrap();
+    one.write(0, 0, &[7]).unwrap();
+    let now = fs::read(of("README")).unwrap();
+    assert!(now[0] == 7 && now[1..PIECE_LEN] == bytes(40_000)[1..PIECE_LEN]);
     one.prepare(&[]).unwrap();
     assert_eq!(fs::metadata(of("readme")).unwrap().len(), 20_000);
+}
+
+/// A write through one name of a file would change it under all names.
+#[test]
+fn a_linked_file_is_refused_or_copied() {
+    let torrent = Torrent::parse(metainfo()).unwrap();
+    for (own, len) in [(0, 40_000), (1, 30_000)] {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |name: &str| folder.path().join(name);
+        fs::create_dir(of("tree")).unwrap();
+        fs::write(of("other"), bytes(len)).unwrap();
+        fs::set_permissions(of("other"), fs::Permissions::from_mode(0o640)).unwrap();
+        fs::hard_link(of("other"), of("tree/a")).unwrap();
+        let storage = storage(&torrent, folder.path(), Access::Download);
+        storage.permit(&storage.stamps(), |_| true);
+        storage.write(0, own, &[7]).unwrap_err();
+        let failure = storage.take_failure().unwrap();
+        assert!(
+            failure.is_linked() && failure.path == of("tree/a"),
+            "{failure}"
+        );
+        assert!(fs::read(of("other")).unwrap() == bytes(len));
+        assert_eq!(storage.prepare(&[]).is_ok(), len == 40_000);
+        storage.set_copies_linked(true);
+        storage.write(0, own, &[7]).unwrap();
+        storage.prepare(&[]).unwrap();
+        assert!(fs::read(of("other")).unwrap() == bytes(len));
+        let mut expected = bytes(len);
+        expected[own as usize] = 7;
+        expected.resize(40_000, 0);
+        assert!(fs::read(of("tree/a")).unwrap() == expected);
+        let mode = fs::metadata(of("tree/a")).unwrap().mode();
+        assert_eq!(mode & 0o777, 0o640);
+        // Neither name is left of the copy.
+        let names = fs::read_dir(of("tree")).unwrap().count();
+        assert_eq!(names, 2);
+    }
+}
+
+/// Files of a content map are read where they lie, and never changed.
+#[test]
+fn a_mapped_file_is_only_read() {
+    use hashlane_metainfo::{ContentMap, MappedPlace};
+    let torrent = Torrent::parse(metainfo()).unwrap();
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = other.path().join("anything");
+    fs::write(&path, bytes(40_000)).unwrap();
+    let mut map = ContentMap::default();
+    map.insert(&torrent, [(0, MappedPlace::At(path.clone()))]);
+    let content = Content::in_folder(&torrent, folder.path()).unwrap();
+    let content = content.mapped(&map).unwrap();
+    let storage = Storage::new(&content, folder.path(), Access::Download).unwrap();
+    storage.permit(&storage.stamps(), |_| true);
+    storage.prepare(&[]).unwrap();
+    let mut read = vec![0; PIECE_LEN];
+    storage.read(0, 0, &mut read).unwrap();
+    assert!(read == bytes(40_000)[..PIECE_LEN]);
+    storage.write(0, 0, &[7]).unwrap_err();
+    let failure = storage.take_failure().unwrap();
+    assert_eq!(failure.path, path);
+    assert!(
+        failure.to_string().contains("a content map has the file"),
+        "{failure}"
+    );
+    assert!(fs::read(&path).unwrap() == bytes(40_000));
+    // The other file lies below the folder.
+    storage.write(2, 0, &[7]).unwrap();
+    assert_eq!(fs::read(folder.path().join("tree/d/b")).unwrap()[0], 7);
+    // A link in place of a mapped file is not followed out of its folder.
+    fs::rename(&path, folder.path().join("moved")).unwrap();
+    symlink(folder.path().join("moved"), &path).unwrap();
+    storage.close();
+    assert!(storage.refuse_links_out().is_err());
+    storage.read(0, 0, &mut read).unwrap_err();
 }
 
 /// A file behind a link out of the folder is not served, and `probe` detects it.

@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use data_encoding::BASE64;
 use hashlane_config::FilePath;
-use hashlane_metainfo::{Magnet, Torrent};
+use hashlane_metainfo::{ContentMap, Magnet, Torrent};
 use serde::Deserialize;
 
 use crate::commands::configured::{self, Configurable};
@@ -21,7 +21,7 @@ use crate::control::{
 };
 use crate::output::json_lines;
 use crate::output::text::{Escaped, Grouped, Size, count};
-use crate::{Env, Exit, documentation, links, torrent_file, values};
+use crate::{Env, Exit, content_map, documentation, links, torrent_file, values};
 use connection::Connection;
 
 /// Time in which a daemon must answer when a user presses Tab.
@@ -103,6 +103,16 @@ struct AddArgs {
         help_heading = "Content"
     )]
     content: Option<PathBuf>,
+
+    /// Content map of `find --save`: where single files lie. They are read, and never written. The rest is downloaded. The
+    /// daemon keeps the lines of the torrent
+    #[arg(
+        long,
+        value_name = "MAP",
+        conflicts_with = "content",
+        help_heading = "Content"
+    )]
+    content_map: Option<PathBuf>,
 
     /// Start paused
     #[arg(long, help_heading = "Torrent")]
@@ -461,14 +471,24 @@ impl AddArgs {
             bail!("--content needs a single torrent, but {n_torrents} were given");
         }
         torrent_file::check_inputs(&self.torrents)?;
+        let map = self.content_map.as_deref();
+        let map = map
+            .map(|path| Ok::<_, anyhow::Error>((path, content_map::read(env, path)?)))
+            .transpose()?;
         for given in &self.torrents {
             let (metainfo, magnet) =
                 read(env, given).with_context(|| links::without_secrets(given))?;
+            let lines = map.as_ref().map(|(path, map)| {
+                map_lines(map, metainfo.as_deref()).with_context(|| {
+                    format!("{}: {}", links::without_secrets(given), path.display())
+                })
+            });
             let add = Add {
                 metainfo,
                 magnet,
                 folder: folder.clone(),
                 content: content.clone(),
+                content_map: lines.transpose()?,
                 paused: self.paused,
                 sequential: self.sequential,
                 category: self.category.clone(),
@@ -482,6 +502,15 @@ impl AddArgs {
         }
         Ok(())
     }
+}
+
+/// Returns the lines of a torrent in a content map, in base 64.
+fn map_lines(map: &ContentMap, metainfo: Option<&str>) -> anyhow::Result<String> {
+    let Some(metainfo) = metainfo else {
+        bail!("a content map needs a .torrent file: a link does not have the paths of files");
+    };
+    let torrent = Torrent::parse(BASE64.decode(metainfo.as_bytes())?)?;
+    Ok(BASE64.encode(&map.only(&torrent)?.to_bytes()))
 }
 
 /// Returns a .torrent file in base 64, or a magnet link.

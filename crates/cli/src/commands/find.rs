@@ -10,18 +10,17 @@ pub(crate) use arguments::Find;
 
 use std::path::{Path, PathBuf};
 
-#[cfg(unix)]
-use anyhow::Context as _;
-use hashlane_find::{Candidates, Findings, FoundTorrent, Progress, find};
-use hashlane_metainfo::Torrent;
-use hashlane_verify::{Report, Verification};
+use anyhow::{Context as _, bail};
+use hashlane_find::{Candidates, Findings, FoundTorrent, Progress, assemble, find};
+use hashlane_metainfo::{ContentMap, Torrent};
+use hashlane_verify::{FileIndex, Report, Verification};
 
 use crate::output::progress::ProgressLine;
-use crate::{Env, Exit, torrent_file};
+use crate::{Env, Exit, new_file, torrent_file};
 
 #[cfg(unix)]
 use arguments::Kind;
-use searched::{Folders, Linked, Searched};
+use searched::{Folders, Linked, MergedFile, Searched};
 
 impl Find {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
@@ -29,8 +28,21 @@ impl Find {
             return duplicates::run(&self, env);
         }
         torrent_file::check_inputs(&self.torrents)?;
-        let folders = Folders::open(env, &self.folders)?;
+        if self.to.is_some() && !self.merge && !self.makes_links() {
+            bail!("--to needs --link or --merge");
+        }
+        if let Some(map) = &self.save {
+            new_file::check(&env.resolve(map), self.force.overwrite())
+                .with_context(|| map.display().to_string())?;
+        }
         let mut exit = Exit::Good;
+        let (folders, refused) = Folders::open(env, &self.folders);
+        for (path, problem) in refused {
+            exit = self.print_error(env, &path, &format!("{}: {problem}", path.display()))?;
+        }
+        if folders.given.is_empty() {
+            return Ok(exit);
+        }
         let mut torrents = Vec::new();
         for torrent in torrent_file::in_folders(env, &self.torrents) {
             let read = torrent.and_then(|path| match torrent_file::open(env, &path) {
@@ -43,23 +55,23 @@ impl Find {
             }
         }
         env.catch_interrupts();
-        let candidates = self.collect(env, &torrents, &folders);
+        let mut candidates = self.collect(env, &torrents, &folders);
         for (path, error) in candidates.errors() {
             let path = folders.shown(path);
             exit = self.print_error(env, &path, &format!("{}: {error}", path.display()))?;
         }
-        let findings = self.search(env, &torrents, &candidates)?;
+        let mut findings = self.search(env, &torrents, &candidates)?;
         for (candidate, error) in &findings.unreadable {
             let path = folders.shown(candidates.path(*candidate));
             exit = self.print_error(env, &path, &format!("{}: {error}", path.display()))?;
         }
         let mut n_good = 0;
-        for ((path, torrent), found) in torrents.iter().zip(&findings.torrents) {
-            let report = if self.full && !env.cancel.is_cancelled() {
-                Some(self.verify(env, torrent, found, &candidates)?)
-            } else {
-                None
-            };
+        for ((path, torrent), found) in torrents.iter().zip(&mut findings.torrents) {
+            let (mut report, mut merged) = (None, Vec::new());
+            if (self.full || self.merge) && !env.cancel.is_cancelled() {
+                report = Some(self.verify(env, torrent, found, &candidates)?);
+                merged = self.repair(env, torrent, found, &mut candidates, &mut report)?;
+            }
             if env.cancel.is_cancelled() {
                 env.error("interrupted");
                 return Ok(Exit::NotChecked);
@@ -70,18 +82,25 @@ impl Find {
                 torrent,
                 found,
                 report,
+                merged,
                 linked,
+                accepted: self.missing,
             };
             if self.output.is_json() {
                 json::print(env, &searched, &candidates)?;
             } else if !self.output.quiet {
                 human::print(env, &searched, &candidates, &folders, self.verbose)?;
             }
-            for failure in searched.linked.iter().flat_map(|linked| &linked.failures) {
-                env.error(failure);
+            for failure in searched.failures().collect::<Vec<_>>() {
+                exit = self.print_error(env, path, &failure)?;
             }
             n_good += u64::from(searched.exit() == Exit::Good);
             exit = exit.max(searched.exit());
+        }
+        if let Some(map) = &self.save {
+            let found = torrents.iter().map(|(_, torrent)| torrent);
+            let found = found.zip(&findings.torrents);
+            exit = exit.max(self.save(env, map, found, &candidates, &folders)?);
         }
         if self.output.is_json() {
             json::print_summary(env, &candidates, &findings)?;
@@ -98,6 +117,44 @@ impl Find {
         }
         env.error(message);
         Ok(Exit::NotChecked)
+    }
+
+    /// Writes where the files of the torrents were found.
+    fn save<'t>(
+        &self,
+        env: &mut Env,
+        path: &Path,
+        found: impl Iterator<Item = (&'t Torrent, &'t FoundTorrent)>,
+        candidates: &Candidates,
+        folders: &Folders,
+    ) -> anyhow::Result<Exit> {
+        let mut map = ContentMap::default();
+        let place = new_file::place_of(&env.resolve(path)).ok();
+        for (torrent, found) in found {
+            match found.places(candidates) {
+                Ok(places) => {
+                    let mut taken = places.iter().filter_map(|(_, place)| place.path());
+                    if taken.any(|taken| Some(taken) == place.as_deref()) {
+                        let text = "refusing to overwrite a file that was found";
+                        let message = format!("{}: {text}", path.display());
+                        return self.print_error(env, path, &message);
+                    }
+                    map.insert(torrent, places);
+                }
+                Err((vanished, error)) => {
+                    let vanished = folders.shown(&vanished);
+                    let message = format!(
+                        "{}: not written: {}: {error}",
+                        path.display(),
+                        vanished.display()
+                    );
+                    return self.print_error(env, path, &message);
+                }
+            }
+        }
+        new_file::write(&env.resolve(path), &map.to_bytes(), self.force.overwrite())
+            .with_context(|| path.display().to_string())?;
+        Ok(Exit::Good)
     }
 
     fn search(
@@ -162,6 +219,75 @@ impl Find {
         Ok(report?)
     }
 
+    /// Tries the other candidates of damaged files, and merges several of them if that is wanted. Verifies all bytes again if
+    /// a file has another place now.
+    fn repair(
+        &self,
+        env: &mut Env,
+        torrent: &Torrent,
+        found: &mut FoundTorrent,
+        candidates: &mut Candidates,
+        report: &mut Option<Report>,
+    ) -> anyhow::Result<Vec<MergedFile>> {
+        let damaged: Vec<FileIndex> = report
+            .iter()
+            .flat_map(|report| report.files())
+            .filter(|file| file.counts.have < file.counts.total())
+            .map(|file| file.index)
+            .filter(|file| found.files[file.get()].candidate().is_some())
+            .collect();
+        if damaged.is_empty() || env.cancel.is_cancelled() {
+            return Ok(Vec::new());
+        }
+        let mut line = self.output.progress(env, torrent.name().to_string());
+        let mut progress = |progress: Progress| {
+            if let Some(line) = &mut line {
+                line.update(progress.hashed_bytes, progress.total_bytes);
+            }
+        };
+        let (options, files) = (self.hashing.options(), damaged.iter().copied());
+        let assembly = assemble(
+            torrent,
+            found,
+            files,
+            candidates,
+            &options,
+            &env.cancel,
+            &mut progress,
+        );
+        if let Some(line) = line {
+            line.clear();
+        }
+        let assembly = assembly?;
+        let mut has_changed = assembly.improve(found);
+        let mut all = Vec::new();
+        if let Some(to) = self.to.as_deref().filter(|_| self.merge) {
+            for file in damaged
+                .into_iter()
+                .take_while(|_| !env.cancel.is_cancelled())
+            {
+                let result = assembly.merge(file, found, candidates, &env.resolve(to));
+                let Some(result) = result.transpose() else {
+                    continue;
+                };
+                has_changed |= result.is_ok();
+                all.push(MergedFile { file, result });
+            }
+        }
+        if has_changed && !env.cancel.is_cancelled() {
+            *report = Some(self.verify(env, torrent, found, candidates)?);
+        }
+        Ok(all)
+    }
+
+    /// Returns `true` if links are wanted.
+    fn makes_links(&self) -> bool {
+        #[cfg(unix)]
+        return self.link.is_some();
+        #[cfg(not(unix))]
+        false
+    }
+
     /// Makes the links, if they are wanted.
     #[cfg(unix)]
     fn link(
@@ -193,9 +319,8 @@ impl Find {
                 Ok(false) => counts.n_there += 1,
                 Err(error) => {
                     let path = folders.shown(&file.path);
-                    counts
-                        .failures
-                        .push(format!("{}: not linked: {error}", path.display()));
+                    let failure = format!("{}: not linked: {error}", path.display());
+                    counts.failures.push(failure);
                 }
             }
         }

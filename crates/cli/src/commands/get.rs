@@ -46,6 +46,10 @@ pub struct Get {
     )]
     pub output: PathBuf,
 
+    /// Content map of `find --save`: where single files lie. They are read, and never written. The rest is downloaded
+    #[arg(long, value_name = "MAP", help_heading = "Content")]
+    pub content_map: Option<PathBuf>,
+
     /// Download only matching files and the files in matching folders: `*.pdf` anywhere, `docs/*.pdf` from the top;
     /// repeatable. Letter case makes no difference. Version 1 also downloads parts of neighbouring files, as files with holes
     #[arg(
@@ -67,6 +71,16 @@ pub struct Get {
     /// Replace the content of files that exist and do not belong to the torrent
     #[arg(short, long, alias = "overwrite", help_heading = "Content")]
     pub force: bool,
+
+    /// Folder with files that may have the content under other names, as `hashlane find` finds them. Absent files are copied from
+    /// them, or share their bytes on the disk if the file system can; repeatable
+    #[arg(long, value_name = "DIR", help_heading = "Content")]
+    pub reuse: Vec<PathBuf>,
+
+    /// Copy a file that has several names (hard links) before it is written to, so that its other names keep the old bytes
+    /// [default: 0]. Without this option, such a file is an error
+    #[arg(long, switch(), help_heading = "Content")]
+    pub copy_linked: Option<bool>,
 
     /// Continue serving after the download, until Ctrl-C
     #[arg(long, help_heading = "Seeding")]

@@ -42,6 +42,16 @@ pub struct Seed {
     )]
     pub content: Option<PathBuf>,
 
+    /// Content map of `find --save`: where single files lie. They are read, and never written. The other files lie in --dir
+    /// under the torrent's name
+    #[arg(
+        long,
+        value_name = "MAP",
+        conflicts_with = "content",
+        help_heading = "Content"
+    )]
+    pub content_map: Option<PathBuf>,
+
     /// Offer a piece to peers only after the previous piece has spread
     #[arg(long, help_heading = "Seeding")]
     pub super_seeding: bool,

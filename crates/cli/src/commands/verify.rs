@@ -15,9 +15,9 @@ use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use hashlane_metainfo::Torrent;
+use hashlane_metainfo::{ContentMap, Torrent};
 use hashlane_verify::{
-    Content, FileReport, FileState, HashVersions, Library, LibraryEvent, Report,
+    Content, FileReport, FileState, HashVersions, Library, LibraryEvent, Report, files_of,
 };
 
 use crate::new_file::{self, Overwrite, place_of};
@@ -25,7 +25,7 @@ use crate::options::{ConfigFile, Force, Hashing, Output};
 use crate::output::columns::wrapped;
 use crate::output::progress::suspended;
 use crate::output::text::{Escaped, Shown, count};
-use crate::{Env, Exit, torrent_file};
+use crate::{Env, Exit, content_map, torrent_file};
 
 use elsewhere::Elsewhere;
 use human::{Row, Shape};
@@ -73,6 +73,15 @@ pub(crate) struct Verify {
         help_heading = "Content"
     )]
     pub(crate) content: Option<PathBuf>,
+
+    /// Content map of `find --save`: where single files lie. The other files lie in --dir under the torrent's name
+    #[arg(
+        long,
+        value_name = "MAP",
+        conflicts_with = "content",
+        help_heading = "Content"
+    )]
+    content_map: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) hashing: Hashing,
@@ -154,10 +163,13 @@ impl Verify {
             n_torrents,
         };
         checked.tally.lists_failures = is_table && self.failed_only;
+        let map = self.content_map.as_deref();
+        let map = map.map(|path| content_map::read(env, path)).transpose()?;
         let mut windows = Windows::new(torrents);
         let mut total = Total::default();
         let is_shown = env.progress && !self.output.quiet;
-        while let Some(window) = windows.next(env, |env, path| self.open(env, path)) {
+        while let Some(window) = windows.next(env, |env, path| self.open(env, path, map.as_deref()))
+        {
             for (item, content) in window.checked() {
                 if let Some(page) = &checked.page {
                     check_place(page.place(), &env.resolve(&item.path), content)
@@ -189,9 +201,14 @@ impl Verify {
     }
 
     /// Reads a torrent, and finds the place of its content.
-    fn open(&self, env: &mut Env, path: &Path) -> anyhow::Result<Content> {
+    fn open(
+        &self,
+        env: &mut Env,
+        path: &Path,
+        map: Option<&ContentMap>,
+    ) -> anyhow::Result<Content> {
         let torrent = torrent_file::open(env, path)?;
-        let content = self.content_of(env, path, &torrent)?;
+        let content = self.content_of(env, path, &torrent, map)?;
         if let Some(bitfield) = &self.bitfield {
             let (torrent, place) = (env.resolve(path), env.resolve(bitfield));
             check_bitfield(&place, &torrent, &content, self.force.overwrite())
@@ -446,13 +463,20 @@ impl Verify {
         env: &Env,
         torrent_path: &Path,
         torrent: &Torrent,
+        map: Option<&ContentMap>,
     ) -> anyhow::Result<Content> {
         if let Some(content) = &self.content {
             return Content::at(torrent, env.resolve(content))
                 .with_context(|| content.display().to_string());
         }
-        Content::in_folder(torrent, self.folder(env))
-            .with_context(|| torrent_path.display().to_string())
+        let content = Content::in_folder(torrent, self.folder(env))
+            .with_context(|| torrent_path.display().to_string())?;
+        match (map, &self.content_map) {
+            (Some(map), Some(path)) => content
+                .mapped(map)
+                .with_context(|| format!("{}: {}", torrent_path.display(), path.display())),
+            _ => Ok(content),
+        }
     }
 
     /// Returns the folder of content that has the torrent's name.
@@ -493,7 +517,13 @@ fn check_place(path: &Path, torrent: &Path, content: &Content) -> anyhow::Result
     let place = place_of(path)?;
     let is_torrent = place_of(torrent).is_ok_and(|torrent| torrent == place);
     let root = place_of(content.root());
-    if is_torrent || root.is_ok_and(|root| place.starts_with(root)) {
+    let mut files = files_of(content.torrent()).map(|(index, _)| index);
+    let is_mapped = files.any(|file| {
+        let path = content.path_of(file).ok();
+        let path = path.filter(|_| content.is_mapped(file));
+        path.is_some_and(|path| place_of(&path).is_ok_and(|path| path == place))
+    });
+    if is_torrent || is_mapped || root.is_ok_and(|root| place.starts_with(root)) {
         bail!("refusing to overwrite a file that belongs to the torrent or its content");
     }
     Ok(())

@@ -426,6 +426,18 @@ fn find() {
                 "",
             ),
             (
+                "hashlane find speeches.torrent --in disk1 --in disk2 --save speeches.map",
+                1,
+                "",
+                "  1823_james_monroe_dr.txt  is disk1/copy; 1 other file fits equally",
+            ),
+            (
+                "hashlane verify speeches.torrent --content-map speeches.map",
+                1,
+                "",
+                "  missing         18.8 KiB  1801_thomas_jefferson_dr.txt",
+            ),
+            (
                 "hashlane find speeches.torrent --in disk1 --in disk2 --link hardlink --to links --full",
                 1,
                 "",

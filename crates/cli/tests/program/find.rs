@@ -252,6 +252,7 @@ fn json_lines_have_the_documented_fields() {
         "type": "torrent", "torrent": "t.torrent", "name": "union-addresses",
         "info_hash_v1": "3ff6fe577e89feeb7c20674a06744c2f30efcd5f", "info_hash_v2": null,
         "identified": true, "complete": true, "content": null, "right_pieces": 4, "pieces": 20, "missing_bytes": 0,
+        "needed_bytes": 0,
     });
     assert_eq!(torrent, expected);
     let files = of_type("file");
@@ -277,6 +278,7 @@ fn json_lines_have_the_documented_fields() {
             "files_seen",
             "hashed_bytes",
             "hashed_pieces",
+            "shared_files",
             "type"
         ]
     );
@@ -345,6 +347,19 @@ fn what_cannot_be_read_is_an_error() {
         "{}",
         ended.stderr
     );
+    // It has a JSON line, and the other folders are searched.
+    let ended = end(&mut disk.find(&["--in", "absent", "--json"]));
+    assert_eq!(ended.code, Some(2));
+    let first: Value = serde_json::from_str(ended.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (&first["type"], &first["torrent"]),
+        (&json!("error"), &json!("absent"))
+    );
+    assert!(
+        ended.stdout.contains("\"identified\":true"),
+        "{}",
+        ended.stdout
+    );
     fs::write(disk.folder.path().join("bad.torrent"), "d").unwrap();
     let ended = end(&mut disk.find(&["bad.torrent"]));
     assert_eq!(ended.code, Some(2));
@@ -359,6 +374,158 @@ fn what_cannot_be_read_is_an_error() {
         "{}",
         ended.stdout
     );
+}
+
+#[test]
+fn a_saved_map_verifies_content_where_it_lies() {
+    let disk = Disk::new();
+    let root = disk.folder.path();
+    fs::write(root.join("disk/unrelated"), "x").unwrap();
+    assert_eq!(end(&mut disk.find(&["--save", "map", "-q"])).code, Some(0));
+    let verify = || {
+        end(hashlane()
+            .current_dir(root)
+            .args(["verify", "t.torrent", "--content-map", "map"]))
+    };
+    let verified = verify();
+    assert_eq!(
+        (verified.code, verified.stderr.as_str()),
+        (Some(0), ""),
+        "{}",
+        verified.stdout
+    );
+    assert!(
+        verified.stdout.starts_with("complete "),
+        "{}",
+        verified.stdout
+    );
+    // An existing map is only replaced by force, and a file that was found never.
+    let ended = end(&mut disk.find(&["--save", "map"]));
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("map: "), "{}", ended.stderr);
+    assert_eq!(end(&mut disk.find(&["--save", "map", "-f"])).code, Some(0));
+    let taken = root.join("disk").join(NAMES[0].1);
+    let before = fs::read(&taken).unwrap();
+    let ended = end(&mut disk.find(&["--save", taken.to_str().unwrap(), "-f"]));
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.contains("refusing to overwrite"),
+        "{}",
+        ended.stderr
+    );
+    assert!(fs::read(&taken).unwrap() == before);
+    // The bits of the present pieces do not replace content either.
+    let mut command = hashlane();
+    command.current_dir(root).args([
+        "verify",
+        "t.torrent",
+        "--content-map",
+        "map",
+        "-f",
+        "--bitfield",
+    ]);
+    let ended = end(command.arg(&taken));
+    assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+    assert!(fs::read(&taken).unwrap() == before);
+    // Without its line, a file is where the torrent says.
+    let map = fs::read_to_string(root.join("map")).unwrap();
+    let lines: Vec<&str> = map
+        .lines()
+        .filter(|line| !line.contains(NAMES[0].1))
+        .collect();
+    assert_eq!(lines.len(), 9, "{map}");
+    fs::write(root.join("map"), lines.join("\n") + "\n").unwrap();
+    let verified = verify();
+    assert_eq!(verified.code, Some(1));
+    assert!(verified.stdout.contains(NAMES[0].0), "{}", verified.stdout);
+    let own = root.join("union-addresses").join(NAMES[0].0);
+    fs::create_dir_all(own.parent().unwrap()).unwrap();
+    fs::write(own, before).unwrap();
+    assert_eq!(verify().code, Some(0));
+    // A map that is damaged or of another torrent is named with the place.
+    fs::write(root.join("map"), "hashlane content map 1\nfile\n").unwrap();
+    let verified = verify();
+    assert_eq!(verified.code, Some(2));
+    assert!(
+        verified
+            .stderr
+            .starts_with("hashlane: map: line 2: is neither"),
+        "{}",
+        verified.stderr
+    );
+    fs::write(root.join("map"), "hashlane content map 1\n").unwrap();
+    let verified = verify();
+    assert_eq!(verified.code, Some(2));
+    let problem =
+        "t.torrent: map: has no files of the torrent 3ff6fe577e89feeb7c20674a06744c2f30efcd5f";
+    assert!(verified.stderr.contains(problem), "{}", verified.stderr);
+}
+
+#[test]
+fn damaged_copies_are_merged() {
+    let disk = Disk::new();
+    let root = disk.folder.path();
+    let (name, whole) = (NAMES[0].0, root.join("disk").join(NAMES[0].1));
+    let bytes = fs::read(&whole).unwrap();
+    let damaged = |place: usize| {
+        let mut bytes = bytes.clone();
+        bytes[place] ^= 1;
+        bytes
+    };
+    let copies = [damaged(10), damaged(bytes.len() - 10)];
+    fs::write(&whole, &copies[0]).unwrap();
+    fs::write(root.join("disk/copy"), &copies[1]).unwrap();
+    let full = end(&mut disk.find(&["--full"]));
+    assert_eq!(full.code, Some(1), "{}", full.stdout);
+    let merged = end(&mut disk.find(&["--merge", "--to", "new", "--json"]));
+    assert_eq!(
+        (merged.code, merged.stderr.as_str()),
+        (Some(0), ""),
+        "{}",
+        merged.stdout
+    );
+    let new = root.join("new/union-addresses").join(name);
+    assert!(fs::read(&new).unwrap() == bytes);
+    assert!(fs::read(&whole).unwrap() == copies[0]);
+    assert!(fs::read(root.join("disk/copy")).unwrap() == copies[1]);
+    let lines = merged
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines: Vec<Value> = lines.collect();
+    assert_eq!(
+        (&lines[0]["type"], &lines[0]["complete"]),
+        (&json!("torrent"), &json!(true))
+    );
+    let file = lines.iter().find(|line| line["path"] == name).unwrap();
+    assert_eq!(file["merged_from"].as_array().unwrap().len(), 2, "{file}");
+    assert_eq!(file["unproven_bytes"], 0);
+    assert!(file["found_at"].as_str().unwrap().ends_with(name), "{file}");
+    // What has the name stays, and is an error.
+    fs::write(&new, "mine").unwrap();
+    let again = end(&mut disk.find(&["--merge", "--to", "new"]));
+    assert_eq!(again.code, Some(2), "{}", again.stdout);
+    assert!(
+        again.stderr.contains(&format!("{name}: not merged: ")),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(fs::read(&new).unwrap(), b"mine");
+    // One whole copy is used without a new file.
+    fs::write(root.join("disk/zz"), &bytes).unwrap();
+    let full = end(&mut disk.find(&["--merge", "--to", "other"]));
+    assert_eq!(
+        (full.code, full.stderr.as_str()),
+        (Some(0), ""),
+        "{}",
+        full.stdout
+    );
+    assert!(
+        full.stdout.contains(&format!("{name}  is disk/zz")),
+        "{}",
+        full.stdout
+    );
+    assert!(!root.join("other").exists());
 }
 
 /// Checks torrents in folders, all at once, and prints `True` or `False` for each.

@@ -65,6 +65,9 @@ impl StoredTorrent {
         have: &[bool],
         used: &HashSet<DirEntryId>,
     ) -> Result<Option<u64>, Kept> {
+        if self.storage.is_elsewhere(index) {
+            return Err("a content map has the file".into());
+        }
         let path = self.storage.path_of(index);
         let status = match self.storage.status(index) {
             Err(error) if is_absent(&error) => return Ok(None),

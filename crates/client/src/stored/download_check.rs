@@ -13,8 +13,8 @@ use hashlane_verify::{
     FileIndex, FileReport, FileState, HashVersions, Layout, PieceState, Report, files_of,
 };
 
-use super::{ContentState, Refused, Selection, StoredTorrent, VerifySettings, have};
-use crate::config::Existing;
+use super::{ContentState, Reason, Refused, Selection, StoredTorrent, VerifySettings, have};
+use crate::config::{Download, Existing};
 use crate::error::TorrentError;
 use crate::event::Replacement;
 
@@ -24,9 +24,11 @@ const MIN_PROOF: u64 = 64 << 10;
 /// Length of the start of a file, which many files have in common. It proves a file only together with more bytes.
 const COMMON_LEN: u64 = 1 << 20;
 
-/// A file with content that is not proven to belong to the torrent, and that has bytes in wanted pieces that are wrong.
+/// A file with content that is not proven to belong to the torrent or must stay as it is, and that has bytes in wanted pieces
+/// that are wrong.
 struct Unproven<'r> {
     file: &'r FileReport,
+    reason: Reason,
     /// The wanted pieces that are wrong.
     wrong: Vec<u32>,
     /// Whether the wrong pieces can arrive before it is decided what happens with the file: they all have bytes of other
@@ -50,10 +52,14 @@ impl StoredTorrent {
     /// have been checked. If the download is paused and lacks files, it is only verified.
     pub(crate) fn check_for_download(
         &self,
-        existing: Existing,
+        download: &Download,
         is_paused: bool,
         settings: &VerifySettings,
     ) -> Result<DownloadCheck, TorrentError> {
+        let existing = download.existing;
+        if !is_paused {
+            self.reuse(&download.reuse, settings)?;
+        }
         let stamps = self.stamps();
         if let Some(content) = self.unchanged(settings)? {
             return Ok(DownloadCheck::Ready(content));
@@ -152,20 +158,25 @@ impl StoredTorrent {
                 continue;
             };
             let storage = &self.storage;
-            if !storage.is_written(file.index)
-                || storage.is_permitted(file.index)
-                || storage.is_marked(file.index)
-                || self.is_proven(file.index, file.pieces.clone(), &have)
-            {
-                continue;
-            }
+            let reason = match self.keeps(file.index) {
+                Some(reason) => reason,
+                None if !storage.is_written(file.index)
+                    || storage.is_permitted(file.index)
+                    || storage.is_marked(file.index)
+                    || self.is_proven(file.index, file.pieces.clone(), &have) =>
+                {
+                    continue;
+                }
+                None => Reason::Unrelated,
+            };
             if let Some(file) = self.unreadable(file) {
                 return Err(TorrentError::Unreadable {
                     path: file.path,
                     reason: file.reason,
                 });
             }
-            let may_rename = file.pieces.clone().all(|piece| storage.is_shared(piece));
+            let may_rename = reason == Reason::Unrelated
+                && file.pieces.clone().all(|piece| storage.is_shared(piece));
             let end = storage.part_of(file.index, *last);
             let end = end.map(|part| part.offset + part.len_bytes);
             // A file that ends before the piece differs.
@@ -174,11 +185,22 @@ impl StoredTorrent {
                 can_wait: may_rename
                     || can_be_right && wrong.iter().all(|piece| storage.is_shared(*piece)),
                 file,
+                reason,
                 wrong,
                 may_rename,
             });
         }
         Ok(all)
+    }
+
+    /// Returns the reason why a file is never written to, even if it belongs to the torrent.
+    fn keeps(&self, file: FileIndex) -> Option<Reason> {
+        if self.storage.is_elsewhere(file) {
+            return Some(Reason::Mapped);
+        }
+        let status = self.storage.status(file).ok()?;
+        let is_linked = status.is_regular && status.n_names > 1;
+        (is_linked && !self.storage.copies_linked()).then_some(Reason::Linked)
     }
 
     /// Returns `true` if right pieces prove that a file belongs to the torrent. They have at least 64 KiB of the file, or
@@ -228,6 +250,7 @@ impl StoredTorrent {
         let path = self.content.path_of(first.file.index);
         Some(Refused {
             path: path.unwrap_or_else(|_| self.root.clone()),
+            reason: first.reason,
             right: first.file.counts.have,
             pieces: first.file.counts.total(),
             others: refused.count(),
@@ -357,6 +380,7 @@ impl StoredTorrent {
         verification: ContentState,
         settings: &VerifySettings,
     ) -> Result<ContentState, TorrentError> {
+        self.refuse_linked(&verification.have)?;
         let was_marked = self.unmark(|piece| verification.have[piece as usize]);
         if self.selection().is_complete(&verification.have) {
             self.sync(settings)?;
@@ -366,6 +390,29 @@ impl StoredTorrent {
             }
         }
         Ok(verification)
+    }
+
+    /// Fails if a selected file that lacks pieces has several names, unless such files are copied. The storage refuses each
+    /// write too; this is before the download.
+    fn refuse_linked(&self, have: &[bool]) -> Result<(), TorrentError> {
+        let (torrent, selection) = (self.torrent(), self.selection());
+        let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
+        let mut linked = files_of(torrent).filter(|(index, file)| {
+            let mut pieces = layout.pieces_of(*index).map(|piece| piece as usize);
+            let lacks = pieces.any(|piece| selection.has_piece(piece) && !have[piece]);
+            lacks
+                && file.kind() == FileKind::Regular
+                && !self.storage.is_guarded(*index)
+                && self.keeps(*index) == Some(Reason::Linked)
+        });
+        let Some((first, _)) = linked.next() else {
+            return Ok(());
+        };
+        let path = self.content.path_of(first);
+        Err(TorrentError::Linked {
+            path: path.unwrap_or_else(|_| self.root.clone()),
+            others: linked.count(),
+        })
     }
 
     /// Returns the pieces that a download would replace. Pieces that are absent or not selected are left out, and so

@@ -72,6 +72,10 @@ impl StoredTorrent {
             to: to.clone(),
             error,
         };
+        if self.content.has_mapped() {
+            let reason = "a content map says where its files are";
+            return Err(failed(io::Error::new(io::ErrorKind::Unsupported, reason)));
+        }
         if !have.contains(&true) && self.is_absent() {
             // A download that has not started.
             if to.symlink_metadata().is_ok() {
@@ -186,6 +190,9 @@ impl StoredTorrent {
             }
             None => Self::open(self.torrent().bytes().to_vec(), folder, &self.naming())?,
         };
+        moved
+            .storage
+            .set_copies_linked(self.storage.copies_linked());
         moved.sources = self.sources.clone();
         moved.selection = Mutex::new(self.selection());
         Ok(moved)

@@ -2,9 +2,10 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hashlane_files::rename_files;
-use hashlane_metainfo::{FileKind, Names, Torrent};
+use hashlane_metainfo::{ContentMap, FileKind, Names, Torrent};
 use hashlane_verify::{Content, files_of};
 
 use crate::config::{Naming, Place};
@@ -14,6 +15,8 @@ use crate::error::TorrentError;
 #[derive(Debug)]
 pub(super) struct Named {
     pub(super) names: Names,
+    /// The map of files that lie elsewhere.
+    pub(super) map: Option<Arc<ContentMap>>,
     /// The result of renaming the files, if they had other names before.
     pub(super) renamed: Option<Result<(), TorrentError>>,
 }
@@ -26,9 +29,11 @@ impl Named {
         naming: &Naming,
     ) -> Result<Self, TorrentError> {
         let names = naming.of(torrent)?;
+        let map = naming.map.clone();
         let Some(before) = &naming.before else {
             return Ok(Self {
                 names,
+                map,
                 renamed: None,
             });
         };
@@ -38,16 +43,29 @@ impl Named {
             Some(Err(_)) => before.clone(),
             _ => names,
         };
-        Ok(Self { names, renamed })
+        Ok(Self {
+            names,
+            map,
+            renamed,
+        })
+    }
+
+    /// Returns the content at a place under these names.
+    pub(super) fn content(
+        &self,
+        torrent: &Torrent,
+        place: &Place,
+    ) -> Result<Content, TorrentError> {
+        let content = content_at(torrent, place, &self.names)?;
+        Ok(match &self.map {
+            Some(map) => content.mapped(map)?,
+            None => content,
+        })
     }
 }
 
-/// Returns the content at a place under these names.
-pub(super) fn content_at(
-    torrent: &Torrent,
-    place: &Place,
-    names: &Names,
-) -> Result<Content, TorrentError> {
+/// Returns the content at a place under these names, without a content map.
+fn content_at(torrent: &Torrent, place: &Place, names: &Names) -> Result<Content, TorrentError> {
     match place {
         Place::Folder(folder) => {
             Content::named_in_folder(torrent, folder, names).map_err(path_error(folder))

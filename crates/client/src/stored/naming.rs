@@ -13,6 +13,7 @@ impl StoredTorrent {
     pub(crate) fn naming(&self) -> Naming {
         Naming {
             names: self.names.clone(),
+            map: self.map.clone(),
             ..Naming::default()
         }
     }

@@ -107,13 +107,13 @@ impl Machine {
         stored: Arc<StoredTorrent>,
     ) -> impl FnOnce(&VerifySettings) -> Done + Send + 'static {
         let is_paused = self.snapshot.is_paused;
-        let existing = match &self.goal {
-            Goal::Download(download) => Some(download.existing),
+        let download = match &self.goal {
+            Goal::Download(download) => Some(Arc::clone(download)),
             Goal::Seed(_) | Goal::Metadata { .. } => None,
         };
-        move |settings| match existing {
-            Some(existing) => {
-                Done::DownloadChecked(stored.check_for_download(existing, is_paused, settings))
+        move |settings| match download {
+            Some(download) => {
+                Done::DownloadChecked(stored.check_for_download(&download, is_paused, settings))
             }
             None => Done::Verified(stored.verify(settings)),
         }

@@ -155,6 +155,7 @@ impl Machine {
                         None => StoredTorrent::open(metainfo, &download.folder, naming)?,
                     }
                     .recorded_in(download.records.clone())
+                    .copying_linked(download.copy_linked)
                 }
                 Goal::Seed(seed) => StoredTorrent::open_served(metainfo, seed)?,
                 Goal::Metadata { .. } => return Err(TorrentError::NotMagnet),

@@ -107,6 +107,8 @@ fn download(source: Source, folder: &Path, existing: Existing) -> Task {
             timeout: Some(PATIENCE),
             records: None,
             naming: Naming::default(),
+            reuse: Vec::new(),
+            copy_linked: false,
         })),
     }
 }

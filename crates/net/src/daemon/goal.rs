@@ -67,6 +67,7 @@ pub(super) fn naming(choices: &Choices) -> Naming {
         names: choices.names.clone(),
         before: choices.names_before.clone(),
         layout: choices.layout,
+        map: choices.map.clone().map(Arc::new),
     }
 }
 

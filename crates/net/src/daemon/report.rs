@@ -7,7 +7,7 @@ use std::time::Duration;
 use data_encoding::BASE64;
 use hashlane_cli::control::{Add, Named, Set, StatusReply, TorrentReply};
 use hashlane_client::{Activity, TorrentSnapshot};
-use hashlane_metainfo::{Magnet, Torrent};
+use hashlane_metainfo::{ContentMap, Magnet, Torrent};
 use hashlane_store::{Choices, Entry, Goal, Limits, Place, Store, Target, TorrentTotals};
 
 /// A torrent that is added.
@@ -27,7 +27,16 @@ pub(super) fn new_torrent(add: Add, folder: Option<&Path>) -> Result<New, String
             Place::Folder(folder.ok_or(none)?.to_owned())
         }
     };
+    let map = add.content_map.map(|text| {
+        let text = BASE64.decode(text.as_bytes());
+        let text = text.map_err(|error| format!("content_map: {error}"))?;
+        ContentMap::parse(&text).map_err(|error| format!("content_map: {error}"))
+    });
+    if map.is_some() && matches!(place, Place::Content(_)) {
+        return Err("both a content map and content".to_owned());
+    }
     let choices = Choices {
+        map: map.transpose()?,
         goal: Goal {
             ratio: add.ratio.map_or(Target::Inherited, Target::At),
             time: add.seed_seconds.map_or(Target::Inherited, seconds),
@@ -48,7 +57,14 @@ pub(super) fn new_torrent(add: Add, folder: Option<&Path>) -> Result<New, String
             let bytes = BASE64.decode(bytes.as_bytes());
             let bytes = bytes.map_err(|error| format!("metainfo: {error}"))?;
             let torrent = Torrent::parse(bytes).map_err(|error| format!("metainfo: {error}"))?;
+            if let Some(map) = &choices.map {
+                let places = map.places_of(&torrent);
+                places.map_err(|error| format!("content_map: {error}"))?;
+            }
             Ok(New::Torrent(torrent, choices))
+        }
+        (None, Some(_)) if choices.map.is_some() => {
+            Err("content_map: a link does not have the paths of files".to_owned())
         }
         (None, Some(link)) => {
             let magnet = link

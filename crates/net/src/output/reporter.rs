@@ -556,6 +556,8 @@ impl Reporter {
         let remedy = match error {
             TorrentError::Unrelated { .. } if self.has_force => "; --force replaces it",
             TorrentError::Unrelated { .. } => "; rename or remove it, and resume the torrent",
+            TorrentError::Linked { .. } if self.has_force => "; --copy-linked writes to a copy",
+            TorrentError::Linked { .. } => "; copy it under its name, and resume the torrent",
             TorrentError::WebSeed(_) => "; --web-seeds=0 downloads it from peers",
             _ => "",
         };

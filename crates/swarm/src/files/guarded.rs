@@ -48,8 +48,8 @@ impl TorrentFiles {
             return Ok(());
         }
         match if_different {
-            IfDifferent::Rename => self.replace(index.get()),
-            IfDifferent::Fail => Err(unrelated()),
+            IfDifferent::Rename if !self.is_elsewhere(index) => self.replace(index.get()),
+            IfDifferent::Rename | IfDifferent::Fail => Err(unrelated()),
             IfDifferent::Keep => Ok(()),
         }
     }

@@ -36,7 +36,7 @@ const SHARED: [(&str, Define); 3] = [
 
 /// Options that say what a command is to do this time: its inputs and outputs, when it ends, what it may overwrite or
 /// print, how a string is damaged, and the parameters of tree hashes.
-pub(crate) const ONCE: [&str; 31] = [
+pub(crate) const ONCE: [&str; 32] = [
     "against",
     "alphabet",
     "base",
@@ -46,6 +46,7 @@ pub(crate) const ONCE: [&str; 31] = [
     "check",
     "config",
     "content",
+    "content-map",
     "dry-run",
     "errors",
     "estimate",

@@ -6,14 +6,16 @@ use std::path::PathBuf;
 use clap::ArgGroup;
 use clap::Args;
 
-use crate::options::{Hashing, Output};
+use crate::options::{Force, Hashing, Output};
+use crate::values;
 
 const EXIT_STATUS: &str = "\
 Exit status:
-  0  every file of every torrent was found; with --full, and is right
+  0  every file of every torrent was found, or all but the share of --missing;
+     with --full, and is right
   1  the search is complete, and a file was not found, or is damaged
   2  the search is not complete: wrong usage, an invalid torrent, a folder
-     that cannot be read, a link that cannot be made, or Ctrl-C
+     that cannot be read, a link or map that cannot be made, or Ctrl-C
 
 With --duplicates, 0 means that the search is complete, and that all links of
 --link were made.";
@@ -25,7 +27,7 @@ With --duplicates, 0 means that the search is complete, and that all links of
 /// torrent's names is used. Nothing is changed.
 ///
 /// A right piece identifies a file, and does not prove that the rest of it is right: --full verifies all bytes of what was
-/// found. A file that no complete piece covers is not guessed.
+/// found. If a file is damaged, its other copies are tried. A file that no complete piece covers is not guessed.
 ///
 /// With --duplicates, no torrents are read: files with equal bytes are listed in groups.
 #[derive(Debug, Args)]
@@ -51,7 +53,7 @@ pub(crate) struct Find {
         long,
         value_name = "DIR",
         num_args = 1..,
-        conflicts_with_all = ["torrents", "folders", "full", "verbose"],
+        conflicts_with_all = ["torrents", "folders", "full", "missing", "merge", "save", "verbose"],
         help_heading = "Duplicates"
     )]
     pub(super) duplicates: Vec<PathBuf>,
@@ -64,18 +66,24 @@ pub(crate) struct Find {
     #[arg(long, help_heading = "Content")]
     pub(super) full: bool,
 
+    /// Accept torrents that lack at most this share of their bytes, for example 5%. What they need is reported
+    #[arg(long, value_name = "SHARE", value_parser = values::percent, help_heading = "Content")]
+    pub(super) missing: Option<f64>,
+
+    /// Write new files below --to, made of the right pieces of several damaged copies. Verifies all bytes, as --full does
+    #[arg(long, requires = "to", help_heading = "Links")]
+    pub(super) merge: bool,
+
     /// Make the names that the torrents want below --to, as links of this kind to the files that were found. With
     /// --duplicates, replace each duplicate by a link to the first file of its group, after all bytes were compared again
     #[cfg(unix)]
     #[arg(long, value_name = "KIND", requires = "place", help_heading = "Links")]
     pub(super) link: Option<Kind>,
 
-    /// Folder for --link. No file in it is changed or replaced
-    #[cfg(unix)]
+    /// Folder for --link and --merge. No file in it is changed or replaced
     #[arg(
         long,
         value_name = "DIR",
-        requires = "link",
         conflicts_with = "duplicates",
         help_heading = "Links"
     )]
@@ -90,6 +98,13 @@ pub(crate) struct Find {
     /// List every file
     #[arg(short, long, alias = "all", conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
     pub(super) verbose: bool,
+
+    /// Write a content map, which says where each file was found. `verify`, `seed` and `get` take it as --content-map
+    #[arg(long, value_name = "MAP", help_heading = "Output")]
+    pub(super) save: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) force: Force,
 }
 
 #[cfg(unix)]

@@ -66,11 +66,17 @@ struct Totals {
 pub(super) fn run(find: &Find, env: &mut Env) -> anyhow::Result<Exit> {
     #[cfg(unix)]
     let link = find.duplicate_link()?;
-    let folders = Folders::open(env, &find.duplicates)?;
+    let mut exit = Exit::Good;
+    let (folders, refused) = Folders::open(env, &find.duplicates);
+    for (path, problem) in refused {
+        exit = print_error(find, env, &path, &problem)?;
+    }
+    if folders.given.is_empty() {
+        return Ok(exit);
+    }
     env.catch_interrupts();
     let candidates = collect(find, env, &folders);
     let n_names = candidates.seen();
-    let mut exit = Exit::Good;
     for (path, error) in candidates.errors() {
         exit = print_error(find, env, &folders.shown(path), &error.to_string())?;
     }

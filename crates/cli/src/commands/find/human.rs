@@ -1,7 +1,7 @@
 //! The result for people.
 
-use hashlane_find::{Candidates, FileMatch, Findings, Place, Undecided};
-use hashlane_metainfo::Torrent;
+use hashlane_find::{Candidates, FileMatch, Findings, Merged, Place, Undecided};
+use hashlane_metainfo::{File, Torrent};
 use hashlane_verify::{FileIndex, FileReport};
 
 use crate::Env;
@@ -42,8 +42,9 @@ pub(super) fn print(
         named.is_some_and(|named| named.files.binary_search(file).is_ok())
     };
     for (index, file) in found.files.iter().enumerate() {
-        let text = match file {
-            FileMatch::Identified(place) => {
+        let text = match (searched.merged(FileIndex::new(index)), file) {
+            (Some(merged), _) => of_merged(file, merged, candidates, folders),
+            (None, FileMatch::Identified(place)) => {
                 let path = Shown(&folders.shown(candidates.path(place.candidate))).to_string();
                 match searched.damaged(FileIndex::new(index)) {
                     Some(damaged) => damage(damaged, &path, place),
@@ -51,9 +52,9 @@ pub(super) fn print(
                     None => format!("is {path}{}", others(place, "equally")),
                 }
             }
-            FileMatch::NotSearched => continue,
-            FileMatch::Empty if !verbose => continue,
-            _ => described(torrent, file, candidates, folders),
+            (None, FileMatch::NotSearched) => continue,
+            (None, FileMatch::Empty) if !verbose => continue,
+            (None, _) => described(torrent, torrent.file(index), file, candidates, folders),
         };
         writeln!(
             env.stdout,
@@ -75,6 +76,31 @@ pub(super) fn print(
         )?;
     }
     Ok(())
+}
+
+/// Describes a new file that was made of several damaged ones.
+fn of_merged(
+    file: &FileMatch,
+    merged: &Merged,
+    candidates: &Candidates,
+    folders: &Folders,
+) -> String {
+    let path = file
+        .candidate()
+        .map(|new| folders.shown(candidates.path(new)));
+    let rest = match merged.missing_pieces {
+        0 => String::new(),
+        n => format!(
+            "; {} ({}) unproven: no file has the right bytes",
+            count(n.into(), "piece"),
+            Size(merged.unproven_bytes)
+        ),
+    };
+    format!(
+        "is merged from {} into {}{rest}",
+        count(merged.sources.len() as u64, "file"),
+        Shown(&path.unwrap_or_default())
+    )
 }
 
 /// Describes the damage of a file whose bytes were all verified.
@@ -116,6 +142,11 @@ fn print_verdict(env: &mut Env, searched: &Searched<'_>) -> anyhow::Result<()> {
     let wanted = searched_files.clone().count() as u64;
     let n_found = searched_files.filter(|file| file.is_found()).count() as u64;
     let (style, verdict) = match report {
+        _ if searched.is_accepted() => {
+            let known = report.as_ref().map_or("identified", |_| "complete");
+            let needed = Size(searched.needed_bytes());
+            (palette.good, format!("{known} but for {needed}"))
+        }
         Some(_) if searched.is_complete() == Some(true) => (palette.good, "complete".to_owned()),
         Some(report) => {
             let (have, total) = (report.counts().have, report.counts().total());
@@ -146,6 +177,9 @@ fn print_verdict(env: &mut Env, searched: &Searched<'_>) -> anyhow::Result<()> {
     if missing > 0 {
         details.push(format!("{} missing", Size(missing)));
     }
+    if searched.accepted.is_some() && !searched.is_accepted() && !searched.is_whole() {
+        details.push(format!("{} needed", Size(searched.needed_bytes())));
+    }
     writeln!(
         env.stdout,
         "{}  {}  {}",
@@ -159,6 +193,7 @@ fn print_verdict(env: &mut Env, searched: &Searched<'_>) -> anyhow::Result<()> {
 /// Returns where a damaged file is, or the reason why a file was not found.
 fn described(
     torrent: &Torrent,
+    torrent_file: File<'_>,
     file: &FileMatch,
     candidates: &Candidates,
     folders: &Folders,
@@ -177,7 +212,15 @@ fn described(
             )
         }
         FileMatch::Empty => "is empty".to_owned(),
-        FileMatch::Missing => "missing: no file has its length".to_owned(),
+        FileMatch::Missing => {
+            let longer = candidates.longer(torrent_file).map(|(path, len_bytes)| {
+                let path = Shown(&folders.shown(path)).to_string();
+                let more = Size(len_bytes - torrent_file.length());
+                format!("; {path} has its name and is {more} longer")
+            });
+            let longer = longer.unwrap_or_default();
+            format!("missing: no file has its length{longer}")
+        }
         FileMatch::Wrong { candidates: 1 } => {
             "missing: the one file of its length has other bytes".to_owned()
         }
@@ -223,6 +266,11 @@ pub(super) fn print_total(
             Grouped(n_good),
             count(n_torrents, "torrent")
         )?;
+    }
+    let shared = findings.shared_files();
+    if shared > 0 {
+        let files = count(shared, "file");
+        writeln!(env.stdout, "{files} found for more than one torrent")?;
     }
     let seen = count(candidates.seen(), "file");
     let compared = count(candidates.len() as u64, "file");

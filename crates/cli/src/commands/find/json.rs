@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use data_encoding::HEXLOWER;
 use hashlane_find::{Candidates, FileMatch, Findings, Undecided};
 use hashlane_metainfo::masked_text;
+use hashlane_verify::FileIndex;
 use serde::Serialize;
 
 use crate::output::json_lines::{self, NameAndHashes, PathText};
@@ -21,9 +23,12 @@ enum Line<'l> {
         identified: bool,
         complete: Option<bool>,
         content: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content_hex: Option<String>,
         right_pieces: u32,
         pieces: u32,
         missing_bytes: u64,
+        needed_bytes: u64,
         #[serde(skip_serializing_if = "Option::is_none")]
         linked: Option<u64>,
     },
@@ -35,15 +40,26 @@ enum Line<'l> {
         length: u64,
         state: &'static str,
         found_at: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        found_at_hex: Option<String>,
         copies: Vec<String>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        copies_hex: Vec<String>,
         right_pieces: Option<u32>,
         checked_pieces: Option<u32>,
         reason: Option<&'static str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        longer: Option<String>,
         neighbour: Option<usize>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        merged_from: Option<Vec<String>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        unproven_bytes: Option<u64>,
     },
     Summary {
         files_seen: u64,
         candidates: usize,
+        shared_files: u64,
         hashed_pieces: u64,
         hashed_bytes: u64,
     },
@@ -65,17 +81,18 @@ pub(super) fn print(
         ..
     } = searched;
     let path = &*searched.path.to_string_lossy();
+    let content = found.content(torrent, candidates);
     let line = Line::Torrent {
         torrent: path,
         name: NameAndHashes::of(torrent),
         identified: found.is_identified(),
         complete: searched.is_complete(),
-        content: found
-            .content(torrent, candidates)
-            .map(|path| path.to_string_lossy().into_owned()),
+        content_hex: content.as_deref().and_then(hex_of),
+        content: content.map(|path| path.to_string_lossy().into_owned()),
         right_pieces: found.right_pieces,
         pieces: found.pieces,
         missing_bytes: found.missing_bytes(torrent),
+        needed_bytes: searched.needed_bytes(),
         linked: linked.as_ref().map(|linked| linked.n_made),
     };
     json_lines::print(env, &line)?;
@@ -107,15 +124,17 @@ fn file_line<'l>(
         FileMatch::Undecided(_) => ("undecided", Some("too_many")),
         _ => ("missing", None),
     };
-    let copies = match file {
-        FileMatch::Identified(place) => place.others.iter().copied().map(shown).collect(),
-        _ => Vec::new(),
+    let others: &[u32] = match file {
+        FileMatch::Identified(place) => &place.others,
+        _ => &[],
     };
+    let copies = others.iter().copied().map(shown).collect();
     let (right_pieces, checked_pieces) = match file {
         FileMatch::Partial { right, checked, .. } => (Some(*right), Some(*checked)),
         _ => (None, None),
     };
     let described = searched.torrent.file(index);
+    let merged = searched.merged(FileIndex::new(index));
     Line::File {
         torrent: path,
         index,
@@ -123,15 +142,44 @@ fn file_line<'l>(
         length: described.length(),
         state,
         found_at: file.candidate().map(shown),
+        found_at_hex: file
+            .candidate()
+            .and_then(|candidate| hex_of(candidates.path(candidate))),
+        copies_hex: if others
+            .iter()
+            .any(|other| hex_of(candidates.path(*other)).is_some())
+        {
+            others
+                .iter()
+                .map(|other| hex(candidates.path(*other)))
+                .collect()
+        } else {
+            Vec::new()
+        },
         copies,
         right_pieces,
         checked_pieces,
         reason,
+        longer: candidates
+            .longer(described)
+            .filter(|_| *file == FileMatch::Missing)
+            .map(|(path, _)| path.to_string_lossy().into_owned()),
         neighbour: match file {
             FileMatch::Undecided(Undecided::Neighbour(neighbour)) => Some(neighbour.get()),
             _ => None,
         },
+        merged_from: merged.map(|merged| merged.sources.iter().copied().map(shown).collect()),
+        unproven_bytes: merged.map(|merged| merged.unproven_bytes),
     }
+}
+
+/// Returns the bytes of a path in hexadecimal if they are not UTF-8.
+fn hex_of(path: &Path) -> Option<String> {
+    path.to_str().is_none().then(|| hex(path))
+}
+
+fn hex(path: &Path) -> String {
+    HEXLOWER.encode(path.as_os_str().as_encoded_bytes())
 }
 
 pub(super) fn print_summary(
@@ -142,6 +190,7 @@ pub(super) fn print_summary(
     let line = Line::Summary {
         files_seen: candidates.seen(),
         candidates: candidates.len(),
+        shared_files: findings.shared_files(),
         hashed_pieces: findings.hashed_pieces,
         hashed_bytes: findings.hashed_bytes,
     };

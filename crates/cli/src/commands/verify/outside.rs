@@ -57,6 +57,8 @@ impl Outside {
             matches!(kind, FileKind::Regular) && file.length > 0
         });
         let mut neighbours: Option<Neighbours> = None;
+        // Files of a content map are served wherever they lie.
+        let regular = regular.filter(|file| !content.is_mapped(file.index));
         for file in regular.filter(|file| file.state != FileState::Missing) {
             let Ok(path) = content.path_of(file.index) else {
                 continue;
