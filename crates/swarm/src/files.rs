@@ -13,7 +13,7 @@ use hashlane_files::{
     CachedFile, FileCache, FileId, FileStatus, Root, SourceFile, WritableFile, WritableRoot,
     Writers, is_absent, is_out_of_descriptors, leads_out,
 };
-use hashlane_metainfo::FileKind;
+use hashlane_metainfo::{File, FileKind, TorrentPath};
 use hashlane_verify::{CancelToken, Content, FileIndex, files_of};
 
 use crate::guard::{Guard, Replaced, StagingFile};
@@ -145,6 +145,15 @@ impl OpenFile {
     }
 }
 
+/// Returns the target of a symbolic link of a torrent, relative to the folder of the link.
+fn link_of(file: File<'_>, target: TorrentPath<'_>) -> PathBuf {
+    let depth = file.path().components().count() - 1;
+    let mut path: PathBuf = std::iter::repeat_n("..", depth).collect();
+    let components = target.components();
+    path.extend(components.filter_map(|component| component.to_os_str().ok()));
+    path
+}
+
 impl TorrentFiles {
     /// Returns the files of `content`, which are below `folder`.
     pub(crate) fn new(
@@ -197,13 +206,7 @@ impl TorrentFiles {
                         is_executable: file.attributes().executable,
                     },
                     FileKind::Padding => EntryKind::Padding,
-                    FileKind::Symlink { target } => {
-                        let depth = file.path().components().count() - 1;
-                        let mut path: PathBuf = std::iter::repeat_n("..", depth).collect();
-                        let components = target.components();
-                        path.extend(components.filter_map(|component| component.to_os_str().ok()));
-                        EntryKind::Link(path)
-                    }
+                    FileKind::Symlink { target } => EntryKind::Link(link_of(file, target)),
                 },
             });
         }
@@ -676,9 +679,8 @@ impl TorrentFiles {
         let create = || {
             let root = self.writable_root()?;
             root.create_folder()?;
-            let is_executable = match entry.kind {
-                EntryKind::File { is_executable, .. } => is_executable,
-                _ => return Err(io::ErrorKind::InvalidInput.into()),
+            let EntryKind::File { is_executable, .. } = entry.kind else {
+                return Err(io::ErrorKind::InvalidInput.into());
             };
             let copy = root.create_copy(&entry.path, from, is_executable, is_cancelled)?;
             // Not all file systems have marks.

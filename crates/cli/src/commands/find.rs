@@ -27,14 +27,7 @@ impl Find {
         if !self.duplicates.is_empty() {
             return duplicates::run(&self, env);
         }
-        torrent_file::check_inputs(&self.torrents)?;
-        if self.to.is_some() && !self.merge && !self.makes_links() {
-            bail!("--to needs --link or --merge");
-        }
-        if let Some(map) = &self.save {
-            new_file::check(&env.resolve(map), self.force.overwrite())
-                .with_context(|| map.display().to_string())?;
-        }
+        self.check(env)?;
         let mut exit = Exit::Good;
         let (folders, refused) = Folders::open(env, &self.folders);
         for (path, problem) in refused {
@@ -43,17 +36,7 @@ impl Find {
         if folders.given.is_empty() {
             return Ok(exit);
         }
-        let mut torrents = Vec::new();
-        for torrent in torrent_file::in_folders(env, &self.torrents) {
-            let read = torrent.and_then(|path| match torrent_file::open(env, &path) {
-                Ok(torrent) => Ok((path, torrent)),
-                Err(error) => Err((path, error)),
-            });
-            match read {
-                Ok(torrent) => torrents.push(torrent),
-                Err((path, error)) => exit = self.print_error(env, &path, &format!("{error:#}"))?,
-            }
-        }
+        let torrents = self.open(env, &mut exit)?;
         env.catch_interrupts();
         let mut candidates = self.collect(env, &torrents, &folders);
         for (path, error) in candidates.errors() {
@@ -108,6 +91,37 @@ impl Find {
             human::print_total(env, n_good, &candidates, &findings)?;
         }
         Ok(exit)
+    }
+
+    /// Refuses arguments before anything is read.
+    fn check(&self, env: &Env) -> anyhow::Result<()> {
+        torrent_file::check_inputs(&self.torrents)?;
+        if self.to.is_some() && !self.merge && !self.makes_links() {
+            bail!("--to needs --link or --merge");
+        }
+        if let Some(map) = &self.save {
+            new_file::check(&env.resolve(map), self.force.overwrite())
+                .with_context(|| map.display().to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Reads the torrents. Reports those that cannot be read.
+    fn open(&self, env: &mut Env, exit: &mut Exit) -> anyhow::Result<Vec<(PathBuf, Torrent)>> {
+        let mut torrents = Vec::new();
+        for torrent in torrent_file::in_folders(env, &self.torrents) {
+            let read = torrent.and_then(|path| match torrent_file::open(env, &path) {
+                Ok(torrent) => Ok((path, torrent)),
+                Err(error) => Err((path, error)),
+            });
+            match read {
+                Ok(torrent) => torrents.push(torrent),
+                Err((path, error)) => {
+                    *exit = self.print_error(env, &path, &format!("{error:#}"))?;
+                }
+            }
+        }
+        Ok(torrents)
     }
 
     /// Reports an input or a folder that cannot be read.
@@ -231,7 +245,7 @@ impl Find {
     ) -> anyhow::Result<Vec<MergedFile>> {
         let damaged: Vec<FileIndex> = report
             .iter()
-            .flat_map(|report| report.files())
+            .flat_map(Report::files)
             .filter(|file| file.counts.have < file.counts.total())
             .map(|file| file.index)
             .filter(|file| found.files[file.get()].candidate().is_some())

@@ -399,6 +399,45 @@ fn a_saved_map_verifies_content_where_it_lies() {
         "{}",
         verified.stdout
     );
+    // Without its line, a file is where the torrent says.
+    let map = fs::read_to_string(root.join("map")).unwrap();
+    let lines: Vec<&str> = map
+        .lines()
+        .filter(|line| !line.contains(NAMES[0].1))
+        .collect();
+    assert_eq!(lines.len(), 9, "{map}");
+    fs::write(root.join("map"), lines.join("\n") + "\n").unwrap();
+    let verified = verify();
+    assert_eq!(verified.code, Some(1));
+    assert!(verified.stdout.contains(NAMES[0].0), "{}", verified.stdout);
+    let own = root.join("union-addresses").join(NAMES[0].0);
+    fs::create_dir_all(own.parent().unwrap()).unwrap();
+    fs::copy(root.join("disk").join(NAMES[0].1), own).unwrap();
+    assert_eq!(verify().code, Some(0));
+    // A map that is damaged or of another torrent is named with the place.
+    fs::write(root.join("map"), "hashlane content map 1\nfile\n").unwrap();
+    let verified = verify();
+    assert_eq!(verified.code, Some(2));
+    assert!(
+        verified
+            .stderr
+            .starts_with("hashlane: map: line 2: is neither"),
+        "{}",
+        verified.stderr
+    );
+    fs::write(root.join("map"), "hashlane content map 1\n").unwrap();
+    let verified = verify();
+    assert_eq!(verified.code, Some(2));
+    let problem =
+        "t.torrent: map: has no files of the torrent 3ff6fe577e89feeb7c20674a06744c2f30efcd5f";
+    assert!(verified.stderr.contains(problem), "{}", verified.stderr);
+}
+
+#[test]
+fn a_map_replaces_no_content() {
+    let disk = Disk::new();
+    let root = disk.folder.path();
+    assert_eq!(end(&mut disk.find(&["--save", "map", "-q"])).code, Some(0));
     // An existing map is only replaced by force, and a file that was found never.
     let ended = end(&mut disk.find(&["--save", "map"]));
     assert_eq!(ended.code, Some(2));
@@ -427,38 +466,6 @@ fn a_saved_map_verifies_content_where_it_lies() {
     let ended = end(command.arg(&taken));
     assert_eq!(ended.code, Some(2), "{}", ended.stdout);
     assert!(fs::read(&taken).unwrap() == before);
-    // Without its line, a file is where the torrent says.
-    let map = fs::read_to_string(root.join("map")).unwrap();
-    let lines: Vec<&str> = map
-        .lines()
-        .filter(|line| !line.contains(NAMES[0].1))
-        .collect();
-    assert_eq!(lines.len(), 9, "{map}");
-    fs::write(root.join("map"), lines.join("\n") + "\n").unwrap();
-    let verified = verify();
-    assert_eq!(verified.code, Some(1));
-    assert!(verified.stdout.contains(NAMES[0].0), "{}", verified.stdout);
-    let own = root.join("union-addresses").join(NAMES[0].0);
-    fs::create_dir_all(own.parent().unwrap()).unwrap();
-    fs::write(own, before).unwrap();
-    assert_eq!(verify().code, Some(0));
-    // A map that is damaged or of another torrent is named with the place.
-    fs::write(root.join("map"), "hashlane content map 1\nfile\n").unwrap();
-    let verified = verify();
-    assert_eq!(verified.code, Some(2));
-    assert!(
-        verified
-            .stderr
-            .starts_with("hashlane: map: line 2: is neither"),
-        "{}",
-        verified.stderr
-    );
-    fs::write(root.join("map"), "hashlane content map 1\n").unwrap();
-    let verified = verify();
-    assert_eq!(verified.code, Some(2));
-    let problem =
-        "t.torrent: map: has no files of the torrent 3ff6fe577e89feeb7c20674a06744c2f30efcd5f";
-    assert!(verified.stderr.contains(problem), "{}", verified.stderr);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use hashlane_files::{SourceFile, is_absent};
-use hashlane_find::{Candidates, find};
+use hashlane_find::{Candidates, FoundTorrent, find};
 use hashlane_metainfo::FileKind;
 use hashlane_verify::{FileIndex, files_of};
 use tracing::{info, warn};
@@ -38,10 +38,7 @@ impl StoredTorrent {
             &mut |_| (),
         )
         .map_err(hashlane_verify::Error::from)?;
-        let found = findings
-            .torrents
-            .iter()
-            .flat_map(|found| found.candidates());
+        let found = findings.torrents.iter().flat_map(FoundTorrent::candidates);
         for (file, candidate) in found.filter(|(file, _)| wanted.contains(file)) {
             let from = candidates.path(candidate);
             let source = SourceFile::open(from).map_err(path_error(from))?;

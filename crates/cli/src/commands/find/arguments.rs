@@ -31,6 +31,7 @@ With --duplicates, 0 means that the search is complete, and that all links of
 ///
 /// With --duplicates, no torrents are read: files with equal bytes are listed in groups.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
 #[command(after_help = EXIT_STATUS)]
 #[cfg_attr(unix, command(group(ArgGroup::new("place").args(["to", "duplicates"]).multiple(true))))]
 pub(crate) struct Find {

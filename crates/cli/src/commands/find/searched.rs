@@ -45,6 +45,7 @@ impl Searched<'_> {
     }
 
     /// Returns `true` if something is missing or wrong, and it is not more than may be.
+    #[expect(clippy::cast_precision_loss, reason = "a share")]
     pub(super) fn is_accepted(&self) -> bool {
         let Some(percent) = self.accepted.filter(|_| !self.is_whole()) else {
             return false;
