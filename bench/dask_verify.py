@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import dask
+import dask.config
 import hashlane
 import psutil
 from distributed import Client, LocalCluster

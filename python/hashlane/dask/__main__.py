@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import dask
+import dask.config
 from distributed import Client, LocalCluster
 
 from hashlane.dask import Recovered, Summary, check_many, recover_sharded, sum_many, verify_many
