@@ -81,9 +81,14 @@ impl ReadSpeed {
         self.is_known
     }
 
+    /// Returns `true` if the next load is to be measured.
+    pub(crate) fn measures(self) -> bool {
+        self.is_measured && self.strikes < MAX_STRIKES
+    }
+
     /// Records for how long a load of `len_bytes` bytes waited; see [`Load::wait`].
     pub(crate) fn note(&mut self, len_bytes: u64, elapsed: Duration) {
-        if !self.is_measured || len_bytes < MIN_SAMPLE_LEN || self.strikes == MAX_STRIKES {
+        if !self.measures() || len_bytes < MIN_SAMPLE_LEN {
             return;
         }
         let is_fast =

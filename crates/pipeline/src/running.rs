@@ -314,7 +314,7 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
         });
         let mut windows: Vec<_> = windows.collect();
         let mut refusals = Vec::new();
-        let load = Load::start();
+        let load = tools.speed.measures().then(Load::start);
         self.reader.load(
             shared.messages,
             &mut tools.files,
@@ -325,7 +325,7 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
         if shared.cancel.is_cancelled() {
             return false;
         }
-        let wait = load.wait();
+        let wait = load.map(|load| load.wait());
         for (slot, refusal) in refusals {
             if let Some(running) = &mut self.slots[slot] {
                 running.refusal = Some(refusal);
@@ -344,7 +344,9 @@ impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
                 tools.turn = None;
             }
         }
-        tools.speed.note(total, wait);
+        if let Some(wait) = wait {
+            tools.speed.note(total, wait);
+        }
         if batch.is_in_order() && !self.reader.batch(tools.speed).is_in_order() {
             // Reading in order was not necessary. Reading side by side keeps all lanes busy, which
             // is worth more than the first bytes of a message. Messages that are complete are still
