@@ -67,11 +67,7 @@ impl<'c> Table<'c> {
         now: i64,
     ) -> Result<(), Reason> {
         self.begin()?;
-        let (size, mtime, ctime, inode) = numbers(state);
-        let digest = digest.as_ref();
-        self.insert
-            .execute((path, size, mtime, ctime, inode, digest, now))?;
-        Ok(())
+        write(&mut self.insert, path, state, digest, now)
     }
 
     /// Records the new content of a file.
@@ -83,11 +79,7 @@ impl<'c> Table<'c> {
         now: i64,
     ) -> Result<(), Reason> {
         self.begin()?;
-        let (size, mtime, ctime, inode) = numbers(state);
-        let digest = digest.as_ref();
-        self.replace
-            .execute((path, size, mtime, ctime, inode, digest, now))?;
-        Ok(())
+        write(&mut self.replace, path, state, digest, now)
     }
 
     /// Records that a file still has its content.
@@ -144,6 +136,19 @@ impl<'c> Table<'c> {
         }
         Ok(())
     }
+}
+
+/// Executes a statement that takes all of a file that was read.
+fn write(
+    statement: &mut Statement<'_>,
+    path: &[u8],
+    state: &State,
+    digest: &Sha256Digest,
+    now: i64,
+) -> Result<(), Reason> {
+    let (size, mtime, ctime, inode) = numbers(state);
+    statement.execute((path, size, mtime, ctime, inode, digest.as_ref(), now))?;
+    Ok(())
 }
 
 fn numbers(state: &State) -> (i64, i64, i64, i64) {

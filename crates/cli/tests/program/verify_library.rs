@@ -173,3 +173,55 @@ fn a_page_never_replaces_a_torrent_or_content() {
     }
     assert_eq!(fs::read(fixture.path("name/a")).unwrap(), b"some");
 }
+
+#[test]
+fn a_folder_stands_for_its_torrents() {
+    let fixture = Fixture::new("name", 4, &[("a", b"some"), ("b", b"more")]);
+    let root = fixture.folder.path();
+    fs::create_dir_all(root.join("archive/below")).unwrap();
+    fs::copy(&fixture.torrent, root.join("archive/z.torrent")).unwrap();
+    fs::copy(&fixture.torrent, root.join("archive/below/y.TORRENT")).unwrap();
+    fs::write(root.join("archive/notes.txt"), "not a torrent").unwrap();
+    fs::create_dir(root.join("empty")).unwrap();
+    let verify = |args: &[&str]| end(hashlane().current_dir(root).arg("verify").args(args));
+    let ended = verify(&["archive"]);
+    assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
+    assert!(
+        ended.stdout.contains("\n2 torrents: complete, 16 bytes"),
+        "{ended:?}"
+    );
+    fs::write(root.join("name/b"), "less").unwrap();
+    let ended = verify(&["archive", "empty", "name.torrent"]);
+    assert_eq!(ended.code, Some(2));
+    assert_eq!(ended.stderr, "hashlane: empty: has no .torrent files\n");
+    let expected = "Incomplete or not checked:
+  50.0 %  archive/below/y.TORRENT  1 bad
+  50.0 %  archive/z.torrent  1 bad
+          empty  not checked
+  50.0 %  name.torrent  1 bad
+4 torrents: 3 incomplete, 1 not checked, 50.0 % of 24 bytes, 24 bytes checked in ";
+    assert!(ended.stdout.contains(expected), "{}", ended.stdout);
+    let ended = verify(&["archive", "--bitfield", "bits"]);
+    let expected = "hashlane: --bitfield needs a single torrent, but 2 were given\n";
+    assert_eq!((ended.code, &*ended.stderr), (Some(2), expected));
+}
+
+#[cfg(unix)]
+#[test]
+fn other_entries_of_a_folder_of_torrents_are_ignored() {
+    let fixture = Fixture::new("name", 4, &[("a", b"some")]);
+    let root = fixture.folder.path();
+    let made = std::process::Command::new("mkfifo")
+        .args([root.join("pipe"), root.join("pipe.torrent")])
+        .status();
+    assert!(made.unwrap().success());
+    std::os::unix::fs::symlink(".", root.join("loop")).unwrap();
+    let ended = end(hashlane().current_dir(root).args(["verify", "."]));
+    let expected = "hashlane: ./pipe.torrent: not a regular file\n";
+    assert_eq!((ended.code, &*ended.stderr), (Some(2), expected));
+    assert!(
+        ended
+            .stdout
+            .contains("2 torrents: 1 complete, 1 not checked")
+    );
+}
