@@ -73,14 +73,14 @@ LIBMD = $(DESTDIR)$(LIBDIR)/hashlane
 # Names of the drop-in programs. Their folder is not in PATH unless the user adds it.
 LINKS = md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum digest mac
 DEMO = demo/union-addresses.torrent
-FUZZ = $(if $(LIBTORRENT),api) torrent magnet create sha base58 bech32 checksums templates capi libmd config remote store import
+FUZZ = $(if $(LIBTORRENT),api) torrent magnet create sha base58 bech32 checksums listing templates capi libmd config remote store import
 SECONDS = 600
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # Many tests wait for other processes, and use no processor meanwhile.
 TEST_THREADS = $(shell echo $$(($(PROCESSORS) > 6 ? $(PROCESSORS) : 6)))
 CASES = 10000
 
-.PHONY: help python python-client wheels test-python test-python-client setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan test-bagit \
+.PHONY: help python python-client wheels test-python test-python-client setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan test-bagit test-huggingface \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-library bench-capi bench-python bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel bench-duplicates bench-archive clean
 
@@ -282,7 +282,7 @@ test-workspace test-swarm test-hostile: export RUST_TEST_THREADS = $(TEST_THREAD
 test-workspace test-swarm test-hostile: export HASHLANE_CONFIG = /dev/null
 
 # The workspace builds the engine without overflow checks and debug assertions, for speed.
-test-workspace: $(if $(LIBTORRENT),test-axe test-openapi test-qbittorrent-api) test-page test-bagit
+test-workspace: $(if $(LIBTORRENT),test-axe test-openapi test-qbittorrent-api) test-page test-bagit test-huggingface
 	$(CARGO) test --workspace $(LIBTORRENT)
 	# The workspace has the client's page.
 	$(if $(LIBTORRENT),$(CARGO) test --package hashlane-client $(LIBTORRENT) --lib)
@@ -316,6 +316,7 @@ lint-page: ## Check the types of the page's scripts (needs npm)
 
 QBITTORRENT_API = qbittorrent-api==2026.10.1
 BAGIT = bagit==1.9.0
+HUGGINGFACE = huggingface_hub==2.4.0
 OPENAPI_PACKAGES = openapi-python-client==0.29.1 openapi-spec-validator==0.9.0
 
 # The features of the workspace are those of `make test`, so that both use the same build.
@@ -347,6 +348,13 @@ test-bagit:
 # The program that bags are exchanged with, in an environment of its own.
 target/bagit: ## Install bagit-python for the tests of `hashlane bag` (needs Python)
 	python3 -m venv $@ && $@/bin/pip install --quiet --disable-pip-version-check $(BAGIT) || { rm -rf $@; exit 1; }
+
+test-huggingface:
+	@$(MAKE) target/huggingface || echo 'NOT RUN: stores of huggingface_hub, because pip could not install it.'
+
+# The program whose stores are checked, in an environment of its own.
+target/huggingface: ## Install huggingface_hub for the tests of `hashlane sum --store` (needs Python)
+	python3 -m venv $@ && $@/bin/pip install --quiet --disable-pip-version-check $(HUGGINGFACE) || { rm -rf $@; exit 1; }
 
 test-qbittorrent-api:
 	@$(MAKE) target/qbittorrent-api || echo 'NOT RUN: the tests of qbittorrent-api, because pip could not download them.'

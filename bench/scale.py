@@ -22,7 +22,7 @@ CORES = 16
 # SHA-1 of one core. SHA-256 has about two thirds.
 CORE_BYTES_PER_S = 2.5e9
 # Measured by dask_tasks.py on a machine with a load of 20: CPU time of client and scheduler.
-SCHEDULER_S = 2.8e-3
+SCHEDULER_S = 3.1e-3
 # Time between failures of a volume, and time of a repair (another host, or a remount).
 FAILURE_S = 1.0e6
 REPAIR_S = 3600.0

@@ -8,6 +8,7 @@ mod digests;
 mod filter;
 mod folder;
 mod json;
+mod known;
 mod output;
 mod report;
 mod tree;
@@ -46,6 +47,9 @@ impl Sum {
         let options = self.hashing.options();
         let filter = Filter::new(&self)?;
         if self.check {
+            if self.known.is_given() {
+                return known::run(&self, env, &options, &filter);
+            }
             if let Some(name) = self.tree_name()? {
                 return tree_check::run(&self, name, env, &options, filter);
             }

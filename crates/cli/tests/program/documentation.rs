@@ -215,6 +215,11 @@ fn checksums() {
             }
             scratch.write("a.iso", "a");
             scratch.write("keyfile", "key");
+            let right = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb";
+            let changed = "3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d";
+            scratch.write(&format!("models/blobs/sha256-{right}"), "a");
+            scratch.write(&format!("models/blobs/sha256-{changed}"), "x");
+            scratch.write("models/manifests/latest", "{}");
         },
         has_alternatives: false,
         verdicts: &[
@@ -224,6 +229,7 @@ fn checksums() {
             // The page shows the same command twice.
             ("hashlane sum --check --against photos list", 0, "", ""),
             ("hashlane sum --check --against photos list", 1, "", ""),
+            ("hashlane sum --check --store models", 1, "", ""),
             (
                 "hashlane mac -a sha256_hmac -k keyfile --verify \
                  780c3db4ce3de5b9e55816fba98f590631d96c075271b26976238d5f4444219b a.iso",

@@ -384,10 +384,7 @@ fn other_programs_find_the_same_groups() {
 #[test]
 fn clones_share_their_bytes() {
     if cfg!(hashlane_portable) {
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: clones need the calls of Linux"
-        );
+        let _ = writeln!(std::io::stderr(), "NOT RUN: clones need the calls of Linux");
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -30,9 +30,10 @@ mod import;
 mod in_process;
 mod interrupt;
 mod json;
+#[cfg(unix)]
+mod known;
 mod limits;
 mod links;
-#[cfg(unix)]
 mod lists;
 #[cfg(unix)]
 mod look;

@@ -36,7 +36,7 @@ const SHARED: [(&str, Define); 3] = [
 
 /// Options that say what a command is to do this time: its inputs and outputs, when it ends, what it may overwrite or
 /// print, how a string is damaged, and the parameters of tree hashes.
-pub(crate) const ONCE: [&str; 32] = [
+pub(crate) const ONCE: [&str; 35] = [
     "against",
     "alphabet",
     "base",
@@ -47,12 +47,14 @@ pub(crate) const ONCE: [&str; 32] = [
     "config",
     "content",
     "content-map",
+    "debsums",
     "dry-run",
     "errors",
     "estimate",
     "fetch",
     "force",
     "glyphs",
+    "hf",
     "kind",
     "max-hashes",
     "name",
@@ -68,6 +70,7 @@ pub(crate) const ONCE: [&str; 32] = [
     "salt",
     "shard",
     "show-passkey",
+    "store",
     "version-bytes",
 ];
 

@@ -79,6 +79,9 @@ pub(crate) struct Sum {
     #[arg(short, long, help_heading = "Check")]
     pub(super) check: bool,
 
+    #[command(flatten)]
+    pub(super) known: KnownOptions,
+
     /// Leave out matching files and folders in folders and in lists, for example `*.tmp` anywhere or `/build` at the top;
     /// repeatable. Letter case makes no difference
     #[arg(
@@ -122,6 +125,31 @@ pub(crate) struct Sum {
 
     #[command(flatten)]
     _config: ConfigFile,
+}
+
+/// What other programs know of their files, in place of lists.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Check")]
+#[group(multiple = false)]
+pub(super) struct KnownOptions {
+    /// Check the stores in these folders, whose file names are digests: caches and downloads of Hugging Face, models of Ollama,
+    /// layouts of OCI images, objects of Git LFS, repositories of restic
+    #[arg(long, requires = "check", conflicts_with_all = ["against", "base", "algorithm"])]
+    pub(super) store: bool,
+
+    /// Check the download in this folder against a saved listing of Hugging Face
+    #[arg(
+        long,
+        value_name = "LISTING",
+        requires = "check",
+        conflicts_with_all = ["against", "base", "algorithm"]
+    )]
+    pub(super) hf: Option<PathBuf>,
+
+    /// Check the files of all installed Debian packages, or of the named ones, with configuration files, as `debsums -a` does.
+    /// --base names another root folder
+    #[arg(long, requires = "check", conflicts_with_all = ["against", "algorithm"])]
+    pub(super) debsums: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -27,7 +27,7 @@ use crate::{Env, Exit};
 const MAX_BATCH_FILES: usize = 1 << 16;
 
 /// A running check.
-struct Check<'s> {
+pub(super) struct Check<'s> {
     sum: &'s Sum,
     filter: &'s Filter,
     base: PathBuf,
@@ -39,10 +39,10 @@ struct Check<'s> {
 }
 
 /// A file in a list.
-struct Listed {
-    entry: Entry,
-    /// Number of its first line.
-    line: u64,
+pub(super) struct Listed {
+    pub(super) entry: Entry,
+    /// Number of its first line, from 1, or 0 without a line.
+    pub(super) line: u64,
 }
 
 /// A file to hash.
@@ -80,18 +80,7 @@ pub(super) fn run(
             exit = Exit::NotChecked;
         })
     });
-    let mut check = Check {
-        sum,
-        filter,
-        seeks: is_rotational(if base.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            &base
-        }),
-        base,
-        report: Report::new(sum),
-        folder,
-    };
+    let mut check = Check::new(sum, filter, base, folder, Report::new(sum));
     for operand in sum.operands() {
         let name = operand.to_string_lossy().into_owned();
         if let Err(error) = check.list(&mut output, options, Path::new(&operand)) {
@@ -110,7 +99,35 @@ pub(super) fn run(
     Ok(exit.max(check.report.counts.exit()))
 }
 
-impl Check<'_> {
+impl<'s> Check<'s> {
+    /// Returns a check of files whose names start in the folder `base`. Its results are added to those of `report`.
+    pub(super) fn new(
+        sum: &'s Sum,
+        filter: &'s Filter,
+        base: PathBuf,
+        folder: Option<Folder>,
+        report: Report,
+    ) -> Self {
+        let place = if base.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            &base
+        };
+        Self {
+            sum,
+            filter,
+            seeks: is_rotational(place),
+            base,
+            report,
+            folder,
+        }
+    }
+
+    /// Returns the results.
+    pub(super) fn into_report(self) -> Report {
+        self.report
+    }
+
     /// Checks the files of one list.
     fn list(
         &mut self,
@@ -172,7 +189,7 @@ impl Check<'_> {
     }
 
     /// Checks files that are in a list.
-    fn files(
+    pub(super) fn files(
         &mut self,
         output: &mut Output<'_>,
         options: &Options,

@@ -34,6 +34,13 @@ pub(super) enum Line<'l> {
         #[serde(skip_serializing_if = "Option::is_none")]
         tied: Option<PathText>,
     },
+    Store {
+        #[serde(flatten)]
+        path: PathText,
+        layout: &'static str,
+        files: usize,
+        unfinished: u64,
+    },
     Summary(Counts),
     Error {
         path: &'l str,

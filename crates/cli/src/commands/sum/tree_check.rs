@@ -53,13 +53,7 @@ fn check<F: OfFolders>(
 ) -> anyhow::Result<Exit> {
     let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
     let mut output = Output::new(env, sum.printing.quiet);
-    let mut check = Check {
-        format,
-        filter,
-        name,
-        base,
-        report: Report::new(sum),
-    };
+    let mut check = Check::new(format, filter, name, base, Report::new(sum));
     let mut exit = Exit::Good;
     for operand in sum.operands() {
         let list = operand.to_string_lossy().into_owned();
@@ -77,7 +71,7 @@ fn check<F: OfFolders>(
 }
 
 /// A running check.
-struct Check<'f, F> {
+pub(super) struct Check<'f, F> {
     format: &'f F,
     filter: Filter,
     name: TreeName,
@@ -86,9 +80,31 @@ struct Check<'f, F> {
 }
 
 /// A file in a list: its name, and the expected result.
-type Listed = (Vec<u8>, String);
+pub(super) type Listed = (Vec<u8>, String);
 
-impl<F: OfFolders> Check<'_, F> {
+impl<'f, F: OfFolders> Check<'f, F> {
+    /// Returns a check of files whose names start in the folder `base`. Its results are added to those of `report`.
+    pub(super) fn new(
+        format: &'f F,
+        filter: Filter,
+        name: TreeName,
+        base: PathBuf,
+        report: Report,
+    ) -> Self {
+        Self {
+            format,
+            filter,
+            name,
+            base,
+            report,
+        }
+    }
+
+    /// Returns the results.
+    pub(super) fn into_report(self) -> Report {
+        self.report
+    }
+
     /// Checks the files of one list.
     fn list(
         &mut self,
@@ -133,7 +149,7 @@ impl<F: OfFolders> Check<'_, F> {
     }
 
     /// Checks files that are in a list.
-    fn files(
+    pub(super) fn files(
         &mut self,
         output: &mut Output<'_>,
         options: &Options,
@@ -146,7 +162,13 @@ impl<F: OfFolders> Check<'_, F> {
             report,
             ..
         } = self;
-        let (folders, batch): (Vec<Listed>, Vec<Listed>) = batch
+        let n_listed = batch.len();
+        let taken = batch
+            .into_iter()
+            .filter(|(name, _)| filter.takes_name(&path_of(name)));
+        let taken: Vec<Listed> = taken.collect();
+        report.counts.excluded += (n_listed - taken.len()) as u64;
+        let (folders, batch): (Vec<Listed>, Vec<Listed>) = taken
             .into_iter()
             .partition(|listed| F::HAS_FOLDERS && base.join(path_of(&listed.0)).is_dir());
         for (name, expected) in folders {

@@ -1,0 +1,76 @@
+//! What is found in a store.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hashlane_files::walk_files;
+
+use crate::file::{KnownDigest, KnownFile};
+
+/// A problem of a store. A program must decide about each kind, so a new one is a breaking change.
+#[derive(Debug)]
+pub enum Problem {
+    /// The store names this object, but does not have it.
+    Missing,
+    /// The name of the file is no digest, and no other program of the layout makes such a file.
+    Unknown,
+    /// The file or folder cannot be read, or a manifest is invalid.
+    Unreadable(io::Error),
+}
+
+/// What the file name of an object means.
+pub(super) enum Name {
+    /// A digest of the file.
+    Digest(KnownDigest),
+    /// A file that is not finished.
+    Unfinished,
+    /// A file that is no object.
+    Other,
+    /// No digest.
+    Unknown,
+}
+
+/// The files and problems of a store.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) files: Vec<KnownFile>,
+    pub(super) problems: Vec<(PathBuf, Problem)>,
+    pub(super) n_unfinished: u64,
+}
+
+impl Found {
+    /// Adds all files below a folder. `meaning` returns what the name of a file means.
+    pub(super) fn add_files(&mut self, folder: &Path, meaning: impl Fn(&Path, &str) -> Name) {
+        for file in walk_files(folder, false) {
+            let path = match file {
+                Ok(path) => path,
+                Err((path, error)) => {
+                    self.problems.push((path, Problem::Unreadable(error)));
+                    continue;
+                }
+            };
+            let name = path.file_name().and_then(|name| name.to_str());
+            match name.map_or(Name::Unknown, |name| meaning(&path, name)) {
+                Name::Digest(digest) => self.files.push(KnownFile {
+                    path,
+                    len_bytes: None,
+                    digest,
+                }),
+                Name::Unfinished => self.n_unfinished += 1,
+                Name::Other => {}
+                Name::Unknown => self.problems.push((path, Problem::Unknown)),
+            }
+        }
+    }
+
+    /// Adds the problem of a file or folder.
+    pub(super) fn add_error(&mut self, path: &Path, error: io::Error) {
+        let problem = Problem::Unreadable(error);
+        self.problems.push((path.to_owned(), problem));
+    }
+
+    /// Adds an object that is named but absent.
+    pub(super) fn add_missing(&mut self, path: &Path) {
+        self.problems.push((path.to_owned(), Problem::Missing));
+    }
+}

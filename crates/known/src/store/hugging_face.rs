@@ -1,0 +1,138 @@
+//! The cache of Hugging Face, and downloads with `--local-dir`.
+//!
+//! In the cache, each repository has `blobs/`, whose names are entity tags, and `snapshots/REVISION/` with links to blobs. A download
+//! has a record for each file, whose second line is the entity tag.
+
+use std::io;
+use std::path::Path;
+
+use super::found::{Found, Name};
+use crate::file::KnownFile;
+use crate::text;
+
+/// The folder of the records in a download.
+pub(super) const RECORDS: &str = ".cache/huggingface/download";
+
+/// Maximum length of a record in bytes.
+const MAX_RECORD_LEN: u64 = 4096;
+
+/// How the folders of repositories start in a cache.
+const KINDS: [&str; 3] = ["models--", "datasets--", "spaces--"];
+
+/// Returns `true` for a cache, or a repository in it.
+pub(super) fn is_cache(folder: &Path) -> bool {
+    is_repository(folder) || repositories(folder).next().is_some()
+}
+
+fn is_repository(folder: &Path) -> bool {
+    folder.join("blobs").is_dir() && folder.join("snapshots").is_dir()
+}
+
+/// Returns the repositories of a cache.
+fn repositories(cache: &Path) -> impl Iterator<Item = std::path::PathBuf> + use<> {
+    let entries = cache.read_dir().into_iter().flatten().flatten();
+    entries.filter_map(|entry| {
+        let name = entry.file_name();
+        let name = name.to_str()?;
+        let is_named = KINDS.iter().any(|kind| name.starts_with(kind));
+        (is_named && is_repository(&entry.path())).then(|| entry.path())
+    })
+}
+
+/// Reads a cache, or a repository in it.
+pub(super) fn read_cache(folder: &Path, found: &mut Found) {
+    if is_repository(folder) {
+        return read_repository(folder, found);
+    }
+    let mut repositories: Vec<_> = repositories(folder).collect();
+    repositories.sort_unstable();
+    for repository in repositories {
+        read_repository(&repository, found);
+    }
+}
+
+fn read_repository(folder: &Path, found: &mut Found) {
+    found.add_files(&folder.join("blobs"), |_, name| {
+        if let Some(digest) = text::entity_tag(name.as_bytes()) {
+            return Name::Digest(digest);
+        }
+        match name.rsplit_once('.') {
+            Some((_, "incomplete")) => Name::Unfinished,
+            Some((_, "lock")) => Name::Other,
+            _ => Name::Unknown,
+        }
+    });
+    note_broken_links(&folder.join("snapshots"), found, 0);
+}
+
+/// Maximum depth of folders in a snapshot.
+const MAX_DEPTH: usize = 128;
+
+/// Notes the links of snapshots to blobs that are absent. Folders behind links are not searched.
+fn note_broken_links(folder: &Path, found: &mut Found, depth: usize) {
+    let entries = match folder.read_dir() {
+        Ok(entries) if depth < MAX_DEPTH => entries,
+        Ok(_) => {
+            let error = io::Error::other(format!("has more than {MAX_DEPTH} folders above it"));
+            return found.add_error(folder, error);
+        }
+        Err(error) => return found.add_error(folder, error),
+    };
+    for entry in entries {
+        match entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))) {
+            Ok((path, kind)) if kind.is_dir() => note_broken_links(&path, found, depth + 1),
+            Ok((path, kind)) if kind.is_symlink() => {
+                if path
+                    .metadata()
+                    .is_err_and(|error| hashlane_files::is_absent(&error))
+                {
+                    found.add_missing(&path);
+                }
+            }
+            Ok(_) => {}
+            Err(error) => found.add_error(folder, error),
+        }
+    }
+}
+
+/// Reads a download.
+pub(super) fn read_download(folder: &Path, found: &mut Found) {
+    let records = folder.join(RECORDS);
+    for record in hashlane_files::walk_files(&records, false) {
+        let record = match record {
+            Ok(record) => record,
+            Err((path, error)) => {
+                found.add_error(&path, error);
+                continue;
+            }
+        };
+        let extension = record.extension().and_then(|extension| extension.to_str());
+        if extension == Some("incomplete") {
+            found.n_unfinished += 1;
+        }
+        let inside = record.strip_prefix(&records).ok();
+        let (Some("metadata"), Some(inside)) = (extension, inside) else {
+            continue;
+        };
+        let path = folder.join(inside.with_extension(""));
+        match text::read(&record, MAX_RECORD_LEN) {
+            Err(error) => found.add_error(&record, error),
+            Ok(lines) => {
+                let tag = lines.split(|byte| *byte == b'\n').nth(1);
+                let tag = tag.map(<[u8]>::trim_ascii).and_then(text::entity_tag);
+                match tag {
+                    None => found.add_error(
+                        &record,
+                        io::Error::other("line 2 is no entity tag with a digest"),
+                    ),
+                    Some(_) if !path.exists() => found.add_missing(&path),
+                    Some(digest) => found.files.push(KnownFile {
+                        path,
+                        len_bytes: None,
+                        digest,
+                    }),
+                }
+            }
+        }
+    }
+}
