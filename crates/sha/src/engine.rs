@@ -9,6 +9,7 @@ use crate::kernels::rounds::Rounds;
 use crate::kernels::sha1::Sha1Compression;
 use crate::kernels::sha256::Sha256Compression;
 use crate::table::Kernel;
+use crate::table::checked::CheckedKernel;
 use crate::types::{CpuFeature, MAX_LANES};
 
 /// The engine that [`Engine::detect`] returns.
@@ -37,6 +38,8 @@ impl core::error::Error for AlreadyDetected {}
 pub struct Engine {
     /// The kernels of each algorithm, at its [`Rounds::INDEX`].
     plans: [Plan; 2],
+    /// The kernel that detects collision attacks on SHA-1.
+    pub(crate) checked: CheckedKernel,
 }
 
 impl Engine {
@@ -103,7 +106,7 @@ impl Engine {
     /// # assert_ne!(engine.kernel::<hashlane_sha::Sha1>(16).backend, Backend::Avx512);
     /// ```
     pub fn among(is_allowed: impl Fn(Backend) -> bool) -> Self {
-        Self::of(|kernel| kernel.backend() == Backend::Portable || is_allowed(kernel.backend()))
+        Self::of(|backend| backend == Backend::Portable || is_allowed(backend))
     }
 
     /// Returns an engine that runs one kernel while up to [`MAX_LANES`] messages are in progress,
@@ -114,7 +117,10 @@ impl Engine {
             kernels: [kernel; MAX_LANES + 1],
             n_lanes: MAX_LANES,
         };
-        Self { plans: [plan; 2] }
+        Self {
+            plans: [plan; 2],
+            checked: CheckedKernel::portable(),
+        }
     }
 
     /// Returns an engine with the best kernels, except that `A` has only this one.
@@ -128,11 +134,25 @@ impl Engine {
         Self::of(|_| true)
     }
 
-    fn of(wanted: impl Fn(Kernel) -> bool) -> Self {
+    fn of(wanted: impl Fn(Backend) -> bool) -> Self {
         let family = Family::detect();
-        let plan = |index: usize| Plan::new(|kernel| kernel.rates(family)[index], &wanted);
+        let plan = |index: usize| {
+            Plan::new(
+                |kernel| kernel.rates(family)[index],
+                |kernel| wanted(kernel.backend()),
+            )
+        };
+        // The SHA instructions do not test conditions, but CPUs that have them have vectors.
+        let with_vectors = |backend: Backend| match backend {
+            Backend::Sse2 => wanted(Backend::Sse2) || wanted(Backend::ShaNi),
+            Backend::Neon => wanted(Backend::Neon) || wanted(Backend::ArmSha),
+            _ => wanted(backend),
+        };
         Self {
             plans: [plan(Sha1Compression::INDEX), plan(Sha256Compression::INDEX)],
+            checked: CheckedKernel::available()
+                .find(|kernel| with_vectors(kernel.backend()))
+                .unwrap_or(CheckedKernel::portable()),
         }
     }
 

@@ -13,10 +13,14 @@
 //! | `kernels/lanes.rs` | several messages in the lanes of vectors |
 //! | `kernels/one_message.rs` | one message, its schedule in vectors |
 //! | `kernels/{sha1,sha256}.rs` | the algorithms: constants, round, schedule in words and in vectors |
+//! | `kernels/sha1_vectors.rs` | the disturbance vectors of attacks on SHA-1, and their differences |
+//! | `kernels/sha1_conditions.rs` | the conditions on the schedule that blocks of attacks meet |
+//! | `kernels/sha1_checked.rs` | SHA-1 in lanes with the detection of attacks |
 //! | `kernels/{x86_sha,aarch64_sha,sha_streams}.rs` | one, two or four messages with the SHA instructions |
 //! | `backend.rs` | backends by name, and whether this CPU can run them |
 //! | `table/mod.rs` | kernels, the calls to their bodies, and the kernels of WebAssembly and other architectures |
 //! | `table/{x86,aarch64}.rs` | the kernels of these architectures, with their rates |
+//! | `table/checked.rs` | the kernels that detect attacks |
 //! | `scheduler.rs` | assigns messages to lanes and runs the lanes |
 //! | `engine.rs` | the choice of kernels |
 //! | `context.rs` | the state and the buffer of one message |
@@ -29,6 +33,8 @@
 //! | `rows.rs` | many messages in rows, by offsets, or after a common prefix |
 //! | `readers.rs` | messages from readers (feature `std`) |
 //! | `hmac.rs` | HMAC with either algorithm, for one message and for many |
+//! | `suspects.rs` | blocks that meet the conditions of attacks, collected and recomputed in lanes |
+//! | `sha1_checked.rs` | SHA-1 with the detection of attacks, for one message and for many |
 //! | `hazmat.rs` | the compression function and other steps of the algorithms, for callers |
 //! | `rustcrypto.rs` | the traits of the `digest` crate (feature `digest`) |
 //! | `entries.rs` | the entry points, compiled once for each algorithm |
@@ -101,6 +107,8 @@ mod rows;
 #[cfg(feature = "digest")]
 mod rustcrypto;
 mod scheduler;
+pub mod sha1_checked;
+mod suspects;
 mod table;
 mod types;
 

@@ -23,6 +23,7 @@ use crate::digests::{Sha1Digest, Sha256Digest};
 use crate::hasher::{Sha1, Sha256};
 use crate::kernels::rounds::Rounds as _;
 use crate::scheduler::Tail;
+use crate::sha1_checked::Sha1Checked;
 use crate::table::Kernel;
 use crate::types::{BLOCK_LEN, State};
 
@@ -253,3 +254,33 @@ macro_rules! traits {
 // Object identifiers from RFC 8017 appendix B.1.
 traits!(Sha1, Sha1Digest, U20, state: U92, "Sha1", oid: "1.3.14.3.2.26");
 traits!(Sha256, Sha256Digest, U32, state: U104, "Sha256", oid: "2.16.840.1.101.3.4.2.1");
+
+// Without `FixedOutput`: its digest cannot fail, so an attack would stay unnoticed.
+
+impl HashMarker for Sha1Checked {}
+
+impl BlockSizeUser for Sha1Checked {
+    type BlockSize = U64;
+}
+
+impl OutputSizeUser for Sha1Checked {
+    type OutputSize = U20;
+}
+
+impl AlgorithmName for Sha1Checked {
+    fn write_alg_name(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sha1Checked")
+    }
+}
+
+impl Update for Sha1Checked {
+    fn update(&mut self, bytes: &[u8]) {
+        self.update(bytes);
+    }
+}
+
+impl Reset for Sha1Checked {
+    fn reset(&mut self) {
+        self.reset();
+    }
+}

@@ -165,6 +165,29 @@ impl Lanes {
         &mut self,
         plan: &[Kernel],
         bodies: &mut Bodies<'_>,
+        done: impl FnMut(usize, &State),
+    ) {
+        let kernel = plan[self.busy];
+        self.step_with(
+            kernel.lanes(),
+            bodies,
+            #[inline(always)]
+            |states, inputs, n_blocks, _| {
+                kernel.compress_lanes::<A>(states, inputs, n_blocks);
+            },
+            done,
+        );
+    }
+
+    /// Compresses as many blocks as the shortest of the first `n_lanes` jobs has left. `compress`
+    /// receives the states, the inputs, the number of blocks and the tags of these jobs. See
+    /// [`Self::step`] for `done` and `bodies`.
+    #[inline(always)]
+    pub(crate) fn step_with(
+        &mut self,
+        n_lanes: usize,
+        bodies: &mut Bodies<'_>,
+        compress: impl FnOnce(&mut LaneStates, &[&[Block]; MAX_LANES], usize, &[usize]),
         mut done: impl FnMut(usize, &State),
     ) {
         let Self {
@@ -173,8 +196,7 @@ impl Lanes {
             tails,
             busy,
         } = self;
-        let kernel = plan[*busy];
-        let active = kernel.lanes().min(*busy);
+        let active = n_lanes.min(*busy);
         // Lanes without a job repeat the first input; their state is not used.
         let mut inputs = [next_blocks(bodies[0], tails[0].as_ref()); MAX_LANES];
         let mut n_blocks = inputs[0].len();
@@ -182,7 +204,7 @@ impl Lanes {
             inputs[lane] = next_blocks(bodies[lane], tails[lane].as_ref());
             n_blocks = n_blocks.min(inputs[lane].len());
         }
-        kernel.compress_lanes::<A>(states, &inputs, n_blocks);
+        compress(states, &inputs, n_blocks, &tags[..active]);
 
         let mut finished = [false; MAX_LANES];
         for lane in 0..active {
@@ -228,10 +250,32 @@ fn next_blocks<'b>(body: &'b [Block], tail: Option<&'b Tail>) -> &'b [Block] {
 /// Not inlined, so that the stack frames of single messages have no room for lanes.
 #[inline(never)]
 pub(crate) fn run_lanes<'m, A: Rounds>(plan: &[Kernel], work: &mut impl Jobs<'m>) {
+    run(
+        plan.len() - 1,
+        work,
+        #[inline(always)]
+        |lanes, bodies, work| {
+            lanes.step::<A>(
+                plan,
+                bodies,
+                #[inline(always)]
+                |tag, state| work.done(tag, state),
+            );
+        },
+    );
+}
+
+/// Runs every job in up to `n_lanes` lanes, by calls of `step`.
+#[inline(always)]
+pub(crate) fn run<'m, W: Jobs<'m>>(
+    n_lanes: usize,
+    work: &mut W,
+    mut step: impl FnMut(&mut Lanes, &mut Bodies<'m>, &mut W),
+) {
     let mut lanes = Lanes::new();
     let mut bodies: Bodies<'m> = [&[]; MAX_LANES];
     loop {
-        while lanes.busy < plan.len() - 1 {
+        while lanes.busy < n_lanes {
             let lane = lanes.busy;
             let Some(job) = work.next(lanes.free_tail()) else {
                 break;
@@ -245,12 +289,7 @@ pub(crate) fn run_lanes<'m, A: Rounds>(plan: &[Kernel], work: &mut impl Jobs<'m>
         if lanes.busy == 0 {
             return;
         }
-        lanes.step::<A>(
-            plan,
-            &mut bodies,
-            #[inline(always)]
-            |tag, state| work.done(tag, state),
-        );
+        step(&mut lanes, &mut bodies, work);
     }
 }
 

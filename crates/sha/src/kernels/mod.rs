@@ -7,6 +7,9 @@ pub(crate) mod lanes;
 pub(crate) mod one_message;
 pub(crate) mod rounds;
 pub(crate) mod sha1;
+pub(crate) mod sha1_checked;
+pub(crate) mod sha1_conditions;
+pub(crate) mod sha1_vectors;
 pub(crate) mod sha256;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) mod sha_streams;

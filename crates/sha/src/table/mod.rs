@@ -147,6 +147,8 @@ macro_rules! kernel_table {
     };
 }
 
+pub(crate) mod checked;
+
 cfg_if::cfg_if! {
     if #[cfg(any(target_arch = "x86", target_arch = "x86_64"))] {
         mod x86;
