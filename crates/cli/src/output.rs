@@ -1,6 +1,7 @@
 //! The output of the program: text for people, JSON lines, and progress.
 
 pub mod columns;
+pub mod elsewhere;
 pub mod json_lines;
 pub mod piece_map;
 pub(crate) mod progress;

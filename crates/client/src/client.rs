@@ -25,6 +25,7 @@ use crate::inbox::Inbox;
 use crate::network::Watch;
 use crate::running::Running;
 use crate::snapshot::Snapshot;
+use crate::stored::SharedSurroundings;
 use crate::subscription::{Events, Subscribers, Subscription};
 use crate::torrent::Shared;
 use crate::worker::Worker;
@@ -117,6 +118,7 @@ impl Client {
             events,
             places: HashMap::new(),
             ledger,
+            surroundings: SharedSurroundings::default(),
             n_parting: Cell::new(0),
         };
         let mut running = Running::new(shared, watch, messages, snapshot_sender);

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use hashlane_find::OtherRoot;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Absence, TorrentError};
@@ -48,6 +49,8 @@ pub enum Event {
         /// them only with the content.
         metainfo: hashlane_metainfo::Torrent,
     },
+    /// Content that is missing lies near its place under another name. Sent before [`Self::Verified`] or [`Self::Absent`].
+    Nearby(NearbyContent),
     /// The content that is present was verified.
     Verified(VerifiedContent),
     /// Present pieces are wrong. The torrent waits for [`Replace`](crate::TorrentCommand::Replace) or
@@ -148,6 +151,7 @@ impl Event {
             | Self::Relocated { torrent, .. }
             | Self::Renamed { torrent, .. }
             | Self::Failed { torrent, .. } => Some(*torrent),
+            Self::Nearby(nearby) => Some(nearby.torrent),
             Self::Verified(verified) => Some(verified.torrent),
             Self::Finished(download) => Some(download.torrent),
             Self::Complete(content) => Some(content.torrent),
@@ -169,6 +173,22 @@ pub struct ForeignName {
     pub named_by: &'static str,
     /// Whether this is the name of the content itself: a file, or the folder of the files.
     pub is_content: bool,
+}
+
+/// Missing content that lies near its place under another name. A piece of each file was compared, and no more.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NearbyContent {
+    /// The torrent that lacks the content.
+    pub torrent: Identity,
+    /// Name of the torrent, unescaped.
+    pub name: String,
+    /// The file or folder that has the content, if none of it is at its place.
+    pub root: Option<OtherRoot>,
+    /// Missing files: the path in the torrent, and the path of the file that has the content.
+    pub files: Vec<(String, PathBuf)>,
+    /// Whether the content would be downloaded, and not served.
+    pub is_download: bool,
 }
 
 /// The content of a torrent when it was verified.

@@ -101,7 +101,7 @@ pub use config::{
 pub use error::{Absence, Error, NetworkError, TorrentError};
 pub use event::{
     ChangedContent, CompleteContent, Deletion, Event, FinishedDownload, ForeignName, KeptFile,
-    Outcome, RemovedTorrent, Replacement, VerifiedContent,
+    NearbyContent, Outcome, RemovedTorrent, Replacement, VerifiedContent,
 };
 pub use fetch::Fetch;
 pub use file::TorrentFile;
@@ -116,6 +116,7 @@ pub use subscription::Subscription;
 
 // Types of other crates that settings, events and handles contain.
 pub use hashlane_files::Globs;
+pub use hashlane_find::OtherRoot;
 pub use hashlane_metainfo::{
     ContentMap, InfoHashV1, InfoHashV2, InfoHashes, Magnet, MapError, Names, NamesError,
     PeerAddress, Top, Torrent as Metainfo,

@@ -25,6 +25,7 @@ mod download_check;
 mod moved;
 mod named;
 mod naming;
+mod nearby;
 mod record;
 mod reuse;
 mod selection;
@@ -32,6 +33,7 @@ mod selection;
 pub(crate) use download_check::DownloadCheck;
 pub(crate) use moved::Moved;
 use named::{Named, path_error};
+pub(crate) use nearby::{Nearby, SharedSurroundings};
 use record::RecordFile;
 pub(crate) use record::RecordProblem;
 pub(crate) use selection::Selection;
@@ -58,6 +60,8 @@ pub(crate) struct StoredTorrent {
     selection: Mutex<Arc<Selection>>,
     /// The files that the download leaves out because they may be of the user, if there are some.
     refused: Mutex<Option<Refused>>,
+    /// Notes about content that is not at its place.
+    nearby: Mutex<Nearby>,
     /// Trackers and web seeds of a magnet link.
     pub(crate) sources: Sources,
     /// Messages about the places of the content, for the user.
@@ -76,6 +80,7 @@ pub(crate) struct VerifySettings {
     pub(crate) cancel: CancelToken,
     /// Gets what the verification finds, for snapshots and requests.
     pub(crate) live: Arc<LiveVerification>,
+    pub(crate) surroundings: SharedSurroundings,
 }
 
 /// The result of a verification.
@@ -239,6 +244,7 @@ impl StoredTorrent {
             storage: Arc::new(storage),
             selection: Mutex::default(),
             refused: Mutex::default(),
+            nearby: Mutex::default(),
             sources: Sources::default(),
             notes: Vec::new(),
             records: None,
@@ -355,12 +361,28 @@ impl StoredTorrent {
         Ok(self.recorded(self.report(settings)?, None))
     }
 
-    /// Verifies the content. If sizes and modification times are trusted, pieces whose files have not
-    /// changed since the last verification are not read.
-    pub(crate) fn verify_or_trust(
+    /// Verifies content that is served for the first time. If sizes and modification times are trusted, pieces whose files
+    /// have not changed since the last verification are not read. Looks for missing files near their places.
+    pub(crate) fn verify_or_find(
         &self,
         settings: &VerifySettings,
     ) -> Result<ContentState, TorrentError> {
+        let (verified, problem) = self.report_or_trust(settings)?;
+        self.look_for_missing(&verified.report, settings);
+        Ok(self.recorded(verified, problem))
+    }
+
+    /// Verifies the content. If sizes and modification times are trusted, pieces whose files have not
+    /// changed since the last verification are not read.
+    fn verify_or_trust(&self, settings: &VerifySettings) -> Result<ContentState, TorrentError> {
+        let (verified, problem) = self.report_or_trust(settings)?;
+        Ok(self.recorded(verified, problem))
+    }
+
+    fn report_or_trust(
+        &self,
+        settings: &VerifySettings,
+    ) -> Result<(StampedReport, Option<RecordProblem>), TorrentError> {
         let mut problem = None;
         let verified = self.report_untrusted(settings, |stamps, writers| {
             let record = self.record();
@@ -370,7 +392,7 @@ impl StoredTorrent {
                 Vec::new()
             })
         })?;
-        Ok(self.recorded(verified, problem))
+        Ok((verified, problem))
     }
 
     /// Returns the state of selected content that is complete by its record, without reading it. Returns `None` if a
@@ -390,7 +412,7 @@ impl StoredTorrent {
         Ok(Some(content).filter(|content| self.selection().is_complete(&content.have)))
     }
 
-    /// Returns `true` if most pieces will probably not be read by [`Self::verify_or_trust`].
+    /// Returns `true` if most pieces will probably not be read by [`Self::verify_or_find`].
     pub(crate) fn is_recorded(&self) -> bool {
         self.record().is_some_and(|record| record.exists())
     }
@@ -544,6 +566,7 @@ impl StoredTorrent {
             hashing,
             cancel,
             live,
+            ..
         } = settings;
         self.storage.refuse_links_out()?;
         let stamped = SystemTime::now();

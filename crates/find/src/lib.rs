@@ -14,6 +14,7 @@
 //! 6. `assembly.rs`: all pieces of damaged files and all their candidates: [`assemble`] finds the best candidate, and new files
 //!    are made of the right pieces of several.
 //! 7. `names.rs`, `link.rs` (Unix): a folder with the names of the torrent, made of links or clones.
+//! 8. `elsewhere.rs`: a search for the missing files of one torrent near their places, with a limit of its work.
 //!
 //! `duplicates.rs` finds files with equal bytes without torrents: [`SameLength::collect`] walks the folders, `parts.rs` has the
 //! messages, `hash.rs` hashes them, and `link.rs` makes duplicates links to one file.
@@ -21,6 +22,7 @@
 mod assembly;
 mod candidates;
 mod duplicates;
+mod elsewhere;
 mod found;
 #[cfg(unix)]
 mod link;
@@ -34,6 +36,7 @@ pub use candidates::Candidates;
 pub use duplicates::{DuplicateFile, DuplicateGroup, Duplicates, SameLength};
 #[cfg(unix)]
 pub use duplicates::{DuplicateLink, LinkedName, link_duplicates};
+pub use elsewhere::{Elsewhere, OtherRoot, Surroundings};
 pub use found::{FileMatch, FoundFiles, FoundTorrent, NamedFiles, Place, Undecided};
 #[cfg(unix)]
 pub use link::{LinkKind, Linked, link};

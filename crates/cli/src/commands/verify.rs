@@ -1,7 +1,6 @@
 //! `hashlane verify`: checks torrents in one run and reports each.
 
 mod around;
-mod elsewhere;
 mod human;
 mod json;
 mod outside;
@@ -15,6 +14,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
+use hashlane_find::Surroundings;
 use hashlane_metainfo::{ContentMap, Torrent};
 use hashlane_verify::{
     Content, FileReport, FileState, HashVersions, Library, LibraryEvent, Report, files_of,
@@ -27,7 +27,6 @@ use crate::output::progress::suspended;
 use crate::output::text::{Escaped, Shown, count};
 use crate::{Env, Exit, content_map, torrent_file};
 
-use elsewhere::Elsewhere;
 use human::{Row, Shape};
 use outside::{Outside, Verified};
 use page::Page;
@@ -40,6 +39,10 @@ Exit status:
   1  the check is complete, and some content is missing or wrong
   2  the check is not complete: wrong usage, an invalid torrent, content that
      cannot be read, results that cannot be written, or Ctrl-C";
+
+/// The line after the totals if the search for missing content has reached its limit.
+const LEFT_OUT: &str = "\
+not all missing content was searched for under other names: `hashlane find` does";
 
 /// Check which pieces of torrents are on disk
 ///
@@ -161,6 +164,7 @@ impl Verify {
             page: page.transpose()?,
             is_table,
             n_torrents,
+            surroundings: Surroundings::default(),
         };
         checked.tally.lists_failures = is_table && self.failed_only;
         let map = self.content_map.as_deref();
@@ -184,13 +188,7 @@ impl Verify {
             let torrents = count(checked.tally.n_interrupted, "torrent");
             env.error(&format!("{torrents} not checked: interrupted"));
         }
-        if self.output.is_json() {
-            if n_torrents > 1 {
-                json::print_total(env, &checked.tally)?;
-            }
-        } else if !self.output.quiet {
-            checked.tally.print(env)?;
-        }
+        self.print_totals(env, &checked)?;
         if let Some(page) = checked.page
             && let Err(error) = page.write(&checked.tally)
         {
@@ -198,6 +196,24 @@ impl Verify {
             checked.exit = Exit::NotChecked;
         }
         Ok(checked.exit)
+    }
+
+    /// Prints the totals of all torrents.
+    fn print_totals(&self, env: &mut Env, checked: &Checked) -> anyhow::Result<()> {
+        if self.output.is_json() {
+            if checked.n_torrents > 1 {
+                json::print_total(env, &checked.tally)?;
+            }
+            return Ok(());
+        }
+        if self.output.quiet {
+            return Ok(());
+        }
+        checked.tally.print(env)?;
+        if checked.surroundings.is_exhausted() {
+            writeln!(env.stdout, "{LEFT_OUT}")?;
+        }
+        Ok(())
     }
 
     /// Reads a torrent, and finds the place of its content.
@@ -321,12 +337,12 @@ impl Verify {
             _ => Ok(()),
         };
         let folder = self.content.is_none().then(|| self.folder(env));
-        // A search in the folder of each torrent of a library would take longer than the verification.
-        let elsewhere = if checked.is_table {
-            Elsewhere::default()
-        } else {
-            Elsewhere::find(content, &report, &self.hashing.options(), &env.cancel)
-        };
+        let missing = report.files().iter();
+        let missing = missing.filter(|file| file.state == FileState::Missing);
+        let missing = missing.map(|file| file.index);
+        let options = self.hashing.options();
+        let surroundings = &mut checked.surroundings;
+        let elsewhere = surroundings.find(content, missing, &options, &env.cancel);
         let verified = Verified {
             torrent_path: path,
             content,
@@ -371,6 +387,7 @@ impl Verify {
         }
         let shape = if checked.is_table {
             Row::of(verified).print(env, report.is_complete())?;
+            human::print_elsewhere(env, verified)?;
             Shape::Line
         } else {
             human::print(env, verified, self.verbose, checked.tally.last)?
@@ -494,6 +511,7 @@ struct Checked {
     is_table: bool,
     /// Number of all torrents.
     n_torrents: usize,
+    surroundings: Surroundings,
 }
 
 fn is_folder(env: &Env, path: &Path) -> bool {

@@ -225,3 +225,56 @@ fn other_entries_of_a_folder_of_torrents_are_ignored() {
             .contains("2 torrents: 1 complete, 1 not checked")
     );
 }
+
+/// Missing content of each torrent is looked for beside its place, in one listing of the folder for all torrents.
+#[test]
+fn rows_name_missing_content_that_has_another_name() {
+    let files: [(&str, &[u8]); 2] = [("a", b"12345678"), ("b", b"abcdefgh")];
+    let fixture = Fixture::new("name", 4, &files);
+    let root = fixture.folder.path();
+    fs::create_dir(root.join("torrents")).unwrap();
+    fs::rename(&fixture.torrent, root.join("torrents/a.torrent")).unwrap();
+    fs::rename(root.join("name/b"), root.join("name/c")).unwrap();
+    for (name, a, b) in [
+        ("one", b"ABCDEFGH", b"IJKLMNOP"),
+        ("two", b"hgfedcba", b"ponmlkji"),
+    ] {
+        let other = Fixture::new(name, 4, &[("a", a), ("b", b)]);
+        let torrent = format!("torrents/{name}.torrent");
+        fs::copy(&other.torrent, root.join(torrent)).unwrap();
+        let place = root.join(format!("{name} (1)"));
+        fs::create_dir(&place).unwrap();
+        for file in ["a", "b"] {
+            fs::copy(other.path(name).join(file), place.join(file)).unwrap();
+        }
+    }
+    fs::remove_file(root.join("two (1)/b")).unwrap();
+    let verify = |args: &[&str]| {
+        let args = [&["verify", "torrents"], args].concat();
+        end(hashlane().current_dir(root).args(args))
+    };
+    let ended = verify(&["--failed-only"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""));
+    let table = "  50.0 %  torrents/a.torrent  2 missing
+          b: found as c, by one piece: rename it
+   0.0 %  torrents/one.torrent  4 missing
+          found as one (1) (2 of 2 files), by one piece: --content checks it
+   0.0 %  torrents/two.torrent  4 missing
+          found as two (1) (1 of 2 files), by one piece: --content checks it
+3 torrents: 3 incomplete, ";
+    assert!(ended.stdout.starts_with(table), "{}", ended.stdout);
+    let json = verify(&["--json"]).stdout;
+    for candidate in ["one (1)", "two (1)", "c"] {
+        let field = format!("\"candidate\":\"{candidate}\"");
+        assert!(json.contains(&field), "{json}");
+    }
+    let ended = verify(&["-q", "--report", "page.html"]);
+    assert_eq!(ended.code, Some(1));
+    let page = fs::read_to_string(root.join("page.html")).unwrap();
+    for text in [
+        "4 missing<br>found as one (1) (2 of 2 files), by one piece<details>",
+        "<li>b: missing, found as name/c, by one piece</li>",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+}

@@ -59,6 +59,7 @@ impl StoredTorrent {
         let existing = download.existing;
         if !is_paused {
             self.reuse(&download.reuse, settings)?;
+            self.look_nearby(self.absent_files(), settings);
         }
         let stamps = self.stamps();
         if let Some(content) = self.unchanged(settings)? {

@@ -12,11 +12,11 @@ use super::state::{Machine, Shared};
 use crate::config::Goal;
 use crate::error::TorrentError;
 use crate::event::{
-    CompleteContent, Event, FinishedDownload, Outcome, Replacement, VerifiedContent,
+    CompleteContent, Event, FinishedDownload, NearbyContent, Outcome, Replacement, VerifiedContent,
 };
 use crate::inbox::Done;
 use crate::snapshot::{Activity, unix_seconds};
-use crate::stored::{ContentState, RecordProblem, StoredTorrent, UnreadableFile};
+use crate::stored::{ContentState, Nearby, RecordProblem, StoredTorrent, UnreadableFile};
 
 /// Maximum number of files with problems that are reported one by one.
 const MAX_NAMED: usize = 10;
@@ -25,8 +25,44 @@ const WITHHELD: &str = "web seeds are not used: a hostile one can make this vers
                         --web-seeds uses them";
 
 impl Machine {
+    /// Reports where missing content lies, and the files that were found and could not be reused.
+    fn report_nearby(&self, shared: &Shared) {
+        let Some(Verifying { stored, .. }) = self.stages.get() else {
+            return;
+        };
+        let Nearby {
+            elsewhere,
+            not_reused,
+        } = stored.take_nearby();
+        self.warn_of_each(shared, not_reused, "more files are downloaded");
+        if elsewhere.is_empty() {
+            return;
+        }
+        let torrent = stored.torrent();
+        let files = elsewhere.files().map(|(file, path)| {
+            let name = torrent.file(file.get()).path().to_string();
+            (name, path.to_owned())
+        });
+        let files: Vec<_> = files.collect();
+        let root = elsewhere.root().cloned();
+        info!(
+            torrent = self.snapshot.torrent,
+            ?root,
+            files = files.len(),
+            "found nearby"
+        );
+        shared.events.send(Event::Nearby(NearbyContent {
+            torrent: self.identity(),
+            name: stored.name.clone(),
+            root,
+            files,
+            is_download: matches!(self.goal, Goal::Download(_)),
+        }));
+    }
+
     /// Asks the user about wrong pieces, and waits for the answer.
     pub(super) fn confirm(&mut self, shared: &Shared, replacement: Replacement) {
+        self.report_nearby(shared);
         let is_asking = self.stages.advance(|verifying: &Verifying| Confirming {
             stored: Arc::clone(&verifying.stored),
             peers: verifying.peers.clone(),
@@ -66,6 +102,7 @@ impl Machine {
         shared: &Shared,
         content: ContentState,
     ) -> Result<(), TorrentError> {
+        self.report_nearby(shared);
         self.warn_of_unreadable(shared, &content.unreadable);
         self.warn_of_record(shared, content.record_problem.as_ref());
         self.snapshot.trusted_pieces = content.trusted;

@@ -276,7 +276,7 @@ impl Machine {
                     content.total_bytes
                 };
                 self.verify_after(shared, work, move |settings| {
-                    Done::Verified(content.verify_or_trust(settings))
+                    Done::Verified(content.verify_or_find(settings))
                 });
             }
         }

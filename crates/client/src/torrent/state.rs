@@ -23,7 +23,7 @@ use crate::live::LiveVerification;
 
 use crate::rates::RateMeter;
 use crate::snapshot::{LiveSnapshot, TorrentSnapshot};
-use crate::stored::VerifySettings;
+use crate::stored::{SharedSurroundings, VerifySettings};
 use crate::subscription::Events;
 use crate::unreached::Unreached;
 use crate::worker::{Turn, Worker};
@@ -45,6 +45,8 @@ pub(crate) struct Shared {
     /// Paths of downloaded content, each with the label of its torrent. A path is free when the label is gone.
     pub(crate) places: HashMap<PathBuf, Weak<str>>,
     pub(crate) ledger: Arc<Ledger>,
+    /// The searches for missing content near its place, whose work is limited for all torrents together.
+    pub(crate) surroundings: SharedSurroundings,
     /// Number of torrents that have ended and are still in the session.
     pub(crate) n_parting: Cell<usize>,
 }
@@ -375,6 +377,7 @@ impl Machine {
             hashing: shared.config.hashing,
             cancel: self.cancel.clone(),
             live: Arc::clone(&self.live),
+            surroundings: Arc::clone(&shared.surroundings),
         };
         move || run(&settings)
     }

@@ -22,6 +22,7 @@ impl<'r> Line<'r> {
         let kind = match report {
             Report::Verified { .. } => "verified",
             Report::ForeignName { .. } => "foreign_name",
+            Report::Candidate { .. } => "candidate",
             Report::Fetched { .. } => "fetched",
             Report::Added {} => "added",
             Report::Listening { .. } => "listening",
@@ -64,6 +65,12 @@ pub(super) enum Report<'r> {
     ForeignName {
         #[serde(flatten)]
         name: NameLine<'r>,
+    },
+    /// Missing content lies near its place under another name.
+    Candidate {
+        /// The path in the torrent; `None` for the content itself.
+        path: Option<&'r str>,
+        candidate: String,
     },
     /// The metadata of a magnet link was written to a .torrent file.
     Fetched {

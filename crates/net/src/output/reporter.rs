@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hashlane_client::{
     Absence, Activity, ChangedContent, Client, Event, FinishedDownload, ForeignName, Identity,
-    RemovedTorrent, Snapshot, TorrentError, VerifiedContent,
+    NearbyContent, RemovedTorrent, Snapshot, TorrentError, VerifiedContent,
 };
 use hashlane_metainfo::{Torrent, masked_text};
 use jiff::Zoned;
@@ -15,6 +15,7 @@ use crate::executor::Executed;
 
 use super::json::{Line, Name, Placed, Report};
 use super::terminal::{Terminal, progress};
+use hashlane_cli::output::elsewhere::{found_file, found_root};
 use hashlane_cli::output::json_lines;
 use hashlane_cli::output::text::{self, Escaped, Grouped, Size, count};
 use hashlane_cli::{Env, torrent_file};
@@ -24,6 +25,9 @@ const TICK: Duration = Duration::from_millis(200);
 
 /// Parts of a download after each of which a line is printed where no terminal shows the progress.
 const PROGRESS_PARTS: u64 = 10;
+
+/// Maximum number of files that are named in text, if they were found under other names.
+const MAX_FOUND: usize = 10;
 
 /// Prints the events of a client.
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
@@ -172,6 +176,7 @@ impl Reporter {
                 name,
                 names,
             } => self.foreign_names(env, *torrent, name, names),
+            Event::Nearby(nearby) => self.nearby(env, nearby),
             &Event::Listening(address) => self.json(env, None, &Report::Listening { address }),
             Event::Verified(verified) => self.verified(env, verified),
             &Event::Piece { torrent, piece } => {
@@ -384,6 +389,42 @@ impl Reporter {
             example.unwrap_or_default()
         );
         self.text(env, &text)
+    }
+
+    /// Reports missing content that lies near its place, with at most [`MAX_FOUND`] files in text.
+    fn nearby(&self, env: &mut Env, nearby: &NearbyContent) -> anyhow::Result<()> {
+        let NearbyContent {
+            name, root, files, ..
+        } = nearby;
+        let torrent = Some(self.name(nearby.torrent));
+        let remedies = if nearby.is_download {
+            ["--reuse copies it"; 2]
+        } else {
+            ["--content serves it", "rename it"]
+        };
+        if let Some(root) = root {
+            let report = Report::Candidate {
+                path: None,
+                candidate: root.path.to_string_lossy().into_owned(),
+            };
+            self.print(env, torrent, &report, || {
+                format!("{name}: {}: {}", found_root(root), remedies[0])
+            })?;
+        }
+        for (n, (path, candidate)) in files.iter().enumerate() {
+            if n == MAX_FOUND && !self.is_json && !self.is_quiet {
+                let more = count((files.len() - n) as u64, "more file");
+                return self.text(env, &format!("{name}: {more} found under other names"));
+            }
+            let report = Report::Candidate {
+                path: Some(path),
+                candidate: candidate.to_string_lossy().into_owned(),
+            };
+            self.print(env, torrent, &report, || {
+                format!("{name}: {path}: {}: {}", found_file(candidate), remedies[1])
+            })?;
+        }
+        Ok(())
     }
 
     /// Reports that the metadata of a magnet link was written to `output`.

@@ -5,7 +5,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::peers::{Content, Peer, get, get_from};
+use serde_json::json;
+
+use super::peers::{Content, Peer, get, get_from, output_of, seed_command, seed_text_command};
 use crate::VERSIONS;
 
 /// Copies the files of the tree to other names in `folder`. Returns the paths of the large and of the small file.
@@ -175,5 +177,58 @@ fn a_download_is_completed_from_files_that_are_here() {
         let ended = get(&[&torrent], folder.path(), &seed, &options);
         assert_eq!(ended.code, Some(2), "{version}: {ended:?}");
         assert_eq!(fs::read(folder.path().join("tree/a.bin")).unwrap(), b"mine");
+    }
+}
+
+/// `verify` finds content by the same code.
+#[test]
+fn missing_content_under_another_name_is_named() {
+    let content = Content::new();
+    for version in VERSIONS {
+        let torrent = content.torrent("tree", version);
+        let place = tempfile::tempdir().unwrap();
+        let (tree, other) = (place.path().join("tree"), place.path().join("other"));
+        let copied = Command::new("cp")
+            .arg("-r")
+            .arg(content.path().join("tree"))
+            .arg(&other)
+            .status();
+        assert!(copied.unwrap().success());
+        let candidate_of = |peer: Peer, is_complete: bool| {
+            let line = peer.wait_for_line("candidate");
+            let ended = peer.interrupt();
+            assert_eq!(ended.stderr.contains("no piece"), !is_complete, "{ended:?}");
+            (line["path"].clone(), line["candidate"].clone())
+        };
+        let found = (json!(null), json!(other));
+        let seed = Peer::start(seed_command(&[&torrent], place.path(), &[]));
+        seed.wait_for_line("absent");
+        assert_eq!(candidate_of(seed, false), found, "{version}");
+        let get = Peer::get_alone(&[&torrent], place.path(), &[]);
+        assert_eq!(candidate_of(get, true), found, "{version}");
+        fs::remove_dir_all(&tree).unwrap();
+        let mut text = seed_text_command(&[&torrent], place.path(), &["--seed-time", "0.1"]);
+        let output = output_of(&mut text).stdout;
+        let line = format!(
+            "tree: found as {} (2 of 2 files), by one piece: --content serves it\n",
+            other.display()
+        );
+        let output = String::from_utf8(output).unwrap();
+        assert!(output.contains(&line), "{version}: {output}");
+        // Files, one by one.
+        fs::rename(&other, &tree).unwrap();
+        fs::rename(tree.join("a.bin"), tree.join("old.bin")).unwrap();
+        let found = (json!("a.bin"), json!(tree.join("old.bin")));
+        if version != "v1" {
+            // The other file has a piece of its own.
+            let seed = Peer::seed(&[&torrent], place.path());
+            assert_eq!(candidate_of(seed, true), found, "{version}");
+        }
+        let get = Peer::get_alone(&[&torrent], place.path(), &[]);
+        assert_eq!(candidate_of(get, true), found, "{version}");
+        assert_eq!(
+            fs::read(tree.join("old.bin")).unwrap(),
+            fs::read(content.path().join("tree/a.bin")).unwrap()
+        );
     }
 }

@@ -447,7 +447,7 @@ where
 }
 
 /// Runs a command. One that does not end is killed, so that its test fails.
-fn output_of(command: &mut Command) -> Output {
+pub(crate) fn output_of(command: &mut Command) -> Output {
     let child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use hashlane_files::walk_files;
+use hashlane_find::Elsewhere;
 use hashlane_metainfo::FileKind;
 use hashlane_verify::{Content, FileIndex};
 
-use super::elsewhere::Elsewhere;
-use crate::output::text::{Grouped, Shown, count};
+use crate::output::elsewhere::found_root;
+use crate::output::text::Shown;
 
 /// Maximum number of a torrent's files to look for in another folder.
 const MAX_FILES: usize = 16;
@@ -17,15 +18,8 @@ const MAX_FILES: usize = 16;
 /// Returns a suggestion if the content is not at `content.root()`: the option for the place where it was found, or the
 /// options that name a place.
 pub(super) fn suggestion(content: &Content, elsewhere: &Elsewhere) -> String {
-    if let Some(found) = &elsewhere.root {
-        let (n_files, total) = (Grouped(found.n_files as u64), found.total_files as u64);
-        let extent = if content.torrent().is_single_file() {
-            String::new()
-        } else {
-            format!(" ({n_files} of {})", count(total, "file"))
-        };
-        let path = Shown(&found.path);
-        return format!("found as {path}{extent}, by one piece: --content checks it");
+    if let Some(found) = elsewhere.root() {
+        return format!("{}: --content checks it", found_root(found));
     }
     let root = content.root();
     let folder = root.parent().unwrap_or(Path::new(""));

@@ -9,6 +9,7 @@ use hashlane_verify::{Content, FileReport, FileState, PieceCounts, PieceState, R
 
 use crate::Env;
 use crate::output::columns::{columns_of, shortened, wrapped};
+use crate::output::elsewhere::{found_file, found_root};
 use crate::output::piece_map::PieceMap;
 use crate::output::text::{Grouped, Palette, Shown, Size, Styled, count, percent, size_and_bytes};
 
@@ -26,6 +27,9 @@ const VERDICT_WIDTH: usize = 40;
 
 /// Maximum number of rows of the piece map.
 const MAX_ROWS: usize = 8;
+
+/// Maximum number of files that are named below the row of a torrent, if they were found under other names.
+const MAX_FOUND: usize = 3;
 
 /// The shape of a torrent's report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,6 +148,30 @@ impl Row {
         let verdict = Styled(style, &self.verdict);
         Ok(writeln!(env.stdout, "  {share:>6}  {path}  {verdict}")?)
     }
+}
+
+/// Prints below the row of a torrent where its missing content was found, with at most [`MAX_FOUND`] files.
+pub(super) fn print_elsewhere(env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<()> {
+    let elsewhere = &verified.elsewhere;
+    let root = elsewhere.root().map(found_root);
+    let root = root.map(|found| format!("{found}: --content checks it"));
+    let torrent = verified.content.torrent();
+    let files = elsewhere.files().map(|(file, path)| {
+        let name = torrent.file(file.get()).path();
+        format!("{name}: {}", found_elsewhere(verified.content, path))
+    });
+    let n_more = elsewhere.files().count().saturating_sub(MAX_FOUND) as u64;
+    let more = (n_more > 0).then(|| format!("{} more found", count(n_more, "file")));
+    let palette = Palette::new(env.color);
+    let width = env
+        .width
+        .map_or(usize::MAX, |width| width.saturating_sub(10));
+    for line in root.into_iter().chain(files.take(MAX_FOUND)).chain(more) {
+        for line in wrapped(&line, width) {
+            writeln!(env.stdout, "          {}", Styled(palette.partial, line))?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns `true` if the torrent has files, and none of them exists.
@@ -280,7 +308,7 @@ fn truncated(file: &FileReport) -> Option<String> {
 /// Names the file that has the content of a missing one, relative to the content.
 fn found_elsewhere(content: &Content, path: &Path) -> String {
     let path = path.strip_prefix(content.root()).unwrap_or(path);
-    format!("found as {}, by one piece: rename it", Shown(path))
+    format!("{}: rename it", found_file(path))
 }
 
 /// Returns the programs whose names the content has, if the names are not the torrent's own.

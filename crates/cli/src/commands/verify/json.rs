@@ -238,7 +238,7 @@ fn torrent_line<'l>(path: &'l str, verified: &Verified<'_>) -> Line<'l> {
         torrent: path,
         name: NameAndHashes::of(torrent),
         content: content.root().to_string_lossy().into_owned(),
-        candidate: elsewhere.root.as_ref().map(|root| text_of(&root.path)),
+        candidate: elsewhere.root().map(|root| text_of(&root.path)),
         named_by: content.root_naming().map(Naming::program),
         outside_folder: outside.content,
         total_bytes: report.total_bytes(),

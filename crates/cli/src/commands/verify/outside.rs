@@ -9,9 +9,8 @@ use std::path::Path;
 #[cfg(unix)]
 use std::path::PathBuf;
 
+use hashlane_find::Elsewhere;
 use hashlane_verify::{Content, FileIndex, Report};
-
-use super::elsewhere::Elsewhere;
 
 /// The parts of a torrent's content that links lead to, out of the folder of the content.
 #[derive(Debug, Default)]

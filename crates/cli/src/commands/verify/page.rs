@@ -11,6 +11,7 @@ use hashlane_verify::{FileState, PieceState};
 
 use crate::links;
 use crate::new_file::{self, Overwrite};
+use crate::output::elsewhere::{found_file, found_root};
 use crate::output::piece_map::{Cell, PieceMap};
 use crate::output::text::{Escaped, Grouped, Size, count, date, percent};
 
@@ -117,15 +118,18 @@ impl Page {
         } else {
             u128::from(have) * 1_000_000 / u128::from(total)
         };
+        let found = verified.elsewhere.root().map(found_root);
+        let found = found.map(|found| format!("<br>{}", Html(found)));
         let html = format!(
             "<tr><th scope=\"row\">{}<br><span class=\"quiet\">{}</span></th>\
-             <td class=\"{class}\">{}{}</td>\
+             <td class=\"{class}\">{}{}{}</td>\
              <td class=\"number\" data-key=\"{share}\">{}</td>\
              <td class=\"number\" data-key=\"{total}\">{}</td>\
              <td>{}</td></tr>\n",
             Html(torrent.name()),
             Html(path),
             Html(human::verdict(verified)),
+            found.unwrap_or_default(),
             files(verified),
             percent(have, total),
             Size(total),
@@ -242,10 +246,13 @@ fn files(verified: &Verified<'_>) -> String {
             state => state.name().to_owned(),
         };
         let error = file.error.as_ref().map(|error| format!(", {error}"));
+        let found = verified.elsewhere.file(file.index);
+        let found = found.map(|path| format!(", {}", found_file(path)));
         let _ = write!(
             html,
-            "<li>{}: {state}{}</li>",
+            "<li>{}: {state}{}{}</li>",
             Html(torrent.file(file.index.get()).path()),
+            Html(found.unwrap_or_default()),
             Html(error.unwrap_or_default())
         );
     }
