@@ -149,6 +149,13 @@ pub(crate) fn hex_bytes(text: &str) -> Result<Bytes, String> {
     Ok(bytes.into())
 }
 
+/// Reads a UUID, such as `f47ac10b-58cc-4372-a567-0e02b2c3d479`, with or without hyphens.
+pub(crate) fn uuid(text: &str) -> Result<[u8; 16], String> {
+    let bytes = hex_bytes(&text.replace('-', ""));
+    let bytes = bytes.ok().and_then(|bytes| bytes[..].try_into().ok());
+    bytes.ok_or_else(|| "not 32 hexadecimal digits".into())
+}
+
 pub(crate) fn address_hash(text: &str) -> Result<AddressHash, String> {
     let bytes = hex_bytes(text)?;
     let found = bytes.len();
@@ -469,6 +476,8 @@ mod tests {
             assert!(hex_bytes(text).is_err(), "{text}");
         }
         assert!(address_hash("00").is_err());
+        assert_eq!(uuid("5a5a5a5a-5a5a-5a5a-5a5a-5a5a5a5a5a5A"), Ok([0x5a; 16]));
+        assert!(uuid("5a5a5a5a").is_err());
         assert_eq!(address_hash(&"01".repeat(20)), Ok([1; 20]));
     }
 

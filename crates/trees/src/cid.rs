@@ -11,7 +11,7 @@ use hashlane_hashes::HashFunction;
 use hashlane_pipeline::Frame;
 use hashlane_sha::{Engine, Sha256};
 
-use crate::format::{Builder, Format, Tail};
+use crate::format::{Builder, Format, LeafHash, Tail};
 
 /// The code of SHA-256 in a multihash, and the length of the digest.
 const SHA256: [u8; 2] = [0x12, 32];
@@ -129,8 +129,8 @@ impl Format for Cid {
     type Hash = CidNode;
     type Builder = CidBuilder;
 
-    fn function(&self) -> HashFunction {
-        HashFunction::Sha256
+    fn leaf_hash(&self) -> LeafHash {
+        HashFunction::Sha256.into()
     }
 
     fn leaf_len(&self) -> u64 {

@@ -15,8 +15,8 @@ pub trait Format: Sync {
     /// Makes a result from the digests of the leaves of a file.
     type Builder: Builder<Hash = Self::Hash>;
 
-    /// Returns the hash function of the leaves.
-    fn function(&self) -> HashFunction;
+    /// Returns the hash of the leaves.
+    fn leaf_hash(&self) -> LeafHash;
 
     /// Returns the length of a leaf in bytes, at least 1. Only the last leaf of a file can have another length.
     fn leaf_len(&self) -> u64;
@@ -27,6 +27,16 @@ pub trait Format: Sync {
     /// Returns the bytes that are hashed before and after those of a leaf with this length in bytes.
     fn frame(&self, leaf_len: u64) -> Frame;
 
+    /// Returns the number of bytes at the start of a file of `file_len` bytes that are hashed.
+    fn content_len(&self, file_len: u64) -> u64 {
+        file_len
+    }
+
+    /// Returns the minimum length of a file in bytes.
+    fn min_len(&self) -> u64 {
+        0
+    }
+
     /// Returns the maximum length of a file in bytes.
     fn max_len(&self) -> u64 {
         u64::MAX
@@ -36,7 +46,7 @@ pub trait Format: Sync {
     /// format with these parameters.
     fn normalized(&self, text: &str) -> Option<String>;
 
-    /// Returns the builder for a file of `len_bytes` bytes.
+    /// Returns the builder for a file of which `len_bytes` bytes are hashed.
     fn builder(&self, engine: Engine, len_bytes: u64) -> Self::Builder;
 }
 
@@ -55,6 +65,32 @@ pub trait Builder {
     fn finish(self) -> io::Result<Self::Hash>;
 }
 
+/// The hash of leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LeafHash {
+    /// A hash function.
+    Function(HashFunction),
+    /// CRC-64/NVME, the highest byte first.
+    Crc64Nvme,
+}
+
+impl LeafHash {
+    /// Returns the length of a digest in bytes.
+    pub fn digest_len(self) -> usize {
+        match self {
+            Self::Function(function) => function.digest_len(),
+            Self::Crc64Nvme => 8,
+        }
+    }
+}
+
+impl From<HashFunction> for LeafHash {
+    fn from(function: HashFunction) -> Self {
+        Self::Function(function)
+    }
+}
+
 /// Returns a digest of `len_bytes` bytes in lower-case hexadecimal digits, or `None` if `text` is none.
 pub(crate) fn normalized_hex(text: &str, len_bytes: usize) -> Option<String> {
     let is_hex = text.len() == 2 * len_bytes && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -65,7 +101,7 @@ pub(crate) fn normalized_hex(text: &str, len_bytes: usize) -> Option<String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Tail {
-    /// Zeros fill the last leaf. Leaves have no bytes after theirs.
+    /// Zeros fill the last leaf.
     Padded,
     /// The last leaf is shorter, and an empty file has one empty leaf.
     Short,
@@ -76,6 +112,8 @@ pub enum Tail {
 pub(crate) struct Leaves {
     pub(crate) len_bytes: u64,
     tail: Tail,
+    /// Whether bytes follow those of a leaf.
+    has_suffix: bool,
 }
 
 /// Target length of the messages that contain several leaves. A worker maps a window of this length for each lane.
@@ -86,6 +124,7 @@ impl Leaves {
         Self {
             len_bytes: format.leaf_len(),
             tail: format.tail(),
+            has_suffix: !format.frame(format.leaf_len()).suffix.is_empty(),
         }
     }
 
@@ -110,7 +149,8 @@ impl Leaves {
     pub(crate) fn chunk_len(self) -> Option<usize> {
         let is_divisor = (CHUNK_LEN as u64).is_multiple_of(self.len_bytes);
         // Chunks have equal frames, so they need equal lengths.
-        (is_divisor && self.tail == Tail::Padded).then_some(self.len_bytes as usize)
+        (is_divisor && self.tail == Tail::Padded && !self.has_suffix)
+            .then_some(self.len_bytes as usize)
     }
 
     /// Returns the number of leaves in each message except the last one of a file.

@@ -13,8 +13,8 @@ use hashlane_hashes::{HashFunction, Hasher};
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
-use crate::format::{Builder, Format, Tail};
-use crate::levels::{Levels, NodeHash};
+use crate::format::{Builder, Format, LeafHash, Tail};
+use crate::levels::{Levels, NodeHash, Nodes};
 
 /// Limits of the length of a block in bytes: the kernel's smallest block, and the largest page of any architecture.
 const BLOCK_LENS: RangeInclusive<u32> = 1024..=65536;
@@ -157,8 +157,8 @@ impl Format for Fsverity {
     type Hash = Measurement;
     type Builder = Measurer;
 
-    fn function(&self) -> HashFunction {
-        self.function
+    fn leaf_hash(&self) -> LeafHash {
+        self.function.into()
     }
 
     fn leaf_len(&self) -> u64 {
@@ -190,14 +190,15 @@ impl Format for Fsverity {
         let hash = NodeHash {
             engine,
             function: self.function,
-            prefix: self.prefix.clone(),
+            frame: Frame::new(self.prefix.clone(), []),
         };
+        let nodes = Nodes::dense(self.block_len as usize, self.function.digest_len());
         let n_blocks = len_bytes.div_ceil(self.block_len.into());
         Measurer {
             format: self.clone(),
             engine,
             len_bytes,
-            levels: Levels::new(hash, self.block_len as usize, n_blocks, self.tree.clone()),
+            levels: Levels::new(hash, nodes, n_blocks, self.tree.clone(), 0),
         }
     }
 }

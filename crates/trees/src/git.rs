@@ -10,7 +10,7 @@ use hashlane_hashes::HashFunction;
 use hashlane_pipeline::Frame;
 use hashlane_sha::{Engine, Sha1, Sha256};
 
-use crate::format::{Builder, Format, Tail, normalized_hex};
+use crate::format::{Builder, Format, LeafHash, Tail, normalized_hex};
 
 /// The object format of a repository. Attacks on SHA-1 are not detected: see [`HashFunction::Sha1`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,10 +99,10 @@ impl Format for Git {
     type Hash = GitId;
     type Builder = GitBuilder;
 
-    fn function(&self) -> HashFunction {
+    fn leaf_hash(&self) -> LeafHash {
         match self {
-            Self::Sha1 => HashFunction::Sha1,
-            Self::Sha256 => HashFunction::Sha256,
+            Self::Sha1 => HashFunction::Sha1.into(),
+            Self::Sha256 => HashFunction::Sha256.into(),
         }
     }
 
@@ -120,7 +120,7 @@ impl Format for Git {
     }
 
     fn normalized(&self, text: &str) -> Option<String> {
-        normalized_hex(text, self.function().digest_len())
+        normalized_hex(text, self.leaf_hash().digest_len())
     }
 
     fn builder(&self, _: Engine, _: u64) -> GitBuilder {

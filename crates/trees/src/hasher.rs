@@ -1,8 +1,12 @@
 //! Hashers of leaves: the digests of all leaves of a message, one after another.
 
-use hashlane_hashes::{HashFunction, Hasher};
-use hashlane_pipeline::{CancelToken, ChunkDigests, ChunkHasher, MessageHasher};
+use std::fmt;
+
+use hashlane_hashes::Hasher;
+use hashlane_pipeline::{CancelToken, ChunkDigests, ChunkHasher, Frame, MessageHasher};
 use hashlane_sha::{Algorithm, Engine};
+
+use crate::format::LeafHash;
 
 /// Zeros, hashed this many at a time.
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
@@ -73,35 +77,77 @@ impl<A: Algorithm> ChunkDigests for Collector<A> {
     }
 }
 
-/// A hasher for all hash functions and all lengths of leaves, which hashes one leaf after another. Its messages are read
-/// into a buffer: see [`MessageHasher::MAPS`].
+/// A hasher for all hashes and all lengths of leaves, which hashes one leaf after another. Its messages are read into a
+/// buffer: see [`MessageHasher::MAPS`].
 #[derive(Debug)]
 pub(crate) struct OneByOne {
     /// The state after the bytes that precede each leaf.
-    prefix: Hasher,
+    prefix: LeafHasher,
+    /// The bytes after each leaf.
+    suffix: Vec<u8>,
     leaf_len: u64,
     slots: Vec<Slot>,
 }
 
 #[derive(Clone, Debug)]
 struct Slot {
-    hasher: Hasher,
+    hasher: LeafHasher,
     /// Number of bytes of the current leaf that are still to be hashed.
     rest: u64,
     digests: Vec<u8>,
 }
 
+/// The state of a leaf.
+#[derive(Clone)]
+enum LeafHasher {
+    Function(Box<Hasher>),
+    Crc64(crc::Digest<'static, u64, crc::Table<16>>),
+}
+
+/// The tables of CRC-64/NVME.
+static CRC64: crc::Crc<u64, crc::Table<16>> =
+    crc::Crc::<u64, crc::Table<16>>::new(&crc::CRC_64_NVME);
+
+impl LeafHasher {
+    fn new(engine: Engine, hash: LeafHash) -> Self {
+        match hash {
+            LeafHash::Function(function) => {
+                Self::Function(Box::new(Hasher::with_engine(engine, function)))
+            }
+            LeafHash::Crc64Nvme => Self::Crc64(CRC64.digest()),
+        }
+    }
+
+    fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Function(hasher) => hasher.update(bytes),
+            Self::Crc64(digest) => digest.update(bytes),
+        }
+    }
+
+    /// Appends the digest of the leaf.
+    fn finish(self, digests: &mut Vec<u8>) {
+        match self {
+            Self::Function(hasher) => digests.extend_from_slice(hasher.finalize().as_ref()),
+            Self::Crc64(digest) => digests.extend_from_slice(&digest.finalize().to_be_bytes()),
+        }
+    }
+}
+
+impl fmt::Debug for LeafHasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LeafHasher").finish_non_exhaustive()
+    }
+}
+
 impl OneByOne {
-    pub(crate) fn new(
-        engine: Engine,
-        function: HashFunction,
-        leaf_len: u64,
-        prefix_bytes: &[u8],
-    ) -> Self {
-        let mut prefix = Hasher::with_engine(engine, function);
-        prefix.update(prefix_bytes);
+    /// Returns a hasher of leaves of `leaf_len` bytes in this frame. Only the last leaf of a message can be shorter.
+    pub(crate) fn new(engine: Engine, hash: LeafHash, leaf_len: u64, frame: &Frame) -> Self {
+        let mut prefix = LeafHasher::new(engine, hash);
+        prefix.update(&frame.prefix);
         Self {
             prefix,
+            suffix: frame.suffix.clone(),
             leaf_len,
             slots: Vec::new(),
         }
@@ -117,19 +163,33 @@ impl OneByOne {
 }
 
 impl Slot {
-    fn update(&mut self, mut bytes: &[u8], leaf_len: u64, prefix: &Hasher) {
+    fn update(&mut self, mut bytes: &[u8], leaf_len: u64, prefix: &LeafHasher, suffix: &[u8]) {
         while !bytes.is_empty() {
             let n = self.rest.min(bytes.len() as u64) as usize;
             let (part, others) = bytes.split_at(n);
             self.hasher.update(part);
             self.rest -= n as u64;
             if self.rest == 0 {
-                let hasher = std::mem::replace(&mut self.hasher, prefix.clone());
-                self.digests.extend_from_slice(hasher.finalize().as_ref());
-                self.rest = leaf_len;
+                self.end_leaf(leaf_len, prefix, suffix);
             }
             bytes = others;
         }
+    }
+
+    fn end_leaf(&mut self, leaf_len: u64, prefix: &LeafHasher, suffix: &[u8]) {
+        let mut hasher = std::mem::replace(&mut self.hasher, prefix.clone());
+        hasher.update(suffix);
+        hasher.finish(&mut self.digests);
+        self.rest = leaf_len;
+    }
+
+    /// Ends the message, and returns the digests of its leaves.
+    fn finish(&mut self, leaf_len: u64, prefix: &LeafHasher, suffix: &[u8]) -> Vec<u8> {
+        // A message without bytes has one empty leaf.
+        if self.rest < leaf_len || self.digests.is_empty() {
+            self.end_leaf(leaf_len, prefix, suffix);
+        }
+        std::mem::take(&mut self.digests)
     }
 }
 
@@ -147,14 +207,14 @@ impl MessageHasher for OneByOne {
 
     fn update(&mut self, windows: &[&[u8]]) {
         for (slot, window) in self.slots.iter_mut().zip(windows) {
-            slot.update(window, self.leaf_len, &self.prefix);
+            slot.update(window, self.leaf_len, &self.prefix, &self.suffix);
         }
     }
 
     fn finish(&mut self, slots: &[usize]) -> Vec<Vec<u8>> {
         let slots = slots.iter();
         slots
-            .map(|slot| std::mem::take(&mut self.slots[*slot].digests))
+            .map(|slot| self.slots[*slot].finish(self.leaf_len, &self.prefix, &self.suffix))
             .collect()
     }
 
@@ -165,10 +225,16 @@ impl MessageHasher for OneByOne {
                 return None;
             }
             let n = rest.min(ZEROS.len() as u64);
-            slot.update(&ZEROS[..n as usize], self.leaf_len, &self.prefix);
+            slot.update(
+                &ZEROS[..n as usize],
+                self.leaf_len,
+                &self.prefix,
+                &self.suffix,
+            );
             rest -= n;
         }
+        let leaf = slot.finish(self.leaf_len, &self.prefix, &self.suffix);
         // All leaves of a message have the same length.
-        Some(slot.digests.repeat((len_bytes / self.leaf_len) as usize))
+        Some(leaf.repeat(len_bytes.div_ceil(self.leaf_len).max(1) as usize))
     }
 }

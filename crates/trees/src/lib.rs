@@ -13,26 +13,50 @@
 //! | `run.rs` | hashes files, and delivers the result of each in order |
 //! | `levels.rs` | the levels of a tree whose nodes are blocks of digests |
 //! | `fsverity.rs` | fs-verity |
+//! | `pairs.rs` | binary trees over SHA-256 digests |
+//! | `dmverity.rs` | dm-verity: root hash and hash device |
+//! | `verity_check.rs` | the check of data against a hash device |
 //! | `glacier.rs` | the tree hash of Amazon S3 Glacier |
+//! | `btroot.rs` | the root of a file in torrents of version 2 |
+//! | `s3.rs` | checksums of objects in Amazon S3 |
+//! | `idsig.rs` | the tree in Android's signature files of version 4 |
+//! | `chunks.rs` | digests of all chunks of a file |
+//! | `name.rs` | the names of the tree hashes |
 //! | `git.rs` | blobs and trees of Git |
 //! | `cid.rs` | content identifiers of IPFS: files and folders in `UnixFS` |
 
+mod btroot;
+mod chunks;
 mod cid;
+mod dmverity;
 mod format;
 mod fsverity;
 mod git;
 mod glacier;
 mod hasher;
+mod idsig;
 mod levels;
+mod name;
+mod pairs;
 mod run;
+mod s3;
 mod segment;
+mod verity_check;
 
 pub use hashlane_hashes::HashFunction;
 
+pub use btroot::BtRoot;
+pub use chunks::{ChunkList, Chunks};
 pub use cid::{Cid, CidBuilder, CidNode, FolderTooLarge};
-pub use format::{Builder, Format, Tail};
+pub use dmverity::{DmVerity, RootBuilder, RootHash, VerityError, VerityFormat, VerityParameters};
+pub use format::{Builder, Format, LeafHash, Tail};
 pub use fsverity::{Fsverity, FsverityError, Measurement, Measurer};
 pub use git::{Git, GitBuilder, GitId, GitMode};
-pub use glacier::{Glacier, GlacierBuilder, GlacierHash};
+pub use glacier::Glacier;
 pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};
+pub use idsig::{ApkIdsig, IdsigBuilder};
+pub use name::TreeName;
+pub use pairs::{PairBuilder, PairRoot};
 pub use run::{Event, Item, Outcome, hash_files};
+pub use s3::{PartLenError, PartLenUnknown, S3, S3Builder, S3Checksum, S3Value};
+pub use verity_check::{Damage, HashDeviceError, VerityCheck, VerityChecker, VerityReport};

@@ -12,9 +12,13 @@ use hashlane_pipeline::{
 };
 use hashlane_sha::{Engine, Sha1, Sha256};
 
-use crate::format::{Builder, Format, Leaves};
+use crate::format::{Builder, Format, LeafHash, Leaves};
 use crate::hasher::{OneByOne, in_lanes};
 use crate::segment::Segment;
+
+/// The hashes that are computed in lanes.
+const SHA1: LeafHash = LeafHash::Function(HashFunction::Sha1);
+const SHA256: LeafHash = LeafHash::Function(HashFunction::Sha256);
 
 /// Maximum number of leaves that are hashed side by side. Their digests take at most 16 MiB.
 const MAX_LEAVES: u64 = 1 << 18;
@@ -52,6 +56,8 @@ pub enum Outcome<H> {
     NotRead(io::Error),
     /// The file changed while it was read.
     Changed,
+    /// The file is shorter than this number of bytes, the minimum of the format.
+    TooShort(u64),
     /// The file is longer than this number of bytes, the limit of the format.
     TooLong(u64),
     /// The file that the tree is written to could not be written.
@@ -116,6 +122,8 @@ struct File<F: Format, T> {
     path: PathBuf,
     tag: T,
     len_bytes: u64,
+    /// Number of bytes that are hashed.
+    content_len: u64,
     /// The state before the first byte was read, or the reason why the file is not read.
     state: Result<Stamp, Outcome<F::Hash>>,
     builder: F::Builder,
@@ -169,21 +177,24 @@ where
             Ok(stamp)
         });
         let len_bytes = opened.as_ref().map_or(0, Stamp::length);
-        let max_len = self.format.max_len();
+        let (min_len, max_len) = (self.format.min_len(), self.format.max_len());
+        let content_len = self.format.content_len(len_bytes.min(max_len));
         let state = match opened {
             Ok(_) if len_bytes > max_len => Err(Outcome::TooLong(max_len)),
+            Ok(_) if len_bytes < min_len => Err(Outcome::TooShort(min_len)),
             Ok(stamp) => Ok(stamp),
             Err(error) => Err(Outcome::NotOpened(error)),
         };
         File {
             n_leaves: match state {
-                Ok(_) => self.leaves.count(len_bytes),
+                Ok(_) => self.leaves.count(content_len),
                 Err(_) => 0,
             },
-            builder: self.format.builder(self.engine, len_bytes.min(max_len)),
+            builder: self.format.builder(self.engine, content_len),
             path: item.path,
             tag: item.tag,
             len_bytes,
+            content_len,
             state,
             n_planned: 0,
         }
@@ -207,22 +218,22 @@ where
         let n_messages = segment.parts().last().map_or(0, |part| part.messages.end);
         order.digests.resize_with(n_messages as usize, || None);
         if n_messages > 0 {
-            match (format.function(), leaves.chunk_len()) {
-                (HashFunction::Sha1, Some(len)) => {
+            match (format.leaf_hash(), leaves.chunk_len()) {
+                (SHA1, Some(len)) => {
                     order.hash(options, |engine| in_lanes::<Sha1>(engine, len, prefix))
                 }
-                (HashFunction::Sha256, Some(len)) => {
+                (SHA256, Some(len)) => {
                     order.hash(options, |engine| in_lanes::<Sha256>(engine, len, prefix))
                 }
-                (HashFunction::Sha1, None) => order.hash(options, |engine| {
+                (SHA1, None) => order.hash(options, |engine| {
                     FramedDigest::<Sha1>::new(engine, &frame_of)
                 }),
-                (HashFunction::Sha256, None) => order.hash(options, |engine| {
+                (SHA256, None) => order.hash(options, |engine| {
                     FramedDigest::<Sha256>::new(engine, &frame_of)
                 }),
-                (function, _) => {
+                (hash, _) => {
                     let len = leaves.len_bytes;
-                    let hasher = |engine| OneByOne::new(engine, function, len, prefix);
+                    let hasher = |engine| OneByOne::new(engine, hash, len, &frame);
                     // The hasher cannot read mapped files.
                     let io = match options.io {
                         IoMode::Mmap => IoMode::Pread,
@@ -257,7 +268,7 @@ impl<F: Format, T> File<F, T> {
         };
         *room -= end - self.n_planned;
         let leaves = self.n_planned..end;
-        segment.push(self.path.clone(), self.len_bytes, leaves);
+        segment.push(self.path.clone(), self.content_len, leaves);
         self.n_planned = end;
     }
 

@@ -20,6 +20,7 @@ pub(crate) struct Segment {
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) path: PathBuf,
+    /// Number of bytes of the file that are hashed.
     pub(crate) file_len: u64,
     pub(crate) leaves: Range<u64>,
     /// The numbers of the messages. Empty for an empty file.

@@ -3,6 +3,7 @@
 mod against;
 mod arguments;
 mod check;
+mod chunk;
 mod counts;
 mod digests;
 mod filter;
@@ -10,9 +11,11 @@ mod folder;
 mod json;
 mod known;
 mod output;
+mod printer;
 mod report;
 mod tree;
 mod tree_check;
+mod verity;
 
 pub(crate) use arguments::Sum;
 
@@ -29,7 +32,7 @@ use filter::Filter;
 
 /// Returns the names of the tree hashes.
 pub(super) fn tree_names() -> impl Iterator<Item = &'static str> {
-    arguments::TreeName::names()
+    hashlane_trees::TreeName::names()
 }
 
 impl Sum {
@@ -106,9 +109,10 @@ impl Sum {
     }
 
     fn print(&self, env: &mut Env, options: &Options, filter: &Filter) -> anyhow::Result<Exit> {
-        match self.tree_name()? {
-            Some(name) => tree::run(self, name, env, options, filter),
-            None => digests::run(self, env, options, filter),
+        match (self.tree_name()?, self.chunk) {
+            (Some(name), _) => tree::run(self, name, env, options, filter),
+            (None, Some(len)) => chunk::run(self, len, env, options, filter),
+            (None, None) => digests::run(self, env, options, filter),
         }
     }
 

@@ -286,9 +286,32 @@ fn trees() {
             scratch.write("a.img", "");
             scratch.write("b.img", "b");
             scratch.write("photos/1.jpg", "1");
+            scratch.write("disk.img", "d".repeat(40_960));
+            scratch.write("movie.bin", "m".repeat(40_000));
         },
         has_alternatives: false,
-        verdicts: &[("hashlane sum -a fsverity a.img b.img > list", 0, "", "")],
+        verdicts: &[
+            ("hashlane sum -a fsverity a.img b.img > list", 0, "", ""),
+            (
+                "printf x | dd of=disk.img bs=1 seek=8192 conv=notrunc status=none",
+                0,
+                "",
+                "",
+            ),
+            // Before and after the damage.
+            (
+                "hashlane sum --check -a dmverity --hash-device disk.tree disk.img",
+                0,
+                "",
+                "",
+            ),
+            (
+                "hashlane sum --check -a dmverity --hash-device disk.tree disk.img",
+                1,
+                "",
+                "",
+            ),
+        ],
     });
 }
 

@@ -419,3 +419,211 @@ fn an_output_is_no_file_to_hash() {
     );
     assert_eq!((both.code, folder.join("x").exists()), (Some(2), false));
 }
+
+/// Checksums of `a`: its MD5 and the SHA-256 of `sha256sum` in base 64. With `-1`, MD5 of the MD5 of `a`.
+const ETAG_A: &str = "0cc175b9c0f1b6a831c399e269772661";
+const ETAG_A_IN_PARTS: &str = "b6ff9a06b7e20bcb2858c5b8ff744aea-1";
+const S3_SHA256_A: &str = "ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs=";
+
+#[test]
+fn checksums_of_s3() {
+    let folder = tree();
+    let folder = folder.path();
+    let found = sum(folder, "-a s3-etag dir/a");
+    assert_eq!(found, ended(0, &format!("{ETAG_A}  dir/a\n"), ""));
+    let found = sum(folder, "-a s3-sha256 --tag dir/a");
+    let expected = format!("S3-SHA256 (dir/a) = {S3_SHA256_A}\n");
+    assert_eq!(found, ended(0, &expected, ""));
+    let json = sum(folder, "-a s3-crc64nvme --json empty").stdout;
+    assert!(json.contains(r#""s3-crc64nvme":"AAAAAAAAAAA=""#), "{json}");
+
+    // The same file, uploaded at once and as the only part.
+    let list = format!("\"{ETAG_A}\"  dir/a\n{ETAG_A_IN_PARTS}  dir/a\n{ETAG_A}-1  dir/a\n");
+    fs::write(folder.join("list"), list).unwrap();
+    let expected = "changed     dir/a\n2 files right, 1 changed\n";
+    assert_eq!(
+        sum(folder, "--check -a s3-etag list"),
+        ended(1, expected, "")
+    );
+}
+
+#[test]
+fn the_parts_of_an_object_are_found_or_asked_for() {
+    let folder = tree();
+    let folder = folder.path();
+    // 24 MiB and a byte: 4 parts of 7 or 8 MiB, 3 parts of 9 MiB to 12 MiB, 5 of 5 or 6 MiB.
+    let file = fs::File::create(folder.join("data")).unwrap();
+    file.set_len((24 << 20) + 1).unwrap();
+    let etag = |mib: u64| sum(folder, &format!("-a s3-etag --part-size {mib}MiB data")).stdout;
+    let usual = sum(folder, "-a s3-etag data").stdout;
+    assert_eq!(usual, etag(8));
+    assert!(usual.ends_with("-4  data\n"), "{usual}");
+    let check = |list: &str, options: &str| {
+        fs::write(folder.join("list"), list).unwrap();
+        sum(folder, &format!("--check -a s3-etag {options} list"))
+    };
+    let right = ended(0, "1 file right\n", "");
+    assert_eq!(check(&usual, ""), right);
+    for (mib, lengths) in [
+        (
+            7,
+            "7 to 8 MiB make 4 parts, and those of 8 MiB have another result",
+        ),
+        (9, "9 to 12 MiB make 3 parts: choose"),
+    ] {
+        let list = etag(mib);
+        let unclear = check(&list, "");
+        assert_eq!(unclear.code, Some(2), "{unclear:?}");
+        assert!(
+            unclear
+                .stderr
+                .contains(&format!("data: parts of {lengths}")),
+            "{unclear:?}"
+        );
+        assert_eq!(check(&list, &format!("--part-size {mib}MiB")), right);
+    }
+    let other = usual.replace("-4", "-24");
+    let changed = check(&other, "");
+    assert_eq!(
+        changed.stdout,
+        "changed     data\n0 files right, 1 changed\n"
+    );
+    for (args, message) in [
+        (
+            "-a s3-etag --part-size 1MiB data",
+            "--part-size: a part of 1048576 bytes: use 5 MiB to 5 GiB",
+        ),
+        (
+            "-a s3-crc64nvme --part-size 8MiB data",
+            "--part-size: -a s3-crc64nvme has no such parameter",
+        ),
+        ("-a btroot empty", "empty: has fewer than 1 bytes"),
+    ] {
+        let refused = sum(folder, args);
+        assert_eq!(refused.code, Some(2), "{args}");
+        assert!(refused.stderr.contains(message), "{args}: {refused:?}");
+    }
+}
+
+#[test]
+fn dmverity_writes_and_checks_hash_devices() {
+    let folder = tree();
+    let folder = folder.path();
+    fs::write(folder.join("data"), vec![7; 300 * 4096]).unwrap();
+    let made = sum(folder, "-a dmverity --salt 00ff --hash-device tree data");
+    let root = made.stdout.split(' ').next().unwrap().to_owned();
+    assert_eq!(made, ended(0, &format!("{root}  data\n"), ""));
+    // The same root in lists, with the same parameters.
+    fs::write(folder.join("list"), &made.stdout).unwrap();
+    let listed = sum(folder, "--check -a dmverity --salt 00ff list");
+    assert_eq!(listed, ended(0, "1 file right\n", ""));
+    let check = "--check -a dmverity --hash-device tree data";
+    let right = format!("root hash   {root}\n1 file right\n");
+    assert_eq!(sum(folder, check), ended(0, &right, ""));
+    let with_root = format!("{check} --root-hash {root}");
+    assert_eq!(sum(folder, &with_root), ended(0, &right, ""));
+    let other = format!("{check} --root-hash {}", "00".repeat(32));
+    let changed = format!("root hash   {root}\nchanged     data\n0 files right, 1 changed\n");
+    assert_eq!(sum(folder, &other), ended(1, &changed, ""));
+
+    let mut damaged = vec![7; 300 * 4096];
+    damaged[4096 * 299] = 8;
+    fs::write(folder.join("data"), damaged).unwrap();
+    let changed = format!(
+        "root hash   {root}\ndamaged     data: blocks 299\nchanged     data\n0 files right, 1 changed\n"
+    );
+    assert_eq!(sum(folder, check), ended(1, &changed, ""));
+    let json = sum(folder, &format!("{check} --json"));
+    let expected = format!(
+        r#""root_hash":"{root}","blocks":300,"damaged":1,"damaged_ranges":[[299,299]],"device_damaged":0,"device_damaged_ranges":[]}}"#
+    );
+    assert!(json.stdout.contains(&expected), "{json:?}");
+
+    let device = fs::read(folder.join("tree")).unwrap();
+    fs::write(folder.join("short"), &device[..9000]).unwrap();
+    for (args, message) in [
+        (
+            "--check -a dmverity --hash-device short data",
+            "short: is too short: has 9000 bytes, but its tree ends at 20480",
+        ),
+        (
+            "--check -a dmverity --hash-device tree dir/a",
+            "dir/a: has fewer than 1228800 bytes",
+        ),
+        (
+            "--check -a dmverity --hash-device tree --salt 00 data",
+            "--salt: --hash-device has the parameters",
+        ),
+        (
+            "--check -a dmverity --hash-device tree --root-hash 00 data",
+            "--root-hash: has 1 bytes",
+        ),
+        ("-a dmverity --hash-device tree data", "tree: exists"),
+        (
+            "-a dmverity --block-size 100 data",
+            "--block-size: a block of 100 bytes",
+        ),
+        (
+            "-a fsverity --hash sha1 data",
+            "--hash: -a fsverity has no such parameter",
+        ),
+    ] {
+        let refused = sum(folder, args);
+        assert_eq!(refused.code, Some(2), "{args}: {refused:?}");
+        assert!(refused.stderr.contains(message), "{args}: {refused:?}");
+    }
+}
+
+#[test]
+fn chunks_have_the_digests_of_files_with_their_bytes() {
+    let folder = tree();
+    let folder = folder.path();
+    fs::write(folder.join("data"), (0..25_u8).collect::<Vec<_>>()).unwrap();
+    let line = |(offset, length): (u8, u8)| {
+        let chunk: Vec<u8> = (offset..offset + length).collect();
+        fs::write(folder.join("chunk"), chunk).unwrap();
+        let digest = sum(folder, "-a sha1 chunk").stdout;
+        let digest = digest.split(' ').next().unwrap();
+        format!("{digest} {offset} {length} data\n")
+    };
+    let lines = [(0, 10), (10, 10), (20, 5)].map(line).concat();
+    let found = sum(folder, "-a sha1 --chunk 10 data");
+    assert_eq!(found, ended(0, &lines, ""));
+    let empty = sum(folder, "--chunk 1k --json empty");
+    let expected = concat!(
+        r#"{"type":"chunk","path":"empty","offset":0,"length":0,"digests":{"sha256":""#,
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"}}\n"
+    );
+    assert_eq!(empty, ended(0, expected, ""));
+    let several = sum(folder, "--chunk 4 -a md5 -r dir");
+    assert_eq!(several.stdout.lines().count(), 2, "{several:?}");
+    for (args, message) in [
+        ("--chunk 0 data", "--chunk: a chunk of 0 bytes"),
+        ("--chunk 1 -a blake3 data", "--chunk: name one of md5"),
+        ("--chunk 1 -a md5,sha1 data", "--chunk: name one of md5"),
+        ("--chunk 1 -a git data", "--chunk: -a git has no chunks"),
+        ("--chunk 1 --check data", "cannot be used with"),
+    ] {
+        let refused = sum(folder, args);
+        assert_eq!(refused.code, Some(2), "{args}: {refused:?}");
+        assert!(refused.stderr.contains(message), "{args}: {refused:?}");
+    }
+}
+
+#[test]
+fn the_tree_of_a_package_is_written() {
+    let folder = tree();
+    let folder = folder.path();
+    fs::write(folder.join("a.apk"), vec![7; 600_000]).unwrap();
+    let made = sum(folder, "-a apk-idsig --out-merkle-tree tree a.apk");
+    assert_eq!(made.code, Some(0), "{made:?}");
+    assert_eq!(fs::read(folder.join("tree")).unwrap().len(), 3 * 4096);
+    fs::write(folder.join("list"), &made.stdout).unwrap();
+    let right = sum(folder, "--check -a apk-idsig list");
+    assert_eq!(right, ended(0, "1 file right\n", ""));
+    let empty = sum(folder, "-a apk-idsig empty");
+    assert!(
+        empty.stderr.contains("empty: has fewer than 1 bytes"),
+        "{empty:?}"
+    );
+}

@@ -79,6 +79,7 @@ pub(crate) fn hashes<F: Format>(format: &F, paths: &[PathBuf], options: &Options
                 Outcome::NotRead(error) => format!("not read: {error}"),
                 Outcome::NotWritten(error) => format!("not written: {error}"),
                 Outcome::Changed => "changed".into(),
+                Outcome::TooShort(min) => format!("shorter than {min}"),
                 Outcome::TooLong(max) => format!("longer than {max}"),
             });
         }

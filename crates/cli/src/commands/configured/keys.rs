@@ -36,7 +36,7 @@ const SHARED: [(&str, Define); 3] = [
 
 /// Options that say what a command is to do this time: its inputs and outputs, when it ends, what it may overwrite or
 /// print, how a string is damaged, and the parameters of tree hashes.
-pub(crate) const ONCE: [&str; 35] = [
+pub(crate) const ONCE: [&str; 42] = [
     "against",
     "alphabet",
     "base",
@@ -44,6 +44,7 @@ pub(crate) const ONCE: [&str; 35] = [
     "block-size",
     "case",
     "check",
+    "chunk",
     "config",
     "content",
     "content-map",
@@ -54,6 +55,8 @@ pub(crate) const ONCE: [&str; 35] = [
     "fetch",
     "force",
     "glyphs",
+    "hash",
+    "hash-device",
     "hf",
     "kind",
     "max-hashes",
@@ -61,16 +64,20 @@ pub(crate) const ONCE: [&str; 35] = [
     "out-descriptor",
     "out-merkle-tree",
     "output",
+    "part-size",
     "payload-len",
     "peer",
     "prefix",
     "pubkey-hash",
     "report",
     "resume",
+    "root-hash",
     "salt",
     "shard",
     "show-passkey",
     "store",
+    "uuid",
+    "verity-format",
     "version-bytes",
 ];
 

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use hashlane_sums::{
     DigestAlgorithm, HashFunction, LineStyle, ListFormat, ListWriter, UnknownAlgorithm,
 };
-use hashlane_trees::{Cid, Git};
+use hashlane_trees::{S3Checksum, TreeName, VerityFormat};
 
 use crate::options::{ConfigFile, Force, Hashing, Output};
 use crate::values;
@@ -37,13 +37,25 @@ pub(crate) struct Sum {
     pub(super) files: Vec<OsString>,
 
     /// Algorithms, separated by commas: crc32, md5, sha1, sha224, sha256, sha384, sha512, blake2b, blake2b-256, blake3
-    /// [default: sha256]; with --check, the algorithms for lines that name none. Or one tree hash: cid, cid-v0, cid-v1-2025,
-    /// fsverity, fsverity-sha512, git, git-sha256, glacier
+    /// [default: sha256]; with --check, the algorithms for lines that name none. Or one tree hash: apk-idsig, btroot, cid,
+    /// cid-v0, cid-v1-2025, dmverity, fsverity, fsverity-sha512, git, git-sha256, glacier, s3-crc64nvme, s3-etag, s3-sha1,
+    /// s3-sha256
     #[arg(short, long, value_name = "NAME", value_delimiter = ',', value_parser = algorithm)]
     pub(super) algorithm: Vec<Algorithm>,
 
     #[command(flatten)]
     pub(super) tree: TreeOptions,
+
+    /// Print digests of all chunks of this length in bytes instead, for example 1MiB: lines with digest, position, length and
+    /// name. With one hash function: md5, sha1, sha224, sha256, sha384 or sha512
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = values::size,
+        conflicts_with_all = ["check", "tag", "format"],
+        help_heading = "Output"
+    )]
+    pub(super) chunk: Option<u64>,
 
     /// Hash all files in folders
     #[arg(short, long, conflicts_with = "check", help_heading = "Files")]
@@ -191,79 +203,139 @@ fn algorithm(name: &str) -> Result<Algorithm, UnknownAlgorithm> {
     }
 }
 
-/// A tree hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TreeName {
-    Fsverity(HashFunction),
-    Cid(Cid),
-    Git(Git),
-    Glacier,
-}
-
-impl TreeName {
-    /// The names, with what they mean.
-    const ALL: [(&str, Self); 8] = [
-        ("cid", Self::Cid(Cid::V1)),
-        ("cid-v0", Self::Cid(Cid::V0)),
-        ("cid-v1-2025", Self::Cid(Cid::V1Of2025)),
-        ("fsverity", Self::Fsverity(HashFunction::Sha256)),
-        ("fsverity-sha512", Self::Fsverity(HashFunction::Sha512)),
-        ("git", Self::Git(Git::Sha1)),
-        ("git-sha256", Self::Git(Git::Sha256)),
-        ("glacier", Self::Glacier),
-    ];
-
-    pub(super) fn names() -> impl Iterator<Item = &'static str> {
-        Self::ALL.into_iter().map(|(name, _)| name)
-    }
-
-    fn of(name: &str) -> Option<Self> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .map(|(_, tree)| tree)
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        let mut all = Self::ALL.into_iter();
-        all.find(|(_, known)| *known == self)
-            .map_or("", |(name, _)| name)
-    }
-}
-
 /// The parameters of tree hashes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Tree hashes")]
 pub(super) struct TreeOptions {
-    /// Length of a block of fsverity in bytes: a power of two from 1024 to 65536 [default: 4096]
+    /// Length of a block of fsverity or dmverity in bytes: a power of two, for example 64KiB [default: 4096]
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(super) block_size: Option<u64>,
 
-    /// Salt of fsverity in hexadecimal digits, at most 32 bytes
+    /// Salt in hexadecimal digits: at most 32 bytes for fsverity, and 256 for dmverity [default: none]
     #[arg(long, value_name = "HEX", value_parser = values::hex_bytes)]
     pub(super) salt: Option<values::Bytes>,
 
-    /// File to write the tree of fsverity to, for one file to hash
+    /// File to write the tree of fsverity or apk-idsig to, for one file to hash
     #[arg(long, value_name = "FILE", conflicts_with = "check")]
     pub(super) out_merkle_tree: Option<PathBuf>,
 
     /// File to write the descriptor of fsverity to, for one file to hash
     #[arg(long, value_name = "FILE", conflicts_with = "check")]
     pub(super) out_descriptor: Option<PathBuf>,
+
+    /// Length of the parts of s3-etag, s3-sha1 and s3-sha256 in bytes, from 5MiB to 5GiB [default: 8MiB; with --check, it
+    /// follows from the number of parts if possible]
+    #[arg(long, value_name = "SIZE", value_parser = values::size)]
+    pub(super) part_size: Option<u64>,
+
+    /// File with the superblock and the tree of dmverity, for one file: it is written, or with --check compared with the
+    /// file, whose damaged blocks are named
+    #[arg(long, value_name = "FILE")]
+    pub(super) hash_device: Option<PathBuf>,
+
+    /// Root hash that the hash device must have, in hexadecimal digits
+    #[arg(
+        long,
+        value_name = "HEX",
+        value_parser = values::hex_bytes,
+        requires_all = ["check", "hash_device"]
+    )]
+    pub(super) root_hash: Option<values::Bytes>,
+
+    /// Hash function of dmverity [default: sha256]
+    #[arg(long, value_name = "NAME")]
+    pub(super) hash: Option<VerityHash>,
+
+    /// Format of dmverity: 1, or 0 for that of Chrome OS [default: 1]
+    #[arg(long, value_name = "NUMBER")]
+    pub(super) verity_format: Option<VerityNumber>,
+
+    /// UUID in the superblock of dmverity [default: made of the root hash]
+    #[arg(long, value_name = "UUID", value_parser = values::uuid, requires = "hash_device")]
+    pub(super) uuid: Option<[u8; 16]>,
+}
+
+/// A hash function of dm-verity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum VerityHash {
+    Sha1,
+    Sha256,
+    Sha512,
+}
+
+impl From<VerityHash> for HashFunction {
+    fn from(hash: VerityHash) -> Self {
+        match hash {
+            VerityHash::Sha1 => Self::Sha1,
+            VerityHash::Sha256 => Self::Sha256,
+            VerityHash::Sha512 => Self::Sha512,
+        }
+    }
+}
+
+/// The number of a format of dm-verity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum VerityNumber {
+    #[value(name = "0")]
+    ChromeOs,
+    #[value(name = "1")]
+    Normal,
+}
+
+impl From<VerityNumber> for VerityFormat {
+    fn from(number: VerityNumber) -> Self {
+        match number {
+            VerityNumber::ChromeOs => Self::ChromeOs,
+            VerityNumber::Normal => Self::Normal,
+        }
+    }
 }
 
 impl TreeOptions {
-    /// Returns the name of the first option that was given.
-    pub(super) fn first_given(&self) -> Option<&'static str> {
-        let given = [
+    /// Returns the options that were given.
+    fn given(&self) -> impl Iterator<Item = &'static str> {
+        let all = [
             ("--block-size", self.block_size.is_some()),
             ("--salt", self.salt.is_some()),
             ("--out-merkle-tree", self.out_merkle_tree.is_some()),
             ("--out-descriptor", self.out_descriptor.is_some()),
+            ("--part-size", self.part_size.is_some()),
+            ("--hash-device", self.hash_device.is_some()),
+            ("--root-hash", self.root_hash.is_some()),
+            ("--hash", self.hash.is_some()),
+            ("--verity-format", self.verity_format.is_some()),
+            ("--uuid", self.uuid.is_some()),
         ];
-        given
-            .into_iter()
-            .find(|(_, is_given)| *is_given)
-            .map(|(name, _)| name)
+        let given = all.into_iter().filter(|(_, is_given)| *is_given);
+        given.map(|(option, _)| option)
+    }
+}
+
+/// Returns the parameters of a tree hash.
+fn options_of(tree: TreeName) -> &'static [&'static str] {
+    match tree {
+        TreeName::ApkIdsig => &["--out-merkle-tree"],
+        TreeName::DmVerity => &[
+            "--block-size",
+            "--salt",
+            "--hash-device",
+            "--root-hash",
+            "--hash",
+            "--verity-format",
+            "--uuid",
+        ],
+        TreeName::Fsverity(_) => &[
+            "--block-size",
+            "--salt",
+            "--out-merkle-tree",
+            "--out-descriptor",
+        ],
+        TreeName::S3(S3Checksum::Etag | S3Checksum::Sha1 | S3Checksum::Sha256) => &["--part-size"],
+        TreeName::BtRoot
+        | TreeName::Cid(_)
+        | TreeName::Git(_)
+        | TreeName::Glacier
+        | TreeName::S3(S3Checksum::Crc64Nvme) => &[],
     }
 }
 
@@ -278,8 +350,8 @@ impl Sum {
                 Algorithm::Digest(_) => None,
             });
         let Some(tree) = trees.next() else {
-            if let Some(option) = self.tree.first_given() {
-                anyhow::bail!("{option}: only tree hashes have it: use -a fsverity");
+            if let Some(option) = self.tree.given().next() {
+                anyhow::bail!("{option}: only tree hashes have it: choose one with -a");
             }
             return Ok(None);
         };
@@ -292,9 +364,13 @@ impl Sum {
             "-a {}: a tree hash is computed alone: leave out the other algorithms",
             tree.name()
         );
-        if let (TreeName::Cid(_) | TreeName::Git(_) | TreeName::Glacier, Some(option)) =
-            (tree, self.tree.first_given())
-        {
+        anyhow::ensure!(
+            self.chunk.is_none(),
+            "--chunk: -a {} has no chunks: name a hash function, such as sha256",
+            tree.name()
+        );
+        let options = options_of(tree);
+        if let Some(option) = self.tree.given().find(|option| !options.contains(option)) {
             anyhow::bail!("{option}: -a {} has no such parameter", tree.name());
         }
         Ok(Some(tree))

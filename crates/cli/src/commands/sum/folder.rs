@@ -6,13 +6,31 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use hashlane_sha::Engine;
 use hashlane_sums::{Options, bytes_of};
-use hashlane_trees::{Cid, Format, Fsverity, Git, GitMode, Glacier, Item, Outcome};
+use hashlane_trees::{
+    ApkIdsig, BtRoot, Chunks, Cid, DmVerity, Format, Fsverity, Git, GitMode, Glacier, Item,
+    Outcome, S3,
+};
 
 use super::filter::Filter;
 use super::output::{Output, problem};
 
 /// A format that may have results for folders, made of those of their entries.
-pub(super) trait OfFolders: Format {
+pub(super) trait OfFolders: Format + Clone {
+    /// Returns the format of a file with this result, or the reason why it is not known.
+    fn for_result(&self, _result: &str, _path: &Path) -> Result<Self, String> {
+        Ok(self.clone())
+    }
+
+    /// Returns `true` if files of both formats can be hashed side by side.
+    fn is_same(&self, _other: &Self) -> bool {
+        true
+    }
+
+    /// Returns the reason why another result does not mean that the file is changed.
+    fn doubt(&self) -> Option<String> {
+        None
+    }
+
     /// Whether folders have a result.
     const HAS_FOLDERS: bool = false;
 
@@ -42,6 +60,34 @@ type Hashed<H> = (Vec<u8>, GitMode, H);
 impl OfFolders for Fsverity {}
 
 impl OfFolders for Glacier {}
+
+impl OfFolders for ApkIdsig {}
+
+impl OfFolders for Chunks {}
+
+impl OfFolders for BtRoot {}
+
+impl OfFolders for DmVerity {}
+
+impl OfFolders for S3 {
+    fn for_result(&self, result: &str, path: &Path) -> Result<Self, String> {
+        // A file without a length is reported when it is opened.
+        let len_bytes = path.metadata().map_or(0, |metadata| metadata.len());
+        let format = self.for_checksum(result, len_bytes);
+        format.map_err(|reason| format!("{reason}: choose --part-size"))
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        self == other
+    }
+
+    fn doubt(&self) -> Option<String> {
+        let reason = self.other_lens()?;
+        Some(format!(
+            "{reason}, and those of 8 MiB have another result: choose --part-size"
+        ))
+    }
+}
 
 impl OfFolders for Cid {
     const HAS_FOLDERS: bool = true;

@@ -17,6 +17,13 @@ pub(super) enum Line<'l> {
         length: u64,
         digests: BTreeMap<String, String>,
     },
+    Chunk {
+        #[serde(flatten)]
+        path: PathText,
+        offset: u64,
+        length: u64,
+        digests: BTreeMap<&'static str, String>,
+    },
     Checked {
         #[serde(flatten)]
         path: PathText,
@@ -25,6 +32,16 @@ pub(super) enum Line<'l> {
         found_at: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         line: Option<u64>,
+    },
+    Verity {
+        #[serde(flatten)]
+        path: PathText,
+        root_hash: String,
+        blocks: u64,
+        damaged: u64,
+        damaged_ranges: Vec<[u64; 2]>,
+        device_damaged: u64,
+        device_damaged_ranges: Vec<[u64; 2]>,
     },
     Prefix {
         list: String,

@@ -6,9 +6,9 @@ use anyhow::Context as _;
 use hashlane_known::store::{self, Problem};
 use hashlane_known::{KnownDigest, KnownFile, dpkg, listing};
 use hashlane_sums::{Entry, Options, bytes_of};
-use hashlane_trees::Git;
+use hashlane_trees::{Git, TreeName};
 
-use super::arguments::{KnownOptions, Sum, TreeName};
+use super::arguments::{KnownOptions, Sum};
 use super::check::{Check, Listed};
 use super::filter::Filter;
 use super::json::Line;

@@ -133,8 +133,11 @@ pub(super) fn problem<H>(outcome: &Outcome<H>) -> String {
         Outcome::Hash(..) => String::new(),
         Outcome::NotOpened(error) | Outcome::NotRead(error) => error.to_string(),
         Outcome::Changed => "changed while it was read: hash it again".into(),
+        Outcome::TooShort(min) => {
+            format!("has fewer than {min} bytes, the minimum of this tree hash")
+        }
         Outcome::TooLong(max) => {
-            format!("is longer than {max} bytes: choose a larger --block-size")
+            format!("is longer than {max} bytes: choose longer blocks or parts")
         }
         Outcome::NotWritten(error) => format!("the tree cannot be written: {error}"),
     }

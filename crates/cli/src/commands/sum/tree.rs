@@ -1,20 +1,25 @@
 //! Tree hashes: the formats from the options, and their results for files and folders.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use hashlane_sums::{LineStyle, Options, Source, write_line};
-use hashlane_trees::{Fsverity, FsverityError, Glacier, HashFunction, Item, Outcome};
+use hashlane_sums::{LineStyle, Options, write_line};
+use hashlane_trees::{
+    ApkIdsig, BtRoot, Fsverity, FsverityError, Glacier, HashFunction, Measurement, S3, S3Checksum,
+    TreeName,
+};
 
-use super::arguments::{Sum, TreeName};
-use super::digests::{Named, files_of, len_of};
+use super::arguments::Sum;
 use super::filter::Filter;
-use super::folder::{OfFolders, hash_folder};
+use super::folder::OfFolders;
 use super::json::Line;
-use super::output::{Output, problem};
+use super::output::Output;
+use super::printer::Printer;
+use super::verity::dmverity;
 use crate::new_file::NewFile;
 use crate::output::json_lines::{self, PathText};
 use crate::{Env, Exit};
@@ -36,6 +41,11 @@ pub(super) fn fsverity(sum: &Sum, function: HashFunction) -> anyhow::Result<Fsve
     })
 }
 
+/// Returns a checksum of S3 with the parameters of the options.
+pub(super) fn s3(sum: &Sum, checksum: S3Checksum) -> anyhow::Result<S3> {
+    S3::new(checksum, sum.tree.part_size).context("--part-size")
+}
+
 /// Prints the tree hashes of all operands.
 pub(super) fn run(
     sum: &Sum,
@@ -44,56 +54,40 @@ pub(super) fn run(
     options: &Options,
     filter: &Filter,
 ) -> anyhow::Result<Exit> {
-    let printer = Printer { sum, name, filter };
-    let function = match name {
-        TreeName::Fsverity(function) => function,
-        TreeName::Cid(format) => return printer.run(env, &format, options, |_| Ok(())),
-        TreeName::Glacier => return printer.run(env, &Glacier, options, |_| Ok(())),
-        TreeName::Git(format) => return printer.run(env, &format, options, |_| Ok(())),
-    };
-    let mut format = fsverity(sum, function)?;
-    let (tree, descriptor) = (&sum.tree.out_merkle_tree, &sum.tree.out_descriptor);
-    anyhow::ensure!(
-        tree.is_none() || tree != descriptor,
-        "--out-merkle-tree and --out-descriptor: name two files"
-    );
-    let tree = output_file(
-        sum,
-        env,
-        "--out-merkle-tree",
-        sum.tree.out_merkle_tree.as_deref(),
-    )?;
-    let descriptor = output_file(
-        sum,
-        env,
-        "--out-descriptor",
-        sum.tree.out_descriptor.as_deref(),
-    )?;
-    if let Some((_, stream, _)) = &tree {
-        format = format.with_tree(stream.try_clone()?);
+    let printer = Printer { sum, filter };
+    let trees = Trees { printer, name };
+    match name {
+        TreeName::ApkIdsig => trees.apk_idsig(env, options),
+        TreeName::BtRoot => trees.hashes(env, &BtRoot, options),
+        TreeName::Cid(format) => trees.hashes(env, &format, options),
+        TreeName::DmVerity => trees.dmverity(env, options),
+        TreeName::Fsverity(function) => trees.fsverity(env, options, function),
+        TreeName::Git(format) => trees.hashes(env, &format, options),
+        TreeName::Glacier => trees.hashes(env, &Glacier, options),
+        TreeName::S3(checksum) => trees.hashes(env, &s3(sum, checksum)?, options),
     }
-    let exit = printer.run(env, &format, options, |measurement| {
-        if let Some((_, stream, shown)) = &descriptor {
-            let written = { stream }.write_all(measurement.descriptor());
-            written.with_context(|| shown.clone())?;
-        }
-        Ok(())
-    })?;
+}
+
+/// The file of an option, a stream to it, and its name for errors.
+type OutputFile = (NewFile, File, String);
+
+/// Gives the files their names if the results are complete.
+fn put<const N: usize>(exit: Exit, files: [Option<OutputFile>; N]) -> anyhow::Result<Exit> {
     if exit == Exit::Good {
-        for (file, _, shown) in [tree, descriptor].into_iter().flatten() {
+        for (file, _, shown) in files.into_iter().flatten() {
             file.put().with_context(|| shown)?;
         }
     }
     Ok(exit)
 }
 
-/// Creates the file of an option, which is for one file to hash. Returns a stream to it, and its name for errors.
+/// Creates the file of an option, which is for one file to hash.
 fn output_file(
     sum: &Sum,
     env: &Env,
     option: &str,
     path: Option<&Path>,
-) -> anyhow::Result<Option<(NewFile, File, String)>> {
+) -> anyhow::Result<Option<OutputFile>> {
     let Some(path) = path else {
         return Ok(None);
     };
@@ -109,92 +103,79 @@ fn output_file(
     Ok(Some((file, stream, shown)))
 }
 
-/// Prints the results of a format.
-struct Printer<'s> {
-    sum: &'s Sum,
+/// Prints tree hashes of one name.
+struct Trees<'s> {
+    printer: Printer<'s>,
     name: TreeName,
-    filter: &'s Filter,
 }
 
-impl Printer<'_> {
-    /// Prints the results of all operands. `on_hash` gets each result before it is printed.
-    fn run<F: OfFolders>(
+impl Trees<'_> {
+    /// Prints the results of a format without further outputs.
+    fn hashes<F: OfFolders>(
         &self,
         env: &mut Env,
         format: &F,
         options: &Options,
-        on_hash: impl Fn(&F::Hash) -> anyhow::Result<()>,
     ) -> anyhow::Result<Exit> {
-        let sum = self.sum;
-        let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
-        let operands = sum.operands();
-        let found = || {
-            let operands = operands.iter();
-            operands.flat_map(|operand| files_of(sum, self.filter, &base, operand.as_ref()))
+        let print = |output: &mut Output<'_>, name: &[u8], length, hash: &F::Hash| {
+            self.print(output, name, length, hash)
         };
-        let mut output = Output::new(env, sum.printing.quiet);
-        if output.shows_progress() {
-            output.total_bytes = found().filter_map(|(_, source)| len_of(&source)).sum();
+        self.printer.run(env, format, options, print)
+    }
+
+    /// Prints digests of fs-verity, and writes the files of the options.
+    fn fsverity(
+        &self,
+        env: &mut Env,
+        options: &Options,
+        function: HashFunction,
+    ) -> anyhow::Result<Exit> {
+        let sum = self.printer.sum;
+        let mut format = fsverity(sum, function)?;
+        let (tree, descriptor) = (&sum.tree.out_merkle_tree, &sum.tree.out_descriptor);
+        anyhow::ensure!(
+            tree.is_none() || tree != descriptor,
+            "--out-merkle-tree and --out-descriptor: name two files"
+        );
+        let tree = output_file(sum, env, "--out-merkle-tree", tree.as_deref())?;
+        let descriptor = output_file(sum, env, "--out-descriptor", descriptor.as_deref())?;
+        if let Some((_, stream, _)) = &tree {
+            format = format.with_tree(stream.try_clone()?);
         }
-        // Folders and what has no path are handled alone, in their turn.
-        let is_leaf = |source: &Source| match source {
-            Source::File(path) => !(F::HAS_FOLDERS && path.is_dir()),
-            _ => false,
-        };
-        let mut exit = Exit::Good;
-        let mut found = found().peekable();
-        let result = loop {
-            let items =
-                std::iter::from_fn(|| match found.next_if(|(_, source)| is_leaf(source))? {
-                    (named, Source::File(path)) => Some(Item::new(path, named)),
-                    _ => None,
-                });
-            let result = output.hash_trees(
-                format,
-                items,
-                options,
-                Named::name,
-                |output, named, outcome| {
-                    let message = match outcome {
-                        Outcome::Hash(hash, length) => {
-                            on_hash(&hash)?;
-                            return self.print(output, named.name(), length, &hash.to_string());
-                        }
-                        failure => problem(&failure),
-                    };
-                    exit = Exit::NotChecked;
-                    self.print_error(output, named.name(), message)
-                },
-            );
-            if result.is_err() || output.env.cancel.is_cancelled() {
-                break result;
+        let print = |output: &mut Output<'_>, name: &[u8], length, measurement: &Measurement| {
+            if let Some((_, stream, shown)) = &descriptor {
+                let written = { stream }.write_all(measurement.descriptor());
+                written.with_context(|| shown.clone())?;
             }
-            let Some((named, source)) = found.next() else {
-                break Ok(());
-            };
-            let message = match (&named, source) {
-                (Named::Error(_, message), _) => message.clone(),
-                (Named::File(_), Source::File(path)) => {
-                    match hash_folder(format, &mut output, options, self.filter, &path) {
-                        Ok((hash, length)) => {
-                            self.print(&mut output, named.name(), length, &hash.to_string())?;
-                            continue;
-                        }
-                        Err(error) => format!("{error:#}"),
-                    }
-                }
-                (Named::File(_), _) => {
-                    "a tree hash needs a regular file: name one instead of standard input".into()
-                }
-            };
-            exit = Exit::NotChecked;
-            if let Err(error) = self.print_error(&mut output, named.name(), message) {
-                break Err(error);
-            }
+            self.print(output, name, length, measurement)
         };
-        output.clear_progress();
-        result?;
-        Ok(exit)
+        let exit = self.printer.run(env, &format, options, print)?;
+        put(exit, [tree, descriptor])
+    }
+
+    /// Prints root hashes of Android, and writes the tree.
+    fn apk_idsig(&self, env: &mut Env, options: &Options) -> anyhow::Result<Exit> {
+        let mut format = ApkIdsig::default();
+        let sum = self.printer.sum;
+        let tree = sum.tree.out_merkle_tree.as_deref();
+        let tree = output_file(sum, env, "--out-merkle-tree", tree)?;
+        if let Some((_, stream, _)) = &tree {
+            format = format.with_tree(stream.try_clone()?);
+        }
+        let exit = self.hashes(env, &format, options)?;
+        put(exit, [tree])
+    }
+
+    /// Prints root hashes of dm-verity, and writes the hash device.
+    fn dmverity(&self, env: &mut Env, options: &Options) -> anyhow::Result<Exit> {
+        let mut format = dmverity(&self.printer.sum.tree)?;
+        let device = self.printer.sum.tree.hash_device.as_deref();
+        let device = output_file(self.printer.sum, env, "--hash-device", device)?;
+        if let Some((_, stream, _)) = &device {
+            format = format.with_device(stream.try_clone()?);
+        }
+        let exit = self.hashes(env, &format, options)?;
+        put(exit, [device])
     }
 
     fn print(
@@ -202,36 +183,22 @@ impl Printer<'_> {
         output: &mut Output<'_>,
         name: &[u8],
         length: u64,
-        hash: &str,
+        hash: &impl fmt::Display,
     ) -> anyhow::Result<()> {
-        if self.sum.printing.is_json() {
+        if self.printer.sum.printing.is_json() {
             let line = Line::File {
                 path: PathText::of_bytes(name),
                 length,
-                digests: BTreeMap::from([(self.name.name().to_owned(), hash.to_owned())]),
+                digests: BTreeMap::from([(self.name.name().to_owned(), hash.to_string())]),
             };
             return json_lines::print(output.env, &line);
         }
         let style = LineStyle {
-            is_tagged: self.sum.tag,
+            is_tagged: self.printer.sum.tag,
             ..LineStyle::default()
         };
         let mut line = Vec::new();
         write_line(&mut line, style, tag(self.name), hash, name);
         Ok(output.env.stdout.write_all(&line)?)
-    }
-
-    fn print_error(
-        &self,
-        output: &mut Output<'_>,
-        name: &[u8],
-        message: String,
-    ) -> anyhow::Result<()> {
-        let path = &String::from_utf8_lossy(name);
-        output.error(&format!("{path}: {message}"));
-        if self.sum.printing.is_json() {
-            json_lines::print(output.env, &Line::Error { path, message })?;
-        }
-        Ok(())
     }
 }

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use hashlane_files::is_absent;
 use hashlane_sums::{Lines, Options, ValueLine, ValueLines, path_of};
-use hashlane_trees::{Glacier, Item, Outcome};
+use hashlane_trees::{ApkIdsig, BtRoot, Glacier, Item, Outcome, TreeName};
 
-use super::arguments::{Sum, TreeName};
+use super::arguments::Sum;
 use super::filter::Filter;
 use super::folder::{OfFolders, hash_folder};
 use super::output::{Output, problem};
 use super::report::{Found, Report};
-use super::tree::{fsverity, tag};
+use super::tree::{fsverity, s3, tag};
+use super::verity;
 use crate::{Env, Exit};
 
 /// Maximum number of files of a list to read before they are hashed.
@@ -33,6 +34,14 @@ pub(super) fn run(
         "--against: not with a tree hash: use --base for the folder of the names"
     );
     match name {
+        TreeName::ApkIdsig => check(sum, name, &ApkIdsig::default(), env, options, filter),
+        TreeName::DmVerity => {
+            if let Some(device) = &sum.tree.hash_device {
+                return verity::check(sum, env, options, device);
+            }
+            let format = verity::dmverity(&sum.tree)?;
+            check(sum, name, &format, env, options, filter)
+        }
         TreeName::Fsverity(function) => {
             let format = fsverity(sum, function)?;
             check(sum, name, &format, env, options, filter)
@@ -40,6 +49,8 @@ pub(super) fn run(
         TreeName::Cid(format) => check(sum, name, &format, env, options, filter),
         TreeName::Glacier => check(sum, name, &Glacier, env, options, filter),
         TreeName::Git(format) => check(sum, name, &format, env, options, filter),
+        TreeName::BtRoot => check(sum, name, &BtRoot, env, options, filter),
+        TreeName::S3(checksum) => check(sum, name, &s3(sum, checksum)?, env, options, filter),
     }
 }
 
@@ -178,31 +189,54 @@ impl<'f, F: OfFolders> Check<'f, F> {
                 Err(error) => report.note_unreadable(output, &name, &format!("{error:#}"))?,
             }
         }
-        let items = batch
-            .into_iter()
-            .map(|listed| Item::new(base.join(path_of(&listed.0)), listed));
-        let lengths =
-            |item: &Item<Listed>| item.path.metadata().map_or(0, |metadata| metadata.len());
-        let items: Vec<_> = items.collect();
         if output.shows_progress() {
-            output.total_bytes += items.iter().map(lengths).sum::<u64>();
+            let paths = batch.iter().map(|(name, _)| base.join(path_of(name)));
+            let lengths = paths.map(|path| path.metadata().map_or(0, |metadata| metadata.len()));
+            output.total_bytes += lengths.sum::<u64>();
         }
-        output.hash_trees(
-            *format,
-            items,
-            options,
-            name_of,
-            |output, (name, expected), outcome| match outcome {
-                Outcome::Hash(hash, _) => {
-                    report.note_read(output, name, hash.to_string() == *expected)
+        let mut batch = batch.into_iter().peekable();
+        // Consecutive files of one format are hashed side by side.
+        while let Some((name, expected)) = batch.peek() {
+            let for_file = match format.for_result(expected, &base.join(path_of(name))) {
+                Ok(for_file) => for_file,
+                Err(reason) => {
+                    report.note_unreadable(output, name, &reason)?;
+                    batch.next();
+                    continue;
                 }
-                Outcome::NotOpened(error) if is_absent(&error) => {
-                    report.counts.missing += 1;
-                    report.print(output, name, "missing", Found::InPlace)
-                }
-                failure => report.note_unreadable(output, name, &problem(&failure)),
-            },
-        )
+            };
+            let items = std::iter::from_fn(|| {
+                let listed = batch.next_if(|(name, expected)| {
+                    let other = format.for_result(expected, &base.join(path_of(name)));
+                    other.is_ok_and(|other| other.is_same(&for_file))
+                })?;
+                Some(Item::new(base.join(path_of(&listed.0)), listed))
+            });
+            output.hash_trees(
+                &for_file,
+                items,
+                options,
+                name_of,
+                |output, (name, expected), outcome| match outcome {
+                    Outcome::Hash(hash, _) => {
+                        let is_right = hash.to_string() == *expected;
+                        match for_file.doubt().filter(|_| !is_right) {
+                            Some(reason) => report.note_unreadable(output, name, &reason),
+                            None => report.note_read(output, name, is_right),
+                        }
+                    }
+                    Outcome::NotOpened(error) if is_absent(&error) => {
+                        report.counts.missing += 1;
+                        report.print(output, name, "missing", Found::InPlace)
+                    }
+                    failure => report.note_unreadable(output, name, &problem(&failure)),
+                },
+            )?;
+            if output.env.cancel.is_cancelled() {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,0 +1,146 @@
+//! dm-verity: the parameters from the options, and the check of data against a hash device.
+
+use std::fs::File;
+use std::path::Path;
+
+use anyhow::Context as _;
+use hashlane_sums::{Options, bytes_of};
+use hashlane_trees::{
+    Damage, DmVerity, Item, Outcome, VerityCheck, VerityError, VerityParameters, VerityReport,
+};
+
+use super::arguments::{Sum, TreeOptions};
+use super::json::Line;
+use super::output::{Output, problem};
+use super::report::Report;
+use crate::output::json_lines::{self, PathText};
+use crate::output::text::Escaped;
+use crate::{Env, Exit};
+
+/// Returns dm-verity with the parameters of the options.
+pub(super) fn dmverity(options: &TreeOptions) -> anyhow::Result<DmVerity> {
+    let usual = VerityParameters::default();
+    let block_len = match options.block_size {
+        Some(len) => u32::try_from(len).unwrap_or(u32::MAX),
+        None => usual.data_block_len,
+    };
+    let salt = options.salt.clone().unwrap_or_default();
+    let verity = DmVerity::new(VerityParameters {
+        function: options.hash.map_or(usual.function, Into::into),
+        format: options.verity_format.map_or(usual.format, Into::into),
+        data_block_len: block_len,
+        hash_block_len: block_len,
+        salt: salt.into(),
+        uuid: options.uuid,
+    });
+    verity.map_err(|error| match error {
+        VerityError::BlockLen(_) => anyhow::anyhow!("--block-size: {error}"),
+        VerityError::SaltLen(_) => anyhow::anyhow!("--salt: {error}"),
+        error => anyhow::anyhow!(error),
+    })
+}
+
+/// Checks a file against the tree in a hash device.
+pub(super) fn check(
+    sum: &Sum,
+    env: &mut Env,
+    options: &Options,
+    device: &Path,
+) -> anyhow::Result<Exit> {
+    let [data] = &sum.files[..] else {
+        anyhow::bail!("--hash-device: the device has the tree of one file: name one");
+    };
+    for (option, is_given) in [
+        ("--block-size", sum.tree.block_size.is_some()),
+        ("--salt", sum.tree.salt.is_some()),
+        ("--hash", sum.tree.hash.is_some()),
+        ("--verity-format", sum.tree.verity_format.is_some()),
+        ("--uuid", sum.tree.uuid.is_some()),
+    ] {
+        anyhow::ensure!(
+            !is_given,
+            "{option}: --hash-device has the parameters: leave it out"
+        );
+    }
+    let shown = device.display().to_string();
+    let file = File::open(env.resolve(device)).with_context(|| shown.clone())?;
+    let format = VerityCheck::new(file).with_context(|| shown.clone())?;
+    let root_len = format.format().parameters().function.digest_len();
+    if let Some(root) = &sum.tree.root_hash {
+        anyhow::ensure!(
+            root.len() == root_len,
+            "--root-hash: has {} bytes, but that of {shown} has {root_len}",
+            root.len()
+        );
+    }
+    let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
+    let path = base.join(data);
+    let name = bytes_of(Path::new(data)).into_owned();
+    let mut report = Report::new(sum);
+    let mut output = Output::new(env, sum.printing.quiet);
+    if output.shows_progress() {
+        output.total_bytes = path.metadata().map_or(0, |metadata| metadata.len());
+    }
+    let items = [Item::new(path, name)];
+    let result = output.hash_trees(
+        &format,
+        items,
+        options,
+        Vec::as_slice,
+        |output, name, outcome| {
+            let found = match outcome {
+                Outcome::Hash(found, _) => found,
+                Outcome::NotWritten(error) => {
+                    return report.note_unreadable(output, name, &format!("{shown}: {error}"));
+                }
+                failure => return report.note_unreadable(output, name, &problem(&failure)),
+            };
+            print(sum, output, name, &shown, &found)?;
+            let expected = sum.tree.root_hash.as_deref();
+            let has_root = expected.is_none_or(|root| root == found.root.as_bytes());
+            let n_damaged = found.data.n_blocks() + found.device.n_blocks();
+            report.note_read(output, name, has_root && n_damaged == 0)
+        },
+    );
+    output.clear_progress();
+    result?;
+    report.print_summary(&mut output)?;
+    Ok(report.counts.exit())
+}
+
+/// Prints the root hash and the damaged blocks.
+fn print(
+    sum: &Sum,
+    output: &mut Output<'_>,
+    name: &[u8],
+    device: &str,
+    found: &VerityReport,
+) -> anyhow::Result<()> {
+    if sum.printing.is_json() {
+        let pairs = |damage: &Damage| {
+            let ranges = damage.ranges().iter();
+            ranges.map(|range| [*range.start(), *range.end()]).collect()
+        };
+        let line = Line::Verity {
+            path: PathText::of_bytes(name),
+            root_hash: found.root.to_string(),
+            blocks: found.n_blocks,
+            damaged: found.data.n_blocks(),
+            damaged_ranges: pairs(&found.data),
+            device_damaged: found.device.n_blocks(),
+            device_damaged_ranges: pairs(&found.device),
+        };
+        return json_lines::print(output.env, &line);
+    }
+    let name = String::from_utf8_lossy(name);
+    let out = &mut output.env.stdout;
+    if !sum.printing.quiet {
+        writeln!(out, "root hash   {}", found.root)?;
+    }
+    for (name, damage) in [(&*name, &found.data), (device, &found.device)] {
+        if damage.n_blocks() > 0 {
+            writeln!(out, "damaged     {}: blocks {damage}", Escaped(name))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! The root of a file in torrents of version 2.
+//!
+//! Source: BEP 52, "pieces root".
+
+use hashlane_hashes::HashFunction;
+use hashlane_pipeline::Frame;
+use hashlane_sha::Engine;
+
+use crate::format::{Format, LeafHash, Tail, normalized_hex};
+use crate::pairs::{Odd, PairBuilder, PairRoot};
+
+/// The SHA-256 root of a file. Leaves have 16 KiB, and leaves of zeros fill the tree to a power of two. An empty file has no
+/// root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BtRoot;
+
+impl Format for BtRoot {
+    type Hash = PairRoot;
+    type Builder = PairBuilder;
+
+    fn leaf_hash(&self) -> LeafHash {
+        HashFunction::Sha256.into()
+    }
+
+    fn leaf_len(&self) -> u64 {
+        16 << 10
+    }
+
+    fn tail(&self) -> Tail {
+        Tail::Short
+    }
+
+    fn frame(&self, _: u64) -> Frame {
+        Frame::default()
+    }
+
+    fn min_len(&self) -> u64 {
+        1
+    }
+
+    fn normalized(&self, text: &str) -> Option<String> {
+        normalized_hex(text, 32)
+    }
+
+    fn builder(&self, engine: Engine, _: u64) -> PairBuilder {
+        PairBuilder::new(engine, Odd::Padded)
+    }
+}

@@ -1,0 +1,371 @@
+//! dm-verity: the root hash by which Linux authenticates a block device, and the device with the tree.
+//!
+//! Source: `DMVerity` in the wiki of cryptsetup, and "dm-verity" in the documentation of the Linux kernel.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use data_encoding::HEXLOWER;
+use hashlane_hashes::HashFunction;
+use hashlane_pipeline::Frame;
+use hashlane_sha::Engine;
+
+use crate::format::{Builder, Format, LeafHash, Tail, normalized_hex};
+use crate::levels::{Levels, NodeHash, Nodes};
+
+/// Limits of the length of a block in bytes.
+const BLOCK_LENS: RangeInclusive<u32> = 512..=512 << 10;
+
+/// Maximum length of a salt in bytes.
+const MAX_SALT_LEN: usize = 256;
+
+/// Length of the superblock at the start of the hash device in bytes.
+pub(crate) const SUPERBLOCK_LEN: usize = 512;
+
+/// What a superblock starts with.
+const SIGNATURE: &[u8; 8] = b"verity\0\0";
+
+/// The version of the superblock.
+const VERSION: u32 = 1;
+
+/// The format of dm-verity. A leaf is a block of the data, and a node of the tree is a block of digests. The result is the
+/// digest of the highest node. Bytes after the last whole block are ignored.
+#[derive(Clone, Debug)]
+pub struct DmVerity {
+    parameters: VerityParameters,
+    /// Number of blocks of the data, or `None` for all blocks of the file.
+    n_blocks: Option<u64>,
+    device: Option<Arc<File>>,
+}
+
+/// The parameters of dm-verity. Callers make them, so a new field is a breaking change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerityParameters {
+    /// SHA-1, SHA-256 or SHA-512.
+    pub function: HashFunction,
+    /// The order of salt and block, and the slots of digests.
+    pub format: VerityFormat,
+    /// Length of a block of the data in bytes: a power of two from 512 to 524,288.
+    pub data_block_len: u32,
+    /// Length of a block of the hash device in bytes, with the same limits.
+    pub hash_block_len: u32,
+    /// The salt, at most 256 bytes.
+    pub salt: Vec<u8>,
+    /// The UUID of the hash device. Without one, it is made of the root hash.
+    pub uuid: Option<[u8; 16]>,
+}
+
+/// Without a salt, with SHA-256 and blocks of 4096 bytes in format 1.
+impl Default for VerityParameters {
+    fn default() -> Self {
+        Self {
+            function: HashFunction::Sha256,
+            format: VerityFormat::Normal,
+            data_block_len: 4096,
+            hash_block_len: 4096,
+            salt: Vec::new(),
+            uuid: None,
+        }
+    }
+}
+
+/// The type of the hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerityFormat {
+    /// 0, as in Chrome OS: the salt follows the block, and digests have no gaps.
+    ChromeOs,
+    /// 1: the salt precedes the block, and the slots of digests are powers of two.
+    Normal,
+}
+
+impl VerityFormat {
+    /// Returns the format with this number, 0 or 1.
+    pub fn of(number: u32) -> Option<Self> {
+        match number {
+            0 => Some(Self::ChromeOs),
+            1 => Some(Self::Normal),
+            _ => None,
+        }
+    }
+}
+
+/// Parameters that dm-verity does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum VerityError {
+    /// The hash function is none of SHA-1, SHA-256 and SHA-512.
+    Function(HashFunction),
+    /// The length of a block is no power of two from 512 to 524,288 bytes.
+    BlockLen(u32),
+    /// The salt has more than 256 bytes. The number of its bytes.
+    SaltLen(usize),
+}
+
+impl fmt::Display for VerityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Function(function) => {
+                let name = function.name();
+                write!(f, "dm-verity has no {name}: use sha1, sha256 or sha512")
+            }
+            Self::BlockLen(len) => {
+                let (min, max) = (BLOCK_LENS.start(), BLOCK_LENS.end());
+                write!(
+                    f,
+                    "a block of {len} bytes: use a power of two from {min} to {max}"
+                )
+            }
+            Self::SaltLen(len) => {
+                write!(f, "a salt of {len} bytes: use at most {MAX_SALT_LEN}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for VerityError {}
+
+impl DmVerity {
+    /// Returns the format with these parameters.
+    ///
+    /// # Errors
+    /// dm-verity does not have such parameters.
+    pub fn new(parameters: VerityParameters) -> Result<Self, VerityError> {
+        let function = parameters.function;
+        if !matches!(
+            function,
+            HashFunction::Sha1 | HashFunction::Sha256 | HashFunction::Sha512
+        ) {
+            return Err(VerityError::Function(function));
+        }
+        for len in [parameters.data_block_len, parameters.hash_block_len] {
+            if !len.is_power_of_two() || !BLOCK_LENS.contains(&len) {
+                return Err(VerityError::BlockLen(len));
+            }
+        }
+        let salt_len = parameters.salt.len();
+        if salt_len > MAX_SALT_LEN {
+            return Err(VerityError::SaltLen(salt_len));
+        }
+        Ok(Self {
+            parameters,
+            n_blocks: None,
+            device: None,
+        })
+    }
+
+    /// Also writes the hash device to a file that is open for writing and empty: the superblock, and the tree from the next
+    /// block on, the highest level first. Hash one file with this format.
+    #[must_use]
+    pub fn with_device(mut self, device: File) -> Self {
+        self.device = Some(Arc::new(device));
+        self
+    }
+
+    /// Returns the parameters.
+    pub fn parameters(&self) -> &VerityParameters {
+        &self.parameters
+    }
+
+    /// Returns the format for this number of blocks of data.
+    pub(crate) fn with_blocks(mut self, n_blocks: u64) -> Self {
+        self.n_blocks = Some(n_blocks);
+        self
+    }
+
+    pub(crate) fn node_hash(&self, engine: Engine) -> NodeHash {
+        NodeHash {
+            engine,
+            function: self.parameters.function,
+            frame: self.frame(0),
+        }
+    }
+
+    pub(crate) fn nodes(&self) -> Nodes {
+        let digest_len = self.parameters.function.digest_len();
+        let len_bytes = self.parameters.hash_block_len as usize;
+        Nodes {
+            len_bytes,
+            arity: 1 << (len_bytes / digest_len).ilog2(),
+            slot_len: match self.parameters.format {
+                VerityFormat::ChromeOs => digest_len,
+                VerityFormat::Normal => digest_len.next_power_of_two(),
+            },
+            always_has_node: false,
+        }
+    }
+
+    /// Returns the position of the tree in the hash device in bytes.
+    pub(crate) fn tree_start(&self) -> u64 {
+        (SUPERBLOCK_LEN as u64).next_multiple_of(self.parameters.hash_block_len.into())
+    }
+
+    /// Returns the superblock of a device with this number of blocks and this root hash.
+    fn superblock(&self, n_blocks: u64, root: &[u8]) -> [u8; SUPERBLOCK_LEN] {
+        let parameters = &self.parameters;
+        let uuid = parameters.uuid.unwrap_or_else(|| {
+            // Version 8 and the variant of RFC 9562.
+            let mut uuid: [u8; 16] = root[..16].try_into().unwrap_or_default();
+            uuid[6] = uuid[6] & 0x0f | 0x80;
+            uuid[8] = uuid[8] & 0x3f | 0x80;
+            uuid
+        });
+        let mut block = [0; SUPERBLOCK_LEN];
+        let mut put = |at: usize, bytes: &[u8]| block[at..][..bytes.len()].copy_from_slice(bytes);
+        put(0, SIGNATURE);
+        put(8, &VERSION.to_le_bytes());
+        put(12, &(parameters.format as u32).to_le_bytes());
+        put(16, &uuid);
+        put(32, parameters.function.name().as_bytes());
+        put(64, &parameters.data_block_len.to_le_bytes());
+        put(68, &parameters.hash_block_len.to_le_bytes());
+        put(72, &n_blocks.to_le_bytes());
+        put(80, &(parameters.salt.len() as u16).to_le_bytes());
+        put(88, &parameters.salt);
+        block
+    }
+
+    /// Returns the format in a superblock, or the reason why there is none.
+    pub(crate) fn of_superblock(block: &[u8; SUPERBLOCK_LEN]) -> Result<Self, String> {
+        let number = |at: usize| {
+            let bytes: [u8; 4] = block[at..at + 4].try_into().unwrap_or_default();
+            u32::from_le_bytes(bytes)
+        };
+        if !block.starts_with(SIGNATURE) {
+            return Err("has no superblock of dm-verity".into());
+        }
+        if number(8) != VERSION {
+            let version = number(8);
+            return Err(format!(
+                "the superblock has version {version}: only {VERSION} is known"
+            ));
+        }
+        let format = VerityFormat::of(number(12));
+        let format = format.ok_or_else(|| format!("no format has the number {}", number(12)))?;
+        let name = block[32..64]
+            .split(|byte| *byte == 0)
+            .next()
+            .unwrap_or_default();
+        let mut functions = HashFunction::ALL.into_iter();
+        let function = functions.find(|function| function.name().as_bytes() == name);
+        let function = function.ok_or_else(|| {
+            let name = String::from_utf8_lossy(name).into_owned();
+            format!("the hash function {name:?} is unknown: only sha1, sha256 and sha512 are known")
+        })?;
+        let blocks: [u8; 8] = block[72..80].try_into().unwrap_or_default();
+        let n_blocks = u64::from_le_bytes(blocks);
+        let salt_len = usize::from(u16::from_le_bytes([block[80], block[81]]));
+        let salt = block[88..]
+            .get(..salt_len.min(MAX_SALT_LEN + 1))
+            .unwrap_or_default();
+        let verity = Self::new(VerityParameters {
+            function,
+            format,
+            data_block_len: number(64),
+            hash_block_len: number(68),
+            salt: salt.to_vec(),
+            uuid: block[16..32].try_into().ok(),
+        });
+        let verity = verity.map_err(|error| format!("the superblock has {error}"))?;
+        let len = n_blocks.checked_mul(number(64).into());
+        if n_blocks == 0 || len.is_none_or(|len| len > i64::MAX as u64) {
+            return Err(format!("the superblock has {n_blocks} blocks of data"));
+        }
+        Ok(verity.with_blocks(n_blocks))
+    }
+}
+
+impl Format for DmVerity {
+    type Hash = RootHash;
+    type Builder = RootBuilder;
+
+    fn leaf_hash(&self) -> LeafHash {
+        self.parameters.function.into()
+    }
+
+    fn leaf_len(&self) -> u64 {
+        self.parameters.data_block_len.into()
+    }
+
+    fn tail(&self) -> Tail {
+        Tail::Padded
+    }
+
+    fn frame(&self, _: u64) -> Frame {
+        let salt = self.parameters.salt.clone();
+        match self.parameters.format {
+            VerityFormat::ChromeOs => Frame::new([], salt),
+            VerityFormat::Normal => Frame::new(salt, []),
+        }
+    }
+
+    fn content_len(&self, file_len: u64) -> u64 {
+        let whole = file_len / self.leaf_len() * self.leaf_len();
+        whole.min(self.n_blocks.map_or(u64::MAX, |n| n * self.leaf_len()))
+    }
+
+    fn min_len(&self) -> u64 {
+        self.n_blocks.unwrap_or(1) * self.leaf_len()
+    }
+
+    fn normalized(&self, text: &str) -> Option<String> {
+        normalized_hex(text, self.parameters.function.digest_len())
+    }
+
+    fn builder(&self, engine: Engine, len_bytes: u64) -> RootBuilder {
+        let n_blocks = len_bytes / self.leaf_len();
+        let (hash, device) = (self.node_hash(engine), self.device.clone());
+        RootBuilder {
+            format: self.clone(),
+            n_blocks,
+            levels: Levels::new(hash, self.nodes(), n_blocks, device, self.tree_start()),
+        }
+    }
+}
+
+/// Computes the root hash of a device.
+#[derive(Debug)]
+pub struct RootBuilder {
+    format: DmVerity,
+    n_blocks: u64,
+    levels: Levels,
+}
+
+impl Builder for RootBuilder {
+    type Hash = RootHash;
+
+    fn push(&mut self, digests: &[u8]) {
+        self.levels.push(digests);
+    }
+
+    fn finish(self) -> io::Result<RootHash> {
+        let root = self.levels.finish()?;
+        if let Some(mut device) = self.format.device.as_deref() {
+            let mut first = self.format.superblock(self.n_blocks, &root).to_vec();
+            // Zeros fill the blocks of the superblock.
+            first.resize(self.format.tree_start() as usize, 0);
+            device.seek(SeekFrom::Start(0))?;
+            device.write_all(&first)?;
+        }
+        Ok(RootHash(root))
+    }
+}
+
+/// The root hash of a device. Its text has lower-case hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RootHash(pub(crate) Vec<u8>);
+
+impl RootHash {
+    /// Returns the bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Display for RootHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&HEXLOWER.encode_display(&self.0), f)
+    }
+}

@@ -1,0 +1,321 @@
+//! Checksums of objects in Amazon S3, and in stores with the same interface.
+//!
+//! Sources: the user guide of Amazon S3, "Checking object integrity", and `ETag` in its API reference.
+
+use std::fmt;
+use std::io;
+use std::ops::RangeInclusive;
+
+use data_encoding::{BASE64, HEXLOWER};
+use hashlane_hashes::{HashFunction, Hasher};
+use hashlane_pipeline::Frame;
+use hashlane_sha::Engine;
+
+use crate::format::{Builder, Format, LeafHash, Tail, normalized_hex};
+
+const MIB: u64 = 1 << 20;
+
+/// Limits of the length of a part in bytes. The last part can be shorter.
+const PART_LENS: RangeInclusive<u64> = 5 * MIB..=5 << 30;
+
+/// Length of the parts of the AWS CLI and of boto3.
+const USUAL_PART_LEN: u64 = 8 * MIB;
+
+/// Maximum number of parts.
+const MAX_PARTS: u64 = 10_000;
+
+/// A checksum of S3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum S3Checksum {
+    /// The `ETag`, from MD5. Objects that are encrypted with other keys than those of S3 have another one.
+    Etag,
+    /// SHA-1, in parts: `COMPOSITE`.
+    Sha1,
+    /// SHA-256, in parts: `COMPOSITE`.
+    Sha256,
+    /// CRC-64/NVME of the whole object: `FULL_OBJECT`.
+    Crc64Nvme,
+}
+
+impl S3Checksum {
+    fn function(self) -> Option<HashFunction> {
+        match self {
+            Self::Etag => Some(HashFunction::Md5),
+            Self::Sha1 => Some(HashFunction::Sha1),
+            Self::Sha256 => Some(HashFunction::Sha256),
+            Self::Crc64Nvme => None,
+        }
+    }
+}
+
+/// The checksum of an object whose file is uploaded in parts of equal length. A file that is shorter than a part is uploaded
+/// at once, as the AWS CLI and boto3 do: its checksum has no number of parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct S3 {
+    checksum: S3Checksum,
+    part_len: u64,
+    /// Whether the caller has chosen the length of a part.
+    is_chosen: bool,
+    upload: Upload,
+    other_lens: Option<PartLenUnknown>,
+}
+
+/// How a file is uploaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Upload {
+    /// In parts, unless the file is shorter than a part.
+    ByLength,
+    Whole,
+    InParts,
+}
+
+/// The length of a part is outside the limits of S3. The length in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartLenError(pub u64);
+
+impl fmt::Display for PartLenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a part of {} bytes: use 5 MiB to 5 GiB", self.0)
+    }
+}
+
+impl std::error::Error for PartLenError {}
+
+/// The length of the parts does not follow from a checksum and the length of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartLenUnknown {
+    n_parts: u64,
+    /// The lengths in MiB with this number of parts. Empty if the parts have no whole number of MiB.
+    lens: RangeInclusive<u64>,
+}
+
+impl fmt::Display for PartLenUnknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (n, first, last) = (self.n_parts, self.lens.start(), self.lens.end());
+        if self.lens.is_empty() {
+            write!(f, "no whole number of MiB makes {n} parts")
+        } else {
+            write!(f, "parts of {first} to {last} MiB make {n} parts")
+        }
+    }
+}
+
+impl std::error::Error for PartLenUnknown {}
+
+impl S3 {
+    /// Returns the format for parts of `part_len` bytes, or of 8 MiB.
+    ///
+    /// # Errors
+    /// S3 has no such parts.
+    pub fn new(checksum: S3Checksum, part_len: Option<u64>) -> Result<Self, PartLenError> {
+        if let Some(len) = part_len.filter(|len| !PART_LENS.contains(len)) {
+            return Err(PartLenError(len));
+        }
+        Ok(Self {
+            checksum,
+            part_len: part_len.unwrap_or(USUAL_PART_LEN),
+            is_chosen: part_len.is_some(),
+            upload: match checksum {
+                S3Checksum::Crc64Nvme => Upload::Whole,
+                _ => Upload::ByLength,
+            },
+            other_lens: None,
+        })
+    }
+
+    /// Returns the format of the object with this checksum, whose file has `len_bytes` bytes. If the caller has not chosen the
+    /// length of a part, it follows from the number of parts: a whole number of MiB.
+    ///
+    /// # Errors
+    /// Several lengths are possible, and the usual one is not among them, or no whole number of MiB is possible.
+    pub fn for_checksum(&self, checksum: &str, len_bytes: u64) -> Result<Self, PartLenUnknown> {
+        let mut format = self.clone();
+        let Some(n_parts) = n_parts(checksum) else {
+            format.upload = Upload::Whole;
+            return Ok(format);
+        };
+        format.upload = Upload::InParts;
+        if self.is_chosen || n_parts <= 1 {
+            format.part_len = if n_parts <= 1 && !self.is_chosen {
+                len_bytes.max(*PART_LENS.start())
+            } else {
+                self.part_len
+            };
+            return Ok(format);
+        }
+        let (min, max) = (
+            len_bytes.div_ceil(n_parts),
+            len_bytes.saturating_sub(1) / (n_parts - 1),
+        );
+        let (min, max) = (min.max(*PART_LENS.start()), max.min(*PART_LENS.end()));
+        if min > max {
+            // No parts make this checksum: the file is another one. The longest parts have another number, too.
+            format.part_len = *PART_LENS.end();
+            return Ok(format);
+        }
+        let unknown = PartLenUnknown {
+            n_parts,
+            lens: min.div_ceil(MIB)..=max / MIB,
+        };
+        if unknown.lens.start() == unknown.lens.end() {
+            format.part_len = unknown.lens.start() * MIB;
+            return Ok(format);
+        }
+        if !unknown.lens.contains(&(self.part_len / MIB)) {
+            return Err(unknown);
+        }
+        format.other_lens = Some(unknown);
+        Ok(format)
+    }
+
+    /// Returns the lengths of parts that the object may have instead, if its checksum is another one.
+    pub fn other_lens(&self) -> Option<&PartLenUnknown> {
+        self.other_lens.as_ref()
+    }
+
+    fn is_whole(&self, len_bytes: u64) -> bool {
+        match self.upload {
+            Upload::Whole => true,
+            Upload::InParts => false,
+            Upload::ByLength => len_bytes < self.part_len,
+        }
+    }
+}
+
+/// Returns the number of parts that a checksum ends with.
+fn n_parts(checksum: &str) -> Option<u64> {
+    let (_, digits) = checksum.rsplit_once('-')?;
+    let n = digits.parse().ok()?;
+    let is_number = (1..=MAX_PARTS).contains(&n) && !digits.starts_with(['0', '+']);
+    is_number.then_some(n)
+}
+
+impl Format for S3 {
+    type Hash = S3Value;
+    type Builder = S3Builder;
+
+    fn leaf_hash(&self) -> LeafHash {
+        match self.checksum.function() {
+            Some(function) => function.into(),
+            None => LeafHash::Crc64Nvme,
+        }
+    }
+
+    fn leaf_len(&self) -> u64 {
+        match self.upload {
+            Upload::Whole => u64::MAX,
+            Upload::ByLength | Upload::InParts => self.part_len,
+        }
+    }
+
+    fn tail(&self) -> Tail {
+        Tail::Short
+    }
+
+    fn frame(&self, _: u64) -> Frame {
+        Frame::default()
+    }
+
+    fn max_len(&self) -> u64 {
+        match self.upload {
+            Upload::Whole => u64::MAX,
+            Upload::ByLength | Upload::InParts => MAX_PARTS * self.part_len,
+        }
+    }
+
+    fn normalized(&self, text: &str) -> Option<String> {
+        let text = text
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'))
+            .unwrap_or(text);
+        let (digest, suffix) = match (n_parts(text), self.checksum) {
+            (Some(_), S3Checksum::Crc64Nvme) => return None,
+            (Some(_), _) => text.split_at(text.rfind('-')?),
+            (None, _) => (text, ""),
+        };
+        let digest_len = self.leaf_hash().digest_len();
+        let digest = if self.checksum == S3Checksum::Etag {
+            normalized_hex(digest, digest_len)?
+        } else {
+            let bytes = BASE64.decode(digest.as_bytes()).ok()?;
+            (bytes.len() == digest_len).then(|| digest.to_owned())?
+        };
+        Some(digest + suffix)
+    }
+
+    fn builder(&self, engine: Engine, len_bytes: u64) -> S3Builder {
+        let composite = self.checksum.function();
+        S3Builder {
+            is_etag: self.checksum == S3Checksum::Etag,
+            digest_len: self.leaf_hash().digest_len(),
+            composite: composite
+                .filter(|_| !self.is_whole(len_bytes))
+                .map(|function| Hasher::with_engine(engine, function)),
+            first: Vec::new(),
+            n_parts: 0,
+        }
+    }
+}
+
+/// Computes the checksum of an object from those of its parts.
+#[derive(Debug)]
+pub struct S3Builder {
+    is_etag: bool,
+    digest_len: usize,
+    /// The digest of the digests of the parts, or `None` if the file is uploaded at once.
+    composite: Option<Hasher>,
+    /// The digest of the first part.
+    first: Vec<u8>,
+    n_parts: u64,
+}
+
+impl Builder for S3Builder {
+    type Hash = S3Value;
+
+    fn push(&mut self, digests: &[u8]) {
+        self.n_parts += (digests.len() / self.digest_len) as u64;
+        match &mut self.composite {
+            Some(hasher) => hasher.update(digests),
+            None => self.first.extend_from_slice(digests),
+        }
+    }
+
+    fn finish(self) -> io::Result<S3Value> {
+        Ok(match self.composite {
+            Some(hasher) => S3Value {
+                is_etag: self.is_etag,
+                digest: hasher.finalize().as_ref().to_vec(),
+                n_parts: Some(self.n_parts),
+            },
+            None => S3Value {
+                is_etag: self.is_etag,
+                digest: self.first,
+                n_parts: None,
+            },
+        })
+    }
+}
+
+/// The checksum of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct S3Value {
+    is_etag: bool,
+    digest: Vec<u8>,
+    /// Number of parts, unless the file is uploaded at once.
+    n_parts: Option<u64>,
+}
+
+/// Writes hexadecimal digits for an `ETag` and base 64 otherwise, with the number of parts: `DIGEST-3`.
+impl fmt::Display for S3Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_etag {
+            fmt::Display::fmt(&HEXLOWER.encode_display(&self.digest), f)?;
+        } else {
+            fmt::Display::fmt(&BASE64.encode_display(&self.digest), f)?;
+        }
+        match self.n_parts {
+            Some(n) => write!(f, "-{n}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! The check of data against the tree in a hash device of dm-verity.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use hashlane_pipeline::Frame;
+use hashlane_sha::Engine;
+
+use crate::dmverity::{DmVerity, RootHash, SUPERBLOCK_LEN};
+use crate::format::{Builder, Format, LeafHash, Tail};
+use crate::levels::{NodeHash, Nodes};
+
+/// Number of ranges of damaged blocks to keep.
+const MAX_RANGES: usize = 1000;
+
+/// Number of nodes to read at once.
+const BATCH: u64 = 64;
+
+/// The check of data against a hash device. Its result names the blocks that are damaged.
+#[derive(Clone, Debug)]
+pub struct VerityCheck {
+    verity: DmVerity,
+    device: Arc<File>,
+    /// Number of nodes of each level, the lowest first, and the position of its first node in the device.
+    levels: Vec<(u64, u64)>,
+    /// Number of blocks of data.
+    n_blocks: u64,
+}
+
+/// The reason why a hash device cannot be used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum HashDeviceError {
+    /// The file cannot be read.
+    Read(io::Error),
+    /// The superblock is absent, damaged, or of another kind. The reason.
+    Superblock(String),
+    /// The device ends before the tree does.
+    TooShort {
+        /// Length of the device in bytes.
+        found: u64,
+        /// Length of superblock and tree in bytes.
+        expected: u64,
+    },
+}
+
+impl fmt::Display for HashDeviceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(error) => error.fmt(f),
+            Self::Superblock(reason) => f.write_str(reason),
+            Self::TooShort { found, expected } => {
+                write!(
+                    f,
+                    "is too short: has {found} bytes, but its tree ends at {expected}"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for HashDeviceError {}
+
+impl From<io::Error> for HashDeviceError {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl VerityCheck {
+    /// Reads the superblock of a hash device.
+    ///
+    /// # Errors
+    /// [`HashDeviceError`].
+    pub fn new(mut device: File) -> Result<Self, HashDeviceError> {
+        let found = device.seek(SeekFrom::End(0))?;
+        device.seek(SeekFrom::Start(0))?;
+        let mut superblock = [0; SUPERBLOCK_LEN];
+        if found < SUPERBLOCK_LEN as u64 {
+            let reason = "has no superblock of dm-verity".to_owned();
+            return Err(HashDeviceError::Superblock(reason));
+        }
+        device.read_exact(&mut superblock)?;
+        let verity = DmVerity::of_superblock(&superblock).map_err(HashDeviceError::Superblock)?;
+        let (nodes, n_blocks) = (verity.nodes(), verity.min_len() / verity.leaf_len());
+        let mut end = verity.tree_start();
+        let mut levels = Vec::new();
+        for n_nodes in nodes.levels(n_blocks).into_iter().rev() {
+            levels.insert(0, (n_nodes, end));
+            // There are fewer nodes than blocks of data, which have less than 2^63 bytes.
+            end = end.saturating_add(n_nodes.saturating_mul(nodes.len_bytes as u64));
+        }
+        if found < end && !levels.is_empty() {
+            let expected = end;
+            return Err(HashDeviceError::TooShort { found, expected });
+        }
+        Ok(Self {
+            verity,
+            device: Arc::new(device),
+            levels,
+            n_blocks,
+        })
+    }
+
+    /// Returns the parameters in the superblock.
+    pub fn format(&self) -> &DmVerity {
+        &self.verity
+    }
+}
+
+impl Format for VerityCheck {
+    type Hash = VerityReport;
+    type Builder = VerityChecker;
+
+    fn leaf_hash(&self) -> LeafHash {
+        self.verity.leaf_hash()
+    }
+
+    fn leaf_len(&self) -> u64 {
+        self.verity.leaf_len()
+    }
+
+    fn tail(&self) -> Tail {
+        self.verity.tail()
+    }
+
+    fn frame(&self, leaf_len: u64) -> Frame {
+        self.verity.frame(leaf_len)
+    }
+
+    fn content_len(&self, file_len: u64) -> u64 {
+        self.verity.content_len(file_len)
+    }
+
+    fn min_len(&self) -> u64 {
+        self.verity.min_len()
+    }
+
+    fn normalized(&self, text: &str) -> Option<String> {
+        self.verity.normalized(text)
+    }
+
+    fn builder(&self, engine: Engine, _: u64) -> VerityChecker {
+        VerityChecker {
+            hash: self.verity.node_hash(engine),
+            nodes: self.verity.nodes(),
+            check: self.clone(),
+            next: 0,
+            stored: Vec::new(),
+            single: Vec::new(),
+            data: Damage::default(),
+            failure: None,
+        }
+    }
+}
+
+/// Compares digests of blocks with those in the hash device.
+#[derive(Debug)]
+pub struct VerityChecker {
+    check: VerityCheck,
+    hash: NodeHash,
+    nodes: Nodes,
+    /// The next block of data.
+    next: u64,
+    /// The node with the digest of the next block, or nothing if it was not read.
+    stored: Vec<u8>,
+    /// The digest of the only block, if there are no nodes.
+    single: Vec<u8>,
+    data: Damage,
+    failure: Option<io::Error>,
+}
+
+impl VerityChecker {
+    /// Reads nodes of a level.
+    fn read(&self, level: usize, node: u64, n_nodes: u64) -> io::Result<Vec<u8>> {
+        let len_bytes = self.nodes.len_bytes as u64;
+        let mut device = &*self.check.device;
+        device.seek(SeekFrom::Start(
+            self.check.levels[level].1 + node * len_bytes,
+        ))?;
+        let mut nodes = vec![0; (n_nodes * len_bytes) as usize];
+        device.read_exact(&mut nodes)?;
+        Ok(nodes)
+    }
+
+    /// Returns the digest in a slot of a node.
+    fn slot<'n>(&self, node: &'n [u8], index: u64) -> &'n [u8] {
+        let start = (index % self.nodes.arity as u64) as usize * self.nodes.slot_len;
+        &node[start..][..self.hash.function.digest_len()]
+    }
+
+    /// Compares the digest of the next block.
+    fn compare(&mut self, digest: &[u8]) -> io::Result<()> {
+        let (block, arity) = (self.next, self.nodes.arity as u64);
+        if self.check.levels.is_empty() {
+            self.single = digest.to_vec();
+            return Ok(());
+        }
+        if block.is_multiple_of(arity) {
+            self.stored = self.read(0, block / arity, 1)?;
+        }
+        if self.slot(&self.stored, block) != digest {
+            self.data.add(block);
+        }
+        Ok(())
+    }
+
+    /// Compares all nodes with the digests in the nodes above them. Returns the digest of the highest node, and the blocks
+    /// of the device that are damaged.
+    fn check_nodes(&self) -> io::Result<(Vec<u8>, Damage)> {
+        let (mut damage, mut root) = (Damage::default(), self.single.clone());
+        let (levels, len_bytes) = (&self.check.levels, self.nodes.len_bytes);
+        // From the highest level down, as the nodes lie in the device.
+        for (level, (n_nodes, start)) in levels.iter().enumerate().rev() {
+            let mut above: Option<(u64, Vec<u8>)> = None;
+            for first in (0..*n_nodes).step_by(BATCH as usize) {
+                let nodes = self.read(level, first, BATCH.min(n_nodes - first))?;
+                let digests = self.hash.digests(&nodes, len_bytes);
+                let digests = digests.chunks(self.hash.function.digest_len());
+                for (node, digest) in (first..).zip(digests) {
+                    if level + 1 == levels.len() {
+                        root = digest.to_vec();
+                        continue;
+                    }
+                    let parent = node / self.nodes.arity as u64;
+                    if above.as_ref().is_none_or(|(known, _)| *known != parent) {
+                        above = Some((parent, self.read(level + 1, parent, 1)?));
+                    }
+                    let is_right = above
+                        .as_ref()
+                        .is_some_and(|(_, above)| self.slot(above, node) == digest);
+                    if !is_right {
+                        damage.add(start / len_bytes as u64 + node);
+                    }
+                }
+            }
+        }
+        Ok((root, damage))
+    }
+}
+
+impl Builder for VerityChecker {
+    type Hash = VerityReport;
+
+    fn push(&mut self, digests: &[u8]) {
+        for digest in digests.chunks(self.hash.function.digest_len()) {
+            if self.failure.is_none()
+                && let Err(error) = self.compare(digest)
+            {
+                self.failure = Some(error);
+            }
+            self.next += 1;
+        }
+    }
+
+    fn finish(mut self) -> io::Result<VerityReport> {
+        if let Some(error) = self.failure.take() {
+            return Err(error);
+        }
+        let (root, device) = self.check_nodes()?;
+        Ok(VerityReport {
+            root: RootHash(root),
+            data: self.data,
+            device,
+            n_blocks: self.check.n_blocks,
+        })
+    }
+}
+
+/// The result of a check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VerityReport {
+    /// The digest of the highest block of the tree.
+    pub root: RootHash,
+    /// The blocks of the data whose digests differ from those in the hash device.
+    pub data: Damage,
+    /// The blocks of the hash device whose digests differ from those in the blocks above them.
+    pub device: Damage,
+    /// Number of blocks of the data.
+    pub n_blocks: u64,
+}
+
+/// Writes the root hash.
+impl fmt::Display for VerityReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.root.fmt(f)
+    }
+}
+
+/// Numbers of damaged blocks. The first 1000 ranges are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Damage {
+    ranges: Vec<RangeInclusive<u64>>,
+    n_blocks: u64,
+}
+
+impl Damage {
+    fn add(&mut self, block: u64) {
+        self.n_blocks += 1;
+        let n_ranges = self.ranges.len();
+        match self.ranges.last_mut() {
+            Some(last) if last.end() + 1 == block => *last = *last.start()..=block,
+            _ if n_ranges < MAX_RANGES => self.ranges.push(block..=block),
+            _ => {}
+        }
+    }
+
+    /// Returns the number of damaged blocks.
+    pub fn n_blocks(&self) -> u64 {
+        self.n_blocks
+    }
+
+    /// Returns the first ranges of damaged blocks.
+    pub fn ranges(&self) -> &[RangeInclusive<u64>] {
+        &self.ranges
+    }
+}
+
+/// Writes the numbers of the blocks, for example `3, 7-9`.
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, range) in self.ranges.iter().enumerate() {
+            let separator = if i == 0 { "" } else { ", " };
+            match (range.start(), range.end()) {
+                (start, end) if start == end => write!(f, "{separator}{start}")?,
+                (start, end) => write!(f, "{separator}{start}-{end}")?,
+            }
+        }
+        let shown: u64 = self
+            .ranges
+            .iter()
+            .map(|range| range.end() - range.start() + 1)
+            .sum();
+        match self.n_blocks - shown {
+            0 => Ok(()),
+            more => write!(f, ", and {more} more"),
+        }
+    }
+}
