@@ -1,13 +1,15 @@
 //! The catalogue in formats of other programs.
 
-use std::io::Write as _;
+mod parquet;
+
+use std::io::{self, Write as _};
 
 use data_encoding::HEXLOWER;
-use hashlane_sha::Sha256Digest;
+use hashlane_bagit::{Version, write_payload_manifest};
 use hashlane_sums::{LineStyle, write_line};
 
-use crate::catalogue::Catalogue;
-use crate::error::Reason;
+use crate::entry::Entry;
+use parquet::ParquetFile;
 
 /// A format of another program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,103 +21,88 @@ pub enum Format {
     Hashdeep,
     /// The list of `sha256sum`.
     Sha256sum,
+    /// The file `manifest-sha256.txt` of a bag (RFC 8493) whose payload is the folder of the archive.
+    Bagit,
+    /// A file of Apache Parquet with the columns of [`Self::Csv`].
+    Parquet,
 }
 
-/// A file of the catalogue.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Entry<'e> {
-    /// Path below the folder of the archive, with slashes between components.
-    pub path: &'e [u8],
-    /// Length in bytes.
-    pub size: u64,
-    /// Time of modification in nanoseconds since 1970.
-    pub mtime_ns: i64,
-    /// Time of the last change of content or metadata in nanoseconds since 1970.
-    pub ctime_ns: i64,
-    /// Number of the file in its file system.
-    pub inode: u64,
-    /// SHA-256 of the content that the file should have.
-    pub digest: Sha256Digest,
-    /// Time at which this content was first read, in seconds since 1970.
-    pub first_checked: i64,
-    /// Time at which the file was last read, in seconds since 1970.
-    pub last_checked: i64,
-    /// Time at which rot was first found, in seconds since 1970.
-    pub rot_since: Option<i64>,
+/// A list that is being written. Each function appends to a buffer what is ready to be written.
+#[derive(Debug)]
+pub struct List(Form);
+
+#[derive(Debug)]
+enum Form {
+    Csv,
+    Hashdeep,
+    Sha256sum,
+    Bagit,
+    Parquet(Box<ParquetFile>),
 }
 
-impl Catalogue {
-    /// Calls `visit` with each file, in the order of the bytes of the paths.
+impl List {
+    /// Begins a list.
     ///
     /// # Errors
-    /// The catalogue cannot be read, or the error of `visit`.
-    pub fn for_each<E: From<crate::Error>>(
-        &self,
-        mut visit: impl FnMut(Entry<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        enum Failure<E> {
-            Read(Reason),
-            Visit(E),
-        }
-        impl<E> From<Reason> for Failure<E> {
-            fn from(reason: Reason) -> Self {
-                Self::Read(reason)
+    /// The writer of Parquet does not accept the schema, which does not depend on the catalogue.
+    pub fn new(format: Format, out: &mut Vec<u8>) -> io::Result<Self> {
+        Ok(Self(match format {
+            Format::Csv => {
+                // RFC 4180, section 2.
+                out.extend(b"path,path_hex,size,mtime_ns,ctime_ns,inode,sha256,first_checked,last_checked,rot_since\r\n");
+                Form::Csv
             }
-        }
-        let result = self.each(|path, record| {
-            let entry = Entry {
-                path,
-                size: record.state.size.unsigned_abs(),
-                mtime_ns: record.state.mtime_ns,
-                ctime_ns: record.state.ctime_ns,
-                inode: record.state.inode.cast_unsigned(),
-                digest: record.digest,
-                first_checked: record.first_checked,
-                last_checked: record.last_checked,
-                rot_since: record.rot_since,
-            };
-            visit(entry).map_err(Failure::Visit)
-        });
-        result.map_err(|failure| match failure {
-            Failure::Read(reason) => reason.at(self.path()).into(),
-            Failure::Visit(error) => error,
-        })
-    }
-}
-
-impl Format {
-    /// Returns the lines at the begin of a list.
-    pub fn header(self) -> &'static [u8] {
-        match self {
-            // RFC 4180, section 2.
-            Self::Csv => b"path,path_hex,size,mtime_ns,ctime_ns,inode,sha256,first_checked,last_checked,rot_since\r\n",
-            Self::Hashdeep => {
-                b"%%%% HASHDEEP-1.0\n%%%% size,sha256,filename\n## Exported by hashlane archive\n##\n"
+            Format::Hashdeep => {
+                out.extend(b"%%%% HASHDEEP-1.0\n%%%% size,sha256,filename\n");
+                out.extend(b"## Exported by hashlane archive\n##\n");
+                Form::Hashdeep
             }
-            Self::Sha256sum => b"",
-        }
+            Format::Sha256sum => Form::Sha256sum,
+            Format::Bagit => Form::Bagit,
+            Format::Parquet => Form::Parquet(Box::new(ParquetFile::new()?)),
+        }))
     }
 
-    /// Appends the line of a file. Returns `false` if the format cannot have its path.
-    pub fn write(self, entry: &Entry<'_>, out: &mut Vec<u8>) -> bool {
-        match self {
-            Self::Csv => write_csv(entry, out),
-            Self::Hashdeep => {
+    /// Adds a file. Returns `false` if the format cannot have its path: the file is then left out.
+    ///
+    /// # Errors
+    /// The writer of Parquet reports an error.
+    pub fn add(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> io::Result<bool> {
+        match &mut self.0 {
+            Form::Csv => write_csv(entry, out),
+            Form::Hashdeep => {
                 // hashdeep has no escapes.
                 if entry.path.contains(&b'\n') {
-                    return false;
+                    return Ok(false);
                 }
-                // Writing to a vector cannot fail.
-                let _ = write!(out, "{},{},./", entry.size, entry.digest);
+                write!(out, "{},{},./", entry.size, entry.digest)?;
                 out.extend(entry.path);
                 out.push(b'\n');
             }
-            Self::Sha256sum => {
+            Form::Sha256sum => {
                 write_line(out, LineStyle::default(), "", entry.digest, entry.path);
             }
+            Form::Bagit => {
+                let row = [(entry.path, entry.digest)];
+                match write_payload_manifest(out, Version::V1_0, row) {
+                    Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(false),
+                    written => written?,
+                };
+            }
+            Form::Parquet(file) => file.add(entry, out)?,
         }
-        true
+        Ok(true)
+    }
+
+    /// Ends the list.
+    ///
+    /// # Errors
+    /// The writer of Parquet reports an error.
+    pub fn finish(self, out: &mut Vec<u8>) -> io::Result<()> {
+        match self.0 {
+            Form::Parquet(file) => file.finish(out),
+            Form::Csv | Form::Hashdeep | Form::Sha256sum | Form::Bagit => Ok(()),
+        }
     }
 }
 

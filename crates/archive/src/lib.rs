@@ -17,12 +17,15 @@
 //! | `table.rs` | reads and changes single files of the catalogue, and commits |
 //! | `run.rs` | reads the files that were noted, and decides about each |
 //! | `runs.rs` | [`update`], [`check`] and [`scrub`] |
+//! | `entry.rs` | the files of a catalogue |
 //! | `export.rs` | lists for other programs |
+//! | `export/parquet.rs` | the list as a file of Apache Parquet |
 #![forbid(unsafe_code)]
 #![cfg(unix)]
 
 mod catalogue;
 mod compare;
+mod entry;
 mod error;
 mod event;
 mod export;
@@ -35,9 +38,10 @@ mod table;
 mod verdict;
 
 pub use catalogue::{Catalogue, FILE_NAME, SCHEMA_VERSION};
+pub use entry::Entry;
 pub use error::{Error, Reason};
 pub use event::{Event, Finding, Summary};
-pub use export::{Entry, Format};
+pub use export::{Format, List};
 pub use hashlane_pipeline::{CancelToken, Options};
 pub use run::Job;
 pub use runs::{IfMissing, Limits, check, scrub, update};

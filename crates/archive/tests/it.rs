@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hashlane_archive::{
-    CancelToken, Catalogue, Error, Event, FILE_NAME, Format, IfMissing, Job, Limits, Options,
+    CancelToken, Catalogue, Error, Event, FILE_NAME, Format, IfMissing, Job, Limits, List, Options,
     Reason, Summary, Verdict, check, scrub, update,
 };
 use rusqlite::Connection;
@@ -680,12 +680,14 @@ fn lists_have_the_forms_of_other_programs() {
     );
     let list = |format: Format| {
         let catalogue = Catalogue::open_to_read(&archive.catalogue).unwrap();
-        let (mut text, mut n_left_out) = (format.header().to_vec(), 0);
+        let (mut text, mut n_left_out) = (Vec::new(), 0);
+        let mut list = List::new(format, &mut text).unwrap();
         let write = |entry: hashlane_archive::Entry<'_>| {
-            n_left_out += u32::from(!format.write(&entry, &mut text));
+            n_left_out += u32::from(!list.add(&entry, &mut text).unwrap());
             Ok::<(), Error>(())
         };
         catalogue.for_each(write).unwrap();
+        list.finish(&mut text).unwrap();
         (text, n_left_out)
     };
     let x = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
@@ -713,4 +715,70 @@ fn lists_have_the_forms_of_other_programs() {
         "%%%% HASHDEEP-1.0\n%%%% size,sha256,filename\n## Exported by hashlane archive\n##\n1,{x},./a,\"b\"\n0,{nothing},./plain\n"
     );
     assert!(hashdeep.starts_with(start.as_bytes()));
+    let manifest =
+        format!("{x}  data/a,\"b\"\n{nothing}  data/line%0Afeed\n{nothing}  data/plain\n");
+    assert_eq!(list(Format::Bagit), (manifest.into_bytes(), 1));
+}
+
+/// Reads the file back by the library that wrote it. The tests of the program use pyarrow.
+#[test]
+fn a_parquet_file_has_all_columns_of_all_rows() {
+    use parquet::file::reader::{FileReader as _, SerializedFileReader};
+    use parquet::record::RowAccessor as _;
+
+    let archive = Archive::new(&[("plain", "x")]);
+    let name = std::ffi::OsStr::from_bytes(b"\xff");
+    fs::write(archive.folder.path().join(name), "").unwrap();
+    archive.update();
+    // More rows than a row group has.
+    archive.execute(
+        "UPDATE files SET mtime_ns = -1, ctime_ns = 2, inode = -3, first_checked = 4, last_checked = 5;
+         UPDATE files SET rot_since = 6 WHERE size = 1;
+         INSERT INTO files WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70000)
+         SELECT CAST('more/' || i AS BLOB), i, 0, 0, i, zeroblob(32), 0, 0, NULL FROM n",
+    );
+    let catalogue = Catalogue::open_to_read(&archive.catalogue).unwrap();
+    let (mut bytes, mut parts) = (Vec::new(), Vec::new());
+    let mut list = List::new(Format::Parquet, &mut bytes).unwrap();
+    let write = |entry: hashlane_archive::Entry<'_>| {
+        assert!(list.add(&entry, &mut bytes).unwrap());
+        if !bytes.is_empty() {
+            parts.push(std::mem::take(&mut bytes));
+        }
+        Ok::<(), Error>(())
+    };
+    catalogue.for_each(write).unwrap();
+    assert_eq!(parts.len(), 1, "a row group is passed on when it is full");
+    list.finish(&mut bytes).unwrap();
+    parts.push(bytes);
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&parts.concat()).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    assert_eq!(reader.metadata().num_row_groups(), 2);
+    let rows: Vec<_> = reader
+        .get_row_iter(None)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(rows.len(), 70_002);
+    let names: Vec<&str> = rows[0]
+        .get_column_iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!(
+        names.join(","),
+        "path,path_hex,size,mtime_ns,ctime_ns,inode,sha256,first_checked,last_checked,rot_since"
+    );
+    let row = &rows[70_000];
+    assert_eq!(row.get_string(0).unwrap(), "plain");
+    assert!(row.get_string(1).is_err(), "no value");
+    let numbers = [2, 3, 4, 7, 8, 9].map(|column| row.get_long(column).unwrap());
+    assert_eq!(numbers, [1, -1, 2, 4, 5, 6]);
+    assert_eq!(row.get_ulong(5).unwrap(), u64::MAX - 2);
+    let digest = hashlane_sha::digest::<hashlane_sha::Sha256>(b"x");
+    assert_eq!(row.get_bytes(6).unwrap().data(), digest.as_ref());
+    let last = &rows[70_001];
+    assert_eq!(last.get_string(0).unwrap(), "\u{fffd}");
+    assert_eq!(last.get_string(1).unwrap(), "ff");
+    assert!(last.get_long(9).is_err(), "no value");
 }

@@ -193,13 +193,17 @@ pub fn write_payload_manifest<P: AsRef<[u8]>, D: fmt::Display>(
 ) -> io::Result<u64> {
     let mut n_lines = 0;
     for (path, digest) in rows {
-        let text = str::from_utf8(path.as_ref()).ok();
-        let Some(path) = text.filter(|text| checked(text).as_deref() == Some(*text)) else {
+        // A path such as `~a` leads out of a bag only without the folder before it.
+        let text = str::from_utf8(path.as_ref()).map(|path| format!("{PAYLOAD}{path}"));
+        let Some(text) = text
+            .ok()
+            .filter(|text| checked(text).as_deref() == Some(text))
+        else {
             let name = String::from_utf8_lossy(path.as_ref());
             let reason = format!("{name}: a manifest cannot list this path");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         };
-        write_line(out, version, &format!("{PAYLOAD}{path}"), digest)?;
+        write_line(out, version, &text, digest)?;
         n_lines += 1;
     }
     Ok(n_lines)
@@ -283,7 +287,11 @@ mod tests {
 
     #[test]
     fn rows_that_no_manifest_can_have_are_refused() {
-        for path in [&b"../a"[..], b"/a", b"a\xff", b"", b"./a", b"a//b"] {
+        let mut manifest = Vec::new();
+        let rows = [("~a", "00"), ("..b", "01")];
+        write_payload_manifest(&mut manifest, Version::V1_0, rows).unwrap();
+        assert_eq!(manifest, b"00  data/~a\n01  data/..b\n");
+        for path in [&b"../a"[..], b"/a", b"a\xff", b"", b"./a", b"a//b", b".."] {
             let error = write_payload_manifest(&mut Vec::new(), Version::V1_0, [(path, "00")]);
             assert_eq!(
                 error.unwrap_err().kind(),

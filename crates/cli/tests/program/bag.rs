@@ -1,13 +1,12 @@
 //! `hashlane bag`, and bags that bagit-python makes and validates.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Ended, end, hashlane};
+use crate::fixture::{Ended, bagit_python, end, hashlane};
 
 /// A folder with a folder `files`.
 struct Place {
@@ -203,25 +202,6 @@ fn wrong_usage_changes_nothing() {
         assert!(ended.stderr.contains(message), "{args:?}: {}", ended.stderr);
         assert!(place.path("files/a").exists(), "{args:?}");
     }
-}
-
-/// Returns bagit.py, which `make target/bagit` installs. Without it, prints a message and returns `None`.
-fn bagit_python() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let program = root.join("target/bagit/bin/bagit.py");
-    if program.exists() {
-        return Some(program);
-    }
-    let variable = "HASHLANE_TEST_REQUIRE_BAGIT";
-    assert!(
-        std::env::var_os(variable).is_none(),
-        "bagit-python is not installed"
-    );
-    let _ = writeln!(
-        std::io::stderr(),
-        "NOT RUN: bagit-python is missing: make target/bagit installs it"
-    );
-    None
 }
 
 /// Runs bagit.py, and returns its exit status and what it logs.

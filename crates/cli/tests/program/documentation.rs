@@ -274,6 +274,26 @@ fn archive() {
                 "wc -l < photos.csv",
                 "4",
             ),
+            (
+                "hashlane archive export photos --format parquet -o photos.parquet",
+                0,
+                "head -c 4 photos.parquet",
+                "PAR1",
+            ),
+            ("mkdir bag", 0, "", ""),
+            (
+                "hashlane archive export photos --catalogue photos.catalogue --format bagit -o bag/manifest-sha256.txt",
+                0,
+                "wc -l < bag/manifest-sha256.txt",
+                "3",
+            ),
+            (
+                "printf 'BagIt-Version: 1.0\\nTag-File-Character-Encoding: UTF-8\\n' > bag/bagit.txt",
+                0,
+                "wc -l < bag/bagit.txt",
+                "2",
+            ),
+            ("mv photos bag/data", 0, "", ""),
         ],
     });
 }

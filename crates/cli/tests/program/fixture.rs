@@ -130,3 +130,19 @@ impl Fixture {
         command
     }
 }
+
+/// Returns bagit.py, which `make target/bagit` installs. Without it, prints a message and returns `None`.
+pub(crate) fn bagit_python() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let program = root.join("target/bagit/bin/bagit.py");
+    if program.exists() {
+        return Some(program);
+    }
+    let variable = "HASHLANE_TEST_REQUIRE_BAGIT";
+    assert!(
+        std::env::var_os(variable).is_none(),
+        "bagit-python is not installed"
+    );
+    eprintln!("NOT RUN: bagit-python is missing: make target/bagit installs it");
+    None
+}

@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::Context as _;
-use hashlane_archive::{Catalogue, Entry, Format};
+use hashlane_archive::{Catalogue, Entry, Format, List};
 use hashlane_sums::path_of;
 use serde::Serialize;
 
@@ -21,6 +21,10 @@ pub(super) enum ListFormat {
     Hashdeep,
     /// A list for `sha256sum --check`
     Sha256sum,
+    /// The manifest of a bag of BagIt
+    Bagit,
+    /// A file of Apache Parquet with all columns
+    Parquet,
 }
 
 #[derive(Serialize)]
@@ -52,10 +56,12 @@ pub(super) fn run(
         ListFormat::Csv => Format::Csv,
         ListFormat::Hashdeep => Format::Hashdeep,
         ListFormat::Sha256sum => Format::Sha256sum,
+        ListFormat::Bagit => Format::Bagit,
+        ListFormat::Parquet => Format::Parquet,
     });
     let Some(output) = output else {
         let left_out = write(catalogue, format, &mut env.stdout)?;
-        return Ok(report(env, &left_out));
+        return Ok(report(env, format, &left_out));
     };
     let shown = || output.display().to_string();
     let file = NewFile::create(&env.resolve(output), overwrite).with_context(shown)?;
@@ -63,14 +69,17 @@ pub(super) fn run(
     let left_out = write(catalogue, format, &mut stream)?;
     stream.flush().with_context(shown)?;
     file.put().with_context(shown)?;
-    Ok(report(env, &left_out))
+    Ok(report(env, format, &left_out))
 }
 
 /// Reports the paths that the list cannot have.
-fn report(env: &mut Env, left_out: &[Vec<u8>]) -> Exit {
+fn report(env: &mut Env, format: Option<Format>, left_out: &[Vec<u8>]) -> Exit {
+    let reason = match format {
+        Some(Format::Bagit) => "left out, because a manifest of BagIt can only have names in UTF-8",
+        _ => "left out, because a list of hashdeep cannot have a name with a line feed",
+    };
     for path in left_out {
         let path = path_of(path);
-        let reason = "left out, because a list of hashdeep cannot have a name with a line feed";
         env.error(&format!("{}: {reason}", path.display()));
     }
     if left_out.is_empty() {
@@ -86,20 +95,26 @@ fn write(
     format: Option<Format>,
     stream: &mut dyn Write,
 ) -> anyhow::Result<Vec<Vec<u8>>> {
-    let mut left_out = Vec::new();
-    let mut text = Vec::new();
-    if let Some(format) = format {
-        stream.write_all(format.header())?;
-    }
+    let (mut left_out, mut text) = (Vec::new(), Vec::new());
+    let mut list = format
+        .map(|format| List::new(format, &mut text))
+        .transpose()?;
     catalogue.for_each(|entry| {
-        text.clear();
-        match format {
-            None => json_line(&entry, &mut text)?,
-            Some(format) if format.write(&entry, &mut text) => {}
-            Some(_) => left_out.push(entry.path.to_vec()),
+        let is_listed = match &mut list {
+            None => json_line(&entry, &mut text).map(|()| true)?,
+            Some(list) => list.add(&entry, &mut text)?,
+        };
+        if !is_listed {
+            left_out.push(entry.path.to_vec());
         }
-        Ok::<(), anyhow::Error>(stream.write_all(&text)?)
+        stream.write_all(&text)?;
+        text.clear();
+        Ok::<(), anyhow::Error>(())
     })?;
+    if let Some(list) = list {
+        list.finish(&mut text)?;
+    }
+    stream.write_all(&text)?;
     Ok(left_out)
 }
 
