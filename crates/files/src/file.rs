@@ -116,6 +116,16 @@ impl SourceFile {
         sys::disk_extents(&self.file)
     }
 
+    /// Returns the places of a file all of whose bytes are shared with other files on the disk (reflinks), and `None` for
+    /// other files. Files of equal length on one file system with equal places have equal bytes, until one of them is written
+    /// to. Bytes that are only in memory are written to the disk first.
+    ///
+    /// # Errors
+    /// As for [`Self::disk_extents`].
+    pub fn shared_extents(&self) -> io::Result<Option<Vec<DiskExtent>>> {
+        sys::shared_extents(&self.file)
+    }
+
     /// Notes the length of a file that was written to through [`Self::file`].
     #[cfg(unix)]
     pub(crate) fn set_len_bytes(&mut self, len_bytes: u64) {
@@ -172,7 +182,7 @@ pub enum Writers {
 }
 
 /// Consecutive bytes of a file that are consecutive on its disk. There is nothing else to say about them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DiskExtent {
     /// Offset of the first byte in the file.
     pub offset: u64,

@@ -28,8 +28,8 @@ const MAX_WAITING: usize = 16;
 
 /// A verification of many torrents in one run: the pieces of all torrents are messages of the same workers. Only reads.
 ///
-/// A file that belongs to several torrents under one name or several (hard links) is read once for equal pieces, and its
-/// other pieces are read next to each other. Files on rotational disks are read in the order of their places on the disk,
+/// A file that belongs to several torrents under one name or several (hard links, and reflinks that share all of their bytes)
+/// is read once for equal pieces, and its other pieces are read next to each other. Files on rotational disks are read in the order of their places on the disk,
 /// and each such disk has workers of its own, so that several disks work in parallel.
 ///
 /// ```no_run
@@ -339,7 +339,7 @@ impl<'r, 'l, F: FnMut(LibraryEvent)> Receiver<'r, 'l, F> {
                 return;
             };
             if result.is_ok() && !self.files.are_unchanged(torrent) {
-                // A file that belongs to several torrents was replaced meanwhile: its bytes may be those of another file.
+                // A file whose bytes several torrents have was replaced or written to meanwhile: its bytes may be others.
                 let content = &self.library.contents[torrent];
                 result = self.library.verification_of(content).run(|_| ());
             }

@@ -10,6 +10,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::fixture::{drop_privileges, end, hashlane};
+use crate::xfs::on_xfs;
 
 /// A folder with equal and different files.
 struct Tree {
@@ -350,7 +351,9 @@ fn other_programs_find_the_same_groups() {
     assert!(theirs.is_none_or(|theirs| theirs == ours), "jdupes");
     let theirs = groups_of("fclones", || {
         let mut command = Command::new("fclones");
-        let text = output(command.args(["group", "-f", "json"]).arg(root.path()));
+        // The name of the temporary folder begins with a dot.
+        let args = ["group", "--hidden", "-f", "json"];
+        let text = output(command.args(args).arg(root.path()));
         let report: Value = serde_json::from_str(&text).unwrap();
         let groups = report["groups"].as_array().unwrap().iter();
         let files = |group: &Value| {
@@ -383,55 +386,29 @@ fn other_programs_find_the_same_groups() {
 /// Clones need a file system that can share bytes.
 #[test]
 fn clones_share_their_bytes() {
-    if cfg!(hashlane_portable) {
-        let _ = writeln!(std::io::stderr(), "NOT RUN: clones need the calls of Linux");
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let image = folder.path().join("image");
-    let disk = folder.path().join("disk");
-    fs::create_dir(&disk).unwrap();
-    let script =
-        "truncate -s 320M \"$1\" && mkfs.xfs -q -m reflink=1 \"$1\" && mount -o loop \"$1\" \"$2\"";
-    let mut mount = Command::new("sh");
-    mount.args(["-c", script, "sh"]).arg(&image).arg(&disk);
-    let mounted = mount.output().is_ok_and(|output| output.status.success());
-    if !mounted {
-        assert!(
-            std::env::var_os("HASHLANE_TEST_REQUIRE_XFS").is_none(),
-            "an XFS file system cannot be mounted"
-        );
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: clones on XFS need root, xfsprogs and loop devices"
-        );
-        return;
-    }
-    let result = std::panic::catch_unwind(|| {
+    on_xfs(|disk| {
         let bytes = vec![3; 20 << 20];
         for name in ["a", "b"] {
             fs::write(disk.join(name), &bytes).unwrap();
         }
-        end(Command::new("sync").arg("-f").arg(&disk));
+        end(Command::new("sync").arg("-f").arg(disk));
         let used = || {
-            let stat = end(Command::new("stat").args(["-f", "-c", "%f"]).arg(&disk));
+            let stat = end(Command::new("stat").args(["-f", "-c", "%f"]).arg(disk));
             stat.stdout.trim().parse::<u64>().unwrap()
         };
         let before = used();
         let ended = end(hashlane()
             .args(["find", "--link", "reflink", "--duplicates"])
-            .arg(&disk));
+            .arg(disk));
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
         assert!(ended.stdout.contains("1 linked"), "{}", ended.stdout);
-        end(Command::new("sync").arg("-f").arg(&disk));
+        end(Command::new("sync").arg("-f").arg(disk));
         // Blocks of 4 KiB.
         assert!(used() >= before + (19 << 8), "{before}, {}", used());
         for name in ["a", "b"] {
             assert!(fs::read(disk.join(name)).unwrap() == bytes);
         }
     });
-    let _ = Command::new("umount").arg(&disk).status();
-    result.unwrap();
 }
 
 #[test]

@@ -57,3 +57,5 @@ mod sum_trees;
 mod terminal;
 mod verify;
 mod verify_library;
+#[cfg(target_os = "linux")]
+mod xfs;

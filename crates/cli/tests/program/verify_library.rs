@@ -3,6 +3,8 @@
 use std::fs;
 
 use crate::fixture::{Fixture, end, hashlane};
+#[cfg(target_os = "linux")]
+use crate::xfs::on_xfs;
 
 /// Each torrent of a folder takes a row, in the order of the names.
 #[test]
@@ -277,4 +279,83 @@ fn rows_name_missing_content_that_has_another_name() {
     ] {
         assert!(page.contains(text), "{text}: {page}");
     }
+}
+
+/// Reflinks are read once, until one of them is written to, even if the new bytes are only in memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn reflinks_are_read_once() {
+    use std::io::Write as _;
+    use std::os::unix::fs::FileExt as _;
+    use std::process::Command;
+
+    const LEN_BYTES: u64 = 20 << 20;
+    on_xfs(|disk| {
+        let path = |name: &str| disk.join(name);
+        let mut number = 1_u64;
+        let bytes: Vec<u8> = std::iter::repeat_with(|| {
+            number = number
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (number >> 56) as u8
+        })
+        .take(LEN_BYTES as usize)
+        .collect();
+        fs::create_dir(path("torrents")).unwrap();
+        for name in ["one", "two"] {
+            fs::create_dir(path(name)).unwrap();
+            let to = path(name).join("a");
+            if name == "one" {
+                fs::write(to, &bytes).unwrap();
+            } else {
+                let mut copy = Command::new("cp");
+                copy.arg("--reflink=always").arg(path("one/a")).arg(to);
+                assert_eq!(end(&mut copy).code, Some(0));
+            }
+            let output = path("torrents").join(format!("{name}.torrent"));
+            let mut create = hashlane();
+            create.current_dir(disk).args(["create", name, "-q", "-o"]);
+            assert_eq!(end(create.arg(output)).code, Some(0));
+        }
+        // Bytes of files that were written to just now may not be on the disk.
+        end(Command::new("sync").arg("-f").arg(disk));
+        let settle = || std::thread::sleep(std::time::Duration::from_millis(50));
+        // The system counts the bytes that ended children have read for their parent.
+        let script = "\"$@\"; code=$?; cat /proc/$$/io >&2; exit $code";
+        let verify = || {
+            settle();
+            let mut shell = Command::new("sh");
+            shell.env("HASHLANE_CONFIG", "/dev/null").current_dir(disk);
+            shell.args(["-c", script, "sh", env!("CARGO_BIN_EXE_hashlane")]);
+            let ended = end(shell.args(["verify", "torrents", "-d", ".", "--io", "pread"]));
+            let read = ended
+                .stderr
+                .lines()
+                .find_map(|line| line.strip_prefix("rchar: "));
+            (
+                ended.code,
+                read.map(|n| n.parse::<u64>().unwrap()),
+                ended.stdout,
+            )
+        };
+        let (code, read, table) = verify();
+        assert_eq!(code, Some(0), "{table}");
+        match read {
+            Some(n) => assert!((LEN_BYTES..LEN_BYTES + (4 << 20)).contains(&n), "{n}"),
+            None => drop(writeln!(
+                std::io::stderr(),
+                "NOT RUN: the system does not count the bytes that are read"
+            )),
+        }
+        let write = |name: &str| {
+            let file = fs::File::options().write(true).open(path(name)).unwrap();
+            file.write_all_at(&[bytes[9] ^ 1], 9).unwrap();
+        };
+        write("two/a");
+        let (code, read, table) = verify();
+        assert_eq!(code, Some(1), "{table}");
+        let complete = |name| table.contains(&format!("torrents/{name}.torrent  complete"));
+        assert!(complete("one") && !complete("two"), "{table}");
+        assert!(read.is_none_or(|n| n >= 2 * LEN_BYTES), "{read:?}");
+    });
 }

@@ -60,6 +60,11 @@ pub(crate) fn disk_extents(_: &File) -> io::Result<Vec<DiskExtent>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// Fails: this system does not report places on disks.
+pub(crate) fn shared_extents(_: &File) -> io::Result<Option<Vec<DiskExtent>>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Returns `false`: this system does not report whether a disk is rotational.
 pub fn is_rotational(_: &Path) -> bool {
     false

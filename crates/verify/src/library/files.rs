@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use hashlane_files::{DiskExtent, FileId, SourceFile, is_rotational};
+use hashlane_files::{DiskExtent, FileId, SourceFile, Stamp, TICK, is_rotational};
 use hashlane_metainfo::FileKind;
 use hashlane_pipeline::{
     CancelToken, FileFact, FileIndex, FileSet as _, Found, IoMode, Options, ReadOrder,
@@ -19,16 +20,32 @@ pub(super) struct Files<'l> {
     contents: &'l [Content],
     /// The number of the first file of each torrent.
     starts: Vec<usize>,
-    /// For a file that was found before under the same name or another one: the number of the file that was found first.
-    same: BTreeMap<usize, usize>,
-    /// For a file that was found first: the numbers of the same file.
+    /// For a file whose bytes are those of a file that was found before.
+    same: BTreeMap<usize, Same>,
+    /// For a file that was found first: the numbers of the files with the same bytes.
     others: BTreeMap<usize, Vec<usize>>,
-    /// The identities of both.
-    ids: BTreeMap<usize, FileId>,
     /// The order of reading for each disk. Empty for a single torrent.
     disks: Vec<ReadOrder>,
     /// The places of files on rotational disks.
     places: BTreeMap<usize, Places>,
+}
+
+/// The file that is read in place of another one.
+#[derive(Clone, Copy, Debug)]
+struct Same {
+    /// Its number.
+    first: usize,
+    reason: Reason,
+}
+
+/// The reason why two files have the same bytes.
+#[derive(Clone, Copy, Debug)]
+enum Reason {
+    /// Both are one file, under one name or several.
+    File(FileId),
+    /// Both share all of their bytes on the disk (reflinks). This is true until one of them is written to, so these are the
+    /// stamps of the other file and of the first one.
+    Bytes(Stamp, Stamp),
 }
 
 /// The places of a file on a rotational disk.
@@ -64,14 +81,14 @@ impl<'l> Files<'l> {
             starts: starts.collect(),
             same: BTreeMap::new(),
             others: BTreeMap::new(),
-            ids: BTreeMap::new(),
             disks: Vec::new(),
             places: BTreeMap::new(),
         };
         if contents.len() > 1 {
             files.disks.push(ReadOrder::Any);
             let in_disk_order = matches!(options.io, IoMode::Auto | IoMode::Direct);
-            files.look_up(in_disk_order, cancel);
+            let different = files.look_up(in_disk_order, cancel);
+            files.look_up_shared(different, cancel);
         }
         files
     }
@@ -83,7 +100,9 @@ impl<'l> Files<'l> {
         self.places = places;
     }
 
-    fn look_up(&mut self, in_disk_order: bool, cancel: &CancelToken) {
+    /// Finds files with several names. Returns the number, the file system and the length of each different file.
+    fn look_up(&mut self, in_disk_order: bool, cancel: &CancelToken) -> Vec<(usize, (u64, u64))> {
+        let mut different = Vec::new();
         let mut first: HashMap<FileId, usize> = HashMap::new();
         // The disk of each file system.
         let mut disks: HashMap<u64, usize> = HashMap::new();
@@ -101,12 +120,16 @@ impl<'l> Files<'l> {
                     continue;
                 };
                 if let Some(first) = first.get(&id) {
-                    self.same.insert(number, *first);
+                    let same = Same {
+                        first: *first,
+                        reason: Reason::File(id),
+                    };
+                    self.same.insert(number, same);
                     self.others.entry(*first).or_default().push(number);
-                    self.ids.extend([(number, id), (*first, id)]);
                     continue;
                 }
                 first.insert(id, number);
+                different.push((number, (id.device(), file.length())));
                 if !in_disk_order {
                     continue;
                 }
@@ -127,12 +150,65 @@ impl<'l> Files<'l> {
                 }
             }
         }
+        different
+    }
+
+    /// Finds files that share their bytes on the disk (reflinks), among different files with their file systems and lengths.
+    fn look_up_shared(&mut self, mut different: Vec<(usize, (u64, u64))>, cancel: &CancelToken) {
+        // A file that was written to within a tick before its stamp was taken can be written to again without another stamp.
+        let Some(latest) = SystemTime::now().checked_sub(TICK) else {
+            return;
+        };
+        // The file that was found first must keep the lowest number.
+        different.sort_unstable_by_key(|(number, shape)| (*shape, *number));
+        for alike in different.chunk_by(|(_, one), (_, other)| one == other) {
+            if alike.len() == 1 {
+                continue;
+            }
+            let mut first: HashMap<Vec<DiskExtent>, (usize, Stamp)> = HashMap::new();
+            for (number, (_, len_bytes)) in alike {
+                if cancel.is_cancelled() {
+                    return;
+                }
+                let shared = self
+                    .path_of(*number)
+                    .and_then(|path| shared_places(&path, *len_bytes, latest));
+                let Ok(Some((places, stamp))) = shared else {
+                    continue;
+                };
+                match first.get(&places) {
+                    None => drop(first.insert(places, (*number, stamp))),
+                    Some((first, of_first)) => {
+                        let (first, reason) = (*first, Reason::Bytes(stamp, *of_first));
+                        self.merge(*number, Same { first, reason });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets a file and its further names be read as another file.
+    fn merge(&mut self, number: usize, same: Same) {
+        let mut names = self.others.remove(&number).unwrap_or_default();
+        names.push(number);
+        self.same.extend(names.iter().map(|name| (*name, same)));
+        let others = self.others.entry(same.first).or_default();
+        others.append(&mut names);
+    }
+
+    /// Lets two files count as sharing their bytes from now on.
+    #[cfg(test)]
+    pub(super) fn share(&mut self, number: usize, first: usize) -> io::Result<()> {
+        let stamp = |number| stamp_of(&self.path_of(number)?);
+        let reason = Reason::Bytes(stamp(number)?, stamp(first)?);
+        self.merge(number, Same { first, reason });
+        Ok(())
     }
 
     /// Returns the number of a file, which is the same for all of its names.
     pub(super) fn number(&self, torrent: usize, file: FileIndex) -> usize {
         let number = self.starts[torrent] + file.get();
-        self.same.get(&number).copied().unwrap_or(number)
+        self.same.get(&number).map_or(number, |same| same.first)
     }
 
     /// Returns `true` if several torrents have the file.
@@ -218,16 +294,49 @@ impl<'l> Files<'l> {
         (torrent, FileFact::new(file, found))
     }
 
-    /// Returns `false` if a file of a torrent was found to be the same as one of another torrent, and this has changed.
+    /// Returns `false` if a file of a torrent was found to have the bytes of another one, and one of both has changed since.
     pub(super) fn are_unchanged(&self, torrent: usize) -> bool {
         let end = self.starts.get(torrent + 1).copied().unwrap_or(usize::MAX);
         let mut same = self.same.range(self.starts[torrent]..end);
-        same.all(|(number, first)| {
-            let now = |number| FileId::of_path(&self.path_of(number).ok()?).ok().flatten();
-            let before = self.ids.get(number).copied();
-            now(*number) == before && now(*first) == before
+        same.all(|(number, same)| {
+            let are_unchanged = || -> io::Result<bool> {
+                let (path, first) = (self.path_of(*number)?, self.path_of(same.first)?);
+                Ok(match &same.reason {
+                    Reason::File(id) => [path, first]
+                        .iter()
+                        .all(|path| matches!(FileId::of_path(path), Ok(Some(now)) if now == *id)),
+                    Reason::Bytes(stamp, of_first) => {
+                        stamp_of(&path)? == *stamp && stamp_of(&first)? == *of_first
+                    }
+                })
+            };
+            are_unchanged().unwrap_or(false)
         })
     }
+}
+
+/// Returns the places of a file all of whose bytes are shared with other files, and its stamp. Returns `None` for other files,
+/// files of another length, and files that were written to after `latest`.
+fn shared_places(
+    path: &Path,
+    len_bytes: u64,
+    latest: SystemTime,
+) -> io::Result<Option<(Vec<DiskExtent>, Stamp)>> {
+    let file = SourceFile::open(path)?;
+    // Before the places: a write after this changes the stamp.
+    let stamp = file.stamp()?;
+    let latest = latest.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let is_settled = stamp
+        .changed_ns()
+        .is_some_and(|changed| i128::from(changed) < latest.as_nanos().cast_signed());
+    if stamp.length() != len_bytes || !is_settled {
+        return Ok(None);
+    }
+    Ok(file.shared_extents()?.map(|places| (places, stamp)))
+}
+
+fn stamp_of(path: &Path) -> io::Result<Stamp> {
+    Ok(Stamp::of(&path.metadata()?))
 }
 
 /// Returns a copy of a fact. The copy of an error has the same text.

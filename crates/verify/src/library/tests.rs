@@ -359,3 +359,46 @@ fn equal_pieces_of_a_shared_file_are_one_message() {
     let expected = (0..3).flat_map(|torrent| (0..6).map(move |piece| (torrent, piece)));
     assert_eq!(pieces, expected.collect::<Vec<_>>());
 }
+
+/// A reflink and its original are read once as long as neither is written to. A hard link of the reflink counts as the reflink.
+#[cfg(unix)]
+#[test]
+fn files_that_share_their_bytes_are_one_until_one_is_written_to() {
+    for written in ["one", "two"] {
+        let folder = tempfile::tempdir().unwrap();
+        let contents: Vec<Content> = ["one", "two", "three"]
+            .map(|name| {
+                let content = Content::in_folder(&torrent(name, &[PIECE_LENGTH]), folder.path());
+                content.expect("the name is ASCII")
+            })
+            .into();
+        let path = |name| folder.path().join(name).join("000");
+        for content in &contents {
+            std::fs::create_dir(content.root()).unwrap();
+        }
+        for name in ["one", "two"] {
+            std::fs::write(path(name), vec![1; PIECE_LENGTH as usize]).unwrap();
+        }
+        std::fs::hard_link(path("two"), path("three")).unwrap();
+        let options = Options::default();
+        let mut files = Files::new(&contents, &options, &CancelToken::default());
+        assert_eq!(
+            [0, 1, 2].map(|number| files.number(number, FileIndex::new(0))),
+            [0, 1, 1]
+        );
+        files.share(1, 0).unwrap();
+        assert_eq!(
+            [0, 1, 2].map(|number| files.number(number, FileIndex::new(0))),
+            [0, 0, 0]
+        );
+        assert!(files.is_shared(0) && !files.is_shared(1));
+        assert_eq!(
+            [0, 1, 2].map(|torrent| files.are_unchanged(torrent)),
+            [true; 3]
+        );
+        std::thread::sleep(hashlane_files::TICK);
+        std::fs::write(path(written), vec![2; PIECE_LENGTH as usize]).unwrap();
+        let unchanged = [0, 1, 2].map(|torrent| files.are_unchanged(torrent));
+        assert_eq!(unchanged, [true, false, false], "{written}");
+    }
+}

@@ -18,6 +18,15 @@ const MAX_REQUESTS: usize = 128;
 /// The extent is the last one of the file.
 const LAST: u32 = 0x1;
 
+/// Other files use the same bytes of the disk.
+const SHARED: u32 = 0x2000;
+
+/// The file system joined adjacent extents.
+const MERGED: u32 = 0x1000;
+
+/// Flag of a request: the system writes bytes to the disk first that are only in memory.
+const SYNC: u32 = 0x1;
+
 /// The place of the bytes is not known (`FIEMAP_EXTENT_UNKNOWN`), for example because they are not written yet.
 const UNKNOWN: u32 = 0x2;
 
@@ -55,14 +64,44 @@ const FIEMAP: Opcode = opcode::read_write::<Header>(b'f', 11);
 
 /// Returns the extents of a file. Adjacent ones are joined.
 pub(crate) fn disk_extents(file: &File) -> io::Result<Vec<DiskExtent>> {
-    let mut all: Vec<DiskExtent> = Vec::new();
+    let mut all = Vec::new();
+    each(file, 0, |extent| {
+        if extent.flags & UNKNOWN == 0 {
+            push(&mut all, extent);
+        }
+    })?;
+    Ok(all)
+}
+
+/// Returns the extents of a file if all of its bytes are shared with other files, and `None` otherwise.
+pub(crate) fn shared_extents(file: &File) -> io::Result<Option<Vec<DiskExtent>>> {
+    let ask = |flags| {
+        let (mut all, mut are_shared) = (Vec::new(), true);
+        let is_complete = each(file, flags, |extent| {
+            // Any other flag means that the place does not determine the bytes. Btrfs reports the same place for all parts of
+            // a compressed extent.
+            are_shared &= extent.flags & !(LAST | MERGED) == SHARED;
+            push(&mut all, extent);
+        })?;
+        Ok((is_complete && are_shared && !all.is_empty()).then_some(all))
+    };
+    // Few files share their bytes: nothing is written for the others. Bytes that are only in memory are not shared any more,
+    // although the places on the disk are, until they are written.
+    match ask(0)? {
+        Some(_) => ask(SYNC),
+        None => Ok(None),
+    }
+}
+
+/// Calls `visit` with each extent of a file. Returns `false` if the file has more extents than are asked for.
+fn each(file: &File, flags: u32, mut visit: impl FnMut(&Extent)) -> io::Result<bool> {
     let mut start = 0;
     for _ in 0..MAX_REQUESTS {
         let mut request = Request {
             header: Header {
                 start,
                 length: u64::MAX - start,
-                flags: 0,
+                flags,
                 mapped_extents: 0,
                 extent_count: PER_REQUEST as u32,
                 reserved: 0,
@@ -73,21 +112,20 @@ pub(crate) fn disk_extents(file: &File) -> io::Result<Vec<DiskExtent>> {
         // values of both structures.
         unsafe { ioctl(file, Updater::<FIEMAP, _>::new(&mut request))? };
         let n = (request.header.mapped_extents as usize).min(PER_REQUEST);
-        for extent in &request.extents[..n] {
-            if extent.flags & UNKNOWN == 0 {
-                push(&mut all, extent);
-            }
-        }
+        request.extents[..n].iter().for_each(&mut visit);
         let Some(last) = request.extents[..n].last() else {
-            break;
+            return Ok(true);
         };
+        if last.flags & LAST != 0 {
+            return Ok(true);
+        }
         let next = last.logical.saturating_add(last.length);
-        if last.flags & LAST != 0 || next <= start {
-            break;
+        if next <= start {
+            return Ok(false);
         }
         start = next;
     }
-    Ok(all)
+    Ok(false)
 }
 
 /// Adds an extent, or extends the last one.

@@ -16,7 +16,7 @@ use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
 
 pub use direct::DirectQueue;
-pub(crate) use extents::disk_extents;
+pub(crate) use extents::{disk_extents, shared_extents};
 pub(crate) use lease::writers;
 pub use map::{MapArena, MappedBytes};
 pub(crate) use share::share_range;
