@@ -34,6 +34,7 @@ from hashlane._hashlane import (
     sha512,
 )
 from hashlane._queue import Queue
+from hashlane._trees import tree_digest, tree_digests_available
 
 # typing is not imported for it: that takes longer than this package.
 TYPE_CHECKING = False
@@ -83,6 +84,8 @@ __all__ = [
     "sha256",
     "sha384",
     "sha512",
+    "tree_digest",
+    "tree_digests_available",
 ]
 
 

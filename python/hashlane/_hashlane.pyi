@@ -32,6 +32,8 @@ __all__ = [
     "recover",
     "Magnet",
     "Torrent",
+    "tree_digest",
+    "tree_names",
     "verify",
     "verify_readers",
 ]
@@ -138,6 +140,17 @@ def digest_files(
     progress: Any,
     cancel: Any,
 ) -> list[bytes | OSError]: ...
+def tree_digest(
+    path: str | os.PathLike[str],
+    algorithm: str,
+    block_size: int | None,
+    salt: bytes | None,
+    part_size: int | None,
+    threads: int | None,
+    progress: Any,
+    cancel: Any,
+) -> str: ...
+def tree_names() -> list[str]: ...
 
 class _CustomKind(Protocol):
     @property

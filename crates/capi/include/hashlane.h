@@ -205,6 +205,19 @@ typedef enum {
      * The number has a bit that is none of the flags `HASHLANE_DAMAGE_...` of this library.
      */
     HASHLANE_ERROR_UNKNOWN_DAMAGE = 27,
+    /**
+     * The text names no tree hash.
+     */
+    HASHLANE_ERROR_UNKNOWN_TREE = 28,
+    /**
+     * The tree hash does not have such parameters. `hashlane_error_details()` has the reason.
+     */
+    HASHLANE_ERROR_TREE_PARAMETER = 29,
+    /**
+     * The file is too short or too long for the tree hash, or changed while it was read.
+     * `hashlane_error_details()` names the file.
+     */
+    HASHLANE_ERROR_UNUSABLE_FILE = 30,
 } hashlane_error;
 
 /**
@@ -699,6 +712,40 @@ hashlane_error hashlane_digest_file(const hashlane_engine *engine,
                                     hashlane_algorithm algorithm_id,
                                     const char *path,
                                     uint8_t *digest);
+
+/**
+ * Writes the tree hash of a file as text to the `capacity` bytes at `text`, followed by a NUL. Sets
+ * `*text_len` to the length of the text without the NUL, even if the text does not fit;
+ * `text_len` may be NULL. No text is longer than 255 bytes.
+ *
+ * `name` is the name of the tree hash, as for the option `-a` of the command `hashlane sum`, for
+ * example `fsverity`, `dmverity`, `cid`, `git` or `s3-etag`. `size` is the length of a block of
+ * `fsverity` and `dmverity`, or of a part of `s3-etag`, `s3-sha1` and `s3-sha256`, in bytes; 0 is
+ * the usual length. The `salt_len` bytes at `salt` are the salt of `fsverity` and `dmverity`;
+ * `salt` may be NULL if there are none. `n_threads` is the number of threads, and 0 one for each
+ * CPU. `engine` may be NULL.
+ *
+ * Fails with `HASHLANE_ERROR_UNKNOWN_TREE`, `HASHLANE_ERROR_TREE_PARAMETER`,
+ * `HASHLANE_ERROR_UNUSABLE_FILE`, `HASHLANE_ERROR_SYSTEM` or `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
+ * All but the last have details.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `name` and `path` end with a NUL. `salt` is NULL or points to `salt_len` readable bytes. `text`
+ * points to `capacity` writable bytes. `text_len` is NULL or points to a writable number.
+ * `engine` is NULL or comes from `hashlane_engine_new()`.
+ */
+hashlane_error hashlane_tree_digest(const hashlane_engine *engine,
+                                    const char *name,
+                                    const char *path,
+                                    uint64_t size,
+                                    const uint8_t *salt,
+                                    size_t salt_len,
+                                    size_t n_threads,
+                                    char *text,
+                                    size_t capacity,
+                                    size_t *text_len);
 
 /**
  * Writes a new hasher with an empty message to `*hasher`, or NULL if the function fails. `engine`

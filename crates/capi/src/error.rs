@@ -69,10 +69,17 @@ pub enum Error {
     StructSize = 26,
     /// The number has a bit that is none of the flags `HASHLANE_DAMAGE_...` of this library.
     UnknownDamage = 27,
+    /// The text names no tree hash.
+    UnknownTree = 28,
+    /// The tree hash does not have such parameters. `hashlane_error_details()` has the reason.
+    TreeParameter = 29,
+    /// The file is too short or too long for the tree hash, or changed while it was read.
+    /// `hashlane_error_details()` names the file.
+    UnusableFile = 30,
 }
 
 impl Error {
-    const ALL: [Self; 28] = [
+    const ALL: [Self; 31] = [
         Self::None,
         Self::NullPointer,
         Self::LengthTooLarge,
@@ -101,6 +108,9 @@ impl Error {
         Self::MisalignedPointer,
         Self::StructSize,
         Self::UnknownDamage,
+        Self::UnknownTree,
+        Self::TreeParameter,
+        Self::UnusableFile,
     ];
 
     fn message(self) -> &'static CStr {
@@ -137,6 +147,9 @@ impl Error {
                 c"struct_size is wrong, or the structure has fields that this version lacks"
             }
             Self::UnknownDamage => c"a flag names no kind of damage",
+            Self::UnknownTree => c"no tree hash has this name",
+            Self::TreeParameter => c"the tree hash does not have such parameters",
+            Self::UnusableFile => c"the file has another length than the tree hash allows, or changed",
         }
     }
 

@@ -11,6 +11,7 @@
 //! | `algorithm.rs` | the numbers of the algorithms, and the choice of a type by number |
 //! | `engine.rs` | backends by name, and engines |
 //! | `digest.rs` | digests of one message that is available as a whole, or in a file |
+//! | `tree.rs` | tree hashes of files |
 //! | `hasher.rs` | digests of a message that arrives in parts |
 //! | `hmac.rs` | HMAC of one message, whole or in parts |
 //! | `many.rs` | digests and MACs of many messages that are all available |
@@ -31,4 +32,5 @@ pub mod hmac;
 pub mod many;
 pub mod queue;
 pub mod torrent;
+pub mod tree;
 pub mod verify;

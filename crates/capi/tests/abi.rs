@@ -8,11 +8,12 @@ use std::process::Command;
 use support::{has, library, not_run, package, run};
 
 /// The modules whose items the header shows, in the order of the header.
-const MODULES: [&str; 11] = [
+const MODULES: [&str; 12] = [
     "error",
     "algorithm",
     "engine",
     "digest",
+    "tree",
     "hasher",
     "hmac",
     "many",

@@ -8,7 +8,7 @@ use std::process::Command;
 use support::{Build, C99, CPP, SANITIZED, STATIC, has, not_run, run};
 
 /// Programs that check themselves and exit with 0 if all is right.
-const PROGRAMS: [&str; 9] = [
+const PROGRAMS: [&str; 10] = [
     "tests/c/base58.c",
     "tests/c/fork.c",
     "tests/c/known_answers.c",
@@ -18,6 +18,7 @@ const PROGRAMS: [&str; 9] = [
     "tests/c/thread_exit.c",
     "tests/c/threads.c",
     "tests/c/torrent.c",
+    "tests/c/tree.c",
 ];
 
 fn all_programs_succeed(build: Build, what: &str) {

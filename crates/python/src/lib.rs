@@ -16,6 +16,7 @@
 //! | `many.rs` | many messages from iterables, Arrow arrays, rows of a matrix, and chunks of a buffer |
 //! | `watch.rs` | progress, cancellation and Ctrl-C of long work |
 //! | `files.rs` | digests of whole files |
+//! | `trees.rs` | tree hashes of files |
 //! | `torrent.rs` | .torrent files and magnet links |
 //! | `verify.rs` | verification of content on disk, and of content that Python code reads |
 //! | `edit.rs` | changes of .torrent files |
@@ -45,6 +46,7 @@ mod many;
 mod recover;
 mod sets;
 mod torrent;
+mod trees;
 mod verify;
 mod watch;
 
@@ -70,6 +72,8 @@ mod module {
     use crate::recover::{Search, estimate, recover};
     #[pymodule_export]
     use crate::torrent::{Magnet, Torrent};
+    #[pymodule_export]
+    use crate::trees::{tree_digest, tree_names};
     #[pymodule_export]
     use crate::verify::{verify, verify_readers};
 }

@@ -22,6 +22,7 @@
 //! | `idsig.rs` | the tree in Android's signature files of version 4 |
 //! | `chunks.rs` | digests of all chunks of a file |
 //! | `name.rs` | the names of the tree hashes |
+//! | `one.rs` | the tree hash of one file, by its name |
 //! | `git.rs` | blobs and trees of Git |
 //! | `cid.rs` | content identifiers of IPFS: files and folders in `UnixFS` |
 
@@ -37,6 +38,7 @@ mod hasher;
 mod idsig;
 mod levels;
 mod name;
+mod one;
 mod pairs;
 mod run;
 mod s3;
@@ -56,6 +58,7 @@ pub use glacier::Glacier;
 pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};
 pub use idsig::{ApkIdsig, IdsigBuilder};
 pub use name::TreeName;
+pub use one::{TreeError, TreeParameters, hash_file};
 pub use pairs::{PairBuilder, PairRoot};
 pub use run::{Event, Item, Outcome, hash_files};
 pub use s3::{PartLenError, PartLenUnknown, S3, S3Builder, S3Checksum, S3Value};

@@ -15,7 +15,7 @@ static void messages_of_errors(void) {
             CHECK(strcmp(message, hashlane_error_message(other)) != 0);
         }
     }
-    CHECK(strcmp(hashlane_error_message(HASHLANE_ERROR_UNKNOWN_DAMAGE + 1), "unknown error code") == 0);
+    CHECK(strcmp(hashlane_error_message(HASHLANE_ERROR_UNUSABLE_FILE + 1), "unknown error code") == 0);
     CHECK(strcmp(hashlane_error_message(-1), "unknown error code") == 0);
     CHECK(strcmp(hashlane_error_message(1000), "unknown error code") == 0);
     CHECK(strchr(hashlane_version(), '.') != NULL);
