@@ -11,10 +11,13 @@
 //! on the disk, as bytes in which backslash, tab, line feed and carriage return are escaped. A file without bytes needs no
 //! path on the disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::{FileKind, InfoHashes, PathComponent, Torrent, TorrentPath};
+use data_encoding::HEXLOWER;
+
+use crate::{FileKind, InfoHashV1, InfoHashV2, InfoHashes, PathComponent, Torrent, TorrentPath};
 
 /// The first line.
 const HEADER: &[u8] = b"hashlane content map 1";
@@ -23,18 +26,66 @@ const HEADER: &[u8] = b"hashlane content map 1";
 const MAGIC: &[u8] = b"hashlane content map ";
 
 /// Where the files of some torrents lie, one by one: the result of a search, or written by a person.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// Finding, adding and replacing a torrent takes logarithmic time in the number of torrents, and time in the number of its own
+/// files. Two maps are equal if they have the same torrents in the same order.
+#[derive(Clone, Debug, Default)]
 pub struct ContentMap {
-    torrents: Vec<MappedTorrent>,
+    /// The torrents in their order, by ascending numbers.
+    torrents: BTreeMap<u64, MappedTorrent>,
+    /// The number of the torrent of each info-hash.
+    numbers: HashMap<AnyInfoHash, u64>,
 }
+
+impl PartialEq for ContentMap {
+    fn eq(&self, other: &Self) -> bool {
+        self.torrents.values().eq(other.torrents.values())
+    }
+}
+
+impl Eq for ContentMap {}
 
 /// Where the files of one torrent lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct MappedTorrent {
-    /// The info-hashes in hexadecimal.
-    info_hashes: Vec<String>,
+    info_hashes: Vec<AnyInfoHash>,
     /// The files, by their paths in the torrent.
     files: BTreeMap<Vec<u8>, MappedFile>,
+}
+
+/// An info-hash of either version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum AnyInfoHash {
+    V1(InfoHashV1),
+    V2(InfoHashV2),
+}
+
+impl AnyInfoHash {
+    /// Returns the info-hashes of a torrent. There is at least one.
+    fn of(info_hashes: InfoHashes) -> Vec<Self> {
+        let v1 = info_hashes.v1().map(Self::V1);
+        let v2 = info_hashes.v2().map(Self::V2);
+        v1.into_iter().chain(v2).collect()
+    }
+
+    /// Reads 40 or 64 digits.
+    fn read(digits: &[u8]) -> Option<Self> {
+        let bytes = HEXLOWER.decode(digits).ok()?;
+        if let Ok(v1) = <[u8; 20]>::try_from(bytes.as_slice()) {
+            return Some(Self::V1(v1.into()));
+        }
+        let v2 = <[u8; 32]>::try_from(bytes.as_slice()).ok()?;
+        Some(Self::V2(v2.into()))
+    }
+}
+
+impl fmt::Display for AnyInfoHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::V1(v1) => v1.fmt(f),
+            Self::V2(v2) => v2.fmt(f),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,8 +198,11 @@ impl ContentMap {
             }
             MappedPlace::At(place)
         };
-        let torrent = self.torrents.last_mut();
-        let torrent = torrent.ok_or("the first line after the header must name a torrent")?;
+        let mut torrent = self.torrents.last_entry();
+        let torrent = torrent
+            .as_mut()
+            .ok_or("the first line after the header must name a torrent")?
+            .get_mut();
         let file = MappedFile {
             line: number,
             place,
@@ -164,23 +218,30 @@ impl ContentMap {
         let hashes = line
             .strip_prefix(b"torrent ")
             .ok_or("is neither `torrent` with info-hashes nor two paths with a tab between them")?;
-        let hashes = str::from_utf8(hashes).map_err(|_| INFO_HASH)?;
-        let hashes: Vec<String> = hashes.split(' ').map(str::to_owned).collect();
-        let is_hash = |hash: &String| {
-            let is_digit = |digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
-            matches!(hash.len(), 40 | 64) && hash.bytes().all(is_digit)
-        };
-        if !hashes.iter().all(is_hash) || hashes.len() > 2 {
-            return Err(INFO_HASH);
+        let mut info_hashes = Vec::new();
+        for digits in hashes.split(|byte| *byte == b' ') {
+            if info_hashes.len() == 2 {
+                return Err(INFO_HASH);
+            }
+            info_hashes.push(AnyInfoHash::read(digits).ok_or(INFO_HASH)?);
         }
-        if self.torrents.iter().any(|it| it.is_of(&hashes)) {
+        if info_hashes.iter().any(|it| self.numbers.contains_key(it)) {
             return Err("the torrent has a line already");
         }
-        self.torrents.push(MappedTorrent {
-            info_hashes: hashes,
+        self.push(MappedTorrent {
+            info_hashes,
             files: BTreeMap::new(),
         });
         Ok(())
+    }
+
+    /// Adds a torrent after the others. None of them has one of its info-hashes.
+    fn push(&mut self, torrent: MappedTorrent) {
+        let last = self.torrents.last_key_value();
+        let number = last.map_or(0, |(last, _)| last + 1);
+        let numbers = torrent.info_hashes.iter().map(|it| (*it, number));
+        self.numbers.extend(numbers);
+        self.torrents.insert(number, torrent);
     }
 
     /// Adds a torrent and the places of some of its files, by their indexes. Replaces an earlier entry of the torrent.
@@ -192,16 +253,21 @@ impl ContentMap {
         torrent: &Torrent,
         files: impl IntoIterator<Item = (usize, MappedPlace)>,
     ) {
-        let info_hashes = texts_of(torrent.info_hashes());
-        self.torrents.retain(|it| !it.is_of(&info_hashes));
+        let info_hashes = AnyInfoHash::of(torrent.info_hashes());
+        // A hybrid torrent can replace two entries, one of each version.
+        for info_hash in &info_hashes {
+            let number = self.numbers.get(info_hash);
+            let replaced = number.and_then(|number| self.torrents.remove(number));
+            for info_hash in replaced.iter().flat_map(|it| &it.info_hashes) {
+                self.numbers.remove(info_hash);
+            }
+        }
         let files = files.into_iter().map(|(file, place)| {
             let path = bytes_of(torrent.file(file).path());
             (path, MappedFile { line: 0, place })
         });
-        self.torrents.push(MappedTorrent {
-            info_hashes,
-            files: files.collect(),
-        });
+        let files = files.collect();
+        self.push(MappedTorrent { info_hashes, files });
     }
 
     /// Returns the map with the files of one torrent.
@@ -218,9 +284,11 @@ impl ContentMap {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut text = HEADER.to_vec();
         text.push(b'\n');
-        for torrent in &self.torrents {
-            text.extend_from_slice(b"torrent ");
-            text.extend_from_slice(torrent.info_hashes.join(" ").as_bytes());
+        for torrent in self.torrents.values() {
+            text.extend_from_slice(b"torrent");
+            for info_hash in &torrent.info_hashes {
+                text.extend_from_slice(format!(" {info_hash}").as_bytes());
+            }
             text.push(b'\n');
             for (path, file) in &torrent.files {
                 escape_into(&mut text, path);
@@ -239,10 +307,11 @@ impl ContentMap {
     /// # Errors
     /// The map does not have the torrent, or has lines that do not fit the torrent.
     pub fn places_of(&self, torrent: &Torrent) -> Result<BTreeMap<usize, MappedPlace>, MapError> {
-        let hashes = texts_of(torrent.info_hashes());
-        let mapped = self.torrents.iter().find(|it| it.is_of(&hashes));
+        let info_hashes = AnyInfoHash::of(torrent.info_hashes());
+        let mut numbers = info_hashes.iter().filter_map(|it| self.numbers.get(it));
+        let mapped = numbers.next().and_then(|number| self.torrents.get(number));
         let mapped = mapped.ok_or_else(|| MapError::NoTorrent {
-            info_hash: hashes[0].clone(),
+            info_hash: info_hashes[0].to_string(),
         })?;
         let files = torrent.files().iter().enumerate();
         let regular = files.filter(|(_, file)| file.kind() == FileKind::Regular);
@@ -269,22 +338,6 @@ impl ContentMap {
 const CUT_OFF: &str = "ends without a line feed: the map was probably cut off";
 
 const INFO_HASH: &str = "an info-hash is not 40 or 64 digits in lower-case hexadecimal";
-
-impl MappedTorrent {
-    /// Returns `true` if the torrent has one of these info-hashes.
-    fn is_of(&self, info_hashes: &[String]) -> bool {
-        self.info_hashes
-            .iter()
-            .any(|hash| info_hashes.contains(hash))
-    }
-}
-
-/// Returns the info-hashes in hexadecimal. There is at least one.
-fn texts_of(info_hashes: InfoHashes) -> Vec<String> {
-    let v1 = info_hashes.v1().map(|hash| hash.to_string());
-    let v2 = info_hashes.v2().map(|hash| hash.to_string());
-    v1.into_iter().chain(v2).collect()
-}
 
 fn bytes_of(path: TorrentPath<'_>) -> Vec<u8> {
     let components: Vec<&[u8]> = path.components().map(PathComponent::as_bytes).collect();

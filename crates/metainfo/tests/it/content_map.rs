@@ -52,6 +52,45 @@ fn a_map_of_several_torrents_is_searched_by_any_info_hash() {
     assert!(matches!(error, MapError::NoTorrent { .. }), "{error}");
 }
 
+/// With a search of all torrents for each, this would take 10^10 comparisons.
+#[test]
+fn a_map_of_many_torrents_is_read_and_changed() {
+    const TORRENTS: usize = 100_000;
+    let mut text = "hashlane content map 1\n".to_owned();
+    for number in 0..TORRENTS {
+        text += &format!("torrent {number:040x} {number:064x}\na\t/{number}\n");
+    }
+    let mut map = ContentMap::parse(text.as_bytes()).unwrap();
+    assert!(map.to_bytes() == text.as_bytes());
+    for _ in 0..TORRENTS {
+        map.insert(&torrent(), [(1, MappedPlace::Empty)]);
+    }
+    assert_eq!(map.places_of(&torrent()).unwrap()[&1], MappedPlace::Empty);
+    let v1 = torrent().info_hashes().v1().unwrap();
+    text += &format!("torrent {v1}\nnone\t\n");
+    assert!(map.to_bytes() == text.as_bytes());
+}
+
+/// The entries of both versions of a hybrid torrent are replaced by one.
+#[test]
+fn an_inserted_torrent_replaces_all_of_its_entries() {
+    let v1 = torrent().info_hashes().v1().unwrap();
+    let (other, v2) = ("0".repeat(40), "1".repeat(64));
+    let text = format!("hashlane content map 1\ntorrent {v1} {v2}\na/b\t/c\ntorrent {other}\n");
+    let mut map = ContentMap::parse(text.as_bytes()).unwrap();
+    map.insert(&torrent(), [(1, MappedPlace::Empty)]);
+    let text = format!("hashlane content map 1\ntorrent {other}\ntorrent {v1}\nnone\t\n");
+    assert_eq!(String::from_utf8(map.to_bytes()).unwrap(), text);
+    // The info-hash of the entry that is gone is free again.
+    let text = format!("{text}torrent {v2}\n");
+    let with_v2 = ContentMap::parse(text.as_bytes()).unwrap();
+    assert_ne!(with_v2, map);
+    assert_eq!(
+        ContentMap::parse(&map.to_bytes()).unwrap().to_bytes(),
+        map.to_bytes()
+    );
+}
+
 #[test]
 fn what_is_no_map_is_refused_with_its_line() {
     let v1 = torrent().info_hashes().v1().unwrap();
