@@ -1,0 +1,319 @@
+//! The verification of a pack by all threads.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+
+use hashlane_files::SourceFile;
+use hashlane_sha::{Sha1, Sha256};
+
+use crate::entries::{Entries, Stored};
+use crate::hashing::Memory;
+use crate::index::Index;
+use crate::object::{Id, ObjectFormat};
+use crate::report::{Error, Object, Options, Problem, Report, Wrong};
+use crate::work::{Outcome, Queue, Shared, Worker};
+
+/// Length of the header of a pack: a signature, the version and the number of objects.
+const HEADER_LEN: usize = 12;
+
+/// Number of bytes of the pack that are hashed at once for its checksum.
+const PART_LEN: usize = 1 << 18;
+
+/// Verifies every object of a pack by its index, which has the same name and ends with `.idx`. `path` is the pack or the
+/// index.
+///
+/// `is_cancelled` is called often, from all threads, and ends the verification by returning `true`.
+///
+/// # Errors
+/// A file cannot be read, or is no pack or no index. Damaged objects are no errors: the report has them.
+pub fn verify_pack(
+    path: &Path,
+    options: &Options,
+    is_cancelled: &(dyn Fn() -> bool + Sync),
+) -> Result<Report, Error> {
+    let (pack_path, index_path) = (path.with_extension("pack"), path.with_extension("idx"));
+    let index_bytes = read_index(&index_path, &pack_path)?;
+    let improper = |path: &Path, reason| Error::Improper {
+        path: path.to_owned(),
+        reason,
+    };
+    let index = Index::parse(&index_bytes).map_err(|reason| improper(&index_path, reason))?;
+    drop(index_bytes);
+
+    let io_error = |error| io_error(&pack_path, error);
+    let pack = SourceFile::open(&pack_path).map_err(io_error)?;
+    let stamp = pack.stamp().map_err(io_error)?;
+    let id_len = index.format.id_len();
+    let (n_in_header, trailer) = read_ends(&pack, id_len)
+        .map_err(io_error)?
+        .map_err(|reason| improper(&pack_path, reason))?;
+    let end = pack.len_bytes() - id_len as u64;
+    let entries = Entries::read(&pack, &index, end).map_err(io_error)?;
+    let entries = entries.map_err(|reason| improper(&index_path, reason))?;
+
+    let (outcomes, checksum) =
+        run(&pack, &index, &entries, end, options, is_cancelled).map_err(io_error)?;
+    if is_cancelled() {
+        return Err(Error::Cancelled);
+    }
+    if pack.stamp().map_err(io_error)? != stamp {
+        return Err(Error::Changed(pack_path));
+    }
+
+    let mut problems = Vec::new();
+    if !index.is_intact {
+        problems.push(Problem::IndexChecksum);
+    }
+    if checksum != Some(trailer) {
+        problems.push(Problem::PackChecksum);
+    }
+    if index.pack_checksum != trailer {
+        problems.push(Problem::OtherPack);
+    }
+    if n_in_header as usize != index.places.len() {
+        problems.push(Problem::Number {
+            pack: n_in_header,
+            index: index.places.len(),
+        });
+    }
+    let found = Found::of(&entries, &outcomes);
+    for (n, wrong) in found.wrong.iter().enumerate() {
+        if let Some(wrong) = wrong {
+            let entry = &entries.all[n];
+            problems.push(Problem::Object {
+                id: index.id(entry.in_index as usize),
+                offset: entry.offset,
+                wrong: *wrong,
+            });
+        }
+    }
+    let objects = if options.list {
+        found.objects(&entries, &index)
+    } else {
+        Vec::new()
+    };
+    Ok(Report {
+        format: index.format,
+        n_objects: index.places.len(),
+        objects,
+        problems,
+    })
+}
+
+fn io_error(path: &Path, error: io::Error) -> Error {
+    Error::Io {
+        path: path.to_owned(),
+        error,
+    }
+}
+
+fn read_index(path: &PathBuf, pack: &Path) -> Result<Vec<u8>, Error> {
+    let file = match SourceFile::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // A missing pack is the better reason.
+            SourceFile::open(pack).map_err(|error| io_error(pack, error))?;
+            return Err(Error::NoIndex(pack.to_owned()));
+        }
+        file => file.map_err(|error| io_error(path, error))?,
+    };
+    let too_long = io::Error::from(io::ErrorKind::FileTooLarge);
+    let len = usize::try_from(file.len_bytes()).map_err(|_| io_error(path, too_long))?;
+    let mut bytes = vec![0; len];
+    file.read_exact_at(&mut bytes, 0)
+        .map_err(|error| io_error(path, error))?;
+    Ok(bytes)
+}
+
+/// Returns the number of objects in the header of the pack, and the checksum at its end.
+fn read_ends(pack: &SourceFile, id_len: usize) -> io::Result<Result<(u32, Id), &'static str>> {
+    if pack.len_bytes() < (HEADER_LEN + id_len) as u64 {
+        return Ok(Err("the pack is too short: it is truncated or no pack"));
+    }
+    let mut header = [0; HEADER_LEN];
+    pack.read_exact_at(&mut header, 0)?;
+    let (words, _) = header.as_chunks::<4>();
+    if words[0] != *b"PACK" {
+        return Ok(Err("is no pack: it does not start with PACK"));
+    }
+    if !matches!(u32::from_be_bytes(words[1]), 2 | 3) {
+        return Ok(Err("the pack has an unknown version"));
+    }
+    let mut trailer = [0; 32];
+    let trailer = &mut trailer[..id_len];
+    pack.read_exact_at(trailer, pack.len_bytes() - id_len as u64)?;
+    Ok(Ok((u32::from_be_bytes(words[2]), Id::of(trailer))))
+}
+
+/// Reads all objects. Returns what is known about them, and the checksum of the pack.
+fn run(
+    pack: &SourceFile,
+    index: &Index,
+    entries: &Entries,
+    end: u64,
+    options: &Options,
+    is_cancelled: &(dyn Fn() -> bool + Sync),
+) -> io::Result<(Vec<Outcome>, Option<Id>)> {
+    let n_threads = match options.threads {
+        Some(n) => n.get(),
+        None => thread::available_parallelism().map_or(1, usize::from),
+    };
+    let n_threads = u32::try_from(n_threads.min(entries.all.len().max(1))).unwrap_or(u32::MAX);
+    let is_root = |n: &u32| !matches!(entries.all[*n as usize].stored, Ok(Stored::Delta(_)));
+    let shared = Shared {
+        pack,
+        index,
+        entries,
+        engine: options.engine,
+        memory: Arc::new(Memory::new(options.max_memory)),
+        is_cancelled,
+        roots: (0..entries.all.len())
+            .map(|n| n as u32)
+            .filter(is_root)
+            .collect(),
+        next_root: AtomicU32::new(0),
+        queue: Mutex::new(Queue::for_threads(n_threads)),
+        changed: Condvar::new(),
+        n_idle: AtomicU32::new(0),
+    };
+    let mut checksum = Ok(None);
+    let mut outcomes = Vec::new();
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..n_threads)
+            .map(|_| scope.spawn(|| Worker::new(&shared).run()))
+            .collect();
+        // The other threads resolve objects meanwhile.
+        checksum = checksum_of(&shared, end);
+        outcomes = Worker::new(&shared).run();
+        for other in others {
+            match other.join() {
+                Ok(found) => outcomes.extend(found),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    });
+    let checksum = checksum?;
+    let queue = shared
+        .queue
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    match queue.into_error() {
+        Some(error) => Err(error),
+        None => Ok((outcomes, checksum)),
+    }
+}
+
+/// Returns the checksum of the pack up to `end`; `None` if the caller cancels.
+fn checksum_of(shared: &Shared<'_>, end: u64) -> io::Result<Option<Id>> {
+    enum Hasher {
+        Sha1(Sha1),
+        Sha256(Sha256),
+    }
+    let mut hasher = match shared.index.format {
+        ObjectFormat::Sha1 => Hasher::Sha1(Sha1::with_engine(shared.engine)),
+        ObjectFormat::Sha256 => Hasher::Sha256(Sha256::with_engine(shared.engine)),
+    };
+    let mut part = vec![0; PART_LEN];
+    let mut offset = 0;
+    while offset < end {
+        if (shared.is_cancelled)() {
+            return Ok(None);
+        }
+        let len = usize::try_from(end - offset)
+            .unwrap_or(usize::MAX)
+            .min(PART_LEN);
+        shared.pack.read_exact_at(&mut part[..len], offset)?;
+        match &mut hasher {
+            Hasher::Sha1(hasher) => {
+                hasher.update(&part[..len]);
+            }
+            Hasher::Sha256(hasher) => {
+                hasher.update(&part[..len]);
+            }
+        }
+        offset += len as u64;
+    }
+    Ok(Some(match hasher {
+        Hasher::Sha1(hasher) => Id::of(hasher.finalize().as_ref()),
+        Hasher::Sha256(hasher) => Id::of(hasher.finalize().as_ref()),
+    }))
+}
+
+/// What is known about each object, in the order of the pack.
+struct Found {
+    resolved: Vec<Option<(crate::object::Kind, u32)>>,
+    wrong: Vec<Option<Wrong>>,
+}
+
+impl Found {
+    fn of(entries: &Entries, outcomes: &[Outcome]) -> Self {
+        let n = entries.all.len();
+        let mut found = Self {
+            resolved: vec![None; n],
+            wrong: vec![None; n],
+        };
+        for outcome in outcomes {
+            let n = outcome.n as usize;
+            found.resolved[n] = found.resolved[n].or(outcome.resolved);
+            found.wrong[n] = found.wrong[n].or(outcome.wrong);
+        }
+        found.explain(entries);
+        found
+    }
+
+    /// Finds the reason why objects were not read: their base is damaged, or they are in a cycle.
+    fn explain(&mut self, entries: &Entries) {
+        for n in 0..entries.all.len() {
+            let mut path = Vec::new();
+            let mut at = n;
+            let reason = loop {
+                if self.resolved[at].is_some() && path.is_empty() {
+                    break None;
+                }
+                if self.resolved[at].is_some() || self.wrong[at].is_some() {
+                    // A whole cycle has one reason.
+                    let is_cycle = self.wrong[at] == Some(Wrong::Cycle) && !path.is_empty();
+                    break Some(if is_cycle {
+                        Wrong::Cycle
+                    } else {
+                        Wrong::DamagedBase
+                    });
+                }
+                path.push(at);
+                self.wrong[at] = Some(Wrong::Cycle);
+                match entries.all[at].stored {
+                    Ok(Stored::Delta(base)) => at = base as usize,
+                    _ => break Some(Wrong::DamagedBase),
+                }
+            };
+            if let Some(reason) = reason {
+                for at in path {
+                    self.wrong[at] = Some(reason);
+                }
+            }
+        }
+    }
+
+    fn objects(&self, entries: &Entries, index: &Index) -> Vec<Object> {
+        let id_of = |n: usize| index.id(entries.all[n].in_index as usize);
+        let all = entries.all.iter().enumerate();
+        all.map(|(n, entry)| {
+            let resolved = self.resolved[n];
+            let delta = match (entry.stored, resolved) {
+                (Ok(Stored::Delta(base)), Some((_, depth))) => Some((depth, id_of(base as usize))),
+                _ => None,
+            };
+            Object {
+                id: id_of(n),
+                kind: resolved.map(|(kind, _)| kind),
+                len: entry.len,
+                packed_len: entries.end_of(n as u32) - entry.offset,
+                offset: entry.offset,
+                delta,
+            }
+        })
+        .collect()
+    }
+}

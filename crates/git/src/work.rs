@@ -1,0 +1,373 @@
+//! Objects read and resolved by one thread.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use hashlane_files::SourceFile;
+use hashlane_sha::sha1_checked::Sha1Checked;
+use hashlane_sha::{Engine, Sha256};
+
+use crate::delta;
+use crate::entries::{Entries, Entry, Stored};
+use crate::hashing::{Batch, Memory, Resolved, header};
+use crate::index::Index;
+use crate::inflate::Inflater;
+use crate::object::{Id, Kind, ObjectFormat};
+use crate::report::{MAX_DEPTH, Wrong};
+
+/// The shortest whole object that is hashed in parts, without being in memory, if no delta is based on it.
+const LONG: u64 = 32 << 20;
+
+/// A pack, and the work that its threads share.
+pub(crate) struct Shared<'p> {
+    pub(crate) pack: &'p SourceFile,
+    pub(crate) index: &'p Index,
+    pub(crate) entries: &'p Entries,
+    pub(crate) engine: Engine,
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) is_cancelled: &'p (dyn Fn() -> bool + Sync),
+    /// The objects that are stored as a whole, and the next of them to read.
+    pub(crate) roots: Vec<u32>,
+    pub(crate) next_root: AtomicU32,
+    pub(crate) queue: Mutex<Queue>,
+    pub(crate) changed: Condvar,
+    /// Number of threads that have nothing to do.
+    pub(crate) n_idle: AtomicU32,
+}
+
+/// Deltas for threads that have nothing to do.
+#[derive(Default)]
+pub(crate) struct Queue {
+    tasks: Vec<Task>,
+    n_waiting: u32,
+    n_threads: u32,
+    error: Option<io::Error>,
+    /// All work is done, or the rest of it is abandoned.
+    is_over: bool,
+}
+
+impl Queue {
+    pub(crate) fn for_threads(n_threads: u32) -> Self {
+        Self {
+            n_threads,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the error that ended the work.
+    pub(crate) fn into_error(self) -> Option<io::Error> {
+        self.error
+    }
+}
+
+/// An object to read, and the object that it is based on.
+struct Task {
+    n: u32,
+    base: Option<Arc<Resolved>>,
+}
+
+/// What is known about an object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) n: u32,
+    /// The type and the number of deltas, if the object could be resolved.
+    pub(crate) resolved: Option<(Kind, u32)>,
+    pub(crate) wrong: Option<Wrong>,
+}
+
+/// The work of one thread.
+pub(crate) struct Worker<'p> {
+    shared: &'p Shared<'p>,
+    tasks: Vec<Task>,
+    batch: Batch,
+    inflater: Inflater,
+    /// The bytes of the object in the pack, and its delta.
+    packed: Vec<u8>,
+    delta: Vec<u8>,
+    outcomes: Vec<Outcome>,
+}
+
+impl<'p> Worker<'p> {
+    pub(crate) fn new(shared: &'p Shared<'p>) -> Self {
+        Self {
+            shared,
+            tasks: Vec::new(),
+            batch: Batch::new(),
+            inflater: Inflater::new(),
+            packed: Vec::new(),
+            delta: Vec::new(),
+            outcomes: Vec::new(),
+        }
+    }
+
+    /// Works until all objects of all threads are done. Returns what is known about each object that this thread has read.
+    pub(crate) fn run(mut self) -> Vec<Outcome> {
+        while let Some(task) = self.next_task() {
+            if (self.shared.is_cancelled)() {
+                self.end_all(None);
+                break;
+            }
+            if let Err(error) = self.process(task) {
+                self.end_all(Some(error));
+                break;
+            }
+            self.share();
+        }
+        self.hash();
+        self.outcomes
+    }
+
+    /// Returns the next object: of this thread, a whole one, or one of another thread.
+    fn next_task(&mut self) -> Option<Task> {
+        if let Some(task) = self.tasks.pop() {
+            return Some(task);
+        }
+        let shared = self.shared;
+        // Relaxed: the number is the only thing that threads exchange by it.
+        let next = shared.next_root.fetch_add(1, Ordering::Relaxed);
+        if let Some(n) = shared.roots.get(next as usize) {
+            return Some(Task { n: *n, base: None });
+        }
+        // The number must not start again from 0.
+        shared.next_root.fetch_sub(1, Ordering::Relaxed);
+        self.hash();
+        let mut queue = shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.n_waiting += 1;
+        shared.n_idle.fetch_add(1, Ordering::Relaxed);
+        if queue.n_waiting == queue.n_threads && queue.tasks.is_empty() {
+            queue.is_over = true;
+            shared.changed.notify_all();
+        }
+        let task = loop {
+            if queue.is_over {
+                break None;
+            }
+            if let Some(task) = queue.tasks.pop() {
+                break Some(task);
+            }
+            queue = shared
+                .changed
+                .wait(queue)
+                .unwrap_or_else(PoisonError::into_inner);
+        };
+        queue.n_waiting -= 1;
+        shared.n_idle.fetch_sub(1, Ordering::Relaxed);
+        task
+    }
+
+    /// Gives half of the tasks to threads that have nothing to do.
+    fn share(&mut self) {
+        if self.tasks.len() < 2 || self.shared.n_idle.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let mut queue = self
+            .shared
+            .queue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        // The first tasks are the nearest to the roots, so most objects are based on them.
+        queue.tasks.extend(self.tasks.drain(..self.tasks.len() / 2));
+        self.shared.changed.notify_all();
+    }
+
+    /// Ends the work of all threads.
+    fn end_all(&mut self, error: Option<io::Error>) {
+        let mut queue = self
+            .shared
+            .queue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        queue.error = queue.error.take().or(error);
+        queue.is_over = true;
+        self.shared.next_root.store(u32::MAX / 2, Ordering::Relaxed);
+        self.shared.changed.notify_all();
+    }
+
+    /// Reads an object, and adds the objects that are based on it to the tasks.
+    fn process(&mut self, task: Task) -> io::Result<()> {
+        let entry = &self.shared.entries.all[task.n as usize];
+        let end = self.shared.entries.end_of(task.n);
+        let Ok(len) = usize::try_from(end - entry.offset) else {
+            self.add_wrong(task.n, Wrong::TooLarge);
+            return Ok(());
+        };
+        let Some(_reserved) = self.shared.memory.reserve(len as u64) else {
+            self.add_wrong(task.n, Wrong::TooLarge);
+            return Ok(());
+        };
+        self.packed.resize(len, 0);
+        self.shared
+            .pack
+            .read_exact_at(&mut self.packed, entry.offset)?;
+        let crc = self.shared.index.places[entry.in_index as usize].crc;
+        let wrong_crc = crc.is_some_and(|crc| crc32fast::hash(&self.packed) != crc);
+        let children = self.shared.entries.children(task.n);
+        let result = match (entry.stored, &task.base) {
+            (Ok(Stored::Whole(kind)), _) if entry.len >= LONG && children.is_empty() => {
+                self.hash_long(entry, kind).map(|()| None)
+            }
+            (Ok(Stored::Whole(kind)), _) => self.whole(entry, kind).map(Some),
+            (Ok(Stored::Delta(_)), Some(base)) => self.based_on(entry, base).map(Some),
+            (Ok(Stored::Delta(_)), None) => Err(Wrong::DamagedBase),
+            (Err(wrong), _) => Err(wrong),
+        };
+        if wrong_crc {
+            // The reason is the damaged data, if it is found to be damaged.
+            let wrong = result.err().unwrap_or(Wrong::Crc);
+            self.add_wrong(task.n, wrong);
+            return Ok(());
+        }
+        match result {
+            Err(wrong) => self.add_wrong(task.n, wrong),
+            Ok(None) => self.add_resolved(task.n, entry_kind(entry), 0),
+            Ok(Some(object)) => {
+                self.add_resolved(task.n, object.kind, object.depth);
+                let object = Arc::new(object);
+                // The last object is read first. Its base is then in no task.
+                self.tasks.extend(children.iter().rev().map(|n| Task {
+                    n: *n,
+                    base: Some(object.clone()),
+                }));
+                if self.batch.add(task.n, object) {
+                    self.hash();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Decompresses a whole object.
+    fn whole(&mut self, entry: &Entry, kind: Kind) -> Result<Resolved, Wrong> {
+        let compressed = &self.packed[usize::from(entry.header_len)..];
+        Inflater::check_ratio(compressed, entry.len)?;
+        let mut object = self.shared.start(kind, entry.len, 0)?;
+        let end = object.header_len + usize::try_from(entry.len).map_err(|_| Wrong::TooLarge)?;
+        object.message.resize(end, 0);
+        let bytes = &mut object.message[object.header_len..];
+        self.inflater.inflate(compressed, bytes)?;
+        Ok(object)
+    }
+
+    /// Decompresses a delta, and applies it.
+    fn based_on(&mut self, entry: &Entry, base: &Resolved) -> Result<Resolved, Wrong> {
+        if base.depth >= MAX_DEPTH {
+            return Err(Wrong::TooDeep);
+        }
+        let compressed = &self.packed[usize::from(entry.header_len)..];
+        Inflater::check_ratio(compressed, entry.len)?;
+        let _reserved = self
+            .shared
+            .memory
+            .reserve(entry.len)
+            .ok_or(Wrong::TooLarge)?;
+        self.delta
+            .resize(usize::try_from(entry.len).map_err(|_| Wrong::TooLarge)?, 0);
+        self.inflater.inflate(compressed, &mut self.delta)?;
+        let (base_len, len, instructions) = delta::lengths(&self.delta)?;
+        if base_len != base.bytes().len() as u64 {
+            return Err(Wrong::Delta);
+        }
+        let mut object = self.shared.start(base.kind, len, base.depth + 1)?;
+        let len = usize::try_from(len).map_err(|_| Wrong::TooLarge)?;
+        delta::apply(base.bytes(), instructions, len, &mut object.message)?;
+        Ok(object)
+    }
+
+    /// Decompresses and hashes a whole object in parts.
+    fn hash_long(&mut self, entry: &Entry, kind: Kind) -> Result<(), Wrong> {
+        let compressed = &self.packed[usize::from(entry.header_len)..];
+        Inflater::check_ratio(compressed, entry.len)?;
+        let header = header(kind, entry.len);
+        let id = self.shared.index.id_bytes(entry.in_index as usize);
+        let inflater = &mut self.inflater;
+        let found = match self.shared.index.format {
+            ObjectFormat::Sha1 => {
+                let mut hasher = Sha1Checked::with_engine(self.shared.engine);
+                hasher.update(header.as_bytes());
+                inflater.inflate_parts(compressed, entry.len, |part| {
+                    hasher.update(part);
+                })?;
+                Id::of(hasher.finalize().map_err(|_| Wrong::Attack)?.as_ref())
+            }
+            ObjectFormat::Sha256 => {
+                let mut hasher = Sha256::with_engine(self.shared.engine);
+                hasher.update(header.as_bytes());
+                inflater.inflate_parts(compressed, entry.len, |part| {
+                    hasher.update(part);
+                })?;
+                Id::of(hasher.finalize().as_ref())
+            }
+        };
+        if found.as_bytes() == id {
+            Ok(())
+        } else {
+            Err(Wrong::Id(found))
+        }
+    }
+
+    fn add_resolved(&mut self, n: u32, kind: Kind, depth: u32) {
+        self.outcomes.push(Outcome {
+            n,
+            resolved: Some((kind, depth)),
+            wrong: None,
+        });
+    }
+
+    fn add_wrong(&mut self, n: u32, wrong: Wrong) {
+        self.outcomes.push(Outcome {
+            n,
+            resolved: None,
+            wrong: Some(wrong),
+        });
+    }
+
+    /// Hashes the objects that wait.
+    fn hash(&mut self) {
+        let Self {
+            shared,
+            batch,
+            outcomes,
+            ..
+        } = self;
+        batch.hash(
+            shared.engine,
+            shared.index,
+            |n| shared.entries.all[n as usize].in_index as usize,
+            |n, wrong| {
+                outcomes.push(Outcome {
+                    n,
+                    resolved: None,
+                    wrong: Some(wrong),
+                });
+            },
+        );
+    }
+}
+
+impl Shared<'_> {
+    /// Returns an object that consists of its type and its length, with room for `len` bytes.
+    fn start(&self, kind: Kind, len: u64, depth: u32) -> Result<Resolved, Wrong> {
+        let reserved = self.memory.reserve(len).ok_or(Wrong::TooLarge)?;
+        let header = header(kind, len);
+        let len = usize::try_from(len).map_err(|_| Wrong::TooLarge)?;
+        let mut message = Vec::with_capacity(header.len() + len);
+        message.extend_from_slice(header.as_bytes());
+        Ok(Resolved {
+            kind,
+            depth,
+            header_len: message.len(),
+            message,
+            _reserved: reserved,
+        })
+    }
+}
+
+/// Returns the type of an object that is stored as a whole.
+fn entry_kind(entry: &Entry) -> Kind {
+    match entry.stored {
+        Ok(Stored::Whole(kind)) => kind,
+        _ => unreachable!("only whole objects are hashed in parts"),
+    }
+}

@@ -1,0 +1,4 @@
+//! Packs verified, compared with Git, and hostile packs.
+
+mod git;
+mod hostile;
