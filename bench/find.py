@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Measure how fast the content of torrents is found among files with other names.
 
-    python3 bench/find.py --hashlane PROGRAM [--files 30000] [--rounds 3]
+    python3 bench/find.py --hashlane PROGRAM [--files 30000] [--max-len 60000] [--rounds 3]
+    python3 bench/find.py ... --folder DIR --prepare    makes the files and torrents in DIR
+    python3 bench/find.py ... --folder DIR              measures with what is in DIR
 
 There is a torrent for each 300 files. All files get other names in other folders. `hashlane find`
 is compared with `find -ls` of the tree, and `hashlane sum` of as many bytes as it hashed. Prints a
 table with medians; the goal is three times `find -ls` plus `hashlane sum`, and 1.2 hashed pieces
-for each candidate.
+for each candidate. The torrents of all versions are of the same files.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -23,6 +26,7 @@ from harness import machine
 from harness.tables import table
 
 FILES_PER_TORRENT = 300
+VERSIONS = ("v1", "v2", "hybrid")
 
 
 def timed(*command: str | Path) -> tuple[float, bytes]:
@@ -32,19 +36,22 @@ def timed(*command: str | Path) -> tuple[float, bytes]:
     return time.monotonic() - began, ended.stdout
 
 
-def make(root: Path, program: str, version: str, files: int) -> None:
+def make(root: Path, options: argparse.Namespace) -> None:
     """Make the torrents, and move their files to other names."""
     rng = random.Random(7)  # noqa: S311
-    for number in range(files // FILES_PER_TORRENT):
+    for number in range(options.files // FILES_PER_TORRENT):
         content = root / "content" / f"t{number}"
         content.mkdir(parents=True)
         for name in range(FILES_PER_TORRENT):
             # Some have no piece of their own.
-            (content / f"{name:05}").write_bytes(rng.randbytes(rng.randrange(1000, 60_000)))
+            length = rng.randrange(1000, options.max_len)
+            (content / f"{name:05}").write_bytes(rng.randbytes(length))
     contents = sorted((root / "content").iterdir())
-    options = ["--format", version, "-l", "16KiB", "--parents", "-q"]
-    output = ["--output-dir", str(root / "torrents")]
-    subprocess.run([program, "create", *options, *output, *map(str, contents)], check=True)
+    for version in VERSIONS:
+        chosen = ["--format", version, "-l", "16KiB", "--parents", "-q"]
+        output = ["--output-dir", str(root / version)]
+        command = [options.hashlane, "create", *chosen, *output, *map(str, contents)]
+        subprocess.run(command, check=True)
     for content in contents:
         for path in content.iterdir():
             folder = root / "disk" / f"{rng.randrange(500):03}"
@@ -52,29 +59,28 @@ def make(root: Path, program: str, version: str, files: int) -> None:
             path.rename(folder / f"{rng.randrange(1 << 64):016x}")
 
 
-def measure(program: str, version: str, files: int, rounds: int) -> list[str]:
+def measure(root: Path, version: str, options: argparse.Namespace) -> list[str]:
     """Return a row of the table."""
-    with tempfile.TemporaryDirectory(prefix="bench-find-") as folder:
-        root = Path(folder)
-        make(root, program, version, files)
-        seconds: dict[str, list[float]] = {"find": [], "ls": [], "sum": []}
-        hashed = root / "hashed"
-        for _ in range(rounds):
-            command = [program, "find", root / "torrents", "--in", root / "disk", "--json"]
-            taken, output = timed(*command)
-            seconds["find"].append(taken)
-            seconds["ls"].append(timed("find", root / "disk", "-ls")[0])
-            lines = [json.loads(line) for line in output.splitlines()]
-            summary = lines[-1]
-            hashed.write_bytes(os.urandom(summary["hashed_bytes"]))
-            algorithm = "sha1" if version == "v1" else "sha256"
-            seconds["sum"].append(timed(program, "sum", "-a", algorithm, hashed)[0])
-            hashed.unlink()
-    found = sum(line["type"] == "torrent" and line["identified"] for line in lines)
+    program = options.hashlane
+    seconds: dict[str, list[float]] = {"find": [], "ls": [], "sum": []}
+    hashed = root / "hashed"
+    for _ in range(options.rounds):
+        command = [program, "find", root / version, "--in", root / "disk", "--json"]
+        taken, output = timed(*command)
+        seconds["find"].append(taken)
+        seconds["ls"].append(timed("find", root / "disk", "-ls")[0])
+        lines = output.splitlines()
+        summary = json.loads(lines[-1])
+        if not hashed.exists() or hashed.stat().st_size != summary["hashed_bytes"]:
+            write_random(hashed, summary["hashed_bytes"])
+        algorithm = "sha1" if version == "v1" else "sha256"
+        seconds["sum"].append(timed(program, "sum", "-a", algorithm, hashed)[0])
+    hashed.unlink()
+    found = sum(b'"identified":true' in line for line in lines)
     find, ls, total = (statistics.median(seconds[name]) for name in ("find", "ls", "sum"))
     return [
         version,
-        f"{found} of {files // FILES_PER_TORRENT}",
+        f"{found} of {options.files // FILES_PER_TORRENT}",
         f"{find:.2f}",
         f"{ls:.2f}",
         f"{total:.2f}",
@@ -83,19 +89,38 @@ def measure(program: str, version: str, files: int, rounds: int) -> list[str]:
     ]
 
 
+def write_random(path: Path, length: int) -> None:
+    """Write a file of random bytes."""
+    with path.open("wb") as file:
+        while length > 0:
+            length -= file.write(os.urandom(min(length, 1 << 24)))
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hashlane", required=True)
     parser.add_argument("--files", type=int, default=30_000)
+    parser.add_argument("--max-len", type=int, default=60_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--prepare", action="store_true")
     options = parser.parse_args()
-    program = str(Path(options.hashlane).resolve())
-    versions = ("v1", "v2", "hybrid")
-    rows = [measure(program, version, options.files, options.rounds) for version in versions]
+    options.hashlane = str(Path(options.hashlane).resolve())
+    if options.prepare:
+        make(options.folder, options)
+        return
+    with contextlib.ExitStack() as stack:
+        root = options.folder
+        if root is None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-find-"))
+            root = Path(folder)
+            make(root, options)
+        rows = [measure(root, version, options) for version in VERSIONS]
     times = ("`find`, s", "`find -ls`, s", "`sum`, s")
     head = ("version", "found", *times, "share of the goal", "pieces a candidate")
-    print(f"{machine.summary()}; {options.rounds} rounds; {machine.load()}\n")
+    lengths = f"{options.files:,} files of 1,000 to {options.max_len:,} bytes"
+    print(f"{machine.summary()}; {lengths}; {options.rounds} rounds; {machine.load()}\n")
     print("\n".join(table(head, rows)))
 
 
