@@ -617,7 +617,7 @@ bench-pkcs11: pkcs11 ## Compare the PKCS#11 module with SoftHSM2; writes bench/P
 bench-sum: build ## Compare sum with other checksum tools; writes bench/SUM.md (uses those that are installed)
 	python3 bench/sum.py --hashlane $(HASHLANE)
 
-bench-trees: build ## Compare tree hashes with the programs that define them; writes bench/trees.md (uses fsverity and target/ipfs)
+bench-trees: build ## Compare tree hashes with the programs that define them; writes bench/trees.md (uses fsverity, veritysetup, git, OpenSSL and target/ipfs)
 	python3 bench/trees.py --hashlane $(HASHLANE) --out bench/trees.md
 
 bench-library: build ## Measure the verification of 10,000 small torrents in one run; writes bench/library.md
