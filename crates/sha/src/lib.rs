@@ -16,6 +16,7 @@
 //! | `kernels/sha1_vectors.rs` | the disturbance vectors of attacks on SHA-1, and their differences |
 //! | `kernels/sha1_conditions.rs` | the conditions on the schedule that blocks of attacks meet |
 //! | `kernels/sha1_checked.rs` | SHA-1 in lanes with the detection of attacks |
+//! | `kernels/md5.rs` | several messages of MD5 in the lanes of vectors |
 //! | `kernels/{x86_sha,aarch64_sha,sha_streams}.rs` | one, two or four messages with the SHA instructions |
 //! | `backend.rs` | backends by name, and whether this CPU can run them |
 //! | `table/mod.rs` | kernels, the calls to their bodies, and the kernels of WebAssembly and other architectures |
@@ -29,6 +30,7 @@
 //! | `jobs.rs` | the loops over many messages, not yet compiled for an algorithm |
 //! | `hasher.rs` | `Sha1` and `Sha256`: one message, in parts |
 //! | `many.rs` | many messages that are all available |
+//! | `md5.rs` | MD5, for one message and for many that arrive in parts |
 //! | `queue.rs` | many messages that come one by one, whole or in parts |
 //! | `rows.rs` | many messages in rows, by offsets, or after a common prefix |
 //! | `readers.rs` | messages from readers (feature `std`) |
@@ -100,6 +102,7 @@ mod jobs;
 mod kernel_name;
 mod kernels;
 mod many;
+mod md5;
 mod queue;
 #[cfg(feature = "std")]
 mod readers;
@@ -124,6 +127,7 @@ pub use hasher::{Sha1, Sha256, digest};
 pub use hmac::{Hmac, HmacKey, Mac, TagError, hmac};
 pub use kernel_name::{KernelName, KernelUnavailable};
 pub use many::digest_many;
+pub use md5::{Md5, Md5Kernel};
 pub use queue::{Hashed, LaneQueue, Outcome};
 pub use rows::OffsetsError;
 pub use types::{BLOCK_LEN, CpuFeature, MAX_LANES};

@@ -7,16 +7,17 @@ use std::path::PathBuf;
 use hashlane_files::{SourceFile, Stamp};
 use hashlane_hashes::HashFunction;
 use hashlane_pipeline::{
-    CancelToken, Error, Fault, FileFact, Found, FramedDigest, IoMode, MessageHasher, Options,
-    Results, hash_messages,
+    CancelToken, Error, Fault, FileFact, Found, Frame, FramedDigest, IoMode, MessageHasher,
+    Options, Results, hash_messages,
 };
 use hashlane_sha::{Engine, Sha1, Sha256};
 
 use crate::format::{Builder, Format, LeafHash, Leaves};
-use crate::hasher::{OneByOne, in_lanes};
+use crate::hasher::{Md5Leaves, OneByOne, in_lanes};
 use crate::segment::Segment;
 
 /// The hashes that are computed in lanes.
+const MD5: LeafHash = LeafHash::Function(HashFunction::Md5);
 const SHA1: LeafHash = LeafHash::Function(HashFunction::Sha1);
 const SHA256: LeafHash = LeafHash::Function(HashFunction::Sha256);
 
@@ -115,6 +116,14 @@ pub fn hash_files<F: Format, T, E: From<Error>>(
         }
     }
     Ok(())
+}
+
+/// Returns the options for hashers that cannot read mapped files.
+fn buffered(options: &Options) -> Options {
+    match options.io {
+        IoMode::Mmap => options.io(IoMode::Pread),
+        _ => *options,
+    }
 }
 
 /// A file whose outcome was not delivered yet.
@@ -231,15 +240,13 @@ where
                 (SHA256, None) => order.hash(options, |engine| {
                     FramedDigest::<Sha256>::new(engine, &frame_of)
                 }),
+                (MD5, None) if frame == Frame::default() => {
+                    order.hash(&buffered(options), |_| Md5Leaves::new())
+                }
                 (hash, _) => {
                     let len = leaves.len_bytes;
                     let hasher = |engine| OneByOne::new(engine, hash, len, &frame);
-                    // The hasher cannot read mapped files.
-                    let io = match options.io {
-                        IoMode::Mmap => IoMode::Pread,
-                        io => io,
-                    };
-                    order.hash(&options.io(io), hasher)
+                    order.hash(&buffered(options), hasher)
                 }
             }?;
         }

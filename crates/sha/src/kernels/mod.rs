@@ -3,6 +3,7 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64_sha;
 pub(crate) mod lanes;
+pub(crate) mod md5;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(crate) mod one_message;
 pub(crate) mod rounds;

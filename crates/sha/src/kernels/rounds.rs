@@ -28,7 +28,6 @@ macro_rules! unroll {
     };
     (@ $i:ident $body:block $($n:literal)*) => { $({ const $i: usize = $n; $body })* };
 }
-#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use unroll;
 
 /// An algorithm: its constants, and the steps of its compression function. The kernels put the
