@@ -31,10 +31,12 @@ use crate::digests::Sha1Digest;
 use crate::engine::Engine;
 use crate::hasher::Sha1;
 use crate::jobs::DigestJobs;
+use crate::kernel_name::KernelName;
 use crate::kernels::rounds::Rounds as _;
 use crate::kernels::sha1::Sha1Compression;
 use crate::scheduler::Tail;
 use crate::suspects::{Kernels, Suspects, compress_one, last_suspicious, run_checked};
+use crate::table::checked::CheckedKernel;
 use crate::types::{Block, State};
 
 /// The message contains a block of a collision attack: somebody has made another message with the
@@ -83,7 +85,7 @@ struct Detection {
 impl Detection {
     fn new(engine: Engine) -> Self {
         Self {
-            kernels: kernels(&engine),
+            kernels: kernels_of(&engine),
             safe_hash: false,
             reduced_rounds: false,
             is_attack: false,
@@ -263,15 +265,25 @@ fn digest_sets(
     digests: &mut [Sha1Digest],
     on_attack: &mut dyn FnMut(usize),
 ) {
-    let kernels = kernels(engine);
+    let kernels = kernels_of(engine);
     let mut jobs = DigestJobs::<Sha1>::new(&Sha1Compression::IV, 0, messages, digests);
     jobs.fill();
     let mut suspects = Suspects::new(kernels.lanes, false, on_attack);
     run_checked(kernels, &mut jobs, &mut suspects);
 }
 
+/// Returns the kernels for many messages that this CPU can run, from the fastest to the slowest. An
+/// engine of [`Engine::with`] that has only the kernel's backend uses this kernel.
+pub fn kernels() -> impl Iterator<Item = KernelName> {
+    CheckedKernel::available().map(|kernel| KernelName {
+        algorithm: "sha1_checked",
+        lanes: kernel.lanes(),
+        backend: kernel.backend(),
+    })
+}
+
 /// Returns the kernels of an engine.
-fn kernels(engine: &Engine) -> Kernels {
+fn kernels_of(engine: &Engine) -> Kernels {
     Kernels {
         one: engine.kernel_alone::<Sha1>(),
         lanes: engine.checked,
