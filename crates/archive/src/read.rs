@@ -2,10 +2,8 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::SystemTime;
 
-use hashlane_files::{ByteStream, SourceFile, Stamp, TICK};
+use hashlane_files::{ByteStream, SourceFile, Stamp};
 use hashlane_pipeline::{
     CancelToken, FileFact, FileIndex, FileSet, Found, IoMode, MessageDigest, MessageResult,
     Options, WholeFiles, hash_messages,
@@ -55,7 +53,7 @@ pub(crate) fn read(
     cancel: &CancelToken,
     mut receive: impl FnMut(Read<'_>) -> Result<(), Reason>,
 ) -> Result<(), Reason> {
-    settle(batch);
+    Stamp::settle(batch.iter().map(|file| &file.stamp));
     // Files are read to their end, which no map can do.
     let io = match options.io {
         IoMode::Mmap => IoMode::Pread,
@@ -123,25 +121,6 @@ pub(crate) fn read(
 
 fn is_unchanged(file: &Pending) -> bool {
     Stamp::of_regular(&file.place).is_ok_and(|stamp| stamp == Some(file.stamp))
-}
-
-/// Waits until any later write is certain to change the times of its file. Waits only if a file was changed just now.
-fn settle(batch: &[Pending]) {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let Some(now) = now.ok().and_then(|now| i64::try_from(now.as_nanos()).ok()) else {
-        return;
-    };
-    let ages = batch
-        .iter()
-        .filter_map(|file| now.checked_sub(file.stamp.changed_ns()?))
-        // A time in the future is of another clock.
-        .filter_map(|age| u64::try_from(age).ok());
-    let rest = ages
-        .min()
-        .and_then(|age| TICK.checked_sub(std::time::Duration::from_nanos(age)));
-    if let Some(rest) = rest {
-        thread::sleep(rest);
-    }
 }
 
 /// The files of a batch.

@@ -57,6 +57,25 @@ impl Stamp {
         Some(seconds.saturating_mul(1_000_000_000).saturating_add(nanos))
     }
 
+    /// Waits until any later write is certain to change the times of its file. Waits only if a file was changed just now, and for
+    /// [`TICK`] at most.
+    pub fn settle<'s>(stamps: impl IntoIterator<Item = &'s Self>) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let Some(now) = now.ok().and_then(|now| i64::try_from(now.as_nanos()).ok()) else {
+            return;
+        };
+        let ages = stamps
+            .into_iter()
+            .filter_map(|stamp| now.checked_sub(stamp.changed_ns()?))
+            // A time in the future is of another clock.
+            .filter_map(|age| u64::try_from(age).ok());
+        let age = ages.min();
+        let rest = age.and_then(|age| TICK.checked_sub(Duration::from_nanos(age)));
+        if let Some(rest) = rest {
+            std::thread::sleep(rest);
+        }
+    }
+
     /// Returns the stamp of the file with these properties.
     pub fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]

@@ -6,15 +6,25 @@ use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
+#[cfg(unix)]
+use hashlane_files::Stamp;
 use hashlane_files::{FileId, walk_files};
+use hashlane_metainfo::merkle::Node;
 use hashlane_metainfo::{File, FileKind, Torrent};
 use hashlane_pipeline::{CancelToken, FileIndex, FileSet};
 
-/// The regular files below some folders that have the length of a file of some torrents.
+/// The regular files below some folders that have the length of a file of some torrents, or all of them.
 #[derive(Debug, Default)]
 pub struct Candidates {
     folders: Vec<PathBuf>,
     files: Vec<Candidate>,
+    /// The stamps of the candidates, if all files are candidates.
+    #[cfg(unix)]
+    stamps: Vec<Stamp>,
+    /// The candidates by their roots (BEP 52), as far as a table has them.
+    by_root: HashMap<Node, Vec<u32>>,
+    /// Number of candidates that have the length of a wanted file.
+    n_wanted: usize,
     by_len: HashMap<u64, Vec<u32>>,
     /// The same by length and name, because a torrent can want thousands of files of one length.
     by_name: HashMap<(u64, OsString), Vec<u32>>,
@@ -42,10 +52,32 @@ impl Candidates {
         torrents: impl IntoIterator<Item = &'t Torrent>,
         folders: &[PathBuf],
         cancel: &CancelToken,
+        progress: impl FnMut(u64),
+    ) -> Self {
+        Self::walk(torrents, folders, false, cancel, progress)
+    }
+
+    /// Does the same, and also keeps the files of all other lengths except 0, for a table of their roots.
+    #[cfg(unix)]
+    pub fn collect_all<'t>(
+        torrents: impl IntoIterator<Item = &'t Torrent>,
+        folders: &[PathBuf],
+        cancel: &CancelToken,
+        progress: impl FnMut(u64),
+    ) -> Self {
+        Self::walk(torrents, folders, true, cancel, progress)
+    }
+
+    fn walk<'t>(
+        torrents: impl IntoIterator<Item = &'t Torrent>,
+        folders: &[PathBuf],
+        keeps_all: bool,
+        cancel: &CancelToken,
         mut progress: impl FnMut(u64),
     ) -> Self {
         let torrents: Vec<&Torrent> = torrents.into_iter().collect();
-        let lens = lens_of(torrents.iter().copied());
+        let mut lens = Lens::of(torrents.iter().copied());
+        lens.keeps_all = keeps_all;
         let lens_by_name = lens_by_name(&torrents);
         let mut candidates = Self {
             folders: distinct(folders),
@@ -88,7 +120,7 @@ impl Candidates {
         paths: impl IntoIterator<Item = PathBuf>,
         max: usize,
     ) -> Self {
-        let lens = lens_of(torrents);
+        let lens = Lens::of(torrents);
         let mut candidates = Self::default();
         let mut ids = HashSet::new();
         for path in paths {
@@ -134,20 +166,28 @@ impl Candidates {
         &mut self,
         path: PathBuf,
         metadata: &Metadata,
-        lens: &HashSet<u64>,
+        lens: &Lens,
         ids: &mut HashSet<FileId>,
     ) {
-        if !metadata.is_file() || !lens.contains(&metadata.len()) {
+        let is_wanted = lens.wanted.contains(&metadata.len());
+        let is_kept = is_wanted || lens.keeps_all && metadata.len() > 0;
+        if !metadata.is_file() || !is_kept {
             return;
         }
         let id = FileId::of_metadata(metadata);
         if id.is_none_or(|id| ids.insert(id)) {
             self.add(path, metadata.len(), id.map_or(0, FileId::inode));
+            self.n_wanted += usize::from(is_wanted);
+            #[cfg(unix)]
+            if lens.keeps_all {
+                self.stamps.push(Stamp::of(metadata));
+            }
         }
     }
 
     /// Adds a file that was made of candidates, and returns its index.
     pub(crate) fn push(&mut self, path: PathBuf, len_bytes: u64) -> u32 {
+        self.n_wanted += 1;
         self.add(path, len_bytes, 0)
     }
 
@@ -167,14 +207,44 @@ impl Candidates {
         self.n_files
     }
 
-    /// Returns the number of candidates.
+    /// Returns the number of candidates that have the length of a wanted file.
     pub fn len(&self) -> usize {
-        self.files.len()
+        self.n_wanted
     }
 
     /// Returns `true` if no file has the length of a wanted file.
     pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
+        self.n_wanted == 0
+    }
+
+    /// Returns the candidates of [`Self::collect_all`], with their paths and stamps.
+    #[cfg(unix)]
+    pub(crate) fn stamped(&self) -> impl Iterator<Item = (u32, &Path, &Stamp)> {
+        let files = (0..).zip(&self.files).zip(&self.stamps);
+        files.map(|((candidate, file), stamp)| (candidate, file.path.as_path(), stamp))
+    }
+
+    /// Returns the folders that were walked.
+    #[cfg(unix)]
+    pub(crate) fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
+    /// Sets the roots of candidates that are known.
+    #[cfg(unix)]
+    pub(crate) fn set_roots(&mut self, roots: impl IntoIterator<Item = (Node, u32)>) {
+        self.by_root.clear();
+        for (root, candidate) in roots {
+            self.by_root.entry(root).or_default().push(candidate);
+        }
+        for candidates in self.by_root.values_mut() {
+            candidates.sort_unstable();
+        }
+    }
+
+    /// Returns the candidates that have a root, in the order of the walk, as far as roots are known.
+    pub(crate) fn of_root(&self, root: &Node) -> &[u32] {
+        self.by_root.get(root).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the files and folders that could not be read, with the reasons.
@@ -246,12 +316,24 @@ fn lens_by_name(torrents: &[&Torrent]) -> HashMap<OsString, HashSet<u64>> {
     lens
 }
 
-/// Returns the lengths of the files that have content.
-fn lens_of<'t>(torrents: impl IntoIterator<Item = &'t Torrent>) -> HashSet<u64> {
-    let files = torrents
-        .into_iter()
-        .flat_map(|torrent| torrent.files().iter());
-    let regular = files.filter(|file| file.kind() == FileKind::Regular);
-    let lens = regular.map(File::length);
-    lens.filter(|len_bytes| *len_bytes > 0).collect()
+/// The lengths of files that become candidates.
+struct Lens {
+    /// The lengths of the files of torrents that have content.
+    wanted: HashSet<u64>,
+    /// Whether files of all other lengths are candidates too.
+    keeps_all: bool,
+}
+
+impl Lens {
+    fn of<'t>(torrents: impl IntoIterator<Item = &'t Torrent>) -> Self {
+        let files = torrents
+            .into_iter()
+            .flat_map(|torrent| torrent.files().iter());
+        let regular = files.filter(|file| file.kind() == FileKind::Regular);
+        let lens = regular.map(File::length);
+        Self {
+            wanted: lens.filter(|len_bytes| *len_bytes > 0).collect(),
+            keeps_all: false,
+        }
+    }
 }

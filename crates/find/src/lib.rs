@@ -14,7 +14,8 @@
 //! 6. `assembly.rs`: all pieces of damaged files and all their candidates: [`assemble`] finds the best candidate, and new files
 //!    are made of the right pieces of several.
 //! 7. `names.rs`, `link.rs` (Unix): a folder with the names of the torrent, made of links or clones.
-//! 8. `elsewhere.rs`: a search for the missing files of one torrent near their places, with a limit of its work.
+//! 8. `roots.rs` (Unix): a table of the roots of files, which finds files of version 2 without reading them again.
+//! 9. `elsewhere.rs`: a search for the missing files of one torrent near their places, with a limit of its work.
 //!
 //! `duplicates.rs` finds files with equal bytes without torrents: [`SameLength::collect`] walks the folders, `parts.rs` has the
 //! messages, `hash.rs` hashes them, and `link.rs` makes duplicates links to one file.
@@ -28,6 +29,8 @@ mod found;
 mod link;
 mod names;
 mod probe;
+#[cfg(unix)]
+mod roots;
 mod search;
 mod wanted;
 
@@ -40,4 +43,6 @@ pub use elsewhere::{Elsewhere, OtherRoot, Surroundings};
 pub use found::{FileMatch, FoundFiles, FoundTorrent, NamedFiles, Place, Undecided};
 #[cfg(unix)]
 pub use link::{LinkKind, Linked, link};
+#[cfg(unix)]
+pub use roots::{RootTable, TableError, TableUpdate};
 pub use search::{Findings, MAX_PROBES, Progress, find};

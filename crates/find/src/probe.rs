@@ -137,6 +137,18 @@ impl<'c> Probes<'c> {
         )
     }
 
+    /// Returns the number of probes whose digests are known.
+    pub(crate) fn n_known(&self) -> usize {
+        self.digests.len()
+    }
+
+    /// Forgets the digests of probes.
+    pub(crate) fn forget(&mut self, probes: impl Iterator<Item = Probe>) {
+        for probe in probes {
+            self.digests.remove(&probe);
+        }
+    }
+
     /// Returns `true` if the digest of a probe is known and is this one.
     pub(crate) fn matches(&self, probe: &Probe, expected: Digest) -> bool {
         self.digests.get(probe).copied().flatten() == Some(expected)

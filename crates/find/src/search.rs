@@ -26,6 +26,9 @@ pub(crate) const MAX_DAMAGED: usize = 8;
 /// Number of combinations of candidates that are tried for a piece that spans files.
 pub(crate) const MAX_COMBINATIONS: usize = 256;
 
+/// Number of combinations that are kept in memory, about. A torrent can exceed it.
+const MAX_TRIES: usize = 1 << 18;
+
 /// Number of rounds for pieces that span files: a file that was found can decide its neighbour.
 const MAX_SPANNING_ROUNDS: usize = 16;
 
@@ -91,6 +94,9 @@ pub fn find(
         .iter()
         .map(|torrent| Search::new(torrent, &mut zeros))
         .collect();
+    for search in &mut searches {
+        search.decide_by_root(candidates);
+    }
     let mut probes = Probes::new(candidates, options, cancel);
     let mut run = |probes: &mut Probes<'_>, wanted: Vec<Probe>| {
         probes.run(wanted, |hashed_bytes, total_bytes| {
@@ -124,21 +130,7 @@ pub fn find(
     for search in &mut searches {
         search.decide_further(candidates, &probes);
     }
-    // Pieces that span files.
-    for _ in 0..MAX_SPANNING_ROUNDS {
-        let tries: Vec<Vec<Try>> = searches
-            .iter_mut()
-            .map(|search| search.tries(candidates))
-            .collect();
-        if cancel.is_cancelled() || tries.iter().all(Vec::is_empty) {
-            break;
-        }
-        let wanted = tries.iter().flatten().map(|attempt| attempt.probe.clone());
-        run(&mut probes, wanted.collect())?;
-        for (search, tries) in searches.iter_mut().zip(&tries) {
-            search.decide_spanning(tries, candidates, &probes);
-        }
-    }
+    find_spanning(&mut searches, candidates, &mut probes, cancel, &mut run)?;
     Ok(Findings {
         torrents: searches
             .into_iter()
@@ -150,6 +142,49 @@ pub fn find(
     })
 }
 
+/// Hashes probes, and reports the progress.
+type Run<'r> = dyn FnMut(&mut Probes<'_>, Vec<Probe>) -> Result<(), Error> + 'r;
+
+/// Compares the pieces that span files, of a few torrents at a time: a piece can have hundreds of combinations.
+fn find_spanning(
+    searches: &mut [Search<'_>],
+    candidates: &Candidates,
+    probes: &mut Probes<'_>,
+    cancel: &CancelToken,
+    run: &mut Run<'_>,
+) -> Result<(), Error> {
+    for _ in 0..MAX_SPANNING_ROUNDS {
+        let mut n_tries = 0;
+        let mut rest = &mut searches[..];
+        while !rest.is_empty() && !cancel.is_cancelled() {
+            let mut tries: Vec<Vec<Try>> = Vec::new();
+            let mut n_batch = 0;
+            while let Some(search) = rest.get_mut(tries.len())
+                && n_batch < MAX_TRIES
+            {
+                tries.push(search.tries(candidates));
+                n_batch += tries.last().map_or(0, Vec::len);
+            }
+            let (batch, others) = std::mem::take(&mut rest).split_at_mut(tries.len());
+            rest = others;
+            n_tries += n_batch;
+            let wanted = tries.iter().flatten().map(|attempt| attempt.probe.clone());
+            run(probes, wanted.collect())?;
+            for (search, tries) in batch.iter_mut().zip(&tries) {
+                search.decide_spanning(tries, candidates, probes);
+            }
+            // Few later combinations are the same.
+            if probes.n_known() > MAX_TRIES {
+                probes.forget(tries.into_iter().flatten().map(|attempt| attempt.probe));
+            }
+        }
+        if n_tries == 0 || cancel.is_cancelled() {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// The search for the files of one torrent.
 struct Search<'t> {
     target: Target<'t>,
@@ -158,6 +193,8 @@ struct Search<'t> {
     places: HashMap<FileIndex, usize>,
     found: Vec<FileMatch>,
     right_pieces: BTreeSet<u32>,
+    /// Files that were found by their roots, so that no piece of them is compared.
+    by_root: HashSet<FileIndex>,
     /// Pieces that span files, and the choices with which each was tried.
     tried: HashMap<u32, Vec<Vec<u32>>>,
     /// Files for which not all candidates were tried.
@@ -184,6 +221,7 @@ impl<'t> Search<'t> {
             places: places.collect(),
             found: initial(torrent),
             right_pieces: BTreeSet::new(),
+            by_root: HashSet::new(),
             tried: HashMap::new(),
             too_many: HashSet::new(),
             wanted,
@@ -193,6 +231,21 @@ impl<'t> Search<'t> {
 
     fn is_open(&self, wanted: &Wanted) -> bool {
         self.found[wanted.file.get()] == FileMatch::Missing
+    }
+
+    /// Finds files by their roots, as far as the roots of candidates are known.
+    fn decide_by_root(&mut self, candidates: &Candidates) {
+        let fits = self.wanted.iter().filter_map(|wanted| {
+            let root = self.target.torrent.file(wanted.file.get()).pieces_root()?;
+            let fits = candidates.of_root(root);
+            (!fits.is_empty()).then(|| (wanted.file, fits.to_vec()))
+        });
+        let fits: Vec<(FileIndex, Vec<u32>)> = fits.collect();
+        for (file, fits) in fits {
+            self.right_pieces.extend(self.target.layout.pieces_of(file));
+            self.by_root.insert(file);
+            self.identify(file, fits, candidates);
+        }
     }
 
     /// Returns the candidates of a file in the order in which they are tried: those with its name, and then the others from
@@ -277,7 +330,9 @@ impl<'t> Search<'t> {
         let with_further = self.wanted.iter().filter(|wanted| wanted.samples.len() > 1);
         with_further.filter_map(|wanted| match &self.found[wanted.file.get()] {
             FileMatch::Missing => Some((wanted, self.damaged(wanted, candidates))),
-            FileMatch::Identified(place) if !place.others.is_empty() => {
+            FileMatch::Identified(place)
+                if !place.others.is_empty() && !self.by_root.contains(&wanted.file) =>
+            {
                 Some((wanted, place.all().take(MAX_COMPARED).collect()))
             }
             _ => None,

@@ -5,6 +5,8 @@ mod duplicates;
 mod human;
 mod json;
 mod searched;
+#[cfg(unix)]
+mod table;
 
 pub(crate) use arguments::Find;
 
@@ -23,6 +25,10 @@ use arguments::Kind;
 use searched::{Folders, Linked, MergedFile, Searched};
 
 impl Find {
+    #[cfg_attr(
+        unix,
+        expect(clippy::too_many_lines, reason = "the steps of a search in order")
+    )]
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         if !self.duplicates.is_empty() {
             return duplicates::run(&self, env);
@@ -37,11 +43,17 @@ impl Find {
             return Ok(exit);
         }
         let torrents = self.open(env, &mut exit)?;
+        #[cfg(unix)]
+        let table = self.table(env)?;
         env.catch_interrupts();
         let mut candidates = self.collect(env, &torrents, &folders);
         for (path, error) in candidates.errors() {
             let path = folders.shown(path);
             exit = self.print_error(env, &path, &format!("{}: {error}", path.display()))?;
+        }
+        #[cfg(unix)]
+        if let Some(table) = table {
+            exit = exit.max(self.update(env, table, &mut candidates, &folders)?);
         }
         let mut findings = self.search(env, &torrents, &candidates)?;
         for (candidate, error) in &findings.unreadable {
@@ -196,12 +208,20 @@ impl Find {
         let mut line =
             (env.progress && !self.output.quiet).then(|| ProgressLine::of_items("files"));
         let torrents = torrents.iter().map(|(_, torrent)| torrent);
-        let candidates = Candidates::collect(torrents, &folders.absolute, &env.cancel, |n_files| {
+        let progress = |n_files| {
             if let Some(line) = &mut line {
                 // The number of all files is not known.
                 line.update(n_files, 0);
             }
-        });
+        };
+        #[cfg(unix)]
+        let collect = match self.table {
+            Some(_) => Candidates::collect_all,
+            None => Candidates::collect,
+        };
+        #[cfg(not(unix))]
+        let collect = Candidates::collect;
+        let candidates = collect(torrents, &folders.absolute, &env.cancel, progress);
         if let Some(line) = line {
             line.clear();
         }

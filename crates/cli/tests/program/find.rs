@@ -553,6 +553,19 @@ for handle in handles:
 fn write_tree(root: &Path, tree: u64, random: &mut impl FnMut(u64) -> u64) -> bool {
     let n_files = 2 + random(8);
     let damaged = random(3 * n_files);
+    // Files of equal length, each under the other's name of the torrent.
+    let swaps = random(2) == 0;
+    let pair: [Vec<u8>; 2] =
+        std::array::from_fn(|_| (0..40_000).map(|_| random(256) as u8).collect());
+    for (file, other) in [(0, 1), (1, 0)] {
+        let name = format!("content/swapped/{file}");
+        let place = if swaps { other } else { file };
+        for path in [name, format!("disk/swapped/{place}")] {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, &pair[file]).unwrap();
+        }
+    }
     for file in 0..n_files {
         let len = [700, 40_000, 1 + random(2000), 1 + random(100_000)][random(4) as usize];
         let mut bytes: Vec<u8> = (0..len).map(|_| random(256) as u8).collect();
@@ -570,8 +583,8 @@ fn write_tree(root: &Path, tree: u64, random: &mut impl FnMut(u64) -> u64) -> bo
     damaged >= n_files
 }
 
-/// What `find --full --link` calls complete, and nothing else, is complete for libtorrent. `HASHLANE_TEST_FIND=300` sets the
-/// number of trees.
+/// What `find --full --link` calls complete, and nothing else, is complete for libtorrent, and for `verify` by the content map.
+/// `HASHLANE_TEST_FIND=300` sets the number of trees.
 #[cfg(unix)]
 #[test]
 fn libtorrent_agrees_about_what_was_found() {
@@ -598,7 +611,7 @@ fn libtorrent_agrees_about_what_was_found() {
         (state >> 33) % below
     };
     let mut args = vec![LIBTORRENT.to_owned()];
-    let mut ours = Vec::new();
+    let (mut ours, mut by_map) = (Vec::new(), Vec::new());
     for tree in 0..n_trees {
         let root = folder.path().join(tree.to_string());
         let is_whole = write_tree(&root, tree, &mut random);
@@ -625,16 +638,106 @@ fn libtorrent_agrees_about_what_was_found() {
             "hardlink",
             "--to",
             "links",
+            "--save",
+            "map",
         ]));
         let line: Value = serde_json::from_str(found.stdout.lines().next().unwrap()).unwrap();
         let is_complete = line["complete"].as_bool().unwrap() && line["identified"] == true;
         assert!(is_complete || !is_whole, "tree {tree}: {}", found.stdout);
         ours.push(is_complete);
+        let verified = end(hashlane().current_dir(&root).args([
+            "verify",
+            "t.torrent",
+            "-d",
+            "disk",
+            "--content-map",
+            "map",
+        ]));
+        by_map.push(verified.code == Some(0));
         args.push(format!("{0}/t.torrent\t{0}/links", root.display()));
     }
     let ended = python(&args);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let theirs: Vec<bool> = ended.stdout.lines().map(|line| line == "True").collect();
     assert_eq!(theirs, ours);
+    assert_eq!(theirs, by_map);
     assert!(ours.contains(&true) && ours.contains(&false), "both happen");
+}
+
+/// A later search reads only what has changed, and a damaged table is refused and kept.
+#[cfg(unix)]
+#[test]
+fn a_table_of_roots_is_kept_between_searches() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    for (name, bytes) in [("one", vec![1; 40_000]), ("two", vec![2; 50_000])] {
+        fs::create_dir_all(root.join(name)).unwrap();
+        fs::create_dir_all(root.join("disk")).unwrap();
+        fs::write(root.join(name).join("a"), &bytes).unwrap();
+        fs::write(root.join("disk").join(format!("{name} (1)")), &bytes).unwrap();
+        let output = format!("{name}.torrent");
+        let created = [
+            "create", name, "--format", "v2", "-l", "16KiB", "-o", &output,
+        ];
+        assert_eq!(
+            end(hashlane().current_dir(root).args(created)).code,
+            Some(0)
+        );
+    }
+    let find = |name: &str, args: &[&str]| {
+        let torrent = format!("{name}.torrent");
+        let args = [
+            &["find", &torrent, "--in", "disk", "--table", "disk/table"],
+            args,
+        ]
+        .concat();
+        end(hashlane().current_dir(root).args(args))
+    };
+    let ended = find("one", &[]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    for line in [
+        "disk/table: roots of 2 files, 2 files (87.9 KiB) hashed now\n",
+        "one.torrent  identified  1 of 1 file",
+        "1 file of a wanted length, 0 pieces (0 bytes) hashed\n",
+    ] {
+        assert!(ended.stdout.contains(line), "{line}: {}", ended.stdout);
+    }
+    // Another torrent, and nothing is read.
+    let before = fs::read(root.join("disk/table")).unwrap();
+    let ended = find("two", &["--json"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(
+        ended.stdout.contains("\"identified\":true"),
+        "{}",
+        ended.stdout
+    );
+    assert!(
+        ended.stdout.contains("\"hashed_bytes\":0"),
+        "{}",
+        ended.stdout
+    );
+    assert!(fs::read(root.join("disk/table")).unwrap() == before);
+    // A file with another stamp is read again.
+    fs::write(root.join("disk/two (1)"), vec![3; 50_000]).unwrap();
+    let ended = find("two", &[]);
+    assert_eq!(ended.code, Some(1), "{}", ended.stdout);
+    let line = "roots of 2 files, 1 file (48.8 KiB) hashed now\n";
+    assert!(ended.stdout.contains(line), "{}", ended.stdout);
+    // What is no table, or damaged, stays as it is.
+    let mut damaged = fs::read(root.join("disk/table")).unwrap();
+    damaged[100] ^= 1;
+    for (bytes, problem) in [
+        (
+            &damaged[..],
+            "is damaged or cut off: its digest is wrong; name another file",
+        ),
+        (b"a letter", "is not a table of roots; name another file"),
+    ] {
+        fs::write(root.join("disk/table"), bytes).unwrap();
+        let ended = find("one", &[]);
+        assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+        let error = format!("hashlane: disk/table: {problem}");
+        assert!(ended.stderr.starts_with(&error), "{}", ended.stderr);
+        assert!(fs::read(root.join("disk/table")).unwrap() == bytes);
+    }
 }

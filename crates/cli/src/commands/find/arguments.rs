@@ -67,6 +67,17 @@ pub(crate) struct Find {
     #[arg(long, help_heading = "Content")]
     pub(super) full: bool,
 
+    /// Keep the version 2 root of every file below --in in this file. A later search, also for other torrents, reads only files
+    /// that are new or have changed. The first search reads all files
+    #[cfg(unix)]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "duplicates",
+        help_heading = "Content"
+    )]
+    pub(super) table: Option<PathBuf>,
+
     /// Accept torrents that lack at most this share of their bytes, for example 5%. What they need is reported
     #[arg(long, value_name = "SHARE", value_parser = values::percent, help_heading = "Content")]
     pub(super) missing: Option<f64>,
