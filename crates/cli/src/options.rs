@@ -78,7 +78,7 @@ impl Hashing {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Io {
-    /// Map files if the system can, else read them; reads in file order on a rotating disk
+    /// Map files if the system can, else read them; in file order on a rotating disk, and as `direct` if hardly anything is cached
     Auto,
     /// Map all but small files into memory
     Mmap,

@@ -116,6 +116,20 @@ impl SourceFile {
         sys::disk_extents(&self.file)
     }
 
+    /// Returns the number of bytes of a range that are in the page cache, rounded up to pages.
+    ///
+    /// # Errors
+    /// The system does not report it, for example because the user may not write to the file.
+    pub fn cached_bytes(&self, range: Range<u64>) -> io::Result<u64> {
+        sys::cached_bytes(&self.file, range)
+    }
+
+    /// Returns `true` if the file lies on a local file system of a disk, on which reads past the page cache are fast. Returns
+    /// `false` for files on network file systems, in memory and on FUSE.
+    pub fn is_on_disk(&self) -> bool {
+        sys::is_on_disk(&self.file)
+    }
+
     /// Returns the places of a file all of whose bytes are shared with other files on the disk (reflinks), and `None` for
     /// other files. Files of equal length on one file system with equal places have equal bytes, until one of them is written
     /// to. Bytes that are only in memory are written to the disk first.

@@ -24,7 +24,7 @@
 //! - `temporary.rs`: names of temporary files, and the removal of those of killed processes.
 //! - `atomic.rs`: files that are written whole or not at all.
 //! - `sys/`: the functions that differ between systems. `linux/map.rs` maps files,
-//!   `linux/sigbus.rs` handles pages that vanish, `linux/lease.rs` finds programs that write to a file, `linux/extents.rs` finds
+//!   `linux/sigbus.rs` handles pages that vanish, `linux/lease.rs` finds programs that write to a file, `linux/cached.rs` finds bytes in the page cache, `linux/extents.rs` finds
 //!   the place of a file on its disk, and `portable.rs` reads.
 #![deny(unsafe_code)]
 

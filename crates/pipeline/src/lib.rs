@@ -44,6 +44,7 @@
 //! | `chunks.rs` | hashing of messages in chunks |
 //! | `schedule.rs` | messages for each worker, bytes for each batch |
 //! | `open_files.rs` | the open files of a worker |
+//! | `choice.rs` | the choice of reads past the page cache |
 //! | `reader/` | reads or maps bytes of files |
 //! | `results.rs` | results of workers, sent at intervals |
 //! | `running.rs` | state that all workers share; running messages: reads and hashes their windows |
@@ -51,6 +52,7 @@
 //! | `run.rs` | starts the workers and receives their results |
 
 mod cancel;
+mod choice;
 mod chunks;
 mod hasher;
 mod messages;

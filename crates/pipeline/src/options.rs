@@ -97,7 +97,8 @@ impl Default for Options {
 #[non_exhaustive]
 pub enum IoMode {
     /// Maps large files, if [`Options::allow_signal_handler`] was called, and reads all others. Reads files on a
-    /// rotational disk in order, unless the bytes arrive faster than such a disk can deliver them.
+    /// rotational disk in order, unless the bytes arrive faster than such a disk can deliver them. Long content on local
+    /// disks (256 MiB or more in pieces of at least 128 KiB) that is not in the page cache is read as by [`Self::Direct`].
     #[default]
     Auto,
     /// Maps every message that lies in one large file, and reads all other messages. An error without
@@ -106,7 +107,8 @@ pub enum IoMode {
     /// Reads everything with positioned reads.
     Pread,
     /// Reads past the page cache (`O_DIRECT`) and lets the disk work on several reads at the same time (`io_uring`), on Linux.
-    /// The bytes do not replace others in the page cache. Messages that span several files, and files on file systems without
+    /// The bytes do not replace others in the page cache. At least eight threads read, unless [`Options::threads`] is set, also
+    /// from a rotational disk. Their buffers take at most 64 MiB, or 1 MiB per thread if that is more. Messages that span several files, and files on file systems without
     /// such reads, are read with positioned reads.
     Direct,
 }

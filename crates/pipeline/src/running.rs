@@ -24,8 +24,8 @@ pub(crate) struct Shared<'a, M> {
     pub(crate) schedule: Schedule,
     /// Whether messages may be mapped.
     pub(crate) use_maps: bool,
-    /// Whether messages are read past the page cache.
-    pub(crate) is_direct: bool,
+    /// Number of bytes to read at a time past the page cache; `None` if messages are read through it.
+    pub(crate) direct_len: Option<usize>,
     /// Knowledge about the disk before anything is read.
     pub(crate) speed: ReadSpeed,
     /// One of them is locked while a batch is read from a rotational disk, so that few workers at a time move the heads of

@@ -45,11 +45,9 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
     ) -> Self {
         // The system can limit addresses. Without maps, everything is read.
         let mapped = shared.use_maps.then(|| Mapped::new().ok());
-        let reader = if shared.is_direct {
-            Buffered::direct()
-        } else {
-            Buffered::default()
-        };
+        let reader = shared
+            .direct_len
+            .map_or_else(Buffered::default, Buffered::direct);
         Self {
             tools: Tools {
                 shared,

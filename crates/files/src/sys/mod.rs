@@ -10,8 +10,8 @@ mod linux;
 pub use linux::{DirectQueue, MapArena, MappedBytes, is_rotational};
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 pub(crate) use linux::{
-    clone_file, disk_extents, drop_pages, next_data, next_hole, open_with_flags, read_at,
-    share_range, shared_extents, writers,
+    cached_bytes, clone_file, disk_extents, drop_pages, is_on_disk, next_data, next_hole,
+    open_with_flags, read_at, share_range, shared_extents, writers,
 };
 
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
@@ -20,7 +20,8 @@ mod portable;
 pub use portable::{DirectQueue, MapArena, MappedBytes, is_rotational};
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
 pub(crate) use portable::{
-    clone_file, disk_extents, next_data, next_hole, read_at, shared_extents,
+    cached_bytes, clone_file, disk_extents, is_on_disk, next_data, next_hole, read_at,
+    shared_extents,
 };
 #[cfg(all(unix, any(not(target_os = "linux"), hashlane_portable)))]
 pub(crate) use portable::{drop_pages, open_with_flags, share_range, writers};

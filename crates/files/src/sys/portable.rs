@@ -65,6 +65,16 @@ pub(crate) fn shared_extents(_: &File) -> io::Result<Option<Vec<DiskExtent>>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// Fails: this system does not report what is in memory.
+pub(crate) fn cached_bytes(_: &File, _: std::ops::Range<u64>) -> io::Result<u64> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Returns `false`: no file is read past the page cache.
+pub(crate) fn is_on_disk(_: &File) -> bool {
+    false
+}
+
 /// Returns `false`: this system does not report whether a disk is rotational.
 pub fn is_rotational(_: &Path) -> bool {
     false

@@ -8,7 +8,7 @@ use super::{Reader, Refusal, Window};
 use crate::messages::Messages;
 use crate::open_files::{Fault, OpenFiles};
 use crate::read_speed::{MIN_SAMPLE_LEN, ReadSpeed};
-use crate::schedule::{Batch, DIRECT_BATCH_LEN, HOT_BATCH_LEN, IN_ORDER_BATCH_LEN};
+use crate::schedule::{Batch, HOT_BATCH_LEN, IN_ORDER_BATCH_LEN};
 
 /// Windows begin at multiples of this many bytes in memory. The system copies three times as fast
 /// to such an address as to an address that `malloc` returns, 16 bytes after the start of a page.
@@ -23,6 +23,8 @@ const DIRECT_READ_LEN: usize = 1 << 20;
 pub(crate) struct Buffered {
     /// Reads past the page cache, if they are wanted and the system has them.
     direct: Option<DirectQueue>,
+    /// Number of bytes to read at a time past the page cache.
+    direct_len: usize,
     buffer: Vec<u8>,
     /// The position of each window in the buffer.
     windows: Vec<Range<usize>>,
@@ -30,9 +32,10 @@ pub(crate) struct Buffered {
 
 impl Buffered {
     /// Returns a reader that reads past the page cache where the system can.
-    pub(crate) fn direct() -> Self {
+    pub(crate) fn direct(len_bytes: usize) -> Self {
         Self {
             direct: DirectQueue::new().ok(),
+            direct_len: len_bytes,
             ..Self::default()
         }
     }
@@ -41,9 +44,9 @@ impl Buffered {
 impl Reader for Buffered {
     fn batch(&self, speed: ReadSpeed) -> Batch {
         match (speed.allows_any_order(), speed.is_known()) {
-            (true, _) if self.direct.is_some() => Batch::SideBySide(DIRECT_BATCH_LEN),
+            (true, _) if self.direct.is_some() => Batch::SideBySide(self.direct_len),
             (true, _) => Batch::SideBySide(HOT_BATCH_LEN),
-            (false, _) if self.direct.is_some() => Batch::InOrder(DIRECT_BATCH_LEN),
+            (false, _) if self.direct.is_some() => Batch::InOrder(self.direct_len),
             (false, true) => Batch::InOrder(IN_ORDER_BATCH_LEN),
             // Enough bytes to measure the speed.
             (false, false) => Batch::InOrder(2 * MIN_SAMPLE_LEN as usize),

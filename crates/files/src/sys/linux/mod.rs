@@ -1,5 +1,6 @@
 //! Linux: holes, guarded maps, places on disks, and detection of rotational disks.
 
+mod cached;
 mod direct;
 mod extents;
 mod lease;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
 
+pub(crate) use cached::{cached_bytes, is_on_disk};
 pub use direct::DirectQueue;
 pub(crate) use extents::{disk_extents, shared_extents};
 pub(crate) use lease::writers;
