@@ -29,7 +29,7 @@ use crate::algorithm::sealed::Entries as _;
 use crate::context::{absorb, buffered};
 use crate::engine::Engine;
 use crate::kernels::rounds::{Rounds as _, compress_block};
-#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(target_arch = "aarch64")]
 use crate::kernels::sha_streams::{ShaToken, compress_streams};
 use crate::kernels::sha256::Sha256Compression;
 use crate::scheduler::Tail;
@@ -130,12 +130,25 @@ pub fn sha256_lanes<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
     compress_block::<Sha256Compression, S>(s, state, w);
 }
 
+/// Returns the first word of the double SHA-256 of `N` messages, inside a kernel of another crate
+/// with the CPU's SHA instructions. A message is the words of its only block, which is padded. Its
+/// words from `WORDS` to 14 are zero, and `WORDS` is at most 12. Hidden like [`sha256_lanes`].
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[doc(hidden)]
+#[inline(always)]
+pub fn sha256d_first_words<const N: usize, const WORDS: usize>(
+    s: hashlane_simd::ShaNi,
+    messages: &[[u32; 16]; N],
+) -> [u32; N] {
+    crate::kernels::x86_sha::sha256d_first_words::<N, WORDS>(s, messages)
+}
+
 /// Compresses `n_blocks` blocks of `N` messages with SHA-256 and the CPU's SHA instructions, inside
 /// a kernel of another crate. Hidden like [`sha256_lanes`].
 ///
 /// # Panics
 /// If one of the inputs is shorter than `n_blocks`.
-#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(target_arch = "aarch64")]
 #[doc(hidden)]
 #[inline(always)]
 pub fn sha256_streams<const N: usize>(

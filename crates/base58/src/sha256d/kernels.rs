@@ -27,8 +27,8 @@
 //!
 //! - The compiler takes seconds for each kernel. Narrow vectors therefore share one kernel for all
 //!   shapes, which is a tenth slower.
-//! - With the SHA instructions, messages pass through memory: words are added one by one and stored
-//!   as bytes.
+//! - With the SHA instructions, words are added one by one. On ARM, messages also pass through
+//!   memory as bytes.
 
 use std::ops::Range;
 
@@ -44,8 +44,12 @@ cfg_if::cfg_if! {
         use hashlane_simd::ArmSha as ShaToken;
     }
 }
+#[cfg(target_arch = "aarch64")]
+use hashlane_simd::Block;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
-use hashlane_simd::{Block, Portable};
+use hashlane_simd::Portable;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use hashlane_simd::Vectorize as _;
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 use super::addends::Words;
@@ -232,59 +236,89 @@ fn find_in_streams_of<const N: usize, const WORDS: usize, const VARYING: usize>(
     range: Range<usize>,
     found: &mut Found,
 ) -> usize {
-    let mut first = [words_to_block(&query.block); N];
-    let mut second = [0; 16];
-    second[8] = PADDING;
-    second[15] = DIGEST_BITS;
-    let mut second = [words_to_block(&second); N];
+    enter(
+        s,
+        #[inline(always)]
+        || {
+            let mut next = range.start;
+            while next < range.end && found.has_room() {
+                let mut messages = [query.block; N];
+                for n in 0..N {
+                    let words = (WORDS, VARYING);
+                    let w = &mut messages[n];
+                    add_words::<_, WORDS, VARYING>(Portable, w, addends, next + n, words);
+                }
+                let checksums = first_words::<N, WORDS>(s, &messages);
 
-    let mut next = range.start;
-    while next < range.end && found.has_room() {
-        for n in 0..N {
-            let mut w = query.block;
-            let words = (WORDS, VARYING);
-            add_words::<_, WORDS, VARYING>(Portable, &mut w, addends, next + n, words);
-            for i in WORDS - VARYING..WORDS {
-                first[n].as_chunks_mut().0[i] = w[i].to_be_bytes();
+                let mut tails = [0; MAX_LANES];
+                let mut lanes = 0;
+                for n in 0..N {
+                    let (tail, is_match) =
+                        compare(Portable, checksums[n], query, addends, next + n);
+                    tails[n] = tail;
+                    lanes |= is_match << n;
+                }
+                if lanes != 0 {
+                    found.push(next, lanes, &tails);
+                }
+                next += N;
             }
-        }
-        let digests = sha256_of_block(s, &first);
-        for n in 0..N {
-            for i in 0..8 {
-                second[n].as_chunks_mut().0[i] = digests[n][i].to_be_bytes();
-            }
-        }
-        let digests = sha256_of_block(s, &second);
+            next
+        },
+    )
+}
 
-        let mut tails = [0; MAX_LANES];
-        let mut lanes = 0;
-        for n in 0..N {
-            let (tail, is_match) = compare(Portable, digests[n][0], query, addends, next + n);
-            tails[n] = tail;
-            lanes |= is_match << n;
+/// Runs `f` as a kernel. On ARM, `f` calls kernels of the engine, which are separate functions.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+fn enter<R>(s: ShaToken, f: impl FnOnce() -> R) -> R {
+    cfg_if::cfg_if! {
+        if #[cfg(target_arch = "aarch64")] {
+            let _ = s;
+            f()
+        } else {
+            s.vectorize(f)
         }
-        found.push(next, lanes, &tails);
-        next += N;
     }
-    next
+}
+
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use hazmat::sha256d_first_words as first_words;
+
+/// Returns the first word of the double hash of each message. A message is the words of its block.
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+fn first_words<const N: usize, const WORDS: usize>(
+    s: ShaToken,
+    messages: &[[u32; 16]; N],
+) -> [u32; N] {
+    let digests = sha256_of_block(s, messages);
+    let mut second = [[0; 16]; N];
+    for n in 0..N {
+        second[n][..8].copy_from_slice(&digests[n]);
+        second[n][8] = PADDING;
+        second[n][15] = DIGEST_BITS;
+    }
+    let digests = sha256_of_block(s, &second);
+    let mut first = [0; N];
+    for n in 0..N {
+        first[n] = digests[n][0];
+    }
+    first
 }
 
 /// Returns the digests of messages of one padded block each, as words.
-#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(target_arch = "aarch64")]
 #[inline(always)]
-fn sha256_of_block<const N: usize>(s: ShaToken, blocks: &[Block; N]) -> [[u32; 8]; N] {
+fn sha256_of_block<const N: usize>(s: ShaToken, messages: &[[u32; 16]; N]) -> [[u32; 8]; N] {
+    let mut blocks: [Block; N] = [[0; 64]; N];
+    for n in 0..N {
+        for i in 0..16 {
+            blocks[n].as_chunks_mut().0[i] = messages[n][i].to_be_bytes();
+        }
+    }
     let mut states = [hazmat::initial_state::<Sha256>(); N];
     let blocks = blocks.each_ref().map(std::slice::from_ref);
     hazmat::sha256_streams(s, &mut states, blocks, 1);
     states
-}
-
-#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
-#[inline(always)]
-fn words_to_block(words: &[u32; 16]) -> Block {
-    let mut block = [0; 64];
-    for (bytes, word) in block.as_chunks_mut().0.iter_mut().zip(words) {
-        *bytes = word.to_be_bytes();
-    }
-    block
 }

@@ -17,4 +17,4 @@ pub(crate) mod sha_streams;
 #[cfg(test)]
 pub(crate) mod tests;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-mod x86_sha;
+pub(crate) mod x86_sha;
