@@ -50,6 +50,8 @@ enum Line {
         algorithm: &'static str,
         messages: usize,
         kernel: String,
+        fastest: String,
+        gain: f64,
     },
     Kernel {
         name: String,
@@ -96,23 +98,23 @@ fn print_json(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
     for line in features.chain(backends) {
         json_lines::print(env, &line)?;
     }
+    let measured: Vec<_> = kernels::<Sha1>().chain(kernels::<Sha256>()).collect();
     for (messages, _) in JOBS {
-        for kernel in [
-            engine.kernel::<Sha1>(messages),
-            engine.kernel::<Sha256>(messages),
-        ] {
-            let (algorithm, kernel) = (kernel.algorithm, kernel.to_string());
+        for kernel in in_use(engine, messages) {
+            let fastest = Fastest::of(&measured, kernel, messages);
             json_lines::print(
                 env,
                 &Line::Job {
-                    algorithm,
+                    algorithm: kernel.algorithm,
                     messages,
-                    kernel,
+                    kernel: kernel.to_string(),
+                    fastest: fastest.kernel.to_string(),
+                    gain: fastest.gain,
                 },
             )?;
         }
     }
-    for (kernel, gb_per_second) in kernels::<Sha1>().chain(kernels::<Sha256>()) {
+    for (kernel, gb_per_second) in measured {
         let (backend, lanes) = (kernel.backend.name(), kernel.lanes);
         let name = kernel.to_string();
         json_lines::print(
@@ -142,19 +144,15 @@ fn print_table(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
         };
         writeln!(out, "  {:<10} {}", feature.name, Styled(style, mark))?;
     }
-    writeln!(out, "\n{}", Styled(strong, "Kernel in use"))?;
-    for (n_messages, job) in JOBS {
-        let sha1 = engine.kernel::<Sha1>(n_messages).to_string();
-        let sha256 = engine.kernel::<Sha256>(n_messages);
-        writeln!(out, "  {job:<30} {sha1:<18} {sha256}")?;
-    }
     let heading = format!(
         "{:<22} {:<10} {:>5} {:>7}",
         "Kernel", "backend", "lanes", "GB/s"
     );
     writeln!(out, "\n{}", Styled(strong, heading))?;
     out.flush()?;
+    let mut measured = Vec::new();
     for (kernel, gb_per_second) in kernels::<Sha1>().chain(kernels::<Sha256>()) {
+        measured.push((kernel, gb_per_second));
         let (name, backend) = (kernel.to_string(), kernel.backend.name());
         writeln!(
             out,
@@ -171,7 +169,76 @@ fn print_table(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
         out,
         "\nOne core, messages of 16 KiB in the cache, measured just now. 1 GB is 10^9 bytes."
     )?;
+    let heading = format!("{:<30} {:<22} Fastest now", "Job", "kernel in use");
+    writeln!(out, "\n{}", Styled(strong, heading))?;
+    for (n_messages, job) in JOBS {
+        for kernel in in_use(engine, n_messages) {
+            let fastest = Fastest::of(&measured, kernel, n_messages);
+            let name = kernel.to_string();
+            let note = if fastest.is_noise() {
+                Styled(good, "this one".to_owned())
+            } else {
+                let percent = (fastest.gain - 1.0) * 100.0;
+                Styled(strong, format!("{}, {percent:.0} % faster", fastest.kernel))
+            };
+            writeln!(out, "  {job:<28} {name:<22} {note}")?;
+        }
+    }
+    writeln!(
+        out,
+        "\nA table of measured and estimated rates for families of CPUs chooses the kernels. Differences below 5 % are not shown.\n\
+         To use one backend only, set HASHLANE_BACKEND, for example HASHLANE_BACKEND=portable."
+    )?;
     Ok(())
+}
+
+/// Returns the kernels in use while this many messages are available.
+fn in_use(engine: Engine, n_messages: usize) -> [KernelName; 2] {
+    [
+        engine.kernel::<Sha1>(n_messages),
+        engine.kernel::<Sha256>(n_messages),
+    ]
+}
+
+/// The fastest measured kernel for a number of messages.
+struct Fastest {
+    kernel: KernelName,
+    /// Its rate divided by the rate of the kernel in use.
+    gain: f64,
+}
+
+impl Fastest {
+    /// Compares the measured kernels, in GB/s with all lanes busy, with the kernel in use.
+    fn of(measured: &[(KernelName, f64)], in_use: KernelName, n_messages: usize) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "at most 16 lanes")]
+        let rate = |kernel: KernelName, full: f64| {
+            full * n_messages.min(kernel.lanes) as f64 / kernel.lanes as f64
+        };
+        let rates = || {
+            measured
+                .iter()
+                .filter(|(kernel, _)| kernel.algorithm == in_use.algorithm)
+                .map(|(kernel, full)| (*kernel, rate(*kernel, *full)))
+        };
+        let own = rates().find(|(kernel, _)| *kernel == in_use);
+        let best = rates().max_by(|a, b| a.1.total_cmp(&b.1));
+        match (own, best) {
+            (Some((_, own)), Some((kernel, best))) if best > own => Self {
+                kernel,
+                gain: best / own,
+            },
+            _ => Self {
+                kernel: in_use,
+                gain: 1.0,
+            },
+        }
+    }
+
+    /// Returns `true` if the measurement does not show that another kernel is faster than the one in
+    /// use: short measurements of one kernel differ by a few percent.
+    fn is_noise(&self) -> bool {
+        self.gain < 1.05
+    }
 }
 
 /// Measures every kernel that this CPU can run, in GB/s.
@@ -201,4 +268,46 @@ fn rate<A: Algorithm>(engine: Engine, n_messages: usize) -> f64 {
     };
     measure();
     (0..N_MEASUREMENTS).map(|_| measure()).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Backend, Fastest, KernelName};
+
+    fn kernel(algorithm: &'static str, lanes: usize, backend: Backend) -> KernelName {
+        KernelName {
+            algorithm,
+            lanes,
+            backend,
+        }
+    }
+
+    #[test]
+    fn the_fastest_kernel_depends_on_the_number_of_messages() {
+        let one = kernel("sha1", 1, Backend::ShaNi);
+        let two = kernel("sha1", 2, Backend::ShaNi);
+        let sixteen = kernel("sha1", 16, Backend::Avx512);
+        let other = kernel("sha256", 1, Backend::Portable);
+        let measured = [(one, 2.0), (two, 3.0), (sixteen, 8.0), (other, 99.0)];
+
+        // Two lanes with one message run at half of their rate.
+        let fastest = Fastest::of(&measured, one, 1);
+        assert_eq!((fastest.kernel, fastest.gain), (one, 1.0));
+        let fastest = Fastest::of(&measured, one, 2);
+        assert_eq!((fastest.kernel, fastest.gain), (two, 1.5));
+        assert!(!fastest.is_noise());
+        let fastest = Fastest::of(&measured, two, 4);
+        assert_eq!((fastest.kernel, fastest.gain), (two, 1.0));
+        assert!(fastest.is_noise());
+        let fastest = Fastest::of(&measured, two, 16);
+        assert_eq!((fastest.kernel, fastest.gain), (sixteen, 8.0 / 3.0));
+    }
+
+    #[test]
+    fn a_kernel_that_was_not_measured_stays() {
+        let one = kernel("sha1", 1, Backend::ShaNi);
+        let two = kernel("sha1", 2, Backend::ShaNi);
+        let fastest = Fastest::of(&[(two, 3.0)], one, 2);
+        assert_eq!((fastest.kernel, fastest.gain), (one, 1.0));
+    }
 }

@@ -20,6 +20,8 @@ enum Line {
         algorithm: String,
         messages: usize,
         kernel: String,
+        fastest: String,
+        gain: f64,
     },
     Kernel {
         name: String,
@@ -54,4 +56,14 @@ fn kernels() {
             .any(|(name, _)| *name == "sha256_x1_portable")
     );
     assert!(measured.iter().all(|(_, rate)| *rate > 0.0), "{measured:?}");
+    let jobs = lines.iter().filter_map(|line| match line {
+        Line::Job { fastest, gain, .. } => Some((fastest.as_str(), *gain)),
+        _ => None,
+    });
+    let jobs: Vec<_> = jobs.collect();
+    assert_eq!(jobs.len(), 8);
+    for (fastest, gain) in jobs {
+        assert!(gain >= 1.0, "{fastest}: {gain}");
+        assert!(measured.iter().any(|(name, _)| *name == fastest));
+    }
 }
