@@ -17,6 +17,7 @@ mod edit;
 mod find;
 pub(crate) mod get;
 mod getopt;
+mod git;
 mod import;
 mod kernels;
 pub(crate) mod magnet;
@@ -254,6 +255,7 @@ pub(crate) enum Command {
     #[cfg(unix)]
     Archive(archive::Archive),
     Bag(bag::Bag),
+    Git(git::Git),
     Create(create::Create),
     Show(show::Show),
     Magnet(magnet::Magnet),
@@ -290,6 +292,7 @@ impl Command {
             #[cfg(unix)]
             Self::Archive(archive) => archive.run(env),
             Self::Bag(bag) => bag.run(env),
+            Self::Git(git) => git.run(env),
             Self::Create(create) => create.run(env),
             Self::Show(show) => show.run(env),
             Self::Magnet(magnet) if magnet.is_fetch() => network.fetch(env, magnet),

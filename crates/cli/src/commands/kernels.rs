@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hashlane_sha::{Algorithm, Backend, Engine, KernelName, Sha1, Sha256, cpu_features};
+use hashlane_sha::{
+    Algorithm, Backend, Engine, KernelName, Sha1, Sha1Digest, Sha256, cpu_features, sha1_checked,
+};
 use serde::Serialize;
 
 use crate::options::Json;
@@ -98,7 +100,7 @@ fn print_json(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
     for line in features.chain(backends) {
         json_lines::print(env, &line)?;
     }
-    let measured: Vec<_> = kernels::<Sha1>().chain(kernels::<Sha256>()).collect();
+    let measured: Vec<_> = all_kernels().collect();
     for (messages, _) in JOBS {
         for kernel in in_use(engine, messages) {
             let fastest = Fastest::of(&measured, kernel, messages);
@@ -145,25 +147,25 @@ fn print_table(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
         writeln!(out, "  {:<10} {}", feature.name, Styled(style, mark))?;
     }
     let heading = format!(
-        "{:<22} {:<10} {:>5} {:>7}",
+        "{:<26} {:<10} {:>5} {:>7}",
         "Kernel", "backend", "lanes", "GB/s"
     );
     writeln!(out, "\n{}", Styled(strong, heading))?;
     out.flush()?;
     let mut measured = Vec::new();
-    for (kernel, gb_per_second) in kernels::<Sha1>().chain(kernels::<Sha256>()) {
+    for (kernel, gb_per_second) in all_kernels() {
         measured.push((kernel, gb_per_second));
         let (name, backend) = (kernel.to_string(), kernel.backend.name());
         writeln!(
             out,
-            "  {name:<20} {backend:<10} {:>5} {gb_per_second:>7.2}",
+            "  {name:<24} {backend:<10} {:>5} {gb_per_second:>7.2}",
             kernel.lanes
         )?;
         out.flush()?;
     }
     for backend in Backend::all().filter(|backend| !backend.is_available()) {
         let why = Styled(dim, "not available on this CPU");
-        writeln!(out, "  {:<20} {:<10} {why}", "", backend.name())?;
+        writeln!(out, "  {:<24} {:<10} {why}", "", backend.name())?;
     }
     writeln!(
         out,
@@ -242,25 +244,53 @@ impl Fastest {
 }
 
 /// Measures every kernel that this CPU can run, in GB/s.
+fn all_kernels() -> impl Iterator<Item = (KernelName, f64)> {
+    kernels::<Sha1>()
+        .chain(kernels::<Sha256>())
+        .chain(checked_kernels())
+}
+
+/// Measures the kernels of an algorithm.
 fn kernels<A: Algorithm>() -> impl Iterator<Item = (KernelName, f64)> {
     KernelName::available::<A>().map(|kernel| {
         let engine =
             Engine::with_kernel::<A>(kernel.backend, kernel.lanes).expect("this CPU can run it");
-        (kernel, rate::<A>(engine, kernel.lanes))
+        let mut digests = vec![A::Digest::default(); kernel.lanes];
+        let measured = rate(kernel.lanes, |messages| {
+            engine.digest_many::<A>(messages, &mut digests);
+        });
+        (kernel, measured)
+    })
+}
+
+/// Measures the kernels of SHA-1 with the detection of collision attacks.
+fn checked_kernels() -> impl Iterator<Item = (KernelName, f64)> {
+    sha1_checked::kernels().map(|kernel| {
+        let engine = Engine::with(kernel.backend).expect("this CPU can run it");
+        let mut digests = vec![Sha1Digest::default(); kernel.lanes];
+        let measured = rate(kernel.lanes, |messages| {
+            engine.digest_many_checked(messages, &mut digests, |_| {});
+        });
+        (kernel, measured)
     })
 }
 
 /// Returns bytes per nanosecond, which is GB/s.
-fn rate<A: Algorithm>(engine: Engine, n_messages: usize) -> f64 {
-    let bytes = vec![0x5a; n_messages * MESSAGE_LEN];
-    let messages: Vec<&[u8]> = bytes.chunks_exact(MESSAGE_LEN).collect();
-    let mut digests = vec![A::Digest::default(); n_messages];
+fn rate(n_messages: usize, mut digest: impl FnMut(&[Vec<u8>])) -> f64 {
+    // Different in every block: the detection of attacks takes longer for some blocks.
+    let mut word = 0x5a_u32;
+    let mut next_byte = || {
+        word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        word.to_be_bytes()[0]
+    };
+    let mut message = || (0..MESSAGE_LEN).map(|_| next_byte()).collect();
+    let messages: Vec<Vec<u8>> = (0..n_messages).map(|_| message()).collect();
     let mut measure = || {
         let started = Instant::now();
         let mut n_bytes = 0;
         while started.elapsed() < MEASUREMENT {
-            engine.digest_many::<A>(&messages, &mut digests);
-            n_bytes += bytes.len();
+            digest(&messages);
+            n_bytes += n_messages * MESSAGE_LEN;
         }
         #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
         let rate = n_bytes as f64 / started.elapsed().as_nanos() as f64;

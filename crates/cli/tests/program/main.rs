@@ -25,6 +25,7 @@ mod files;
 mod find;
 mod fixture;
 mod generated;
+mod git;
 mod hostile;
 mod import;
 mod in_process;

@@ -55,6 +55,11 @@ fn kernels() {
             .iter()
             .any(|(name, _)| *name == "sha256_x1_portable")
     );
+    assert!(
+        measured
+            .iter()
+            .any(|(name, _)| *name == "sha1_checked_x1_portable")
+    );
     assert!(measured.iter().all(|(_, rate)| *rate > 0.0), "{measured:?}");
     let jobs = lines.iter().filter_map(|line| match line {
         Line::Job { fastest, gain, .. } => Some((fastest.as_str(), *gain)),
