@@ -1,8 +1,8 @@
 //! SHA-1 with the detection of collision attacks, as Git needs it.
 //!
-//! SHA-1 is broken: two messages with one digest can be made for the price of a car. The known ways
-//! to do so leave traces in the blocks of either message, which this module finds. The digest stays
-//! the SHA-1 of the message, and an attack is an error of its own.
+//! Attackers can make two messages with one SHA-1 digest. The known attacks leave traces in the
+//! blocks of either message, which this module finds. The digest stays the SHA-1 of the message,
+//! and an attack is an error of its own.
 //!
 //! ```
 //! use hashlane_sha::{Sha1, Sha1Digest, sha1_checked};
@@ -39,8 +39,7 @@ use crate::suspects::{Kernels, Suspects, compress_one, last_suspicious, run_chec
 use crate::table::checked::CheckedKernel;
 use crate::types::{Block, State};
 
-/// The message contains a block of a collision attack: somebody has made another message with the
-/// same digest, or has tried to.
+/// The message contains a block of a collision attack: another message may have the same digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CollisionAttack {
     digest: Sha1Digest,
