@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER;
 use hashlane_files::Stamp;
-use hashlane_metainfo::merkle::{LEAF_LEN, Node, padding, root_over};
-use hashlane_pipeline::{CancelToken, Error, Frame, Options};
-use hashlane_sha::{Engine, Sha256};
-use hashlane_trees::{Builder, Event, Format, HashFunction, Item, Outcome, Tail, hash_files};
+use hashlane_metainfo::merkle::Node;
+use hashlane_pipeline::{CancelToken, Error, Options};
+use hashlane_sha::Sha256;
+use hashlane_trees::{BtRoot, Event, Item, Outcome, hash_files};
 
 use crate::candidates::Candidates;
 use crate::search::Progress;
@@ -273,7 +273,7 @@ impl RootTable {
             .iter()
             .map(|(candidate, stamp)| Item::new(candidates.path(*candidate), (*candidate, *stamp)));
         let mut known = Vec::new();
-        hash_files(&Roots, items, options, cancel, |event| {
+        hash_files(&BtRoot, items, options, cancel, |event| {
             let ((candidate, stamp), outcome) = match event {
                 Event::Outcome(tag, outcome) => (*tag, outcome),
                 Event::Pause { hashed_bytes, .. } => {
@@ -283,7 +283,8 @@ impl RootTable {
             };
             let path = candidates.path(candidate);
             match outcome {
-                Outcome::Hash(Root(root), len_bytes) => {
+                Outcome::Hash(root, len_bytes) => {
+                    let root = *root.as_bytes();
                     update.hashed_files += 1;
                     update.hashed_bytes += len_bytes;
                     // It can have changed after the walk and before it was opened.
@@ -296,8 +297,8 @@ impl RootTable {
                 Outcome::NotOpened(error)
                 | Outcome::NotRead(error)
                 | Outcome::NotWritten(error) => update.unreadable.push((candidate, error)),
-                // The next search hashes it again.
-                Outcome::Changed | Outcome::TooLong(_) => {}
+                // The next search hashes it again. No file with content is too short or too long.
+                Outcome::Changed | Outcome::TooShort(_) | Outcome::TooLong(_) => {}
             }
             Ok(())
         })?;
@@ -355,84 +356,4 @@ fn digest_line(text: &[u8]) -> Vec<u8> {
     let digest = hashlane_sha::digest::<Sha256>(text);
     let digits = HEXLOWER.encode(digest.as_ref());
     [DIGEST, digits.as_bytes(), b"\n"].concat()
-}
-
-/// The root of a whole file (`pieces root`), as a format of tree hashes.
-#[derive(Clone, Copy, Debug)]
-struct Roots;
-
-struct Root(Node);
-
-impl fmt::Display for Root {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&HEXLOWER.encode(&self.0))
-    }
-}
-
-impl Format for Roots {
-    type Hash = Root;
-    type Builder = RootBuilder;
-
-    fn function(&self) -> HashFunction {
-        HashFunction::Sha256
-    }
-
-    fn leaf_len(&self) -> u64 {
-        LEAF_LEN.into()
-    }
-
-    fn tail(&self) -> Tail {
-        Tail::Short
-    }
-
-    fn frame(&self, _: u64) -> Frame {
-        Frame::default()
-    }
-
-    fn normalized(&self, text: &str) -> Option<String> {
-        node_of(text).map(|root| Root(root).to_string())
-    }
-
-    fn builder(&self, engine: Engine, _: u64) -> RootBuilder {
-        RootBuilder {
-            engine,
-            leaves: Vec::new(),
-            nodes: Vec::new(),
-        }
-    }
-}
-
-/// Height of the subtrees whose leaves are kept until they are complete: 16 MiB of a file.
-const HEIGHT: u32 = 10;
-
-/// Computes the root of a file. A file of 1 TiB takes 2 MiB of memory.
-struct RootBuilder {
-    engine: Engine,
-    /// The leaves of the subtree that is not complete yet, and at the end of the last one.
-    leaves: Vec<Node>,
-    /// The roots of complete subtrees of [`HEIGHT`].
-    nodes: Vec<Node>,
-}
-
-impl Builder for RootBuilder {
-    type Hash = Root;
-
-    fn push(&mut self, digests: &[u8]) {
-        for leaf in digests.as_chunks::<32>().0 {
-            if self.leaves.len() == 1 << HEIGHT {
-                self.nodes.push(root_over(self.engine, &self.leaves, 0));
-                self.leaves.clear();
-            }
-            self.leaves.push(*leaf);
-        }
-    }
-
-    fn finish(mut self) -> io::Result<Root> {
-        if self.nodes.is_empty() {
-            return Ok(Root(root_over(self.engine, &self.leaves, 0)));
-        }
-        self.leaves.resize(1 << HEIGHT, padding(0));
-        self.nodes.push(root_over(self.engine, &self.leaves, 0));
-        Ok(Root(root_over(self.engine, &self.nodes, HEIGHT)))
-    }
 }

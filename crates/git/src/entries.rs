@@ -174,15 +174,14 @@ impl<'p> Window<'p> {
             window.bytes.get(skipped..)?.get(..len)?;
             Some(skipped)
         };
-        let skipped = match is_inside(self) {
-            Some(skipped) => skipped,
-            None => {
-                self.bytes.resize(WINDOW, 0);
-                let n = self.pack.read_at(&mut self.bytes, offset)?;
-                self.bytes.truncate(n);
-                self.start = offset;
-                0
-            }
+        let skipped = if let Some(skipped) = is_inside(self) {
+            skipped
+        } else {
+            self.bytes.resize(WINDOW, 0);
+            let n = self.pack.read_at(&mut self.bytes, offset)?;
+            self.bytes.truncate(n);
+            self.start = offset;
+            0
         };
         let bytes = &self.bytes[skipped..];
         Ok(&bytes[..len.min(bytes.len())])

@@ -1,7 +1,7 @@
 //! The verification of a pack by all threads.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
@@ -110,7 +110,7 @@ fn io_error(path: &Path, error: io::Error) -> Error {
     }
 }
 
-fn read_index(path: &PathBuf, pack: &Path) -> Result<Vec<u8>, Error> {
+fn read_index(path: &Path, pack: &Path) -> Result<Vec<u8>, Error> {
     let file = match SourceFile::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             // A missing pack is the better reason.

@@ -109,7 +109,7 @@ impl<'p> Worker<'p> {
                 self.end_all(None);
                 break;
             }
-            if let Err(error) = self.process(task) {
+            if let Err(error) = self.process(&task) {
                 self.end_all(Some(error));
                 break;
             }
@@ -186,7 +186,7 @@ impl<'p> Worker<'p> {
     }
 
     /// Reads an object, and adds the objects that are based on it to the tasks.
-    fn process(&mut self, task: Task) -> io::Result<()> {
+    fn process(&mut self, task: &Task) -> io::Result<()> {
         let entry = &self.shared.entries.all[task.n as usize];
         let end = self.shared.entries.end_of(task.n);
         let Ok(len) = usize::try_from(end - entry.offset) else {

@@ -101,10 +101,12 @@ impl Git {
 impl VerifyPack {
     fn run(&self, env: &mut Env) -> anyhow::Result<Exit> {
         env.catch_interrupts();
-        let mut options = Options::default();
-        options.threads = self.threads.count();
-        options.max_memory = self.max_memory;
-        options.list = self.list;
+        let options = Options {
+            threads: self.threads.count(),
+            max_memory: self.max_memory,
+            list: self.list,
+            ..Options::default()
+        };
         let mut exit = Exit::Good;
         for given in &self.packs {
             let cancel = env.cancel.clone();
@@ -198,7 +200,7 @@ fn object_line<'a>(pack: &'a str, object: &Object) -> Line<'a> {
     Line::Object {
         pack,
         id: object.id.to_string(),
-        kind: object.kind.map(|kind| kind.name()),
+        kind: object.kind.map(hashlane_git::Kind::name),
         bytes: object.len,
         packed_bytes: object.packed_len,
         offset: object.offset,

@@ -616,43 +616,17 @@ fn libtorrent_agrees_about_what_was_found() {
         let root = folder.path().join(tree.to_string());
         let is_whole = write_tree(&root, tree, &mut random);
         let format = ["v1", "v2", "hybrid"][tree as usize % 3];
-        let created = end(hashlane().current_dir(&root).args([
-            "create",
-            "content",
-            "-l",
-            "16KiB",
-            "-o",
-            "t.torrent",
-            "--format",
-            format,
-        ]));
+        let run = |words: &str| end(hashlane().current_dir(&root).args(words.split(' ')));
+        let create = format!("create content -l 16KiB -o t.torrent --format {format}");
+        let created = run(&create);
         assert_eq!(created.code, Some(0), "{}", created.stderr);
-        let found = end(hashlane().current_dir(&root).args([
-            "find",
-            "t.torrent",
-            "--in",
-            "disk",
-            "--full",
-            "--json",
-            "--link",
-            "hardlink",
-            "--to",
-            "links",
-            "--save",
-            "map",
-        ]));
+        let link = "--link hardlink --to links --save map";
+        let found = run(&format!("find t.torrent --in disk --full --json {link}"));
         let line: Value = serde_json::from_str(found.stdout.lines().next().unwrap()).unwrap();
         let is_complete = line["complete"].as_bool().unwrap() && line["identified"] == true;
         assert!(is_complete || !is_whole, "tree {tree}: {}", found.stdout);
         ours.push(is_complete);
-        let verified = end(hashlane().current_dir(&root).args([
-            "verify",
-            "t.torrent",
-            "-d",
-            "disk",
-            "--content-map",
-            "map",
-        ]));
+        let verified = run("verify t.torrent -d disk --content-map map");
         by_map.push(verified.code == Some(0));
         args.push(format!("{0}/t.torrent\t{0}/links", root.display()));
     }

@@ -98,9 +98,11 @@ fn pack_in(folder: &Path) -> PathBuf {
 }
 
 fn verified(pack: &Path, threads: usize) -> Report {
-    let mut options = Options::default();
-    options.threads = threads.try_into().ok();
-    options.list = true;
+    let options = Options {
+        threads: threads.try_into().ok(),
+        list: true,
+        ..Options::default()
+    };
     verify_pack(pack, &options, &|| false).expect("a readable pack")
 }
 

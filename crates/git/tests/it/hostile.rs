@@ -78,13 +78,9 @@ fn write(folder: &Path, objects: &[([u8; 20], Vec<u8>)]) -> PathBuf {
         let n = places.iter().filter(|(id, ..)| id[0] <= first).count() as u32;
         index.extend(n.to_be_bytes());
     }
-    places.iter().for_each(|(id, ..)| index.extend(id));
-    places
-        .iter()
-        .for_each(|(_, crc, _)| index.extend(crc.to_be_bytes()));
-    places
-        .iter()
-        .for_each(|(.., offset)| index.extend(offset.to_be_bytes()));
+    index.extend(places.iter().flat_map(|(id, ..)| id));
+    index.extend(places.iter().flat_map(|(_, crc, _)| crc.to_be_bytes()));
+    index.extend(places.iter().flat_map(|(.., offset)| offset.to_be_bytes()));
     index.extend(checksum);
     let own: [u8; 20] = Sha1::digest(&index).into();
     index.extend(own);
@@ -97,9 +93,11 @@ fn write(folder: &Path, objects: &[([u8; 20], Vec<u8>)]) -> PathBuf {
 fn verified(objects: &[([u8; 20], Vec<u8>)], max_memory: u64) -> Report {
     let folder = tempfile::tempdir().expect("a folder");
     let path = write(folder.path(), objects);
-    let mut options = Options::default();
-    options.max_memory = max_memory;
-    options.list = true;
+    let options = Options {
+        max_memory,
+        list: true,
+        ..Options::default()
+    };
     verify_pack(&path, &options, &|| false).expect("a readable pack")
 }
 
@@ -199,7 +197,7 @@ fn declared_lengths_take_no_memory() {
 
 #[test]
 fn memory_is_limited() {
-    let (small, large) = (blob(b"small"), blob(&[7; 200_000]));
+    let (small, large) = (blob(b"small"), blob(&vec![7; 200_000]));
     let id = large.0;
     assert_eq!(
         wrong(&verified(&[small, large], 100_000)),

@@ -1,5 +1,6 @@
 //! Content maps: what is written is read back, and everything else is refused with the place.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use hashlane_metainfo::{ContentMap, MapError, MappedPlace, Torrent};
@@ -58,7 +59,7 @@ fn a_map_of_many_torrents_is_read_and_changed() {
     const TORRENTS: usize = 100_000;
     let mut text = "hashlane content map 1\n".to_owned();
     for number in 0..TORRENTS {
-        text += &format!("torrent {number:040x} {number:064x}\na\t/{number}\n");
+        writeln!(text, "torrent {number:040x} {number:064x}\na\t/{number}").unwrap();
     }
     let mut map = ContentMap::parse(text.as_bytes()).unwrap();
     assert!(map.to_bytes() == text.as_bytes());
@@ -67,7 +68,7 @@ fn a_map_of_many_torrents_is_read_and_changed() {
     }
     assert_eq!(map.places_of(&torrent()).unwrap()[&1], MappedPlace::Empty);
     let v1 = torrent().info_hashes().v1().unwrap();
-    text += &format!("torrent {v1}\nnone\t\n");
+    writeln!(text, "torrent {v1}\nnone\t").unwrap();
     assert!(map.to_bytes() == text.as_bytes());
 }
 
