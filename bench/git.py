@@ -26,7 +26,7 @@ GOAL = 0.5
 
 def commits(versions: int) -> Iterator[bytes]:
     """Return a stream for `git fast-import`: versions of 400 texts."""
-    chance = random.Random(1)
+    chance = random.Random(1)  # noqa: S311
     words = [f"{chance.getrandbits(40):x}" for _ in range(5000)]
     files = [[" ".join(chance.choices(words, k=8)) for _ in range(300)] for _ in range(400)]
     for version in range(versions):
