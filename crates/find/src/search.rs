@@ -26,6 +26,11 @@ pub(crate) const MAX_DAMAGED: usize = 8;
 /// Number of combinations of candidates that are tried for a piece that spans files.
 pub(crate) const MAX_COMBINATIONS: usize = 256;
 
+/// Bytes of combinations that are hashed for a torrent at most, and what each byte of its content adds to them: a torrent can ask for
+/// hundreds of combinations for each of its pieces.
+const MAX_SPANNING_BYTES: u64 = 256 << 20;
+const MAX_SPANNING_SHARE: u64 = 16;
+
 /// Number of combinations that are kept in memory, about. A torrent can exceed it.
 const MAX_TRIES: usize = 1 << 18;
 
@@ -199,6 +204,8 @@ struct Search<'t> {
     tried: HashMap<u32, Vec<Vec<u32>>>,
     /// Files for which not all candidates were tried.
     too_many: HashSet<FileIndex>,
+    /// Bytes of combinations that may still be hashed.
+    spanning_bytes: u64,
 }
 
 /// A piece that spans files, with a candidate for each.
@@ -224,6 +231,7 @@ impl<'t> Search<'t> {
             by_root: HashSet::new(),
             tried: HashMap::new(),
             too_many: HashSet::new(),
+            spanning_bytes: MAX_SPANNING_BYTES + MAX_SPANNING_SHARE * target.layout.total_bytes(),
             wanted,
             target,
         }
@@ -414,14 +422,23 @@ impl<'t> Search<'t> {
         let pieces: BTreeSet<u32> = open
             .flat_map(|wanted| self.target.layout.pieces_of(wanted.file))
             .collect();
+        let choices = pieces.into_iter().filter_map(|piece| {
+            let choices = self.choices(piece, candidates)?;
+            (self.tried.get(&piece) != Some(&choices)).then_some((piece, choices))
+        });
+        let mut choices: Vec<(u32, Vec<Vec<u32>>)> = choices.collect();
+        // Pieces with few combinations come first: their files leave fewer for the neighbours.
+        choices.sort_by_key(|(_, choices)| n_combinations(choices));
         let mut tries = Vec::new();
-        for piece in pieces {
-            let Some(choices) = self.choices(piece, candidates) else {
+        for (piece, choices) in choices {
+            let piece_len = self.target.layout.piece_len(self.target.piece(piece));
+            let n_bytes = n_combinations(&choices) as u64 * u64::from(piece_len);
+            let Some(rest) = self.spanning_bytes.checked_sub(n_bytes) else {
+                let files: Vec<FileIndex> = self.target.files_in(piece).collect();
+                self.too_many.extend(files);
                 continue;
             };
-            if self.tried.get(&piece) == Some(&choices) {
-                continue;
-            }
+            self.spanning_bytes = rest;
             for choice in combinations(&choices) {
                 let probe = self.target.probe(piece, choice.iter().copied());
                 tries.push(Try {

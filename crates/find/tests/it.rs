@@ -28,11 +28,15 @@ fn noise(seed: u64, len_bytes: usize) -> Vec<u8> {
 
 /// Returns a torrent of the files below a folder, with its name.
 fn torrent_of(folder: &Path, version: Version) -> Torrent {
+    torrent_in_pieces(folder, version, PIECE as u32)
+}
+
+fn torrent_in_pieces(folder: &Path, version: Version, piece_len: u32) -> Torrent {
     let everything = Selection::new(&|_| Choice::Take);
     let tree = SourceTree::find(folder, &everything, false).unwrap();
     let name = folder.file_name().unwrap().as_encoded_bytes().to_vec();
     let single = tree.is_single_file();
-    let content = NewContent::new(version, PIECE as u32, name, single, tree.files()).unwrap();
+    let content = NewContent::new(version, piece_len, name, single, tree.files()).unwrap();
     let (options, cancel) = (Options::default(), CancelToken::default());
     let hashes = hash_source_tree(&tree, &content, &options, &cancel, &mut |_| ()).unwrap();
     Torrent::parse(content.write(&hashes, &NewMetadata::default())).unwrap()
@@ -340,6 +344,34 @@ fn a_file_is_compared_with_a_limited_number_of_candidates() {
     let (_, findings) = place.search(&[&torrent]);
     assert!(findings.torrents[0].is_identified());
     assert_eq!(findings.hashed_pieces, 64);
+}
+
+/// A torrent can ask for hundreds of combinations of long pieces.
+#[test]
+fn combinations_of_small_files_are_limited_by_their_bytes() {
+    const LEN: usize = 900 << 10;
+    let of = |seed: u8| {
+        let mut bytes = vec![0; LEN];
+        bytes[0] = seed;
+        bytes
+    };
+    let place = Place::new(&[("a", of(1)), ("b", of(2)), ("c", of(3)), ("d", of(4))]);
+    for seed in 1..=4 {
+        place.write(&format!("disk/{seed}"), &of(seed));
+    }
+    // 256 combinations of 3.5 MiB are more than 256 MiB and 16 times the content.
+    let torrent = torrent_in_pieces(&place.content(), Version::V1, 4 << 20);
+    let (_, findings) = place.search(&[&torrent]);
+    let too_many = FileMatch::Undecided(Undecided::TooMany);
+    assert_eq!(findings.torrents[0].files, vec![too_many; 4]);
+    assert_eq!(findings.hashed_pieces, 0);
+    // 81 combinations are not.
+    fs::remove_file(place.disk().join("4")).unwrap();
+    fs::write(place.content().join("d"), of(3)).unwrap();
+    let torrent = torrent_in_pieces(&place.content(), Version::V1, 4 << 20);
+    let (_, findings) = place.search(&[&torrent]);
+    assert!(findings.torrents[0].is_identified());
+    assert_eq!(findings.hashed_pieces, 81);
 }
 
 #[cfg(unix)]
