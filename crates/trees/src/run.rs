@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hashlane_files::{SourceFile, Stamp};
 use hashlane_hashes::HashFunction;
@@ -177,14 +177,7 @@ where
     }
 
     fn open(&self, item: Item<T>) -> File<F, T> {
-        let opened = SourceFile::open(&item.path).and_then(|source| {
-            let stamp = source.stamp()?;
-            // Files in /proc have length 0 but are not empty.
-            if stamp.length() == 0 && source.read_at(&mut [0], 0)? > 0 {
-                return Err(io::Error::other("the system does not know its length"));
-            }
-            Ok(stamp)
-        });
+        let opened = stamp_of(&item.path);
         let len_bytes = opened.as_ref().map_or(0, Stamp::length);
         let (min_len, max_len) = (self.format.min_len(), self.format.max_len());
         let content_len = self.format.content_len(len_bytes.min(max_len));
@@ -289,8 +282,7 @@ impl<F: Format, T> File<F, T> {
             Ok(stamp) => stamp,
             Err(outcome) => return (self.tag, outcome),
         };
-        let now = SourceFile::open(&self.path).and_then(|source| source.stamp());
-        let outcome = if now.is_ok_and(|now| now == stamp) {
+        let outcome = if stamp_of(&self.path).is_ok_and(|now| now == stamp) {
             match self.builder.finish() {
                 Ok(hash) => Outcome::Hash(hash, self.len_bytes),
                 Err(error) => Outcome::NotWritten(error),
@@ -300,6 +292,21 @@ impl<F: Format, T> File<F, T> {
         };
         (self.tag, outcome)
     }
+}
+
+/// Returns the stamp of a file. Only an empty one is opened: it has no leaves, so nothing else would, and files in /proc have length 0
+/// but are not empty.
+fn stamp_of(path: &Path) -> io::Result<Stamp> {
+    let metadata = path.metadata()?;
+    if metadata.is_file() && metadata.len() > 0 {
+        return Ok(Stamp::of(&metadata));
+    }
+    let source = SourceFile::open(path)?;
+    let stamp = source.stamp()?;
+    if stamp.length() == 0 && source.read_at(&mut [0], 0)? > 0 {
+        return Err(io::Error::other("the system does not know its length"));
+    }
+    Ok(stamp)
 }
 
 /// The digests of the messages of a segment, and their order.

@@ -171,7 +171,7 @@ fn print_table(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
         out,
         "\nOne core, messages of 16 KiB in the cache, measured just now. 1 GB is 10^9 bytes."
     )?;
-    let heading = format!("{:<30} {:<22} Fastest now", "Job", "kernel in use");
+    let heading = format!("{:<32} {:<20} Fastest now", "Job", "kernel in use");
     writeln!(out, "\n{}", Styled(strong, heading))?;
     for (n_messages, job) in JOBS {
         for kernel in in_use(engine, n_messages) {
@@ -183,7 +183,7 @@ fn print_table(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
                 let percent = (fastest.gain - 1.0) * 100.0;
                 Styled(strong, format!("{}, {percent:.0} % faster", fastest.kernel))
             };
-            writeln!(out, "  {job:<28} {name:<22} {note}")?;
+            writeln!(out, "  {job:<30} {name:<20} {note}")?;
         }
     }
     writeln!(
