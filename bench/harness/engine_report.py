@@ -371,27 +371,4 @@ _METHOD = """\
 - The shims over C libraries loop over the batch in C, so no contender pays for calls across
   languages.
 - The authors have tuned the engine for the CPU of these figures.
-
-## Two units at once
-
-The SHA instructions and the vectors of AVX-512 use different registers: xmm0 to xmm15, and zmm16
-to zmm31. A sketch in assembly interleaved two streams of SHA-256 with sixteen lanes, instruction
-by instruction, with the schedule of the lanes in memory. The sketch has the instructions and
-dependencies of rounds and schedules, but neither reads messages nor returns digests. AMD EPYC,
-Zen 4 (family 25, model 17), one core, 2026-11-26, best of 12 s in turns:
-
-| blocks of lanes per turn | blocks of streams per turn | ns per turn | GB/s |
-|--:|--:|--:|--:|
-| 4 | 0 | 73.6 | 3.48 |
-| 0 | 2 | 43.1 | 2.97 |
-| 4 | 1 | 85.8 | 3.73 |
-| 4 | 2 | 100.3 | 3.83 |
-| 4 | 3 | 116.9 | 3.83 |
-| 4 | 4 | 132.3 | 3.87 |
-| 4 | 5 | 151.1 | 3.81 |
-
-The kernel with four streams of SHA instructions reaches 3.91 GB/s on that core without any lanes.
-The best mixture gains 11 % over the lanes and nothing over the four streams, so there is no such
-kernel. Each block of the streams still adds 12 to 19 ns to a turn, which is about its cost alone.
-This suggests that both kinds of instructions compete for the same pipes. SHA-1 was not sketched.
 """

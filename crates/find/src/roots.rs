@@ -294,6 +294,8 @@ impl RootTable {
                         known.push((root, candidate));
                     }
                 }
+                // As if the walk had not seen it.
+                Outcome::NotOpened(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Outcome::NotOpened(error)
                 | Outcome::NotRead(error)
                 | Outcome::NotWritten(error) => update.unreadable.push((candidate, error)),

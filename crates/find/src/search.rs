@@ -31,6 +31,9 @@ pub(crate) const MAX_COMBINATIONS: usize = 256;
 const MAX_SPANNING_BYTES: u64 = 256 << 20;
 const MAX_SPANNING_SHARE: u64 = 16;
 
+/// A combination counts as at least this number of bytes, because it takes memory.
+const MIN_TRY_BYTES: u64 = 1 << 10;
+
 /// Number of combinations that are kept in memory, about. A torrent can exceed it.
 const MAX_TRIES: usize = 1 << 18;
 
@@ -245,8 +248,13 @@ impl<'t> Search<'t> {
     fn decide_by_root(&mut self, candidates: &Candidates) {
         let fits = self.wanted.iter().filter_map(|wanted| {
             let root = self.target.torrent.file(wanted.file.get()).pieces_root()?;
-            let fits = candidates.of_root(root);
-            (!fits.is_empty()).then(|| (wanted.file, fits.to_vec()))
+            // Metainfo can name the root of a file that has another length.
+            let of_len = candidates.of_len(wanted.len_bytes);
+            let fits = candidates.of_root(root).iter().copied();
+            let fits: Vec<u32> = fits
+                .filter(|fit| of_len.binary_search(fit).is_ok())
+                .collect();
+            (!fits.is_empty()).then_some((wanted.file, fits))
         });
         let fits: Vec<(FileIndex, Vec<u32>)> = fits.collect();
         for (file, fits) in fits {
@@ -432,8 +440,11 @@ impl<'t> Search<'t> {
         let mut tries = Vec::new();
         for (piece, choices) in choices {
             let piece_len = self.target.layout.piece_len(self.target.piece(piece));
-            let n_bytes = n_combinations(&choices) as u64 * u64::from(piece_len);
-            let Some(rest) = self.spanning_bytes.checked_sub(n_bytes) else {
+            let try_bytes = u64::from(piece_len).max(MIN_TRY_BYTES);
+            let n_bytes = n_combinations(&choices) as u64 * try_bytes;
+            let rest = self.spanning_bytes.checked_sub(n_bytes);
+            // Pieces that are left out because of the memory have their turn in the next round.
+            let Some(rest) = rest.filter(|_| tries.len() < MAX_TRIES) else {
                 let files: Vec<FileIndex> = self.target.files_in(piece).collect();
                 self.too_many.extend(files);
                 continue;
@@ -482,6 +493,9 @@ impl<'t> Search<'t> {
                 .max_by_key(|(_, choice)| choice.len())?;
             choice.pop();
             self.too_many.insert(files[longest]);
+        }
+        for choice in &mut choices {
+            choice.shrink_to_fit();
         }
         Some(choices)
     }

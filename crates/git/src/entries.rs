@@ -64,6 +64,11 @@ impl Entries {
         if offsets.first().is_some_and(is_outside) || offsets.last().is_some_and(is_outside) {
             return Ok(Err("the index is damaged: an object is outside the pack"));
         }
+        if offsets.first().copied().unwrap_or(end) != 12 {
+            return Ok(Err(
+                "the index is damaged: no object is at the start of the pack",
+            ));
+        }
         let mut entries = Self {
             all: Vec::with_capacity(order.len()),
             end,

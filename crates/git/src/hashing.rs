@@ -25,12 +25,14 @@ impl Memory {
 
     /// Reserves memory for an object, if there is enough.
     pub(crate) fn reserve(self: &Arc<Self>, n_bytes: u64) -> Option<Reserved> {
-        let used = self.used.fetch_add(n_bytes, Ordering::Relaxed);
-        let reserved = Reserved {
+        let more = |used: u64| used.checked_add(n_bytes).filter(|sum| *sum <= self.limit);
+        self.used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
+            .ok()?;
+        Some(Reserved {
             memory: self.clone(),
             n_bytes,
-        };
-        (used.saturating_add(n_bytes) <= self.limit).then_some(reserved)
+        })
     }
 }
 

@@ -52,9 +52,8 @@ impl Index {
         let n = fanout[FANOUT - 1] as usize;
         let format = Self::format(bytes, version, n).ok_or(TOO_SHORT)?;
         let id_len = format.id_len();
-        let (tables, trailer) = tables
-            .split_at_checked(tables.len().saturating_sub(2 * id_len))
-            .ok_or(TOO_SHORT)?;
+        let trailer_at = tables.len().checked_sub(2 * id_len).ok_or(TOO_SHORT)?;
+        let (tables, trailer) = tables.split_at(trailer_at);
         let (ids, places) = if version == 1 {
             Self::tables_1(tables, n, id_len)
         } else {

@@ -22,6 +22,16 @@ pub struct Options {
     pub list: bool,
 }
 
+impl Options {
+    /// Returns the settings with one thread.
+    pub(crate) fn on_one_thread(self) -> Self {
+        Self {
+            threads: Some(NonZeroUsize::MIN),
+            ..self
+        }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {

@@ -34,14 +34,14 @@ pub fn verify_pack(
     options: &Options,
     is_cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<Report, Error> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if !matches!(extension, Some("pack" | "idx")) {
+        let reason = "is neither a pack (.pack) nor an index (.idx)";
+        return Err(improper(path, reason));
+    }
     let (pack_path, index_path) = (path.with_extension("pack"), path.with_extension("idx"));
-    let index_bytes = read_index(&index_path, &pack_path)?;
-    let improper = |path: &Path, reason| Error::Improper {
-        path: path.to_owned(),
-        reason,
-    };
-    let index = Index::parse(&index_bytes).map_err(|reason| improper(&index_path, reason))?;
-    drop(index_bytes);
+    let index = read_index(&index_path, &pack_path)?;
+    let index = Index::parse(&index).map_err(|reason| improper(&index_path, reason))?;
 
     let io_error = |error| io_error(&pack_path, error);
     let pack = SourceFile::open(&pack_path).map_err(io_error)?;
@@ -54,8 +54,15 @@ pub fn verify_pack(
     let entries = Entries::read(&pack, &index, end).map_err(io_error)?;
     let entries = entries.map_err(|reason| improper(&index_path, reason))?;
 
-    let (outcomes, checksum) =
-        run(&pack, &index, &entries, end, options, is_cancelled).map_err(io_error)?;
+    let run = |options: &Options| {
+        run(&pack, &index, &entries, end, options, is_cancelled).map_err(io_error)
+    };
+    let (mut outcomes, mut checksum) = run(options)?;
+    let is_too_large = |outcome: &Outcome| outcome.wrong == Some(Wrong::TooLarge);
+    if outcomes.iter().any(is_too_large) {
+        // One thread has all of the memory for its object.
+        (outcomes, checksum) = run(&options.clone().on_one_thread())?;
+    }
     if is_cancelled() {
         return Err(Error::Cancelled);
     }
@@ -107,6 +114,13 @@ fn io_error(path: &Path, error: io::Error) -> Error {
     Error::Io {
         path: path.to_owned(),
         error,
+    }
+}
+
+fn improper(path: &Path, reason: &'static str) -> Error {
+    Error::Improper {
+        path: path.to_owned(),
+        reason,
     }
 }
 
@@ -181,9 +195,16 @@ fn run(
     let mut checksum = Ok(None);
     let mut outcomes = Vec::new();
     thread::scope(|scope| {
+        let work = || Worker::new(&shared).run();
         let others: Vec<_> = (1..n_threads)
-            .map(|_| scope.spawn(|| Worker::new(&shared).run()))
+            .map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
             .collect();
+        // This thread is not waiting yet, so none of the others has ended the work.
+        let n_missing = n_threads - 1 - others.len() as u32;
+        let queue = shared.queue.lock();
+        let mut queue = queue.unwrap_or_else(PoisonError::into_inner);
+        queue.remove_threads(n_missing);
+        drop(queue);
         // The other threads resolve objects meanwhile.
         checksum = checksum_of(&shared, end);
         outcomes = Worker::new(&shared).run();

@@ -20,6 +20,9 @@ use crate::report::{MAX_DEPTH, Wrong};
 /// The shortest whole object that is hashed in parts, without being in memory, if no delta is based on it.
 const LONG: u64 = 32 << 20;
 
+/// Length of a buffer that a thread keeps between two objects, in bytes.
+const MAX_KEPT: usize = 1 << 20;
+
 /// A pack, and the work that its threads share.
 pub(crate) struct Shared<'p> {
     pub(crate) pack: &'p SourceFile,
@@ -54,6 +57,11 @@ impl Queue {
             n_threads,
             ..Self::default()
         }
+    }
+
+    /// Notes that this many threads could not be started.
+    pub(crate) fn remove_threads(&mut self, n: u32) {
+        self.n_threads -= n;
     }
 
     /// Returns the error that ended the work.
@@ -113,10 +121,20 @@ impl<'p> Worker<'p> {
                 self.end_all(Some(error));
                 break;
             }
+            self.release();
             self.share();
         }
         self.hash();
         self.outcomes
+    }
+
+    /// Frees long buffers, whose reservations have ended.
+    fn release(&mut self) {
+        for buffer in [&mut self.packed, &mut self.delta] {
+            if buffer.capacity() > MAX_KEPT {
+                *buffer = Vec::new();
+            }
+        }
     }
 
     /// Returns the next object: of this thread, a whole one, or one of another thread.
@@ -197,6 +215,10 @@ impl<'p> Worker<'p> {
             self.add_wrong(task.n, Wrong::TooLarge);
             return Ok(());
         };
+        if self.packed.try_reserve_exact(len).is_err() {
+            self.add_wrong(task.n, Wrong::TooLarge);
+            return Ok(());
+        }
         self.packed.resize(len, 0);
         self.shared
             .pack
@@ -213,11 +235,9 @@ impl<'p> Worker<'p> {
             (Ok(Stored::Delta(_)), None) => Err(Wrong::DamagedBase),
             (Err(wrong), _) => Err(wrong),
         };
-        if wrong_crc {
-            // The reason is the damaged data, if it is found to be damaged.
-            let wrong = result.err().unwrap_or(Wrong::Crc);
-            self.add_wrong(task.n, wrong);
-            return Ok(());
+        if wrong_crc && result.is_ok() {
+            // The object can be read, and others can be based on it.
+            self.add_wrong(task.n, Wrong::Crc);
         }
         match result {
             Err(wrong) => self.add_wrong(task.n, wrong),
@@ -262,8 +282,11 @@ impl<'p> Worker<'p> {
             .memory
             .reserve(entry.len)
             .ok_or(Wrong::TooLarge)?;
+        let delta_len = usize::try_from(entry.len).map_err(|_| Wrong::TooLarge)?;
         self.delta
-            .resize(usize::try_from(entry.len).map_err(|_| Wrong::TooLarge)?, 0);
+            .try_reserve_exact(delta_len)
+            .map_err(|_| Wrong::TooLarge)?;
+        self.delta.resize(delta_len, 0);
         self.inflater.inflate(compressed, &mut self.delta)?;
         let (base_len, len, instructions) = delta::lengths(&self.delta)?;
         if base_len != base.bytes().len() as u64 {
@@ -352,7 +375,10 @@ impl Shared<'_> {
         let reserved = self.memory.reserve(len).ok_or(Wrong::TooLarge)?;
         let header = header(kind, len);
         let len = usize::try_from(len).map_err(|_| Wrong::TooLarge)?;
-        let mut message = Vec::with_capacity(header.len() + len);
+        let mut message = Vec::new();
+        message
+            .try_reserve_exact(header.len() + len)
+            .map_err(|_| Wrong::TooLarge)?;
         message.extend_from_slice(header.as_bytes());
         Ok(Resolved {
             kind,

@@ -3,8 +3,7 @@
 //! Sources: deb-md5sums(5), dpkg-divert(1), dpkg(1) with `--path-exclude`, and deb-src-control(5) for the fields of the status file.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::{self, BufRead as _, BufReader};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobMatcher};
@@ -14,7 +13,7 @@ use crate::file::KnownFile;
 use crate::text;
 
 /// Maximum length of a file of dpkg in bytes.
-const MAX_LEN: u64 = 256 << 20;
+const MAX_LEN: u64 = 64 << 20;
 
 /// The files of installed packages.
 #[derive(Debug, Default)]
@@ -180,7 +179,10 @@ fn diversions(path: &Path) -> Result<HashMap<PathBuf, (PathBuf, String)>, Error>
         let package = String::from_utf8_lossy(&lines[2]).into_owned();
         (inside(&lines[0]), (inside(&lines[1]), package))
     });
-    Ok(diverted.collect())
+    let stay_inside = |(from, (to, _)): &(PathBuf, (PathBuf, String))| {
+        text::stays_inside(from) && text::stays_inside(to)
+    };
+    Ok(diverted.filter(stay_inside).collect())
 }
 
 /// The files that dpkg was configured not to install.
@@ -239,7 +241,8 @@ impl Reader<'_> {
     fn add(&self, package: Package, packages: &mut Packages) -> Result<(), Error> {
         let own = self.own_files(&package)?;
         let Some(sums) = self.info_file(&package, "md5sums") else {
-            if own.iter().any(|path| self.root.join(path).is_file()) {
+            // dpkg lists at least the root folder.
+            if own.is_empty() || self.has_file(&own, &package) {
                 packages.without_digests.push(package.name);
             }
             return Ok(());
@@ -258,6 +261,9 @@ impl Reader<'_> {
                 }),
             }
         }
+        if own.is_empty() || files.is_empty() && self.has_file(&own, &package) {
+            packages.without_digests.push(package.name.clone());
+        }
         files.extend(package.config_files);
         for mut file in files {
             if let Some((place, by)) = self.diversions.get(&file.path)
@@ -271,6 +277,16 @@ impl Reader<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns `true` if the package has a file that is no configuration file. Links have no digests.
+    fn has_file(&self, own: &HashSet<PathBuf>, package: &Package) -> bool {
+        let config_files = package.config_files.iter();
+        own.iter().any(|path| {
+            let metadata = self.root.join(path).symlink_metadata();
+            metadata.is_ok_and(|metadata| metadata.is_file())
+                && !config_files.clone().any(|file| file.path == *path)
+        })
     }
 
     /// Returns the paths that the package owns.
@@ -308,11 +324,16 @@ fn lines(path: &Path) -> Result<Vec<Vec<u8>>, Error> {
         path: path.to_owned(),
         error,
     };
-    let file = File::open(path).map_err(io_error)?;
-    if file.metadata().map_err(io_error)?.len() > MAX_LEN {
-        let reason = format!("is longer than {MAX_LEN} bytes");
-        return Err(io_error(io::Error::other(reason)));
+    if !path.metadata().map_err(io_error)?.is_file() {
+        return Err(io_error(io::Error::other("not a regular file")));
     }
-    let lines = BufReader::new(file).split(b'\n');
-    lines.collect::<io::Result<_>>().map_err(io_error)
+    let bytes = text::read(path, MAX_LEN).map_err(io_error)?;
+    let bytes = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+    if bytes.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(bytes
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::to_vec)
+        .collect())
 }

@@ -24,7 +24,8 @@ pub struct Options {
     pub io: IoMode,
     /// Engine that hashes.
     pub engine: Engine,
-    /// Number of threads that read from a rotational disk at the same time. More than one makes the disk seek.
+    /// Number of threads that read from a rotational disk at the same time. More than one makes the disk seek. With direct reads, 1
+    /// stands for 8, whose requests the disk orders.
     pub disk_threads: NonZeroUsize,
     /// Whether a handler of SIGBUS may be installed.
     pub(crate) allows_signal_handler: bool,

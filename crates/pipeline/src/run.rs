@@ -253,10 +253,9 @@ fn share<'a, M: Messages, H: MessageHasher>(
     let schedule = Schedule::new(count, usual_len, n_threads, in_order_len);
     // Without messages, one worker reports that there is nothing to do.
     let n_threads = n_threads.min(schedule.n_runs() as usize).max(1);
-    let disk_threads = if is_direct {
-        options.disk_threads.max(DIRECT_READERS)
-    } else {
-        options.disk_threads
+    let disk_threads = match options.disk_threads {
+        NonZeroUsize::MIN if is_direct => DIRECT_READERS,
+        n_threads => n_threads,
     };
     let max_busy = match usual_len {
         Some(_) => MAX_BATCH_MESSAGES,

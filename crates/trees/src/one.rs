@@ -14,7 +14,7 @@ use crate::glacier::Glacier;
 use crate::idsig::ApkIdsig;
 use crate::name::TreeName;
 use crate::run::{Event, Item, Outcome, hash_files};
-use crate::s3::S3;
+use crate::s3::{S3, S3Checksum};
 
 /// Parameters of tree hashes. Those that a tree hash does not have must be absent. Callers make them, so a new field is a
 /// breaking change.
@@ -87,7 +87,7 @@ pub fn hash_file(
     on_progress: impl FnMut(u64),
 ) -> Result<String, TreeError> {
     let has_blocks = matches!(name, TreeName::DmVerity | TreeName::Fsverity(_));
-    let has_parts = matches!(name, TreeName::S3(_));
+    let has_parts = matches!(name, TreeName::S3(checksum) if checksum != S3Checksum::Crc64Nvme);
     for (parameter, is_superfluous) in [
         (
             "block length",

@@ -6,6 +6,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use hashlane_files::Stamp;
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
@@ -24,6 +25,8 @@ const BATCH: u64 = 64;
 pub struct VerityCheck {
     verity: DmVerity,
     device: Arc<File>,
+    /// The state of the device when it was opened.
+    stamp: Stamp,
     /// Number of nodes of each level, the lowest first, and the position of its first node in the device.
     levels: Vec<(u64, u64)>,
     /// Number of blocks of data.
@@ -78,6 +81,7 @@ impl VerityCheck {
     pub fn new(mut device: File) -> Result<Self, HashDeviceError> {
         let found = device.seek(SeekFrom::End(0))?;
         device.seek(SeekFrom::Start(0))?;
+        let stamp = Stamp::of(&device.metadata()?);
         let mut superblock = [0; SUPERBLOCK_LEN];
         if found < SUPERBLOCK_LEN as u64 {
             let reason = "has no superblock of dm-verity".to_owned();
@@ -100,9 +104,20 @@ impl VerityCheck {
         Ok(Self {
             verity,
             device: Arc::new(device),
+            stamp,
             levels,
             n_blocks,
         })
+    }
+
+    /// Returns `true` for data of one block, whose digest is the root hash. The device has no digest to compare with.
+    pub fn is_single_block(&self) -> bool {
+        self.levels.is_empty()
+    }
+
+    /// Returns the number of blocks of data that the device has digests of.
+    pub fn n_blocks(&self) -> u64 {
+        self.n_blocks
     }
 
     /// Returns the parameters in the superblock.
@@ -261,6 +276,11 @@ impl Builder for VerityChecker {
             return Err(error);
         }
         let (root, device) = self.check_nodes()?;
+        if Stamp::of(&self.check.device.metadata()?) != self.check.stamp {
+            return Err(io::Error::other(
+                "changed while it was read: check it again",
+            ));
+        }
         Ok(VerityReport {
             root: RootHash(root),
             data: self.data,

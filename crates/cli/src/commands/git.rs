@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use hashlane_git::{Error, Object, Options, Problem, Report, verify_pack};
+use hashlane_git::{Error, Object, Options, Problem, Report, Wrong, verify_pack};
 use serde::Serialize;
 
 use crate::options::{Output, Threads};
 use crate::output::json_lines;
-use crate::output::text::count;
+use crate::output::text::{Shown, count};
 use crate::values;
 use crate::{Env, Exit};
 
@@ -117,6 +117,10 @@ impl VerifyPack {
                     if !report.is_good() {
                         exit = exit.max(Exit::Bad);
                     }
+                    // Not all objects were checked.
+                    if report.problems.iter().any(is_too_large) {
+                        exit = Exit::NotChecked;
+                    }
                 }
                 Err(Error::Cancelled) => return Ok(Exit::NotChecked),
                 Err(error) => {
@@ -128,8 +132,8 @@ impl VerifyPack {
         Ok(exit)
     }
 
-    fn print(&self, env: &mut Env, pack: &Path, report: &Report) -> anyhow::Result<()> {
-        let pack = &pack.display().to_string();
+    fn print(&self, env: &mut Env, path: &Path, report: &Report) -> anyhow::Result<()> {
+        let pack = &path.display().to_string();
         for object in &report.objects {
             if self.output.is_json() {
                 json_lines::print(env, &object_line(pack, object))?;
@@ -141,7 +145,7 @@ impl VerifyPack {
             if self.output.is_json() {
                 json_lines::print(env, &problem_line(pack, problem))?;
             } else {
-                writeln!(env.stdout, "{pack}: {problem}")?;
+                writeln!(env.stdout, "{}: {problem}", Shown(path))?;
             }
         }
         if self.output.is_json() {
@@ -157,10 +161,10 @@ impl VerifyPack {
         if !self.output.quiet {
             let objects = count(report.n_objects as u64, "object");
             if report.is_good() {
-                writeln!(env.stdout, "{pack}: ok, {objects}")?;
+                writeln!(env.stdout, "{}: ok, {objects}", Shown(path))?;
             } else {
                 let problems = count(report.problems.len() as u64, "problem");
-                writeln!(env.stdout, "{pack}: bad, {problems}, {objects}")?;
+                writeln!(env.stdout, "{}: bad, {problems}, {objects}", Shown(path))?;
             }
         }
         Ok(())
@@ -222,4 +226,15 @@ fn problem_line<'a>(pack: &'a str, problem: &Problem) -> Line<'a> {
         offset,
         message,
     }
+}
+
+/// Returns `true` if an object was not checked, because it needs more memory than is allowed.
+fn is_too_large(problem: &Problem) -> bool {
+    matches!(
+        problem,
+        Problem::Object {
+            wrong: Wrong::TooLarge,
+            ..
+        }
+    )
 }

@@ -41,6 +41,10 @@ pub(super) struct Found {
 impl Found {
     /// Adds all files below a folder. `meaning` returns what the name of a file means.
     pub(super) fn add_files(&mut self, folder: &Path, meaning: impl Fn(&Path, &str) -> Name) {
+        self.each_link(folder, &|found, link| {
+            let reason = "is a symbolic link, which is not followed";
+            found.add_error(link, io::Error::other(reason));
+        });
         for file in walk_files(folder, false) {
             let path = match file {
                 Ok(path) => path,
@@ -59,6 +63,28 @@ impl Found {
                 Name::Unfinished => self.n_unfinished += 1,
                 Name::Other => {}
                 Name::Unknown => self.problems.push((path, Problem::Unknown)),
+            }
+        }
+    }
+
+    /// Visits the links below a folder. Folders behind links are not searched.
+    pub(super) fn each_link(&mut self, folder: &Path, visit: &dyn Fn(&mut Self, &Path)) {
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            let entries = match folder.read_dir() {
+                Ok(entries) => entries,
+                Err(error) => {
+                    self.add_error(&folder, error);
+                    continue;
+                }
+            };
+            for entry in entries {
+                match entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))) {
+                    Ok((path, kind)) if kind.is_dir() => folders.push(path),
+                    Ok((path, kind)) if kind.is_symlink() => visit(self, &path),
+                    Ok(_) => {}
+                    Err(error) => self.add_error(&folder, error),
+                }
             }
         }
     }

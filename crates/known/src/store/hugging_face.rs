@@ -6,6 +6,8 @@
 use std::io;
 use std::path::Path;
 
+use hashlane_files::is_absent;
+
 use super::found::{Found, Name};
 use crate::file::KnownFile;
 use crate::text;
@@ -35,7 +37,9 @@ fn repositories(cache: &Path) -> impl Iterator<Item = std::path::PathBuf> + use<
         let name = entry.file_name();
         let name = name.to_str()?;
         let is_named = KINDS.iter().any(|kind| name.starts_with(kind));
-        (is_named && is_repository(&entry.path())).then(|| entry.path())
+        let has = |folder: &str| entry.path().join(folder).is_dir();
+        // One that has lost its blobs is to be reported.
+        (is_named && (has("blobs") || has("snapshots"))).then(|| entry.path())
     })
 }
 
@@ -62,37 +66,11 @@ fn read_repository(folder: &Path, found: &mut Found) {
             _ => Name::Unknown,
         }
     });
-    note_broken_links(&folder.join("snapshots"), found, 0);
-}
-
-/// Maximum depth of folders in a snapshot.
-const MAX_DEPTH: usize = 128;
-
-/// Notes the links of snapshots to blobs that are absent. Folders behind links are not searched.
-fn note_broken_links(folder: &Path, found: &mut Found, depth: usize) {
-    let entries = match folder.read_dir() {
-        Ok(entries) if depth < MAX_DEPTH => entries,
-        Ok(_) => {
-            let error = io::Error::other(format!("has more than {MAX_DEPTH} folders above it"));
-            return found.add_error(folder, error);
+    found.each_link(&folder.join("snapshots"), &|found, link| {
+        if link.metadata().is_err_and(|error| is_absent(&error)) {
+            found.add_missing(link);
         }
-        Err(error) => return found.add_error(folder, error),
-    };
-    for entry in entries {
-        match entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))) {
-            Ok((path, kind)) if kind.is_dir() => note_broken_links(&path, found, depth + 1),
-            Ok((path, kind)) if kind.is_symlink() => {
-                if path
-                    .metadata()
-                    .is_err_and(|error| hashlane_files::is_absent(&error))
-                {
-                    found.add_missing(&path);
-                }
-            }
-            Ok(_) => {}
-            Err(error) => found.add_error(folder, error),
-        }
-    }
+    });
 }
 
 /// Reads a download.

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use hashlane_files::is_absent;
 use hashlane_sums::HashFunction;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -127,12 +128,20 @@ impl<'f, P: Fn(&str, &str) -> PathBuf> Named<'f, P> {
                 return;
             }
             self.lengths.insert(blob.clone(), descriptor.size);
-            if !blob.is_file() {
-                if descriptor.urls.is_empty() {
-                    self.found.add_missing(&blob);
+            match blob.symlink_metadata() {
+                Ok(metadata) if metadata.is_file() => {
+                    if may_be_manifest && descriptor.is_manifest() {
+                        self.waiting.push(blob);
+                    }
                 }
-            } else if may_be_manifest && descriptor.is_manifest() {
-                self.waiting.push(blob);
+                // A link is reported where the files are listed.
+                Ok(_) => {}
+                Err(error) if is_absent(&error) => {
+                    if descriptor.urls.is_empty() {
+                        self.found.add_missing(&blob);
+                    }
+                }
+                Err(error) => self.found.add_error(&blob, error),
             }
         }
     }

@@ -14,7 +14,7 @@ use super::json::Line;
 use super::output::{Output, problem};
 use super::report::Report;
 use crate::output::json_lines::{self, PathText};
-use crate::output::text::Escaped;
+use crate::output::text::{Escaped, count};
 use crate::{Env, Exit};
 
 /// Returns dm-verity with the parameters of the options.
@@ -73,6 +73,10 @@ pub(super) fn check(
             root.len()
         );
     }
+    anyhow::ensure!(
+        sum.tree.root_hash.is_some() || !format.is_single_block(),
+        "{shown}: has no digest of data of one block: use --root-hash"
+    );
     let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
     let path = base.join(data);
     let name = bytes_of(Path::new(data)).into_owned();
@@ -88,8 +92,8 @@ pub(super) fn check(
         options,
         Vec::as_slice,
         |output, name, outcome| {
-            let found = match outcome {
-                Outcome::Hash(found, _) => found,
+            let (found, length) = match outcome {
+                Outcome::Hash(found, length) => (found, length),
                 Outcome::NotWritten(error) => {
                     return report.note_unreadable(output, name, &format!("{shown}: {error}"));
                 }
@@ -99,13 +103,34 @@ pub(super) fn check(
             let expected = sum.tree.root_hash.as_deref();
             let has_root = expected.is_none_or(|root| root == found.root.as_bytes());
             let n_damaged = found.data.n_blocks() + found.device.n_blocks();
-            report.note_read(output, name, has_root && n_damaged == 0)
+            let is_covered = is_covered(output, name, &shown, &format, length);
+            report.note_read(output, name, has_root && n_damaged == 0 && is_covered)
         },
     );
     output.clear_progress();
     result?;
     report.print_summary(&mut output)?;
     Ok(report.counts.exit())
+}
+
+/// Returns `true` if the device has digests of all whole blocks of data with this length, and reports it if not.
+fn is_covered(
+    output: &mut Output<'_>,
+    name: &[u8],
+    device: &str,
+    check: &VerityCheck,
+    length: u64,
+) -> bool {
+    let block_len = u64::from(check.format().parameters().data_block_len);
+    let n_beyond = (length / block_len).saturating_sub(check.n_blocks());
+    if n_beyond > 0 {
+        let name = String::from_utf8_lossy(name);
+        let blocks = count(n_beyond, "block");
+        output.error(&format!(
+            "{name}: {device} has no digests of the last {blocks}"
+        ));
+    }
+    n_beyond == 0
 }
 
 /// Prints the root hash and the damaged blocks.
