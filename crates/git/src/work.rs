@@ -211,7 +211,13 @@ impl<'p> Worker<'p> {
             self.add_wrong(task.n, Wrong::TooLarge);
             return Ok(());
         };
-        let Some(_reserved) = self.shared.memory.reserve(len as u64) else {
+        let mut reserved = self.shared.memory.reserve(len as u64);
+        if reserved.is_none() {
+            // Objects that wait to be hashed take memory.
+            self.hash();
+            reserved = self.shared.memory.reserve(len as u64);
+        }
+        let Some(_reserved) = reserved else {
             self.add_wrong(task.n, Wrong::TooLarge);
             return Ok(());
         };
@@ -226,15 +232,11 @@ impl<'p> Worker<'p> {
         let crc = self.shared.index.places[entry.in_index as usize].crc;
         let wrong_crc = crc.is_some_and(|crc| crc32fast::hash(&self.packed) != crc);
         let children = self.shared.entries.children(task.n);
-        let result = match (entry.stored, &task.base) {
-            (Ok(Stored::Whole(kind)), _) if entry.len >= LONG && children.is_empty() => {
-                self.hash_long(entry, kind).map(|()| None)
-            }
-            (Ok(Stored::Whole(kind)), _) => self.whole(entry, kind).map(Some),
-            (Ok(Stored::Delta(_)), Some(base)) => self.based_on(entry, base).map(Some),
-            (Ok(Stored::Delta(_)), None) => Err(Wrong::DamagedBase),
-            (Err(wrong), _) => Err(wrong),
-        };
+        let mut result = self.read(entry, task, children);
+        if matches!(result, Err(Wrong::TooLarge)) {
+            self.hash();
+            result = self.read(entry, task, children);
+        }
         if wrong_crc && result.is_ok() {
             // The object can be read, and others can be based on it.
             self.add_wrong(task.n, Wrong::Crc);
@@ -256,6 +258,24 @@ impl<'p> Worker<'p> {
             }
         }
         Ok(())
+    }
+
+    /// Reads an object whose bytes are in the buffer. Returns `None` for one that was hashed in parts.
+    fn read(
+        &mut self,
+        entry: &Entry,
+        task: &Task,
+        children: &[u32],
+    ) -> Result<Option<Resolved>, Wrong> {
+        match (entry.stored, &task.base) {
+            (Ok(Stored::Whole(kind)), _) if entry.len >= LONG && children.is_empty() => {
+                self.hash_long(entry, kind).map(|()| None)
+            }
+            (Ok(Stored::Whole(kind)), _) => self.whole(entry, kind).map(Some),
+            (Ok(Stored::Delta(_)), Some(base)) => self.based_on(entry, base).map(Some),
+            (Ok(Stored::Delta(_)), None) => Err(Wrong::DamagedBase),
+            (Err(wrong), _) => Err(wrong),
+        }
     }
 
     /// Decompresses a whole object.

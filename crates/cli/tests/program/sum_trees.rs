@@ -574,6 +574,33 @@ fn dmverity_writes_and_checks_hash_devices() {
     }
 }
 
+/// The device has digests of the blocks in its superblock, and none of one block alone.
+#[test]
+fn dmverity_checks_no_data_without_digests() {
+    let folder = tree();
+    let folder = folder.path();
+    fs::write(folder.join("data"), vec![7; 3 * 4096]).unwrap();
+    sum(folder, "-a dmverity --hash-device tree data");
+    fs::write(folder.join("data"), vec![7; 5 * 4096]).unwrap();
+    let longer = sum(folder, "--check -a dmverity --hash-device tree data");
+    assert_eq!(longer.code, Some(1), "{longer:?}");
+    let expected = "data: tree has no digests of the last 2 blocks";
+    assert!(longer.stderr.contains(expected), "{longer:?}");
+
+    fs::write(folder.join("one"), vec![7; 4096]).unwrap();
+    let made = sum(folder, "-a dmverity --hash-device single one");
+    let root = made.stdout.split(' ').next().unwrap();
+    let check = "--check -a dmverity --hash-device single one";
+    let refused = sum(folder, check);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("use --root-hash"), "{refused:?}");
+    let right = sum(folder, &format!("{check} --root-hash {root}"));
+    assert_eq!(right.code, Some(0), "{right:?}");
+    fs::write(folder.join("one"), vec![8; 4096]).unwrap();
+    let changed = sum(folder, &format!("{check} --root-hash {root}"));
+    assert_eq!(changed.code, Some(1), "{changed:?}");
+}
+
 #[test]
 fn chunks_have_the_digests_of_files_with_their_bytes() {
     let folder = tree();

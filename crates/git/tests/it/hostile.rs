@@ -253,3 +253,41 @@ fn a_verification_can_be_cancelled() {
     let result = verify_pack(&path, &Options::default(), &|| true);
     assert!(matches!(result, Err(Error::Cancelled)));
 }
+
+#[test]
+fn short_indexes_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = write(folder.path(), &[blob(b"x")]);
+    let index = path.with_extension("idx");
+    // Of versions 1 and 2, without the checksums at the end.
+    for len in 1024..1100 {
+        let mut second = b"\xfftOc\0\0\0\x02".to_vec();
+        second.resize(len, 0);
+        for bytes in [vec![0; len], second] {
+            fs::write(&index, bytes).expect("write");
+            let error = verify_pack(&path, &Options::default(), &|| false).expect_err("refused");
+            assert!(matches!(error, Error::Improper { .. }), "{len}: {error}");
+        }
+    }
+}
+
+#[test]
+fn other_files_are_no_packs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = write(folder.path(), &[blob(b"x")]).with_extension("rev");
+    fs::write(&path, "").expect("write");
+    let error = verify_pack(&path, &Options::default(), &|| false).expect_err("refused");
+    assert!(
+        error.to_string().ends_with("nor an index (.idx)"),
+        "{error}"
+    );
+}
+
+/// Objects that have no room beside each other are read one after another.
+#[test]
+fn memory_of_other_threads_makes_no_object_bad() {
+    let blobs: Vec<_> = (0..64_u8).map(|n| blob(&vec![n; 60_000])).collect();
+    for _ in 0..20 {
+        assert_eq!(wrong(&verified(&blobs, 200_000)), []);
+    }
+}

@@ -102,6 +102,54 @@ fn names_of_packages_are_no_paths() {
 }
 
 #[test]
+fn packages_without_lists_are_named() {
+    let package = |name: &str| {
+        format!("Package: {name}\nStatus: install ok installed\nArchitecture: all\n\n")
+    };
+    let names = [
+        "right",
+        "no-list",
+        "empty-list",
+        "empty-sums",
+        "nothing",
+        "links",
+    ];
+    let status: String = names.map(package).concat();
+    let sums = format!("{MD5}  file\n");
+    let info = [
+        ("right.list", "/.\n/file\n"),
+        ("right.md5sums", &sums),
+        ("no-list.md5sums", &sums),
+        ("empty-list.list", ""),
+        ("empty-list.md5sums", &sums),
+        ("empty-sums.list", "/.\n/file\n"),
+        ("empty-sums.md5sums", ""),
+        ("links.list", "/.\n/folder\n"),
+        ("links.md5sums", ""),
+    ];
+    let system = system(&status, &info);
+    fs::write(system.path().join("file"), "").unwrap();
+    fs::create_dir(system.path().join("folder")).unwrap();
+    let packages = read(system.path(), &[]).unwrap();
+    assert_eq!(paths(&packages), [Path::new("file")]);
+    let expected = ["no-list", "empty-list", "empty-sums", "nothing"];
+    assert_eq!(packages.without_digests, expected);
+}
+
+#[test]
+fn diversions_stay_below_the_root() {
+    let status = "Package: a\nStatus: install ok installed\nArchitecture: all\n";
+    let sums = format!("{MD5}  one\n{MD5}  two\n");
+    let info = [("a.md5sums", sums.as_str()), ("a.list", "/one\n/two\n")];
+    let system = system(status, &info);
+    let diversions = "/one\n/../../out\nb\n/two\n/moved\nb\n";
+    let admin = system.path().join("var/lib/dpkg");
+    fs::write(admin.join("diversions"), diversions).unwrap();
+    let packages = read(system.path(), &[]).unwrap();
+    assert_eq!(paths(&packages), [Path::new("one"), Path::new("moved")]);
+}
+
+#[test]
 fn a_system_without_dpkg_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let error = read(folder.path(), &[]).unwrap_err();

@@ -238,8 +238,26 @@ fn repositories_of_hugging_face() {
         .map(|repository| (format!("hub/{repository}/snapshots/1/in/broken"), "missing"));
     assert_eq!(problems(root, &store), expected);
 
-    let store = store::read(&root.join("hub/models--x--y")).unwrap();
+    let repository = root.join("hub/models--x--y");
+    let store = store::read(&repository).unwrap();
     assert_eq!(store.files.len(), 2);
+
+    // Blobs behind links are not checked, and a repository without blobs is damaged.
+    let blob = repository.join("blobs").join(&large);
+    fs::remove_file(&blob).unwrap();
+    std::os::unix::fs::symlink("/dev/null", &blob).unwrap();
+    let store = store::read(&repository).unwrap();
+    assert_eq!(store.files.len(), 1);
+    let name = format!("blobs/{large}");
+    assert!(problems(&repository, &store).contains(&(name, "unreadable")));
+    fs::remove_dir_all(repository.join("blobs")).unwrap();
+    let store = store::read(root).unwrap();
+    let found = problems(root, &store);
+    assert!(found.contains(&("hub/models--x--y/blobs".to_owned(), "unreadable")));
+    assert!(found.contains(&(
+        "hub/models--x--y/snapshots/1/in/whole".to_owned(),
+        "missing"
+    )));
 }
 
 #[test]
