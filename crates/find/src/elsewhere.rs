@@ -314,7 +314,9 @@ impl Search<'_> {
         let torrent = self.content.torrent();
         let piece_length = u64::from(torrent.lengths().piece_length().get());
         let max_files = (bytes_left / piece_length / MAX_PIECES).max(1);
+        let n_paths = paths.len() as u64;
         let candidates = Candidates::of_files([torrent], paths, max_files as usize);
+        self.surroundings.is_exhausted |= candidates.seen() < n_paths;
         let findings = find(
             &[torrent],
             &candidates,

@@ -776,6 +776,28 @@ fn a_table_of_roots_finds_files_without_reading_them() {
     assert_eq!(saved, (1..=11).collect::<Vec<_>>());
 }
 
+/// Metainfo of a file of one piece can have the root of a file of another length.
+#[cfg(unix)]
+#[test]
+fn a_root_of_another_length_finds_nothing() {
+    let (one, two) = (noise(1, 40_000), noise(2, 40_001));
+    let place = Place::new(&[("one", one.clone()), ("two", two)]);
+    place.write("disk/one", &one);
+    let torrent = torrent_in_pieces(&place.content(), Version::V2, 64 << 10);
+    let roots = [0, 1].map(|file| *torrent.file(file).pieces_root().unwrap());
+    let mut text = torrent.bytes().to_vec();
+    let at = text.windows(32).position(|part| part == roots[1]).unwrap();
+    text[at..at + 32].copy_from_slice(&roots[0]);
+    let torrent = Torrent::parse(text).unwrap();
+    let mut table = hashlane_find::RootTable::default();
+    let (_, findings, _) = search_by(&mut table, &place, &torrent);
+    let [first, second] = &findings.torrents[0].files[..] else {
+        panic!("two files");
+    };
+    assert!(matches!(first, FileMatch::Identified(_)));
+    assert_eq!(*second, FileMatch::Missing);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_damaged_table_of_roots_is_refused() {
