@@ -572,7 +572,12 @@ mod tests {
         let others = ["completions", "man"];
         for command in Cli::command().get_subcommands() {
             let name = command.get_name();
-            let has_json = command.get_arguments().any(|arg| arg.get_id() == "json");
+            let has = |command: &clap::Command| {
+                let mut arguments = command.get_arguments();
+                arguments.any(|arg| arg.get_id() == "json")
+            };
+            let mut actions = command.get_subcommands();
+            let has_json = has(command) || command.has_subcommands() && actions.all(has);
             assert_eq!(has_json, !others.contains(&name), "{name}");
         }
     }

@@ -17,8 +17,8 @@ const EXIT_STATUS: &str = "\
 Exit status:
   0  all objects of all packs have their identifiers
   1  the check is complete, and an object or a pack is damaged
-  2  a pack could not be read or has no index, an object needs more memory than is
-     allowed, wrong usage, or Ctrl-C";
+  2  a pack could not be read or has no index, an object needs more memory than
+     is allowed, wrong usage, or Ctrl-C";
 
 /// Verify packs of Git
 #[derive(Debug, Args)]

@@ -63,7 +63,7 @@ fn conditions_of(slot: usize) -> Vec<Condition> {
         for (family, offset, rounds) in row.of {
             for round in *rounds {
                 if family.slot_of(*round) == slot {
-                    let t = usize::from(*round).strict_add_signed(*offset);
+                    let t = usize::from(*round).checked_add_signed(*offset).unwrap();
                     found.push(Condition {
                         bits: [(t, row.first), (t + row.apart, row.second)],
                         equal: row.equal,
