@@ -16,7 +16,7 @@ impl Inflater {
         Self(Inflate::new(true, 15))
     }
 
-    /// Returns an error if so many compressed bytes cannot have `len` bytes, before memory is used for them.
+    /// Returns an error if `compressed` is too short to hold `len` bytes, before memory is used for them.
     pub(crate) fn check_ratio(compressed: &[u8], len: u64) -> Result<(), Wrong> {
         if len / MAX_RATIO > compressed.len() as u64 {
             return Err(Wrong::Length);

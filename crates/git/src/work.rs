@@ -221,6 +221,7 @@ impl<'p> Worker<'p> {
             self.add_wrong(task.n, Wrong::TooLarge);
             return Ok(());
         };
+        self.packed.clear();
         if self.packed.try_reserve_exact(len).is_err() {
             self.add_wrong(task.n, Wrong::TooLarge);
             return Ok(());
@@ -303,6 +304,7 @@ impl<'p> Worker<'p> {
             .reserve(entry.len)
             .ok_or(Wrong::TooLarge)?;
         let delta_len = usize::try_from(entry.len).map_err(|_| Wrong::TooLarge)?;
+        self.delta.clear();
         self.delta
             .try_reserve_exact(delta_len)
             .map_err(|_| Wrong::TooLarge)?;

@@ -46,7 +46,7 @@ pub trait Format: Sync {
     /// format with these parameters.
     fn normalized(&self, text: &str) -> Option<String>;
 
-    /// Returns the builder for a file of which `len_bytes` bytes are hashed.
+    /// Returns the builder for a file. `len_bytes` bytes of it are hashed.
     fn builder(&self, engine: Engine, len_bytes: u64) -> Self::Builder;
 }
 

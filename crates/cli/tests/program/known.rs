@@ -415,7 +415,7 @@ fn debsums_finds_the_same_files() {
     assert_eq!(reported(folder, &["second"]), debsums(folder, &["second"]));
     assert_eq!(reported(folder, &["second:all"]), ["usr/share/taken"]);
 
-    // What dpkg was told not to install is no loss.
+    // Files that dpkg was configured not to install are not missing.
     let config = root.join("etc/dpkg/dpkg.cfg.d");
     fs::create_dir_all(&config).unwrap();
     let patterns = "path-exclude=/usr/share/*\npath-include=/usr/share/taken\n";

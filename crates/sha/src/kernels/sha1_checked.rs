@@ -6,7 +6,7 @@
 //!
 //! # Idea
 //!
-//! An attack has two messages, of which the detector sees one. It guesses the disturbance vector,
+//! An attack has two messages, and the detector sees only one. It guesses the disturbance vector,
 //! and so the other block. Both blocks have the same variables at some round, so the detector can
 //! compute the other block's states before and after the block. Equal states after both blocks are
 //! an attack:
