@@ -1,6 +1,7 @@
 //! The verification of a pack by all threads.
 
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -59,7 +60,7 @@ pub fn verify_pack(
     };
     let (mut outcomes, mut checksum) = run(options)?;
     let is_too_large = |outcome: &Outcome| outcome.wrong == Some(Wrong::TooLarge);
-    if outcomes.iter().any(is_too_large) {
+    if outcomes.iter().any(is_too_large) && options.threads != Some(NonZeroUsize::MIN) {
         // One thread has all of the memory for its object.
         (outcomes, checksum) = run(&options.clone().on_one_thread())?;
     }
