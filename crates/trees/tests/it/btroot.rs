@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use hashlane_trees::{BtRoot, Format, IoMode, Options};
+use hashlane_trees::{BtRoot, Options};
 
-use crate::judge::{Numbers, hashes, is_found, write_files};
+use crate::judge::{Numbers, assert_hashes, hashes, is_found, write_files};
 
 const LEAF: usize = 16 << 10;
 
@@ -50,22 +50,7 @@ fn files_of_all_lengths_have_the_roots_of_libtorrent() {
     lens.extend((0..60).map(|_| 1 + numbers.below(100 * LEAF as u64) as usize));
     let paths = write_files(folder.path(), &lens, &mut numbers);
     let expected = libtorrent(&paths).unwrap();
-    let mut modes = vec![IoMode::Pread];
-    modes.extend(cfg!(target_os = "linux").then_some(IoMode::Mmap));
-    for io in modes {
-        let options = Options::default().io(io).allow_signal_handler();
-        let found = hashes(&BtRoot, &paths, &options);
-        for ((found, expected), len) in found.iter().zip(&expected).zip(&lens) {
-            assert_eq!(found, expected, "{io:?}: {len} bytes");
-        }
-        assert_eq!(found.len(), lens.len());
-    }
-    assert_eq!(
-        BtRoot
-            .normalized(&expected[0].to_ascii_uppercase())
-            .as_ref(),
-        Some(&expected[0])
-    );
+    assert_hashes(&BtRoot, &paths, &lens, &expected);
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hashlane_trees::{CancelToken, Error, Event, Format, Item, Options, Outcome, hash_files};
+use hashlane_trees::{
+    CancelToken, Error, Event, Format, IoMode, Item, Options, Outcome, hash_files,
+};
 
 /// Returns `true` if a program is installed. If not, the test is reported as not run, or fails if the variable
 /// `HASHLANE_TEST_REQUIRE_NAME` is set.
@@ -87,4 +89,26 @@ pub(crate) fn hashes<F: Format>(format: &F, paths: &[PathBuf], options: &Options
     })
     .unwrap();
     hashes
+}
+
+/// Compares results of files, mapped and read, with those of another program, which are in lower case. `lens` are the lengths of
+/// the files.
+pub(crate) fn assert_hashes<F: Format>(
+    format: &F,
+    paths: &[PathBuf],
+    lens: &[usize],
+    expected: &[String],
+) {
+    let mut modes = vec![IoMode::Pread];
+    modes.extend(cfg!(target_os = "linux").then_some(IoMode::Mmap));
+    for io in modes {
+        let options = Options::default().io(io).allow_signal_handler();
+        let found = hashes(format, paths, &options);
+        for ((found, expected), len) in found.iter().zip(expected).zip(lens) {
+            assert_eq!(found, expected, "{io:?}: {len} bytes");
+        }
+        assert_eq!((found.len(), expected.len()), (lens.len(), lens.len()));
+    }
+    let upper_case = expected[0].to_ascii_uppercase();
+    assert_eq!(format.normalized(&upper_case).as_ref(), Some(&expected[0]));
 }
