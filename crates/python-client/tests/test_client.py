@@ -151,9 +151,11 @@ def test_errors_have_their_types(torrent: Path, tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_a_wait(torrent: Path, tmp_path: Path) -> None:
+    # A shell that starts the tests in the background ignores the signal, and its children inherit that.
     script = f"""
-import sys
+import signal
 from hashlane_client import Client
+signal.signal(signal.SIGINT, signal.default_int_handler)
 with Client({str(tmp_path / "d")!r}, **{ALONE!r}) as client:
     torrent = client.download({str(torrent)!r})
     try:
