@@ -25,7 +25,6 @@ use crate::inbox::Inbox;
 use crate::network::Watch;
 use crate::running::Running;
 use crate::snapshot::Snapshot;
-use crate::stored::SharedSurroundings;
 use crate::subscription::{Events, Subscribers, Subscription};
 use crate::torrent::Shared;
 use crate::worker::Worker;
@@ -118,7 +117,7 @@ impl Client {
             events,
             places: HashMap::new(),
             ledger,
-            surroundings: SharedSurroundings::default(),
+            search_budget: Arc::default(),
             n_parting: Cell::new(0),
         };
         let mut running = Running::new(shared, watch, messages, snapshot_sender);

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use hashlane_files::{Globs, Writers, is_absent};
+use hashlane_find::SearchBudget;
 use hashlane_metainfo::{
     ContentMap, File, FileKind, FileSelection, Names, PathComponent, PieceIndex, Torrent,
 };
@@ -33,7 +34,7 @@ mod selection;
 pub(crate) use download_check::DownloadCheck;
 pub(crate) use moved::Moved;
 use named::{Named, path_error};
-pub(crate) use nearby::{Nearby, SharedSurroundings};
+pub(crate) use nearby::Nearby;
 use record::RecordFile;
 pub(crate) use record::RecordProblem;
 pub(crate) use selection::Selection;
@@ -80,7 +81,8 @@ pub(crate) struct VerifySettings {
     pub(crate) cancel: CancelToken,
     /// Gets what the verification finds, for snapshots and requests.
     pub(crate) live: Arc<LiveVerification>,
-    pub(crate) surroundings: SharedSurroundings,
+    /// The limit of the searches for missing content.
+    pub(crate) search_budget: Arc<SearchBudget>,
 }
 
 /// The result of a verification.

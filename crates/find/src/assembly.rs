@@ -73,7 +73,7 @@ pub fn assemble<'t>(
         .into_iter()
         .flat_map(|piece| assembly.tries(piece, found, candidates))
         .collect();
-    let mut probes = Probes::new(candidates, options, cancel);
+    let mut probes = Probes::new(candidates, None, options, cancel);
     let wanted = tries.iter().map(|(_, _, probe)| probe.clone());
     probes.run(wanted, |hashed_bytes, total_bytes| {
         progress(Progress {

@@ -4,53 +4,32 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hashlane_metainfo::FileKind;
 use hashlane_pipeline::{CancelToken, FileIndex, Options};
 use hashlane_verify::{Content, files_of};
 
+use crate::budget::SearchBudget;
 use crate::candidates::Candidates;
 use crate::found::{FileMatch, FoundTorrent};
-use crate::search::find;
+use crate::search::find_within;
 
 /// Maximum number of a folder's entries to look at.
-const MAX_ENTRIES: usize = 10_000;
-
-/// Maximum number of entries of all folders to look at.
-const MAX_ALL_ENTRIES: usize = 1_000_000;
+const MAX_ENTRIES: u64 = 10_000;
 
 /// Maximum number of a torrent's files to look for in another folder.
 const MAX_FILES: usize = 16;
 
-/// Number of bytes that are hashed at most, about.
-const MAX_BYTES: u64 = 256 << 20;
-
 /// Number of pieces that are hashed of a file at most.
 const MAX_PIECES: u64 = 8;
 
-/// Folders near the content of some torrents, and the work that searches in them may still do: together, they look at a
-/// million entries of folders and hash about 256 MiB.
-///
-/// A folder is listed once for all torrents, until [`Self::forget_listings`] is called.
-#[derive(Debug)]
+/// Folders near the content of some torrents, each of which is listed once, and a limit of the work of searches in them.
+#[derive(Debug, Default)]
 pub struct Surroundings {
     listings: HashMap<PathBuf, Listing>,
     indexes: HashMap<PathBuf, FolderIndex>,
-    entries_left: usize,
-    bytes_left: u64,
-    is_exhausted: bool,
-}
-
-impl Default for Surroundings {
-    fn default() -> Self {
-        Self {
-            listings: HashMap::new(),
-            indexes: HashMap::new(),
-            entries_left: MAX_ALL_ENTRIES,
-            bytes_left: MAX_BYTES,
-            is_exhausted: false,
-        }
-    }
+    budget: Arc<SearchBudget>,
 }
 
 /// Missing content that lies near its place under other names. A piece of each was compared.
@@ -104,6 +83,19 @@ impl Elsewhere {
 }
 
 impl Surroundings {
+    /// Returns surroundings whose searches share a limit with others.
+    pub fn new(budget: Arc<SearchBudget>) -> Self {
+        Self {
+            budget,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the limit of the searches.
+    pub fn budget(&self) -> &SearchBudget {
+        &self.budget
+    }
+
     /// Looks for missing files of a torrent: in their folders under other names, or if the folder of the content does not exist,
     /// in the folders beside it. Only reads.
     ///
@@ -149,31 +141,18 @@ impl Surroundings {
         }
     }
 
-    /// Returns `true` if a search was left out or cut short, because earlier ones had done all the work.
-    pub fn is_exhausted(&self) -> bool {
-        self.is_exhausted
-    }
-
-    /// Forgets the entries of folders, so that later searches see the present ones. The work that was done still counts.
-    pub fn forget_listings(&mut self) {
-        self.listings.clear();
-        self.indexes.clear();
-    }
-
     /// Returns the first paths in a folder, in the order of their names.
-    fn entries_of(&mut self, folder: &Path) -> Vec<PathBuf> {
+    fn entries_of(&self, folder: &Path) -> Vec<PathBuf> {
         let here = if folder.as_os_str().is_empty() {
             Path::new(".")
         } else {
             folder
         };
-        self.is_exhausted |= self.entries_left == 0;
-        let Ok(entries) = here.read_dir() else {
-            return Vec::new();
-        };
-        let entries = entries.take(MAX_ENTRIES.min(self.entries_left)).flatten();
+        let n_taken = self.budget.take_entries(MAX_ENTRIES);
+        let entries = here.read_dir().into_iter().flatten();
+        let entries = entries.take(n_taken as usize).flatten();
         let mut paths: Vec<PathBuf> = entries.map(|it| folder.join(it.file_name())).collect();
-        self.entries_left -= paths.len();
+        self.budget.return_entries(n_taken - paths.len() as u64);
         paths.sort_unstable();
         paths
     }
@@ -306,29 +285,26 @@ impl Search<'_> {
         if paths.is_empty() {
             return (Candidates::default(), None);
         }
-        let bytes_left = self.surroundings.bytes_left;
-        if bytes_left == 0 {
-            self.surroundings.is_exhausted = true;
-            return (Candidates::default(), None);
-        }
+        let budget = &*self.surroundings.budget;
         let torrent = self.content.torrent();
         let piece_length = u64::from(torrent.lengths().piece_length().get());
-        let max_files = (bytes_left / piece_length / MAX_PIECES).max(1);
+        let max_files = (budget.bytes_left() / piece_length / MAX_PIECES).max(1);
         let n_paths = paths.len() as u64;
         let candidates = Candidates::of_files([torrent], paths, max_files as usize);
-        self.surroundings.is_exhausted |= candidates.seen() < n_paths;
-        let findings = find(
+        if candidates.seen() < n_paths {
+            budget.note_exhausted();
+        }
+        let (options, cancel) = (self.options, self.cancel);
+        let findings = find_within(
             &[torrent],
             &candidates,
-            self.options,
-            self.cancel,
+            Some(budget),
+            options,
+            cancel,
             &mut |_| (),
         );
-        let Ok(findings) = findings else {
-            return (candidates, None);
-        };
-        self.surroundings.bytes_left = bytes_left.saturating_sub(findings.hashed_bytes);
-        (candidates, findings.torrents.into_iter().next())
+        let found = findings.map_or_else(|_| Vec::new(), |findings| findings.torrents);
+        (candidates, found.into_iter().next())
     }
 
     /// Returns the folder beside the expected one that has the content. Returns `None` if several have it: nothing decides

@@ -15,12 +15,14 @@
 //!    are made of the right pieces of several.
 //! 7. `names.rs`, `link.rs` (Unix): a folder with the names of the torrent, made of links or clones.
 //! 8. `roots.rs` (Unix): a table of the roots of files, which finds files of version 2 without reading them again.
-//! 9. `elsewhere.rs`: a search for the missing files of one torrent near their places, with a limit of its work.
+//! 9. `elsewhere.rs`: a search for the missing files of one torrent near their places. `budget.rs` limits the work of
+//!    all such searches.
 //!
 //! `duplicates.rs` finds files with equal bytes without torrents: [`SameLength::collect`] walks the folders, `parts.rs` has the
 //! messages, `hash.rs` hashes them, and `link.rs` makes duplicates links to one file.
 
 mod assembly;
+mod budget;
 mod candidates;
 mod duplicates;
 mod elsewhere;
@@ -35,6 +37,7 @@ mod search;
 mod wanted;
 
 pub use assembly::{Assembly, Merged, assemble};
+pub use budget::SearchBudget;
 pub use candidates::Candidates;
 pub use duplicates::{DuplicateFile, DuplicateGroup, Duplicates, SameLength};
 #[cfg(unix)]

@@ -12,6 +12,7 @@ use hashlane_pipeline::{
 use hashlane_sha::{Engine, Sha1, Sha1Digest};
 use hashlane_verify::{PieceRoots, PieceTrees};
 
+use crate::budget::SearchBudget;
 use crate::candidates::Candidates;
 
 /// The shape of the merkle tree over a piece (BEP 52).
@@ -42,6 +43,8 @@ pub(crate) enum Digest {
 #[derive(Debug)]
 pub(crate) struct Probes<'c> {
     candidates: &'c Candidates,
+    /// The limit of the bytes to hash.
+    budget: Option<&'c SearchBudget>,
     options: &'c Options,
     cancel: &'c CancelToken,
     /// `None` for bytes that could not be read.
@@ -55,11 +58,13 @@ pub(crate) struct Probes<'c> {
 impl<'c> Probes<'c> {
     pub(crate) fn new(
         candidates: &'c Candidates,
+        budget: Option<&'c SearchBudget>,
         options: &'c Options,
         cancel: &'c CancelToken,
     ) -> Self {
         Self {
             candidates,
+            budget,
             options,
             cancel,
             digests: HashMap::new(),
@@ -70,7 +75,8 @@ impl<'c> Probes<'c> {
     }
 
     /// Hashes the probes that are not known yet, in the order of the disk. `progress` gets the number of bytes of this call
-    /// that were hashed so far, and of all bytes to hash.
+    /// that were hashed so far, and of all bytes to hash. Hashes nothing if the probes have more bytes than may be hashed: some
+    /// of them alone would make a file look like the only one that fits.
     pub(crate) fn run(
         &mut self,
         probes: impl IntoIterator<Item = Probe>,
@@ -86,6 +92,9 @@ impl<'c> Probes<'c> {
         }
         let len_of = |probes: &[Probe]| probes.iter().map(len_bytes).sum::<u64>();
         let (v1_bytes, total) = (len_of(&v1), len_of(&v1) + len_of(&v2));
+        if self.budget.is_some_and(|budget| !budget.take_bytes(total)) {
+            return Ok(());
+        }
         self.n_hashed += (v1.len() + v2.len()) as u64;
         self.n_bytes += total;
         let hasher = MessageDigest::<Sha1>::new;
@@ -135,6 +144,11 @@ impl<'c> Probes<'c> {
                 progress(done + results.pending_bytes);
             },
         )
+    }
+
+    /// Returns the limit of the bytes to hash.
+    pub(crate) fn budget(&self) -> Option<&'c SearchBudget> {
+        self.budget
     }
 
     /// Returns the number of probes whose digests are known.

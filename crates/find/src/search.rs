@@ -6,6 +6,7 @@ use std::io;
 use hashlane_metainfo::Torrent;
 use hashlane_pipeline::{CancelToken, Error, FileIndex, Options};
 
+use crate::budget::SearchBudget;
 use crate::candidates::Candidates;
 use crate::found::{FileMatch, FoundTorrent, Place, Undecided, initial};
 use crate::probe::{Probe, Probes};
@@ -97,6 +98,18 @@ pub fn find(
     cancel: &CancelToken,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Findings, Error> {
+    find_within(torrents, candidates, None, options, cancel, progress)
+}
+
+/// Does the same, but hashes no more bytes than a budget has left.
+pub(crate) fn find_within(
+    torrents: &[&Torrent],
+    candidates: &Candidates,
+    budget: Option<&SearchBudget>,
+    options: &Options,
+    cancel: &CancelToken,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Findings, Error> {
     let mut zeros = Zeros::new(options.engine);
     let mut searches: Vec<Search<'_>> = torrents
         .iter()
@@ -105,7 +118,7 @@ pub fn find(
     for search in &mut searches {
         search.decide_by_root(candidates);
     }
-    let mut probes = Probes::new(candidates, options, cancel);
+    let mut probes = Probes::new(candidates, budget, options, cancel);
     let mut run = |probes: &mut Probes<'_>, wanted: Vec<Probe>| {
         probes.run(wanted, |hashed_bytes, total_bytes| {
             progress(Progress {
@@ -163,6 +176,7 @@ fn find_spanning(
 ) -> Result<(), Error> {
     for _ in 0..MAX_SPANNING_ROUNDS {
         let mut n_tries = 0;
+        let budget = probes.budget();
         let mut rest = &mut searches[..];
         while !rest.is_empty() && !cancel.is_cancelled() {
             let mut tries: Vec<Vec<Try>> = Vec::new();
@@ -170,7 +184,7 @@ fn find_spanning(
             while let Some(search) = rest.get_mut(tries.len())
                 && n_batch < MAX_TRIES
             {
-                tries.push(search.tries(candidates));
+                tries.push(search.tries(candidates, budget));
                 n_batch += tries.last().map_or(0, Vec::len);
             }
             let (batch, others) = std::mem::take(&mut rest).split_at_mut(tries.len());
@@ -421,8 +435,8 @@ impl<'t> Search<'t> {
     }
 
     /// Returns the pieces that span files and can decide one of them, with candidates for all of their files. Pieces
-    /// that were tried with the same candidates are left out.
-    fn tries(&mut self, candidates: &Candidates) -> Vec<Try> {
+    /// that were tried with the same candidates are left out, and those that need more bytes than a budget has left.
+    fn tries(&mut self, candidates: &Candidates, budget: Option<&SearchBudget>) -> Vec<Try> {
         let open = self
             .wanted
             .iter()
@@ -438,10 +452,15 @@ impl<'t> Search<'t> {
         // Pieces with few combinations come first: their files leave fewer for the neighbours.
         choices.sort_by_key(|(_, choices)| n_combinations(choices));
         let mut tries = Vec::new();
+        let mut bytes_left = budget.map_or(u64::MAX, SearchBudget::bytes_left);
         for (piece, choices) in choices {
             let piece_len = self.target.layout.piece_len(self.target.piece(piece));
             let try_bytes = u64::from(piece_len).max(MIN_TRY_BYTES);
             let n_bytes = n_combinations(&choices) as u64 * try_bytes;
+            if n_bytes > bytes_left {
+                budget.inspect(|budget| budget.note_exhausted());
+                continue;
+            }
             let rest = self.spanning_bytes.checked_sub(n_bytes);
             // Pieces that are left out because of the memory have their turn in the next round.
             let Some(rest) = rest.filter(|_| tries.len() < MAX_TRIES) else {
@@ -450,6 +469,7 @@ impl<'t> Search<'t> {
                 continue;
             };
             self.spanning_bytes = rest;
+            bytes_left -= n_bytes;
             for choice in combinations(&choices) {
                 let probe = self.target.probe(piece, choice.iter().copied());
                 tries.push(Try {

@@ -210,7 +210,7 @@ impl Verify {
             return Ok(());
         }
         checked.tally.print(env)?;
-        if checked.surroundings.is_exhausted() {
+        if checked.surroundings.budget().is_exhausted() {
             writeln!(env.stdout, "{LEFT_OUT}")?;
         }
         Ok(())

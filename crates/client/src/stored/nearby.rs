@@ -1,6 +1,6 @@
 //! Content that is not at its place: where it was found, and files to reuse that could not be used.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashlane_find::{Elsewhere, Surroundings};
 use hashlane_verify::{FileIndex, FileState, Report};
@@ -27,19 +27,21 @@ impl StoredTorrent {
         lock(&self.nearby).not_reused.push(note);
     }
 
-    /// Looks for missing files near their places, and notes where they are. Other searches of the client wait.
+    /// Looks for missing files near their places, and notes where they are. All searches of a client share a limit of their work.
     pub(super) fn look_nearby(
         &self,
         missing: impl IntoIterator<Item = FileIndex>,
         settings: &VerifySettings,
     ) {
-        let mut surroundings = lock(&settings.surroundings);
         let VerifySettings {
-            hashing, cancel, ..
+            hashing,
+            cancel,
+            search_budget,
+            ..
         } = settings;
+        // Folders are listed anew, because they can change before the next search.
+        let mut surroundings = Surroundings::new(Arc::clone(search_budget));
         let elsewhere = surroundings.find(&self.content, missing, hashing, cancel);
-        // The folders can change before the next search.
-        surroundings.forget_listings();
         lock(&self.nearby).elsewhere = elsewhere;
     }
 
@@ -50,9 +52,6 @@ impl StoredTorrent {
         self.look_nearby(missing.map(|file| file.index), settings);
     }
 }
-
-/// The searches of all torrents of a client.
-pub(crate) type SharedSurroundings = std::sync::Arc<Mutex<Surroundings>>;
 
 /// Locks a value that is valid whenever its lock is released, so that a poisoned lock is no problem.
 fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {

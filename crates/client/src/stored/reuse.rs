@@ -129,7 +129,7 @@ mod tests {
             hashing: hashlane_verify::Options::default(),
             cancel: hashlane_verify::CancelToken::default(),
             live: Arc::default(),
-            surroundings: Arc::default(),
+            search_budget: Arc::default(),
         }
     }
 

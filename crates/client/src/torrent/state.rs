@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use hashlane_find::SearchBudget;
 use hashlane_swarm::{Priority, Session, TorrentId};
 use hashlane_verify::CancelToken;
 
@@ -23,7 +24,7 @@ use crate::live::LiveVerification;
 
 use crate::rates::RateMeter;
 use crate::snapshot::{LiveSnapshot, TorrentSnapshot};
-use crate::stored::{SharedSurroundings, VerifySettings};
+use crate::stored::VerifySettings;
 use crate::subscription::Events;
 use crate::unreached::Unreached;
 use crate::worker::{Turn, Worker};
@@ -46,7 +47,8 @@ pub(crate) struct Shared {
     pub(crate) places: HashMap<PathBuf, Weak<str>>,
     pub(crate) ledger: Arc<Ledger>,
     /// The searches for missing content near its place, whose work is limited for all torrents together.
-    pub(crate) surroundings: SharedSurroundings,
+    /// The limit of the searches for missing content.
+    pub(crate) search_budget: Arc<SearchBudget>,
     /// Number of torrents that have ended and are still in the session.
     pub(crate) n_parting: Cell<usize>,
 }
@@ -377,7 +379,7 @@ impl Machine {
             hashing: shared.config.hashing,
             cancel: self.cancel.clone(),
             live: Arc::clone(&self.live),
-            surroundings: Arc::clone(&shared.surroundings),
+            search_budget: Arc::clone(&shared.search_budget),
         };
         move || run(&settings)
     }
