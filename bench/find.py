@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Measure how fast the content of torrents is found among files with other names.
 
-    python3 bench/find.py --hashlane PROGRAM [--files 30000] [--max-len 60000] [--rounds 3]
+    python3 bench/find.py --hashlane PROGRAM --out FILE [--files 30000] [--rounds 3]
+    python3 bench/find.py ... --max-len 1200000 --data 40000    few have equal lengths
     python3 bench/find.py ... --folder DIR --prepare    makes the files and torrents in DIR
     python3 bench/find.py ... --folder DIR              measures with what is in DIR
 
 There is a torrent for each 300 files. All files get other names in other folders. `hashlane find`
-is compared with `find -ls` of the tree, and `hashlane sum` of as many bytes as it hashed. Prints a
+is compared with `find -ls` of the tree, and `hashlane sum` of as many bytes as it hashed. Writes a
 table with medians; the goal is three times `find -ls` plus `hashlane sum`, and 1.2 hashed pieces
 for each candidate. The torrents of all versions are of the same files.
 """
@@ -22,8 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness import machine
-from harness.tables import table
+from harness.tables import page, table
 
 FILES_PER_TORRENT = 300
 VERSIONS = ("v1", "v2", "hybrid")
@@ -45,7 +45,9 @@ def make(root: Path, options: argparse.Namespace) -> None:
         for name in range(FILES_PER_TORRENT):
             # Some have no piece of their own.
             length = rng.randrange(1000, options.max_len)
-            (content / f"{name:05}").write_bytes(rng.randbytes(length))
+            path = content / f"{name:05}"
+            path.write_bytes(rng.randbytes(min(length, options.data)))
+            os.truncate(path, length)
     contents = sorted((root / "content").iterdir())
     for version in VERSIONS:
         chosen = ["--format", version, "-l", "16KiB", "--parents", "-q"]
@@ -100,8 +102,10 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hashlane", required=True)
+    parser.add_argument("--out", type=Path, default=Path("/dev/stdout"))
     parser.add_argument("--files", type=int, default=30_000)
     parser.add_argument("--max-len", type=int, default=60_000)
+    parser.add_argument("--data", type=int, default=1 << 30, help="bytes of a file before a hole")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--prepare", action="store_true")
@@ -117,11 +121,19 @@ def main() -> None:
             root = Path(folder)
             make(root, options)
         rows = [measure(root, version, options) for version in VERSIONS]
-    times = ("`find`, s", "`find -ls`, s", "`sum`, s")
-    head = ("version", "found", *times, "share of the goal", "pieces a candidate")
     lengths = f"{options.files:,} files of 1,000 to {options.max_len:,} bytes"
-    print(f"{machine.summary()}; {lengths}; {options.rounds} rounds; {machine.load()}\n")
-    print("\n".join(table(head, rows)))
+    if options.data < options.max_len:
+        lengths += f", with a hole after {options.data:,}"
+    text = (
+        f"{lengths}, in folders and with names that no torrent has; a torrent for each "
+        f"{FILES_PER_TORRENT} of them, with pieces of 16 KiB. `sum` hashes a file of as many bytes "
+        "as `find` hashed. A share is that of three times `find -ls` plus `sum`; the goals are a "
+        "share of 1.00, and 1.2 hashed pieces a candidate. Medians of "
+        f"{options.rounds} rounds, from the page cache as far as it reaches."
+    )
+    times = ("`find`, s", "`find -ls`, s", "`sum`, s")
+    head = ("version", "found", *times, "share", "pieces a candidate")
+    options.out.write_text(page("Find", "bench-find", text, table(head, rows)))
 
 
 if __name__ == "__main__":

@@ -39,7 +39,11 @@ const MIN_TRY_BYTES: u64 = 1 << 10;
 const MAX_TRIES: usize = 1 << 18;
 
 /// Number of rounds for pieces that span files: a file that was found can decide its neighbour.
-const MAX_SPANNING_ROUNDS: usize = 16;
+const MAX_SPANNING_ROUNDS: usize = 64;
+
+/// Number of combinations of a piece that are tried in the first round, and the factor by which it grows after a round that finds
+/// nothing.
+const FIRST_COMBINATIONS: usize = 4;
 
 /// The progress of a search.
 #[derive(Clone, Copy, Debug)]
@@ -201,8 +205,11 @@ fn find_spanning(
             }
         }
         if n_tries == 0 || cancel.is_cancelled() {
-            break;
+            return Ok(());
         }
+    }
+    for search in searches {
+        search.give_up_spanning();
     }
     Ok(())
 }
@@ -223,6 +230,10 @@ struct Search<'t> {
     too_many: HashSet<FileIndex>,
     /// Bytes of combinations that may still be hashed.
     spanning_bytes: u64,
+    /// Number of combinations up to which a piece is tried, if there are such pieces: files that are found leave the others fewer.
+    most_combinations: usize,
+    /// No piece that spans files is left to be tried.
+    is_over: bool,
 }
 
 /// A piece that spans files, with a candidate for each.
@@ -249,6 +260,8 @@ impl<'t> Search<'t> {
             tried: HashMap::new(),
             too_many: HashSet::new(),
             spanning_bytes: MAX_SPANNING_BYTES + MAX_SPANNING_SHARE * target.layout.total_bytes(),
+            most_combinations: FIRST_COMBINATIONS,
+            is_over: false,
             wanted,
             target,
         }
@@ -437,6 +450,9 @@ impl<'t> Search<'t> {
     /// Returns the pieces that span files and can decide one of them, with candidates for all of their files. Pieces
     /// that were tried with the same candidates are left out, and those that need more bytes than a budget has left.
     fn tries(&mut self, candidates: &Candidates, budget: Option<&SearchBudget>) -> Vec<Try> {
+        if self.is_over {
+            return Vec::new();
+        }
         let open = self
             .wanted
             .iter()
@@ -453,7 +469,13 @@ impl<'t> Search<'t> {
         choices.sort_by_key(|(_, choices)| n_combinations(choices));
         let mut tries = Vec::new();
         let mut bytes_left = budget.map_or(u64::MAX, SearchBudget::bytes_left);
+        let mut n_most = self.most_combinations;
         for (piece, choices) in choices {
+            if tries.is_empty() {
+                n_most = n_most.max(n_combinations(&choices));
+            } else if n_combinations(&choices) > n_most {
+                break;
+            }
             let piece_len = self.target.layout.piece_len(self.target.piece(piece));
             let try_bytes = u64::from(piece_len).max(MIN_TRY_BYTES);
             let n_bytes = n_combinations(&choices) as u64 * try_bytes;
@@ -480,6 +502,7 @@ impl<'t> Search<'t> {
             }
             self.tried.insert(piece, choices);
         }
+        self.is_over = tries.is_empty();
         tries
     }
 
@@ -539,10 +562,27 @@ impl<'t> Search<'t> {
                 }
             }
         }
+        let mut is_found = false;
         for (file, fitting) in fits {
             if self.found[file.get()] == FileMatch::Missing {
                 self.identify(file, fitting, candidates);
+                is_found = true;
             }
+        }
+        if !is_found {
+            self.most_combinations = self.most_combinations.saturating_mul(FIRST_COMBINATIONS);
+        }
+    }
+
+    /// Notes that not all candidates of the files were tried that are still open.
+    fn give_up_spanning(&mut self) {
+        let open = self
+            .wanted
+            .iter()
+            .filter(|wanted| wanted.samples.is_empty() && self.is_open(wanted));
+        let open: Vec<FileIndex> = open.map(|wanted| wanted.file).collect();
+        if !self.is_over {
+            self.too_many.extend(open);
         }
     }
 

@@ -350,6 +350,29 @@ fn a_file_is_compared_with_a_limited_number_of_candidates() {
     assert_eq!(findings.hashed_pieces, 64);
 }
 
+/// Each piece has halves of two files, and 144 combinations, but only 12 as soon as one of the files is found.
+#[test]
+fn a_file_that_is_found_spares_combinations_of_its_neighbours() {
+    let mut files = vec![("anchor".to_owned(), noise(1, PIECE + PIECE / 2))];
+    files.extend((0..12).map(|number| (format!("small{number:02}"), noise(100 + number, PIECE))));
+    let named: Vec<(&str, Vec<u8>)> = files
+        .iter()
+        .map(|(name, bytes)| (name.as_str(), bytes.clone()))
+        .collect();
+    let place = Place::new(&named);
+    for (number, (_, bytes)) in files.iter().enumerate() {
+        place.write(&format!("disk/{number}"), bytes);
+    }
+    let (_, findings) = place.search(&[&place.torrent(Version::V1)]);
+    assert!(findings.torrents[0].is_identified());
+    // The pieces of the anchor and of the last file's end lie in one file. The other twelve have 12 combinations each at most.
+    assert!(
+        findings.hashed_pieces <= 1 + 12 + 12 * 12,
+        "{}",
+        findings.hashed_pieces
+    );
+}
+
 /// A torrent can ask for hundreds of combinations of long pieces.
 #[test]
 fn combinations_of_small_files_are_limited_by_their_bytes() {
