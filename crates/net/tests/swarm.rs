@@ -9,6 +9,8 @@ mod pages;
 mod swarm {
     mod adding;
     #[cfg(target_os = "linux")]
+    mod bad_blocks;
+    #[cfg(target_os = "linux")]
     pub(crate) mod book;
     pub(crate) mod browser;
     mod changes;
@@ -68,6 +70,7 @@ mod swarm {
     mod program;
     mod reach;
     pub(crate) mod repair;
+    mod report_page;
     mod reverse_proxy;
     mod secrets;
     pub(crate) mod servers;

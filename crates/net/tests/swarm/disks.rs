@@ -74,6 +74,13 @@ impl Image {
         assert!(mount(&options, &self.0.path().join("disk")));
     }
 
+    /// Cuts off the end of the image, so that the disk can no longer read the blocks there. Nothing remains in memory before.
+    pub(crate) fn cut_to(&self, size: &str) {
+        assert!(self.unmount() && self.mount_again());
+        let cut = format!("truncate -s {size} \"$0/disk/image\"");
+        assert!(script(&cut, self.0.path()).status.success());
+    }
+
     /// Makes the file system read-only, as the kernel does after an error of the disk. Open files become read-only too.
     pub(crate) fn fail(&self) {
         let fail = r#"device=$(findmnt -no SOURCE "$0") && echo 1 >"/sys/fs/ext4/${device#/dev/}/trigger_fs_error""#;

@@ -11,7 +11,7 @@ use super::peers::{Content, Peer, get, get_from, output_of, seed_command, seed_t
 use crate::VERSIONS;
 
 /// Copies the files of the tree to other names in `folder`. Returns the paths of the large and of the small file.
-fn scatter(content: &Content, folder: &Path) -> (PathBuf, PathBuf) {
+pub(super) fn scatter(content: &Content, folder: &Path) -> (PathBuf, PathBuf) {
     let (large, small) = (folder.join("disk/one"), folder.join("disk/deep/two"));
     fs::create_dir_all(folder.join("disk/deep")).unwrap();
     fs::copy(content.path().join("tree/a.bin"), &large).unwrap();
@@ -20,7 +20,7 @@ fn scatter(content: &Content, folder: &Path) -> (PathBuf, PathBuf) {
 }
 
 /// Writes the map of what is found in `folder`.
-fn save_map(torrent: &Path, folder: &Path, name: &str) -> PathBuf {
+pub(super) fn save_map(torrent: &Path, folder: &Path, name: &str) -> PathBuf {
     let map = folder.join(name);
     let status = Command::new(env!("CARGO_BIN_EXE_hashlane-net"))
         .args(["find", "--quiet", "--force", "--in"])

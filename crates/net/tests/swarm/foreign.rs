@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use super::elsewhere::{save_map, scatter};
 use super::peers::{Content, Peer, get_from, not_run};
 use super::tracker::Tracker;
 use crate::{VERSIONS, wait_for};
@@ -115,30 +116,31 @@ if peer:
 time.sleep(60)
 ";
 
-/// Transfers to and from libtorrent's Python binding, which supports version 2.
-#[test]
-fn libtorrent_serves_and_downloads() {
-    let python = |torrent: &Path, folder: &Path, peer: &str| {
-        let mut command = Command::new("python3");
-        command
-            .args(["-c", PYTHON])
-            .args([torrent, folder])
-            .arg(peer);
-        command
-    };
+/// Starts the Python binding, or reports that it is not installed. It downloads from `peer`, or serves if that is empty.
+fn python(torrent: &Path, folder: &Path, peer: &str) -> Option<Foreign> {
     let has_it = Command::new("python3")
         .args(["-c", "import libtorrent"])
         .stderr(Stdio::null())
         .status();
     if !has_it.is_ok_and(|status| status.success()) {
         not_run("libtorrent", "python3 does not have it");
-        return;
+        return None;
     }
+    let mut command = Command::new("python3");
+    command.args(["-c", PYTHON]).args([torrent, folder]);
+    foreign("libtorrent", command.arg(peer))
+}
+
+/// Transfers to and from libtorrent's Python binding, which supports version 2.
+#[test]
+fn libtorrent_serves_and_downloads() {
     let content = Content::new();
     for version in VERSIONS {
         let tracker = Tracker::start();
         let torrent = content.torrent_with("tree", version, &["--announce", &tracker.url()]);
-        let seed = foreign("libtorrent", &mut python(&torrent, content.path(), "")).unwrap();
+        let Some(seed) = python(&torrent, content.path(), "") else {
+            return;
+        };
         wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
         let folder = tempfile::tempdir().unwrap();
         let ended = get_from(&[&torrent], folder.path(), None, &[]);
@@ -148,11 +150,37 @@ fn libtorrent_serves_and_downloads() {
 
         let seed = Peer::seed(&[&torrent], content.path());
         let folder = tempfile::tempdir().unwrap();
-        let other = python(&torrent, folder.path(), &seed.address().to_string());
-        let other = foreign("libtorrent", &mut { other }).unwrap();
+        let other = python(&torrent, folder.path(), &seed.address().to_string()).unwrap();
         wait_for(|| same(&content.path().join("tree"), &folder.path().join("tree")));
         drop(other);
         assert_eq!(seed.interrupt().code, Some(0), "{version}");
+    }
+}
+
+/// Content that lies under other names is served to libtorrent's Python binding from where it is.
+#[test]
+fn libtorrent_downloads_mapped_content() {
+    let content = Content::new();
+    for version in VERSIONS {
+        let torrent = content.torrent("tree", version);
+        let place = tempfile::tempdir().unwrap();
+        let (large, small) = scatter(&content, place.path());
+        let map = save_map(&torrent, place.path(), "map");
+        let empty = tempfile::tempdir().unwrap();
+        let options = ["--content-map", map.to_str().unwrap()];
+        let seed = Peer::seed_with(&[&torrent], empty.path(), &options);
+        let folder = tempfile::tempdir().unwrap();
+        let address = seed.address().to_string();
+        let Some(other) = python(&torrent, folder.path(), &address) else {
+            return;
+        };
+        wait_for(|| same(&content.path().join("tree"), &folder.path().join("tree")));
+        drop(other);
+        assert_eq!(seed.interrupt().code, Some(0), "{version}");
+        // The files stay where they are, and nothing is made beside them.
+        assert!(same(&large, &content.path().join("tree/a.bin")));
+        assert!(same(&small, &content.path().join("tree/sub/b.bin")));
+        assert_eq!(std::fs::read_dir(empty.path()).unwrap().count(), 0);
     }
 }
 
