@@ -10,6 +10,8 @@ use crate::verdict::Verdict;
 pub enum Event<'e> {
     /// The verdict about a file.
     File(Finding<'e>),
+    /// The path of a file below the folder, for whose bytes the run has waited longer than `Options::patience`. The run waits on.
+    Silent(&'e [u8]),
     /// The number of files that the walk has seen so far.
     Walked(u64),
     /// Progress of reading.

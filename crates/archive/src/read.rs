@@ -41,6 +41,8 @@ pub(crate) enum Content {
 pub(crate) enum Read<'b> {
     /// A file has been read.
     File(&'b Pending, Content),
+    /// The system has not answered a read of a file for long.
+    Silent(&'b Pending),
     /// Number of bytes read of unfinished files.
     Unfinished(u64),
 }
@@ -80,6 +82,9 @@ pub(crate) fn read(
         &options.io(io),
         &stop,
         |results| {
+            for file in results.silent {
+                send(Read::Silent(&batch[file.get()]));
+            }
             for MessageResult {
                 message,
                 len_bytes,

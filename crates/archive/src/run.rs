@@ -209,6 +209,10 @@ impl<'r> Run<'r> {
         let job = self.job;
         read(batch, &job.options, &job.cancel, |read| match read {
             Read::File(file, content) => self.finish(file, content),
+            Read::Silent(file) => {
+                (self.receive)(Event::Silent(&file.path));
+                Ok(())
+            }
             Read::Unfinished(unfinished_bytes) => {
                 let done_bytes = self.summary.read_bytes + unfinished_bytes;
                 (self.receive)(Event::Read {

@@ -37,6 +37,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `cancel.rs` | a request to stop |
+//! | `reading.rs` | reads for which the system takes very long |
 //! | `read_speed.rs` | the order of reading, by the measured speed |
 //! | `options.rs` | threads, input mode and kernels; errors that stop the whole run |
 //! | `messages.rs` | messages as byte ranges of files |
@@ -60,6 +61,7 @@ mod open_files;
 mod options;
 mod read_speed;
 mod reader;
+mod reading;
 mod results;
 mod run;
 mod running;

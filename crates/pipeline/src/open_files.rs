@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hashlane_files::{ByteStream, CachedFile, FileCache, Region, SourceFile, is_absent};
 
+use crate::reading::Reading;
 use crate::{CancelToken, FileIndex, ReadOrder};
 
 /// Number of files whose faults a worker keeps, so that it does not open them again for each
@@ -220,6 +221,7 @@ pub fn inspect(files: &dyn FileSet, file: FileIndex) -> FileFact {
 pub(crate) struct OpenFiles<'a> {
     files: &'a dyn FileSet,
     cancel: &'a CancelToken,
+    reading: &'a Reading,
     cache: FileCache<FileIndex, SourceFile>,
     /// The file used last. Consecutive messages mostly lie in one file, and a hole can contain
     /// hundreds of thousands of messages. A look-up in the cache for each message would cost more
@@ -240,15 +242,25 @@ pub(crate) struct OpenFile<'a> {
 }
 
 impl<'a> OpenFiles<'a> {
-    pub(crate) fn new(files: &'a dyn FileSet, cancel: &'a CancelToken) -> Self {
+    pub(crate) fn new(
+        files: &'a dyn FileSet,
+        cancel: &'a CancelToken,
+        reading: &'a Reading,
+    ) -> Self {
         Self {
             files,
             cancel,
+            reading,
             cache: FileCache::with_max_files(MAX_FILES),
             last: None,
             faults: Vec::new(),
             facts: Vec::new(),
         }
+    }
+
+    /// Returns the note about the file that the worker reads.
+    pub(crate) fn reading(&self) -> &'a Reading {
+        self.reading
     }
 
     /// Returns `true` if the run is cancelled and no more files need to be opened.
@@ -320,7 +332,10 @@ impl<'a> OpenFiles<'a> {
         buffer: &mut [u8],
         offset: u64,
     ) -> Result<(), Fault> {
-        match self.open(file)?.source.read_at(buffer, offset) {
+        let reading = self.reading;
+        let source = &self.open(file)?.source;
+        reading.start(file);
+        match source.read_at(buffer, offset) {
             Ok(n) if n == buffer.len() => Ok(()),
             Ok(_) => Err(Fault::Missing),
             Err(error) => Err(self.note_failure(file, Some(offset), error)),
@@ -329,6 +344,7 @@ impl<'a> OpenFiles<'a> {
 
     /// Opens a file that is read to its end.
     pub(crate) fn open_stream(&mut self, file: FileIndex) -> Result<ByteStream, Fault> {
+        self.reading.start(file);
         let (found, fault) = match self.files.open_stream(file) {
             Ok(Some(stream)) => return Ok(stream),
             Ok(None) => (Found::Skipped, Fault::Unreadable),
@@ -352,7 +368,12 @@ impl<'a> OpenFiles<'a> {
 
     fn open_now(&mut self, file: FileIndex) -> Result<CachedFile<SourceFile>, Fault> {
         let files = self.files;
-        let opened = self.cache.open(file, || open_source(files, file));
+        let reading = self.reading;
+        // The cache may wait for other workers first.
+        let opened = self.cache.open(file, || {
+            reading.start(file);
+            open_source(files, file)
+        });
         let (found, opened) = match opened {
             Ok(source) => (Found::Present(source.len_bytes()), Ok(source)),
             Err(error) => {
@@ -482,8 +503,10 @@ mod tests {
     #[test]
     fn all_workers_of_the_process_share_one_budget() {
         let files = one_file();
-        let cancel = CancelToken::default();
-        let mut workers: Vec<_> = (0..60).map(|_| OpenFiles::new(&files, &cancel)).collect();
+        let (cancel, reading) = (CancelToken::default(), Reading::default());
+        let mut workers: Vec<_> = (0..60)
+            .map(|_| OpenFiles::new(&files, &cancel, &reading))
+            .collect();
         for worker in &mut workers {
             for i in 0..60 {
                 worker.open(FileIndex::new(i)).unwrap();
@@ -501,8 +524,8 @@ mod tests {
     fn a_hole_is_looked_up_again_after_its_file_was_closed() {
         let files = one_file();
         files.0.as_file().set_len(1 << 20).unwrap();
-        let cancel = CancelToken::default();
-        let mut worker = OpenFiles::new(&files, &cancel);
+        let (cancel, reading) = (CancelToken::default(), Reading::default());
+        let mut worker = OpenFiles::new(&files, &cancel, &reading);
         let file = FileIndex::new(0);
         let is_hole = |worker: &mut OpenFiles<'_>| worker.open(file).unwrap().is_hole(0..1 << 16);
         let is_sparse = is_hole(&mut worker);
@@ -517,8 +540,8 @@ mod tests {
     fn a_file_that_fails_to_open_is_reported_once() {
         let files = one_file();
         fs::remove_file(files.root()).unwrap();
-        let cancel = CancelToken::default();
-        let mut worker = OpenFiles::new(&files, &cancel);
+        let (cancel, reading) = (CancelToken::default(), Reading::default());
+        let mut worker = OpenFiles::new(&files, &cancel, &reading);
         for _ in 0..3 {
             assert_eq!(worker.open(FileIndex::new(7)).unwrap_err(), Fault::Missing);
         }

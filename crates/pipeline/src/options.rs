@@ -2,6 +2,7 @@
 
 use std::io;
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use hashlane_sha::Engine;
 
@@ -27,6 +28,9 @@ pub struct Options {
     /// Number of threads that read from a rotational disk at the same time. More than one makes the disk seek. With direct reads, 1
     /// stands for 8, whose requests the disk orders.
     pub disk_threads: NonZeroUsize,
+    /// Time for which a thread waits for bytes of a file before the file is reported as
+    /// [`Results::silent`](crate::Results::silent).
+    pub patience: Duration,
     /// Whether a handler of SIGBUS may be installed.
     pub(crate) allows_signal_handler: bool,
     /// Knowledge about the disk, instead of a question to the system.
@@ -63,6 +67,14 @@ impl Options {
         self
     }
 
+    /// Sets the time for which a thread waits for bytes of a file before the file is reported as
+    /// [`Results::silent`](crate::Results::silent): 30 seconds by default, after which Linux resets a disk.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
     /// Allows a handler of SIGBUS, and with it memory maps, on Linux.
     ///
     /// A process that touches a page of a mapped file receives SIGBUS if the file was truncated or its disk failed.
@@ -87,6 +99,7 @@ impl Default for Options {
             io: IoMode::Auto,
             engine: Engine::detect(),
             disk_threads: NonZeroUsize::MIN,
+            patience: Duration::from_secs(30),
             allows_signal_handler: false,
             speed: None,
         }

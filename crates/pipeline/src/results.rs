@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use crate::FileIndex;
 use crate::open_files::{Fault, FileFact};
 
 /// Time for which a worker collects results. It is short enough for a progress bar, and long enough
@@ -33,6 +34,10 @@ pub struct Results<D> {
     pub messages: Vec<MessageResult<D>>,
     /// Facts about files. Several workers may report the same fact.
     pub facts: Vec<FileFact>,
+    /// Files for whose bytes a worker has waited longer than [`Options::patience`](crate::Options::patience): their disk does not
+    /// answer. The worker waits on, because no system lets a thread give up such a read, and the others work on. Each read is
+    /// reported once, if several workers run on threads of their own.
+    pub silent: Vec<FileIndex>,
     /// Number of bytes of unfinished messages that all workers have hashed.
     pub pending_bytes: u64,
 }
@@ -50,6 +55,20 @@ impl<F> Receiver<F> {
             receive,
             pending_bytes: vec![0; n_workers],
         }
+    }
+
+    /// Passes on files whose disks do not answer.
+    pub(crate) fn receive_silent<D>(&mut self, silent: Vec<FileIndex>)
+    where
+        F: FnMut(Results<D>),
+    {
+        (self.receive)(Results {
+            worker: 0,
+            messages: Vec::new(),
+            facts: Vec::new(),
+            silent,
+            pending_bytes: self.pending_bytes.iter().sum(),
+        });
     }
 
     /// Passes on results of one worker, with the pending bytes of all workers.
@@ -77,6 +96,7 @@ impl<'r, D> Reporter<'r, D> {
                 worker,
                 messages: Vec::new(),
                 facts: Vec::new(),
+                silent: Vec::new(),
                 pending_bytes: 0,
             },
             last_sent: Instant::now(),
@@ -119,6 +139,7 @@ impl<'r, D> Reporter<'r, D> {
             worker: self.next.worker,
             messages: Vec::new(),
             facts: Vec::new(),
+            silent: Vec::new(),
             pending_bytes: self.next.pending_bytes,
         };
         (self.receive)(std::mem::replace(&mut self.next, next));

@@ -3,17 +3,20 @@
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Mutex, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use hashlane_files::{DirectQueue, MapArena};
 use hashlane_sha::Engine;
 
 use crate::choice::is_chosen;
 use crate::hasher::MessageHasher;
-use crate::messages::Messages;
+use crate::messages::{FileIndex, Messages};
 use crate::open_files::{FileSet, OpenFiles};
 use crate::read_speed::{ReadOrder, ReadSpeed};
+use crate::reading::Reading;
 use crate::results::{Receiver, Reporter, Results};
 use crate::running::Shared;
 use crate::schedule::{DIRECT_BATCH_LEN, IN_ORDER_BATCH_LEN, MAX_BATCH_MESSAGES, Schedule};
@@ -71,12 +74,27 @@ pub fn hash_messages<M: Messages, H: MessageHasher>(
         }
         // If `receive` panics, the scope waits for the workers, which need not go on.
         let _stop = shared.cancel.cancel_on_drop();
-        for results in sent {
-            receiver.receive(results);
+        // Workers that send to it end if `receive` panics.
+        let sent = sent;
+        loop {
+            match sent.recv_timeout(options.patience.min(CHECK_INTERVAL)) {
+                Ok(results) => receiver.receive(results),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let silent = shared.readings.iter();
+            let silent = silent.filter_map(|reading| reading.overdue(options.patience));
+            let silent: Vec<FileIndex> = silent.collect();
+            if !silent.is_empty() {
+                receiver.receive_silent(silent);
+            }
         }
     });
     Ok(())
 }
+
+/// Interval at which reads are checked that take very long.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Hashes every message on threads of the caller, such as those of rayon.
 ///
@@ -274,6 +292,7 @@ fn share<'a, M: Messages, H: MessageHasher>(
         disk_turns: (0..disk_threads.get().min(n_threads))
             .map(|_| Mutex::new(()))
             .collect(),
+        readings: (0..n_threads).map(|_| Reading::default()).collect(),
         max_streams: OpenFiles::max_streams(n_threads),
         max_busy,
         cancel,
@@ -288,13 +307,12 @@ mod tests {
     use std::ops::Range;
     use std::path::{Path, PathBuf};
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-    use std::time::Duration;
 
     use hashlane_sha::{Sha1, Sha1Digest};
     use sha1::Digest as _;
 
     use super::*;
-    use crate::{Extent, Fault, FileIndex, MessageDigest, MessageLen};
+    use crate::{Extent, Fault, MessageDigest, MessageLen, ReadAt, Readers};
 
     /// Files in a folder, named by their numbers.
     #[derive(Debug)]
@@ -571,5 +589,70 @@ mod tests {
             (1 << 20) + 2,
             "only one message is hashed"
         );
+    }
+
+    /// A file whose disk answers when `is_released` is set.
+    struct Silent<'r> {
+        is_released: &'r AtomicBool,
+    }
+
+    impl ReadAt for Silent<'_> {
+        fn len_bytes(&self) -> u64 {
+            1000
+        }
+
+        fn read_at(&self, buffer: &mut [u8], _: u64) -> io::Result<usize> {
+            for _ in 0..10_000 {
+                if self.is_released.load(Ordering::Relaxed) {
+                    break;
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+            buffer.fill(7);
+            Ok(buffer.len())
+        }
+    }
+
+    /// A read that does not end is reported once, while the other workers read all other files.
+    #[test]
+    fn a_silent_disk_is_named_and_others_are_read() {
+        let messages = Pieces {
+            n_files: 6000,
+            file_len: 1000,
+            piece_len: 1000,
+        };
+        let is_released = AtomicBool::new(false);
+        let bytes = [7; 1000];
+        let files = Readers::new(|file| {
+            Ok(match file.get() {
+                3000 => Box::new(Silent {
+                    is_released: &is_released,
+                }) as Box<dyn ReadAt>,
+                _ => Box::new(&bytes[..]),
+            })
+        });
+        let options = Options::default()
+            .threads(NonZeroUsize::new(4))
+            .patience(Duration::from_millis(1));
+        let expected = hashlane_sha::digest::<Sha1>(&bytes);
+        let (mut silent, mut n_done) = (Vec::new(), 0);
+        let cancel = CancelToken::default();
+        let hasher = MessageDigest::<Sha1>::new;
+        hash_messages(&messages, &files, hasher, &options, &cancel, |results| {
+            silent.extend(results.silent);
+            for result in results.messages {
+                assert_eq!(result.digest, Ok(expected));
+                n_done += 1;
+            }
+            // The messages that the waiting worker has taken may follow.
+            if n_done >= 2000 && silent.contains(&FileIndex::new(3000)) {
+                is_released.store(true, Ordering::Relaxed);
+            }
+        })
+        .unwrap();
+        assert!(is_released.load(Ordering::Relaxed), "{n_done} {silent:?}");
+        assert_eq!(n_done, 6000);
+        let n_reports = silent.iter().filter(|file| file.get() == 3000).count();
+        assert_eq!(n_reports, 1, "{silent:?}");
     }
 }

@@ -12,6 +12,7 @@ use crate::messages::{FileIndex, Messages};
 use crate::open_files::{FileSet, OpenFiles};
 use crate::read_speed::{Load, ReadSpeed};
 use crate::reader::{Reader, Refusal, Window};
+use crate::reading::Reading;
 use crate::results::Reporter;
 use crate::schedule::{Batch, MAX_BATCH_MESSAGES, Schedule, WINDOW_UNIT};
 
@@ -31,6 +32,8 @@ pub(crate) struct Shared<'a, M> {
     /// One of them is locked while a batch is read from a rotational disk, so that few workers at a time move the heads of
     /// the disk. There is at least one.
     pub(crate) disk_turns: Vec<Mutex<()>>,
+    /// The file that each worker reads.
+    pub(crate) readings: Vec<Reading>,
     /// Number of streams that a worker may have open.
     pub(crate) max_streams: usize,
     /// Number of messages that a worker may process at the same time.
@@ -55,6 +58,7 @@ impl<M, D> Tools<'_, M, D> {
     /// Waits until the worker may read from the rotational disk.
     pub(crate) fn take_turn(&mut self) {
         if self.turn.is_none() {
+            self.files.reading().stop();
             let lock = self.disk_turn.lock();
             self.turn = Some(lock.unwrap_or_else(PoisonError::into_inner));
         }
@@ -65,6 +69,8 @@ impl<M, D> Tools<'_, M, D> {
     pub(crate) fn send(&mut self) {
         let facts = self.files.take_facts();
         self.reporter.facts(facts);
+        // The receiver may be busy.
+        self.files.reading().stop();
         self.reporter.send();
     }
 }

@@ -53,7 +53,7 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
                 shared,
                 disk_turn: &shared.disk_turns[number % shared.disk_turns.len()],
                 turn: None,
-                files: OpenFiles::new(shared.files, shared.cancel),
+                files: OpenFiles::new(shared.files, shared.cancel, &shared.readings[number]),
                 speed: shared.speed,
                 reporter,
             },

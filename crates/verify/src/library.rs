@@ -6,6 +6,7 @@ mod order;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
 
@@ -29,8 +30,8 @@ const MAX_WAITING: usize = 16;
 /// A verification of many torrents in one run: the pieces of all torrents are messages of the same workers. Only reads.
 ///
 /// A file that belongs to several torrents under one name or several (hard links, and reflinks that share all of their bytes)
-/// is read once for equal pieces, and its other pieces are read next to each other. Files on rotational disks are read in the order of their places on the disk,
-/// and each such disk has workers of its own, so that several disks work in parallel.
+/// is read once for equal pieces, and its other pieces are read next to each other. Files on rotational disks are read in the order of their places on the disk.
+/// Each disk has workers of its own, so that several disks work in parallel, and one that does not answer delays no other.
 ///
 /// ```no_run
 /// use hashlane_metainfo::Torrent;
@@ -71,6 +72,12 @@ pub enum LibraryEvent {
         hashed_bytes: u64,
         /// Number of bytes to verify, of all torrents.
         total_bytes: u64,
+    },
+    /// The system has not answered a read of a file for the time of `Options::patience`. The verification waits for the answer,
+    /// and meanwhile reads from other disks. Each read is reported once, unless only one thread reads.
+    Silent {
+        /// The path of the file.
+        path: PathBuf,
     },
     /// The verification of a torrent has ended. The events come in the order of the torrents, and each torrent has one.
     Verified {
@@ -289,6 +296,11 @@ impl<'r, 'l, F: FnMut(LibraryEvent)> Receiver<'r, 'l, F> {
     }
 
     fn receive(&mut self, disk: usize, order: &Order<'_>, results: Results<PieceDigests>) {
+        for file in results.silent {
+            if let Ok(path) = self.files.path_of(file.get()) {
+                (self.event)(LibraryEvent::Silent { path });
+            }
+        }
         // A worker sends facts about a file with or before the outcomes of its messages.
         for fact in results.facts {
             for (torrent, fact) in self.files.names_of(fact) {

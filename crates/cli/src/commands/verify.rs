@@ -24,7 +24,7 @@ use crate::new_file::{self, Overwrite, place_of};
 use crate::options::{ConfigFile, Force, Hashing, Output};
 use crate::output::columns::wrapped;
 use crate::output::progress::suspended;
-use crate::output::text::{Escaped, Shown, count};
+use crate::output::text::{Escaped, Shown, count, silent};
 use crate::{Env, Exit, content_map, torrent_file};
 
 use human::{Row, Shape};
@@ -263,6 +263,11 @@ impl Verify {
                     if let Some(line) = &mut line {
                         line.update(total.done_bytes + hashed_bytes, total.bytes);
                     }
+                    return;
+                }
+                LibraryEvent::Silent { path } => {
+                    let warning = silent(&path);
+                    suspended(line.as_ref(), || env.error(&warning));
                     return;
                 }
                 LibraryEvent::Verified { torrent, result } => (torrent, result),

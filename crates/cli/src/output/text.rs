@@ -17,6 +17,15 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
+/// Returns the warning about a file whose disk does not answer.
+pub(crate) fn silent(path: &Path) -> String {
+    let seconds = hashlane_verify::Options::default().patience.as_secs();
+    let path = path.display();
+    format!(
+        "{path}: the disk has not answered for {seconds} seconds: waiting for it, other disks are read"
+    )
+}
+
 /// A text of unknown origin, made safe for a terminal in the same way.
 #[derive(Debug)]
 pub struct Escaped<T>(pub T);

@@ -140,7 +140,7 @@ fn load_direct<M: Messages>(
     places: &[usize],
     buffer: &mut [u8],
 ) -> Vec<Option<Range<usize>>> {
-    let mut sources = Vec::new();
+    let (mut sources, mut first_file) = (Vec::new(), None);
     for (i, (window, place)) in windows.iter().zip(places).enumerate() {
         if window.range.is_empty() || window.stream.is_some() {
             continue;
@@ -153,6 +153,7 @@ fn load_direct<M: Messages>(
             .file
             .and_then(|file| files.open(file).ok()?.on_disk().cloned());
         if let Some(source) = source {
+            first_file = first_file.or(extent.file);
             sources.push((i, source, extent.offset, *place));
         }
         if files.is_crowded() {
@@ -177,6 +178,10 @@ fn load_direct<M: Messages>(
             });
             windows_of_reads.push(source);
         }
+    }
+    // The reads of a batch lie next to each other, mostly in one file.
+    if let Some(file) = first_file {
+        files.reading().start(file);
     }
     let lengths = queue.read(buffer, &reads);
     // The number of bytes of each window, as far as they follow each other.
@@ -211,6 +216,7 @@ fn read_window<M: Messages>(
         return Ok(0..0);
     }
     if let Some((file, stream)) = &mut window.stream {
+        files.reading().start(*file);
         return match stream.read(&mut buffer[..len_bytes]) {
             Ok(n) => Ok(0..n),
             Err(error) => Err(files.note_failure(*file, Some(stream.position()), error)),

@@ -159,5 +159,6 @@ fn source_of<M: Messages>(
         len_bytes,
     } = extent;
     let source = files.open(file?).ok()?.on_disk()?.clone();
+    files.reading().start(file?);
     (!files.is_crowded()).then_some((source, offset..offset + len_bytes))
 }

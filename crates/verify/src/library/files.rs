@@ -26,7 +26,7 @@ pub(super) struct Files<'l> {
     others: BTreeMap<usize, Vec<usize>>,
     /// The order of reading for each disk. Empty for a single torrent.
     disks: Vec<ReadOrder>,
-    /// The places of files on rotational disks.
+    /// The places of files, except of those on the first disk that can be read in any order.
     places: BTreeMap<usize, Places>,
 }
 
@@ -48,7 +48,7 @@ enum Reason {
     Bytes(Stamp, Stamp),
 }
 
-/// The places of a file on a rotational disk.
+/// The places of a file on its disk.
 #[derive(Debug)]
 pub(super) struct Places {
     pub(super) disk: usize,
@@ -62,9 +62,11 @@ pub(super) enum OnDisk {
     Extents(Vec<DiskExtent>),
     /// The number of the file in its file system, which is near the order on the disk.
     Inode(u64),
+    /// The disk can be read in any order.
+    Anywhere,
 }
 
-/// The disk of all files that can be read in any order.
+/// The first disk that can be read in any order.
 pub(super) const ANY_ORDER: usize = 0;
 
 impl<'l> Files<'l> {
@@ -106,6 +108,7 @@ impl<'l> Files<'l> {
         let mut first: HashMap<FileId, usize> = HashMap::new();
         // The disk of each file system.
         let mut disks: HashMap<u64, usize> = HashMap::new();
+        let mut has_any_order = false;
         for (content, start) in self.contents.iter().zip(self.starts.clone()) {
             for (index, file) in files_of(content.torrent()) {
                 let is_read = file.kind() == FileKind::Regular && file.length() > 0;
@@ -134,13 +137,21 @@ impl<'l> Files<'l> {
                     continue;
                 }
                 let disk = *disks.entry(id.device()).or_insert_with(|| {
-                    if !is_rotational(&path) {
-                        return ANY_ORDER;
-                    }
-                    self.disks.push(ReadOrder::InOrderIfSlow);
+                    let order = match is_rotational(&path) {
+                        true => ReadOrder::InOrderIfSlow,
+                        false if !has_any_order => {
+                            has_any_order = true;
+                            return ANY_ORDER;
+                        }
+                        false => ReadOrder::Any,
+                    };
+                    self.disks.push(order);
                     self.disks.len() - 1
                 });
-                if disk != ANY_ORDER {
+                if disk != ANY_ORDER && self.disks[disk] == ReadOrder::Any {
+                    let on_disk = OnDisk::Anywhere;
+                    self.places.insert(number, Places { disk, on_disk });
+                } else if disk != ANY_ORDER {
                     let extents = SourceFile::open(&path).and_then(|file| file.disk_extents());
                     let on_disk = match extents {
                         Ok(extents) if !extents.is_empty() => OnDisk::Extents(extents),
@@ -249,7 +260,7 @@ impl<'l> Files<'l> {
     /// Returns the position of a byte of a file on its disk. Positions of one disk can be compared.
     pub(super) fn position(&self, number: usize, offset: u64) -> (u64, u64) {
         match self.places.get(&number).map(|places| &places.on_disk) {
-            None => (number as u64, offset),
+            None | Some(OnDisk::Anywhere) => (number as u64, offset),
             Some(OnDisk::Inode(inode)) => (*inode, offset),
             Some(OnDisk::Extents(extents)) => {
                 let next = extents.partition_point(|extent| extent.offset <= offset);

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::Env;
 use crate::output::json_lines::{self, PathText};
 use crate::output::progress::{ProgressLine, suspended};
-use crate::output::text::{Grouped, Palette, Shown, Size, Styled, count};
+use crate::output::text::{Grouped, Palette, Shown, Size, Styled, count, silent};
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -91,6 +91,11 @@ impl Report {
                     self.failure = Some(failure);
                     env.cancel.cancel();
                 }
+            }
+            Event::Silent(path) => {
+                let path = self.folder.join(path_of(path));
+                let warning = silent(&path);
+                suspended(self.line.as_ref(), || env.error(&warning));
             }
             Event::Walked(n_files) if shows_progress => {
                 let line = self
