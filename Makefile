@@ -627,7 +627,7 @@ bench-library: build ## Measure the verification of 10,000 small torrents in one
 	python3 bench/library.py --hashlane $(HASHLANE) --out bench/library.md
 
 bench-find: build ## Measure the search for renamed content: [FILES=300000], which take 12 GB; writes bench/find.md
-	python3 bench/find.py --hashlane $(HASHLANE) --files $(or $(FILES),300000) --max-len 1200000 --data 40000 --out bench/find.md
+	python3 bench/find.py --hashlane $(HASHLANE) --files $(or $(FILES),300000) --max-len 400000 --data 40000 --out bench/find.md
 
 bench-duplicates: build ## Compare the search for duplicates with fclones, jdupes and rmlint; writes bench/duplicates.md (uses those that are installed)
 	python3 bench/duplicates.py --hashlane $(HASHLANE) --out bench/duplicates.md

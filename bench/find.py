@@ -2,7 +2,7 @@
 """Measure how fast the content of torrents is found among files with other names.
 
     python3 bench/find.py --hashlane PROGRAM --out FILE [--files 30000] [--rounds 3]
-    python3 bench/find.py ... --max-len 1200000 --data 40000    few have equal lengths
+    python3 bench/find.py ... --max-len 400000 --data 40000    each has a length of its own
     python3 bench/find.py ... --folder DIR --prepare    makes the files and torrents in DIR
     python3 bench/find.py ... --folder DIR              measures with what is in DIR
 
@@ -36,18 +36,27 @@ def timed(*command: str | Path) -> tuple[float, bytes]:
     return time.monotonic() - began, ended.stdout
 
 
+def lengths_of(rng: random.Random, options: argparse.Namespace) -> list[int]:
+    """Return the lengths of the files. Short ones have no piece of their own."""
+    if options.data:
+        return rng.sample(range(1000, options.max_len), options.files)
+    return [rng.randrange(1000, options.max_len) for _ in range(options.files)]
+
+
 def make(root: Path, options: argparse.Namespace) -> None:
     """Make the torrents, and move their files to other names."""
     rng = random.Random(7)  # noqa: S311
+    lengths = lengths_of(rng, options)
     for number in range(options.files // FILES_PER_TORRENT):
         content = root / "content" / f"t{number}"
         content.mkdir(parents=True)
         for name in range(FILES_PER_TORRENT):
-            # Some have no piece of their own.
-            length = rng.randrange(1000, options.max_len)
-            path = content / f"{name:05}"
-            path.write_bytes(rng.randbytes(min(length, options.data)))
-            os.truncate(path, length)
+            length = lengths.pop()
+            data = min(length, options.data or length)
+            with (content / f"{name:05}").open("wb") as file:
+                file.seek((length - data) // 2)
+                file.write(rng.randbytes(data))
+                file.truncate(length)
     contents = sorted((root / "content").iterdir())
     for version in VERSIONS:
         chosen = ["--format", version, "-l", "16KiB", "--parents", "-q"]
@@ -105,7 +114,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("/dev/stdout"))
     parser.add_argument("--files", type=int, default=30_000)
     parser.add_argument("--max-len", type=int, default=60_000)
-    parser.add_argument("--data", type=int, default=1 << 30, help="bytes of a file before a hole")
+    parser.add_argument("--data", type=int, help="bytes between two holes")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--prepare", action="store_true")
@@ -122,8 +131,8 @@ def main() -> None:
             make(root, options)
         rows = [measure(root, version, options) for version in VERSIONS]
     lengths = f"{options.files:,} files of 1,000 to {options.max_len:,} bytes"
-    if options.data < options.max_len:
-        lengths += f", with a hole after {options.data:,}"
+    if options.data:
+        lengths += f", each with another length, and holes around {options.data:,} in the middle"
     text = (
         f"{lengths}, in folders and with names that no torrent has; a torrent for each "
         f"{FILES_PER_TORRENT} of them, with pieces of 16 KiB. `sum` hashes a file of as many bytes "
