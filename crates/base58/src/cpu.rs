@@ -48,6 +48,11 @@ impl CpuBackend {
             n_threads: n_threads.unwrap_or(NonZeroUsize::MIN),
         }
     }
+
+    /// Returns the kernel.
+    pub fn kernel(&self) -> Sha256dKernel {
+        self.kernel
+    }
 }
 
 impl SearchBackend for CpuBackend {

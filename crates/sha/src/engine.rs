@@ -40,6 +40,7 @@ pub struct Engine {
     plans: [Plan; 2],
     /// The kernel that detects collision attacks on SHA-1.
     pub(crate) checked: CheckedKernel,
+    is_estimate: bool,
 }
 
 impl Engine {
@@ -120,6 +121,7 @@ impl Engine {
         Self {
             plans: [plan; 2],
             checked: CheckedKernel::portable(),
+            is_estimate: false,
         }
     }
 
@@ -138,7 +140,7 @@ impl Engine {
         let family = Family::detect();
         let plan = |index: usize| {
             Plan::new(
-                |kernel| kernel.rates(family)[index],
+                |kernel| kernel.rate(family).of[index],
                 |kernel| wanted(kernel.backend()),
             )
         };
@@ -153,7 +155,24 @@ impl Engine {
             checked: CheckedKernel::available()
                 .find(|kernel| with_vectors(kernel.backend()))
                 .unwrap_or(CheckedKernel::portable()),
+            is_estimate: Self::is_estimate_on(family, &wanted),
         }
+    }
+
+    /// Returns `true` if the rate of a wanted kernel of this CPU was not measured on the family.
+    pub(crate) fn is_estimate_on(family: Family, wanted: impl Fn(Backend) -> bool) -> bool {
+        Kernel::available()
+            .filter(|kernel| wanted(kernel.backend()))
+            .any(|kernel| kernel.rate(family).is_estimate)
+    }
+
+    /// Returns `true` if an estimate took part in the choice of the kernels: at least one kernel
+    /// that the CPU can run and the engine may use was not measured on a CPU of this family.
+    /// Estimates follow from other CPUs and from tables of instructions, so another kernel may be
+    /// faster.
+    #[must_use]
+    pub fn is_estimate(&self) -> bool {
+        self.is_estimate
     }
 
     /// Returns the kernels of an algorithm by number of messages: `[n]` is the kernel for `n`
@@ -200,7 +219,7 @@ impl Plan {
     #[cfg(not(feature = "std"))]
     pub(crate) fn best_alone<A: Rounds>() -> Kernel {
         Self::best(
-            |kernel| kernel.rates(Family::default())[A::INDEX],
+            |kernel| kernel.rate(Family::default()).of[A::INDEX],
             1,
             |_| true,
         )

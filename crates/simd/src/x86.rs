@@ -122,19 +122,23 @@ token!(
     ShaNi in sha_ni: "sha" "sse4.1" "ssse3"
 );
 
-/// CPUs whose kernels have the same ratios of rates. The number of a family is its column in the
-/// tables of rates of other crates, so a new family is a breaking change.
+/// CPUs whose kernels have the same ratios of rates: a row of the tables of rates of other crates. A
+/// new family is a breaking change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Family {
     /// Intel, and unknown CPUs.
     #[default]
     Intel = 0,
-    /// AMD Zen, Zen 3 and Zen 4, and Hygon's Zen.
+    /// AMD Zen and Zen+, and Hygon's Zen.
     Zen = 1,
     /// AMD Zen 2.
     Zen2 = 2,
+    /// AMD Zen 3.
+    Zen3 = 3,
+    /// AMD Zen 4.
+    Zen4 = 4,
     /// AMD Zen 5 and later.
-    Zen5 = 3,
+    Zen5 = 5,
 }
 
 impl Family {
@@ -153,6 +157,8 @@ impl Family {
             // A table of families would be read at an absolute address, which Linux modules avoid.
             zen if zen == Self::Zen as u8 => Self::Zen,
             zen2 if zen2 == Self::Zen2 as u8 => Self::Zen2,
+            zen3 if zen3 == Self::Zen3 as u8 => Self::Zen3,
+            zen4 if zen4 == Self::Zen4 as u8 => Self::Zen4,
             zen5 if zen5 == Self::Zen5 as u8 => Self::Zen5,
             _ => Self::Intel,
         }
@@ -180,10 +186,18 @@ impl Family {
         // volume 3, function 1). The second field is 0 unless the family in the first is 15.
         let family = ((version >> 8) & 0xf) + ((version >> 20) & 0xff);
         let model = ((version >> 4) & 0xf) | ((version >> 12) & 0xf0);
-        match family {
-            0x17 if model >= 0x30 => Self::Zen2,
-            0x17..=0x19 => Self::Zen,
-            0x1a.. => Self::Zen5,
+        // One row per family; the models are those of Linux (`arch/x86/kernel/cpu/amd.c`).
+        match (family, model) {
+            // Naples, Summit Ridge, Raven Ridge, Pinnacle Ridge, Dali; Hygon's Dhyana.
+            (0x17, 0x00..=0x2f | 0x50..=0x5f) | (0x18, _) => Self::Zen,
+            // Rome, Renoir, Matisse, Van Gogh, Mendocino.
+            (0x17, _) => Self::Zen2,
+            // Genoa and Storm Peak, Raphael, Phoenix, Bergamo.
+            (0x19, 0x10..=0x1f | 0x60..=0xaf) => Self::Zen4,
+            // Milan, Vermeer, Rembrandt, Cezanne.
+            (0x19, _) => Self::Zen3,
+            // Turin, Strix Point, Granite Ridge, and what follows.
+            (0x1a.., _) => Self::Zen5,
             _ => Self::Intel,
         }
     }
@@ -195,15 +209,18 @@ fn families_of_cpus() {
         let (words, _) = name.as_chunks::<4>();
         [0, 1, 2].map(|i| u32::from_le_bytes(words[i]))
     };
-    // Zen of AMD and Hygon, Rome and Matisse of Zen 2, Zen 3, Zen 4, Zen 5, and Bulldozer's
-    // successor of family 21.
+    // Zen of AMD and Hygon, Rome and Matisse of Zen 2, Milan and Vermeer of Zen 3, Genoa, Raphael
+    // and Bergamo of Zen 4, Zen 5, and Bulldozer's successor of family 21.
     for (name, version, family) in [
         (b"AuthenticAMD", 0x0080_0f11, Family::Zen),
         (b"HygonGenuine", 0x0090_0f11, Family::Zen),
         (b"AuthenticAMD", 0x0083_0f10, Family::Zen2),
         (b"AuthenticAMD", 0x0087_0f10, Family::Zen2),
-        (b"AuthenticAMD", 0x00a0_0f11, Family::Zen),
-        (b"AuthenticAMD", 0x00a1_0f11, Family::Zen),
+        (b"AuthenticAMD", 0x00a0_0f11, Family::Zen3),
+        (b"AuthenticAMD", 0x00a2_0f10, Family::Zen3),
+        (b"AuthenticAMD", 0x00a1_0f11, Family::Zen4),
+        (b"AuthenticAMD", 0x00a6_0f12, Family::Zen4),
+        (b"AuthenticAMD", 0x00aa_0f02, Family::Zen4),
         (b"AuthenticAMD", 0x00b4_0f40, Family::Zen5),
         (b"AuthenticAMD", 0x0060_0f12, Family::Intel),
     ] {

@@ -121,7 +121,8 @@ impl Sha256dKernel {
         self.0.lanes()
     }
 
-    fn name(self) -> KernelName {
+    /// Returns the name, whose algorithm is `sha256d`.
+    pub fn name(self) -> KernelName {
         KernelName {
             algorithm: "sha256d",
             lanes: self.lanes(),

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use hashlane_base58::{CpuBackend, SearchBackend, Sha256dKernel};
 use hashlane_sha::{
     Algorithm, Backend, Engine, KernelName, Sha1, Sha1Digest, Sha256, cpu_features, sha1_checked,
 };
@@ -33,8 +34,11 @@ const JOBS: [(usize, &str); 4] = [
     (1, "one message"),
     (2, "two messages"),
     (4, "four messages"),
-    (16, "many messages: pieces, leaves"),
+    (MANY, "many messages: pieces, leaves"),
 ];
+
+/// As many messages as the widest kernel has lanes.
+const MANY: usize = 16;
 
 /// One line of `--json`.
 #[derive(Debug, Serialize)]
@@ -52,6 +56,7 @@ enum Line {
         algorithm: &'static str,
         messages: usize,
         kernel: String,
+        basis: Basis,
         fastest: String,
         gain: f64,
     },
@@ -60,6 +65,12 @@ enum Line {
         backend: &'static str,
         lanes: usize,
         gb_per_second: f64,
+    },
+    SearchKernel {
+        name: String,
+        backend: &'static str,
+        lanes: usize,
+        hashes_per_second: f64,
     },
 }
 
@@ -101,33 +112,36 @@ fn print_json(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
         json_lines::print(env, &line)?;
     }
     let measured: Vec<_> = all_kernels().collect();
-    for (messages, _) in JOBS {
-        for kernel in in_use(engine, messages) {
-            let fastest = Fastest::of(&measured, kernel, messages);
-            json_lines::print(
-                env,
-                &Line::Job {
-                    algorithm: kernel.algorithm,
-                    messages,
-                    kernel: kernel.to_string(),
-                    fastest: fastest.kernel.to_string(),
-                    gain: fastest.gain,
-                },
-            )?;
-        }
+    let searches: Vec<_> = search_kernels().collect();
+    for job in Job::all(env, engine, &measured, &searches) {
+        let line = Line::Job {
+            algorithm: job.kernel.algorithm,
+            messages: job.n_messages,
+            kernel: job.kernel.to_string(),
+            basis: job.basis,
+            fastest: job.fastest.kernel.to_string(),
+            gain: job.fastest.gain,
+        };
+        json_lines::print(env, &line)?;
     }
-    for (kernel, gb_per_second) in measured {
-        let (backend, lanes) = (kernel.backend.name(), kernel.lanes);
-        let name = kernel.to_string();
-        json_lines::print(
-            env,
-            &Line::Kernel {
-                name,
-                backend,
-                lanes,
-                gb_per_second,
-            },
-        )?;
+    let measured = measured
+        .into_iter()
+        .map(|(kernel, gb_per_second)| Line::Kernel {
+            name: kernel.to_string(),
+            backend: kernel.backend.name(),
+            lanes: kernel.lanes,
+            gb_per_second,
+        });
+    let searches = searches
+        .into_iter()
+        .map(|(kernel, hashes_per_second)| Line::SearchKernel {
+            name: kernel.to_string(),
+            backend: kernel.backend.name(),
+            lanes: kernel.lanes,
+            hashes_per_second,
+        });
+    for line in measured.chain(searches) {
+        json_lines::print(env, &line)?;
     }
     Ok(())
 }
@@ -146,60 +160,151 @@ fn print_table(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
         };
         writeln!(out, "  {:<10} {}", feature.name, Styled(style, mark))?;
     }
-    let heading = format!(
-        "{:<26} {:<10} {:>5} {:>7}",
-        "Kernel", "backend", "lanes", "GB/s"
-    );
-    writeln!(out, "\n{}", Styled(strong, heading))?;
-    out.flush()?;
-    let mut measured = Vec::new();
-    for (kernel, gb_per_second) in all_kernels() {
-        measured.push((kernel, gb_per_second));
-        let (name, backend) = (kernel.to_string(), kernel.backend.name());
-        writeln!(
-            out,
-            "  {name:<24} {backend:<10} {:>5} {gb_per_second:>7.2}",
-            kernel.lanes
-        )?;
-        out.flush()?;
-    }
+    let measured = print_rates(env, "Kernel", "GB/s", 1.0, all_kernels())?;
     for backend in Backend::all().filter(|backend| !backend.is_available()) {
         let why = Styled(dim, "not available on this CPU");
-        writeln!(out, "  {:<24} {:<10} {why}", "", backend.name())?;
+        writeln!(env.stdout, "  {:<24} {:<10} {why}", "", backend.name())?;
     }
+    let searches = print_rates(env, "Kernel of `recover`", "M/s", 1e-6, search_kernels())?;
     writeln!(
-        out,
-        "\nOne core, messages of 16 KiB in the cache, measured just now. 1 GB is 10^9 bytes."
+        env.stdout,
+        "\nOne core, messages of 16 KiB in the cache, measured just now. 1 GB is 10^9 bytes. `recover` hashes a short message \
+         twice: millions per second."
     )?;
-    let heading = format!("{:<32} {:<20} Fastest now", "Job", "kernel in use");
-    writeln!(out, "\n{}", Styled(strong, heading))?;
-    for (n_messages, job) in JOBS {
-        for kernel in in_use(engine, n_messages) {
-            let fastest = Fastest::of(&measured, kernel, n_messages);
-            let name = kernel.to_string();
-            let note = if fastest.is_noise() {
-                Styled(good, "this one".to_owned())
-            } else {
-                let percent = (fastest.gain - 1.0) * 100.0;
-                Styled(strong, format!("{}, {percent:.0} % faster", fastest.kernel))
-            };
-            writeln!(out, "  {job:<30} {name:<20} {note}")?;
-        }
+    let heading = format!(
+        "{:<32} {:<20} {:<12} Fastest now",
+        "Job", "kernel in use", "basis"
+    );
+    writeln!(env.stdout, "\n{}", Styled(strong, heading))?;
+    for job in Job::all(env, engine, &measured, &searches) {
+        let (kernel, basis) = (job.kernel.to_string(), job.basis.name());
+        let fastest = &job.fastest;
+        let note = if fastest.is_noise() {
+            Styled(good, "this one".to_owned())
+        } else {
+            let percent = (fastest.gain - 1.0) * 100.0;
+            let backend = fastest.kernel.backend.name();
+            let force = format!("HASHLANE_BACKEND={backend}");
+            Styled(
+                strong,
+                format!("{}, {percent:.0} % faster: {force}", fastest.kernel),
+            )
+        };
+        writeln!(
+            env.stdout,
+            "  {:<30} {kernel:<20} {basis:<12} {note}",
+            job.name
+        )?;
     }
     writeln!(
-        out,
-        "\nA table of measured and estimated rates for families of CPUs chooses the kernels. Differences below 5 % are not shown.\n\
+        env.stdout,
+        "\nA table with a row for each family of CPUs chooses the kernels. Its rates of this family are measured, or estimates in part. \
+         `recover`\nmeasures its kernels at each start (now). Differences below 5 % are not shown.\n\
          To use one backend only, set HASHLANE_BACKEND, for example HASHLANE_BACKEND=portable."
     )?;
     Ok(())
 }
 
-/// Returns the kernels in use while this many messages are available.
-fn in_use(engine: Engine, n_messages: usize) -> [KernelName; 2] {
-    [
-        engine.kernel::<Sha1>(n_messages),
-        engine.kernel::<Sha256>(n_messages),
-    ]
+/// Prints each kernel with its rate, multiplied by `scale`, as soon as it is measured. Returns the rates.
+fn print_rates(
+    env: &mut Env,
+    title: &str,
+    unit: &str,
+    scale: f64,
+    kernels: impl Iterator<Item = (KernelName, f64)>,
+) -> anyhow::Result<Vec<(KernelName, f64)>> {
+    let Palette { strong, .. } = Palette::new(env.color);
+    let out = &mut env.stdout;
+    let heading = format!("{title:<26} {:<10} {:>5} {unit:>7}", "backend", "lanes");
+    writeln!(out, "\n{}", Styled(strong, heading))?;
+    out.flush()?;
+    let mut measured = Vec::new();
+    for (kernel, rate) in kernels {
+        measured.push((kernel, rate));
+        let (name, backend, lanes) = (kernel.to_string(), kernel.backend.name(), kernel.lanes);
+        writeln!(
+            out,
+            "  {name:<24} {backend:<10} {lanes:>5} {:>7.2}",
+            rate * scale
+        )?;
+        out.flush()?;
+    }
+    Ok(measured)
+}
+
+/// The reason for which a kernel is in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Basis {
+    /// Rates that were measured on this family of CPUs.
+    Measured,
+    /// Rates of which at least one is an estimate for this family of CPUs.
+    Estimate,
+    /// A measurement at the start of the command.
+    Now,
+}
+
+impl Basis {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Estimate => "estimate",
+            Self::Now => "now",
+        }
+    }
+}
+
+/// A job with the kernel in use.
+struct Job {
+    name: &'static str,
+    n_messages: usize,
+    kernel: KernelName,
+    basis: Basis,
+    fastest: Fastest,
+}
+
+impl Job {
+    /// Returns the jobs of the engine, and the search for Base58Check strings if the backend that the user chose has a
+    /// kernel for it.
+    fn all(
+        env: &Env,
+        engine: Engine,
+        measured: &[(KernelName, f64)],
+        searches: &[(KernelName, f64)],
+    ) -> Vec<Self> {
+        let basis = if engine.is_estimate() {
+            Basis::Estimate
+        } else {
+            Basis::Measured
+        };
+        let mut jobs: Vec<Self> = JOBS
+            .into_iter()
+            .flat_map(|(n_messages, name)| {
+                let kernels = [
+                    engine.kernel::<Sha1>(n_messages),
+                    engine.kernel::<Sha256>(n_messages),
+                ];
+                kernels.map(|kernel| Self {
+                    name,
+                    n_messages,
+                    kernel,
+                    basis,
+                    fastest: Fastest::of(measured, kernel, n_messages),
+                })
+            })
+            .collect();
+        if let Some(search) = CpuBackend::fastest(env.backend, None) {
+            let kernel = search.kernel().name();
+            jobs.push(Self {
+                name: "search of `recover`",
+                n_messages: MANY,
+                kernel,
+                basis: Basis::Now,
+                fastest: Fastest::of(searches, kernel, MANY),
+            });
+        }
+        jobs
+    }
 }
 
 /// The fastest measured kernel for a number of messages.
@@ -272,6 +377,14 @@ fn checked_kernels() -> impl Iterator<Item = (KernelName, f64)> {
             engine.digest_many_checked(messages, &mut digests, |_| {});
         });
         (kernel, measured)
+    })
+}
+
+/// Measures the kernels of the search for Base58Check strings, in hashes per second.
+fn search_kernels() -> impl Iterator<Item = (KernelName, f64)> {
+    Sha256dKernel::available().map(|kernel| {
+        let measured = CpuBackend::measured(kernel, None);
+        (kernel.name(), measured.hashes_per_second())
     })
 }
 

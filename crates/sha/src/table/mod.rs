@@ -1,17 +1,62 @@
 //! The table of kernels, through which the engine calls their bodies.
 //!
 //! The entries of x86 and of ARM are in files of their own, those of other architectures at the end
-//! of this one. An entry names a kernel, the token that proves that the CPU can run it, its rates on each
-//! family of CPUs, and its function.
+//! of this one. An entry names a kernel, the token that proves that the CPU can run it, and its
+//! function. [`Rates`] has the rates of all kernels on a family of CPUs: one row per family, which
+//! says whether a rate was measured or is an estimate.
 
-/// Defines [`Kernel`] from a table: kernels of one message first, then kernels of several messages.
+/// The rates of a kernel with all lanes busy. Only the ratios within a family matter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rate {
+    /// SHA-1 and SHA-256, for messages of 16 KiB on one core. On x86 in GB/s.
+    pub(crate) of: [f32; 2],
+    /// The rates were not measured on a CPU of the family.
+    pub(crate) is_estimate: bool,
+}
+
+/// Returns rates of SHA-1 and SHA-256 that were measured on a CPU of the family.
+#[allow(dead_code, reason = "a target may have estimates alone")]
+const fn measured(sha1: f32, sha256: f32) -> Rate {
+    Rate {
+        of: [sha1, sha256],
+        is_estimate: false,
+    }
+}
+
+/// Returns rates of SHA-1 and SHA-256 that follow from other CPUs or from tables of instructions.
+#[allow(dead_code, reason = "a target may have measured rates alone")]
+const fn estimate(sha1: f32, sha256: f32) -> Rate {
+    Rate {
+        of: [sha1, sha256],
+        is_estimate: true,
+    }
+}
+
+/// Defines [`Kernel`] and [`Rates`] from a table: kernels of one message first, then kernels of
+/// several messages.
 macro_rules! kernel_table {
     (
-        one { $($one:ident($one_token:ident), sha1: $one_sha1:tt, sha256: $one_sha256:tt,
-            $compress:expr;)* }
-        lanes { $($many:ident($token:ident) x $lanes:literal,
-            sha1: $sha1:tt, sha256: $sha256:tt, $body:ident<$parameter:tt>;)* }
+        one { $($one:ident($one_token:ident), $compress:expr;)* }
+        lanes { $($many:ident($token:ident) x $lanes:literal, $body:ident<$parameter:tt>;)* }
     ) => {
+        /// The rates of all kernels on a family of CPUs. Each field has the name of its kernel.
+        #[derive(Clone, Copy, Debug)]
+        #[allow(non_snake_case, reason = "the names of kernels")]
+        pub(crate) struct Rates {
+            $($one: $crate::table::Rate,)*
+            $($many: $crate::table::Rate,)*
+        }
+
+        #[allow(dead_code, reason = "a target may have one family")]
+        impl Rates {
+            /// Returns the same rates as estimates for another family.
+            const fn as_estimates(mut self) -> Self {
+                $(self.$one.is_estimate = true;)*
+                $(self.$many.is_estimate = true;)*
+                self
+            }
+        }
+
         /// A way to run a compression function. Each variant holds the token that proves that this
         /// CPU has the features of the kernel, so a call is safe.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,13 +92,12 @@ macro_rules! kernel_table {
                 }
             }
 
-            /// Returns the rates of SHA-1 and SHA-256 in GB/s with all lanes busy, on CPUs of a
-            /// family. Only the ratios matter.
-            pub(crate) fn rates(self, family: Family) -> [f32; 2] {
-                let column = family as usize;
+            /// Returns the rate of the kernel on CPUs of a family.
+            pub(crate) fn rate(self, family: Family) -> $crate::table::Rate {
+                let rates = rates_of(family);
                 match self {
-                    $(Self::$one(_) => [$one_sha1[column], $one_sha256[column]],)*
-                    $(Self::$many(_) => [$sha1[column], $sha256[column]],)*
+                    $(Self::$one(_) => rates.$one,)*
+                    $(Self::$many(_) => rates.$many,)*
                 }
             }
 
@@ -168,24 +212,40 @@ cfg_if::cfg_if! {
             if #[cfg(all(target_family = "wasm", target_feature = "simd128"))] {
                 use hashlane_simd::Simd128;
 
-                // GB/s for messages of 16 KiB in Node.js 20 (V8), on one core of an AMD EPYC of the
-                // Zen 3 generation (rustc 1.95, 2026-11).
                 kernel_table! {
                     one {
-                        Portable(Portable), sha1: [0.73], sha256: [0.24], lanes::compress::<A>;
+                        Portable(Portable), lanes::compress::<A>;
                     }
                     lanes {
-                        Simd128X4(Simd128) x 4, sha1: [1.77], sha256: [0.49], lanes<_>;
+                        Simd128X4(Simd128) x 4, lanes<_>;
                     }
                 }
+
+                // Measured: Node.js 20 (V8) on an EPYC of the Zen 3 generation, rustc 1.95, 2026-11.
+                const ANY: Rates = Rates {
+                    Portable: measured(0.73, 0.24),
+                    Simd128X4: measured(1.77, 0.49),
+                };
             } else {
                 kernel_table! {
                     one {
-                        Portable(Portable), sha1: [0.86], sha256: [0.35], lanes::compress::<A>;
+                        Portable(Portable), lanes::compress::<A>;
                     }
                     lanes {
                     }
                 }
+
+                // There is nothing to choose.
+                const ANY: Rates = Rates {
+                    Portable: estimate(0.86, 0.35),
+                };
+            }
+        }
+
+        /// Returns the rates of all kernels on CPUs of a family.
+        fn rates_of(family: Family) -> &'static Rates {
+            match family {
+                Family::Any => &ANY,
             }
         }
     }

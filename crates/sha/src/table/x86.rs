@@ -1,30 +1,8 @@
 //! The kernels of x86 and x86-64.
 //!
-//! The rates are in GB/s for messages of 16 KiB on one core. Only the ratios within a column
-//! matter:
-//!
-//! 1. Intel and unknown CPUs: Xeon of the Sapphire Rapids generation, rustc 1.95, 2026-11.
-//! 2. AMD Zen, Zen 3 and Zen 4: EPYC of the Zen 3 generation (family 25, model 1), rustc 1.95,
-//!    2026-11-22 and 2026-11-23, best of 300 runs or more in turns. The SHA instructions of Zen 4
-//!    have the throughput of Zen 3 (`InstLatX64`, Ryzen 9 7950X, 2022-09-26). Zen 3 has no AVX-512,
-//!    so the rates of AVX-512 in this column are estimates. SHA-1 with AVX-512VL scales AVX2 by
-//!    their ratio on Intel. AVX-512 is 1.15 times AVX-512VL, as in the search on an EPYC with
-//!    AVX-512 (2026-11-21), and as expected of Zen 4 with its 256-bit units. On that EPYC, SHA-256
-//!    was 3.34 GB/s with AVX-512 and 3.42 GB/s with two streams of SHA instructions; this column
-//!    keeps that ratio. The first Zen has half of Zen 2's rate with AVX2 and the same SHA
-//!    instructions, so this column chooses well for it, too.
-//! 3. AMD Zen 2: estimates for 3.25 GHz, from throughputs of instructions (`InstLatX64`, Ryzen 7
-//!    3800XT, 2020-07-19) as in `bench/PORTS.md`. `SHA1RNDS4` starts every fourth cycle, so SHA-1
-//!    takes 80 cycles per block in any number of streams. AVX2 takes at least 48 and, with the
-//!    share of Zen 3, 61. `SHA256RNDS2` and `SHA256MSG2` start every second cycle. In one unit they
-//!    take 88 cycles, and AVX2 at least 156, because one pipe shifts. Others found the same order
-//!    for SHA-256 (`firedancer-io/firedancer`, pull request 1071, 2023-12-17).
-//! 4. AMD Zen 5: estimates for 3.25 GHz. AVX-512 starts four additions and two rotations of
-//!    512 bits per cycle (`InstLatX64`, Ryzen 9 9950X, 2025-11-14), which bounds the kernels as
-//!    `bench/PORTS.md` shows. The estimate is three quarters of that bound: the kernels of AVX2
-//!    reach that share of theirs on Zen 3. `SHA256RNDS2` and `SHA256MSG2` are as slow as on Zen 2.
-//!
-//! Where there is no estimate, columns 3 and 4 repeat the rates of Zen 3, which ran at 3.25 GHz.
+//! [`rates_of`] has one row for each family of CPUs, in GB/s for messages of 16 KiB on one core. Only
+//! the ratios within a row matter. The comment of a row gives the machine and the date of the
+//! measurement. `estimate` marks rates that were not measured on a CPU of the family.
 //!
 //! - There are no lanes of SSSE3: they gained 3.5 % over SSE2 with SHA-1 and 1.3 % with SHA-256 on
 //!   messages of 16 KiB, and 1 % on messages of 64 bytes (Xeon with AVX-512, 2026-11-24).
@@ -35,9 +13,6 @@
 //!   with five and 3.36 with four. On Intel the unit is full with two streams. SHA-1 reached 2.11
 //!   and 1.88 GB/s with three and four, against 2.19 with two in the same run. SHA-256 reached 2.07
 //!   and 2.16 GB/s, against 2.11.
-//! - Intel cores without AVX-512 use the first column, too, which chooses the SHA instructions for
-//!   SHA-256. `SHA256RNDS2` starts every third cycle on the Xeon and on the P-cores of Raptor Lake,
-//!   every cycle on its E-cores, and twice per cycle on the P-cores of Arrow Lake (`InstLatX64`).
 //! - Mixing SHA instructions with lanes of AVX or AVX2 in one instruction stream gains nothing
 //!   (sketched on Zen 3). The SHA instructions have no VEX form.
 //!   Beside lanes of AVX2, whose upper halves are dirty, SHA-256 falls to 0.03 GB/s (a sketch with
@@ -53,25 +28,131 @@ use hashlane_simd::{Avx, Avx2, Avx512, Avx512Vl, Family, Portable, ShaNi, Sse2, 
 use crate::backend::Backend;
 use crate::kernels::rounds::{Padding, Rounds};
 use crate::kernels::{lanes, one_message, sha_streams};
+use crate::table::{estimate, measured};
 use crate::types::{Block, LaneStates, MAX_LANES, State};
 
 kernel_table! {
     one {
-        Portable(Portable), sha1: [0.88, 0.737, 0.737, 0.737], sha256: [0.397, 0.291, 0.291, 0.291], lanes::compress::<A>;
-        Sse2X1(Sse2), sha1: [1.09, 0.888, 0.888, 0.888], sha256: [0.475, 0.423, 0.423, 0.423], one_message::compress::<A, _>;
-        Ssse3X1(Ssse3), sha1: [1.1, 0.889, 0.889, 0.889], sha256: [0.48, 0.357, 0.357, 0.357], one_message::compress::<A, _>;
-        AvxX1(Avx), sha1: [1.05, 0.847, 0.847, 0.847], sha256: [0.48, 0.404, 0.404, 0.404], one_message::compress::<A, _>;
-        Avx2X1(Avx2), sha1: [1.12, 0.869, 0.869, 0.869], sha256: [0.504, 0.445, 0.445, 0.445], one_message::compress::<A, _>;
-        Avx512VlX1(Avx512Vl), sha1: [1.13, 0.88, 0.88, 0.88], sha256: [0.527, 0.465, 0.465, 0.465], one_message::compress::<A, _>;
-        ShaNiX1(ShaNi), sha1: [2.05, 1.695, 1.695, 1.695], sha256: [1.87, 1.588, 1.588, 1.588], sha_streams::compress::<A>;
+        Portable(Portable), lanes::compress::<A>;
+        Sse2X1(Sse2), one_message::compress::<A, _>;
+        Ssse3X1(Ssse3), one_message::compress::<A, _>;
+        AvxX1(Avx), one_message::compress::<A, _>;
+        Avx2X1(Avx2), one_message::compress::<A, _>;
+        Avx512VlX1(Avx512Vl), one_message::compress::<A, _>;
+        ShaNiX1(ShaNi), sha_streams::compress::<A>;
     }
     lanes {
-        Sse2X4(Sse2) x 4, sha1: [1.83, 1.711, 1.711, 1.711], sha256: [0.83, 0.55, 0.55, 0.55], lanes<_>;
-        AvxX4(Avx) x 4, sha1: [1.9, 1.84, 1.78, 1.84], sha256: [0.842, 0.77, 0.598, 0.77], lanes<_>;
-        Avx2X8(Avx2) x 8, sha1: [3.73, 3.593, 3.41, 3.593], sha256: [1.67, 1.486, 1.19, 1.486], lanes<_>;
-        Avx512VlX8(Avx512Vl) x 8, sha1: [6.32, 6.06, 6.06, 5.85], sha256: [3.2, 2.65, 2.65, 2.96], lanes<_>;
-        Avx512X16(Avx512) x 16, sha1: [8.68, 6.98, 6.98, 11.7], sha256: [4.34, 3.06, 3.06, 5.79], lanes<_>;
-        ShaNiX2(ShaNi) x 2, sha1: [2.41, 2.97, 2.31, 2.97], sha256: [2.26, 3.13, 2.27, 2.37], sha_streams<2>;
-        ShaNiX4(ShaNi) x 4, sha1: [2.07, 4.24, 2.44, 4.24], sha256: [2.31, 3.38, 2.31, 2.37], sha_streams<4>;
+        Sse2X4(Sse2) x 4, lanes<_>;
+        AvxX4(Avx) x 4, lanes<_>;
+        Avx2X8(Avx2) x 8, lanes<_>;
+        Avx512VlX8(Avx512Vl) x 8, lanes<_>;
+        Avx512X16(Avx512) x 16, lanes<_>;
+        ShaNiX2(ShaNi) x 2, sha_streams<2>;
+        ShaNiX4(ShaNi) x 4, sha_streams<4>;
+    }
+}
+
+/// Intel, and unknown CPUs. Measured: Xeon of the Sapphire Rapids generation, rustc 1.95, 2026-11;
+/// a Xeon of 2023 is in `bench/emerald-rapids/SHA.md` (2026-11-24). Cores without AVX-512 use the row, too. It
+/// chooses the SHA instructions for SHA-256: `SHA256RNDS2` starts every third cycle on the Xeon and
+/// on the P-cores of Raptor Lake, every cycle on its E-cores, and twice per cycle on the P-cores of
+/// Arrow Lake (`InstLatX64`).
+const INTEL: Rates = Rates {
+    Portable: measured(0.88, 0.397),
+    Sse2X1: measured(1.09, 0.475),
+    Ssse3X1: measured(1.1, 0.48),
+    AvxX1: measured(1.05, 0.48),
+    Avx2X1: measured(1.12, 0.504),
+    Avx512VlX1: measured(1.13, 0.527),
+    ShaNiX1: measured(2.05, 1.87),
+    Sse2X4: measured(1.83, 0.83),
+    AvxX4: measured(1.9, 0.842),
+    Avx2X8: measured(3.73, 1.67),
+    Avx512VlX8: measured(6.32, 3.2),
+    Avx512X16: measured(8.68, 4.34),
+    ShaNiX2: measured(2.41, 2.26),
+    ShaNiX4: measured(2.07, 2.31),
+};
+
+/// AMD Zen and Zen+. Estimates: Zen has half of Zen 2's rate with AVX2, and the same SHA
+/// instructions, so the rates of Zen 3 choose well for it.
+const ZEN: Rates = ZEN3.as_estimates();
+
+/// AMD Zen 2. Estimates for 3.25 GHz, from throughputs of instructions (`InstLatX64`, Ryzen 7 3800XT,
+/// 2020-07-19) as in `bench/PORTS.md`. `SHA1RNDS4` starts every fourth cycle, so SHA-1 takes 80
+/// cycles per block in any number of streams. AVX2 takes at least 48 and, with the share of Zen 3,
+/// 61. `SHA256RNDS2` and `SHA256MSG2` start every second cycle. In one unit they take 88 cycles, and
+/// AVX2 at least 156, because one pipe shifts. Others found the same order for SHA-256
+/// (`firedancer-io/firedancer`, pull request 1071, 2023-12-17). The other rates are those of Zen 3.
+const ZEN2: Rates = Rates {
+    AvxX4: estimate(1.78, 0.598),
+    Avx2X8: estimate(3.41, 1.19),
+    ShaNiX2: estimate(2.31, 2.27),
+    ShaNiX4: estimate(2.44, 2.31),
+    ..ZEN3.as_estimates()
+};
+
+/// AMD Zen 3. Measured: EPYC (family 25, model 1), rustc 1.95, 2026-11-22 and 2026-11-23, best of 300
+/// runs or more in turns; a run with load is in `bench/epyc/SHA.md` (2026-11-23).
+const ZEN3: Rates = Rates {
+    Portable: measured(0.737, 0.291),
+    Sse2X1: measured(0.888, 0.423),
+    Ssse3X1: measured(0.889, 0.357),
+    AvxX1: measured(0.847, 0.404),
+    Avx2X1: measured(0.869, 0.445),
+    ShaNiX1: measured(1.695, 1.588),
+    Sse2X4: measured(1.711, 0.55),
+    AvxX4: measured(1.84, 0.77),
+    Avx2X8: measured(3.593, 1.486),
+    ShaNiX2: measured(2.97, 3.13),
+    ShaNiX4: measured(4.24, 3.38),
+    // No Zen 3 has AVX-512. For virtual machines that claim it, SHA-1 with AVX-512VL scales AVX2 by
+    // their ratio on Intel, and the rest follows from the search on an EPYC with AVX-512 (2026-11-21).
+    Avx512VlX1: estimate(0.88, 0.465),
+    Avx512VlX8: estimate(6.06, 2.65),
+    Avx512X16: estimate(6.98, 3.06),
+};
+
+/// AMD Zen 4. Measured: EPYC (family 25, model 17), rustc 1.95, 2026-11-26, medians of six runs of
+/// `hashlane kernels` on the quiet machine.
+const ZEN4: Rates = Rates {
+    Portable: measured(0.752, 0.384),
+    Sse2X1: measured(0.978, 0.483),
+    Ssse3X1: measured(0.984, 0.486),
+    AvxX1: measured(0.945, 0.454),
+    Avx2X1: measured(0.975, 0.514),
+    Avx512VlX1: measured(0.96, 0.529),
+    ShaNiX1: measured(1.91, 1.78),
+    Sse2X4: measured(2.0, 0.925),
+    AvxX4: measured(2.13, 0.946),
+    Avx2X8: measured(4.08, 1.85),
+    Avx512VlX8: measured(6.18, 3.06),
+    Avx512X16: measured(6.67, 3.53),
+    ShaNiX2: measured(3.21, 3.48),
+    ShaNiX4: measured(4.81, 3.83),
+};
+
+/// AMD Zen 5. Estimates for 3.25 GHz. AVX-512 starts four additions and two rotations of 512 bits per
+/// cycle (`InstLatX64`, Ryzen 9 9950X, 2025-11-14), which bounds the kernels as `bench/PORTS.md`
+/// shows. The estimate is three quarters of that bound: the kernels of AVX2 reach that share of
+/// theirs on Zen 3. `SHA256RNDS2` and `SHA256MSG2` are as slow as on Zen 2. The other rates are those
+/// of Zen 3.
+const ZEN5: Rates = Rates {
+    Avx512VlX8: estimate(5.85, 2.96),
+    Avx512X16: estimate(11.7, 5.79),
+    ShaNiX2: estimate(2.97, 2.37),
+    ShaNiX4: estimate(4.24, 2.37),
+    ..ZEN3.as_estimates()
+};
+
+/// Returns the rates of all kernels on CPUs of a family.
+fn rates_of(family: Family) -> &'static Rates {
+    match family {
+        Family::Intel => &INTEL,
+        Family::Zen => &ZEN,
+        Family::Zen2 => &ZEN2,
+        Family::Zen3 => &ZEN3,
+        Family::Zen4 => &ZEN4,
+        Family::Zen5 => &ZEN5,
     }
 }

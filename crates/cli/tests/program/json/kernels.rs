@@ -20,6 +20,7 @@ enum Line {
         algorithm: String,
         messages: usize,
         kernel: String,
+        basis: String,
         fastest: String,
         gain: f64,
     },
@@ -28,6 +29,12 @@ enum Line {
         backend: String,
         lanes: usize,
         gb_per_second: f64,
+    },
+    SearchKernel {
+        name: String,
+        backend: String,
+        lanes: usize,
+        hashes_per_second: f64,
     },
 }
 
@@ -61,14 +68,72 @@ fn kernels() {
             .any(|(name, _)| *name == "sha1_checked_x1_portable")
     );
     assert!(measured.iter().all(|(_, rate)| *rate > 0.0), "{measured:?}");
+    let searches = lines.iter().filter_map(|line| match line {
+        Line::SearchKernel {
+            name,
+            hashes_per_second,
+            ..
+        } => Some((name.as_str(), *hashes_per_second)),
+        _ => None,
+    });
+    let searches: Vec<_> = searches.collect();
+    assert!(
+        searches
+            .iter()
+            .any(|(name, _)| *name == "sha256d_x1_portable")
+    );
+    assert!(searches.iter().all(|(_, rate)| *rate > 0.0), "{searches:?}");
     let jobs = lines.iter().filter_map(|line| match line {
-        Line::Job { fastest, gain, .. } => Some((fastest.as_str(), *gain)),
+        Line::Job {
+            algorithm,
+            basis,
+            fastest,
+            gain,
+            ..
+        } => Some((algorithm.as_str(), basis.as_str(), fastest.as_str(), *gain)),
         _ => None,
     });
     let jobs: Vec<_> = jobs.collect();
-    assert_eq!(jobs.len(), 8);
-    for (fastest, gain) in jobs {
+    assert_eq!(jobs.len(), 9);
+    for (algorithm, basis, fastest, gain) in jobs {
         assert!(gain >= 1.0, "{fastest}: {gain}");
-        assert!(measured.iter().any(|(name, _)| *name == fastest));
+        if algorithm == "sha256d" {
+            assert_eq!(basis, "now");
+            assert!(searches.iter().any(|(name, _)| *name == fastest));
+        } else {
+            assert!(["measured", "estimate"].contains(&basis), "{basis}");
+            assert!(measured.iter().any(|(name, _)| *name == fastest));
+        }
     }
+}
+
+/// The variable forces the kernels of the engine and of the search.
+#[test]
+fn a_forced_backend_is_in_use() {
+    let ended = end(hashlane()
+        .env("HASHLANE_BACKEND", "portable")
+        .args(["kernels", "--json"]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let kernels: Vec<String> = lines(&ended.stdout)
+        .into_iter()
+        .filter_map(|line| match line {
+            Line::Job { kernel, .. } => Some(kernel),
+            _ => None,
+        })
+        .collect();
+    let [sha1, sha256] = ["sha1_x1_portable", "sha256_x1_portable"];
+    assert_eq!(
+        kernels,
+        [
+            sha1,
+            sha256,
+            sha1,
+            sha256,
+            sha1,
+            sha256,
+            sha1,
+            sha256,
+            "sha256d_x1_portable"
+        ]
+    );
 }
