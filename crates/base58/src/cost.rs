@@ -38,6 +38,7 @@ pub(crate) struct Part<'s> {
 
 /// Seconds for each unit of work of a search.
 struct Rates {
+    /// With all workers. The others are seconds of one worker.
     hash: f64,
     prefix: f64,
     table_sum: f64,
@@ -56,19 +57,20 @@ impl Part<'_> {
 /// Returns the expected seconds that the workers of a backend need for these parts.
 pub(crate) fn seconds(parts: &[Part<'_>], backend: &dyn SearchBackend) -> f64 {
     let rates = Rates::measured(parts, backend);
+    let n_workers = backend.n_workers().get() as f64;
     let seconds = parts.iter().map(|part| {
-        part.hashes() * rates.hash
-            + part.n_prefixes * rates.prefix
-            + part.sums() * part.n_threads * rates.table_sum
+        let besides_hashing =
+            part.n_prefixes * rates.prefix + part.sums() * part.n_threads * rates.table_sum;
+        part.hashes() * rates.hash + besides_hashing / n_workers
     });
     // `sum` of no numbers would be -0.0.
-    seconds.fold(0.0, |sum, seconds| sum + seconds) / backend.n_workers().get() as f64
+    seconds.fold(0.0, |sum, seconds| sum + seconds)
 }
 
 impl Rates {
     /// Measures a sample of spaces that are spread over all parts.
     fn measured(parts: &[Part<'_>], backend: &dyn SearchBackend) -> Self {
-        let hash = 1.0 / backend.hashes_per_second();
+        let hash = 1.0 / backend.total_hashes_per_second();
         let started = Instant::now();
         let small = parts
             .iter()
@@ -87,10 +89,7 @@ impl Rates {
             // At least one prefix, and at most all prefixes of the space.
             let n = (SAMPLE_HASHES / part.size.hashes.max(1.0)).clamp(1.0, 4096.0) as u128;
             let end = prefixes.start.saturating_add(n).min(prefixes.end);
-            let before = Instant::now();
-            let mut search = backend.prepare(&tables);
-            let hashes = search.search(prefixes.start..end, &mut |_| ());
-            let besides_hashing = before.elapsed().as_secs_f64() - hashes as f64 * hash;
+            let besides_hashing = backend.seconds_besides_hashing(&tables, prefixes.start..end);
             prefix_seconds += besides_hashing.max(0.0);
             n_prefixes += end.saturating_sub(prefixes.start) as f64;
             if started.elapsed() > MEASURE_FOR {

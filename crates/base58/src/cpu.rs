@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hashlane_sha::Backend;
 
-use crate::backend::{SearchBackend, TableSearch};
+use crate::backend::{SearchBackend, Searched, TableSearch};
 use crate::sha256d::{Addends, Query, Sha256dKernel, Shape};
 use crate::tables::{Candidate, Tables};
 
@@ -60,15 +60,15 @@ impl SearchBackend for CpuBackend {
         self.kernel.to_string()
     }
 
-    fn hashes_per_second(&self) -> f64 {
-        self.hashes_per_second
-    }
-
     fn n_workers(&self) -> NonZeroUsize {
         self.n_threads
     }
 
-    fn prepare<'t>(&self, tables: &'t Tables<'_>) -> Box<dyn TableSearch + 't> {
+    fn hashes_per_second(&self, _: usize) -> f64 {
+        self.hashes_per_second
+    }
+
+    fn prepare<'t>(&'t self, _: usize, tables: &'t Tables<'_>) -> Box<dyn TableSearch + 't> {
         Box::new(CpuSearch {
             kernel: self.kernel,
             tables,
@@ -83,11 +83,15 @@ struct CpuSearch<'t, 's> {
 }
 
 impl TableSearch for CpuSearch<'_, '_> {
-    fn search(&mut self, prefixes: Range<u128>, on_candidate: &mut dyn FnMut(Candidate)) -> u64 {
+    fn search(
+        &mut self,
+        prefixes: Range<u128>,
+        on_candidate: &mut dyn FnMut(Candidate),
+    ) -> Searched {
         let addends = self.tables.addends();
-        let mut n_hashes = 0;
+        let (end, mut hashes) = (prefixes.end, 0);
         self.tables.for_each_query(prefixes, |prefix, query, sums| {
-            n_hashes += sums.len() as u64;
+            hashes += sums.len() as u64;
             self.kernel.find(query, &addends, sums, &mut |found| {
                 on_candidate(Candidate {
                     prefix,
@@ -96,7 +100,7 @@ impl TableSearch for CpuSearch<'_, '_> {
                 });
             });
         });
-        n_hashes
+        Searched { end, hashes }
     }
 }
 

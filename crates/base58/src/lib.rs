@@ -16,7 +16,7 @@
 //! | `sha256d` | double hashes of many messages, compared with a checksum: the kernels of the search |
 //! | `message` | the layout of a payload in the words of a SHA-256 block |
 //! | `tables` | a space prepared for a device: prefixes, table of inner sums, tail |
-//! | `backend` | the trait of a device that searches tables for candidates |
+//! | `backend` | the trait of a device that searches tables for candidates, and several devices as one |
 //! | `cpu` | the CPU backend: kernels, their measurement, and the search loop |
 //! | `hit` | a candidate decoded and checked again, independently of the search |
 //! | `addresses` | the addresses that belong to a hit, and the hashes in them |
@@ -70,7 +70,7 @@ mod widening;
 mod workers;
 
 pub use addresses::{ADDRESS_HASH_LEN, Address, AddressHash};
-pub use backend::{SearchBackend, TableSearch};
+pub use backend::{SearchBackend, Searched, SeveralBackends, TableSearch};
 pub use check::{
     Alphabet, BASE, CHECKSUM_LEN, DecodeError, decode, decode_check, encode, encode_check,
 };

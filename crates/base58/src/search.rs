@@ -318,8 +318,8 @@ impl Search {
     /// Searches with the workers of `backend`.
     ///
     /// Calls `on_event` on the calling thread for each hit as soon as it is found, and about ten
-    /// times per second for progress. After `cancel` is set, the search ends when the current work
-    /// units are done, and reports all hits found until then.
+    /// times per second for progress. After `cancel` is set, the search ends when the current calls
+    /// of the backend end, and reports all hits found until then.
     ///
     /// # Errors
     /// [`SearchError::TooLarge`] if the work units cannot be numbered.

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::backend::SearchBackend;
 use crate::hit::Hit;
 use crate::space::Space;
-use crate::tables::Tables;
+use crate::tables::{Candidate, Tables};
 use crate::units::{Batch, Units};
 
 /// The progress of a search.
@@ -89,11 +89,11 @@ impl<'a> Workers<'a> {
         while let Some(first) = next {
             let index = first.space;
             let tables = Tables::new(&self.spaces[index]);
-            let mut search = self.backend.prepare(&tables);
+            let mut search = self.backend.prepare(thread, &tables);
             next = Some(first);
             // Reuse the tables while batches belong to the same space.
             while let Some(batch) = next.take_if(|batch| batch.space == index) {
-                let n_hashes = search.search(batch.prefixes.clone(), &mut |candidate| {
+                let mut on_candidate = |candidate: Candidate| {
                     let hit = tables.digits(candidate).and_then(|digits| {
                         Hit::check(
                             &self.spaces[index],
@@ -105,8 +105,17 @@ impl<'a> Workers<'a> {
                         // The receiver exists until all threads have ended.
                         let _ = hits.send(hit);
                     }
-                });
-                self.hashes.fetch_add(n_hashes, Ordering::SeqCst);
+                };
+                let mut left = batch.prefixes.clone();
+                while !left.is_empty() {
+                    if self.is_over() && left.start > batch.prefixes.start {
+                        // The work units of the batch do not count as done.
+                        return;
+                    }
+                    let searched = search.search(left.clone(), &mut on_candidate);
+                    self.hashes.fetch_add(searched.hashes, Ordering::SeqCst);
+                    left.start = searched.end;
+                }
                 let n_units = batch.units.end - batch.units.start;
                 self.done.fetch_add(n_units, Ordering::SeqCst);
                 next = self.take(thread);
@@ -118,17 +127,22 @@ impl<'a> Workers<'a> {
     fn take(&self, thread: usize) -> Option<Batch> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         self.positions[thread].store(queue.n_taken, Ordering::SeqCst);
-        if self.cancel.load(Ordering::Relaxed) || self.is_over.load(Ordering::Relaxed) {
+        if self.is_over() {
             return None;
         }
         let range = queue.ranges.last_mut()?;
-        let batch = self.units.batch(range, self.backend.units_per_call().get());
+        let limit = self.backend.units_per_call(thread).get();
+        let batch = self.units.batch(range, limit);
         range.start = batch.units.end;
         if range.is_empty() {
             queue.ranges.pop();
         }
         queue.n_taken += batch.units.end - batch.units.start;
         Some(batch)
+    }
+
+    fn is_over(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed) || self.is_over.load(Ordering::Relaxed)
     }
 
     pub(crate) fn progress(&self) -> Progress {

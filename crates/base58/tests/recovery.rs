@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use hashlane_base58::{
     Alphabet, BASE, Candidate, CpuBackend, Damage, Event, Hit, Kind, Options, Search,
-    SearchBackend, SearchError, Sha256dKernel, Step, Subject, TableSearch, Tables, Widening,
-    decode_check, encode_check,
+    SearchBackend, SearchError, Searched, SeveralBackends, Sha256dKernel, Step, Subject,
+    TableSearch, Tables, Widening, decode_check, encode_check,
 };
 use proptest::prelude::*;
 
@@ -280,7 +280,7 @@ impl SearchBackend for OtherDevice {
         "other".into()
     }
 
-    fn hashes_per_second(&self) -> f64 {
+    fn hashes_per_second(&self, _: usize) -> f64 {
         1.0
     }
 
@@ -288,17 +288,21 @@ impl SearchBackend for OtherDevice {
         NonZeroUsize::new(2).unwrap()
     }
 
-    fn units_per_call(&self) -> NonZeroU64 {
+    fn units_per_call(&self, _: usize) -> NonZeroU64 {
         NonZeroU64::new(3).unwrap()
     }
 
-    fn prepare<'t>(&self, tables: &'t Tables<'_>) -> Box<dyn TableSearch + 't> {
-        Box::new(OtherSearch(self.0.prepare(tables)))
+    fn prepare<'t>(&'t self, worker: usize, tables: &'t Tables<'_>) -> Box<dyn TableSearch + 't> {
+        Box::new(OtherSearch(self.0.prepare(worker, tables)))
     }
 }
 
 impl TableSearch for OtherSearch<'_> {
-    fn search(&mut self, prefixes: Range<u128>, on_candidate: &mut dyn FnMut(Candidate)) -> u64 {
+    fn search(
+        &mut self,
+        prefixes: Range<u128>,
+        on_candidate: &mut dyn FnMut(Candidate),
+    ) -> Searched {
         for (sum, tail) in [(0, 0), (usize::MAX, 1), (0, u32::MAX)] {
             on_candidate(Candidate {
                 prefix: prefixes.start,
@@ -306,7 +310,9 @@ impl TableSearch for OtherSearch<'_> {
                 tail,
             });
         }
-        self.0.search(prefixes, on_candidate)
+        // In several steps.
+        let end = (prefixes.start + 100).min(prefixes.end);
+        self.0.search(prefixes.start..end, on_candidate)
     }
 }
 
@@ -325,6 +331,9 @@ fn another_device_finds_the_same() {
         assert!(search.n_units().unwrap() > 5);
         let found = hits(&search, &cpu);
         assert!(texts(&found).contains(text));
+        let both = SeveralBackends::new(vec![Box::new(cpu), Box::new(OtherDevice(cpu))]);
+        assert_eq!(both.n_workers().get(), 3);
+        assert_eq!(texts(&hits(&search, &both)), texts(&found));
         let other = hits(&search, &OtherDevice(cpu));
         assert_eq!(texts(&other), texts(&found));
         // A hit is found again in its work unit, although the call had several work units.
@@ -372,12 +381,20 @@ struct IdleDevice;
 
 struct IdleSearch;
 
+/// Returns the result of a search of all these prefixes that hashed nothing.
+fn all_of(prefixes: &Range<u128>) -> Searched {
+    Searched {
+        end: prefixes.end,
+        hashes: 0,
+    }
+}
+
 impl SearchBackend for IdleDevice {
     fn name(&self) -> String {
         "idle".into()
     }
 
-    fn hashes_per_second(&self) -> f64 {
+    fn hashes_per_second(&self, _: usize) -> f64 {
         1e30
     }
 
@@ -385,14 +402,14 @@ impl SearchBackend for IdleDevice {
         NonZeroUsize::MIN
     }
 
-    fn prepare<'t>(&self, _: &'t Tables<'_>) -> Box<dyn TableSearch + 't> {
+    fn prepare<'t>(&'t self, _: usize, _: &'t Tables<'_>) -> Box<dyn TableSearch + 't> {
         Box::new(IdleSearch)
     }
 }
 
 impl TableSearch for IdleSearch {
-    fn search(&mut self, _: Range<u128>, _: &mut dyn FnMut(Candidate)) -> u64 {
-        0
+    fn search(&mut self, prefixes: Range<u128>, _: &mut dyn FnMut(Candidate)) -> Searched {
+        all_of(&prefixes)
     }
 }
 
@@ -428,7 +445,7 @@ impl SearchBackend for SlowDevice {
         "slow".into()
     }
 
-    fn hashes_per_second(&self) -> f64 {
+    fn hashes_per_second(&self, _: usize) -> f64 {
         1e9
     }
 
@@ -436,17 +453,76 @@ impl SearchBackend for SlowDevice {
         NonZeroUsize::MIN
     }
 
-    fn prepare<'t>(&self, _: &'t Tables<'_>) -> Box<dyn TableSearch + 't> {
+    fn prepare<'t>(&'t self, _: usize, _: &'t Tables<'_>) -> Box<dyn TableSearch + 't> {
         Box::new(SlowSearch)
     }
 }
 
 impl TableSearch for SlowSearch {
-    fn search(&mut self, _: Range<u128>, _: &mut dyn FnMut(Candidate)) -> u64 {
+    fn search(&mut self, prefixes: Range<u128>, _: &mut dyn FnMut(Candidate)) -> Searched {
         std::thread::sleep(Duration::from_millis(1));
         SLOW_CALLS.fetch_add(1, Ordering::Relaxed);
-        0
+        all_of(&prefixes)
     }
+}
+
+/// A device that takes many work units at once, and searches one prefix in each call.
+#[derive(Debug)]
+struct PatientDevice;
+
+struct PatientSearch;
+
+impl SearchBackend for PatientDevice {
+    fn name(&self) -> String {
+        "patient".into()
+    }
+
+    fn n_workers(&self) -> NonZeroUsize {
+        NonZeroUsize::MIN
+    }
+
+    fn hashes_per_second(&self, _: usize) -> f64 {
+        1e9
+    }
+
+    fn units_per_call(&self, _: usize) -> NonZeroU64 {
+        NonZeroU64::new(1000).unwrap()
+    }
+
+    fn prepare<'t>(&'t self, _: usize, _: &'t Tables<'_>) -> Box<dyn TableSearch + 't> {
+        Box::new(PatientSearch)
+    }
+}
+
+impl TableSearch for PatientSearch {
+    fn search(&mut self, prefixes: Range<u128>, _: &mut dyn FnMut(Candidate)) -> Searched {
+        std::thread::sleep(Duration::from_millis(1));
+        Searched {
+            end: prefixes.start + 1,
+            hashes: 1,
+        }
+    }
+}
+
+#[test]
+fn a_search_stops_between_the_calls_for_a_batch() {
+    let p2pkh = [Kind::named("p2pkh").unwrap()];
+    let text = "1Lbcfr7sAHT??????o3HTMTkV8LK4ZnX71";
+    let search = Search::new(text, Damage::default(), &p2pkh).unwrap();
+    let cancel = AtomicBool::new(false);
+    let units = Some(std::iter::once(0..3000).collect());
+    let outcome = search.run(&PatientDevice, &Options { units }, &cancel, |_| {
+        cancel.store(true, Ordering::Relaxed);
+    });
+    let outcome = outcome.unwrap();
+    let progress = outcome.progress;
+    assert!(!outcome.is_complete);
+    // The batch has a hundred thousand prefixes. None of its work units counts as done.
+    assert!(
+        progress.hashes > 0 && progress.hashes < 50_000,
+        "{progress:?}"
+    );
+    assert_eq!((progress.done, progress.done_in_order), (0, 0));
 }
 
 #[test]

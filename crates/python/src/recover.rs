@@ -597,7 +597,7 @@ pub(crate) fn estimate<'py>(
     let backend = py.detach(|| backend(threads))?;
     dict.set_item("threads", backend.n_workers().get())?;
     dict.set_item("kernel", backend.name())?;
-    dict.set_item("hashes_per_second", backend.hashes_per_second())?;
+    dict.set_item("hashes_per_second", backend.hashes_per_second(0))?;
     if let Some(found) = repaired(&text)? {
         dict.set_item("kinds", (WITNESS,))?;
         dict.set_item("candidates", found.len())?;

@@ -11,10 +11,10 @@ pub const MAX_MESSAGE_WORDS: usize = 12;
 ///
 /// A kernel is compiled for each of a few shapes. The compiler then moves computations that depend
 /// only on constant words out of the loop, and removes those that depend only on zeros.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape(Words);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Words {
     /// 20 to 23 bytes: addresses.
     Six,
@@ -118,6 +118,22 @@ impl<'a> Addends<'a> {
     /// Returns `true` if the table has no addends.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Returns the shape of the messages.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Returns the values to add to the low word.
+    pub fn low(&self) -> &'a [u32] {
+        &self.low[..self.len]
+    }
+
+    /// Returns the values to add to each of [`Shape::words`].
+    pub fn columns(&self) -> impl Iterator<Item = &'a [u32]> {
+        let columns = self.words[..self.shape.words().len()].iter();
+        columns.map(|column| &column[..self.len])
     }
 
     pub(super) fn words(&self) -> Words {

@@ -384,7 +384,7 @@ fn checked_kernels() -> impl Iterator<Item = (KernelName, f64)> {
 fn search_kernels() -> impl Iterator<Item = (KernelName, f64)> {
     Sha256dKernel::available().map(|kernel| {
         let measured = CpuBackend::measured(kernel, None);
-        (kernel.name(), measured.hashes_per_second())
+        (kernel.name(), measured.hashes_per_second(0))
     })
 }
 

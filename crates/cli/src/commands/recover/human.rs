@@ -83,12 +83,12 @@ pub(super) fn print_estimates(
     Ok(())
 }
 
-/// Returns the number of threads and their speed.
+/// Returns the number of threads and their speed together.
 fn speed(backend: &dyn SearchBackend) -> String {
     format!(
-        "{}, {:.1} million hashes per second each ({})",
+        "{}, {:.1} million hashes per second ({})",
         count(backend.n_workers().get() as u64, "thread"),
-        backend.hashes_per_second() / 1e6,
+        backend.total_hashes_per_second() / 1e6,
         backend.name()
     )
 }

@@ -160,7 +160,8 @@ pub(super) fn print_estimate(
         accidental_hits: estimate.accidental_hits,
         threads: plan.backend.n_workers().get(),
         kernel: plan.backend.name(),
-        hashes_per_second: plan.backend.hashes_per_second(),
+        hashes_per_second: plan.backend.total_hashes_per_second()
+            / plan.backend.n_workers().get() as f64,
         seconds: plan.seconds,
         lower_bound: estimate.is_lower_bound,
         refused,
