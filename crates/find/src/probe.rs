@@ -254,3 +254,41 @@ impl PieceTrees for &Pieces<'_> {
         self.0[message as usize].tree.map_or(0, |tree| tree.height)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hashlane_pipeline::FileIndex;
+
+    use super::*;
+
+    /// Either all probes of a round are hashed, or none.
+    #[test]
+    fn probes_beyond_the_budget_are_not_hashed() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("a"), [7; 100]).expect("the folder takes a file");
+        let (options, cancel) = (Options::default(), CancelToken::default());
+        let folders = [folder.path().to_owned()];
+        let candidates = Candidates::collect_all([], &folders, &cancel, |_| ());
+        let budget = SearchBudget::default();
+        assert!(budget.take_bytes(budget.bytes_left() - 150));
+        let probe = |offset, len_bytes| Probe {
+            extents: vec![Extent {
+                file: Some(FileIndex::new(0)),
+                offset,
+                len_bytes,
+            }],
+            tree: None,
+        };
+        let mut probes = Probes::new(&candidates, Some(&budget), &options, &cancel);
+        let too_many = [probe(0, 100), probe(10, 51)];
+        probes.run(too_many, |_, _| ()).expect("SHA-1 is available");
+        assert_eq!((probes.n_known(), probes.hashed_bytes()), (0, 0));
+        assert!(budget.is_exhausted());
+        let fitting = [probe(0, 100), probe(10, 50), probe(0, 100)];
+        probes.run(fitting, |_, _| ()).expect("SHA-1 is available");
+        assert_eq!((probes.n_known(), probes.hashed_bytes()), (2, 150));
+        assert_eq!(budget.bytes_left(), 0);
+        let digest = Digest::V1(hashlane_sha::digest::<Sha1>(&[7; 100]));
+        assert!(probes.matches(&probe(0, 100), digest));
+    }
+}

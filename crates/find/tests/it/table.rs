@@ -106,6 +106,28 @@ fn a_table_of_roots_finds_files_without_reading_them() {
     assert_eq!(saved, (1..=11).collect::<Vec<_>>());
 }
 
+/// A table can lie in a folder that is searched.
+#[test]
+fn a_table_of_roots_leaves_itself_out() {
+    let place = Place::new(&[("a", noise(1, 100))]);
+    place.write("disk/a", &noise(1, 100));
+    place.write("disk/table", b"an earlier table");
+    let torrent = place.torrent(Version::V2);
+    let (cancel, options) = (CancelToken::default(), Options::default());
+    let mut candidates = Candidates::collect_all([&torrent], &[place.disk()], &cancel, |_| ());
+    let own = place.disk().join("table");
+    let mut table = RootTable::default();
+    let updated = table.update(
+        &mut candidates,
+        (&own, u64::MAX),
+        &options,
+        &cancel,
+        &mut |_| (),
+        &mut |_: &_| Ok::<(), Error>(()),
+    );
+    assert_eq!((updated.unwrap().hashed_files, table.len()), (1, 1));
+}
+
 /// Metainfo of a file of one piece can have the root of a file of another length.
 #[test]
 fn a_root_of_another_length_finds_nothing() {
