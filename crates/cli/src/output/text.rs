@@ -22,7 +22,7 @@ pub(crate) fn silent(path: &Path) -> String {
     let seconds = hashlane_verify::Options::default().patience.as_secs();
     let path = path.display();
     format!(
-        "{path}: the disk has not answered for {seconds} seconds: waiting for it, other disks are read"
+        "warning: {path}: the disk has not answered for {seconds} seconds: waiting for it, other disks are read"
     )
 }
 

@@ -4,6 +4,7 @@
 // HASHLANE_TEST_READS  file that gets a line for each read
 // HASHLANE_TEST_THREAD start of the names of the threads whose reads count; all threads if it is not set
 // HASHLANE_TEST_FAILS  offset in the file; reads of later bytes fail with EIO
+// HASHLANE_TEST_HELD   file; while it exists, reads of the watched file wait, a minute at most
 // HASHLANE_TEST_BROKEN file; while it exists, reads, writes and syncs fail with EIO if HASHLANE_TEST_FILE is a part of the
 //                      path, as it is of files without a name (O_TMPFILE)
 // HASHLANE_TEST_SYNCS  file that gets a line for each fsync of the file; if it is "fails", they fail with EIO
@@ -56,6 +57,14 @@ static int is_broken(int fd)
     return 1;
 }
 
+/* Waits while the disk of a file does not answer. */
+static void wait_for_disk(int fd)
+{
+    const char *const held = getenv("HASHLANE_TEST_HELD");
+    if (!held || !is_watched(fd)) return;
+    for (int i = 0; i < 600 && access(held, F_OK) == 0; i++) usleep(100000);
+}
+
 ssize_t pwrite64(int fd, const void *bytes, size_t len, off64_t offset)
 {
     ssize_t (*next)(int, const void *, size_t, off64_t);
@@ -70,11 +79,20 @@ ssize_t write(int fd, const void *bytes, size_t len)
     return is_broken(fd) ? -1 : next(fd, bytes, len);
 }
 
+ssize_t read(int fd, void *buffer, size_t len)
+{
+    ssize_t (*next)(int, void *, size_t);
+    *(void **)&next = dlsym(RTLD_NEXT, "read");
+    wait_for_disk(fd);
+    return next(fd, buffer, len);
+}
+
 ssize_t pread64(int fd, void *buffer, size_t len, off64_t offset)
 {
     ssize_t (*next)(int, void *, size_t, off64_t);
     *(void **)&next = dlsym(RTLD_NEXT, "pread64");
     if (is_broken(fd)) return -1;
+    wait_for_disk(fd);
     if (getenv("HASHLANE_TEST_READS") && is_watched(fd)) {
         const int reads = open(getenv("HASHLANE_TEST_READS"), O_WRONLY | O_CREAT | O_APPEND, 0600);
         if (reads < 0 || write(reads, "read\n", 5) != 5) abort();

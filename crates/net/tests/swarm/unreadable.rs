@@ -1,9 +1,10 @@
 //! Files that cannot be read, and files that must not be read.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::peers::preloaded;
 use super::peers::{Content, Ended, Peer, ended, get_command, seed_command};
@@ -69,6 +70,55 @@ fn unreadable_files_are_named() {
             content.path().join(b).display()
         );
         got.assert_failed(&message);
+    }
+}
+
+/// A disk that does not answer is named, and its files are checked when it answers.
+#[test]
+fn a_disk_that_does_not_answer_is_named() {
+    let content = Content::new();
+    let watch = Watch::new();
+    let library = tempfile::tempdir().unwrap();
+    for name in ["file.bin", "tree"] {
+        let torrent = content.torrent(name, "hybrid");
+        fs::copy(&torrent, library.path().join(torrent.file_name().unwrap())).unwrap();
+        fs::remove_file(&torrent).unwrap();
+    }
+    let held = watch.folder.path().join("held");
+    fs::write(&held, "").unwrap();
+    let start = |args: &[&str], paths: &[&Path]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
+        command.args(args).args(paths);
+        let command = watch.watch(&mut command, "file.bin");
+        command.env("HASHLANE_TEST_HELD", &held);
+        let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let options = ["--io", "pread", "--threads", "2"];
+    let verify = [&["verify"], &options[..], &["-d"]].concat();
+    let archive = [&["archive", "update"], &options[..], &["--catalogue"]].concat();
+    let catalogue = watch.folder.path().join("catalogue");
+    let processes = [
+        start(&verify, &[content.path(), library.path()]),
+        start(&archive, &[&catalogue, content.path()]),
+    ];
+    let path = content.path().join("file.bin");
+    let expected = format!(
+        "hashlane: warning: {}: the disk has not answered for 30 seconds: waiting for it, other disks are read",
+        path.display()
+    );
+    let mut waiting = Vec::new();
+    for mut process in processes {
+        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        // If there is no warning, the library lets the process end.
+        assert_eq!(lines.next().unwrap().unwrap(), expected);
+        waiting.push((process, lines));
+    }
+    fs::remove_file(&held).unwrap();
+    for (mut process, lines) in waiting {
+        // Each worker that waits for the file says so.
+        assert!(lines.map(Result::unwrap).all(|line| line == expected));
+        assert_eq!(process.wait().unwrap().code(), Some(0));
     }
 }
 
