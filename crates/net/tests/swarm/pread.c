@@ -4,7 +4,7 @@
 // HASHLANE_TEST_READS  file that gets a line for each read
 // HASHLANE_TEST_THREAD start of the names of the threads whose reads count; all threads if it is not set
 // HASHLANE_TEST_FAILS  offset in the file; reads of later bytes fail with EIO
-// HASHLANE_TEST_HELD   file; while it exists, reads of the watched file wait, a minute at most
+// HASHLANE_TEST_HELD   file; while it exists, reads of the watched file wait, a minute at most in all
 // HASHLANE_TEST_BROKEN file; while it exists, reads, writes and syncs fail with EIO if HASHLANE_TEST_FILE is a part of the
 //                      path, as it is of files without a name (O_TMPFILE)
 // HASHLANE_TEST_SYNCS  file that gets a line for each fsync of the file; if it is "fails", they fail with EIO
@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,8 @@ static void wait_for_disk(int fd)
 {
     const char *const held = getenv("HASHLANE_TEST_HELD");
     if (!held || !is_watched(fd)) return;
-    for (int i = 0; i < 600 && access(held, F_OK) == 0; i++) usleep(100000);
+    static _Atomic int waits = 600;
+    while (access(held, F_OK) == 0 && atomic_fetch_sub(&waits, 1) > 0) usleep(100000);
 }
 
 ssize_t pwrite64(int fd, const void *bytes, size_t len, off64_t offset)
