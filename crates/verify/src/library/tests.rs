@@ -309,6 +309,61 @@ fn each_rotational_disk_has_a_run_of_its_own() {
     }
 }
 
+/// A file system that does not answer delays no other one.
+#[cfg(target_os = "linux")]
+#[test]
+fn each_file_system_has_a_run_of_its_own() {
+    let device = |path: &Path| std::os::unix::fs::MetadataExt::dev(&path.metadata().unwrap());
+    // Disks in memory are read in any order. `/dev` and `/run` take files of root.
+    let folders = ["/dev/shm", "/run", "/dev"].map(tempfile::tempdir_in);
+    let folders = folders.into_iter().flatten();
+    let mut folders: Vec<tempfile::TempDir> = folders
+        .filter(|folder| !hashlane_files::is_rotational(folder.path()))
+        .collect();
+    folders.dedup_by_key(|folder| device(folder.path()));
+    let [disk, memory, ..] = &folders[..] else {
+        let _ = writeln!(
+            io::stderr(),
+            "NOT RUN: there are no two file systems in memory"
+        );
+        return;
+    };
+    let places = [
+        ("one", disk),
+        ("two", memory),
+        ("three", disk),
+        ("four", memory),
+    ];
+    let contents = places.map(|(name, folder)| {
+        let content = Content::in_folder(&torrent(name, &[PIECE_LENGTH]), folder.path()).unwrap();
+        std::fs::create_dir(content.root()).unwrap();
+        let path = content.path_of(FileIndex::new(0)).unwrap();
+        std::fs::write(path, vec![1; PIECE_LENGTH as usize]).unwrap();
+        content
+    });
+    let layouts = contents.each_ref().map(|content| {
+        Layout::new(
+            content.torrent(),
+            HashVersions {
+                v1: true,
+                v2: false,
+            },
+        )
+    });
+    let layouts = layouts.each_ref().map(Some);
+    let files = Files::new(&contents, &Options::default(), &CancelToken::default());
+    let orders = Order::of_disks(&layouts, &files);
+    let counts: Vec<Vec<u32>> = orders
+        .iter()
+        .map(|order| {
+            let mut counts = vec![0; layouts.len()];
+            order.count_by_torrent(&mut counts);
+            counts
+        })
+        .collect();
+    assert_eq!(counts, [[1, 0, 1, 0], [0, 1, 0, 1]]);
+}
+
 /// Equal pieces of a file that several torrents have are one message. Other pieces of the file stay messages of their own.
 #[cfg(unix)]
 #[test]
