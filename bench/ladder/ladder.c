@@ -1,4 +1,4 @@
-/* Hashes the pieces of a file, compares the digests, and prints the seconds that this took.
+/* Hashes the pieces of a file, compares the digests, and prints the seconds of CPU time that this took.
  *
  *     ladder METHOD FILE DIGESTS
  *
@@ -143,8 +143,9 @@ int main(int argc, char **argv)
         return 2;
     }
     struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    check(hashlane_engine_new(NULL, &engine));
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+    /* The library reads no variable itself: NULL if it is not set. */
+    check(hashlane_engine_new(getenv("HASHLANE_BACKEND"), &engine));
     const int file = open(argv[2], O_RDONLY);
     struct stat status;
     if (file < 0 || fstat(file, &status) != 0) fail(argv[2]);
@@ -164,7 +165,7 @@ int main(int argc, char **argv)
         hash_each(argv[1], content, len, n_pieces, digests);
     }
     const int is_right = memcmp(digests, expected, n_pieces * DIGEST_LEN) == 0;
-    clock_gettime(CLOCK_MONOTONIC, &end);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
     free(digests);
     hashlane_engine_free(engine);
     if (!is_right) {
