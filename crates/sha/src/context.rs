@@ -89,8 +89,42 @@ fn buffer_bytes(buffer: &mut Block, len_bytes: &mut u64, bytes: &[u8]) -> bool {
     if bytes.len() >= room.len() {
         return false;
     }
-    room[..bytes.len()].copy_from_slice(bytes);
+    copy(&mut room[..bytes.len()], bytes);
     *len_bytes = len_bytes.wrapping_add(bytes.len() as u64);
+    true
+}
+
+/// Copies a slice of the same length. Below [`BLOCK_LEN`] bytes, a call of memcpy takes longer than the
+/// rest of a short update (`bench/README.md`, Short updates).
+#[inline(always)]
+fn copy(to: &mut [u8], from: &[u8]) {
+    if let [byte] = *from {
+        to[0] = byte;
+    } else if !(copy_ends::<2>(to, from)
+        || copy_ends::<4>(to, from)
+        || copy_ends::<8>(to, from)
+        || copy_ends::<16>(to, from)
+        || copy_ends::<32>(to, from))
+    {
+        to.copy_from_slice(from);
+    }
+}
+
+/// Copies the first `N` and the last `N` bytes of a slice of the same length and returns `true`, if the
+/// slice has at least `N` and less than twice as many bytes. At twice as many, kernels would load bytes
+/// of two stores, which the CPU cannot forward.
+#[inline(always)]
+fn copy_ends<const N: usize>(to: &mut [u8], from: &[u8]) -> bool {
+    if from.len() >= 2 * N {
+        return false;
+    }
+    let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>()) else {
+        return false;
+    };
+    let (first, last) = (*first, *last);
+    let len = to.len();
+    to[..N].copy_from_slice(&first);
+    to[len - N..].copy_from_slice(&last);
     true
 }
 
@@ -110,12 +144,12 @@ pub(crate) fn absorb<'m>(
     if buffered > 0 {
         let room = &mut buffer[buffered..];
         let (first, rest) = bytes.split_at(room.len());
-        room.copy_from_slice(first);
+        copy(room, first);
         compress(core::slice::from_ref(buffer));
         bytes = rest;
     }
     let (body, rest) = bytes.as_chunks::<BLOCK_LEN>();
-    buffer[..rest.len()].copy_from_slice(rest);
+    copy(&mut buffer[..rest.len()], rest);
     body
 }
 
@@ -147,6 +181,17 @@ impl fmt::Debug for Context {
 mod tests {
     use super::*;
     use hashlane_simd::Portable;
+
+    #[test]
+    fn copies_of_all_lengths_are_exact() {
+        let from: [u8; 64] = core::array::from_fn(|i| i as u8 + 1);
+        for len in 0..from.len() {
+            let mut to = [0; 64];
+            copy(&mut to[..len], &from[..len]);
+            assert_eq!(to[..len], from[..len]);
+            assert_eq!(to[len..], [0; 64][len..]);
+        }
+    }
 
     #[test]
     fn a_wiped_context_has_no_byte_of_the_message() {
