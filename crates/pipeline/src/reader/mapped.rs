@@ -33,8 +33,9 @@ struct Stretch {
 impl Mapped {
     /// Reserves addresses for batches.
     pub(crate) fn new() -> io::Result<Self> {
-        // Windows may begin and end inside a page. Windows that no longer fit are read instead.
-        let arena = MapArena::new(MAPPED_BATCH_LEN + (1 << 20))?;
+        // Windows may begin and end inside a page, and each map is aligned to at most twice its length
+        // if there is room. Windows that no longer fit are read instead.
+        let arena = MapArena::new(3 * MAPPED_BATCH_LEN + (1 << 20))?;
         Ok(Self {
             arena,
             windows: Vec::new(),

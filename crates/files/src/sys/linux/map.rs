@@ -4,12 +4,12 @@
 
 use std::ffi::c_void;
 use std::io;
+use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, ProtFlags};
+use rustix::mm::{MapFlags, ProtFlags};
 
 use super::sigbus::Guard;
 use crate::SourceFile;
@@ -18,12 +18,22 @@ use crate::SourceFile;
 /// its arena by its generation alone.
 static NEXT_GENERATION: AtomicU64 = AtomicU64::new(0);
 
+/// Length of the aligned part of a map that one page fault fills with cached pages: Linux's default of
+/// `fault_around_bytes`. Touching a byte of each part costs less than `MADV_POPULATE_READ`, which
+/// visits each page (`bench/README.md`, Maps). Pages that are not cached yet are read later, when they
+/// are hashed.
+const FAULT_AROUND_LEN: usize = 64 << 10;
+
+/// Largest length of memory that one entry of the page tables can map. The kernel fills the tables in
+/// fewer steps if an address has the alignment that its offset in the file has.
+const HUGE_PAGE_LEN: usize = 2 << 20;
+
 /// A reserved range of addresses into which windows of files are mapped. The addresses are reused
 /// after [`Self::reset`]. The arena belongs to the thread that made it.
 ///
-/// Pages are populated when they are mapped (`MADV_POPULATE_READ`, Linux 5.14): one call reads a
-/// whole window, and read errors are returned. [`Self::is_intact`] detects a file that changes
-/// later. Call it after the bytes were used and before the result is used.
+/// Pages are read when they are mapped, by one touched byte for each part that a page fault fills, and
+/// read errors are returned. [`Self::is_intact`] detects a file that changes later. Call it after the
+/// bytes were used and before the result is used.
 ///
 /// One change raises no signal: in the last page of a file, bytes after the end read as zeros. So
 /// call [`SourceFile::reaches`] too, with the end of the window.
@@ -129,36 +139,68 @@ impl MapArena {
         len_bytes: usize,
     ) -> io::Result<MappedBytes> {
         let into_page = (offset % self.page_len as u64) as usize;
-        let room = self.len_bytes - self.used;
-        let map_len = into_page
+        let page_offset = offset - into_page as u64;
+        let (map_start, map_len) = into_page
             .checked_add(len_bytes)
             .and_then(|end| end.checked_next_multiple_of(self.page_len))
-            .filter(|&map_len| map_len <= room)
+            .and_then(|map_len| Some((self.place(page_offset, map_len)?, map_len)))
             .ok_or(io::ErrorKind::StorageFull)?;
         let window = MappedBytes {
-            start: self.used + into_page,
+            start: map_start + into_page,
             len_bytes,
             generation: self.generation,
         };
         if len_bytes == 0 {
             return Ok(window);
         }
-        // SAFETY: `used + map_len` is at most the length of the arena's range.
-        let address = unsafe { self.start.as_ptr().add(self.used) }.cast();
+        // SAFETY: `map_start + map_len` is at most the length of the arena's range.
+        let address = unsafe { self.start.as_ptr().add(map_start) }.cast();
         // SAFETY: the pages are the arena's, and the exclusive borrow of `self` proves that their
         // bytes are not borrowed.
-        let mapped = unsafe { map_file(address, map_len, file, offset - into_page as u64) };
+        let mapped = unsafe { map_file(address, map_len, file, page_offset) };
         if let Err(error) = mapped {
-            self.reserve_again(map_len);
+            self.reserve_again(map_start, map_len);
             return Err(error.into());
         }
-        self.used += map_len;
-        // SAFETY: the range was mapped just now; populating it changes no bytes.
-        match unsafe { rustix::mm::madvise(address, map_len, Advice::LinuxPopulateRead) } {
-            // Before Linux 5.14, pages are read when they are touched, under the guard.
-            Ok(()) | Err(Errno::INVAL) => Ok(window),
-            Err(Errno::FAULT | Errno::HWPOISON) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Err(error) => Err(error.into()),
+        self.used = map_start + map_len;
+        let was_intact = self.is_intact();
+        if !file.reaches(offset.saturating_add(len_bytes as u64)) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.touch(map_start..map_start + map_len);
+        if was_intact && !self.is_intact() {
+            // The zeros of this window are not used, and the windows before it are intact.
+            self.guard.reset();
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(window)
+    }
+
+    /// Returns the position of a map of `map_len` bytes from `offset` of a file: with the alignment of
+    /// the offset if there is room. Returns `None` if there is no room.
+    fn place(&self, offset: u64, map_len: usize) -> Option<usize> {
+        let alignment = map_len.checked_next_power_of_two()?.min(HUGE_PAGE_LEN);
+        let next = self.start.addr().get() + self.used;
+        let padding = (offset as usize).wrapping_sub(next) % alignment;
+        [padding, 0]
+            .into_iter()
+            .map(|padding| self.used + padding)
+            .find(|start| {
+                start
+                    .checked_add(map_len)
+                    .is_some_and(|end| end <= self.len_bytes)
+            })
+    }
+
+    /// Reads a byte of each part of a map that one page fault fills. Under the guard, a page that
+    /// cannot be read becomes zeros.
+    fn touch(&self, map: Range<usize>) {
+        let base = self.start.addr().get();
+        let mut at = map.start;
+        while at < map.end {
+            // SAFETY: the byte was mapped just now, and is readable. Another process may change it.
+            unsafe { self.start.as_ptr().add(at).read_volatile() };
+            at = (base + at + 1).next_multiple_of(FAULT_AROUND_LEN) - base;
         }
     }
 
@@ -168,8 +210,8 @@ impl MapArena {
     /// can map something in the gap. If the gap is still free, it is reserved again. Otherwise its
     /// pages may belong to other code. The arena then ends before the gap, and does not touch it
     /// again.
-    fn reserve_again(&mut self, map_len: usize) {
-        let (gap, after) = (self.used, self.used + map_len);
+    fn reserve_again(&mut self, gap: usize, map_len: usize) {
+        let after = gap + map_len;
         // SAFETY: `gap` and `after` are within the range reserved by `new`.
         let [address, rest] = [gap, after].map(|at| unsafe { self.start.as_ptr().add(at) });
         // SAFETY: with FIXED_NOREPLACE, only addresses that are free are mapped.
@@ -280,6 +322,8 @@ mod tests {
     use std::fs::{self, File};
     use std::path::Path;
 
+    use rustix::io::Errno;
+
     use super::*;
 
     const PAGE: usize = 4096;
@@ -337,6 +381,42 @@ mod tests {
     fn truncate(dir: &Path) {
         let file = File::options().write(true).open(dir.join("file"));
         file.unwrap().set_len(0).unwrap();
+    }
+
+    /// Maps a file of one page, so that its other pages cannot be read.
+    unsafe fn map_one_page(address: *mut c_void, len_bytes: usize) -> rustix::io::Result<()> {
+        let (_dir, file) = file_of(1);
+        // SAFETY: the caller owns the pages.
+        unsafe { map_file(address, len_bytes, &file, 0) }
+    }
+
+    #[test]
+    fn a_page_that_cannot_be_read_loses_its_window_alone() {
+        let (_dir, file) = file_of(64);
+        let mut arena = MapArena::new(256 * PAGE).unwrap();
+        let before = map(&mut arena, &file, 0, 40 * PAGE).unwrap();
+        FAULT.set(Some(map_one_page));
+        let error = map(&mut arena, &file, 0, 40 * PAGE).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+        assert!(arena.is_intact());
+        assert!(arena.bytes(before).iter().all(|byte| *byte == 1));
+        let after = map(&mut arena, &file, 0, 40 * PAGE).unwrap();
+        assert!(arena.bytes(after).iter().all(|byte| *byte == 1));
+    }
+
+    #[test]
+    fn maps_have_the_alignment_of_their_offsets() {
+        let (_dir, file) = file_of(64);
+        let mut arena = MapArena::new(256 * PAGE).unwrap();
+        for page in [0, 5, 31] {
+            let window = map(&mut arena, &file, (page * PAGE) as u64, 32 * PAGE).unwrap();
+            let address = arena.bytes(window).as_ptr().addr();
+            assert_eq!(
+                (address - page * PAGE) % (32 * PAGE),
+                0,
+                "from page {page} on"
+            );
+        }
     }
 
     #[test]
