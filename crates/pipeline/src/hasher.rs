@@ -13,7 +13,7 @@ use crate::CancelToken;
 const SHARED_LEN: usize = 64 << 10;
 
 /// Zeros, hashed this many at a time.
-static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+pub(crate) static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
 /// Number of lengths for which digests of zeros are kept. A torrent has two lengths of pieces.
 const KEPT_ZEROS: usize = 4;

@@ -8,6 +8,7 @@ use crate::backend::{Backend, BackendUnavailable};
 use crate::kernels::rounds::Rounds;
 use crate::kernels::sha1::Sha1Compression;
 use crate::kernels::sha256::Sha256Compression;
+use crate::md5::Md5Kernel;
 use crate::table::Kernel;
 use crate::table::checked::CheckedKernel;
 use crate::types::{CpuFeature, MAX_LANES};
@@ -41,6 +42,7 @@ pub struct Engine {
     /// The kernel that detects collision attacks on SHA-1.
     pub(crate) checked: CheckedKernel,
     is_estimate: bool,
+    md5: Md5Kernel,
 }
 
 impl Engine {
@@ -122,6 +124,7 @@ impl Engine {
             plans: [plan; 2],
             checked: CheckedKernel::portable(),
             is_estimate: false,
+            md5: Md5Kernel::portable(),
         }
     }
 
@@ -144,7 +147,7 @@ impl Engine {
                 |kernel| wanted(kernel.backend()),
             )
         };
-        // The SHA instructions do not test conditions, but CPUs that have them have vectors.
+        // The SHA instructions neither test conditions nor compute MD5, but CPUs that have them have vectors.
         let with_vectors = |backend: Backend| match backend {
             Backend::Sse2 => wanted(Backend::Sse2) || wanted(Backend::ShaNi),
             Backend::Neon => wanted(Backend::Neon) || wanted(Backend::ArmSha),
@@ -155,6 +158,9 @@ impl Engine {
             checked: CheckedKernel::available()
                 .find(|kernel| with_vectors(kernel.backend()))
                 .unwrap_or(CheckedKernel::portable()),
+            md5: Md5Kernel::available()
+                .find(|kernel| with_vectors(kernel.backend()))
+                .unwrap_or(Md5Kernel::portable()),
             is_estimate: Self::is_estimate_on(family, &wanted),
         }
     }
@@ -173,6 +179,11 @@ impl Engine {
     #[must_use]
     pub fn is_estimate(&self) -> bool {
         self.is_estimate
+    }
+
+    /// Returns the kernel that hashes many messages of MD5.
+    pub fn md5_kernel(&self) -> Md5Kernel {
+        self.md5
     }
 
     /// Returns the kernels of an algorithm by number of messages: `[n]` is the kernel for `n`

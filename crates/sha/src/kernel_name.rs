@@ -5,13 +5,14 @@ use core::fmt;
 use crate::algorithm::Algorithm;
 use crate::backend::Backend;
 use crate::engine::Engine;
+use crate::md5::Md5Kernel;
 use crate::table::Kernel;
 
 /// The name of a kernel in tests, benchmarks and reports, for example `sha1_x16_avx512`.
 /// Crates with kernels of their own make names, so a new field is a breaking change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelName {
-    /// `sha1` or `sha256`; other crates name their kernels otherwise.
+    /// `sha1`, `sha1_checked`, `sha256` or `md5`; other crates name their kernels otherwise.
     pub algorithm: &'static str,
     /// Number of messages that the kernel compresses at once.
     pub lanes: usize,
@@ -38,6 +39,16 @@ impl KernelName {
     pub(crate) fn new<A: Algorithm>(kernel: Kernel) -> Self {
         Self {
             algorithm: A::NAME,
+            lanes: kernel.lanes(),
+            backend: kernel.backend(),
+        }
+    }
+}
+
+impl From<Md5Kernel> for KernelName {
+    fn from(kernel: Md5Kernel) -> Self {
+        Self {
+            algorithm: "md5",
             lanes: kernel.lanes(),
             backend: kernel.backend(),
         }

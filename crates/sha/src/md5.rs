@@ -2,6 +2,7 @@
 
 use hashlane_simd::Portable;
 
+use crate::backend::Backend;
 use crate::context::{absorb, buffered};
 use crate::kernels::md5::{Md5Lanes as States, compress_lanes};
 use crate::types::{BLOCK_LEN, Block, MAX_LANES};
@@ -80,12 +81,19 @@ fn compress(state: &mut [u32; 4], blocks: &[Block]) {
 }
 
 /// The kernel that hashes many messages of MD5 at once.
+///
+/// ```
+/// use hashlane_sha::{Engine, Md5};
+/// let mut messages = [Md5::default(), Md5::default()];
+/// Engine::detect().md5_kernel().update_many(&mut messages, &[b"abc", b""]);
+/// assert_eq!(messages[0].clone().finalize()[..4], [0x90, 0x01, 0x50, 0x98]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Md5Kernel(Token);
 
 /// Lists the kernels, the best first, and the call of each.
 macro_rules! kernels {
-    ($($(#[$cfg:meta])* $token:ident $lanes:literal $name:literal,)*) => {
+    ($($(#[$cfg:meta])* $token:ident x $lanes:literal,)*) => {
         #[derive(Clone, Copy, Debug)]
         enum Token {
             $($(#[$cfg])* $token(hashlane_simd::$token),)*
@@ -110,11 +118,11 @@ macro_rules! kernels {
                 }
             }
 
-            /// Returns the name, for example `md5_x8_avx2`.
-            pub fn name(self) -> &'static str {
+            /// Returns the backend of the kernel, which has the name of its token.
+            pub(crate) fn backend(self) -> Backend {
                 match self.0 {
-                    $($(#[$cfg])* Token::$token(_) => $name,)*
-                    Token::Portable(_) => "md5_x1_portable",
+                    $($(#[$cfg])* Token::$token(_) => Backend::$token,)*
+                    Token::Portable(_) => Backend::Portable,
                 }
             }
 
@@ -136,34 +144,26 @@ macro_rules! kernels {
 
 kernels! {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Avx512 16 "md5_x16_avx512",
+    Avx512 x 16,
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Avx512Vl 8 "md5_x8_avx512vl",
+    Avx512Vl x 8,
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Avx2 8 "md5_x8_avx2",
+    Avx2 x 8,
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Sse2 4 "md5_x4_sse2",
+    Sse2 x 4,
     #[cfg(target_arch = "aarch64")]
-    Neon 4 "md5_x4_neon",
+    Neon x 4,
     #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
-    Simd128 4 "md5_x4_simd128",
+    Simd128 x 4,
 }
 
 impl Md5Kernel {
-    /// Returns the best kernel of this CPU.
-    pub fn detect() -> Self {
-        let mut available = Self::available();
-        available.next().unwrap_or(Self(Token::Portable(Portable)))
+    /// Returns the kernel that every CPU can run.
+    pub(crate) fn portable() -> Self {
+        Self(Token::Portable(Portable))
     }
 
     /// Appends a window to each message, as many at once as there are lanes.
-    ///
-    /// ```
-    /// use hashlane_sha::{Md5, Md5Kernel};
-    /// let mut messages = [Md5::default(), Md5::default()];
-    /// Md5Kernel::detect().update_many(&mut messages, &[b"abc", b""]);
-    /// assert_eq!(messages[0].clone().finalize()[..4], [0x90, 0x01, 0x50, 0x98]);
-    /// ```
     ///
     /// # Panics
     /// If there are more windows than messages.
@@ -228,6 +228,7 @@ impl Md5Kernel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel_name::KernelName;
 
     /// Messages and digests of RFC 1321, section A.5.
     const KNOWN: [(&str, &str); 4] = [
@@ -279,7 +280,7 @@ mod tests {
                     }
                     for (message, hasher) in messages.iter().zip(hashers) {
                         let expected: [u8; 16] = md5::Md5::digest(message).into();
-                        let (name, len) = (kernel.name(), message.len());
+                        let (name, len) = (KernelName::from(kernel), message.len());
                         assert_eq!(hasher.finalize(), expected, "{name}: {len} bytes");
                     }
                 }

@@ -1,10 +1,10 @@
-//! A hasher of several digests per message: SHA-1 and SHA-256 in lanes, other algorithms one
+//! A hasher of several digests per message: MD5, SHA-1 and SHA-256 in lanes, other algorithms one
 //! message after another.
 
 use std::sync::Arc;
 
 use hashlane_hashes::HashFunction;
-use hashlane_pipeline::{CancelToken, MessageDigest, MessageHasher};
+use hashlane_pipeline::{CancelToken, Md5Digest, MessageDigest, MessageHasher};
 use hashlane_sha::{Engine, Sha1, Sha256};
 
 use crate::algorithm::{Digest, DigestAlgorithm, Stream};
@@ -17,6 +17,7 @@ pub(crate) struct Digests<'a> {
     engine: Engine,
     /// Returns the algorithms of a message.
     algorithms: &'a (dyn Fn(u32) -> Arc<[DigestAlgorithm]> + Sync),
+    md5: EngineDigests<Md5Digest>,
     sha1: EngineDigests<MessageDigest<Sha1>>,
     sha256: EngineDigests<MessageDigest<Sha256>>,
     slots: Vec<Slot>,
@@ -26,7 +27,7 @@ pub(crate) struct Digests<'a> {
 #[derive(Clone)]
 struct Slot {
     algorithms: Arc<[DigestAlgorithm]>,
-    /// The states of all algorithms except SHA-1 and SHA-256.
+    /// The states of all algorithms except MD5, SHA-1 and SHA-256.
     streams: Vec<Stream>,
 }
 
@@ -78,6 +79,10 @@ impl<'a> Digests<'a> {
         Self {
             engine,
             algorithms,
+            md5: EngineDigests {
+                algorithm: DigestAlgorithm::Hash(HashFunction::Md5),
+                hasher: None,
+            },
             sha1: EngineDigests {
                 algorithm: DigestAlgorithm::Hash(HashFunction::Sha1),
                 hasher: None,
@@ -100,6 +105,9 @@ impl MessageHasher for Digests<'_> {
         let mut streams = Vec::new();
         for algorithm in &*algorithms {
             match algorithm {
+                DigestAlgorithm::Hash(HashFunction::Md5) => {
+                    self.md5.start(slot, message, || Md5Digest::new(engine));
+                }
                 DigestAlgorithm::Hash(HashFunction::Sha1) => {
                     let new = || MessageDigest::new(engine);
                     self.sha1.start(slot, message, new);
@@ -126,6 +134,7 @@ impl MessageHasher for Digests<'_> {
     }
 
     fn update(&mut self, windows: &[&[u8]]) {
+        self.md5.update(&self.slots, windows);
         self.sha1.update(&self.slots, windows);
         self.sha256.update(&self.slots, windows);
         for (slot, window) in self.slots.iter_mut().zip(windows) {
@@ -136,12 +145,14 @@ impl MessageHasher for Digests<'_> {
     }
 
     fn finish(&mut self, slots: &[usize]) -> Vec<Vec<Digest>> {
+        let mut md5 = self.md5.finish(&self.slots, slots);
         let mut sha1 = self.sha1.finish(&self.slots, slots);
         let mut sha256 = self.sha256.finish(&self.slots, slots);
         let digests = slots.iter().map(|slot| {
             let slot = &mut self.slots[*slot];
             let mut streams = std::mem::take(&mut slot.streams).into_iter();
             let digests = slot.algorithms.iter().map(|algorithm| match algorithm {
+                DigestAlgorithm::Hash(HashFunction::Md5) => md5.next(),
                 DigestAlgorithm::Hash(HashFunction::Sha1) => sha1.next(),
                 DigestAlgorithm::Hash(HashFunction::Sha256) => sha256.next(),
                 _ => streams.next().map(Stream::finish),

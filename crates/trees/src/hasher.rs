@@ -4,7 +4,7 @@ use std::fmt;
 
 use hashlane_hashes::Hasher;
 use hashlane_pipeline::{CancelToken, ChunkDigests, ChunkHasher, Frame, MessageHasher};
-use hashlane_sha::{Algorithm, Engine, Md5, Md5Kernel};
+use hashlane_sha::{Algorithm, Engine};
 
 use crate::format::LeafHash;
 
@@ -236,56 +236,5 @@ impl MessageHasher for OneByOne {
         let leaf = slot.finish(self.leaf_len, &self.prefix, &self.suffix);
         // All leaves of a message have the same length.
         Some(leaf.repeat(len_bytes.div_ceil(self.leaf_len).max(1) as usize))
-    }
-}
-
-/// A hasher of MD5 that hashes leaves side by side. Each message is a leaf without a frame.
-#[derive(Debug)]
-pub(crate) struct Md5Leaves {
-    kernel: Md5Kernel,
-    slots: Vec<Md5>,
-}
-
-impl Md5Leaves {
-    pub(crate) fn new() -> Self {
-        Self {
-            kernel: Md5Kernel::detect(),
-            slots: Vec::new(),
-        }
-    }
-}
-
-impl MessageHasher for Md5Leaves {
-    type Digest = [u8; 16];
-
-    fn start(&mut self, slot: usize, _: u32) {
-        if slot >= self.slots.len() {
-            self.slots.resize_with(slot + 1, Md5::default);
-        }
-        self.slots[slot] = Md5::default();
-    }
-
-    fn update(&mut self, windows: &[&[u8]]) {
-        self.kernel.update_many(&mut self.slots, windows);
-    }
-
-    fn finish(&mut self, slots: &[usize]) -> Vec<[u8; 16]> {
-        let slots = slots.iter();
-        slots
-            .map(|slot| self.slots[*slot].clone().finalize())
-            .collect()
-    }
-
-    fn zeros(&mut self, _: u32, len_bytes: u64, cancel: &CancelToken) -> Option<[u8; 16]> {
-        let (mut md5, mut rest) = (Md5::default(), len_bytes);
-        while rest > 0 {
-            if cancel.is_cancelled() {
-                return None;
-            }
-            let n = rest.min(ZEROS.len() as u64);
-            md5.update(&ZEROS[..n as usize]);
-            rest -= n;
-        }
-        Some(md5.finalize())
     }
 }

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use hashlane_files::{SourceFile, Stamp};
 use hashlane_hashes::HashFunction;
 use hashlane_pipeline::{
-    CancelToken, Error, Fault, FileFact, Found, Frame, FramedDigest, IoMode, MessageHasher,
-    Options, Results, hash_messages,
+    CancelToken, Error, Fault, FileFact, Found, Frame, FramedDigest, IoMode, Md5Digest,
+    MessageHasher, Options, Results, hash_messages,
 };
 use hashlane_sha::{Engine, Sha1, Sha256};
 
 use crate::format::{Builder, Format, LeafHash, Leaves};
-use crate::hasher::{Md5Leaves, OneByOne, in_lanes};
+use crate::hasher::{OneByOne, in_lanes};
 use crate::segment::Segment;
 
 /// The hashes that are computed in lanes.
@@ -234,7 +234,7 @@ where
                     FramedDigest::<Sha256>::new(engine, &frame_of)
                 }),
                 (MD5, None) if frame == Frame::default() => {
-                    order.hash(&buffered(options), |_| Md5Leaves::new())
+                    order.hash(&buffered(options), Md5Digest::new)
                 }
                 (hash, _) => {
                     let len = leaves.len_bytes;
