@@ -73,7 +73,7 @@ LIBMD = $(DESTDIR)$(LIBDIR)/hashlane
 # Names of the drop-in programs. Their folder is not in PATH unless the user adds it.
 LINKS = md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum digest mac
 DEMO = demo/union-addresses.torrent
-FUZZ = $(if $(LIBTORRENT),api) torrent magnet create sha base58 bech32 checksums listing templates capi libmd config remote store import content_map bag
+FUZZ = $(if $(LIBTORRENT),api) torrent magnet create sha base58 bech32 checksums listing templates capi libmd config remote store import content_map bag pack
 SECONDS = 600
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # Many tests wait for other processes, and use no processor meanwhile.

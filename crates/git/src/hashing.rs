@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hashlane_sha::sha1_checked::Sha1Checked;
 use hashlane_sha::{Engine, Sha1Digest, Sha256, Sha256Digest};
 
 use crate::index::Index;
@@ -71,6 +72,27 @@ pub(crate) fn header(kind: Kind, len: u64) -> String {
     format!("{} {len}\0", kind.name())
 }
 
+/// Returns the identifier of a message that arrives in parts. `parts` passes them to its argument.
+pub(crate) fn hash_parts(
+    engine: Engine,
+    format: ObjectFormat,
+    parts: impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<(), Wrong>,
+) -> Result<Id, Wrong> {
+    match format {
+        ObjectFormat::Sha1 => {
+            let mut hasher = Sha1Checked::with_engine(engine);
+            parts(&mut |part| _ = hasher.update(part))?;
+            let digest = hasher.finalize().map_err(|_| Wrong::Attack)?;
+            Ok(Id::of(digest.as_ref()))
+        }
+        ObjectFormat::Sha256 => {
+            let mut hasher = Sha256::with_engine(engine);
+            parts(&mut |part| _ = hasher.update(part))?;
+            Ok(Id::of(hasher.finalize().as_ref()))
+        }
+    }
+}
+
 /// Number of objects, and of their bytes, that are hashed at once. They fill the lanes, and stay in a cache.
 const MAX_OBJECTS: usize = 256;
 const MAX_BYTES: usize = 1 << 20;
@@ -135,5 +157,84 @@ impl Batch {
         }
         self.objects.clear();
         self.n_bytes = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Beginnings of the published collisions, each with all blocks of its attack. None of them starts with the type of an
+    /// object, so no pack can contain them: here they take the place of a message with its type and length.
+    const ATTACKS: [&[u8]; 4] = [
+        include_bytes!("../../sha/tests/vectors/sha1-collisions/shattered-1.bin"),
+        include_bytes!("../../sha/tests/vectors/sha1-collisions/shattered-2.bin"),
+        include_bytes!("../../sha/tests/vectors/sha1-collisions/sha-mbles-1.bin"),
+        include_bytes!("../../sha/tests/vectors/sha1-collisions/sha-mbles-2.bin"),
+    ];
+
+    /// Returns an index of version 1 in which the objects have these identifiers, which are in order.
+    fn index(ids: &[Sha1Digest]) -> Index {
+        let mut bytes = Vec::new();
+        for first in 0..=255 {
+            let n = ids.iter().filter(|id| id.as_ref()[0] <= first).count();
+            bytes.extend(u32::try_from(n).unwrap().to_be_bytes());
+        }
+        for id in ids {
+            bytes.extend([0; 4]);
+            bytes.extend(id.as_ref());
+        }
+        bytes.extend([0; 40]);
+        Index::parse(&bytes).unwrap()
+    }
+
+    #[test]
+    fn attacks_are_reported_although_the_identifiers_are_right() {
+        use hashlane_sha::Sha1;
+
+        let good: Vec<Vec<u8>> = (0..40).map(|i| vec![i; 20 * usize::from(i)]).collect();
+        let messages = good.iter().map(Vec::as_slice);
+        // Only one message of a collision: both have the same identifier.
+        let mut messages: Vec<&[u8]> = messages.chain([ATTACKS[0], ATTACKS[2]]).collect();
+        messages.sort_by_key(|message| Sha1::digest(message));
+        let ids: Vec<Sha1Digest> = messages
+            .iter()
+            .map(|message| Sha1::digest(message))
+            .collect();
+        let memory = Arc::new(Memory::new(1));
+        let mut batch = Batch::new();
+        for (n, message) in (0..).zip(&messages) {
+            let object = Resolved {
+                kind: Kind::Blob,
+                depth: 0,
+                message: message.to_vec(),
+                header_len: 0,
+                _reserved: memory.reserve(0).unwrap(),
+            };
+            batch.add(n, Arc::new(object));
+        }
+        let mut wrong = Vec::new();
+        let in_index = |n| n as usize;
+        batch.hash(Engine::detect(), &index(&ids), in_index, |n, why| {
+            wrong.push((messages[n as usize].to_vec(), why));
+        });
+        wrong.sort_by_key(|(message, _)| message.len());
+        let expected = [ATTACKS[0], ATTACKS[2]].map(|message| (message.to_vec(), Wrong::Attack));
+        assert_eq!(wrong, expected);
+    }
+
+    #[test]
+    fn attacks_in_long_objects_are_reported() {
+        for message in ATTACKS {
+            let hash = |format| {
+                hash_parts(Engine::detect(), format, |update| {
+                    message.chunks(7).for_each(update);
+                    Ok(())
+                })
+            };
+            assert_eq!(hash(ObjectFormat::Sha1), Err(Wrong::Attack));
+            let sha256 = Id::of(Sha256::digest(message).as_ref());
+            assert_eq!(hash(ObjectFormat::Sha256), Ok(sha256));
+        }
     }
 }

@@ -6,15 +6,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use hashlane_files::SourceFile;
-use hashlane_sha::sha1_checked::Sha1Checked;
-use hashlane_sha::{Engine, Sha256};
+use hashlane_sha::Engine;
 
 use crate::delta;
 use crate::entries::{Entries, Entry, Stored};
-use crate::hashing::{Batch, Memory, Resolved, header};
+use crate::hashing::{Batch, Memory, Resolved, hash_parts, header};
 use crate::index::Index;
 use crate::inflate::Inflater;
-use crate::object::{Id, Kind, ObjectFormat};
+use crate::object::Kind;
 use crate::report::{MAX_DEPTH, Wrong};
 
 /// The shortest whole object that is hashed in parts, without being in memory, if no delta is based on it.
@@ -327,24 +326,11 @@ impl<'p> Worker<'p> {
         let header = header(kind, entry.len);
         let id = self.shared.index.id_bytes(entry.in_index as usize);
         let inflater = &mut self.inflater;
-        let found = match self.shared.index.format {
-            ObjectFormat::Sha1 => {
-                let mut hasher = Sha1Checked::with_engine(self.shared.engine);
-                hasher.update(header.as_bytes());
-                inflater.inflate_parts(compressed, entry.len, |part| {
-                    hasher.update(part);
-                })?;
-                Id::of(hasher.finalize().map_err(|_| Wrong::Attack)?.as_ref())
-            }
-            ObjectFormat::Sha256 => {
-                let mut hasher = Sha256::with_engine(self.shared.engine);
-                hasher.update(header.as_bytes());
-                inflater.inflate_parts(compressed, entry.len, |part| {
-                    hasher.update(part);
-                })?;
-                Id::of(hasher.finalize().as_ref())
-            }
-        };
+        let (engine, format) = (self.shared.engine, self.shared.index.format);
+        let found = hash_parts(engine, format, |update| {
+            update(header.as_bytes());
+            inflater.inflate_parts(compressed, entry.len, update)
+        })?;
         if found.as_bytes() == id {
             Ok(())
         } else {
