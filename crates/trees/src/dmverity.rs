@@ -41,6 +41,17 @@ pub struct DmVerity {
     device: Option<Arc<File>>,
 }
 
+/// The usual parameters.
+impl Default for DmVerity {
+    fn default() -> Self {
+        Self {
+            parameters: VerityParameters::default(),
+            n_blocks: None,
+            device: None,
+        }
+    }
+}
+
 /// The parameters of dm-verity. Callers make them, so a new field is a breaking change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerityParameters {

@@ -15,11 +15,12 @@
 //! | `fsverity.rs` | fs-verity |
 //! | `pairs.rs` | binary trees over SHA-256 digests |
 //! | `dmverity.rs` | dm-verity: root hash and hash device |
-//! | `verity_check.rs` | the check of data against a hash device |
+//! | `idsig.rs` | the tree in Android's signature files of version 4 |
+//! | `verity_check.rs` | the check of data against a hash device, or of a package against its signature file |
 //! | `glacier.rs` | the tree hash of Amazon S3 Glacier |
 //! | `btroot.rs` | the root of a file in torrents of version 2 |
+//! | `crc64.rs` | CRC-64 of a file from those of its leaves |
 //! | `s3.rs` | checksums of objects in Amazon S3 |
-//! | `idsig.rs` | the tree in Android's signature files of version 4 |
 //! | `chunks.rs` | digests of all chunks of a file |
 //! | `name.rs` | the names of the tree hashes |
 //! | `one.rs` | the tree hash of one file, by its name |
@@ -29,6 +30,7 @@
 mod btroot;
 mod chunks;
 mod cid;
+mod crc64;
 mod dmverity;
 mod format;
 mod fsverity;
@@ -56,7 +58,7 @@ pub use fsverity::{Fsverity, FsverityError, Measurement, Measurer};
 pub use git::{Git, GitBuilder, GitId, GitMode};
 pub use glacier::Glacier;
 pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};
-pub use idsig::{ApkIdsig, IdsigBuilder};
+pub use idsig::{ApkIdsig, Idsig, IdsigBuilder};
 pub use name::TreeName;
 pub use one::{TreeError, TreeParameters, hash_file};
 pub use pairs::{PairBuilder, PairRoot};

@@ -11,6 +11,7 @@ use hashlane_hashes::{HashFunction, Hasher};
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
+use crate::crc64::Combined;
 use crate::format::{Builder, Format, LeafHash, Tail, normalized_hex};
 
 const MIB: u64 = 1 << 20;
@@ -20,6 +21,9 @@ const PART_LENS: RangeInclusive<u64> = 5 * MIB..=5 << 30;
 
 /// Length of the parts of the AWS CLI and of boto3.
 const USUAL_PART_LEN: u64 = 8 * MIB;
+
+/// Length of the leaves of CRC-64 in bytes, which is no property of the checksum. All cores hash the leaves of a large file.
+const CRC_LEAF_LEN: u64 = MIB;
 
 /// Maximum number of parts.
 const MAX_PARTS: u64 = 10_000;
@@ -203,6 +207,7 @@ impl Format for S3 {
 
     fn leaf_len(&self) -> u64 {
         match self.upload {
+            Upload::Whole if self.checksum == S3Checksum::Crc64Nvme => CRC_LEAF_LEN,
             Upload::Whole => u64::MAX,
             Upload::ByLength | Upload::InParts => self.part_len,
         }
@@ -244,15 +249,17 @@ impl Format for S3 {
     }
 
     fn builder(&self, engine: Engine, len_bytes: u64) -> S3Builder {
-        let composite = self.checksum.function();
         S3Builder {
             is_etag: self.checksum == S3Checksum::Etag,
-            digest_len: self.leaf_hash().digest_len(),
-            composite: composite
-                .filter(|_| !self.is_whole(len_bytes))
-                .map(|function| Hasher::with_engine(engine, function)),
-            first: Vec::new(),
-            n_parts: 0,
+            sum: match self.checksum.function() {
+                None => Sum::Crc64(Combined::new(CRC_LEAF_LEN, len_bytes)),
+                Some(_) if self.is_whole(len_bytes) => Sum::Whole(Vec::new()),
+                Some(function) => Sum::Parts {
+                    hasher: Box::new(Hasher::with_engine(engine, function)),
+                    digest_len: function.digest_len(),
+                    n_parts: 0,
+                },
+            },
         }
     }
 }
@@ -261,37 +268,57 @@ impl Format for S3 {
 #[derive(Debug)]
 pub struct S3Builder {
     is_etag: bool,
-    digest_len: usize,
-    /// The digest of the digests of the parts, or `None` if the file is uploaded at once.
-    composite: Option<Hasher>,
-    /// The digest of the first part.
-    first: Vec<u8>,
-    n_parts: u64,
+    sum: Sum,
+}
+
+#[derive(Debug)]
+enum Sum {
+    /// The digest of a file that is uploaded at once.
+    Whole(Vec<u8>),
+    /// The digest of the digests of the parts.
+    Parts {
+        hasher: Box<Hasher>,
+        digest_len: usize,
+        n_parts: u64,
+    },
+    /// The CRC of the whole file, also if it is uploaded in parts.
+    Crc64(Combined),
 }
 
 impl Builder for S3Builder {
     type Hash = S3Value;
 
     fn push(&mut self, digests: &[u8]) {
-        self.n_parts += (digests.len() / self.digest_len) as u64;
-        match &mut self.composite {
-            Some(hasher) => hasher.update(digests),
-            None => self.first.extend_from_slice(digests),
+        match &mut self.sum {
+            Sum::Whole(digest) => digest.extend_from_slice(digests),
+            Sum::Parts {
+                hasher,
+                digest_len,
+                n_parts,
+            } => {
+                hasher.update(digests);
+                *n_parts += (digests.len() / *digest_len) as u64;
+            }
+            Sum::Crc64(combined) => {
+                for crc in digests.as_chunks().0 {
+                    combined.push(u64::from_be_bytes(*crc));
+                }
+            }
         }
     }
 
     fn finish(self) -> io::Result<S3Value> {
-        Ok(match self.composite {
-            Some(hasher) => S3Value {
-                is_etag: self.is_etag,
-                digest: hasher.finalize().as_ref().to_vec(),
-                n_parts: Some(self.n_parts),
-            },
-            None => S3Value {
-                is_etag: self.is_etag,
-                digest: self.first,
-                n_parts: None,
-            },
+        let (digest, n_parts) = match self.sum {
+            Sum::Whole(digest) => (digest, None),
+            Sum::Parts {
+                hasher, n_parts, ..
+            } => (hasher.finalize().as_ref().to_vec(), Some(n_parts)),
+            Sum::Crc64(combined) => (combined.finish().to_be_bytes().to_vec(), None),
+        };
+        Ok(S3Value {
+            is_etag: self.is_etag,
+            digest,
+            n_parts,
         })
     }
 }

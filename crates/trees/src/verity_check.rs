@@ -1,4 +1,4 @@
-//! The check of data against the tree in a hash device of dm-verity.
+//! The check of data against the tree in a hash device of dm-verity, or in a signature file of Android.
 
 use std::fmt;
 use std::fs::File;
@@ -12,6 +12,7 @@ use hashlane_sha::Engine;
 
 use crate::dmverity::{DmVerity, RootHash, SUPERBLOCK_LEN};
 use crate::format::{Builder, Format, LeafHash, Tail};
+use crate::idsig::Idsig;
 use crate::levels::{NodeHash, Nodes};
 
 /// Number of ranges of damaged blocks to keep.
@@ -20,11 +21,16 @@ const MAX_RANGES: usize = 1000;
 /// Number of nodes to read at once.
 const BATCH: u64 = 64;
 
-/// The check of data against a hash device. Its result names the blocks that are damaged.
+/// The check of data against a hash device, or of a package against its signature file. Its result names the blocks that are damaged.
 #[derive(Clone, Debug)]
 pub struct VerityCheck {
     verity: DmVerity,
+    nodes: Nodes,
+    /// Whether the data is a package, whose last block is filled with zeros.
+    is_package: bool,
     device: Arc<File>,
+    /// Position of the block of the device with the number 0.
+    device_start: u64,
     /// The state of the device when it was opened.
     stamp: Stamp,
     /// Number of nodes of each level, the lowest first, and the position of its first node in the device.
@@ -90,21 +96,48 @@ impl VerityCheck {
         device.read_exact(&mut superblock)?;
         let verity = DmVerity::of_superblock(&superblock).map_err(HashDeviceError::Superblock)?;
         let (nodes, n_blocks) = (verity.nodes(), verity.min_len() / verity.leaf_len());
-        let mut end = verity.tree_start();
-        let mut levels = Vec::new();
-        for n_nodes in nodes.levels(n_blocks).into_iter().rev() {
-            levels.insert(0, (n_nodes, end));
-            // There are fewer nodes than blocks of data, which have less than 2^63 bytes.
-            end = end.saturating_add(n_nodes.saturating_mul(nodes.len_bytes as u64));
-        }
-        if found < end && !levels.is_empty() {
-            let expected = end;
+        let (levels, expected) = places(nodes, n_blocks, verity.tree_start());
+        if found < expected && !levels.is_empty() {
             return Err(HashDeviceError::TooShort { found, expected });
         }
         Ok(Self {
             verity,
+            nodes,
+            is_package: false,
             device: Arc::new(device),
+            device_start: 0,
             stamp,
+            levels,
+            n_blocks,
+        })
+    }
+
+    /// Returns the check of a package of `len_bytes` bytes against the tree in its signature file. Blocks of the device are
+    /// those of the tree. The root hash in the signature file is not compared: see [`Idsig::root`].
+    ///
+    /// # Errors
+    /// [`HashDeviceError::Superblock`] if the file has no tree, or that of a package of another length.
+    pub fn of_idsig(idsig: Idsig, len_bytes: u64) -> Result<Self, HashDeviceError> {
+        let Some((start, found)) = idsig.tree else {
+            let reason = "has no tree".to_owned();
+            return Err(HashDeviceError::Superblock(reason));
+        };
+        let (verity, nodes) = (DmVerity::default(), Idsig::nodes());
+        let n_blocks = len_bytes.div_ceil(verity.leaf_len());
+        let (levels, end) = places(nodes, n_blocks, start);
+        if end - start != found {
+            return Err(HashDeviceError::Superblock(format!(
+                "has a tree of {found} bytes, but that of the package has {}: it belongs to another package",
+                end - start
+            )));
+        }
+        Ok(Self {
+            verity,
+            nodes,
+            is_package: true,
+            device: Arc::new(idsig.file),
+            device_start: start,
+            stamp: idsig.stamp,
             levels,
             n_blocks,
         })
@@ -124,6 +157,18 @@ impl VerityCheck {
     pub fn format(&self) -> &DmVerity {
         &self.verity
     }
+}
+
+/// Returns the number of nodes of each level, the lowest first, with the position of its first node in a tree that starts at
+/// `start`, and the position after the tree.
+fn places(nodes: Nodes, n_blocks: u64, start: u64) -> (Vec<(u64, u64)>, u64) {
+    let (mut levels, mut end) = (Vec::new(), start);
+    for n_nodes in nodes.levels(n_blocks).into_iter().rev() {
+        levels.insert(0, (n_nodes, end));
+        // There are fewer nodes than blocks of data, which have less than 2^63 bytes.
+        end = end.saturating_add(n_nodes.saturating_mul(nodes.len_bytes as u64));
+    }
+    (levels, end)
 }
 
 impl Format for VerityCheck {
@@ -147,11 +192,27 @@ impl Format for VerityCheck {
     }
 
     fn content_len(&self, file_len: u64) -> u64 {
-        self.verity.content_len(file_len)
+        if self.is_package {
+            file_len
+        } else {
+            self.verity.content_len(file_len)
+        }
     }
 
     fn min_len(&self) -> u64 {
-        self.verity.min_len()
+        if self.is_package {
+            (self.n_blocks - 1) * self.leaf_len() + 1
+        } else {
+            self.verity.min_len()
+        }
+    }
+
+    fn max_len(&self) -> u64 {
+        if self.is_package {
+            self.n_blocks * self.leaf_len()
+        } else {
+            self.verity.max_len()
+        }
     }
 
     fn normalized(&self, text: &str) -> Option<String> {
@@ -161,7 +222,7 @@ impl Format for VerityCheck {
     fn builder(&self, engine: Engine, _: u64) -> VerityChecker {
         VerityChecker {
             hash: self.verity.node_hash(engine),
-            nodes: self.verity.nodes(),
+            nodes: self.nodes,
             check: self.clone(),
             next: 0,
             stored: Vec::new(),
@@ -248,7 +309,8 @@ impl VerityChecker {
                         .as_ref()
                         .is_some_and(|(_, above)| self.slot(above, node) == digest);
                     if !is_right {
-                        damage.add(start / len_bytes as u64 + node);
+                        let first = (start - self.check.device_start) / len_bytes as u64;
+                        damage.add(first + node);
                     }
                 }
             }

@@ -4,9 +4,12 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
-use hashlane_trees::{ApkIdsig, Options};
+use hashlane_trees::{
+    ApkIdsig, CancelToken, Error, Event, Idsig, Item, Options, Outcome, VerityCheck, VerityReport,
+    hash_files,
+};
 
-use crate::judge::{hashes, is_found};
+use crate::judge::{Numbers, hashes, is_found};
 
 /// Writes packages with one file each, and signs them.
 const SCRIPT: &str = "
@@ -45,6 +48,26 @@ fn read(path: &Path) -> (Vec<u8>, Vec<u8>) {
     (info[13..].to_vec(), field(&mut rest))
 }
 
+/// Checks a package against the tree in its signature file.
+fn check(idsig: Idsig, package: &Path) -> VerityReport {
+    let len_bytes = package.metadata().unwrap().len();
+    let format = VerityCheck::of_idsig(idsig, len_bytes).unwrap();
+    let items = [Item::new(package, ())];
+    let mut reports = Vec::new();
+    let cancel = CancelToken::default();
+    hash_files(&format, items, &Options::default(), &cancel, |event| {
+        if let Event::Outcome((), outcome) = event {
+            let Outcome::Hash(report, _) = outcome else {
+                panic!("{outcome:?}");
+            };
+            reports.push(report);
+        }
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+    reports.pop().unwrap()
+}
+
 #[test]
 fn roots_and_trees_are_those_of_apksigner() {
     let runs = |program: &str| Command::new(program).arg("--version").output().is_ok();
@@ -73,6 +96,11 @@ fn roots_and_trees_are_those_of_apksigner() {
             "package {i}"
         );
         assert!(fs::read(place("tree")).unwrap() == tree, "package {i}");
+        let idsig = Idsig::new(File::open(place(".apk.idsig")).unwrap()).unwrap();
+        assert_eq!(idsig.root().as_bytes(), root);
+        let report = check(idsig, &place(".apk"));
+        assert_eq!(report.root.as_bytes(), root);
+        assert_eq!((report.data.n_blocks(), report.device.n_blocks()), (0, 0));
     }
 }
 
@@ -95,4 +123,117 @@ fn a_file_of_one_block_has_a_node() {
         &Options::default(),
     );
     assert_eq!(found, [expected]);
+}
+
+/// A package with its signature file, whose signatures are no signatures.
+struct Signed {
+    folder: tempfile::TempDir,
+    /// The bytes of the signature file before the tree, and the tree.
+    start: Vec<u8>,
+    tree: Vec<u8>,
+}
+
+impl Signed {
+    fn new(len: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (package, tree) = (folder.path().join("package"), folder.path().join("tree"));
+        fs::write(&package, Numbers::new(4).bytes(len)).unwrap();
+        let format = ApkIdsig::default().with_tree(File::create(&tree).unwrap());
+        let root = hashes(&format, &[package], &Options::default()).remove(0);
+        let root = data_encoding::HEXLOWER.decode(root.as_bytes()).unwrap();
+        let mut start = Vec::new();
+        for number in [2_u32, 45, 1] {
+            start.extend(number.to_le_bytes());
+        }
+        start.push(12);
+        start.extend([0, 0, 0, 0, 32, 0, 0, 0]);
+        start.extend(root);
+        start.extend([7, 0, 0, 0]);
+        start.extend(b"signing");
+        let tree = fs::read(tree).unwrap();
+        Self {
+            folder,
+            start,
+            tree,
+        }
+    }
+
+    fn package(&self) -> std::path::PathBuf {
+        self.folder.path().join("package")
+    }
+
+    fn read(&self, bytes: &[&[u8]]) -> std::io::Result<Idsig> {
+        let path = self.folder.path().join("idsig");
+        fs::write(&path, bytes.concat()).unwrap();
+        Idsig::new(File::open(path).unwrap())
+    }
+
+    fn idsig(&self) -> Idsig {
+        let len = u32::try_from(self.tree.len()).unwrap().to_le_bytes();
+        self.read(&[&self.start, &len, &self.tree]).unwrap()
+    }
+}
+
+#[test]
+fn damage_of_packages_and_trees_has_a_place() {
+    // Two levels: two nodes below one, which is block 0 of the tree. The last block of the package is incomplete.
+    let mut signed = Signed::new(200 * 4096 + 1);
+    assert_eq!(signed.tree.len(), 3 * 4096);
+    let texts = |report: VerityReport| (report.data.to_string(), report.device.to_string());
+    let report = check(signed.idsig(), &signed.package());
+    assert_eq!(report.root, *signed.idsig().root());
+    assert_eq!(texts(report), (String::new(), String::new()));
+
+    let good = fs::read(signed.package()).unwrap();
+    let mut bad = good.clone();
+    for block in [0, 150, 151, 200] {
+        bad[block * 4096] ^= 1;
+    }
+    fs::write(signed.package(), bad).unwrap();
+    let report = check(signed.idsig(), &signed.package());
+    assert_eq!(texts(report), ("0, 150-151, 200".into(), String::new()));
+    fs::write(signed.package(), good).unwrap();
+
+    // The digest of block 130 is in the second node of the lower level.
+    signed.tree[2 * 4096 + 2 * 32] ^= 1;
+    let report = check(signed.idsig(), &signed.package());
+    assert_eq!(texts(report), ("130".into(), "2".into()));
+}
+
+#[test]
+fn other_files_are_no_signature_files() {
+    let signed = Signed::new(5000);
+    let error = |bytes: &[&[u8]]| signed.read(bytes).unwrap_err().to_string();
+    for len in 0..signed.start.len() {
+        let short = error(&[&signed.start[..len]]);
+        assert_eq!(
+            short, "is too short: it is truncated or no signature file",
+            "{len}"
+        );
+    }
+    let changed = |at: usize, byte: u8| {
+        let mut start = signed.start.clone();
+        start[at] = byte;
+        error(&[&start])
+    };
+    assert!(changed(0, 3).starts_with("has version 3 of signature files"));
+    assert!(changed(4, 44).contains("has a salt or another length"));
+    for (at, byte) in [(8, 2), (12, 16), (13, 1), (17, 31)] {
+        assert!(
+            changed(at, byte).contains("is not of SHA-256 with blocks"),
+            "{at}"
+        );
+    }
+    assert_eq!(
+        error(&[&signed.start, &[0, 0, 0, 0, 9]]),
+        "does not end with its tree"
+    );
+
+    let without = signed.read(&[&signed.start]).unwrap();
+    assert!(!without.has_tree() && signed.idsig().has_tree());
+    let message = |idsig, len| VerityCheck::of_idsig(idsig, len).unwrap_err().to_string();
+    assert_eq!(message(without, 5000), "has no tree");
+    let expected = "has a tree of 4096 bytes, but that of the package has 12288: it belongs to another package";
+    assert_eq!(message(signed.idsig(), 129 * 4096), expected);
+    assert!(message(signed.idsig(), 0).contains("has 0"));
 }

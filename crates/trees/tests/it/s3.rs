@@ -142,6 +142,21 @@ fn crc_of_whole_objects() {
     assert_eq!(format.normalized(&format!("{value}-2")), None);
 }
 
+/// The leaves of a large file, also of one that ends inside a leaf.
+#[test]
+fn crc_of_large_objects() {
+    let folder = tempfile::tempdir().unwrap();
+    let lens = [MIB - 1, MIB, MIB + 1, 5 * MIB + 77].map(|len| len as usize);
+    let paths = write_files(folder.path(), &lens, &mut Numbers::new(64));
+    let crc64 = crc::Crc::<u64>::new(&crc::CRC_64_NVME);
+    let expected = paths.iter().map(|path| {
+        let crc = crc64.checksum(&fs::read(path).unwrap());
+        data_encoding::BASE64.encode(&crc.to_be_bytes())
+    });
+    let format = S3::new(S3Checksum::Crc64Nvme, None).unwrap();
+    assert_eq!(found(&format, &paths), expected.collect::<Vec<_>>());
+}
+
 /// A hole is a whole object, or a part.
 #[test]
 fn holes_have_the_checksums_of_zeros() {
