@@ -1,11 +1,13 @@
 //! `hashlane kernels`: lists CPU features and kernels, and measures each kernel.
 
+use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use hashlane_base58::{CpuBackend, SearchBackend, Sha256dKernel};
 use hashlane_sha::{
-    Algorithm, Backend, Engine, KernelName, Sha1, Sha1Digest, Sha256, cpu_features, sha1_checked,
+    Algorithm, Backend, Engine, KernelName, Md5, Md5Kernel, Sha1, Sha1Digest, Sha256, cpu_features,
+    sha1_checked,
 };
 use serde::Serialize;
 
@@ -353,6 +355,7 @@ fn all_kernels() -> impl Iterator<Item = (KernelName, f64)> {
     kernels::<Sha1>()
         .chain(kernels::<Sha256>())
         .chain(checked_kernels())
+        .chain(md5_kernels())
 }
 
 /// Measures the kernels of an algorithm.
@@ -385,6 +388,21 @@ fn search_kernels() -> impl Iterator<Item = (KernelName, f64)> {
     Sha256dKernel::available().map(|kernel| {
         let measured = CpuBackend::measured(kernel, None);
         (kernel.name(), measured.hashes_per_second(0))
+    })
+}
+
+/// Measures the kernels of MD5.
+fn md5_kernels() -> impl Iterator<Item = (KernelName, f64)> {
+    Md5Kernel::available().map(|kernel| {
+        let measured = rate(kernel.lanes(), |messages| {
+            let mut hashers = vec![Md5::default(); messages.len()];
+            let windows: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+            kernel.update_many(&mut hashers, &windows);
+            for hasher in hashers {
+                black_box(hasher.finalize());
+            }
+        });
+        (kernel.into(), measured)
     })
 }
 

@@ -757,3 +757,30 @@ fn a_list_leaves_out_itself_and_excluded_files() {
     assert_eq!((ended.code, &*ended.stdout), (Some(2), ""));
     assert!(ended.stderr.starts_with("hashlane: no/list: "), "{ended:?}");
 }
+
+/// Unequal lengths, so that lanes end at different times, and files without a byte.
+#[test]
+fn many_files_have_the_digests_of_md5sum() {
+    let folder = tempfile::tempdir().unwrap();
+    for i in 0..100_usize {
+        let len = [0, 1, 55, 56, 64, 1000, 70_000, 300_001][i % 8] + i / 8;
+        let bytes = (0..len).map(|at| (at * 31 + at / 977 + i) as u8);
+        fs::write(folder.path().join(i.to_string()), bytes.collect::<Vec<_>>()).unwrap();
+    }
+    let names: Vec<String> = (0..100).map(|i| i.to_string()).collect();
+    let mut md5sum = std::process::Command::new("md5sum");
+    let judge = end(md5sum.current_dir(folder.path()).args(&names));
+    assert_eq!((judge.code, judge.stdout.lines().count()), (Some(0), 100));
+    for threads in [1, 3] {
+        let args = format!("-a md5 -j {threads} {}", names.join(" "));
+        assert_eq!(sum(folder.path(), &args), judge);
+    }
+
+    fs::write(folder.path().join("list"), &judge.stdout).unwrap();
+    fs::write(folder.path().join("77"), "other").unwrap();
+    let checked = sum(folder.path(), "--check --quiet list");
+    assert_eq!(
+        (checked.code, &*checked.stdout),
+        (Some(1), "changed     77\n")
+    );
+}
