@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
+use data_encoding::HEXLOWER;
 use hashlane_git::{Error, Object, Options, Problem, Report, Wrong, verify_pack};
 use serde::Serialize;
 
@@ -58,12 +59,32 @@ struct VerifyPack {
     output: Output,
 }
 
+/// A pack as it was given, as text, and also as bytes if it is not valid Unicode.
+#[derive(Serialize)]
+struct PackText {
+    pack: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pack_hex: Option<String>,
+}
+
+impl PackText {
+    fn of(pack: &Path) -> Self {
+        let bytes = pack.as_os_str().as_encoded_bytes();
+        let is_utf8 = str::from_utf8(bytes).is_ok();
+        Self {
+            pack: pack.to_string_lossy().into_owned(),
+            pack_hex: (!is_utf8).then(|| HEXLOWER.encode(bytes)),
+        }
+    }
+}
+
 /// A line of `--json`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line<'a> {
     Object {
-        pack: &'a str,
+        #[serde(flatten)]
+        pack: &'a PackText,
         id: String,
         kind: Option<&'static str>,
         bytes: u64,
@@ -73,20 +94,23 @@ enum Line<'a> {
         base: Option<String>,
     },
     Problem {
-        pack: &'a str,
+        #[serde(flatten)]
+        pack: &'a PackText,
         id: Option<String>,
         offset: Option<u64>,
         message: String,
     },
     Pack {
-        pack: &'a str,
+        #[serde(flatten)]
+        pack: &'a PackText,
         verdict: &'static str,
         format: &'static str,
         objects: usize,
         problems: usize,
     },
     Error {
-        pack: &'a str,
+        #[serde(flatten)]
+        pack: &'a PackText,
         message: String,
     },
 }
@@ -134,7 +158,7 @@ impl VerifyPack {
     }
 
     fn print(&self, env: &mut Env, path: &Path, report: &Report) -> anyhow::Result<()> {
-        let pack = &path.display().to_string();
+        let pack = &PackText::of(path);
         for object in &report.objects {
             if self.output.is_json() {
                 json_lines::print(env, &object_line(pack, object))?;
@@ -174,7 +198,7 @@ impl VerifyPack {
     fn print_error(&self, env: &mut Env, pack: &Path, error: &Error) -> anyhow::Result<()> {
         if self.output.is_json() {
             let line = Line::Error {
-                pack: &pack.display().to_string(),
+                pack: &PackText::of(pack),
                 message: error.to_string(),
             };
             return json_lines::print(env, &line);
@@ -201,7 +225,7 @@ fn print_object(env: &mut Env, object: &Object) -> std::io::Result<()> {
     writeln!(env.stdout)
 }
 
-fn object_line<'a>(pack: &'a str, object: &Object) -> Line<'a> {
+fn object_line<'a>(pack: &'a PackText, object: &Object) -> Line<'a> {
     Line::Object {
         pack,
         id: object.id.to_string(),
@@ -214,7 +238,7 @@ fn object_line<'a>(pack: &'a str, object: &Object) -> Line<'a> {
     }
 }
 
-fn problem_line<'a>(pack: &'a str, problem: &Problem) -> Line<'a> {
+fn problem_line<'a>(pack: &'a PackText, problem: &Problem) -> Line<'a> {
     let (id, offset, message) = match problem {
         Problem::Object { id, offset, wrong } => {
             (Some(id.to_string()), Some(*offset), wrong.to_string())

@@ -114,6 +114,45 @@ fn json_lines_have_objects_problems_and_verdicts() {
     assert_eq!(lines[3]["type"], "error");
 }
 
+#[cfg(unix)]
+#[test]
+fn names_that_are_no_text_are_bytes_in_json() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let place = Place::new();
+    for extension in ["pack", "idx"] {
+        let name = [b"\xff.", extension.as_bytes()].concat();
+        let to = place.folder.path().join(OsStr::from_bytes(&name));
+        fs::rename(place.folder.path().join(format!("a.{extension}")), to).unwrap();
+    }
+    let ended = end(hashlane()
+        .current_dir(place.folder.path())
+        .args(["git", "verify-pack", "--json"])
+        .arg(OsStr::from_bytes(b"\xff.pack"))
+        .arg(OsStr::from_bytes(b"\xfe.pack")));
+    let lines = ended.stdout.lines();
+    let lines: Vec<Value> = lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let named = lines
+        .iter()
+        .map(|line| (&line["type"], &line["pack"], &line["pack_hex"]));
+    let expected = [
+        (
+            &json!("pack"),
+            &json!("\u{fffd}.pack"),
+            &json!("ff2e7061636b"),
+        ),
+        (
+            &json!("error"),
+            &json!("\u{fffd}.pack"),
+            &json!("fe2e7061636b"),
+        ),
+    ];
+    assert_eq!(named.collect::<Vec<_>>(), expected);
+}
+
 #[test]
 fn unreadable_packs_do_not_end_the_work() {
     let place = Place::new();
