@@ -506,6 +506,69 @@ fn the_parts_of_an_object_are_found_or_asked_for() {
 }
 
 #[test]
+fn packages_are_checked_against_signature_files() {
+    let folder = tree();
+    let folder = folder.path();
+    fs::write(folder.join("app"), vec![7; 130 * 4096]).unwrap();
+    let made = sum(folder, "-a apk-idsig --out-merkle-tree tree app").stdout;
+    let root = made.split(' ').next().unwrap();
+    // Version 2; SHA-256, blocks of 2^12 bytes, no salt and the root hash; signatures without bytes.
+    let mut start = vec![
+        2, 0, 0, 0, 45, 0, 0, 0, 1, 0, 0, 0, 12, 0, 0, 0, 0, 32, 0, 0, 0,
+    ];
+    start.extend(data_encoding::HEXLOWER.decode(root.as_bytes()).unwrap());
+    start.extend([0; 4]);
+    let merkle = fs::read(folder.join("tree")).unwrap();
+    let len = u32::try_from(merkle.len()).unwrap().to_le_bytes();
+    let whole = [&start[..], &len, &merkle].concat();
+    fs::write(folder.join("app.idsig"), &whole).unwrap();
+    fs::write(folder.join("short.idsig"), &start).unwrap();
+    fs::write(folder.join("cut.idsig"), &whole[..99]).unwrap();
+
+    let (check, short) = (
+        "--check -a apk-idsig --idsig app.idsig app",
+        "--check -a apk-idsig --idsig short.idsig app",
+    );
+    let right = format!("root hash   {root}\n1 file right\n");
+    assert_eq!(sum(folder, check), ended(0, &right, ""));
+    assert_eq!(sum(folder, short), ended(0, "1 file right\n", ""));
+    // The tree of the file is right, but its root hash is another one.
+    let mut other = whole.clone();
+    other[30] ^= 1;
+    fs::write(folder.join("app.idsig"), &other).unwrap();
+    let changed = "changed     app\n0 files right, 1 changed\n";
+    let expected = format!("root hash   {root}\n{changed}");
+    assert_eq!(sum(folder, check), ended(1, &expected, ""));
+    fs::write(folder.join("app.idsig"), &whole).unwrap();
+
+    let mut damaged = vec![7; 130 * 4096];
+    damaged[4096 * 129] = 8;
+    fs::write(folder.join("app"), damaged).unwrap();
+    let expected = format!("root hash   {root}\ndamaged     app: blocks 129\n{changed}");
+    assert_eq!(sum(folder, check), ended(1, &expected, ""));
+    assert_eq!(sum(folder, short), ended(1, changed, ""));
+    for (args, message) in [
+        (
+            "--check -a apk-idsig --idsig cut.idsig app",
+            "cut.idsig: is too short: it is truncated or no signature file",
+        ),
+        (
+            "--check -a apk-idsig --idsig app.idsig a",
+            "app.idsig: has a tree of 12288 bytes, but that of the package has 4096",
+        ),
+        (
+            "--check -a apk-idsig --idsig app.idsig app a",
+            "--idsig: the file is of one package: name one file",
+        ),
+        ("-a apk-idsig --idsig app.idsig app", "--check"),
+    ] {
+        let failed = sum(folder, args);
+        assert_eq!(failed.code, Some(2), "{args}");
+        assert!(failed.stderr.contains(message), "{args}: {}", failed.stderr);
+    }
+}
+
+#[test]
 fn dmverity_writes_and_checks_hash_devices() {
     let folder = tree();
     let folder = folder.path();

@@ -36,7 +36,7 @@ const SHARED: [(&str, Define); 3] = [
 
 /// Options that say what a command is to do this time: its inputs and outputs, when it ends, what it may overwrite or
 /// print, how a string is damaged, and the parameters of tree hashes.
-pub(crate) const ONCE: [&str; 42] = [
+pub(crate) const ONCE: [&str; 43] = [
     "against",
     "alphabet",
     "base",
@@ -58,6 +58,7 @@ pub(crate) const ONCE: [&str; 42] = [
     "hash",
     "hash-device",
     "hf",
+    "idsig",
     "kind",
     "max-hashes",
     "name",

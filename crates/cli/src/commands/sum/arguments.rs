@@ -233,6 +233,11 @@ pub(super) struct TreeOptions {
     #[arg(long, value_name = "FILE")]
     pub(super) hash_device: Option<PathBuf>,
 
+    /// Signature file (.apk.idsig) of the package to check by apk-idsig: its root hash and its tree are compared, whose
+    /// damaged blocks are named, but its signatures are not checked
+    #[arg(long, value_name = "FILE", requires = "check")]
+    pub(super) idsig: Option<PathBuf>,
+
     /// Root hash that the hash device must have, in hexadecimal digits
     #[arg(
         long,
@@ -301,6 +306,7 @@ impl TreeOptions {
             ("--out-descriptor", self.out_descriptor.is_some()),
             ("--part-size", self.part_size.is_some()),
             ("--hash-device", self.hash_device.is_some()),
+            ("--idsig", self.idsig.is_some()),
             ("--root-hash", self.root_hash.is_some()),
             ("--hash", self.hash.is_some()),
             ("--verity-format", self.verity_format.is_some()),
@@ -314,7 +320,7 @@ impl TreeOptions {
 /// Returns the parameters of a tree hash.
 fn options_of(tree: TreeName) -> &'static [&'static str] {
     match tree {
-        TreeName::ApkIdsig => &["--out-merkle-tree"],
+        TreeName::ApkIdsig => &["--out-merkle-tree", "--idsig"],
         TreeName::DmVerity => &[
             "--block-size",
             "--salt",

@@ -34,7 +34,10 @@ pub(super) fn run(
         "--against: not with a tree hash: use --base for the folder of the names"
     );
     match name {
-        TreeName::ApkIdsig => check(sum, name, &ApkIdsig::default(), env, options, filter),
+        TreeName::ApkIdsig => match &sum.tree.idsig {
+            Some(idsig) => verity::check_package(sum, env, options, idsig),
+            None => check(sum, name, &ApkIdsig::default(), env, options, filter),
+        },
         TreeName::DmVerity => {
             if let Some(device) = &sum.tree.hash_device {
                 return verity::check(sum, env, options, device);

@@ -1,12 +1,13 @@
-//! dm-verity: the parameters from the options, and the check of data against a hash device.
+//! dm-verity: the parameters from the options, and the check of data against a hash device or a signature file of Android.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use hashlane_sums::{Options, bytes_of};
 use hashlane_trees::{
-    Damage, DmVerity, Item, Outcome, VerityCheck, VerityError, VerityParameters, VerityReport,
+    ApkIdsig, Damage, DmVerity, Idsig, Item, Outcome, VerityCheck, VerityError, VerityParameters,
+    VerityReport,
 };
 
 use super::arguments::{Sum, TreeOptions};
@@ -47,9 +48,7 @@ pub(super) fn check(
     options: &Options,
     device: &Path,
 ) -> anyhow::Result<Exit> {
-    let [data] = &sum.files[..] else {
-        anyhow::bail!("--hash-device: the device has the tree of one file: name one");
-    };
+    let (name, path) = one_file(sum, env, "--hash-device: the device has the tree")?;
     for (option, is_given) in [
         ("--block-size", sum.tree.block_size.is_some()),
         ("--salt", sum.tree.salt.is_some()),
@@ -77,9 +76,66 @@ pub(super) fn check(
         sum.tree.root_hash.is_some() || !format.is_single_block(),
         "{shown}: has no digest of data of one block: use --root-hash"
     );
+    let root = sum.tree.root_hash.as_deref();
+    against_tree(sum, env, options, (name, path), (&format, &shown), root)
+}
+
+/// Checks a package against the root hash and the tree in its signature file. The signatures are not checked.
+pub(super) fn check_package(
+    sum: &Sum,
+    env: &mut Env,
+    options: &Options,
+    idsig: &Path,
+) -> anyhow::Result<Exit> {
+    let (name, path) = one_file(sum, env, "--idsig: the file is of one package")?;
+    let shown = idsig.display().to_string();
+    let file = File::open(env.resolve(idsig)).with_context(|| shown.clone())?;
+    let idsig = Idsig::new(file).with_context(|| shown.clone())?;
+    let root = idsig.root().clone();
+    if idsig.has_tree() {
+        let metadata = path.metadata();
+        let len = metadata.with_context(|| path.display().to_string())?.len();
+        let format = VerityCheck::of_idsig(idsig, len).with_context(|| shown.clone())?;
+        let root = Some(root.as_bytes());
+        return against_tree(sum, env, options, (name, path), (&format, &shown), root);
+    }
+    let mut report = Report::new(sum);
+    let mut output = Output::new(env, sum.printing.quiet);
+    let (format, items) = (ApkIdsig::default(), [Item::new(path, name)]);
+    let result = output.hash_trees(
+        &format,
+        items,
+        options,
+        Vec::as_slice,
+        |output, name, outcome| match outcome {
+            Outcome::Hash(found, _) => report.note_read(output, name, found == root),
+            failure => report.note_unreadable(output, name, &problem(&failure)),
+        },
+    );
+    output.clear_progress();
+    result?;
+    report.print_summary(&mut output)?;
+    Ok(report.counts.exit())
+}
+
+/// Returns the name and the path of the only file, or an error that starts with `problem`.
+fn one_file(sum: &Sum, env: &Env, problem: &str) -> anyhow::Result<(Vec<u8>, PathBuf)> {
+    let [data] = &sum.files[..] else {
+        anyhow::bail!("{problem}: name one file");
+    };
     let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
-    let path = base.join(data);
-    let name = bytes_of(Path::new(data)).into_owned();
+    Ok((bytes_of(Path::new(data)).into_owned(), base.join(data)))
+}
+
+/// Checks a file against a tree, and its root hash against that which is expected. The tree comes with the name of its file.
+fn against_tree(
+    sum: &Sum,
+    env: &mut Env,
+    options: &Options,
+    (name, path): (Vec<u8>, PathBuf),
+    (format, shown): (&VerityCheck, &str),
+    expected: Option<&[u8]>,
+) -> anyhow::Result<Exit> {
     let mut report = Report::new(sum);
     let mut output = Output::new(env, sum.printing.quiet);
     if output.shows_progress() {
@@ -87,7 +143,7 @@ pub(super) fn check(
     }
     let items = [Item::new(path, name)];
     let result = output.hash_trees(
-        &format,
+        format,
         items,
         options,
         Vec::as_slice,
@@ -99,11 +155,10 @@ pub(super) fn check(
                 }
                 failure => return report.note_unreadable(output, name, &problem(&failure)),
             };
-            print(sum, output, name, &shown, &found)?;
-            let expected = sum.tree.root_hash.as_deref();
+            print(sum, output, name, shown, &found)?;
             let has_root = expected.is_none_or(|root| root == found.root.as_bytes());
             let n_damaged = found.data.n_blocks() + found.device.n_blocks();
-            let is_covered = is_covered(output, name, &shown, &format, length);
+            let is_covered = is_covered(output, name, shown, format, length);
             report.note_read(output, name, has_root && n_damaged == 0 && is_covered)
         },
     );
