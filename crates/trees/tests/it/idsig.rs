@@ -134,7 +134,7 @@ struct Signed {
 }
 
 impl Signed {
-    fn new(len: usize) -> Self {
+    fn new(len: usize, n_signing: u8) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (package, tree) = (folder.path().join("package"), folder.path().join("tree"));
         fs::write(&package, Numbers::new(4).bytes(len)).unwrap();
@@ -148,8 +148,8 @@ impl Signed {
         start.push(12);
         start.extend([0, 0, 0, 0, 32, 0, 0, 0]);
         start.extend(root);
-        start.extend([7, 0, 0, 0]);
-        start.extend(b"signing");
+        start.extend([0, n_signing, 0, 0]);
+        start.extend(vec![5; usize::from(n_signing) << 8]);
         let tree = fs::read(tree).unwrap();
         Self {
             folder,
@@ -176,8 +176,8 @@ impl Signed {
 
 #[test]
 fn damage_of_packages_and_trees_has_a_place() {
-    // Two levels: two nodes below one, which is block 0 of the tree. The last block of the package is incomplete.
-    let mut signed = Signed::new(200 * 4096 + 1);
+    // Two levels: two nodes below one, which is block 0 of the tree. The signatures are longer than a block. The last block of the package is incomplete.
+    let mut signed = Signed::new(200 * 4096 + 1, 17);
     assert_eq!(signed.tree.len(), 3 * 4096);
     let texts = |report: VerityReport| (report.data.to_string(), report.device.to_string());
     let report = check(signed.idsig(), &signed.package());
@@ -202,7 +202,7 @@ fn damage_of_packages_and_trees_has_a_place() {
 
 #[test]
 fn other_files_are_no_signature_files() {
-    let signed = Signed::new(5000);
+    let signed = Signed::new(5000, 1);
     let error = |bytes: &[&[u8]]| signed.read(bytes).unwrap_err().to_string();
     for len in 0..signed.start.len() {
         let short = error(&[&signed.start[..len]]);
