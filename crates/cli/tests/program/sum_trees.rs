@@ -510,6 +510,7 @@ fn packages_are_checked_against_signature_files() {
     let folder = tree();
     let folder = folder.path();
     fs::write(folder.join("app"), vec![7; 130 * 4096]).unwrap();
+    fs::write(folder.join("small"), "s").unwrap();
     let made = sum(folder, "-a apk-idsig --out-merkle-tree tree app").stdout;
     let root = made.split(' ').next().unwrap();
     // Version 2; SHA-256, blocks of 2^12 bytes, no salt and the root hash; signatures without bytes.
@@ -553,11 +554,11 @@ fn packages_are_checked_against_signature_files() {
             "cut.idsig: is too short: it is truncated or no signature file",
         ),
         (
-            "--check -a apk-idsig --idsig app.idsig a",
+            "--check -a apk-idsig --idsig app.idsig small",
             "app.idsig: has a tree of 12288 bytes, but that of the package has 4096",
         ),
         (
-            "--check -a apk-idsig --idsig app.idsig app a",
+            "--check -a apk-idsig --idsig app.idsig app small",
             "--idsig: the file is of one package: name one file",
         ),
         ("-a apk-idsig --idsig app.idsig app", "--check"),
