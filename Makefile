@@ -82,13 +82,16 @@ CASES = 10000
 
 .PHONY: help python python-client wheels test-python test-python-client setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan test-bagit test-huggingface \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-library bench-capi bench-python bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel bench-duplicates bench-known bench-archive bench-disk bench-git clean
+	test-mutants test-mutants-arm check-targets check-no-std test-gpu test-gpu-program test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-library bench-capi bench-python bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel bench-duplicates bench-known bench-archive bench-disk bench-git clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z0-9-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## Build the optimised program, target/release/hashlane, and hashlane-net for get and seed if libtorrent is installed
-	$(CARGO) rustc --release --package hashlane --bin hashlane $(if $(STATIC),-- -Ctarget-feature=+crt-static)
+# GPU=1 builds `recover` for GPUs. Their drivers are shared libraries, which a static program cannot load.
+PROGRAM_FLAGS = $(if $(GPU),--features gpu,$(if $(STATIC),-- -Ctarget-feature=+crt-static))
+
+build: ## Build the optimised program, target/release/hashlane, and hashlane-net for get and seed if libtorrent is installed; GPU=1 for recover on GPUs
+	$(CARGO) rustc --release --package hashlane --bin hashlane $(PROGRAM_FLAGS)
 	$(if $(LIBTORRENT),$(CARGO) build --release --package hashlane-net --features hashlane-net/libtorrent)
 	touch -c $(PROGRAMS)
 
@@ -126,7 +129,7 @@ BUILT_LIBRARIES = $(LIBRARY)/libhashlane.so $(LIBRARY)/libhashlane.a $(LIBRARY)/
 
 # Everything that `make install` installs, built at once. The program has a command of its own for the sake of its flag.
 build-all: ## Build everything that `make install` installs, which then runs no Cargo as root
-	$(CARGO) rustc --locked --release --package hashlane --bin hashlane $(if $(STATIC),-- -Ctarget-feature=+crt-static)
+	$(CARGO) rustc --locked --release --package hashlane --bin hashlane $(PROGRAM_FLAGS)
 	$(if $(LIBRARIES)$(LIBTORRENT),$(CARGO) build --locked --release $(LIBRARIES:%=--package hashlane-%) \
 		$(if $(LIBTORRENT),--package hashlane-net --features hashlane-net/libtorrent))
 	$(if $(LIBRARIES),crates/libmd/link target/release/libhashlane_md.a target/release/libmd.so.0)
@@ -547,6 +550,16 @@ semver: ## Compare the public API with the API of commit BASELINE (needs cargo-s
 	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-net --exclude hashlane-config --exclude hashlane-swarm --exclude hashlane-client --exclude hashlane-import \
 		--exclude hashlane-border --exclude hashlane-capi --exclude hashlane-libmd --exclude hashlane-pkcs11 \
 		--baseline-rev $(BASELINE)
+
+test-gpu test-gpu-program: export HASHLANE_CONFIG = /dev/null
+# A folder of its own, because it runs beside other steps.
+test-gpu: ## Test the search on a device of Vulkan (needs a GPU, or mesa-vulkan-drivers, which computes on the CPU)
+	$(CARGO) test --target-dir target/gpu --package hashlane-gpu --features vulkan -- --nocapture
+
+# CI leaves this out: it builds the program and its tests once more.
+test-gpu-program: ## Check and test `recover --device` of the program on such a device
+	$(CARGO) clippy --package hashlane-gpu --features vulkan --all-targets -- --deny warnings
+	$(CARGO) test --package hashlane --features gpu --test program recover::device -- --nocapture
 
 test-msrv: ## Run the engine's tests with the oldest supported compiler, and type-check the rest
 	rustup toolchain install $(MSRV) --profile minimal

@@ -15,8 +15,8 @@ use crate::device::{Answer, Device, DeviceError, Loaded};
 use crate::launch::{Found, Launch, QueryWords};
 use crate::shader::{MAX_STEPS, kernel_source};
 
-/// The maximum number of queries in a launch. Each is a workgroup, of which every device of Vulkan
-/// runs this many. Together they are 4 MiB.
+/// The maximum number of queries in a launch. Each is a workgroup, and every device of Vulkan runs
+/// this many. Together they are 4 MiB.
 const MAX_QUERIES: usize = 65_535;
 
 /// Number of matches for which a launch has room. The results of a launch are 192 KiB, which takes

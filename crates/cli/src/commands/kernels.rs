@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use hashlane_base58::{CpuBackend, SearchBackend, Sha256dKernel};
+use hashlane_gpu::{Adapter, DeviceError, GpuBackend, Limits};
 use hashlane_sha::{
     Algorithm, Backend, Engine, KernelName, Md5, Md5Kernel, Sha1, Sha1Digest, Sha256, cpu_features,
     sha1_checked,
@@ -17,6 +18,8 @@ use crate::output::text::{Palette, Styled};
 use crate::{Env, Exit};
 
 /// Show the CPU features, the kernel in use for each job, and the measured rate of each kernel
+///
+/// The devices that `recover --device` can select are listed and measured too.
 #[derive(Debug, Args)]
 pub(crate) struct Kernels {
     #[command(flatten)]
@@ -73,6 +76,16 @@ enum Line {
         backend: &'static str,
         lanes: usize,
         hashes_per_second: f64,
+    },
+    Device {
+        name: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        driver: Option<String>,
+        software: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hashes_per_second: Option<f64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
     },
 }
 
@@ -145,6 +158,20 @@ fn print_json(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
     for line in measured.chain(searches) {
         json_lines::print(env, &line)?;
     }
+    for device in devices(hashlane_gpu::adapters().unwrap_or_default()) {
+        let (hashes_per_second, error) = match device.rate {
+            Ok(rate) => (Some(rate), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let line = Line::Device {
+            name: device.name,
+            driver: device.driver,
+            software: device.is_software,
+            hashes_per_second,
+            error,
+        };
+        json_lines::print(env, &line)?;
+    }
     Ok(())
 }
 
@@ -204,6 +231,27 @@ fn print_table(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
          `recover`\nmeasures its kernels at each start (now). Differences below 5 % are not shown.\n\
          To use one backend only, set HASHLANE_BACKEND, for example HASHLANE_BACKEND=portable."
     )?;
+    print_devices(env)
+}
+
+fn print_devices(env: &mut Env) -> anyhow::Result<()> {
+    let Palette { dim, strong, .. } = Palette::new(env.color);
+    let out = &mut env.stdout;
+    let heading = format!("{:<40} Million hashes/s", "Device for recover");
+    writeln!(out, "\n{}", Styled(strong, heading))?;
+    out.flush()?;
+    let gpus = hashlane_gpu::adapters();
+    let reason = gpus.as_ref().err().map(ToString::to_string);
+    for Device { name, rate, .. } in devices(gpus.unwrap_or_default()) {
+        match rate {
+            Ok(rate) => writeln!(out, "  {name:<38} {:>16.1}", rate / 1e6)?,
+            Err(error) => writeln!(out, "  {name:<38} {}", Styled(dim, error.to_string()))?,
+        }
+        out.flush()?;
+    }
+    if let Some(reason) = reason {
+        writeln!(out, "No GPUs are listed: {reason}.")?;
+    }
     Ok(())
 }
 
@@ -306,6 +354,38 @@ impl Job {
             });
         }
         jobs
+    }
+}
+
+/// A device for searches, and its measured rate in double hashes per second.
+struct Device {
+    name: String,
+    driver: Option<String>,
+    is_software: bool,
+    rate: Result<f64, DeviceError>,
+}
+
+/// Measures the CPU with all cores, and each device that `recover --device` can select.
+fn devices(gpus: Vec<Adapter>) -> impl Iterator<Item = Device> {
+    let cpu = CpuBackend::fastest(None, None);
+    let gpus = cpu.map(|cpu| gpus.into_iter().map(move |adapter| measured(adapter, cpu)));
+    let of_cpu = cpu.map(|cpu| Device {
+        name: cpu.name(),
+        driver: None,
+        is_software: true,
+        rate: Ok(cpu.total_hashes_per_second()),
+    });
+    of_cpu.into_iter().chain(gpus.into_iter().flatten())
+}
+
+fn measured(adapter: Adapter, cpu: CpuBackend) -> Device {
+    let opened = adapter.open();
+    let backend = opened.and_then(|device| GpuBackend::new(device, cpu, Limits::default()));
+    Device {
+        rate: backend.map(|backend| backend.total_hashes_per_second()),
+        name: adapter.name,
+        driver: Some(adapter.driver),
+        is_software: adapter.is_software,
     }
 }
 

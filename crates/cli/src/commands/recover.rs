@@ -2,6 +2,7 @@
 
 mod bech32;
 mod damage;
+mod device;
 mod execute;
 mod filter;
 mod human;
@@ -133,6 +134,16 @@ pub(crate) struct Recover {
     #[command(flatten)]
     threads: Threads,
 
+    /// Devices that search: cpu, gpu for all GPUs, all for both, or a part of a device's name, for example nvidia;
+    /// `hashlane kernels` lists devices
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        default_value = "cpu",
+        help_heading = "Hashing"
+    )]
+    device: String,
+
     /// File that records progress, to continue an interrupted run; covers all strings and contains none of them
     #[arg(long, value_name = "FILE", help_heading = "Parts of a search")]
     resume: Option<PathBuf>,
@@ -204,6 +215,7 @@ impl Run {
         let backend = backend.context(
             "HASHLANE_BACKEND: this backend has no kernel for searches; sse2 and avx have one",
         )?;
+        let backend = device::backend(&args.device, backend)?;
         let resume = match &args.resume {
             None => None,
             Some(path) => {
@@ -220,7 +232,7 @@ impl Run {
             args,
             kinds,
             filter,
-            backend: Box::new(backend),
+            backend,
             resume,
         })
     }

@@ -1,6 +1,7 @@
 //! `hashlane recover` as a process.
 
 mod bech32;
+mod device;
 mod extract;
 mod filter;
 mod plan;

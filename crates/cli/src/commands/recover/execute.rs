@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hashlane_base58::{Event, Filter, Hit, Options, Progress, Search};
+use hashlane_base58::{Event, Filter, Hit, Options, Progress, Search, SearchBackend};
 
 use crate::Env;
 use crate::options::Output;
@@ -62,6 +62,9 @@ struct Running<'r, 'f> {
     saved: Instant,
     hits: Vec<Hit>,
     n_rejected: usize,
+    backend: &'r dyn SearchBackend,
+    /// The failure of a device that was reported.
+    device_failure: Option<String>,
     /// The first error in printing or saving, which ends the search.
     failure: Option<anyhow::Error>,
 }
@@ -90,6 +93,9 @@ pub(super) fn execute(
         saved: started,
         hits: Vec::new(),
         n_rejected: 0,
+        backend: plan.backend,
+        // The search before this one reported it.
+        device_failure: plan.backend.failure(),
         failure: None,
     };
     let options = Options {
@@ -105,6 +111,7 @@ pub(super) fn execute(
             is_over.store(true, Ordering::Relaxed);
         }
     });
+    running.report_device_failure();
     let Running {
         line,
         mut hits,
@@ -164,7 +171,25 @@ impl Running<'_, '_> {
         printed
     }
 
+    /// Prints a warning if a device has failed since the last call.
+    fn report_device_failure(&mut self) {
+        let failure = self.backend.failure();
+        if failure == self.device_failure {
+            return;
+        }
+        if let Some(reason) = &failure {
+            let env = &mut *self.env;
+            let mut print = || env.error(&format!("warning: {reason}"));
+            match &self.line {
+                Some(line) => line.suspend(print),
+                None => print(),
+            }
+        }
+        self.device_failure = failure;
+    }
+
     fn handle_progress(&mut self, progress: &Progress) -> anyhow::Result<()> {
+        self.report_device_failure();
         if let Some(line) = &mut self.line {
             line.update(progress.done, progress.total);
         }

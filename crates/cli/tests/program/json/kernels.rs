@@ -36,6 +36,13 @@ enum Line {
         lanes: usize,
         hashes_per_second: f64,
     },
+    Device {
+        name: String,
+        driver: Option<String>,
+        software: bool,
+        hashes_per_second: Option<f64>,
+        error: Option<String>,
+    },
 }
 
 #[test]
@@ -80,6 +87,21 @@ fn kernels() {
             .any(|(name, _)| *name == "sha256d_x1_portable")
     );
     assert!(searches.iter().all(|(_, rate)| *rate > 0.0), "{searches:?}");
+    let devices = lines.iter().filter_map(|line| match line {
+        Line::Device {
+            name,
+            driver,
+            hashes_per_second,
+            error,
+            ..
+        } => Some((name, driver, hashes_per_second, error)),
+        _ => None,
+    });
+    let devices: Vec<_> = devices.collect();
+    let [(name, None, Some(rate), None), ..] = devices[..] else {
+        panic!("{devices:?}");
+    };
+    assert!(name.starts_with("sha256d_") && *rate > 0.0, "{devices:?}");
     let jobs = lines.iter().filter_map(|line| match line {
         Line::Job {
             algorithm,
