@@ -8,7 +8,7 @@ const MAX_ENTRIES: u64 = 1_000_000;
 /// Maximum number of bytes to hash.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// The work that some searches, each on a thread of its own if wanted, may still do: together, they look at a million entries
+/// The work that some searches may still do, also on several threads: together, they look at a million entries
 /// of folders and hash 256 MiB.
 #[derive(Debug)]
 pub struct SearchBudget {

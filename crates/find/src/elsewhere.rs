@@ -13,7 +13,7 @@ use hashlane_verify::{Content, files_of};
 use crate::budget::SearchBudget;
 use crate::candidates::Candidates;
 use crate::found::{FileMatch, FoundTorrent};
-use crate::search::find_within;
+use crate::search::{Within, find_within};
 
 /// Maximum number of a folder's entries to look at.
 const MAX_ENTRIES: u64 = 10_000;
@@ -24,7 +24,7 @@ const MAX_FILES: usize = 16;
 /// Number of pieces that are hashed of a file at most.
 const MAX_PIECES: u64 = 8;
 
-/// Folders near the content of some torrents, each of which is listed once, and a limit of the work of searches in them.
+/// Folders near the content of some torrents, listed once each, and a limit of the work of searches in them.
 #[derive(Debug, Default)]
 pub struct Surroundings {
     listings: HashMap<PathBuf, Listing>,
@@ -267,7 +267,7 @@ impl Search<'_> {
             let fitting = fitting.flatten().filter(|path| !own.contains(*path));
             others.extend(fitting.cloned());
         }
-        let (candidates, found) = self.search(others);
+        let (candidates, found) = self.search(others, missing);
         let found = found
             .into_iter()
             .flat_map(|found| found.files.into_iter().enumerate());
@@ -280,8 +280,12 @@ impl Search<'_> {
         decided.collect()
     }
 
-    /// Compares files with the torrent by a few pieces.
-    fn search(&mut self, paths: Vec<PathBuf>) -> (Candidates, Option<FoundTorrent>) {
+    /// Compares files with some of the torrent by a few pieces.
+    fn search(
+        &mut self,
+        paths: Vec<PathBuf>,
+        files: &BTreeSet<FileIndex>,
+    ) -> (Candidates, Option<FoundTorrent>) {
         if paths.is_empty() {
             return (Candidates::default(), None);
         }
@@ -298,7 +302,7 @@ impl Search<'_> {
         let findings = find_within(
             &[torrent],
             &candidates,
-            Some(budget),
+            Some(Within { budget, files }),
             options,
             cancel,
             &mut |_| (),
@@ -328,7 +332,9 @@ impl Search<'_> {
             .iter()
             .flat_map(|folder| self.first_files_in(folder));
         let first: Vec<PathBuf> = first.collect();
-        let (candidates, found) = self.search(first);
+        let asked = self.with_content().take(MAX_FILES);
+        let asked: BTreeSet<FileIndex> = asked.map(|(file, _)| file).collect();
+        let (candidates, found) = self.search(first, &asked);
         let found = found?;
         let named = found.named(self.content.torrent(), &candidates)?;
         let is_unique = |file: &FileIndex| match &found.files[file.get()] {

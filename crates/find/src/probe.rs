@@ -45,6 +45,8 @@ pub(crate) struct Probes<'c> {
     candidates: &'c Candidates,
     /// The limit of the bytes to hash.
     budget: Option<&'c SearchBudget>,
+    /// The budget did not have enough left for a round.
+    is_refused: bool,
     options: &'c Options,
     cancel: &'c CancelToken,
     /// `None` for bytes that could not be read.
@@ -65,6 +67,7 @@ impl<'c> Probes<'c> {
         Self {
             candidates,
             budget,
+            is_refused: false,
             options,
             cancel,
             digests: HashMap::new(),
@@ -93,6 +96,7 @@ impl<'c> Probes<'c> {
         let len_of = |probes: &[Probe]| probes.iter().map(len_bytes).sum::<u64>();
         let (v1_bytes, total) = (len_of(&v1), len_of(&v1) + len_of(&v2));
         if self.budget.is_some_and(|budget| !budget.take_bytes(total)) {
+            self.is_refused = true;
             return Ok(());
         }
         self.n_hashed += (v1.len() + v2.len()) as u64;
@@ -144,6 +148,11 @@ impl<'c> Probes<'c> {
                 progress(done + results.pending_bytes);
             },
         )
+    }
+
+    /// Returns `true` if a round was left out, because it had more bytes than may be hashed.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.is_refused
     }
 
     /// Returns the limit of the bytes to hash.

@@ -42,8 +42,9 @@ const MAX_TRIES: usize = 1 << 18;
 const MAX_SPANNING_ROUNDS: usize = 64;
 
 /// Number of combinations of a piece that are tried in the first round, and the factor by which it grows after a round that finds
-/// nothing.
+/// nothing, and after some rounds that do.
 const FIRST_COMBINATIONS: usize = 4;
+const MAX_PATIENT_ROUNDS: usize = 8;
 
 /// The progress of a search.
 #[derive(Clone, Copy, Debug)]
@@ -105,19 +106,30 @@ pub fn find(
     find_within(torrents, candidates, None, options, cancel, progress)
 }
 
-/// Does the same, but hashes no more bytes than a budget has left.
+/// What a search near missing content is limited to.
+#[derive(Clone, Copy)]
+pub(crate) struct Within<'w> {
+    /// The limit of the bytes to hash.
+    pub(crate) budget: &'w SearchBudget,
+    /// The files to find. Others are used only where they share a piece with one of these.
+    pub(crate) files: &'w BTreeSet<FileIndex>,
+}
+
+/// Does the same, but finds only some files, and hashes no more bytes than a budget has left.
 pub(crate) fn find_within(
     torrents: &[&Torrent],
     candidates: &Candidates,
-    budget: Option<&SearchBudget>,
+    within: Option<Within<'_>>,
     options: &Options,
     cancel: &CancelToken,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Findings, Error> {
+    let budget = within.map(|within| within.budget);
+    let options = &options.for_short_reads();
     let mut zeros = Zeros::new(options.engine);
     let mut searches: Vec<Search<'_>> = torrents
         .iter()
-        .map(|torrent| Search::new(torrent, &mut zeros))
+        .map(|torrent| Search::new(torrent, within.map(|within| within.files), &mut zeros))
         .collect();
     for search in &mut searches {
         search.decide_by_root(candidates);
@@ -134,7 +146,7 @@ pub(crate) fn find_within(
     // Pieces that lie in one file.
     let mut is_over = false;
     let mut round = 0;
-    while !is_over && !cancel.is_cancelled() {
+    while !is_over && !cancel.is_cancelled() && !probes.is_refused() {
         let wanted = searches
             .iter()
             .flat_map(|search| search.own_probes(round, candidates));
@@ -146,16 +158,21 @@ pub(crate) fn find_within(
         }
         round += 1;
     }
-    // Further pieces of files that may be damaged, and of those that several candidates fit.
-    let wanted = searches
-        .iter()
-        .flat_map(|search| search.further_probes(candidates));
-    let wanted: Vec<Probe> = wanted.collect();
-    run(&mut probes, wanted)?;
-    for search in &mut searches {
-        search.decide_further(candidates, &probes);
+    // Without all first pieces, files that are intact would look damaged.
+    if !probes.is_refused() {
+        // Further pieces of files that may be damaged, and of those that several candidates fit.
+        let wanted = searches
+            .iter()
+            .flat_map(|search| search.further_probes(candidates));
+        let wanted: Vec<Probe> = wanted.collect();
+        run(&mut probes, wanted)?;
+        for search in &mut searches {
+            search.decide_further(candidates, &probes);
+        }
     }
-    find_spanning(&mut searches, candidates, &mut probes, cancel, &mut run)?;
+    if !probes.is_refused() {
+        find_spanning(&mut searches, candidates, &mut probes, cancel, &mut run)?;
+    }
     Ok(Findings {
         torrents: searches
             .into_iter()
@@ -178,7 +195,12 @@ fn find_spanning(
     cancel: &CancelToken,
     run: &mut Run<'_>,
 ) -> Result<(), Error> {
-    for _ in 0..MAX_SPANNING_ROUNDS {
+    for round in 1..=MAX_SPANNING_ROUNDS {
+        if round % MAX_PATIENT_ROUNDS == 0 {
+            for search in &mut *searches {
+                search.try_more_combinations();
+            }
+        }
         let mut n_tries = 0;
         let budget = probes.budget();
         let mut rest = &mut searches[..];
@@ -217,6 +239,8 @@ fn find_spanning(
 /// The search for the files of one torrent.
 struct Search<'t> {
     target: Target<'t>,
+    /// The files to find, or `None` for all.
+    asked: Option<&'t BTreeSet<FileIndex>>,
     wanted: Vec<Wanted>,
     /// The place of each file in `wanted`, by its index in the torrent.
     places: HashMap<FileIndex, usize>,
@@ -245,7 +269,11 @@ struct Try {
 }
 
 impl<'t> Search<'t> {
-    fn new(torrent: &'t Torrent, zeros: &mut Zeros) -> Self {
+    fn new(
+        torrent: &'t Torrent,
+        asked: Option<&'t BTreeSet<FileIndex>>,
+        zeros: &mut Zeros,
+    ) -> Self {
         let target = Target::new(torrent);
         let wanted = wanted_files(&target, zeros);
         let places = wanted
@@ -253,6 +281,7 @@ impl<'t> Search<'t> {
             .enumerate()
             .map(|(place, wanted)| (wanted.file, place));
         Self {
+            asked,
             places: places.collect(),
             found: initial(torrent),
             right_pieces: BTreeSet::new(),
@@ -265,6 +294,13 @@ impl<'t> Search<'t> {
             wanted,
             target,
         }
+    }
+
+    /// Returns the files to find.
+    fn asked(&self) -> impl Iterator<Item = &Wanted> {
+        let is_asked =
+            |wanted: &&Wanted| self.asked.is_none_or(|asked| asked.contains(&wanted.file));
+        self.wanted.iter().filter(is_asked)
     }
 
     fn is_open(&self, wanted: &Wanted) -> bool {
@@ -332,8 +368,7 @@ impl<'t> Search<'t> {
 
     /// Returns the files that have pieces of their own and are not found yet.
     fn open_own(&self) -> impl Iterator<Item = &Wanted> {
-        self.wanted
-            .iter()
+        self.asked()
             .filter(|wanted| !wanted.samples.is_empty() && self.is_open(wanted))
     }
 
@@ -370,7 +405,7 @@ impl<'t> Search<'t> {
         &'s self,
         candidates: &'s Candidates,
     ) -> impl Iterator<Item = (&'s Wanted, Vec<u32>)> {
-        let with_further = self.wanted.iter().filter(|wanted| wanted.samples.len() > 1);
+        let with_further = self.asked().filter(|wanted| wanted.samples.len() > 1);
         with_further.filter_map(|wanted| match &self.found[wanted.file.get()] {
             FileMatch::Missing => Some((wanted, self.damaged(wanted, candidates))),
             FileMatch::Identified(place)
@@ -570,8 +605,12 @@ impl<'t> Search<'t> {
             }
         }
         if !is_found {
-            self.most_combinations = self.most_combinations.saturating_mul(FIRST_COMBINATIONS);
+            self.try_more_combinations();
         }
+    }
+
+    fn try_more_combinations(&mut self) {
+        self.most_combinations = self.most_combinations.saturating_mul(FIRST_COMBINATIONS);
     }
 
     /// Notes that not all candidates of the files were tried that are still open.

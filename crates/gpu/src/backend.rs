@@ -135,12 +135,13 @@ impl GpuBackend {
                 launch.push(i as u128, &query, 0..len);
             }
             let started = Instant::now();
-            self.run(&mut *loaded, &addends, &mut launch)?;
+            self.run(&mut *loaded, &addends, &mut launch)?
+                .ok_or_else(|| DeviceError("a launch found more than it has room for".into()))?;
             Ok(started.elapsed())
         };
         // The first launch prepares the device, and the second one has the time of an empty launch.
         run(1, 1)?;
-        let least_seconds = run(1, 1)?.as_secs_f64();
+        let least_seconds = run(1, 1)?.min(run(1, 1)?).as_secs_f64();
         let mut n = 1;
         loop {
             // Other work can only slow a launch down.
@@ -173,6 +174,11 @@ impl GpuBackend {
         let planted = launch.plant(addends, seed);
         let answer = loaded.run(launch)?;
         let mut found = answer.found;
+        if answer.n_found as u64 > launch.hashes() + 1 {
+            return Err(DeviceError(
+                "a launch found more messages than it has".into(),
+            ));
+        }
         if answer.n_found > found.len() {
             return Ok(None);
         }
@@ -204,12 +210,13 @@ impl GpuBackend {
 /// Returns the number of hashes of the next launch, after a launch with `hashes` that could have had
 /// `size`.
 fn next_size(size: u64, hashes: u64, elapsed: Duration) -> u64 {
-    // The last launch of a batch is small. Its time is mostly latency, and shows nothing.
-    if hashes < size && elapsed <= LAUNCH_TIME {
-        return size;
-    }
     let share = LAUNCH_TIME.as_secs_f64() / elapsed.as_secs_f64().max(1e-9);
-    (hashes as f64 * share.clamp(0.1, 2.0)) as u64
+    if hashes < size {
+        // The last launch of a batch is small. Its time is mostly latency, and only shows whether it was slow.
+        (size as f64 * share.clamp(0.1, 1.0)) as u64
+    } else {
+        (hashes as f64 * share.clamp(0.1, 2.0)) as u64
+    }
 }
 
 /// The measured speed of a device.
@@ -350,7 +357,9 @@ impl GpuSearch<'_, '_> {
 
     /// Returns a launch with the first of these prefixes, and the first prefix that is left.
     fn cut(&self, prefixes: Range<u128>) -> (Launch, u128) {
+        // A launch with fewer would be left to the CPU.
         let most = self.backend.launch_hashes.load(Ordering::Relaxed);
+        let most = most.max(self.backend.min_hashes);
         let room = MAX_QUERIES_OF_PREFIX * PREFIXES_AT_ONCE as usize + 1;
         let max_queries = self.backend.device.max_queries();
         let mut launch = Launch::default();
@@ -384,6 +393,6 @@ mod tests {
         assert_eq!(next_size(size, size, LAUNCH_TIME * 1000), size / 10);
         // A small launch at the end of a batch changes nothing, unless it is slow.
         assert_eq!(next_size(size, 10, Duration::from_millis(1)), size);
-        assert_eq!(next_size(size, size / 2, LAUNCH_TIME * 2), size / 4);
+        assert_eq!(next_size(size, size / 2, LAUNCH_TIME * 2), size / 2);
     }
 }

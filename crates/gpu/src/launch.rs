@@ -61,7 +61,7 @@ impl Launch {
     /// Copies one addend of a query into a query of its own, and chooses its low word so that the
     /// device must find it. Returns what the device must find, or `None` if there are no queries.
     ///
-    /// The copy is chosen, and put at a position, that `seed` determines.
+    /// The copy, its tail and its position are chosen by `seed`.
     pub(crate) fn plant(&mut self, addends: &Addends<'_>, seed: u64) -> Option<Found> {
         let n = self.queries.len() as u64;
         let source = seed.checked_rem(n)? as usize;
@@ -69,7 +69,12 @@ impl Launch {
         let nth = (seed / n) % u64::from(words[LEN]);
         let addend = words[FIRST] + nth as u32;
         let checksum = checksum(&words, self.message_bits, addends, addend as usize);
-        words[LOW] = checksum.wrapping_sub(addends.low()[addend as usize]);
+        // The sum of the first steps, which all of them reduce to zero, or no step.
+        let n_steps = (seed >> 16) as usize % (self.tail.len() + 1);
+        let tail: u32 = self.tail[..n_steps].iter().sum();
+        words[LOW] = checksum
+            .wrapping_sub(addends.low()[addend as usize])
+            .wrapping_sub(tail);
         (words[FIRST], words[LEN]) = (addend, 1);
         self.queries.push(words);
         self.prefixes.push(None);
@@ -79,7 +84,7 @@ impl Launch {
         Some(Found {
             query: position as u32,
             addend,
-            tail: 0,
+            tail,
         })
     }
 

@@ -90,6 +90,14 @@ impl Options {
         self.allows_signal_handler = true;
         self
     }
+
+    /// Lets [`IoMode::Auto`] map nothing, also after [`Self::allow_signal_handler`]. For messages that are short parts of many
+    /// files, a map of each costs more than the copy that it saves.
+    #[must_use]
+    pub fn for_short_reads(mut self) -> Self {
+        self.allows_signal_handler &= self.io != IoMode::Auto;
+        self
+    }
 }
 
 impl Default for Options {

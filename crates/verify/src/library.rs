@@ -31,7 +31,8 @@ const MAX_WAITING: usize = 16;
 ///
 /// A file that belongs to several torrents under one name or several (hard links, and reflinks that share all of their bytes)
 /// is read once for equal pieces, and its other pieces are read next to each other. Files on rotational disks are read in the order of their places on the disk.
-/// Each disk has workers of its own, so that several disks work in parallel, and one that does not answer delays no other.
+/// Each rotational disk has workers of its own, and so have four other file systems, so that several disks work in parallel, and
+/// one that does not answer does not stop the others.
 ///
 /// ```no_run
 /// use hashlane_metainfo::Torrent;

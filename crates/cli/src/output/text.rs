@@ -21,9 +21,7 @@ impl fmt::Display for Shown<'_> {
 pub(crate) fn silent(path: &Path) -> String {
     let seconds = hashlane_verify::Options::default().patience.as_secs();
     let path = path.display();
-    format!(
-        "warning: {path}: the disk has not answered for {seconds} seconds: waiting for it, other disks are read"
-    )
+    format!("warning: {path}: no answer from the disk for {seconds} seconds, still waiting")
 }
 
 /// A text of unknown origin, made safe for a terminal in the same way.

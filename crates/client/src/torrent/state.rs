@@ -46,7 +46,6 @@ pub(crate) struct Shared {
     /// Paths of downloaded content, each with the label of its torrent. A path is free when the label is gone.
     pub(crate) places: HashMap<PathBuf, Weak<str>>,
     pub(crate) ledger: Arc<Ledger>,
-    /// The searches for missing content near its place, whose work is limited for all torrents together.
     /// The limit of the searches for missing content.
     pub(crate) search_budget: Arc<SearchBudget>,
     /// Number of torrents that have ended and are still in the session.

@@ -72,6 +72,28 @@ fn renamed_files_are_found_in_their_folders() {
     }
 }
 
+/// Pieces of all files together are more than all searches may hash, and one of them is enough.
+#[test]
+fn intact_files_cost_nothing() {
+    const LEN: usize = 4 << 20;
+    let bytes = |number: u8| {
+        let mut bytes = vec![0; LEN];
+        bytes[LEN / 2] = number;
+        bytes
+    };
+    let place = Place::new(&[]);
+    for number in 1..=66 {
+        place.write(&format!("content/{number:02}"), &bytes(number));
+    }
+    let torrent = torrent_in_pieces(&place.content(), Version::V1, LEN as u32);
+    rename(&place, "40", "other");
+    let budget = Arc::new(SearchBudget::default());
+    let mut surroundings = Surroundings::new(Arc::clone(&budget));
+    let found = search(&mut surroundings, &place, &torrent);
+    assert_eq!(names(&found), [(39, "other".to_owned())]);
+    assert!(!budget.is_exhausted());
+}
+
 #[test]
 fn a_renamed_folder_is_found_beside_its_place() {
     let files = [("a", noise(1, 3 * PIECE)), ("sub/b", noise(2, 3 * PIECE))];
@@ -110,7 +132,7 @@ fn a_renamed_single_file_is_found_beside_its_place() {
     assert_eq!((root.n_files, root.total_files), (1, 1));
 }
 
-/// Files that share one piece, with contents of which each fits several, so that combinations of them are tried.
+/// Files that share one piece, whose contents each fit several of them, so that combinations of them are tried.
 struct Combinations {
     place: Place,
     torrent: Torrent,

@@ -104,7 +104,7 @@ fn a_disk_that_does_not_answer_is_named() {
     ];
     let path = content.path().join("file.bin");
     let expected = format!(
-        "hashlane: warning: {}: the disk has not answered for 30 seconds: waiting for it, other disks are read",
+        "hashlane: warning: {}: no answer from the disk for 30 seconds, still waiting",
         path.display()
     );
     let mut waiting = Vec::new();

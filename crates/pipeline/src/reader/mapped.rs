@@ -91,9 +91,14 @@ impl Reader for Mapped {
         self.windows.clear();
         self.windows.resize(windows.len(), None);
         let mut last: Option<Stretch> = None;
+        let mut first_file = None;
         for (i, window) in windows.iter().enumerate() {
             if window.range.is_empty() {
                 continue;
+            }
+            if first_file.is_none() {
+                let mut extents = messages.extents(window.message, window.range.clone());
+                first_file = extents.next().and_then(|extent| extent.file);
             }
             let source = if speed.allows_any_order() {
                 source_of(messages, files, window)
@@ -128,6 +133,10 @@ impl Reader for Mapped {
         if let Some(last) = last {
             self.map(last, windows, &mut refuse);
         }
+        // The pages of a batch lie next to each other, mostly in one file. Those that are not cached are read when they are hashed.
+        if let Some(file) = first_file {
+            files.reading().start(file);
+        }
     }
 
     fn bytes(&self, window: usize) -> &[u8] {
@@ -160,6 +169,5 @@ fn source_of<M: Messages>(
         len_bytes,
     } = extent;
     let source = files.open(file?).ok()?.on_disk()?.clone();
-    files.reading().start(file?);
     (!files.is_crowded()).then_some((source, offset..offset + len_bytes))
 }

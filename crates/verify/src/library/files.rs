@@ -66,7 +66,11 @@ pub(super) enum OnDisk {
     Anywhere,
 }
 
-/// The first disk that can be read in any order.
+/// Number of file systems that can be read in any order and have workers of their own. The subvolumes of one disk can be hundreds
+/// of file systems.
+const MAX_ANY_ORDER: usize = 4;
+
+/// The first disk that can be read in any order, and all after the fourth.
 pub(super) const ANY_ORDER: usize = 0;
 
 impl<'l> Files<'l> {
@@ -108,7 +112,7 @@ impl<'l> Files<'l> {
         let mut first: HashMap<FileId, usize> = HashMap::new();
         // The disk of each file system.
         let mut disks: HashMap<u64, usize> = HashMap::new();
-        let mut has_any_order = false;
+        let mut n_any_order = 0;
         for (content, start) in self.contents.iter().zip(self.starts.clone()) {
             for (index, file) in files_of(content.torrent()) {
                 let is_read = file.kind() == FileKind::Regular && file.length() > 0;
@@ -137,15 +141,15 @@ impl<'l> Files<'l> {
                     continue;
                 }
                 let disk = *disks.entry(id.device()).or_insert_with(|| {
-                    let order = match is_rotational(&path) {
-                        true => ReadOrder::InOrderIfSlow,
-                        false if !has_any_order => {
-                            has_any_order = true;
+                    if is_rotational(&path) {
+                        self.disks.push(ReadOrder::InOrderIfSlow);
+                    } else {
+                        n_any_order += 1;
+                        if n_any_order == 1 || n_any_order > MAX_ANY_ORDER {
                             return ANY_ORDER;
                         }
-                        false => ReadOrder::Any,
-                    };
-                    self.disks.push(order);
+                        self.disks.push(ReadOrder::Any);
+                    }
                     self.disks.len() - 1
                 });
                 if disk != ANY_ORDER && self.disks[disk] == ReadOrder::Any {

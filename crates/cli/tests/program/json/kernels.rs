@@ -87,21 +87,7 @@ fn kernels() {
             .any(|(name, _)| *name == "sha256d_x1_portable")
     );
     assert!(searches.iter().all(|(_, rate)| *rate > 0.0), "{searches:?}");
-    let devices = lines.iter().filter_map(|line| match line {
-        Line::Device {
-            name,
-            driver,
-            hashes_per_second,
-            error,
-            ..
-        } => Some((name, driver, hashes_per_second, error)),
-        _ => None,
-    });
-    let devices: Vec<_> = devices.collect();
-    let [(name, None, Some(rate), None), ..] = devices[..] else {
-        panic!("{devices:?}");
-    };
-    assert!(name.starts_with("sha256d_") && *rate > 0.0, "{devices:?}");
+    check_devices(&lines);
     let jobs = lines.iter().filter_map(|line| match line {
         Line::Job {
             algorithm,
@@ -124,6 +110,25 @@ fn kernels() {
             assert!(measured.iter().any(|(name, _)| *name == fastest));
         }
     }
+}
+
+/// The first device is the CPU.
+fn check_devices(lines: &[Line]) {
+    let devices = lines.iter().filter_map(|line| match line {
+        Line::Device {
+            name,
+            driver,
+            hashes_per_second,
+            error,
+            ..
+        } => Some((name, driver, hashes_per_second, error)),
+        _ => None,
+    });
+    let devices: Vec<_> = devices.collect();
+    let [(name, None, Some(rate), None), ..] = devices[..] else {
+        panic!("{devices:?}");
+    };
+    assert!(name.starts_with("sha256d_") && *rate > 0.0, "{devices:?}");
 }
 
 /// The variable forces the kernels of the engine and of the search.
