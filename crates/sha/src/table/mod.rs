@@ -2,7 +2,7 @@
 //!
 //! The entries of x86 and of ARM are in files of their own, those of other architectures at the end
 //! of this one. An entry names a kernel, the token that proves that the CPU can run it, and its
-//! function. [`Rates`] has the rates of all kernels on a family of CPUs: one row per family, which
+//! function. `Rates` has the rates of all kernels on a family of CPUs: one row per family, which
 //! says whether a rate was measured or is an estimate.
 
 /// The rates of a kernel with all lanes busy. Only the ratios within a family matter.
@@ -32,7 +32,7 @@ const fn estimate(sha1: f32, sha256: f32) -> Rate {
     }
 }
 
-/// Defines [`Kernel`] and [`Rates`] from a table: kernels of one message first, then kernels of
+/// Defines `Kernel` and `Rates` from a table: kernels of one message first, then kernels of
 /// several messages.
 macro_rules! kernel_table {
     (
