@@ -96,6 +96,17 @@ impl<'a> Digests<'a> {
     }
 }
 
+/// Returns the digest of a slot, which is taken from `digests` the first time: a list can name an algorithm twice for a file.
+fn once(
+    of_slot: &mut Option<Digest>,
+    digests: &mut impl Iterator<Item = Digest>,
+) -> Option<Digest> {
+    if of_slot.is_none() {
+        *of_slot = digests.next();
+    }
+    of_slot.clone()
+}
+
 impl MessageHasher for Digests<'_> {
     type Digest = Vec<Digest>;
 
@@ -151,10 +162,11 @@ impl MessageHasher for Digests<'_> {
         let digests = slots.iter().map(|slot| {
             let slot = &mut self.slots[*slot];
             let mut streams = std::mem::take(&mut slot.streams).into_iter();
+            let (mut of_md5, mut of_sha1, mut of_sha256) = (None, None, None);
             let digests = slot.algorithms.iter().map(|algorithm| match algorithm {
-                DigestAlgorithm::Hash(HashFunction::Md5) => md5.next(),
-                DigestAlgorithm::Hash(HashFunction::Sha1) => sha1.next(),
-                DigestAlgorithm::Hash(HashFunction::Sha256) => sha256.next(),
+                DigestAlgorithm::Hash(HashFunction::Md5) => once(&mut of_md5, &mut md5),
+                DigestAlgorithm::Hash(HashFunction::Sha1) => once(&mut of_sha1, &mut sha1),
+                DigestAlgorithm::Hash(HashFunction::Sha256) => once(&mut of_sha256, &mut sha256),
                 _ => streams.next().map(Stream::finish),
             });
             let digests = digests.map(|digest| digest.expect("each algorithm was started"));

@@ -158,7 +158,7 @@ fn print_json(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
     for line in measured.chain(searches) {
         json_lines::print(env, &line)?;
     }
-    for device in devices(hashlane_gpu::adapters().unwrap_or_default()) {
+    for device in devices(env.backend, hashlane_gpu::adapters().unwrap_or_default()) {
         let (hashes_per_second, error) = match device.rate {
             Ok(rate) => (Some(rate), None),
             Err(error) => (None, Some(error.to_string())),
@@ -242,7 +242,7 @@ fn print_devices(env: &mut Env) -> anyhow::Result<()> {
     out.flush()?;
     let gpus = hashlane_gpu::adapters();
     let reason = gpus.as_ref().err().map(ToString::to_string);
-    for Device { name, rate, .. } in devices(gpus.unwrap_or_default()) {
+    for Device { name, rate, .. } in devices(env.backend, gpus.unwrap_or_default()) {
         match rate {
             Ok(rate) => writeln!(out, "  {name:<38} {:>16.1}", rate / 1e6)?,
             Err(error) => writeln!(out, "  {name:<38} {}", Styled(dim, error.to_string()))?,
@@ -365,9 +365,9 @@ struct Device {
     rate: Result<f64, DeviceError>,
 }
 
-/// Measures the CPU with all cores, and each device that `recover --device` can select.
-fn devices(gpus: Vec<Adapter>) -> impl Iterator<Item = Device> {
-    let cpu = CpuBackend::fastest(None, None);
+/// Measures the CPU with one thread, whose rate is multiplied, and each device that `recover --device` can select.
+fn devices(chosen: Option<Backend>, gpus: Vec<Adapter>) -> impl Iterator<Item = Device> {
+    let cpu = CpuBackend::fastest(chosen, None).or_else(|| CpuBackend::fastest(None, None));
     let gpus = cpu.map(|cpu| gpus.into_iter().map(move |adapter| measured(adapter, cpu)));
     let of_cpu = cpu.map(|cpu| Device {
         name: cpu.name(),

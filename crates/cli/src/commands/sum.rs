@@ -50,10 +50,11 @@ impl Sum {
         let options = self.hashing.options();
         let filter = Filter::new(&self)?;
         if self.check {
+            let tree_name = self.tree_name()?;
             if self.known.is_given() {
                 return known::run(&self, env, &options, &filter);
             }
-            if let Some(name) = self.tree_name()? {
+            if let Some(name) = tree_name {
                 return tree_check::run(&self, name, env, &options, filter);
             }
             check::run(&self, env, &options, &filter)

@@ -248,3 +248,35 @@ fn md5sum_checks_a_list() {
         ended.stderr
     );
 }
+
+/// mtree has two keywords for each algorithm, and both must be right.
+#[test]
+fn a_list_can_name_an_algorithm_twice() {
+    const OF_A: [(&str, &str); 3] = [
+        ("md5", "0cc175b9c0f1b6a831c399e269772661"),
+        ("sha1", "86f7e437faa5a7fce15d1ddcb9eaeaea377667b8"),
+        (
+            "sha256",
+            "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb",
+        ),
+    ];
+    let root = tree();
+    let list = tempfile::NamedTempFile::new().unwrap();
+    for (keyword, digest) in OF_A {
+        let wrong = digest.replace('c', "d").replace("86", "87");
+        for (second, code) in [(digest, 0), (&*wrong, 1)] {
+            let line = format!("a type=file {keyword}={digest} {keyword}digest={second}\n");
+            fs::write(list.path(), format!("#mtree\n{line}")).unwrap();
+            let ended = check(root.path(), list.path());
+            assert_eq!(ended.code, Some(code), "{line}{}", ended.stderr);
+        }
+    }
+    for (algorithm, digest) in OF_A {
+        let twice = format!("{algorithm},{algorithm}");
+        let ended = end(hashlane()
+            .current_dir(root.path())
+            .args(["sum", "-a", &twice, "a", "d/b c"]));
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        assert_eq!(ended.stdout.matches(digest).count(), 2, "{}", ended.stdout);
+    }
+}

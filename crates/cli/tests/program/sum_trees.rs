@@ -173,6 +173,10 @@ fn wrong_parameters_are_refused() {
             "--block-size: only tree hashes have it",
         ),
         (
+            "--check --store --idsig list dir",
+            "--idsig: only tree hashes have it",
+        ),
+        (
             "-a fsverity --out-descriptor d empty dir/a",
             "--out-descriptor: the file is for one file",
         ),

@@ -138,7 +138,13 @@ fn a_forced_backend_is_in_use() {
         .env("HASHLANE_BACKEND", "portable")
         .args(["kernels", "--json"]));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
-    let kernels: Vec<String> = lines(&ended.stdout)
+    let lines: Vec<Line> = lines(&ended.stdout);
+    let device = lines.iter().find_map(|line| match line {
+        Line::Device { name, .. } => Some(name.as_str()),
+        _ => None,
+    });
+    assert_eq!(device, Some("sha256d_x1_portable"));
+    let kernels: Vec<String> = lines
         .into_iter()
         .filter_map(|line| match line {
             Line::Job { kernel, .. } => Some(kernel),

@@ -31,9 +31,10 @@ const HUGE_PAGE_LEN: usize = 2 << 20;
 /// A reserved range of addresses into which windows of files are mapped. The addresses are reused
 /// after [`Self::reset`]. The arena belongs to the thread that made it.
 ///
-/// Pages are read when they are mapped, by one touched byte for each part that a page fault fills, and
-/// read errors are returned. [`Self::is_intact`] detects a file that changes later. Call it after the
-/// bytes were used and before the result is used.
+/// One byte of each part that a page fault fills is read when it is mapped, and errors there are
+/// returned. Other pages may be read when their bytes are used. [`Self::is_intact`] detects an error
+/// there, and a file that changes later. Call it after the bytes were used and before the result is
+/// used.
 ///
 /// One change raises no signal: in the last page of a file, bytes after the end read as zeros. So
 /// call [`SourceFile::reaches`] too, with the end of the window.
@@ -127,7 +128,7 @@ impl MapArena {
     /// file has lost ends the process.
     ///
     /// # Errors
-    /// - `UnexpectedEof` if the file ends before the window, or a page cannot be read;
+    /// - `UnexpectedEof` if the file ends before the window, or a page that is touched cannot be read;
     ///   [`SourceFile::read_at`] reports the reason
     /// - `StorageFull` if the arena has no room for the window
     /// - The system's error if the file system cannot map files. The arena may be smaller
