@@ -127,7 +127,9 @@ fn sums() -> Vec<[Sum; 32]> {
     let mut w = vec![[[0; 8]; 32]; 80];
     for (t, word) in w.iter_mut().enumerate().take(16) {
         for (bit, sum) in word.iter_mut().enumerate() {
-            sum[t / 2] = 1 << (t % 2 * 32 + bit);
+            // Not `1 << (t % 2 * 32 + bit)`: Rust 1.95 compiles that wrongly for ARMv7 at level 3 of optimisation.
+            let place = 32 * t + bit;
+            sum[place / 64] = 1 << (place % 64);
         }
     }
     for t in 16..80 {
