@@ -49,7 +49,7 @@ pub(crate) struct Combined {
 }
 
 impl Combined {
-    /// Starts a file of `len_bytes` bytes, of which only the last leaf is shorter than `leaf_len` bytes.
+    /// Starts a file of `len_bytes` bytes. Each leaf has `leaf_len` bytes, and the last one may be shorter.
     pub(crate) fn new(leaf_len: u64, len_bytes: u64) -> Self {
         Self {
             crc: 0,

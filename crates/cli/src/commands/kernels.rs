@@ -288,7 +288,7 @@ fn print_rates(
 enum Basis {
     /// Rates that were measured on this family of CPUs.
     Measured,
-    /// Rates of which at least one is an estimate for this family of CPUs.
+    /// Rates for this family of CPUs. At least one is an estimate.
     Estimate,
     /// A measurement at the start of the command.
     Now,

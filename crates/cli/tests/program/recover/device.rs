@@ -23,12 +23,12 @@ fn a_program_without_gpus_says_so() {
 mod gpu {
     use std::fs;
     #[cfg(unix)]
-    use std::process::Command;
-    #[cfg(unix)]
     use std::time::Duration;
 
     use super::super::{FOUND, LOST, recover};
     use crate::fixture::{end, hashlane};
+    #[cfg(unix)]
+    use crate::interrupt::interrupt;
 
     /// The device of Debian's `mesa-vulkan-drivers`, which computes on the CPU.
     const DEVICE: [&str; 2] = ["--device", "llvmpipe"];
@@ -106,7 +106,7 @@ mod gpu {
         let path = state.to_str().unwrap();
         let text = "1aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
         let args = ["-q", "--case=lost", "--resume", path, text];
-        let mut child = hashlane()
+        let child = hashlane()
             .arg("recover")
             .args(DEVICE)
             .args(args)
@@ -116,15 +116,7 @@ mod gpu {
             std::thread::sleep(Duration::from_millis(10));
         }
         std::thread::sleep(Duration::from_secs(2));
-        let pid = child.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-INT", &pid])
-                .status()
-                .unwrap()
-                .success()
-        );
-        assert_eq!(child.wait().unwrap().code(), Some(2));
+        assert_eq!(interrupt(child).status.code(), Some(2));
         let rest = recover(&[
             "--estimate",
             "--json",
