@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -119,6 +119,8 @@ fn bytes(seed: u64, n: usize) -> Vec<u8> {
 pub(crate) struct Ended {
     /// `None` if the process was killed.
     pub(crate) code: Option<i32>,
+    /// Names the signal of a process that was killed.
+    status: ExitStatus,
     pub(crate) lines: Vec<Value>,
     pub(crate) stderr: String,
 }
@@ -127,7 +129,7 @@ impl Ended {
     /// Asserts that the process failed with this reason.
     #[track_caller]
     pub(crate) fn assert_failed(&self, reason: &str) {
-        assert_eq!(self.code, Some(2), "{self:?}");
+        assert_eq!(self.code, Some(2), "{}: {self:?}", self.status);
         assert!(self.stderr.contains(reason), "{reason}: {self:?}");
     }
 }
@@ -270,6 +272,7 @@ impl Peer {
         let lines = std::mem::take(&mut *self.lines.lock().unwrap());
         Ended {
             code: status.code(),
+            status,
             lines,
             stderr: self.stderr.join().unwrap(),
         }
@@ -427,6 +430,7 @@ pub(crate) fn ended(command: &mut Command) -> Ended {
     let output = output_of(command);
     Ended {
         code: output.status.code(),
+        status: output.status,
         lines: lines_of(&output.stdout),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
