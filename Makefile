@@ -82,7 +82,7 @@ CASES = 10000
 
 .PHONY: help python python-client wheels test-python test-python-client setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan test-bagit test-huggingface \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-gpu test-gpu-program test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-library bench-capi bench-python bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel bench-duplicates bench-known bench-archive bench-disk bench-git clean
+	test-mutants test-mutants-arm check-targets check-no-std test-gpu test-gpu-program test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-library bench-capi bench-python bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel bench-duplicates bench-find bench-find-peers bench-known bench-archive bench-disk bench-git clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z0-9-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -644,6 +644,8 @@ bench-find: build ## Measure the search for renamed content: [FILES=300000], whi
 
 bench-duplicates: build ## Compare the search for duplicates with fclones, jdupes and rmlint; writes bench/duplicates.md (uses those that are installed)
 	python3 bench/duplicates.py --hashlane $(HASHLANE) --out bench/duplicates.md
+bench-find-peers: build ## Compare what find and autotorrent2 make of renamed and damaged content; writes bench/find-peers.md (pip install autotorrent2 libtorrent)
+	python3 bench/find_peers.py --hashlane $(HASHLANE) --out bench/find-peers.md
 bench-known: build ## Compare checks of stores and packages with sha256sum, huggingface_hub and debsums; writes bench/known.md
 	python3 bench/known.py --hashlane $(HASHLANE) --out bench/known.md
 bench-archive: build ## Compare an update of unchanged files with find -ls: [FILES=1000000]; writes bench/archive.md
