@@ -280,9 +280,9 @@ test: ## Run all tests, the engine's again with all features, overflow checks an
 		apt-get update -q; apt-get install -q -y --no-install-recommends $(LIBTORRENT_PACKAGES); fi; true
 	@$(MAKE) test-workspace
 
-test-workspace test-swarm test-hostile: export RUST_TEST_THREADS = $(TEST_THREADS)
+test-workspace test-portable test-swarm test-hostile: export RUST_TEST_THREADS = $(TEST_THREADS)
 # The tests do not depend on the configuration of the developer.
-test-workspace test-swarm test-hostile: export HASHLANE_CONFIG = /dev/null
+test-workspace test-portable test-swarm test-hostile: export HASHLANE_CONFIG = /dev/null
 
 # The workspace builds the engine without overflow checks and debug assertions, for speed.
 test-workspace: $(if $(LIBTORRENT),test-axe test-openapi test-qbittorrent-api) test-page test-bagit test-huggingface
