@@ -82,7 +82,7 @@ CASES = 10000
 
 .PHONY: help python python-client wheels test-python test-python-client setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan test-bagit test-huggingface \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-gpu test-gpu-program test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-library bench-capi bench-python bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel bench-duplicates bench-find bench-find-peers bench-known bench-archive bench-disk bench-git clean
+	test-mutants test-mutants-arm check-targets check-no-std test-gpu test-gpu-program test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-library bench-capi bench-python bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion build-fuzz fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel bench-duplicates bench-find bench-find-peers bench-known bench-archive bench-disk bench-git clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z0-9-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -695,8 +695,10 @@ bench-kernel: ## Check that the module's object is as fast in user space as a no
 	kernel/test/bench
 
 # A target uses one processor. Its output is printed when it ends.
-fuzz: ## Run each FUZZ target for SECONDS=600, one on each processor (needs cargo-fuzz and a nightly compiler)
+build-fuzz: ## Build the FUZZ targets (needs cargo-fuzz and a nightly compiler)
 	cd fuzz && $(CARGO) +$(NIGHTLY) fuzz build $(LIBTORRENT)
+
+fuzz: build-fuzz ## Run each FUZZ target for SECONDS=600, one on each processor
 	@test -n '$(LIBTORRENT)' || echo 'NOT RUN: the fuzz target api, because libtorrent is not installed.'
 	@$(MAKE) --no-print-directory --jobs=$(PROCESSORS) --output-sync=target $(FUZZ:%=fuzz-%)
 
