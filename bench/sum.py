@@ -1,4 +1,4 @@
-"""Compare `hashlane sha1sum`, `sha256sum` and `sum` with other tools, and write bench/SUM.md.
+"""Compare `hashlane sum`, `md5sum`, `sha1sum` and `sha256sum` with others, and write bench/SUM.md.
 
 Commands take turns, the figures are medians, and the data is in the page cache. Every output is
 checked: Hashlane's output must equal that of coreutils, and the output of other tools must contain
@@ -7,12 +7,13 @@ the digest of the first file.
 
 import argparse
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
@@ -21,7 +22,7 @@ from harness.goal import Goal, at_most, goal_section
 from harness.machine import CORES
 from harness.process import Command, Outcome, exit_status_complaint, peak_memory
 from harness.rounds import run_rounds
-from harness.samples import Suite
+from harness.samples import Sample, Suite
 from harness.tables import page, table
 from harness.tools import Complaint, Contestant
 
@@ -35,7 +36,9 @@ FILES_PER_FOLDER = 1000
 FILES_PER_PROCESS = 50
 MEMORY_BOUND = 64 * MIB + 4 * MIB * CORES
 # Installed as Debian's packages coreutils, openssl, rhash, hashdeep and b3sum.
-ALGORITHMS = ("sha1", "sha256")
+ALGORITHMS = ("md5", "sha1", "sha256")
+TITLES = {"md5": "MD5", "sha1": "SHA-1", "sha256": "SHA-256"}
+CRC = HERE / "crc64nvme.py"
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,31 @@ class Programs:
         contestants = [sums("both", "sha1,sha256"), sums("sha1", "sha1"), sums("sha256", "sha256")]
         return Case("SHA-1 and SHA-256 together, 1,000 files of 512 KiB", contestants)
 
+    def crc(self, title: str, folder: Path, name: str) -> Case:
+        """Return the case of CRC-64/NVME. awscrt is called from Python, without its start."""
+        argv = [str(self.hashlane), "sum", "-a", "s3-crc64nvme", name]
+        ours = subprocess.run(argv, cwd=folder, stdout=subprocess.PIPE, text=True, check=True)
+        value = ours.stdout.split()[0]
+
+        def has_value(outcome: Outcome) -> str | None:
+            is_right = outcome.stdout.split()[:1] == [value]
+            return None if is_right else "the checksum differs"
+
+        def inner(outcome: Outcome) -> Sample:
+            return Sample(wall=float(outcome.stdout.split()[1]), user=0, system=0)
+
+        contestants = [
+            entry("ours", f"hashlane sum -a s3-crc64nvme {name}", argv, folder, has_value)
+        ]
+        if importlib.util.find_spec("awscrt"):
+            argv = [sys.executable, str(CRC), name]
+            shown = f"awscrt.checksums.crc64nvme, {name}"
+            awscrt = entry("awscrt", shown, argv, folder, has_value)
+            contestants.append(replace(awscrt, inner_sample=inner, inner_name="mapped file"))
+        else:
+            print("NOT RUN: awscrt is not installed", file=sys.stderr)
+        return Case(title, contestants)
+
 
 def others(algorithm: str, digest: str) -> Iterator[tuple[str, list[str], Complaint]]:
     """Return the commands of the other tools that are installed."""
@@ -184,9 +212,11 @@ def goals(suites: dict[str, Suite], peak: int) -> Iterator[Goal]:
     def ratio(case: str, other: str) -> float | None:
         return suites[case].ratio("ours", other)
 
-    for algorithm in ALGORITHMS:
+    # One message of MD5 has no kernel of vectors or special instructions.
+    for algorithm in ("sha1", "sha256"):
         what = f"one file, {algorithm}: of `openssl dgst`"
         yield at_most(what, ratio(f"big {algorithm}", "openssl"), 1.05)
+    yield at_most("1,000 files, md5: of `md5sum`", ratio("middle md5", "coreutils"), 0.25)
     yield at_most("1,000 files, sha1: of `sha1sum`", ratio("middle sha1", "coreutils"), 0.2)
     yield at_most("1,000 files, sha1: of `xargs -P2 sha1sum`", ratio("middle sha1", "xargs"), 0.4)
     yield at_most("1,000 files, sha256: of `sha256sum`", ratio("middle sha256", "coreutils"), 0.12)
@@ -222,7 +252,7 @@ def report(programs: Programs, data: Data, rounds: int) -> str:
     bystanders = Bystanders()
     cases: dict[str, Case] = {}
     for algorithm in ALGORITHMS:
-        name = {"sha1": "SHA-1", "sha256": "SHA-256"}[algorithm]
+        name = TITLES[algorithm]
         title = f"{name} of one file of {MIB_OF_BIG // data.scale} MiB"
         cases[f"big {algorithm}"] = programs.case(title, *data.big(), algorithm)
         title = f"{name} of {MIDDLE[0] // data.scale:,} files of 512 KiB"
@@ -231,6 +261,9 @@ def report(programs: Programs, data: Data, rounds: int) -> str:
     title = f"SHA-1 of {SMALL[0] // data.scale:,} files of 4 KiB"
     small = data.many("small", *SMALL)
     cases["small sha1"] = programs.case(title, *small, "sha1")
+    title = f"CRC-64/NVME of one file of {MIB_OF_BIG // data.scale} MiB"
+    folder, names = data.big()
+    cases["crc64nvme"] = programs.crc(title, folder, *names)
     cases["both"] = programs.several(*data.many("middle", *MIDDLE))
     # The goal for two algorithms compares four times, so it needs more rounds.
     suites = {key: case.run(3 * rounds if key == "both" else rounds) for key, case in cases.items()}
