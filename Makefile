@@ -82,7 +82,7 @@ CASES = 10000
 
 .PHONY: help python python-client wheels test-python test-python-client setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan test-bagit test-huggingface \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-gpu test-gpu-program test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-library bench-capi bench-python bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion build-fuzz fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel bench-duplicates bench-find bench-find-peers bench-known bench-archive bench-disk bench-git clean
+	test-mutants test-mutants-arm check-targets check-no-std test-gpu test-gpu-program test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-library bench-capi bench-python bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion build-fuzz fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel bench-duplicates bench-find bench-find-peers bench-known bench-archive bench-disk bench-git bench-gix-hash clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z0-9-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -635,6 +635,9 @@ bench-trees: build ## Compare tree hashes with the programs that define them; wr
 
 bench-git: build ## Compare the verification of a Git pack with that of Git; writes bench/git.md
 	python3 bench/git.py --hashlane $(HASHLANE) --out bench/git.md
+
+bench-gix-hash: ## Compare the hasher of gix-hash with that of the patch in docs/guides/adopting.md; writes bench/gix-hash.md
+	python3 bench/gix_hash.py
 
 bench-library: build ## Measure the verification of 10,000 small torrents in one run; writes bench/library.md
 	python3 bench/library.py --hashlane $(HASHLANE) --out bench/library.md
