@@ -37,6 +37,9 @@ SPACE = $(EMPTY) $(EMPTY)
 NO_STD_TARGETS = x86_64-unknown-none aarch64-unknown-none thumbv6m-none-eabi
 BENCH_SHA = --manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha
 BENCH_SHA_PROGRAM = target/bench-sha/release/hashlane-bench-sha
+BENCH_LADDER = --manifest-path bench/ladder/Cargo.toml --target-dir target/ladder-rust
+# The folder of the reports of bench, bench-sha and ladder: that of another CPU is bench/zen4.
+OUT = bench
 # Builds include the program for `get` and `seed` if libtorrent is installed.
 LIBTORRENT := $(shell pkg-config --atleast-version=2.0.8 libtorrent-rasterbar 2>/dev/null && echo --features libtorrent)
 LIBTORRENT_PACKAGES = libtorrent-rasterbar-dev pkg-config g++
@@ -511,6 +514,8 @@ lint: layering lint-page ## Check formatting, clippy, types of the page, documen
 	$(CARGO) clippy --package hashlane-simd --package hashlane-sha --all-targets --no-default-features -- --deny warnings
 	$(CARGO) fmt --manifest-path bench/sha/Cargo.toml --check
 	$(CARGO) clippy $(BENCH_SHA) --all-targets -- --deny warnings
+	$(CARGO) fmt --manifest-path bench/ladder/Cargo.toml --check
+	$(CARGO) clippy $(BENCH_LADDER) -- --deny warnings
 	$(CARGO) fmt --manifest-path kernel/Cargo.toml --check
 	$(CARGO) clippy --locked --manifest-path kernel/Cargo.toml --target-dir target/kernel/lint -- --deny warnings
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --document-private-items \
@@ -577,9 +582,9 @@ deny: ## Check licences, sources and advisories of dependencies (needs cargo-den
 	@if $(CARGO) deny fetch db >/dev/null 2>&1; then $(CARGO) deny check --disable-fetch advisories; \
 		else echo 'NOT RUN: advisories, because cargo-deny could not fetch their database.'; fi
 
-bench: build ## Compare with other tools; writes bench/RESULTS.md
+bench: build ## Compare with other tools: [OUT=bench]; writes RESULTS.md
 	$(CARGO) build --package hashlane
-	python3 bench/compare.py --hashlane $(HASHLANE)
+	python3 bench/compare.py --hashlane $(HASHLANE) --out $(OUT)
 
 bench-against: build ## Compare this build with an older one: OLD=PROGRAM [ROUNDS=11]
 	@test -n "$(OLD)" || { echo "bench-against: OLD=PROGRAM is missing; name the program to compare with" >&2; exit 1; }
@@ -593,8 +598,8 @@ $(BENCH_SHA_PROGRAM): FORCE
 
 FORCE:
 
-bench-sha: $(BENCH_SHA_PROGRAM) ## Compare the engine with other libraries; writes bench/SHA.md and its charts
-	python3 bench/engine.py --program $<
+bench-sha: $(BENCH_SHA_PROGRAM) ## Compare the engine with other libraries: [OUT=bench]; writes SHA.md and its charts
+	python3 bench/engine.py --program $< --out $(OUT)
 
 bench-recover: $(BENCH_SHA_PROGRAM) ## Measure the recovery of Base58Check strings; writes bench/RECOVER.md
 	python3 bench/recover.py --program $<
@@ -667,13 +672,16 @@ bench-kernels: build ## Compare the rate of each kernel with that of an older bu
 	@test -n "$(OLD)" || { echo "bench-kernels: OLD=PROGRAM is missing; name the program to compare with" >&2; exit 1; }
 	python3 bench/kernels.py --old $(OLD) --new $(HASHLANE) --rounds $(or $(ROUNDS),21)
 
-# With AddressSanitizer, the program is built with a nightly compiler.
-ladder: build build-lib ## Measure a C program by each way of hashing, in debug and release builds; writes bench/LADDER.md (needs libssl-dev)
+# With AddressSanitizer, the programs are built with a nightly compiler.
+ladder: build build-lib ## Measure programs by each way of hashing, in debug and release builds: [OUT=bench]; writes LADDER.md (needs libssl-dev)
 	@$(CARGO) +$(NIGHTLY) --version >/dev/null 2>&1 || \
 		{ echo 'ladder needs a compiler: rustup toolchain install nightly --profile minimal' >&2; exit 1; }
 	$(CARGO) build --package hashlane
 	RUSTFLAGS=-Zsanitizer=address $(CARGO) +$(NIGHTLY) build --target $(HOST) --target-dir target/ladder --package hashlane
-	python3 bench/ladder.py --hashlane $(HASHLANE) --library target/release
+	$(CARGO) build --locked $(BENCH_LADDER)
+	$(CARGO) build --locked --release $(BENCH_LADDER)
+	RUSTFLAGS=-Zsanitizer=address $(CARGO) +$(NIGHTLY) build --locked --target $(HOST) $(BENCH_LADDER)
+	python3 bench/ladder.py --hashlane $(HASHLANE) --library target/release --out $(OUT)
 
 bench-sha-quick: $(BENCH_SHA_PROGRAM) ## Check that the engine's benchmark works and that no kernel is below its floor
 	python3 bench/engine.py --program $< --quick --out target/bench-sha-quick

@@ -1,9 +1,11 @@
-"""Measure a small C program with each way of hashing, and write bench/LADDER.md.
+"""Measure small programs with each way of hashing, and write bench/LADDER.md.
 
-The program (ladder/ladder.c) maps a file, hashes each piece and compares the digests, on one core.
-It is built three times, in debug and release builds, and linked with libhashlane, which is built
-once with optimisation. The commands take turns. The program prints its times, and the figures are
-medians of CPU time, because work on other cores would change the wall time.
+The programs (ladder/ladder.c, ladder/src/main.rs) map a file, hash each piece and compare the
+digests, on one core. The C program is built three times, in debug and release builds, and linked
+with libhashlane, which is built once with optimisation. The Makefile builds the program in Rust,
+also three times, together with the engine. The commands take turns. The programs print their
+times, and the figures are medians of CPU time, because work on other cores would change the wall
+time.
 """
 
 import argparse
@@ -35,6 +37,7 @@ ROOT = HERE.parent
 CONTENT_LEN = 508_559_360
 PIECE_LEN = 262_144
 GB = 1e9
+SLOW_SECONDS = 20
 # Name in the report, and the options of the compiler.
 BUILDS = {
     "-O0 -g -fsanitize=address": ["-O0", "-g", "-fsanitize=address"],
@@ -44,8 +47,24 @@ BUILDS = {
 SANITIZED, _, RELEASE = BUILDS
 RUNGS = ("portable", "sse2", "ssse3", "avx", "avx2", "avx512vl", "sha-ni")
 SHA_INSTRUCTIONS = "single, sha-ni"
-RUST_BUILDS = ("dev + AddressSanitizer", "dev", "release")
-RUST_SANITIZED = RUST_BUILDS[0]
+# Name in the report, and the folder below the target directory.
+RUST_BUILDS = {
+    "dev + AddressSanitizer": "x86_64-unknown-linux-gnu/debug",
+    "dev": "debug",
+    "release": "release",
+}
+RUST_SANITIZED, RUST_DEV, RUST_RELEASE = RUST_BUILDS
+# The methods of the Rust program, the file of their digests, and names in the report.
+RUST_METHODS = {
+    "sha1-many": ("digests", "SHA-1, many (Rust)"),
+    "checked-sha1dc": ("digests", "checked SHA-1, crate sha1dc"),
+    "checked-single": ("digests", "checked SHA-1, single"),
+    "checked-many": ("digests", "checked SHA-1, many"),
+    "md5-rustcrypto": ("digests-md5", "MD5, crate md-5"),
+    "md5-single": ("digests-md5", "MD5, single"),
+    "md5-many": ("digests-md5", "MD5, many"),
+}
+VERIFY = "hashlane verify (Rust)"
 
 
 @dataclass
@@ -62,6 +81,11 @@ class Way:
     def median(self) -> float:
         """The median of the seconds."""
         return statistics.median(self.seconds)
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the first run took so long that it is the only one."""
+        return bool(self.seconds) and self.seconds[0] > SLOW_SECONDS
 
     def run(self) -> None:
         """Run the program on one core, and check that all pieces are right."""
@@ -94,16 +118,18 @@ def compiled(work: Path, library: Path) -> dict[str, Path]:
     return programs
 
 
-def content_in(work: Path) -> tuple[Path, Path]:
-    """Return the content and its digests. They are kept for the next run."""
-    content, digests = work / "content", work / "digests"
-    if not (content.exists() and digests.exists() and content.stat().st_size == CONTENT_LEN):
-        with content.open("wb") as file, digests.open("wb") as list_file:
+def content_in(work: Path) -> tuple[Path, Path, Path]:
+    """Return the content, its SHA-1 digests and its MD5 digests. They are kept for the next run."""
+    files = content, digests, md5 = work / "content", work / "digests", work / "digests-md5"
+    is_whole = content.exists() and content.stat().st_size == CONTENT_LEN
+    if not (is_whole and digests.exists() and md5.exists()):
+        with content.open("wb") as file, digests.open("wb") as sha1_list, md5.open("wb") as list_:
             for begin in range(0, CONTENT_LEN, PIECE_LEN):
                 piece = os.urandom(min(PIECE_LEN, CONTENT_LEN - begin))
                 file.write(piece)
-                list_file.write(hashlib.sha1(piece, usedforsecurity=False).digest())
-    return content, digests
+                sha1_list.write(hashlib.sha1(piece, usedforsecurity=False).digest())
+                list_.write(hashlib.md5(piece, usedforsecurity=False).digest())
+    return files
 
 
 def available_rungs(hashlane: Path) -> list[str]:
@@ -120,7 +146,7 @@ def available_rungs(hashlane: Path) -> list[str]:
 
 def c_ways(work: Path, library: Path, hashlane: Path) -> Iterator[Way]:
     """Return the ways of the C program."""
-    content, digests = (str(path) for path in content_in(work))
+    content, digests, md5 = (str(path) for path in content_in(work))
     rungs = available_rungs(hashlane)
     for build, program in compiled(work, library).items():
         yield Way("plain C", build, [str(program), "plain", content, digests])
@@ -129,29 +155,34 @@ def c_ways(work: Path, library: Path, hashlane: Path) -> Iterator[Way]:
             argv = [str(program), "single", content, digests]
             yield Way(f"single, {rung}", build, argv, {FORCED_BACKEND: rung})
         yield Way("many", build, [str(program), "many", content, digests])
+        yield Way("MD5, OpenSSL", build, [str(program), "md5", content, md5])
 
 
 def rust_ways(work: Path, hashlane: Path) -> Iterator[Way]:
-    """Return the ways of the Rust verifier. The Makefile builds it."""
-    content = work / "content"
+    """Return the ways of the Rust programs. The Makefile builds them."""
     torrent = work / "content.torrent"
     command = ["create", "--quiet", "--force", "-l", str(PIECE_LEN), "-o", str(torrent)]
-    subprocess.run([str(hashlane), *command, str(content)], check=True)
+    subprocess.run([str(hashlane), *command, str(work / "content")], check=True)
     target = hashlane.parent.parent
-    programs = {
-        "dev + AddressSanitizer": target / "ladder" / "x86_64-unknown-linux-gnu" / "debug",
-        "dev": target / "debug",
-        "release": target / "release",
-    }
-    for build in RUST_BUILDS:
-        program = programs[build] / "hashlane"
-        # The build with AddressSanitizer needs a nightly compiler and many minutes.
-        if not program.exists() and build == RUST_SANITIZED:
-            continue
-        if not program.exists():
-            raise BenchmarkError(f"{program.relative_to(ROOT)} does not exist")
+    for build, folder in RUST_BUILDS.items():
+        program = built(target / "ladder-rust" / folder / "hashlane-bench-ladder")
+        for method, (digests, name) in RUST_METHODS.items():
+            argv = [str(program), method, str(work / "content"), str(work / digests)]
+            yield Way(name, build, argv)
+    for build, folder in RUST_BUILDS.items():
+        # The build with AddressSanitizer has a folder of its own, because its compiler differs.
+        parent = target / "ladder" if build == RUST_SANITIZED else target
+        program = built(parent / folder / "hashlane")
         argv = [str(program), "verify", "--quiet", "-j", "1", "-d", str(work), str(torrent)]
-        yield Way("hashlane verify (Rust)", build, argv)
+        yield Way(VERIFY, build, argv)
+
+
+def built(program: Path) -> Path:
+    """Return a program that `make ladder` builds."""
+    if not program.exists():
+        message = f"{program.relative_to(ROOT)} does not exist: make ladder builds it"
+        raise BenchmarkError(message)
+    return program
 
 
 def goals(ways: list[Way]) -> Iterator[Goal]:
@@ -166,10 +197,15 @@ def goals(ways: list[Way]) -> Iterator[Goal]:
     if (SHA_INSTRUCTIONS, RELEASE) in median:
         single = median[SHA_INSTRUCTIONS, SANITIZED] / median[SHA_INSTRUCTIONS, RELEASE]
         yield at_most("SHA instructions, debug + ASan / release", single, 1.1)
-    name = "hashlane verify (Rust)"
-    yield at_most(
-        "Rust verifier, dev / release", median[name, "dev"] / median[name, "release"], 1.5
-    )
+    for what, name, limit in (
+        ("Rust verifier", VERIFY, 1.5),
+        ("checked SHA-1, many", "checked SHA-1, many", 1.15),
+        ("MD5, many", "MD5, many", 1.15),
+    ):
+        dev = median[name, RUST_DEV] / median[name, RUST_RELEASE]
+        yield at_most(f"{what}, dev / release", dev, limit)
+    openssl = median["MD5, OpenSSL", RELEASE]
+    yield at_most("MD5, many, dev / OpenSSL, release", median["MD5, many", RUST_DEV] / openssl, 0.5)
 
 
 def all_ways(ways: list[Way]) -> Iterator[str]:
@@ -218,12 +254,12 @@ def main() -> None:
     ways = [*c_ways(work, arguments.library.resolve(), hashlane), *rust_ways(work, hashlane)]
     for number in range(arguments.rounds + 1):
         for way in ways:
+            if number > 0 and way.is_slow:
+                continue
             print(f"ladder: round {number}: {way.name}, {way.build}", file=sys.stderr, flush=True)
             way.run()
-            if number == 0:
+            if number == 0 and not way.is_slow:
                 way.seconds.clear()
-    is_built = any(way.build == RUST_SANITIZED for way in ways)
-    absent = "" if is_built else f" There was no program of the build {RUST_SANITIZED}."
     text = page(
         "The ladder",
         "ladder",
@@ -231,9 +267,12 @@ def main() -> None:
         f" {CONTENT_LEN:,} bytes, hashes pieces of {PIECE_LEN:,} bytes with SHA-1 and compares the"
         " digests. libhashlane is compiled once, with optimisation, so debug builds of its callers"
         ' lose nothing. "Single" hashes one piece after another on the named backend, "many" all'
-        " pieces in one call. `hashlane verify` is timed as a whole process. Figures are medians of"
-        f" {arguments.rounds} rounds in turns on one core, in CPU time. {bystanders.text()}"
-        f"{absent}",
+        " pieces in one call. A Rust program (`bench/ladder/src/main.rs`) does the same with SHA-1"
+        ' with the detection of collision attacks ("checked") and with MD5, on the best backends.'
+        " Cargo compiles the engine for each of its builds, optimised also for dev, and"
+        " AddressSanitizer instruments the engine too. `hashlane verify` is timed as a whole"
+        f" process. Figures are medians of {arguments.rounds} rounds in turns on one core, in CPU"
+        f" time; a way that takes more than {SLOW_SECONDS} seconds runs once. {bystanders.text()}",
         ("![Seconds of each way](ladder.svg)", ""),
         goal_section(list(goals(ways))),
         all_ways(ways),

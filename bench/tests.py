@@ -17,8 +17,9 @@ from pairs import Pair
 from pairs import report as pairs_report
 
 HERE = Path(__file__).parent
-SHA = (HERE, HERE / "epyc", HERE / "emerald-rapids")
-TORRENTS = (HERE, HERE / "epyc")
+# The folders of the CPUs whose samples are recorded.
+SHA = [HERE, *(path.parent for path in HERE.glob("*/sha.json"))]
+TORRENTS = [HERE, *(path.parent for path in HERE.glob("*/results.json"))]
 
 
 def row(name: str, *gb_per_s: float, kind: str = "kernel") -> Row:

@@ -5,10 +5,12 @@
  * METHOD is one of:
  *     plain    SHA-1 in portable C, as FIPS 180-4 states it
  *     openssl  SHA1() of OpenSSL, one piece after another
+ *     md5      EVP_Digest() of OpenSSL with MD5, one piece after another
  *     single   hashlane_digest(), one piece after another
  *     many     hashlane_digest_many(), all pieces at once
  *
- * DIGESTS has 20 bytes for each piece. HASHLANE_BACKEND selects the backend of Hashlane.
+ * DIGESTS has a digest for each piece: MD5 for the method md5, SHA-1 otherwise. HASHLANE_BACKEND
+ * selects the backend of Hashlane.
  * Exit status: 0 all pieces are right, 1 a piece is wrong, 2 an error.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -23,9 +25,10 @@
 #include <unistd.h>
 
 #include <hashlane.h>
+#include <openssl/evp.h>
 #include <openssl/sha.h>
 
-enum { PIECE_LEN = 262144, DIGEST_LEN = 20, BLOCK_LEN = 64 };
+enum { PIECE_LEN = 262144, DIGEST_LEN = 20, MD5_LEN = 16, BLOCK_LEN = 64 };
 
 static void fail(const char *what)
 {
@@ -117,16 +120,19 @@ static void hash_many(const unsigned char *content, size_t len, size_t n_pieces,
 }
 
 static void hash_each(
-    const char *method, const unsigned char *content, size_t len, size_t n_pieces, unsigned char *digests)
+    const char *method, const unsigned char *content, size_t len, size_t n_pieces, unsigned char *digests,
+    size_t digest_len)
 {
     for (size_t i = 0; i < n_pieces; i++) {
         const size_t begin = i * PIECE_LEN;
         const size_t piece_len = len - begin < PIECE_LEN ? len - begin : PIECE_LEN;
-        unsigned char *const digest = digests + i * DIGEST_LEN;
+        unsigned char *const digest = digests + i * digest_len;
         if (strcmp(method, "plain") == 0) {
             plain_sha1(content + begin, piece_len, digest);
         } else if (strcmp(method, "openssl") == 0) {
             if (!SHA1(content + begin, piece_len, digest)) fail("SHA1");
+        } else if (strcmp(method, "md5") == 0) {
+            if (!EVP_Digest(content + begin, piece_len, digest, NULL, EVP_md5(), NULL)) fail("EVP_Digest");
         } else {
             check(hashlane_digest(engine, HASHLANE_SHA1, content + begin, piece_len, digest));
         }
@@ -135,13 +141,14 @@ static void hash_each(
 
 int main(int argc, char **argv)
 {
-    const char *const methods[] = {"plain", "openssl", "single", "many"};
+    const char *const methods[] = {"plain", "openssl", "md5", "single", "many"};
     int is_known = 0;
-    for (int i = 0; i < 4; i++) is_known |= argc == 4 && strcmp(argv[1], methods[i]) == 0;
+    for (int i = 0; i < 5; i++) is_known |= argc == 4 && strcmp(argv[1], methods[i]) == 0;
     if (!is_known) {
-        fputs("usage: ladder plain|openssl|single|many FILE DIGESTS\n", stderr);
+        fputs("usage: ladder plain|openssl|md5|single|many FILE DIGESTS\n", stderr);
         return 2;
     }
+    const size_t digest_len = strcmp(argv[1], "md5") == 0 ? MD5_LEN : DIGEST_LEN;
     struct timespec start, end;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
     /* The library reads no variable itself: NULL if it is not set. */
@@ -153,18 +160,18 @@ int main(int argc, char **argv)
     const size_t n_pieces = (len + PIECE_LEN - 1) / PIECE_LEN;
     const unsigned char *const content = mmap(NULL, len, PROT_READ, MAP_PRIVATE, file, 0);
     if (content == MAP_FAILED) fail("mmap");
-    unsigned char *const digests = malloc(2 * n_pieces * DIGEST_LEN);
+    unsigned char *const digests = malloc(2 * n_pieces * digest_len);
     if (!digests) fail("malloc");
-    unsigned char *const expected = digests + n_pieces * DIGEST_LEN;
+    unsigned char *const expected = digests + n_pieces * digest_len;
     FILE *const list = fopen(argv[3], "rb");
-    if (!list || fread(expected, DIGEST_LEN, n_pieces, list) != n_pieces) fail(argv[3]);
+    if (!list || fread(expected, digest_len, n_pieces, list) != n_pieces) fail(argv[3]);
     fclose(list);
     if (strcmp(argv[1], "many") == 0) {
         hash_many(content, len, n_pieces, digests);
     } else {
-        hash_each(argv[1], content, len, n_pieces, digests);
+        hash_each(argv[1], content, len, n_pieces, digests, digest_len);
     }
-    const int is_right = memcmp(digests, expected, n_pieces * DIGEST_LEN) == 0;
+    const int is_right = memcmp(digests, expected, n_pieces * digest_len) == 0;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
     free(digests);
     hashlane_engine_free(engine);
