@@ -54,16 +54,12 @@ impl SearchBudget {
         is_left
     }
 
-    /// Takes as many entries as are left, `max` at most. Returns their number.
+    /// Takes as many entries as are left, `max` at most. Returns their number. The caller notes if entries are left out.
     pub(crate) fn take_entries(&self, max: u64) -> u64 {
         let order = Ordering::Relaxed;
         let subtract = |left: u64| Some(left.saturating_sub(max));
         let left = self.entries.fetch_update(order, order, subtract);
-        let left = left.unwrap_or_else(|left| left);
-        if left == 0 {
-            self.note_exhausted();
-        }
-        left.min(max)
+        left.unwrap_or_else(|left| left).min(max)
     }
 
     /// Gives back entries that were taken and not looked at.
@@ -82,9 +78,8 @@ mod tests {
         assert_eq!(budget.take_entries(10_000), 10_000);
         budget.return_entries(9_000);
         assert_eq!(budget.take_entries(u64::MAX), MAX_ENTRIES - 1_000);
-        assert!(!budget.is_exhausted());
         assert_eq!(budget.take_entries(1), 0);
-        assert!(budget.is_exhausted());
+        assert!(!budget.is_exhausted());
 
         let budget = SearchBudget::default();
         assert!(budget.take_bytes(MAX_BYTES - 1));

@@ -149,9 +149,12 @@ impl Surroundings {
             folder
         };
         let n_taken = self.budget.take_entries(MAX_ENTRIES);
-        let entries = here.read_dir().into_iter().flatten();
-        let entries = entries.take(n_taken as usize).flatten();
-        let mut paths: Vec<PathBuf> = entries.map(|it| folder.join(it.file_name())).collect();
+        let mut entries = here.read_dir().into_iter().flatten();
+        let taken = entries.by_ref().take(n_taken as usize).flatten();
+        let mut paths: Vec<PathBuf> = taken.map(|it| folder.join(it.file_name())).collect();
+        if n_taken < MAX_ENTRIES && entries.next().is_some() {
+            self.budget.note_exhausted();
+        }
         self.budget.return_entries(n_taken - paths.len() as u64);
         paths.sort_unstable();
         paths
@@ -386,4 +389,29 @@ impl Search<'_> {
 fn has_length(path: &Path, length: u64) -> bool {
     path.metadata()
         .is_ok_and(|found| found.is_file() && found.len() == length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The entries of a folder that are left out are noted, also if some of its entries are still looked at.
+    #[test]
+    fn a_budget_that_ends_in_a_folder_is_noted() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "b", "c"] {
+            std::fs::write(folder.path().join(name), name).unwrap();
+        }
+        let empty = tempfile::tempdir().unwrap();
+        for (n_left, n_seen) in [(4, 3), (3, 3), (2, 2), (0, 0)] {
+            let surroundings = Surroundings::default();
+            let budget = surroundings.budget();
+            budget.take_entries(u64::MAX);
+            budget.return_entries(n_left);
+            assert_eq!(surroundings.entries_of(folder.path()).len(), n_seen);
+            assert_eq!(budget.is_exhausted(), n_seen < 3, "{n_left} left");
+            assert!(surroundings.entries_of(empty.path()).is_empty());
+            assert_eq!(budget.is_exhausted(), n_seen < 3, "{n_left} left");
+        }
+    }
 }
