@@ -106,14 +106,17 @@ impl Detection {
             blocks,
             |before, block, slots, state| {
                 suspects.add(0, before, block, slots);
-                if self.safe_hash {
-                    suspects.recompute();
-                    if is_attack.take() {
-                        self.is_attack = true;
-                        let kernel = self.kernels.one;
-                        kernel.compress::<Sha1Compression>(state, &[*block, *block]);
-                    }
+                if !self.safe_hash {
+                    return false;
                 }
+                suspects.recompute();
+                let is_found = is_attack.take();
+                if is_found {
+                    self.is_attack = true;
+                    let kernel = self.kernels.one;
+                    kernel.compress::<Sha1Compression>(state, &[*block, *block]);
+                }
+                is_found
             },
         );
         suspects.recompute();

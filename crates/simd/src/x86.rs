@@ -597,6 +597,21 @@ schedule_128!(Avx, words_from: |lo, hi, BYTES| _mm_alignr_epi8::<BYTES>(hi, lo))
 schedule_256!(Avx2);
 schedule_256!(Avx512Vl);
 
+/// Operations on the highest bit of each word.
+impl Avx2 {
+    /// Returns the words of `mask` in the lanes where the highest bit of `a` is set, and zeros.
+    #[inline(always)]
+    pub fn where_high(self, a: __m256i, mask: __m256i) -> __m256i {
+        unsafe { _mm256_and_si256(_mm256_srai_epi32::<31>(a), mask) }
+    }
+
+    /// Returns the words of `mask` in the lanes where the highest bit of `a` is not set, and zeros.
+    #[inline(always)]
+    pub fn where_low(self, a: __m256i, mask: __m256i) -> __m256i {
+        unsafe { _mm256_andnot_si256(_mm256_srai_epi32::<31>(a), mask) }
+    }
+}
+
 /// The operations of kernels with the SHA extensions, named after the instructions. The words
 /// of a vector are named from the lowest.
 impl ShaNi {

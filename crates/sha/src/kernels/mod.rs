@@ -10,6 +10,8 @@ pub(crate) mod rounds;
 pub(crate) mod sha1;
 pub(crate) mod sha1_checked;
 pub(crate) mod sha1_conditions;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+pub(crate) mod sha1_one_block;
 pub(crate) mod sha1_vectors;
 pub(crate) mod sha256;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
@@ -18,3 +20,5 @@ pub(crate) mod sha_streams;
 pub(crate) mod tests;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(crate) mod x86_sha;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+pub(crate) mod x86_sha1_checked;

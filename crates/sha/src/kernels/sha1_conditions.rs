@@ -46,18 +46,18 @@ pub(crate) const N_WORDS: usize = 30;
 
 /// Conditions on bit `first` of word t and bit `second` of word t + `apart`. They are equal, or
 /// they differ.
-struct Conditions {
-    first: usize,
-    second: usize,
-    apart: usize,
-    equal: bool,
+pub(super) struct Conditions {
+    pub(super) first: usize,
+    pub(super) second: usize,
+    pub(super) apart: usize,
+    pub(super) equal: bool,
     /// The vectors with such a condition: their family, t minus the first round of the vector, and
     /// that round.
-    of: &'static [(Family, isize, &'static [u8])],
+    pub(super) of: &'static [(Family, isize, &'static [u8])],
 }
 
 /// All conditions.
-const CONDITIONS: [Conditions; 22] = [
+pub(super) const CONDITIONS: [Conditions; 22] = [
     Conditions {
         first: 29,
         second: 29,

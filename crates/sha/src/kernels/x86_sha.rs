@@ -56,49 +56,84 @@ pub(crate) fn sha1<const N: usize>(
         || {
             let (mut abcd, mut e) = ([s.zero(); N], [s.zero(); N]);
             for n in 0..N {
-                let (halves, _) = states[n].as_chunks::<4>();
-                abcd[n] = s.reverse_words(s.load_words(&halves[0]));
-                e[n] = s.reverse_words(s.load_words(&[states[n][4], 0, 0, 0]));
+                (abcd[n], e[n]) = load_sha1_state(s, &states[n]);
             }
             for block in 0..n_blocks {
-                let (abcd_in, e_in) = (abcd, e);
-                let mut w = [[s.zero(); 4]; N];
-                for n in 0..N {
-                    let (quarters, _) = inputs[n][block].as_chunks::<16>();
-                    for i in 0..4 {
-                        w[n][i] = s.reverse_bytes(s.load_bytes(&quarters[i]));
-                    }
-                }
-                let mut before = abcd;
-                unroll!(Q in 0..20 => {
-                    for n in 0..N {
-                        let i = Q % 4;
-                        if Q / 4 != 0 {
-                            let x = s.sha1msg1(w[n][i], w[n][(i + 1) % 4]);
-                            let x = s.xor(x, w[n][(i + 2) % 4]);
-                            w[n][i] = s.sha1msg2(x, w[n][(i + 3) % 4]);
-                        }
-                        let e_w = if Q == 0 {
-                            s.add(e[n], w[n][i])
-                        } else {
-                            s.sha1nexte(before[n], w[n][i])
-                        };
-                        before[n] = abcd[n];
-                        abcd[n] = s.sha1rnds4::<{ Q.cast_signed() as i32 / 5 }>(abcd[n], e_w);
-                    }
-                });
-                for n in 0..N {
-                    abcd[n] = s.add(abcd[n], abcd_in[n]);
-                    e[n] = s.sha1nexte(before[n], e_in[n]);
-                }
+                sha1_block(
+                    s,
+                    &mut abcd,
+                    &mut e,
+                    &inputs,
+                    block,
+                    #[inline(always)]
+                    |_, _| {},
+                );
             }
             for n in 0..N {
-                let (halves, _) = states[n].as_chunks_mut::<4>();
-                halves[0] = s.store_words(s.reverse_words(abcd[n]));
-                [halves[1][0], ..] = s.store_words(s.reverse_words(e[n]));
+                store_sha1_state(s, abcd[n], e[n], &mut states[n]);
             }
         },
     );
+}
+
+/// Returns a state of SHA-1 in the order of the instructions: words A to D, and word E.
+#[inline(always)]
+pub(super) fn load_sha1_state(s: ShaNi, state: &State) -> (__m128i, __m128i) {
+    let (halves, _) = state.as_chunks::<4>();
+    let abcd = s.reverse_words(s.load_words(&halves[0]));
+    (abcd, s.reverse_words(s.load_words(&[state[4], 0, 0, 0])))
+}
+
+/// Stores what [`load_sha1_state`] returns.
+#[inline(always)]
+pub(super) fn store_sha1_state(s: ShaNi, abcd: __m128i, e: __m128i, state: &mut State) {
+    let (halves, _) = state.as_chunks_mut::<4>();
+    halves[0] = s.store_words(s.reverse_words(abcd));
+    [halves[1][0], ..] = s.store_words(s.reverse_words(e));
+}
+
+/// Compresses a block of each of `N` messages with SHA-1, inside a kernel. Passes each group of four
+/// words of the schedules to `keep`, with its number.
+#[inline(always)]
+pub(super) fn sha1_block<const N: usize>(
+    s: ShaNi,
+    abcd: &mut [__m128i; N],
+    e: &mut [__m128i; N],
+    inputs: &[&[Block]; N],
+    block: usize,
+    mut keep: impl FnMut(usize, __m128i),
+) {
+    let (abcd_in, e_in) = (*abcd, *e);
+    let mut w = [[s.zero(); 4]; N];
+    for n in 0..N {
+        let (quarters, _) = inputs[n][block].as_chunks::<16>();
+        for i in 0..4 {
+            w[n][i] = s.reverse_bytes(s.load_bytes(&quarters[i]));
+        }
+    }
+    let mut before = *abcd;
+    unroll!(Q in 0..20 => {
+        for n in 0..N {
+            let i = Q % 4;
+            if Q / 4 != 0 {
+                let x = s.sha1msg1(w[n][i], w[n][(i + 1) % 4]);
+                let x = s.xor(x, w[n][(i + 2) % 4]);
+                w[n][i] = s.sha1msg2(x, w[n][(i + 3) % 4]);
+            }
+            keep(Q, w[n][i]);
+            let e_w = if Q == 0 {
+                s.add(e[n], w[n][i])
+            } else {
+                s.sha1nexte(before[n], w[n][i])
+            };
+            before[n] = abcd[n];
+            abcd[n] = s.sha1rnds4::<{ Q.cast_signed() as i32 / 5 }>(abcd[n], e_w);
+        }
+    });
+    for n in 0..N {
+        abcd[n] = s.add(abcd[n], abcd_in[n]);
+        e[n] = s.sha1nexte(before[n], e_in[n]);
+    }
 }
 
 /// Compresses `n_blocks` blocks of `N` messages with SHA-256.

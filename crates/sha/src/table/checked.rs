@@ -3,7 +3,8 @@
 use crate::backend::Backend;
 use crate::kernels::sha1_checked::{self, Attacks, Met, Screened};
 use crate::kernels::sha1_vectors::LaneDifferences;
-use crate::types::{Block, LaneStates, MAX_LANES};
+use crate::table::Kernel;
+use crate::types::{Block, LaneStates, MAX_LANES, State};
 
 /// Defines [`CheckedKernel`] from a list of tokens and lanes, from the fastest to the slowest.
 macro_rules! checked_kernels {
@@ -102,11 +103,64 @@ macro_rules! checked_kernels {
 cfg_if::cfg_if! {
     if #[cfg(any(target_arch = "x86", target_arch = "x86_64"))] {
         checked_kernels!(Avx512 x 16, Avx512Vl x 8, Avx2 x 8, Sse2 x 4, Portable x 1,);
+
+        use hashlane_simd::ShaNi;
+
+        use crate::kernels::x86_sha1_checked;
+
+        /// A kernel that tests the conditions of one message while it compresses the blocks.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) struct FusedKernel(ShaNi, Avx2);
+
+        impl FusedKernel {
+            /// Returns the kernel with the instructions of a kernel for one message, if there is one.
+            pub(crate) fn of(kernel: Kernel) -> Option<Self> {
+                match kernel {
+                    Kernel::ShaNiX1(token) => Some(Self(token, Avx2::detect()?)),
+                    _ => None,
+                }
+            }
+
+            /// Compresses blocks of one message: see [`x86_sha1_checked::compress`].
+            pub(crate) fn compress(
+                self,
+                state: &mut State,
+                blocks: &[Block],
+                found: impl FnMut(&State, &Block, u64, &mut State) -> bool,
+            ) {
+                x86_sha1_checked::compress(self.0, self.1, state, blocks, found);
+            }
+        }
     } else if #[cfg(target_arch = "aarch64")] {
         checked_kernels!(NeonSha3 x 4, Neon x 4, Portable x 1,);
     } else if #[cfg(all(target_family = "wasm", target_feature = "simd128"))] {
         checked_kernels!(Simd128 x 4, Portable x 1,);
     } else {
         checked_kernels!(Portable x 1,);
+    }
+}
+
+cfg_if::cfg_if! {
+    if #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))] {
+        /// A kernel that tests the conditions of one message while it compresses the blocks: none.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) enum FusedKernel {}
+
+        impl FusedKernel {
+            /// Returns the kernel with the instructions of a kernel for one message, if there is one.
+            pub(crate) fn of(_: Kernel) -> Option<Self> {
+                None
+            }
+
+            /// Compresses blocks of one message.
+            pub(crate) fn compress(
+                self,
+                _: &mut State,
+                _: &[Block],
+                _: impl FnMut(&State, &Block, u64, &mut State) -> bool,
+            ) {
+                match self {}
+            }
+        }
     }
 }

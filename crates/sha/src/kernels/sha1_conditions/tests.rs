@@ -6,10 +6,13 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use super::{CONDITIONS, FIRST_WORD};
+use crate::kernels::rounds::Rounds as _;
+use crate::kernels::sha1::Sha1Compression;
 use crate::kernels::sha1_checked::Met;
 use crate::kernels::sha1_vectors::{DIFFERENCES, FAMILIES, Family, SLOTS, is_equal_at_65};
-use crate::table::checked::CheckedKernel;
-use crate::types::{Block, MAX_LANES};
+use crate::table::Kernel;
+use crate::table::checked::{CheckedKernel, FusedKernel};
+use crate::types::{Block, MAX_LANES, State};
 
 /// Pseudo-random numbers (xorshift, Marsaglia 2003).
 struct Random(u64);
@@ -281,6 +284,59 @@ fn kernels_find_the_vectors_that_direct_evaluation_finds() {
         let found = by_kernel(kernel, &blocks);
         for (n, (found, expected)) in found.iter().zip(&expected).enumerate() {
             assert_eq!(found, expected, "{}, block {n}", kernel.backend());
+        }
+    }
+}
+
+/// A suspicious block: the state before it, the block, its vectors, and the state after it.
+type Found = (State, Block, u64, State);
+
+/// Returns the suspicious blocks by direct evaluation, and the last state. `change` is added to the
+/// first word after each of them.
+fn suspicious(blocks: &[Block], met: &[u64], change: u32) -> (Vec<Found>, State) {
+    let kernel = Kernel::available().next().expect("portable");
+    let mut state = Sha1Compression::IV;
+    let mut found = Vec::new();
+    for (block, met) in blocks.iter().zip(met) {
+        let before = state;
+        kernel.compress::<Sha1Compression>(&mut state, &[*block]);
+        if *met != 0 {
+            found.push((before, *block, *met, state));
+            state[0] = state[0].wrapping_add(change);
+        }
+    }
+    (found, state)
+}
+
+#[test]
+fn the_fused_kernel_finds_what_direct_evaluation_finds() {
+    let Some(kernel) = Kernel::available().find_map(FusedKernel::of) else {
+        eprintln!(
+            "NOT RUN: this CPU lacks a kernel that compresses one message and tests conditions"
+        );
+        return;
+    };
+    let conditions: Vec<_> = slots().map(|slot| (slot, conditions_of(slot))).collect();
+    let mut random = Random(0xf05e);
+    let mut blocks = made_blocks(&mut random);
+    blocks.extend((0..20_000).map(|_| random.block()));
+    let met: Vec<u64> = blocks
+        .iter()
+        .map(|block| direct(block, &conditions))
+        .collect();
+    for (start, len) in [(0, 0), (0, 1), (0, 2), (1, 1), (1, 3), (0, blocks.len())] {
+        for change in [0, 1] {
+            let (blocks, met) = (&blocks[start..start + len], &met[start..start + len]);
+            let (expected, last) = suspicious(blocks, met, change);
+            let mut state = Sha1Compression::IV;
+            let mut found: Vec<Found> = Vec::new();
+            kernel.compress(&mut state, blocks, |before, block, slots, after| {
+                found.push((*before, *block, slots, *after));
+                after[0] = after[0].wrapping_add(change);
+                change != 0
+            });
+            assert!(found == expected, "{len} blocks, change {change}");
+            assert_eq!(state, last, "{len} blocks, change {change}");
         }
     }
 }
