@@ -70,6 +70,17 @@ class Goals(unittest.TestCase):
             found = {goal.text: goal.met for goal in floors(Results({"sizes": [suite]}))}
             self.assertEqual(found["SHA-1 x4_sse2 / x1_portable"], met)
 
+    def test_kernels_with_detection_are_compared_with_those_without(self) -> None:
+        """Of the same backend and number of lanes, if there are several."""
+        names = {"sha1_checked_x8_avx2": 3.6, "sha1_x8_avx2": 4.8, "sha1_checked_x1_portable": 0.1}
+        names |= {"sha1_x1_portable": 1.0, "sha1_x16_avx512": 9.9, "sha1dc in C": 1.0}
+        rows = [vars(row(name, rate)) for name, rate in names.items()]
+        suite = {"algorithm": "SHA-1 with detection of attacks", "rows": rows}
+        goals = {goal.text: goal for goal in engine_goals(Results({"checked": [suite]}))}
+        what = "checked SHA-1, messages of 16384 bytes, x8_avx2 /"
+        self.assertEqual(list(goals), [f"{what} unchecked", f"{what} sha1dc in C"])
+        self.assertEqual([goal.measured for goal in goals.values()], ["0.750", "3.600"])
+
     def test_goals_of_absent_libraries_are_not_measured(self) -> None:
         """They are neither met nor missed."""
         suite = {"algorithm": "SHA-1", "rows": [vars(row("hashlane", 1.0))]}

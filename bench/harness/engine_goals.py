@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from harness.engine_samples import (
     ALGORITHMS,
+    DETECTOR,
     ENGINE,
     ENGINE_AVX2,
     ENGINE_SINGLE,
@@ -36,6 +37,16 @@ def engine_goals(results: Results) -> list[Goal]:
             for group in results.groups("unequal")
         ),
         *map(_shortage, results.groups("shortage")),
+        *_checked(results),
+        *(
+            _goal(
+                f"MD5, many messages of {group.message_len} bytes / OpenSSL",
+                2.0,
+                group.row(ENGINE),
+                group.openssl,
+            )
+            for group in results.groups("md5")
+        ),
     ]
 
 
@@ -93,6 +104,31 @@ def _shortage(group: Group) -> Goal:
         f"{group.algorithm}, 1 to 16 messages of {group.message_len} bytes / one by one, at worst"
     )
     return _goal(f"{what} ({many.n_messages if many else 0})", NO_SLOWER, many, single)
+
+
+def _checked(results: Results) -> Iterator[Goal]:
+    """Return the goals for SHA-1 with the detection of attacks."""
+    for group in results.groups("checked"):
+        what = f"checked SHA-1, messages of {group.message_len} bytes"
+        for row, unchecked in _checked_kernels(group):
+            kernel = unchecked.name.removeprefix("sha1_")
+            yield _goal(f"{what}, {kernel} / unchecked", 0.6, row, unchecked)
+        for kernel, limit in (("x8_avx2", 3.5), ("x16_avx512", 9.0)):
+            if row := group.row(f"sha1_checked_{kernel}"):
+                yield _goal(f"{what}, {kernel} / {DETECTOR}", limit, row, group.detector)
+        if group.row("sha1_x1_sha_ni"):
+            single = group.row(ENGINE_SINGLE)
+            yield _goal(f"{what}, one by one / {DETECTOR}", 2.0, single, group.detector)
+
+
+def _checked_kernels(group: Group) -> list[tuple[Row, Row]]:
+    """Return the kernels of several lanes, each with the same kernel without the detection."""
+    pairs = [(row, group.row(row.name.replace("sha1_checked_x", "sha1_x"))) for row in group.rows]
+    return [
+        (row, other)
+        for row, other in pairs
+        if other and other is not row and "_x1_" not in row.name
+    ]
 
 
 # Two kernels, and the lowest ratio of the first to the second for each algorithm. Lost inlining

@@ -7,6 +7,7 @@ from statistics import median
 from harness.engine_goals import engine_goals, floors
 from harness.engine_samples import (
     ALGORITHMS,
+    DETECTOR,
     ENGINE,
     ENGINE_SINGLE,
     MAX_LANES,
@@ -57,6 +58,8 @@ def engine_report(results: Results) -> str:
         "",
         *goal_table(floors(results), "middle half"),
         *_sizes(results),
+        *_checked(results),
+        *_md5(results),
         *_counts(results),
         *_shortage(results),
         *_short(results),
@@ -132,6 +135,48 @@ def _sizes(results: Results) -> Iterator[str]:
             yield from _by_length(
                 groups, False, lambda group, row: _times(ratio(row, group.openssl))
             )
+
+
+def _checked(results: Results) -> Iterator[str]:
+    groups = results.groups("checked")
+    if not groups:
+        return
+    yield from _section(
+        "SHA-1 with detection of collision attacks",
+        "Many messages, every lane busy: GB/s, and the ratio to the C code that `sha1dcsum` and Git"
+        " run. The kernels without the detection took turns with the others.",
+    )
+    yield from _both(groups, DETECTOR, lambda group: group.detector)
+
+
+def _md5(results: Results) -> Iterator[str]:
+    groups = results.groups("md5")
+    if not groups:
+        return
+    yield from _section(
+        "MD5",
+        "Many messages, every lane busy: GB/s, and the ratio to OpenSSL, called in the fastest way"
+        " for the length.",
+    )
+    yield from _both(groups, "OpenSSL", lambda group: group.openssl)
+
+
+def _both(
+    groups: Sequence[Group], baseline: str, baseline_of: Callable[[Group], Row | None]
+) -> Iterator[str]:
+    """Return one table of all contenders: rates, and ratios to a baseline, by length."""
+    header = [""]
+    for group in groups:
+        header += [length(group.message_len), f"/ {baseline}"]
+    rows = []
+    for name in dict.fromkeys(row.name for row in groups[0].rows):
+        cells = [name]
+        for group in groups:
+            row = group.row(name)
+            cells += [_rate(row), _times(ratio(row, baseline_of(group)))]
+        rows.append(cells)
+    yield from table(header, rows)
+    yield from _noise(groups)
 
 
 def _rates_and_cycles(

@@ -12,6 +12,8 @@ ALGORITHMS = ("SHA-1", "SHA-256")
 ENGINE = "hashlane"
 ENGINE_AVX2 = "hashlane, AVX2 only"
 ENGINE_SINGLE = "hashlane, one by one"
+# The detector that sha1dcsum and Git run.
+DETECTOR = "sha1dc in C"
 MESSAGE_LEN = 16 * 1024
 MAX_LANES = 16
 
@@ -87,6 +89,11 @@ class Group:
     def rustcrypto(self) -> Row | None:
         """RustCrypto's crate."""
         return self.fastest("RustCrypto ")
+
+    @property
+    def detector(self) -> Row | None:
+        """The C code that detects collision attacks."""
+        return self.row(DETECTOR)
 
     @property
     def kernel(self) -> Row | None:

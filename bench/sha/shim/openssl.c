@@ -6,6 +6,7 @@
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/md5.h>
 #include <openssl/sha.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -86,3 +87,4 @@ static void evp_context(const char *name, size_t digest_len, const uint8_t *mess
 
 HASHES(sha1, SHA1, SHA_CTX, 20)
 HASHES(sha256, SHA256, SHA256_CTX, 32)
+HASHES(md5, MD5, MD5_CTX, 16)

@@ -5,7 +5,10 @@
 
 use std::fmt;
 
-use hashlane_sha::{Algorithm, Backend, Engine, KernelName, Sha1, Sha256, digest};
+use hashlane_sha::sha1_checked::{self, Sha1Checked};
+use hashlane_sha::{
+    Algorithm, Backend, Engine, KernelName, Md5, Md5Kernel, Sha1, Sha1Digest, Sha256, digest,
+};
 use serde::Serialize;
 use sha1::Digest as _;
 
@@ -14,6 +17,7 @@ use crate::batch::Batch;
 use crate::ffi::ipsec_mb;
 #[cfg(openssl)]
 use crate::ffi::openssl;
+use crate::ffi::sha1dc;
 
 /// The kind of a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -74,32 +78,32 @@ impl Contender {
         }
     }
 
-    fn foreign<S: Subject>(
+    fn foreign<F: Function>(
         id: &str,
         name: &str,
         kind: Kind,
         function: impl FnMut(&Batch<'_>, &mut [u8]) + 'static,
     ) -> Self {
         Self {
-            id: format!("{}_{id}", S::NAME),
+            id: format!("{}_{id}", F::ID),
             name: name.into(),
             kind,
             hash: Box::new(Foreign {
                 digests: Vec::new(),
-                digest_len: S::DIGEST_LEN,
+                digest_len: digest_len::<F>(),
                 function,
             }),
         }
     }
 
     /// Creates a contender from a function of one message.
-    fn each<S: Subject, D: AsRef<[u8]>>(
+    fn each<F: Function, D: AsRef<[u8]>>(
         id: &str,
         name: &str,
         function: impl Fn(&[u8]) -> D + 'static,
     ) -> Self {
-        Self::foreign::<S>(id, name, Kind::OneMessage, move |batch, digests| {
-            let digests = digests.chunks_exact_mut(S::DIGEST_LEN);
+        Self::foreign::<F>(id, name, Kind::OneMessage, move |batch, digests| {
+            let digests = digests.chunks_exact_mut(digest_len::<F>());
             for (message, digest) in batch.messages().iter().zip(digests) {
                 digest.copy_from_slice(function(message).as_ref());
             }
@@ -107,10 +111,10 @@ impl Contender {
     }
 
     #[cfg(openssl)]
-    fn openssl<S: Subject>(id: &str, name: &str, interface: openssl::Interface) -> Self {
+    fn openssl<F: Function>(id: &str, name: &str, interface: openssl::Interface) -> Self {
         let id = format!("openssl_{id}");
         let name = format!("OpenSSL {name}");
-        Self::foreign::<S>(&id, &name, Kind::OneMessage, move |batch, digests| {
+        Self::foreign::<F>(&id, &name, Kind::OneMessage, move |batch, digests| {
             interface.hash(batch.bytes(), batch.message_len(), digests);
         })
     }
@@ -172,22 +176,61 @@ impl<F: FnMut(&Batch<'_>, &mut [u8])> Hash for Foreign<F> {
     }
 }
 
-/// An algorithm, with the other libraries that implement it.
-pub trait Subject: Algorithm {
+/// A hash function, with an independent implementation that checks the digests of all contenders.
+pub trait Function {
     /// The implementation of `RustCrypto`.
     type RustCrypto: sha1::Digest;
+
+    /// The start of the ids of contenders.
+    const ID: &'static str;
 
     /// The name in reports.
     const TITLE: &'static str;
 
-    /// The name of the implementation of `RustCrypto` in reports.
-    const RUSTCRYPTO: &'static str;
-
-    /// Returns the digests of `batch`, end to end, from an independent implementation.
+    /// Returns the digests of `batch`, end to end, from the independent implementation.
     fn expected(batch: &Batch<'_>) -> Vec<u8> {
         let messages = batch.messages().iter();
         messages.flat_map(Self::RustCrypto::digest).collect()
     }
+}
+
+/// Returns the length of a digest in bytes.
+fn digest_len<F: Function>() -> usize {
+    F::RustCrypto::output_size()
+}
+
+impl Function for Sha1 {
+    type RustCrypto = sha1::Sha1;
+
+    const ID: &'static str = Self::NAME;
+    const TITLE: &'static str = "SHA-1";
+}
+
+impl Function for Sha256 {
+    type RustCrypto = sha2::Sha256;
+
+    const ID: &'static str = Self::NAME;
+    const TITLE: &'static str = "SHA-256";
+}
+
+impl Function for Sha1Checked {
+    type RustCrypto = sha1::Sha1;
+
+    const ID: &'static str = "sha1_checked";
+    const TITLE: &'static str = "SHA-1 with detection of attacks";
+}
+
+impl Function for Md5 {
+    type RustCrypto = md5::Md5;
+
+    const ID: &'static str = "md5";
+    const TITLE: &'static str = "MD5";
+}
+
+/// An algorithm of the engine, with the other libraries that implement it.
+pub trait Subject: Algorithm + Function {
+    /// The name of the implementation of `RustCrypto` in reports.
+    const RUSTCRYPTO: &'static str;
 
     /// Returns OpenSSL's ways to hash one message, its one-shot functions first. Empty if OpenSSL
     /// is not installed.
@@ -210,9 +253,6 @@ pub trait Subject: Algorithm {
 }
 
 impl Subject for Sha1 {
-    type RustCrypto = sha1::Sha1;
-
-    const TITLE: &'static str = "SHA-1";
     const RUSTCRYPTO: &'static str = "RustCrypto sha1";
 
     fn openssl() -> Vec<Contender> {
@@ -251,9 +291,6 @@ impl Subject for Sha1 {
 }
 
 impl Subject for Sha256 {
-    type RustCrypto = sha2::Sha256;
-
-    const TITLE: &'static str = "SHA-256";
     const RUSTCRYPTO: &'static str = "RustCrypto sha2";
 
     fn openssl() -> Vec<Contender> {
@@ -393,6 +430,104 @@ fn many<A: Algorithm>(id: String, name: String, kind: Kind, engine: Engine) -> C
     })
 }
 
+/// Returns the kernels of SHA-1 with the detection of collision attacks, the engine, and the other
+/// libraries that detect the same attacks.
+pub fn checked() -> Vec<Contender> {
+    let many = |id: String, name: String, kind, engine: Engine| Contender {
+        id,
+        name,
+        kind,
+        hash: Box::new(Ours::<Sha1, _> {
+            digests: Vec::new(),
+            function: move |batch: &Batch<'_>, digests: &mut [Sha1Digest]| {
+                engine.digest_many_checked(batch.messages(), digests, |_| no_attack());
+            },
+        }),
+    };
+    let mut contenders: Vec<_> = sha1_checked::kernels()
+        .map(|kernel| {
+            let engine = Engine::with(kernel.backend).expect("this CPU can run it");
+            many(kernel.to_string(), kernel.to_string(), Kind::Kernel, engine)
+        })
+        .collect();
+    contenders.extend([
+        many(
+            "sha1_checked_many".into(),
+            ENGINE.into(),
+            Kind::Engine,
+            Engine::detect(),
+        ),
+        one_by_one::<Sha1Checked, _>(|message| {
+            sha1_checked::digest(message).unwrap_or_else(|_| no_attack())
+        }),
+        Contender::foreign::<Sha1Checked>("c", sha1dc::TITLE, Kind::OneMessage, {
+            let mut context = sha1dc::Context::default();
+            move |batch, digests| {
+                let digests = digests.as_chunks_mut().0;
+                for (message, digest) in batch.messages().iter().zip(digests) {
+                    *digest = context.digest(message).unwrap_or_else(|| no_attack());
+                }
+            }
+        }),
+        Contender::each::<Sha1Checked, _>("sha1dc", "sha1dc, Rust", |message| {
+            let digest = sha1dc_crate::digest(message).unwrap_or_else(|_| no_attack());
+            <[u8; 20]>::from(digest)
+        }),
+    ]);
+    contenders
+}
+
+fn no_attack() -> ! {
+    unreachable!("random messages are no attacks")
+}
+
+/// Returns the kernels of MD5, the engine, and the other libraries.
+pub fn md5() -> Vec<Contender> {
+    let many = |name: String, kind, kernel: Md5Kernel| {
+        let mut hashers = Vec::new();
+        let id = format!("{name}_many");
+        Contender::foreign::<Md5>(&id, &name, kind, move |batch, digests| {
+            hashers.clear();
+            hashers.resize(batch.messages().len(), Md5::default());
+            kernel.update_many(&mut hashers, batch.messages());
+            for (hasher, digest) in hashers.drain(..).zip(digests.as_chunks_mut().0) {
+                *digest = hasher.finalize();
+            }
+        })
+    };
+    let mut contenders: Vec<_> = Md5Kernel::available()
+        .map(|kernel| many(KernelName::from(kernel).to_string(), Kind::Kernel, kernel))
+        .collect();
+    contenders.extend([
+        many(ENGINE.into(), Kind::Engine, Engine::detect().md5_kernel()),
+        one_by_one::<Md5, _>(|message| {
+            let mut hasher = Md5::default();
+            hasher.update(message);
+            hasher.finalize()
+        }),
+        #[cfg(openssl)]
+        Contender::openssl::<Md5>("one_shot", "MD5()", openssl::MD5_ONE_SHOT),
+        #[cfg(openssl)]
+        Contender::openssl::<Md5>("evp_digest", "EVP_Digest", openssl::MD5_EVP_DIGEST),
+        #[cfg(openssl)]
+        Contender::openssl::<Md5>("evp_context", "EVP context", openssl::MD5_EVP_CONTEXT),
+        #[cfg(openssl)]
+        Contender::openssl::<Md5>("stream", "MD5_Update", openssl::MD5_STREAM),
+        Contender::each::<Md5, _>("rustcrypto", "RustCrypto md-5", |message| {
+            md5::Md5::digest(message)
+        }),
+    ]);
+    contenders
+}
+
+/// Returns the engine over one message after the other, by a function of one message.
+fn one_by_one<F: Function, D: AsRef<[u8]>>(function: impl Fn(&[u8]) -> D + 'static) -> Contender {
+    Contender {
+        kind: Kind::Engine,
+        ..Contender::each::<F, _>("single", ENGINE_SINGLE, function)
+    }
+}
+
 /// Returns the compared libraries, with their versions if available.
 pub fn libraries() -> Vec<(&'static str, String)> {
     vec![
@@ -400,6 +535,7 @@ pub fn libraries() -> Vec<(&'static str, String)> {
         ("OpenSSL", openssl::version()),
         #[cfg(ipsec_mb)]
         ("ipsec-mb", ipsec_mb::version()),
+        ("sha1dc in C", sha1dc::ORIGIN.into()),
     ]
 }
 

@@ -68,6 +68,10 @@ pub(crate) mod openssl {
         SHA1_STREAM = bench_openssl_sha1_stream, 20;
         SHA1_EVP_DIGEST = bench_openssl_sha1_evp_digest, 20;
         SHA1_EVP_CONTEXT = bench_openssl_sha1_evp_context, 20;
+        MD5_ONE_SHOT = bench_openssl_md5_one_shot, 16;
+        MD5_STREAM = bench_openssl_md5_stream, 16;
+        MD5_EVP_DIGEST = bench_openssl_md5_evp_digest, 16;
+        MD5_EVP_CONTEXT = bench_openssl_md5_evp_context, 16;
         SHA256_ONE_SHOT = bench_openssl_sha256_one_shot, 32;
         SHA256_STREAM = bench_openssl_sha256_stream, 32;
         SHA256_EVP_DIGEST = bench_openssl_sha256_evp_digest, 32;
@@ -76,6 +80,53 @@ pub(crate) mod openssl {
 
     unsafe extern "C" {
         fn bench_openssl_version() -> *const c_char;
+    }
+}
+
+/// The C code of M. Stevens and D. Shumow that `sha1dcsum` and Git run, as libgit2 contains it.
+pub(crate) mod sha1dc {
+    // The crate compiles and links the C code.
+    use libgit2_sys as _;
+
+    use std::ffi::{c_char, c_int};
+
+    /// The name in reports.
+    pub(crate) const TITLE: &str = "sha1dc in C";
+
+    /// The origin of the code in reports.
+    pub(crate) const ORIGIN: &str = "as in libgit2 1.9, with -O3";
+
+    /// Memory for an `SHA1_CTX` of `sha1dc/sha1.h`, which is no public header: 2,400 bytes of
+    /// numbers of at most 64 bits and a pointer. The rest is a reserve.
+    #[repr(C)]
+    #[derive(Debug)]
+    pub(crate) struct Context([u64; 1024]);
+
+    impl Default for Context {
+        fn default() -> Self {
+            Self([0; 1024])
+        }
+    }
+
+    impl Context {
+        /// Returns the SHA-1 of a message, or `None` if it is part of an attack.
+        pub(crate) fn digest(&mut self, message: &[u8]) -> Option<[u8; 20]> {
+            let mut digest = [0; 20];
+            // SAFETY: the context has room for an `SHA1_CTX`, which the first call initialises. The
+            // functions read the message and write 20 bytes.
+            let is_attack = unsafe {
+                SHA1DCInit(self);
+                SHA1DCUpdate(self, message.as_ptr().cast(), message.len());
+                SHA1DCFinal(&raw mut digest, self)
+            };
+            (is_attack == 0).then_some(digest)
+        }
+    }
+
+    unsafe extern "C" {
+        fn SHA1DCInit(context: *mut Context);
+        fn SHA1DCUpdate(context: *mut Context, bytes: *const c_char, len: usize);
+        fn SHA1DCFinal(digest: *mut [u8; 20], context: *mut Context) -> c_int;
     }
 }
 

@@ -68,6 +68,10 @@ struct Samples {
     clock_ghz: Vec<f64>,
     /// All contenders, for each message length.
     sizes: Vec<Suite>,
+    /// SHA-1 with the detection of attacks, for two message lengths.
+    checked: Vec<Suite>,
+    /// MD5, for two message lengths.
+    md5: Vec<Suite>,
     /// Each kernel, for several numbers of messages.
     counts: Vec<Suite>,
     /// Few messages: the engine, compared with one message after the other.
@@ -88,6 +92,10 @@ fn engine(scale: Scale) -> Samples {
     let content = suites::content(scale);
     step("message lengths");
     let sizes = suites::sizes(&content, scale, &mut clock);
+    step("SHA-1 with the detection of attacks");
+    let checked = suites::checked(&content, scale, &mut clock);
+    step("MD5");
+    let md5 = suites::md5(&content, scale, &mut clock);
     step("numbers of messages");
     let counts = suites::counts(&content, scale, &mut clock);
     step("shortage of messages");
@@ -113,6 +121,8 @@ fn engine(scale: Scale) -> Samples {
         absent: contenders::absent(),
         clock_ghz: clock.into_ghz(),
         sizes,
+        checked,
+        md5,
         counts,
         shortage,
         short,

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::batch::{Batch, Random};
 use crate::clock::{Clock, Stopwatch};
-use crate::contenders::{Contender, Kind, Subject};
+use crate::contenders::{Contender, Function, Kind};
 
 /// The amount of measurement.
 #[derive(Clone, Copy, Debug)]
@@ -26,20 +26,20 @@ pub struct Group<'a> {
 
 impl<'a> Group<'a> {
     /// Creates an empty group.
-    pub fn new<S: Subject>() -> Self {
+    pub fn new<F: Function>() -> Self {
         Self {
-            algorithm: S::TITLE,
+            algorithm: F::TITLE,
             cells: Vec::new(),
         }
     }
 
     /// Adds contenders over one batch, after checking their digests.
-    pub fn add<S: Subject>(
+    pub fn add<F: Function>(
         &mut self,
         contenders: impl IntoIterator<Item = Contender>,
         batch: &'a Batch<'a>,
     ) {
-        let expected = S::expected(batch);
+        let expected = F::expected(batch);
         for mut contender in contenders {
             contender.check(batch, &expected);
             self.cells.push(Cell {
@@ -157,8 +157,9 @@ fn rounded<S: Serializer>(samples: &Vec<f64>, serializer: S) -> Result<S::Ok, S:
 mod tests {
     use super::*;
     use crate::batch::Content;
-    use crate::contenders;
-    use hashlane_sha::{Sha1, Sha256};
+    use crate::contenders::{self, Subject};
+    use hashlane_sha::sha1_checked::Sha1Checked;
+    use hashlane_sha::{Md5, Sha1, Sha256};
 
     fn group<'a, S: Subject>(batch: &'a Batch<'a>) -> Group<'a> {
         let mut group = Group::new::<S>();
@@ -182,7 +183,11 @@ mod tests {
         let content = Content::new(20_000);
         for (len, n_messages) in [(1, 1), (55, 17), (56, 3), (64, 100), (1000, 20)] {
             let batch = content.equal(len, n_messages);
-            let groups = vec![group::<Sha1>(&batch), group::<Sha256>(&batch)];
+            let mut checked = Group::new::<Sha1Checked>();
+            checked.add::<Sha1Checked>(contenders::checked(), &batch);
+            let mut md5 = Group::new::<Md5>();
+            md5.add::<Md5>(contenders::md5(), &batch);
+            let groups = vec![group::<Sha1>(&batch), group::<Sha256>(&batch), checked, md5];
             let effort = Effort {
                 rounds: 3,
                 slice: Duration::from_micros(1),

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use hashlane_sha::{Backend, Engine, KernelName, MAX_LANES, Sha1, Sha256};
+use hashlane_sha::sha1_checked::Sha1Checked;
+use hashlane_sha::{Backend, Engine, KernelName, MAX_LANES, Md5, Sha1, Sha256};
 use serde::Serialize;
 
 use crate::batch::{Batch, Content, Random};
@@ -108,6 +109,33 @@ fn contenders_of<'a, S: Subject>(batch: &'a Batch<'a>) -> Group<'a> {
     group.add::<S>(contenders, batch);
     group
 }
+
+/// Compares SHA-1 with the detection of attacks with the same kernels without it, and with other
+/// detectors, for each of [`GIT_LENS`].
+pub fn checked(content: &Content, scale: Scale, clock: &mut Clock) -> Vec<Suite> {
+    let batches = GIT_LENS.map(|len| full_lanes(content, len));
+    let groups = batches.iter().map(|batch| {
+        let mut group = Group::new::<Sha1Checked>();
+        group.add::<Sha1Checked>(contenders::checked(), batch);
+        group.add::<Sha1>(contenders::kernels::<Sha1>(), batch);
+        group
+    });
+    in_turns(groups.collect(), scale.effort(25, 8), clock)
+}
+
+/// Compares the kernels of MD5 with the other libraries, for each of [`GIT_LENS`].
+pub fn md5(content: &Content, scale: Scale, clock: &mut Clock) -> Vec<Suite> {
+    let batches = GIT_LENS.map(|len| full_lanes(content, len));
+    let groups = batches.iter().map(|batch| {
+        let mut group = Group::new::<Md5>();
+        group.add::<Md5>(contenders::md5(), batch);
+        group
+    });
+    in_turns(groups.collect(), scale.effort(25, 8), clock)
+}
+
+/// The message lengths of [`checked`] and [`md5`]: a small object of Git, and a large one.
+const GIT_LENS: [usize; 2] = [KIB, 16 * KIB];
 
 /// Measures each kernel with one message, with one fewer than its lanes, with as many as its lanes,
 /// with one more, and with 1000.
