@@ -133,14 +133,15 @@ def _checked_kernels(group: Group) -> list[tuple[Row, Row]]:
 
 # Two kernels, and the lowest ratio of the first to the second for each algorithm. Lost inlining
 # slows a kernel up to 60 times, and no test detects it. Each floor is at least a fifth below the
-# ratio on a Xeon of the Sapphire Rapids generation, so that other CPUs and busy machines pass. A
-# CPU whose vector units are half as wide as its registers may not pass.
+# ratio on a Xeon of the Sapphire Rapids generation, so that other CPUs and busy machines pass. The
+# floor of x16_avx512 is lower, because Zen 4 computes with half of a vector of 512 bits at a time:
+# 1.58 for SHA-1, 1.90 for SHA-256 (2026-11-26).
 FLOORS = (
     ("x4_sse2", "x1_portable", 1.5, 1.5),
     ("x4_avx", "x1_portable", 1.5, 1.5),
     ("x8_avx2", "x4_sse2", 1.5, 1.5),
     ("x8_avx512vl", "x8_avx2", 1.3, 1.4),
-    ("x16_avx512", "x8_avx2", 1.6, 1.8),
+    ("x16_avx512", "x8_avx2", 1.4, 1.4),
     ("x1_sha_ni", "x1_portable", 1.8, 2.5),
     ("x2_sha_ni", "x1_sha_ni", 0.95, 0.95),
     ("x4_sha_ni", "x2_sha_ni", 0.65, 0.75),
