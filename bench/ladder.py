@@ -37,7 +37,7 @@ ROOT = HERE.parent
 CONTENT_LEN = 508_559_360
 PIECE_LEN = 262_144
 GB = 1e9
-SLOW_SECONDS = 20
+SLOW_SECONDS = 10
 # Name in the report, and the options of the compiler.
 BUILDS = {
     "-O0 -g -fsanitize=address": ["-O0", "-g", "-fsanitize=address"],
