@@ -38,7 +38,7 @@ NO_STD_TARGETS = x86_64-unknown-none aarch64-unknown-none thumbv6m-none-eabi
 BENCH_SHA = --manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha
 BENCH_SHA_PROGRAM = target/bench-sha/release/hashlane-bench-sha
 BENCH_LADDER = --manifest-path bench/ladder/Cargo.toml --target-dir target/ladder-rust
-# The folder of the reports of bench, bench-sha and ladder: that of another CPU is bench/zen4.
+# The folder of the reports of bench, bench-sha, bench-sum and ladder: that of another CPU is bench/zen4.
 OUT = bench
 # Builds include the program for `get` and `seed` if libtorrent is installed.
 LIBTORRENT := $(shell pkg-config --atleast-version=2.0.8 libtorrent-rasterbar 2>/dev/null && echo --features libtorrent)
@@ -632,8 +632,8 @@ bench-pkcs11: pkcs11 ## Compare the PKCS#11 module with SoftHSM2; writes bench/P
 	SOFTHSM2_CONF=target/softhsm2.conf \
 		python3 bench/pairs.py pkcs11 target/bench-pkcs11 $(SOFTHSM2) $(LIBRARY)/libhashlane_pkcs11.so
 
-bench-sum: build ## Compare sum with other checksum tools; writes bench/SUM.md (uses those that are installed)
-	python3 bench/sum.py --hashlane $(HASHLANE)
+bench-sum: build ## Compare sum with other checksum tools: [OUT=bench]; writes SUM.md (uses those that are installed)
+	python3 bench/sum.py --hashlane $(HASHLANE) --out $(OUT)/SUM.md
 
 bench-trees: build ## Compare tree hashes with the programs that define them; writes bench/trees.md (uses fsverity, veritysetup, git, OpenSSL and target/ipfs)
 	python3 bench/trees.py --hashlane $(HASHLANE) --out bench/trees.md

@@ -58,9 +58,14 @@ def table_of(suite: Suite) -> Iterator[str]:
     yield from (f"## {suite.key}", "")
     ours = suite.series[0].median
     yield from table(
-        ("command", "median", "of ours"),
+        ("command", "median", "of ours", "CPU time"),
         (
-            (f"`{one.label}`", f"{one.median:.3f} s", f"{one.median / ours:.2f}")
+            (
+                f"`{one.label}`",
+                f"{one.median:.3f} s",
+                f"{one.median / ours:.2f}",
+                f"{one.median_cpu:.3f} s",
+            )
             for one in suite.series
         ),
     )
@@ -142,7 +147,8 @@ class Programs:
             return None if is_right else "the checksum differs"
 
         def inner(outcome: Outcome) -> Sample:
-            return Sample(wall=float(outcome.stdout.split()[1]), user=0, system=0)
+            wall, cpu = (float(word) for word in outcome.stdout.split()[1:])
+            return Sample(wall=wall, user=cpu, system=0)
 
         contestants = [
             entry("ours", f"hashlane sum -a s3-crc64nvme {name}", argv, folder, has_value)
@@ -271,8 +277,9 @@ def report(programs: Programs, data: Data, rounds: int) -> str:
     return page(
         "Digests of files",
         "bench-sum",
-        f"Figures are medians of wall times over {rounds} rounds in turns ({3 * rounds} for two"
-        f" algorithms). The data is in the page cache. {bystanders.text()}",
+        "Figures are medians of wall times, and of CPU times of all threads, over"
+        f" {rounds} rounds in turns ({3 * rounds} for two algorithms). The data is in the page"
+        f" cache. {bystanders.text()}",
         goal_section(list(goals(suites, peak))),
         *map(table_of, suites.values()),
     )
