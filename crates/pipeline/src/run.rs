@@ -592,6 +592,60 @@ mod tests {
         );
     }
 
+    /// Files that count how often they are opened.
+    #[derive(Debug)]
+    struct Counted {
+        folder: Folder,
+        n_opened: AtomicUsize,
+    }
+
+    impl FileSet for Counted {
+        fn root(&self) -> &Path {
+            self.folder.root()
+        }
+
+        fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
+            self.n_opened.fetch_add(1, Ordering::Relaxed);
+            self.folder.path_of(file)
+        }
+    }
+
+    /// Without maps, the length of a file does not matter before the file is read. A batch has more files than a worker keeps open.
+    #[test]
+    fn a_file_of_a_short_message_is_opened_once() {
+        let messages = Pieces {
+            n_files: 100,
+            file_len: 1000,
+            piece_len: 1000,
+        };
+        let folder = Folder {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        for file in 0..98 {
+            let len = if file == 7 { 999 } else { 1000 };
+            fs::write(folder.path_of(FileIndex::new(file)).unwrap(), vec![7; len]).unwrap();
+        }
+        let files = Counted {
+            folder,
+            n_opened: AtomicUsize::new(0),
+        };
+        let (options, cancel) = (Options::default(), CancelToken::default());
+        let (mut faults, mut absent) = (BTreeMap::new(), 0);
+        let hasher = MessageDigest::<Sha1>::new;
+        hash_messages(&messages, &files, hasher, &options, &cancel, |results| {
+            let facts = results.facts.iter();
+            absent += facts
+                .filter(|fact| matches!(fact.found, crate::Found::Absent(_)))
+                .count();
+            let messages = results.messages.into_iter();
+            faults.extend(messages.filter_map(|it| Some((it.message, it.digest.err()?))));
+        })
+        .unwrap();
+        assert_eq!(files.n_opened.into_inner(), 100);
+        let missing = [7, 98, 99].map(|message| (message, Fault::Missing));
+        assert_eq!((faults, absent), (BTreeMap::from(missing), 2));
+    }
+
     /// A file whose disk answers when `is_released` is set.
     struct Silent<'r> {
         is_released: &'r AtomicBool,

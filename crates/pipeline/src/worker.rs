@@ -148,6 +148,14 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
                 }),
             };
         }
+        if len_bytes < MIN_HOLE_LEN && self.mapped.is_none() {
+            // The read finds the same faults. A batch has more short messages than a worker keeps files open, so the file
+            // would be opened a second time for the read.
+            return Step::Start(Input::Extents {
+                len_bytes,
+                is_mappable: false,
+            });
+        }
         let opened = match self.tools.files.open(file) {
             Ok(opened) => opened,
             Err(fault) => return Step::Report(Err(fault)),
