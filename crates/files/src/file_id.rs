@@ -12,6 +12,10 @@ pub struct FileId {
 }
 
 impl FileId {
+    pub(crate) fn new(device: u64, inode: u64) -> Self {
+        Self { device, inode }
+    }
+
     /// Returns the identity of the file at `path`, following symbolic links. Returns `None` on a system that has no such
     /// identities.
     ///

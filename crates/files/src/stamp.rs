@@ -10,6 +10,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 #[cfg(unix)]
 use cap_std::time::SystemTime as SystemTimeOfCap;
 
+use crate::file_id::FileId;
+
 /// Properties that change when a file is written to or replaced: its length, times and identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
@@ -36,6 +38,12 @@ impl Stamp {
     /// Returns the number of the file in its file system, if the system has one.
     pub fn inode(&self) -> Option<u64> {
         self.id.map(|(_, inode)| inode)
+    }
+
+    /// Returns the identity of the file, if the system has one.
+    pub fn file_id(&self) -> Option<FileId> {
+        let (device, inode) = self.id?;
+        Some(FileId::new(device, inode))
     }
 
     /// Returns the time of modification in nanoseconds since 1970, if the system has one. Times beyond the years 1677 and

@@ -135,9 +135,7 @@ impl Assembly<'_> {
         let all = candidates.of_len(wanted.length());
         let name = wanted.path().file_name().to_os_str();
         let others = match name {
-            Ok(name) if all.len() > MAX_DAMAGED => {
-                candidates.of_name(wanted.length(), name.to_os_string())
-            }
+            Ok(name) if all.len() > MAX_DAMAGED => candidates.of_name(wanted.length(), name),
             _ => all,
         };
         let others = others.iter().copied().filter(|it| Some(*it) != first);

@@ -1,17 +1,17 @@
 //! Files that may be content.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsString;
-use std::fs::Metadata;
+use std::ffi::{OsStr, OsString};
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-#[cfg(unix)]
-use hashlane_files::Stamp;
-use hashlane_files::{FileId, walk_files};
+use hashlane_files::{FileId, Stamp};
 use hashlane_metainfo::merkle::Node;
 use hashlane_metainfo::{File, FileKind, Torrent};
 use hashlane_pipeline::{CancelToken, FileIndex, FileSet};
+
+use crate::walk::visit_files;
 
 /// The regular files below some folders that have the length of a file of some torrents, or all of them.
 #[derive(Debug, Default)]
@@ -26,8 +26,8 @@ pub struct Candidates {
     /// Number of candidates that have the length of a wanted file.
     n_wanted: usize,
     by_len: HashMap<u64, Vec<u32>>,
-    /// The same by length and name, because a torrent can want thousands of files of one length.
-    by_name: HashMap<(u64, OsString), Vec<u32>>,
+    /// Those that have a wanted name too, by name and length: a torrent can want thousands of files of one length.
+    by_name: HashMap<OsString, HashMap<u64, Vec<u32>>>,
     errors: Vec<(PathBuf, io::Error)>,
     n_files: u64,
     /// Files that are longer than a wanted file of their name, by that length and name: the first of them.
@@ -75,40 +75,29 @@ impl Candidates {
         cancel: &CancelToken,
         mut progress: impl FnMut(u64),
     ) -> Self {
-        let torrents: Vec<&Torrent> = torrents.into_iter().collect();
-        let mut lens = Lens::of(torrents.iter().copied());
+        let mut lens = Lens::of(torrents);
         lens.keeps_all = keeps_all;
-        let lens_by_name = lens_by_name(&torrents);
         let mut candidates = Self {
             folders: distinct(folders),
             ..Self::default()
         };
         let mut ids = HashSet::new();
         for folder in &candidates.folders.clone() {
-            for file in walk_files(folder, false) {
+            visit_files(folder, |seen| {
                 if cancel.is_cancelled() {
-                    return candidates;
+                    return ControlFlow::Break(());
                 }
                 candidates.n_files += 1;
                 progress(candidates.n_files);
-                let path = match file {
-                    Ok(path) => path,
-                    Err((_, error)) if error.kind() == io::ErrorKind::Other => continue,
-                    Err(error) => {
-                        candidates.errors.push(error);
-                        continue;
+                match seen {
+                    Ok((path, stamp)) => {
+                        candidates.note_longer(&path, stamp.length(), &lens);
+                        candidates.consider(path, &stamp, &lens, &mut ids);
                     }
-                };
-                match path.symlink_metadata() {
-                    Ok(metadata) => {
-                        candidates.note_longer(&path, metadata.len(), &lens_by_name);
-                        candidates.consider(path, &metadata, &lens, &mut ids);
-                    }
-                    // It vanished meanwhile.
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                    Err(error) => candidates.errors.push((path, error)),
+                    Err(error) => candidates.errors.push(error),
                 }
-            }
+                ControlFlow::Continue(())
+            });
         }
         candidates
     }
@@ -128,23 +117,21 @@ impl Candidates {
                 break;
             }
             candidates.n_files += 1;
-            if let Ok(metadata) = path.symlink_metadata() {
-                candidates.consider(path, &metadata, &lens, &mut ids);
+            match path.symlink_metadata() {
+                Ok(metadata) if metadata.is_file() => {
+                    candidates.consider(path, &Stamp::of(&metadata), &lens, &mut ids);
+                }
+                _ => {}
             }
         }
         candidates
     }
 
     /// Notes a file that is longer than wanted files of its name.
-    fn note_longer(
-        &mut self,
-        path: &Path,
-        len_bytes: u64,
-        lens_by_name: &HashMap<OsString, HashSet<u64>>,
-    ) {
+    fn note_longer(&mut self, path: &Path, len_bytes: u64, lens: &Lens) {
         let Some((name, lens)) = path
             .file_name()
-            .and_then(|name| lens_by_name.get_key_value(name))
+            .and_then(|name| lens.by_name.get_key_value(name))
         else {
             return;
         };
@@ -162,40 +149,41 @@ impl Candidates {
     }
 
     /// Adds a file that has one of these lengths, unless another name of it was added before.
-    fn consider(
-        &mut self,
-        path: PathBuf,
-        metadata: &Metadata,
-        lens: &Lens,
-        ids: &mut HashSet<FileId>,
-    ) {
-        let is_wanted = lens.wanted.contains(&metadata.len());
-        let is_kept = is_wanted || lens.keeps_all && metadata.len() > 0;
-        if !metadata.is_file() || !is_kept {
+    fn consider(&mut self, path: PathBuf, stamp: &Stamp, lens: &Lens, ids: &mut HashSet<FileId>) {
+        let len_bytes = stamp.length();
+        let is_wanted = lens.wanted.contains(&len_bytes);
+        let is_kept = is_wanted || lens.keeps_all && len_bytes > 0;
+        let id = stamp.file_id();
+        if !is_kept || id.is_some_and(|id| !ids.insert(id)) {
             return;
         }
-        let id = FileId::of_metadata(metadata);
-        if id.is_none_or(|id| ids.insert(id)) {
-            self.add(path, metadata.len(), id.map_or(0, FileId::inode));
-            self.n_wanted += usize::from(is_wanted);
-            #[cfg(unix)]
-            if lens.keeps_all {
-                self.stamps.push(Stamp::of(metadata));
-            }
+        let name = path.file_name();
+        let name = name.filter(|_| is_wanted).filter(|name| {
+            let of_name = lens.by_name.get(*name);
+            of_name.is_some_and(|lens| lens.contains(&len_bytes))
+        });
+        let name = name.map(OsStr::to_owned);
+        self.add(path, name, len_bytes, id.map_or(0, FileId::inode));
+        self.n_wanted += usize::from(is_wanted);
+        #[cfg(unix)]
+        if lens.keeps_all {
+            self.stamps.push(*stamp);
         }
     }
 
     /// Adds a file that was made of candidates, and returns its index.
     pub(crate) fn push(&mut self, path: PathBuf, len_bytes: u64) -> u32 {
         self.n_wanted += 1;
-        self.add(path, len_bytes, 0)
+        let name = path.file_name().map(OsStr::to_owned);
+        self.add(path, name, len_bytes, 0)
     }
 
-    fn add(&mut self, path: PathBuf, len_bytes: u64, inode: u64) -> u32 {
+    /// Adds a file, also by its name if that is wanted.
+    fn add(&mut self, path: PathBuf, name: Option<OsString>, len_bytes: u64, inode: u64) -> u32 {
         let index = self.files.len() as u32;
-        if let Some(name) = path.file_name() {
-            let named = self.by_name.entry((len_bytes, name.to_owned()));
-            named.or_default().push(index);
+        if let Some(name) = name {
+            let named = self.by_name.entry(name).or_default();
+            named.entry(len_bytes).or_default().push(index);
         }
         self.files.push(Candidate { path, inode });
         self.by_len.entry(len_bytes).or_default().push(index);
@@ -265,9 +253,11 @@ impl Candidates {
     }
 
     /// Returns the candidates with a length in bytes and a name, in the order of the walk.
-    pub(crate) fn of_name(&self, len_bytes: u64, name: OsString) -> &[u32] {
-        let named = self.by_name.get(&(len_bytes, name));
-        named.map_or(&[], Vec::as_slice)
+    pub(crate) fn of_name(&self, len_bytes: u64, name: &OsStr) -> &[u32] {
+        let named = self.by_name.get(name);
+        named
+            .and_then(|named| named.get(&len_bytes))
+            .map_or(&[], Vec::as_slice)
     }
 
     /// Returns the candidates with a length in bytes, in the order of the walk.
@@ -303,37 +293,38 @@ fn distinct(folders: &[PathBuf]) -> Vec<PathBuf> {
     kept.map(|index| folders[index].clone()).collect()
 }
 
-/// Returns the lengths of the files that have content, by their names.
-fn lens_by_name(torrents: &[&Torrent]) -> HashMap<OsString, HashSet<u64>> {
-    let files = torrents.iter().flat_map(|torrent| torrent.files().iter());
-    let mut lens: HashMap<OsString, HashSet<u64>> = HashMap::new();
-    for file in files.filter(|file| file.kind() == FileKind::Regular && file.length() > 0) {
-        if let Ok(name) = file.path().file_name().to_os_str() {
-            let lens = lens.entry(name.to_os_string()).or_default();
-            lens.insert(file.length());
-        }
-    }
-    lens
-}
-
 /// The lengths of files that become candidates.
 struct Lens {
     /// The lengths of the files of torrents that have content.
     wanted: HashSet<u64>,
+    /// The same lengths by the names of the files.
+    by_name: HashMap<OsString, HashSet<u64>>,
     /// Whether files of all other lengths are candidates too.
     keeps_all: bool,
 }
 
 impl Lens {
     fn of<'t>(torrents: impl IntoIterator<Item = &'t Torrent>) -> Self {
+        let mut lens = Self {
+            wanted: HashSet::new(),
+            by_name: HashMap::new(),
+            keeps_all: false,
+        };
         let files = torrents
             .into_iter()
             .flat_map(|torrent| torrent.files().iter());
-        let regular = files.filter(|file| file.kind() == FileKind::Regular);
-        let lens = regular.map(File::length);
-        Self {
-            wanted: lens.filter(|len_bytes| *len_bytes > 0).collect(),
-            keeps_all: false,
+        for file in files.filter(|file| file.kind() == FileKind::Regular && file.length() > 0) {
+            lens.wanted.insert(file.length());
+            let Ok(name) = file.path().file_name().to_os_str() else {
+                continue;
+            };
+            if let Some(of_name) = lens.by_name.get_mut(name) {
+                of_name.insert(file.length());
+            } else {
+                let of_name = HashSet::from([file.length()]);
+                lens.by_name.insert(name.to_owned(), of_name);
+            }
         }
+        lens
     }
 }

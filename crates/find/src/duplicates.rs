@@ -9,12 +9,14 @@ mod parts;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use hashlane_files::{FileId, Stamp, walk_files};
+use hashlane_files::{FileId, Stamp};
 use hashlane_pipeline::{CancelToken, Error, Options};
 
 use crate::search::Progress;
+use crate::walk::visit_files;
 use file::CHANGED;
 pub use file::{DuplicateFile, DuplicateGroup};
 use hash::Hashing;
@@ -45,14 +47,6 @@ pub struct Duplicates {
     pub hashed_bytes: u64,
 }
 
-/// A name that the walk found.
-struct Seen {
-    path: PathBuf,
-    stamp: Stamp,
-    id: Option<FileId>,
-    inode: u64,
-}
-
 impl SameLength {
     /// Walks the folders, and keeps the files whose length another file has, too. Empty files are left out unless
     /// `with_empty`. All names of a file (hard links) are one file. Symbolic links are not followed. A folder that is below
@@ -72,74 +66,57 @@ impl SameLength {
         };
         let mut seen = Vec::new();
         for folder in without_nested(folders) {
-            for file in walk_files(folder, false) {
+            visit_files(folder, |file| {
                 if cancel.is_cancelled() {
-                    return found;
+                    return ControlFlow::Break(());
                 }
                 found.n_names += 1;
                 progress(found.n_names);
-                let path = match file {
-                    Ok(path) => path,
-                    // A pipe, a socket or a device.
-                    Err((_, error)) if error.kind() == io::ErrorKind::Other => continue,
-                    Err(error) => {
-                        found.errors.push(error);
-                        continue;
-                    }
-                };
-                match path.symlink_metadata() {
-                    Ok(metadata) if !metadata.is_file() => {}
-                    Ok(metadata) if metadata.len() == 0 && !with_empty => {}
-                    Ok(metadata) => {
-                        let id = FileId::of_metadata(&metadata);
-                        let inode = id.map_or(0, FileId::inode);
-                        let stamp = Stamp::of(&metadata);
-                        seen.push(Seen {
-                            path,
-                            stamp,
-                            id,
-                            inode,
-                        });
-                    }
-                    // It vanished meanwhile.
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                    Err(error) => found.errors.push((path, error)),
+                match file {
+                    Ok((_, stamp)) if stamp.length() == 0 && !with_empty => {}
+                    Ok(file) => seen.push(file),
+                    Err(error) => found.errors.push(error),
                 }
-            }
+                ControlFlow::Continue(())
+            });
+        }
+        if cancel.is_cancelled() {
+            return found;
         }
         found.group(seen);
         found
     }
 
     /// Groups the files of one length, each with all of its names.
-    fn group(&mut self, mut seen: Vec<Seen>) {
+    fn group(&mut self, mut seen: Vec<(PathBuf, Stamp)>) {
         let mut counts: HashMap<u64, u32> = HashMap::new();
-        for name in &seen {
-            *counts.entry(name.stamp.length()).or_default() += 1;
+        for (_, stamp) in &seen {
+            *counts.entry(stamp.length()).or_default() += 1;
         }
-        seen.retain(|name| counts[&name.stamp.length()] > 1);
+        seen.retain(|(_, stamp)| counts[&stamp.length()] > 1);
         // The sort is stable: names stay in the order of the walk.
-        seen.sort_by_key(|name| name.stamp.length());
+        seen.sort_by_key(|(_, stamp)| stamp.length());
         let mut by_id: HashMap<FileId, u32> = HashMap::new();
         let mut group = Vec::new();
         let mut len_bytes = None;
-        for name in seen {
-            if len_bytes != Some(name.stamp.length()) {
-                len_bytes = Some(name.stamp.length());
+        for (path, stamp) in seen {
+            if len_bytes != Some(stamp.length()) {
+                len_bytes = Some(stamp.length());
                 by_id.clear();
                 self.add_group(&mut group);
             }
             let next = self.files.len() as u32;
-            let file = name.id.map_or(next, |id| *by_id.entry(id).or_insert(next));
+            let id = stamp.file_id();
+            let file = id.map_or(next, |id| *by_id.entry(id).or_insert(next));
             if file == next {
                 group.push(next);
                 self.files.push(DuplicateFile {
-                    names: vec![name.path],
-                    stamp: name.stamp,
-                    inode: name.inode,
+                    names: vec![path],
+                    stamp,
+                    inode: id.map_or(0, FileId::inode),
                 });
             } else {
-                self.files[file as usize].names.push(name.path);
+                self.files[file as usize].names.push(path);
             }
         }
         self.add_group(&mut group);

@@ -3,8 +3,8 @@
 //!
 //! # The way of a search
 //!
-//! 1. `candidates.rs`: [`Candidates::collect`] walks the folders once, and keeps the files that have the length of a wanted
-//!    file.
+//! 1. `candidates.rs`: [`Candidates::collect`] walks the folders once (`walk.rs`), and keeps the files that have the length of
+//!    a wanted file.
 //! 2. `wanted.rs`: the files of the torrents, and for each the pieces that lie in it alone.
 //! 3. `search.rs`: [`find`] compares one such piece with each candidate, then further pieces for files that are damaged,
 //!    and at last the pieces that span several files, for those that have no piece of their own.
@@ -34,6 +34,7 @@ mod probe;
 #[cfg(unix)]
 mod roots;
 mod search;
+mod walk;
 mod wanted;
 
 pub use assembly::{Assembly, Merged, assemble};

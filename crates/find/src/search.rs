@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 
-use hashlane_metainfo::Torrent;
+use hashlane_metainfo::{PathComponent, Torrent};
 use hashlane_pipeline::{CancelToken, Error, FileIndex, Options};
 
 use crate::budget::SearchBudget;
@@ -350,9 +350,7 @@ impl<'t> Search<'t> {
     fn named<'c>(&self, wanted: &Wanted, candidates: &'c Candidates) -> &'c [u32] {
         let path = self.target.torrent.file(wanted.file.get()).path();
         let name = path.file_name().to_os_str();
-        name.map_or(&[], |name| {
-            candidates.of_name(wanted.len_bytes, name.to_os_string())
-        })
+        name.map_or(&[], |name| candidates.of_name(wanted.len_bytes, name))
     }
 
     /// Returns the candidates of a file that are tried in a round.
@@ -627,20 +625,17 @@ impl<'t> Search<'t> {
 
     /// Notes the candidates that fit a file. The one that has most of the file's path is the best.
     fn identify(&mut self, file: FileIndex, mut fits: Vec<u32>, candidates: &Candidates) {
-        let components: Vec<Vec<u8>> = {
+        if fits.len() > 1 {
             let path = self.target.torrent.file(file.get()).path();
-            path.components()
-                .map(|component| component.as_bytes().to_vec())
-                .collect()
-        };
-        let likeness = |candidate: &u32| {
-            let names = candidates.path(*candidate).iter().rev();
-            let equal = names
-                .zip(components.iter().rev())
-                .take_while(|(name, component)| name.as_encoded_bytes() == component.as_slice());
-            std::cmp::Reverse(equal.count())
-        };
-        fits.sort_by_key(likeness);
+            let components: Vec<&[u8]> = path.components().map(PathComponent::as_bytes).collect();
+            fits.sort_by_key(|candidate| {
+                let names = candidates.path(*candidate).iter().rev();
+                let equal = names
+                    .zip(components.iter().rev())
+                    .take_while(|(name, component)| name.as_encoded_bytes() == **component);
+                std::cmp::Reverse(equal.count())
+            });
+        }
         let others = fits.split_off(1);
         self.found[file.get()] = FileMatch::Identified(Place {
             candidate: fits[0],

@@ -91,18 +91,22 @@ impl<'t> Target<'t> {
         start..pieces.end.max(start) - u32::from(has_last)
     }
 
-    /// Returns up to [`MAX_SAMPLES`] of a file's own pieces, in the order in which they are compared: the middle one, and then
-    /// pieces that are spread over the file. The first bytes of many files are alike, and the last ones of a download are often
-    /// missing. Pieces of zeros come last: every hole has them.
+    /// Returns up to [`MAX_SAMPLES`] of a file's own pieces. The one that is compared first is the middle one, and the others are
+    /// spread over the file. The first bytes of many files are alike, and the last ones of a download are often missing. A piece
+    /// of zeros is first only if all are such pieces: every hole has them.
     fn samples(&self, file: FileIndex, zeros: &mut Zeros) -> Vec<u32> {
         let own = self.own_pieces(file);
         let count = own.end - own.start;
         let step = (count / MAX_SAMPLES).max(1);
         let spread =
             (0..count.min(MAX_SAMPLES)).map(|n| own.start + (count / 2 + n * step) % count);
-        let (empty, mut samples): (Vec<u32>, Vec<u32>) =
-            spread.partition(|piece| zeros.has_piece(self, *piece));
-        samples.extend(empty);
+        let mut samples: Vec<u32> = spread.collect();
+        let first = samples
+            .iter()
+            .position(|piece| !zeros.has_piece(self, *piece));
+        if let Some(first) = first {
+            samples.swap(0, first);
+        }
         samples
     }
 }
@@ -153,7 +157,7 @@ impl Zeros {
 pub(crate) struct Wanted {
     pub(crate) file: FileIndex,
     pub(crate) len_bytes: u64,
-    /// Some of the pieces that have bytes of this file alone, in the order in which they are compared.
+    /// Some of the pieces that have bytes of this file alone. The first one is compared first.
     pub(crate) samples: Vec<u32>,
     /// Number of earlier files of the torrent with the same length.
     pub(crate) ordinal: u32,
