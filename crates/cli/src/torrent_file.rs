@@ -3,7 +3,11 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use anyhow::{Context as _, anyhow, bail};
 use hashlane_files::walk_files;
@@ -118,9 +122,47 @@ pub fn content_beside(env: &Env, torrent: &Path, expected: &Path) -> Option<Stri
 
 /// Reads and parses the .torrent file that the user gave, `-` for the standard input stream. Errors name it.
 pub(crate) fn open(env: &mut Env, path: &Path) -> anyhow::Result<Torrent> {
+    parse(path, read_given(env, path))
+}
+
+/// Parses what was read from a path. Errors name it.
+fn parse(path: &Path, bytes: anyhow::Result<Vec<u8>>) -> anyhow::Result<Torrent> {
     let path_text = || links::without_secrets(path.display());
-    let bytes = read_given(env, path).with_context(path_text)?;
+    let bytes = bytes.with_context(path_text)?;
     Torrent::parse(bytes).with_context(path_text)
+}
+
+/// Does the same for many paths, on all processors. Returns the results in the order of the paths.
+pub(crate) fn open_all(env: &mut Env, paths: &[PathBuf]) -> Vec<anyhow::Result<Torrent>> {
+    // At most one path is the standard input stream.
+    let stream = paths.iter().position(|path| is_stream(path));
+    let stream = stream.map(|i| (i, open(env, &paths[i])));
+    let places: Vec<PathBuf> = paths.iter().map(|path| env.resolve(path)).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let taken = std::iter::from_fn(|| {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            Some((i, paths.get(i)?))
+        });
+        let files = taken.filter(|(_, path)| !is_stream(path));
+        let opened = files.map(|(i, path)| (i, parse(path, read(&places[i]))));
+        opened.collect::<Vec<_>>()
+    };
+    let n_threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let mut opened: Vec<_> = thread::scope(|scope| {
+        let others = (1..n_threads.min(paths.len()))
+            // This thread does the work of those that the system refuses.
+            .map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
+            .collect::<Vec<_>>();
+        let mut opened = work();
+        for other in others {
+            opened.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        opened
+    });
+    opened.extend(stream);
+    opened.sort_unstable_by_key(|(i, _)| *i);
+    opened.into_iter().map(|(_, opened)| opened).collect()
 }
 
 /// Reads the bytes of the .torrent file that the user gave, `-` for the standard input stream.

@@ -120,17 +120,21 @@ impl Find {
 
     /// Reads the torrents. Reports those that cannot be read.
     fn open(&self, env: &mut Env, exit: &mut Exit) -> anyhow::Result<Vec<(PathBuf, Torrent)>> {
-        let mut torrents = Vec::new();
-        for torrent in torrent_file::in_folders(env, &self.torrents) {
-            let read = torrent.and_then(|path| match torrent_file::open(env, &path) {
-                Ok(torrent) => Ok((path, torrent)),
-                Err(error) => Err((path, error)),
-            });
-            match read {
-                Ok(torrent) => torrents.push(torrent),
+        let mut paths = Vec::new();
+        for path in torrent_file::in_folders(env, &self.torrents) {
+            match path {
+                Ok(path) => paths.push(path),
                 Err((path, error)) => {
                     *exit = self.print_error(env, &path, &format!("{error:#}"))?;
                 }
+            }
+        }
+        let mut torrents = Vec::new();
+        let opened = torrent_file::open_all(env, &paths);
+        for (path, torrent) in paths.into_iter().zip(opened) {
+            match torrent {
+                Ok(torrent) => torrents.push((path, torrent)),
+                Err(error) => *exit = self.print_error(env, &path, &format!("{error:#}"))?,
             }
         }
         Ok(torrents)
