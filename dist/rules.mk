@@ -108,11 +108,12 @@ dist-libtorrent: ## Build Debian's newest libtorrent in target/libtorrent, once,
 STATIC_FLAGS = PKG_CONFIG_PATH=$(STATIC_LIBTORRENT)/lib/pkgconfig LIBTORRENT_RASTERBAR_STATIC=1 OPENSSL_STATIC=1 OPENSSL_NO_VENDOR=1 \
 	OPENSSL_INCLUDE_DIR=/usr/include OPENSSL_LIB_DIR=$(STATIC_LIBTORRENT)/lib
 
-# One build, so that the programs and the libraries share their dependencies.
+# One build, so that the programs and the libraries share their dependencies. hashlane-net has GPUs, because the program
+# `hashlane` is static, and cannot load their drivers. dist/third-party has the same features.
 HOST_CRATES = hashlane-capi hashlane-libmd hashlane-pkcs11 hashlane-net
 dist-programs: $(if $(LINKED_STATIC),dist-libtorrent)
 	$(if $(LINKED_STATIC),$(STATIC_FLAGS)) $(DIST_CARGO) build --locked --profile dist --target $(RUST_HOST) \
-		$(HOST_CRATES:%=--package %) --features hashlane-net/libtorrent
+		$(HOST_CRATES:%=--package %) --features hashlane-net/libtorrent,hashlane-net/gpu
 	strip $(DIST_HOST)/hashlane-net
 	crates/libmd/link $(DIST_HOST)/libhashlane_md.a $(DIST_HOST)/libmd.so.0
 	strip --strip-unneeded $(DIST_HOST)/libmd.so.0

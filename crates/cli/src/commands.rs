@@ -304,6 +304,9 @@ impl Command {
             #[cfg(unix)]
             Self::Ctl(ctl) => ctl.run(env, &CONFIGURABLE),
             Self::Import(import) => import.run(env, &CONFIGURABLE),
+            Self::Recover(recover) if recover.needs_another_program() => {
+                network.recover_on_device(env, recover.device())
+            }
             Self::Recover(recover) => recover.run(env),
             Self::Kernels(kernels) => kernels.run(env),
             Self::Config(config) => config.run(env, &CONFIGURABLE),

@@ -1,5 +1,6 @@
-//! The commands that need libtorrent. Only the program `hashlane-net` is linked with libtorrent, OpenSSL and the C++
-//! library, because every start of a program loads its libraries.
+//! The commands that need libtorrent, or the driver of a GPU. Only the program `hashlane-net` is linked with libtorrent,
+//! OpenSSL and the C++ library, because every start of a program loads its libraries. The program `hashlane` of the
+//! packages is static, so it cannot load a driver either.
 
 use std::path::PathBuf;
 
@@ -32,6 +33,15 @@ pub trait NetworkCommands {
     /// # Errors
     /// The command cannot start, or its output cannot be written.
     fn fetch(&self, env: &mut Env, magnet: Magnet) -> anyhow::Result<Exit>;
+
+    /// Runs `hashlane recover --device DEVICE` in a program that was built without GPUs. The default is a refusal.
+    ///
+    /// # Errors
+    /// The command cannot start.
+    fn recover_on_device(&self, env: &mut Env, device: &str) -> anyhow::Result<Exit> {
+        let _ = env;
+        bail!("--device {device}: {WITHOUT_GPUS}; `make build GPU=1` includes them")
+    }
 }
 
 /// The commands of the program `hashlane-net`, which replaces this process.
@@ -40,24 +50,39 @@ pub struct OtherProgram;
 
 impl NetworkCommands for OtherProgram {
     fn get(&self, env: &mut Env, _: Get) -> anyhow::Result<Exit> {
-        become_other_program(env, "get")
+        become_other_program(env, "`get`", INSTALL_LIBTORRENT)
     }
 
     fn seed(&self, env: &mut Env, _: Seed) -> anyhow::Result<Exit> {
-        become_other_program(env, "seed")
+        become_other_program(env, "`seed`", INSTALL_LIBTORRENT)
     }
 
     fn daemon(&self, env: &mut Env, _: Daemon) -> anyhow::Result<Exit> {
-        become_other_program(env, "daemon")
+        become_other_program(env, "`daemon`", INSTALL_LIBTORRENT)
     }
 
     fn fetch(&self, env: &mut Env, _: Magnet) -> anyhow::Result<Exit> {
-        become_other_program(env, "magnet --fetch")
+        become_other_program(env, "`magnet --fetch`", INSTALL_LIBTORRENT)
+    }
+
+    fn recover_on_device(&self, env: &mut Env, device: &str) -> anyhow::Result<Exit> {
+        let what = format!("--device {device}: {WITHOUT_GPUS}, and");
+        become_other_program(env, &what, INSTALL_WITH_GPUS)
     }
 }
 
 /// The name of the other program.
 const NAME: &str = "hashlane-net";
+
+const WITHOUT_GPUS: &str = "this program was built without GPUs";
+
+/// How to get the other program.
+const INSTALL_LIBTORRENT: &str = "install libtorrent-rasterbar 2.0.8 or later with its headers, pkg-config and a C++ \
+    compiler (Debian: apt-get install libtorrent-rasterbar-dev pkg-config g++), then run `make build` or `make install`";
+
+/// How to get a program with GPUs.
+const INSTALL_WITH_GPUS: &str =
+    "install the package hashlane-net, or build this program by `make build GPU=1`";
 
 /// The variable that holds the version of the program `hashlane` when it executes the other program.
 const CALLER: &str = "HASHLANE_CALLER";
@@ -79,17 +104,25 @@ fn places() -> Vec<PathBuf> {
     folders.map(|folder| folder.join(NAME)).collect()
 }
 
-/// Executes the other program with the arguments of this process.
+/// Returns the path of the other program, if it is installed and is not this one.
+pub(crate) fn other_program() -> Option<PathBuf> {
+    let this = std::env::current_exe().ok();
+    let others = places()
+        .into_iter()
+        .filter(|place| this.as_ref() != Some(place));
+    others.into_iter().find(|place| place.exists())
+}
+
+/// Executes the other program with the arguments of this process. The error says that `command` needs it, and the remedy.
 #[cfg_attr(
     not(unix),
     allow(unused_variables, reason = "libtorrent is supported on Unix only")
 )]
-fn become_other_program(env: &Env, command: &str) -> anyhow::Result<Exit> {
-    let places = places();
+fn become_other_program(env: &Env, command: &str, remedy: &str) -> anyhow::Result<Exit> {
     #[cfg(unix)]
-    if let Some(program) = places.iter().find(|place| place.exists()) {
+    if let Some(program) = other_program() {
         use std::os::unix::process::CommandExt as _;
-        let mut other = std::process::Command::new(program);
+        let mut other = std::process::Command::new(&program);
         if let Some((name, args)) = env.args.split_first() {
             // Lists of processes show the name that the user called.
             other.arg0(name).args(args);
@@ -97,14 +130,12 @@ fn become_other_program(env: &Env, command: &str) -> anyhow::Result<Exit> {
         let error = other.env(CALLER, VERSION).exec();
         return Err(anyhow::Error::new(error).context(program.display().to_string()));
     }
-    let places: Vec<String> = places
+    let places: Vec<String> = places()
         .iter()
         .map(|place| place.display().to_string())
         .collect();
     bail!(
-        "`{command}` needs the program {NAME}, which does not exist ({}): install libtorrent-rasterbar 2.0.8 or later \
-         with its headers, pkg-config and a C++ compiler (Debian: \
-         apt-get install libtorrent-rasterbar-dev pkg-config g++), then run `make build` or `make install`",
+        "{command} needs the program {NAME}, which does not exist ({}): {remedy}",
         places.join(", ")
     )
 }

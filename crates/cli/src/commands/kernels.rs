@@ -12,6 +12,7 @@ use hashlane_sha::{
 };
 use serde::Serialize;
 
+use crate::network::other_program;
 use crate::options::Json;
 use crate::output::json_lines;
 use crate::output::text::{Palette, Styled};
@@ -251,6 +252,13 @@ fn print_devices(env: &mut Env) -> anyhow::Result<()> {
     }
     if let Some(reason) = reason {
         writeln!(out, "No GPUs are listed: {reason}.")?;
+        if let Some(other) = other_program() {
+            writeln!(
+                out,
+                "If {0} has them, `{0} kernels` lists them.",
+                other.display()
+            )?;
+        }
     }
     Ok(())
 }

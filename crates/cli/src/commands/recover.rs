@@ -180,6 +180,16 @@ impl Recover {
         run.recover_all(env)
     }
 
+    /// Returns the devices that search.
+    pub(crate) fn device(&self) -> &str {
+        &self.device
+    }
+
+    /// Returns `true` if the search needs a GPU, and this program was built without them.
+    pub(crate) fn needs_another_program(&self) -> bool {
+        cfg!(not(feature = "gpu")) && self.device != "cpu"
+    }
+
     /// Returns `true` if the search widens by itself: no option selects the damage or a part of the search.
     fn widens(&self) -> bool {
         let is_whole = self.resume.is_none() && self.shard.is_none();

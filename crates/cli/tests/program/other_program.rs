@@ -1,4 +1,5 @@
-//! The program `hashlane-net`, which `hashlane` executes for the commands that need libtorrent.
+//! The program `hashlane-net`, which `hashlane` executes for the commands that need libtorrent, and for searches on GPUs if it
+//! was built without them.
 
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -17,6 +18,10 @@ const COMMANDS: [&[&str]; 3] = [
         "magnet:?xt=urn:btih:0123456789012345678901234567890123456789",
     ],
 ];
+
+/// A command that needs the driver of a GPU.
+#[cfg(not(feature = "gpu"))]
+const ON_GPUS: &[&str] = &["recover", "-q", "--device", "gpu", "1aaa"];
 
 /// A folder of programs, with `hashlane` in `bin`.
 fn installed() -> tempfile::TempDir {
@@ -62,7 +67,15 @@ fn the_other_program_gets_the_arguments_and_gives_the_exit_status() {
             );
             assert_eq!(ended.code, Some(7));
         }
-        // A wrong command line needs no other program.
+        #[cfg(not(feature = "gpu"))]
+        {
+            let ended = run(folder.path(), ON_GPUS);
+            let expected = format!("<{}> {version}\n", ON_GPUS.join("><"));
+            assert_eq!((ended.code, ended.stdout), (Some(7), expected));
+        }
+        // A wrong command line needs no other program, and neither does a search on the CPU.
+        let ended = run(folder.path(), &["recover", "-q", "--device", "cpu", "1aaa"]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));
         let ended = run(folder.path(), &["get", "--nonsense"]);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
     }
@@ -110,13 +123,34 @@ fn without_the_other_program_the_error_names_what_to_install() {
     }
 }
 
+#[cfg(not(feature = "gpu"))]
+#[test]
+fn without_the_other_program_a_search_on_gpus_is_refused() {
+    let folder = installed();
+    let ended = run(folder.path(), ON_GPUS);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+    for expected in [
+        "--device gpu: this program was built without GPUs, and needs the program hashlane-net",
+        "libexec/hashlane/hashlane-net",
+        "install the package hashlane-net, or build this program by `make build GPU=1`",
+    ] {
+        assert!(ended.stderr.contains(expected), "{expected}: {ended:?}");
+    }
+}
+
 /// Every start of a program loads its libraries. OpenSSL alone takes longer than a digest of a small file.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]
 fn no_library_for_the_network_is_loaded() {
     let loaded = end(hashlane().env("LD_TRACE_LOADED_OBJECTS", "1")).stdout;
     assert!(loaded.contains("libc.so."), "{loaded}");
-    for library in ["libtorrent", "libssl", "libcrypto", "libstdc++"] {
+    for library in [
+        "libtorrent",
+        "libssl",
+        "libcrypto",
+        "libstdc++",
+        "libvulkan",
+    ] {
         assert!(!loaded.contains(library), "{loaded}");
     }
 }

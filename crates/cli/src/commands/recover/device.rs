@@ -1,6 +1,6 @@
 //! The devices that `--device` selects.
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use hashlane_base58::{CpuBackend, SearchBackend, SeveralBackends};
 use hashlane_gpu::{Adapter, GpuBackend, Limits};
 
@@ -13,8 +13,7 @@ pub(super) fn backend(device: &str, cpu: CpuBackend) -> anyhow::Result<Box<dyn S
 }
 
 fn select(device: &str, cpu: CpuBackend) -> anyhow::Result<Box<dyn SearchBackend>> {
-    let found = hashlane_gpu::adapters();
-    let found = found.map_err(|error| anyhow!("{error}; `make build GPU=1` includes them"))?;
+    let found = hashlane_gpu::adapters()?;
     let mut backends: Vec<Box<dyn SearchBackend>> = Vec::new();
     if device == "all" {
         backends.push(Box::new(cpu));
