@@ -223,7 +223,7 @@ impl Plan {
         plan
     }
 
-    /// Returns the kernel for one message by the rates on Intel and unknown CPUs. The other CPUs
+    /// Returns the kernel for one message by the rates on other CPUs of Intel, and unknown ones. The CPUs
     /// with rates of their own have the SHA instructions, whose kernel is the fastest for one
     /// message by all rates. Only a virtual machine that hides these instructions gets another
     /// kernel than [`Engine::detect`] chooses.

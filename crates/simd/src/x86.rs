@@ -126,9 +126,9 @@ token!(
 /// new family is a breaking change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Family {
-    /// Intel, and unknown CPUs.
+    /// CPUs that no other row has: most CPUs of Intel, and unknown ones.
     #[default]
-    Intel = 0,
+    Other = 0,
     /// AMD Zen and Zen+, and Hygon's Zen.
     Zen = 1,
     /// AMD Zen 2.
@@ -139,6 +139,8 @@ pub enum Family {
     Zen4 = 4,
     /// AMD Zen 5 and later.
     Zen5 = 5,
+    /// Intel Sapphire Rapids, and Emerald Rapids, which has the same cores.
+    SapphireRapids = 6,
 }
 
 impl Family {
@@ -160,14 +162,15 @@ impl Family {
             zen3 if zen3 == Self::Zen3 as u8 => Self::Zen3,
             zen4 if zen4 == Self::Zen4 as u8 => Self::Zen4,
             zen5 if zen5 == Self::Zen5 as u8 => Self::Zen5,
-            _ => Self::Intel,
+            rapids if rapids == Self::SapphireRapids as u8 => Self::SapphireRapids,
+            _ => Self::Other,
         }
     }
 
     #[allow(unused_unsafe, reason = "the intrinsic is unsafe to call in Rust 1.89")]
     fn ask() -> Self {
         if cfg!(miri) || Sse2::detect().is_none() {
-            return Self::Intel;
+            return Self::Other;
         }
         // SAFETY: a CPU with SSE2 has the instruction.
         let (vendor, version) = unsafe { (__cpuid(0), __cpuid(1)) };
@@ -179,15 +182,18 @@ impl Family {
     fn of(vendor: [u32; 3], version: u32) -> Self {
         const AMD: [[u8; 4]; 3] = [*b"Auth", *b"enti", *b"cAMD"];
         const HYGON: [[u8; 4]; 3] = [*b"Hygo", *b"nGen", *b"uine"];
-        if ![AMD, HYGON].contains(&vendor.map(u32::to_le_bytes)) {
-            return Self::Intel;
-        }
+        const INTEL: [[u8; 4]; 3] = [*b"Genu", *b"ineI", *b"ntel"];
+        let vendor = vendor.map(u32::to_le_bytes);
         // Each is a sum or a concatenation of two fields (AMD64 Architecture Programmer's Manual,
-        // volume 3, function 1). The second field is 0 unless the family in the first is 15.
+        // volume 3, function 1). The second field of the family is 0 unless the first one is 15. The
+        // second field of the model counts there, and for Intel's family 6 (Intel's manual, volume 2A, CPUID).
         let family = ((version >> 8) & 0xf) + ((version >> 20) & 0xff);
         let model = ((version >> 4) & 0xf) | ((version >> 12) & 0xf0);
-        // One row per family; the models are those of Linux (`arch/x86/kernel/cpu/amd.c`).
+        // One row per family; the models are those of Linux (`arch/x86/kernel/cpu/amd.c`, and
+        // `arch/x86/include/asm/intel-family.h`).
         match (family, model) {
+            (0x06, 0x8f | 0xcf) if vendor == INTEL => Self::SapphireRapids,
+            _ if ![AMD, HYGON].contains(&vendor) => Self::Other,
             // Naples, Summit Ridge, Raven Ridge, Pinnacle Ridge, Dali; Hygon's Dhyana.
             (0x17, 0x00..=0x2f | 0x50..=0x5f) | (0x18, _) => Self::Zen,
             // Rome, Renoir, Matisse, Van Gogh, Mendocino.
@@ -198,7 +204,7 @@ impl Family {
             (0x19, _) => Self::Zen3,
             // Turin, Strix Point, Granite Ridge, and what follows.
             (0x1a.., _) => Self::Zen5,
-            _ => Self::Intel,
+            _ => Self::Other,
         }
     }
 }
@@ -210,7 +216,9 @@ fn families_of_cpus() {
         [0, 1, 2].map(|i| u32::from_le_bytes(words[i]))
     };
     // Zen of AMD and Hygon, Rome and Matisse of Zen 2, Milan and Vermeer of Zen 3, Genoa, Raphael
-    // and Bergamo of Zen 4, Zen 5, and Bulldozer's successor of family 21.
+    // and Bergamo of Zen 4, Zen 5, and Bulldozer's successor of family 21. Of Intel: Sapphire and
+    // Emerald Rapids; Ice Lake, Alder Lake and Granite Rapids, which were not measured. Others: Zhaoxin,
+    // and an unknown vendor with the number of Sapphire Rapids.
     for (name, version, family) in [
         (b"AuthenticAMD", 0x0080_0f11, Family::Zen),
         (b"HygonGenuine", 0x0090_0f11, Family::Zen),
@@ -222,11 +230,18 @@ fn families_of_cpus() {
         (b"AuthenticAMD", 0x00a6_0f12, Family::Zen4),
         (b"AuthenticAMD", 0x00aa_0f02, Family::Zen4),
         (b"AuthenticAMD", 0x00b4_0f40, Family::Zen5),
-        (b"AuthenticAMD", 0x0060_0f12, Family::Intel),
+        (b"AuthenticAMD", 0x0060_0f12, Family::Other),
+        (b"GenuineIntel", 0x0008_06f8, Family::SapphireRapids),
+        (b"GenuineIntel", 0x000c_06f2, Family::SapphireRapids),
+        (b"GenuineIntel", 0x0006_06a6, Family::Other),
+        (b"GenuineIntel", 0x0009_0672, Family::Other),
+        (b"GenuineIntel", 0x000a_06d1, Family::Other),
+        (b"  Shanghai  ", 0x0007_07b0, Family::Other),
+        (b"UnknownMaker", 0x0008_06f8, Family::Other),
     ] {
         assert_eq!(Family::of(vendor(name), version), family, "{version:x}");
-        let intel = vendor(b"GenuineIntel");
-        assert_eq!(Family::of(intel, version), Family::Intel);
+        let unknown = vendor(b"UnknownMaker");
+        assert_eq!(Family::of(unknown, version), Family::Other);
     }
 }
 

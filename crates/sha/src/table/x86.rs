@@ -52,12 +52,9 @@ kernel_table! {
     }
 }
 
-/// Intel, and unknown CPUs. Measured: Xeon of the Sapphire Rapids generation, rustc 1.95, 2026-11;
-/// a Xeon of 2023 is in `bench/emerald-rapids/SHA.md` (2026-11-24). Cores without AVX-512 use the row, too. It
-/// chooses the SHA instructions for SHA-256: `SHA256RNDS2` starts every third cycle on the Xeon and
-/// on the P-cores of Raptor Lake, every cycle on its E-cores, and twice per cycle on the P-cores of
-/// Arrow Lake (`InstLatX64`).
-const INTEL: Rates = Rates {
+/// Intel Sapphire Rapids and Emerald Rapids. Measured: Xeon of the Sapphire Rapids generation, rustc
+/// 1.95, 2026-11; a Xeon of 2023 is in `bench/emerald-rapids/SHA.md` (2026-11-24).
+const SAPPHIRE_RAPIDS: Rates = Rates {
     Portable: measured(0.88, 0.397),
     Sse2X1: measured(1.09, 0.475),
     Ssse3X1: measured(1.1, 0.48),
@@ -73,6 +70,12 @@ const INTEL: Rates = Rates {
     ShaNiX2: measured(2.41, 2.26),
     ShaNiX4: measured(2.07, 2.31),
 };
+
+/// Other CPUs of Intel, and unknown ones. Estimates: the rates of the Xeon. Cores without AVX-512 use
+/// the row, too. It chooses the SHA instructions for SHA-256: `SHA256RNDS2` starts every third cycle on
+/// the Xeon and on the P-cores of Raptor Lake, every cycle on its E-cores, and twice per cycle on the
+/// P-cores of Arrow Lake (`InstLatX64`).
+const OTHER: Rates = SAPPHIRE_RAPIDS.as_estimates();
 
 /// AMD Zen and Zen+. Estimates: Zen has half of Zen 2's rate with AVX2, and the same SHA
 /// instructions, so the rates of Zen 3 choose well for it.
@@ -148,11 +151,12 @@ const ZEN5: Rates = Rates {
 /// Returns the rates of all kernels on CPUs of a family.
 fn rates_of(family: Family) -> &'static Rates {
     match family {
-        Family::Intel => &INTEL,
+        Family::Other => &OTHER,
         Family::Zen => &ZEN,
         Family::Zen2 => &ZEN2,
         Family::Zen3 => &ZEN3,
         Family::Zen4 => &ZEN4,
         Family::Zen5 => &ZEN5,
+        Family::SapphireRapids => &SAPPHIRE_RAPIDS,
     }
 }
