@@ -83,7 +83,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 TEST_THREADS = $(shell echo $$(($(PROCESSORS) > 6 ? $(PROCESSORS) : 6)))
 CASES = 10000
 
-.PHONY: help python python-client wheels test-python test-python-client setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan test-bagit test-huggingface \
+.PHONY: help python python-client wheels test-python test-python-client setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover bench-gpu test-portable test-arm test-other test-asan test-bagit test-huggingface \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-gpu test-gpu-program test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-library bench-capi bench-python bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion build-fuzz fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel bench-duplicates bench-find bench-find-peers bench-known bench-archive bench-disk bench-git bench-gix-hash clean
 
@@ -603,6 +603,12 @@ bench-sha: $(BENCH_SHA_PROGRAM) ## Compare the engine with other libraries: [OUT
 
 bench-recover: $(BENCH_SHA_PROGRAM) ## Measure the recovery of Base58Check strings; writes bench/RECOVER.md
 	python3 bench/recover.py --program $<
+
+# A folder of its own, as for test-gpu: the program in target/release may have no GPUs.
+bench-gpu: ## Measure `recover` on each device, and the share of the bound of a GPU: [DEVICE=NAME] [ROUNDS=5] [FULL=1 for 2^40 candidates]
+	$(CARGO) build --release --target-dir target/gpu --package hashlane --features gpu
+	python3 bench/gpu_rates.py --hashlane target/gpu/release/hashlane $(if $(DEVICE),--device '$(DEVICE)') \
+		--rounds $(or $(ROUNDS),5) $(if $(FULL),--full)
 
 bench-swarm: build ## Measure get and seed on loopback, [BEFORE=an older program]; writes bench/SWARM.md (needs libtorrent and its Python binding)
 	python3 bench/swarm.py --hashlane $(HASHLANE) $(if $(BEFORE),--before $(BEFORE))
