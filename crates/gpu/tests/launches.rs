@@ -4,11 +4,13 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hashlane_base58::{
-    Addends, Damage, Kind, Search, SearchBackend, SeveralBackends, Sha256dKernel, Shape,
+    Addends, Damage, Event, Kind, Options, Search, SearchBackend, SeveralBackends, Sha256dKernel,
+    Shape,
 };
 use hashlane_gpu::{Answer, Device, DeviceError, Found, GpuBackend, Launch, Limits, Loaded};
 
@@ -36,6 +38,9 @@ struct Simulated {
     /// The number of the first launch with the fault.
     faulty_from: Arc<AtomicU64>,
     n_launches: Arc<AtomicU64>,
+    /// The number of the launch that sets `cancel`.
+    cancelled_in: Arc<AtomicU64>,
+    cancel: Arc<AtomicBool>,
 }
 
 impl Simulated {
@@ -46,6 +51,8 @@ impl Simulated {
             fault: Fault::Misses,
             faulty_from: Arc::new(AtomicU64::new(u64::MAX)),
             n_launches: Arc::default(),
+            cancelled_in: Arc::new(AtomicU64::new(u64::MAX)),
+            cancel: Arc::default(),
         }
     }
 
@@ -99,6 +106,9 @@ impl Loaded for Table<'_> {
         let device = self.device;
         assert!(launch.words().len() <= device.max_queries);
         let number = device.n_launches.fetch_add(1, Ordering::Relaxed);
+        if number == device.cancelled_in.load(Ordering::Relaxed) {
+            device.cancel.store(true, Ordering::Relaxed);
+        }
         if device.has(Fault::IsLost, number) {
             return Err(DeviceError("the device was lost".into()));
         }
@@ -296,4 +306,37 @@ fn small_work_is_left_to_the_cpu() {
     let (search, _) = long_search();
     assert_eq!(results(&search, &backend), results(&search, &cpu()));
     assert_eq!(n_launches.load(Ordering::Relaxed), n);
+}
+
+/// Ctrl-C and `--max-time` cancel a search, and `--resume` continues where it ended.
+#[test]
+fn a_cancelled_search_starts_no_launch_and_can_be_continued() {
+    let (search, _) = long_search();
+    let expected = results(&search, &cpu());
+    for nth in [0, 3, 20] {
+        let device = Simulated::new();
+        let (n_launches, cancel) = (Arc::clone(&device.n_launches), Arc::clone(&device.cancel));
+        let cancelled_in = Arc::clone(&device.cancelled_in);
+        let backend = device.limited(1 << 12);
+        let measured = n_launches.load(Ordering::Relaxed);
+        cancelled_in.store(measured + nth, Ordering::Relaxed);
+        let mut hits = BTreeSet::new();
+        let outcome = search.run(&backend, &Options { units: None }, &cancel, |event| {
+            if let Event::Hit(hit) = event {
+                hits.insert((hit.text.to_string(), hit.unit));
+            }
+        });
+        let outcome = outcome.unwrap();
+        assert!(!outcome.is_complete);
+        // The other worker can have decided before.
+        let n = n_launches.load(Ordering::Relaxed) - measured;
+        assert!(n <= nth + 2, "{n} launches, cancelled in launch {nth}");
+        let progress = outcome.progress;
+        let rest = progress.done_in_order..search.n_units().unwrap();
+        let rest = results_in(&search, &backend, Some(vec![rest]));
+        assert!(progress.hashes < expected.hashes);
+        assert!(progress.hashes + rest.hashes >= expected.hashes);
+        hits.extend(rest.hits);
+        assert_eq!(hits, expected.hits);
+    }
 }
