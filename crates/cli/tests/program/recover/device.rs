@@ -8,6 +8,7 @@ fn the_cpu_is_always_a_device() {
     assert_eq!((ended.code, ended.stdout), (Some(0), format!("{FOUND}\n")));
 }
 
+/// With the program `hashlane-net` of the same build and without it.
 #[cfg(not(feature = "gpu"))]
 #[test]
 fn a_program_without_gpus_says_so() {
@@ -22,6 +23,8 @@ fn a_program_without_gpus_says_so() {
 #[cfg(feature = "gpu")]
 mod gpu {
     use std::fs;
+    #[cfg(unix)]
+    use std::process::Stdio;
     #[cfg(unix)]
     use std::time::Duration;
 
@@ -87,12 +90,26 @@ mod gpu {
             assert_eq!((ended.code, ended.stdout), expected, "{}", ended.stderr);
         }
         assert!(!fs::read_to_string(state).unwrap().contains("18ry"));
-        let mut hits = 0;
+        // All parts together are the whole search: each hit and each hash, once.
+        let summary = |args: &[&str]| {
+            let ended = recover(&[args, &["--json", "--case=lost", LONGER]].concat());
+            assert!(matches!(ended.code, Some(0 | 1)), "{}", ended.stderr);
+            let last: serde_json::Value =
+                serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
+            last
+        };
+        let whole = summary(&["--device", "cpu"]);
+        let (mut hits, mut hashes) = (Vec::new(), 0);
         for shard in ["1/3", "2/3", "3/3"] {
-            let ended = recover(&[&DEVICE[..], &["-q", "--shard", shard, LONGER]].concat());
-            hits += ended.stdout.lines().count();
+            let part = summary(&[&DEVICE[..], &["--shard", shard]].concat());
+            hits.extend(part["hits"].as_array().unwrap().clone());
+            hashes += part["hashes"].as_u64().unwrap();
         }
-        assert_eq!(hits, 1);
+        assert_eq!(whole["hits"], serde_json::json!([LONGER_FOUND]));
+        assert_eq!(
+            (&serde_json::Value::from(hits), hashes),
+            (&whole["hits"], whole["hashes"].as_u64().unwrap())
+        );
     }
 
     #[cfg(unix)]
@@ -105,29 +122,52 @@ mod gpu {
         let state = folder.path().join("state");
         let path = state.to_str().unwrap();
         let text = "1aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
-        let args = ["-q", "--case=lost", "--resume", path, text];
+        let args = ["--json", "--case=lost", "--resume", path, text];
         let child = hashlane()
             .arg("recover")
             .args(DEVICE)
             .args(args)
+            .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         while !state.exists() {
             std::thread::sleep(Duration::from_millis(10));
         }
         std::thread::sleep(Duration::from_secs(2));
-        assert_eq!(interrupt(child).status.code(), Some(2));
-        let rest = recover(&[
-            "--estimate",
-            "--json",
-            "--case=lost",
-            "--resume",
-            path,
-            text,
-        ]);
-        let estimate: serde_json::Value = serde_json::from_str(&rest.stdout).unwrap();
-        let number = |name: &str| estimate[name].as_f64().unwrap();
-        assert!(number("remaining_hashes") < number("hashes"), "{estimate}");
+        let output = interrupt(child);
+        assert_eq!(output.status.code(), Some(2));
+        let last_line = |lines: &str| -> serde_json::Value {
+            serde_json::from_str(lines.lines().last().unwrap()).unwrap()
+        };
+        let before = last_line(&String::from_utf8(output.stdout).unwrap());
+        let whole = last_line(&recover(&["--estimate", "--json", "--case=lost", text]).stdout);
+        let rest = recover(&["--json", "--case=lost", "--resume", path, text]);
+        assert_eq!(rest.code, Some(0), "{}", rest.stderr);
+        let rest = last_line(&rest.stdout);
+        // The only hit is found once, whichever run hashed it. Work that was running is hashed again.
+        let hit = serde_json::json!(["1AAAaAAaaAAaAaaaaAAAaAAAaAaaaAAAaa"]);
+        assert_eq!(rest["hits"], hit, "{before}");
+        let hashes = |line: &serde_json::Value| line["hashes"].as_f64().unwrap();
+        let (before, rest, whole) = (hashes(&before), hashes(&rest), hashes(&whole));
+        assert!(before > 0.0 && rest < whole, "{before} and then {rest}");
+        assert!(
+            before + rest >= whole,
+            "{before} and then {rest} of {whole}"
+        );
+    }
+
+    /// The limit is compared with the rate of the device. It would take 1.4e9 hashes per second.
+    #[test]
+    fn a_search_that_takes_too_long_on_the_device_is_refused() {
+        if !has_device() {
+            return;
+        }
+        let text = "1aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+        let limit = ["-q", "--case=lost", "--max-time", "0.1s", text];
+        let ended = recover(&[&DEVICE[..], &limit].concat());
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+        let reason = "--max-time allows 0.10 s; the search takes ";
+        assert!(ended.stderr.contains(reason), "{}", ended.stderr);
     }
 
     #[test]
@@ -157,6 +197,27 @@ mod gpu {
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
         let reason = "--device gpu: no driver for Vulkan was found";
         assert!(ended.stderr.contains(reason), "{}", ended.stderr);
+    }
+
+    /// A file that is no library, and a library that is no driver.
+    #[test]
+    fn a_driver_that_cannot_be_loaded_is_ignored() {
+        let folder = tempfile::tempdir().unwrap();
+        let (manifest, file) = (folder.path().join("icd.json"), folder.path().join("file"));
+        fs::write(&file, "no library").unwrap();
+        for library in [file.to_str().unwrap(), "libm.so.6"] {
+            let driver = serde_json::json!({"library_path": library, "api_version": "1.3.0"});
+            let text = serde_json::json!({"file_format_version": "1.0.0", "ICD": driver});
+            fs::write(&manifest, text.to_string()).unwrap();
+            for (device, expected) in [("all", Some(0)), ("gpu", Some(2))] {
+                let mut command = hashlane();
+                command.args(["recover", "-q", "--device", device, LOST]);
+                let ended = end(command.env("VK_DRIVER_FILES", &manifest));
+                assert_eq!(ended.code, expected, "{library}: {}", ended.stderr);
+                let is_refused = ended.stderr.contains("no driver for Vulkan was found");
+                assert_eq!(is_refused, device == "gpu", "{}", ended.stderr);
+            }
+        }
     }
 
     #[test]
