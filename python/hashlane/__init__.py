@@ -34,7 +34,7 @@ from hashlane._hashlane import (
     sha512,
 )
 from hashlane._queue import Queue
-from hashlane._trees import tree_digest, tree_digests_available
+from hashlane._trees import tree_check, tree_digest, tree_digests_available
 
 # typing is not imported for it: that takes longer than this package.
 TYPE_CHECKING = False
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from hashlane._recover import CustomKind, Damage, Estimate, Hit, Recovery, estimate, recover
     from hashlane._torrents import File, FileReport, Magnet, OtherKey, PieceState, Report, Torrent, create
+    from hashlane._verity import VerityReport, verity_check
 
 algorithms_available = frozenset(algorithms())
 """Names that :func:`new`, :func:`digest_many` and :func:`digest_files` accept."""
@@ -65,6 +66,7 @@ __all__ = [
     "Report",
     "Torrent",
     "TorrentError",
+    "VerityReport",
     "algorithms_available",
     "blake2b",
     "blake3",
@@ -84,8 +86,10 @@ __all__ = [
     "sha256",
     "sha384",
     "sha512",
+    "tree_check",
     "tree_digest",
     "tree_digests_available",
+    "verity_check",
 ]
 
 
@@ -95,6 +99,8 @@ def __getattr__(name: str) -> Any:
         module = "hashlane._recover"
     elif name in ("File", "FileReport", "Magnet", "OtherKey", "PieceState", "Report", "Torrent", "create"):
         module = "hashlane._torrents"
+    elif name in ("VerityReport", "verity_check"):
+        module = "hashlane._verity"
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = found = getattr(__import__(module, fromlist=[name]), name)

@@ -32,8 +32,10 @@ __all__ = [
     "recover",
     "Magnet",
     "Torrent",
+    "tree_check",
     "tree_digest",
     "tree_names",
+    "verity_check",
     "verify",
     "verify_readers",
 ]
@@ -140,16 +142,32 @@ def digest_files(
     progress: Any,
     cancel: Any,
 ) -> list[bytes | OSError]: ...
+
+_Tree = tuple[str, int | None, bytes | None, int | None, str | None, int | None]
+
 def tree_digest(
     path: str | os.PathLike[str],
-    algorithm: str,
-    block_size: int | None,
-    salt: bytes | None,
-    part_size: int | None,
+    tree: _Tree,
     threads: int | None,
     progress: Any,
     cancel: Any,
 ) -> str: ...
+def tree_check(
+    path: str | os.PathLike[str],
+    digest: str,
+    tree: _Tree,
+    threads: int | None,
+    progress: Any,
+    cancel: Any,
+) -> bool: ...
+def verity_check(
+    path: str | os.PathLike[str],
+    hash_device: str | os.PathLike[str],
+    root_hash: bytes | None,
+    threads: int | None,
+    progress: Any,
+    cancel: Any,
+) -> dict[str, Any]: ...
 def tree_names() -> list[str]: ...
 
 class _CustomKind(Protocol):

@@ -1,6 +1,9 @@
 """Tree hashes of files."""
 
 import hashlib
+import os
+import shutil
+import subprocess
 import threading
 from pathlib import Path
 
@@ -11,6 +14,27 @@ import pytest
 PLAIN = "sha256:bce75948b9e7510293f8f2720412af9697c1479281323f3f220623fb8e94b557"
 SALTED = "sha256:bfac0e766763e01dc1048800d684b953583f2e223baa0b1524147bf6c1353b9a"
 CID = "bafkreigks6arfsq3xxfpvqrrwonchxcnu6do76auprhhfomao6c273sixm"
+
+# By the same importer, of a folder with the file `a` and the folder `sub`, and of `sub`, which has the file `b`.
+FOLDER_CID = "bafybeidqujir4ensxula5ucznwuoouycv43gqt74a5dz2vcue7ysr5knui"
+SUB_CID_V0 = "QmZfBgt9PZx6JD46UduVQ6o7bzfmuoSNXAJfPmkDUSthTo"
+
+
+# Paths of 4096 bytes end the recursion below about 2000 folders.
+DEEP = 1900
+
+
+def require(program: str) -> None:
+    """Skips a test if a program is not installed, or fails if the variable ``HASHLANE_TEST_REQUIRE_...`` is set."""
+    if shutil.which(program) is None:
+        assert not os.environ.get(f"HASHLANE_TEST_REQUIRE_{program.upper()}"), f"{program} is not installed"
+        pytest.skip(f"{program} is not installed")
+
+
+def run(*command: str | Path, cwd: Path | None = None) -> str:
+    # Without the settings of the user.
+    env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    return subprocess.run(command, check=True, capture_output=True, text=True, cwd=cwd, env=env).stdout
 
 
 @pytest.fixture
@@ -41,6 +65,155 @@ def test_parts_of_an_object(tmp_path: Path) -> None:
     assert done[-1] == file.stat().st_size
 
 
+@pytest.mark.parametrize("verity_format", [0, 1])
+@pytest.mark.parametrize("hash_name", ["sha1", "sha256", "sha512"])
+def test_devices_of_veritysetup(tmp_path: Path, hash_name: str, verity_format: int) -> None:
+    require("veritysetup")
+    data, device = tmp_path / "data", tmp_path / "device"
+    data.write_bytes(os.urandom(512 * 300))
+    options = (f"--hash={hash_name}", f"--format={verity_format}", "--salt=00ff")
+    text = run("veritysetup", "format", *options, "--data-block-size=512", "--hash-block-size=512", data, device)
+    root = text.split("Root hash:")[1].split()[0]
+    parameters = {"block_size": 512, "salt": b"\0\xff", "hash_name": hash_name, "verity_format": verity_format}
+    assert hashlane.tree_digest(data, "dmverity", **parameters) == root
+    assert hashlane.tree_check(data, "dmverity", root.upper(), **parameters)
+    assert not hashlane.tree_check(data, "dmverity", "00" * (len(root) // 2), **parameters)
+
+    report = hashlane.verity_check(data, device, root)
+    assert report.is_right
+    assert (report.root_hash, report.blocks, report.damaged) == (root, 300, 0)
+    other = bytes([bytes.fromhex(root)[0] ^ 1]) + bytes.fromhex(root)[1:]
+    changed = hashlane.verity_check(data, device, other, threads=1)
+    assert (changed.is_right, changed.has_root_hash, changed.damaged) == (False, False, 0)
+
+    with data.open("r+b") as stream:
+        for block in (7, 8, 299):
+            stream.seek(512 * block + 5)
+            byte = stream.read(1)
+            stream.seek(-1, os.SEEK_CUR)
+            stream.write(bytes([byte[0] ^ 1]))
+        stream.seek(0, os.SEEK_END)
+        stream.write(bytes(1024))
+    with device.open("r+b") as stream:
+        stream.seek(-1, os.SEEK_END)
+        stream.write(b"x")
+    report = hashlane.verity_check(data, str(device))
+    assert not report.is_right
+    assert report.has_root_hash
+    assert report.damaged == 3
+    assert report.damaged_ranges == (range(7, 9), range(299, 300))
+    last = device.stat().st_size // 512 - 1
+    assert (report.device_damaged, report.device_damaged_ranges) == (1, (range(last, last + 1),))
+    assert report.blocks_beyond == 2
+
+
+def test_folders_of_git(tmp_path: Path) -> None:
+    require("git")
+    for name, object_format in [("git", "sha1"), ("git-sha256", "sha256")]:
+        folder = tmp_path / name
+        (folder / "sub" / "empty").mkdir(parents=True)
+        run("git", "init", "-q", "--object-format", object_format, folder)
+        (folder / "a").write_bytes(b"a")
+        (folder / "sub" / "b").write_bytes(b"b")
+        (folder / "sub" / "b").chmod(0o755)
+        (folder / "sub.txt").write_bytes(b"after sub-, before sub/")
+        (folder / "link").symlink_to("a")
+        run("git", "add", "--force", ".", cwd=folder)
+        tree = run("git", "write-tree", cwd=folder).strip()
+        assert hashlane.tree_digest(folder, name) == tree
+        assert hashlane.tree_check(folder, name, tree)
+        (folder / "sub" / "b").chmod(0o644)
+        assert not hashlane.tree_check(folder, name, tree)
+
+
+def test_folders_of_ipfs(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "a").write_bytes(b"a")
+    (folder / "sub" / "b").write_bytes(b"b")
+    assert hashlane.tree_digest(folder, "cid") == FOLDER_CID
+    assert hashlane.tree_digest(folder / "sub", "cid-v0") == SUB_CID_V0
+    link = folder / "sub" / "link"
+    link.symlink_to("b")
+    with pytest.raises(OSError, match="is a symbolic link") as unfit:
+        hashlane.tree_digest(folder, "cid")
+    assert unfit.value.filename == str(link)
+    link.unlink()
+    link.mkdir()
+    (link / ".git").mkdir()
+    with pytest.raises(OSError, match="is a repository of its own") as unfit:
+        hashlane.tree_digest(folder, "git")
+    assert unfit.value.filename == str(link)
+    with pytest.raises(OSError) as folders:
+        hashlane.tree_digest(folder, "fsverity")
+    assert folders.value.filename == str(folder)
+
+
+def test_deep_folders(tmp_path: Path) -> None:
+    """The thread that hashes has a small stack."""
+    empty = hashlib.sha1(b"blob 0\0")
+    tree = hashlib.sha1(b"tree 29\x00100644 f\0" + empty.digest())
+    here = os.open(tmp_path, os.O_RDONLY)
+    try:
+        for _ in range(DEEP):
+            os.mkdir("d", dir_fd=here)
+            below = os.open("d", os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = below
+        os.close(os.open("f", os.O_CREAT | os.O_WRONLY, 0o644, dir_fd=here))
+    finally:
+        os.close(here)
+    for _ in range(DEEP):
+        tree = hashlib.sha1(b"tree 28\x0040000 d\0" + tree.digest())
+    found = hashlane.tree_digest(tmp_path, "git")
+    # The removal by Python would recurse, too.
+    run("rm", "-rf", tmp_path / "d")
+    assert found == tree.hexdigest()
+
+
+def test_checks(file: Path, tmp_path: Path) -> None:
+    assert hashlane.tree_check(file, "fsverity", PLAIN)
+    assert not hashlane.tree_check(file, "fsverity", SALTED)
+    assert hashlane.tree_check(file, "fsverity", SALTED, block_size=1024, salt=b"\0\xff")
+    with pytest.raises(ValueError, match="is no result of git"):
+        hashlane.tree_check(file, "git", PLAIN)
+    # The number of parts has their length.
+    large = tmp_path / "object"
+    large.write_bytes(bytes(12 << 20))
+    parts = hashlib.md5(b"".join(hashlib.md5(bytes(6 << 20)).digest() for _ in range(2))).hexdigest()
+    with pytest.raises(OSError, match="choose the length of a part") as unknown:
+        hashlane.tree_check(large, "s3-etag", f'"{parts}-2"')
+    assert unknown.value.filename == str(large)
+    assert hashlane.tree_check(large, "s3-etag", f'"{parts}-2"', part_size=6 << 20)
+
+
+def test_unusable_hash_devices(file: Path, tmp_path: Path) -> None:
+    device = tmp_path / "device"
+    device.write_bytes(bytes(8192))
+    with pytest.raises(OSError, match="no superblock") as unusable:
+        hashlane.verity_check(file, device)
+    assert unusable.value.filename == str(device)
+    device.unlink()
+    with pytest.raises(FileNotFoundError) as absent:
+        hashlane.verity_check(file, device)
+    assert absent.value.filename == str(device)
+
+
+def test_devices_that_need_a_root_hash(tmp_path: Path) -> None:
+    require("veritysetup")
+    data, device = tmp_path / "data", tmp_path / "device"
+    data.write_bytes(b"a" * 4096)
+    root = run("veritysetup", "format", "--salt=-", data, device).split("Root hash:")[1].split()[0]
+    assert root == hashlib.sha256(b"a" * 4096).hexdigest()
+    with pytest.raises(ValueError, match="use a root hash"):
+        hashlane.verity_check(data, device)
+    with pytest.raises(ValueError, match="the root hash has 1 bytes"):
+        hashlane.verity_check(data, device, "00")
+    assert hashlane.verity_check(data, device, bytes.fromhex(root)).is_right
+    data.write_bytes(b"b" * 4096)
+    assert not hashlane.verity_check(data, device, root).is_right
+
+
 def test_errors(file: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="unsupported tree hash sha256"):
         hashlane.tree_digest(file, "sha256")
@@ -48,6 +221,14 @@ def test_errors(file: Path, tmp_path: Path) -> None:
         hashlane.tree_digest(file, "fsverity", block_size=1000)
     with pytest.raises(ValueError, match="git has no salt"):
         hashlane.tree_digest(file, "git", salt=b"")
+    with pytest.raises(ValueError, match="fsverity has no choice of a hash function"):
+        hashlane.tree_digest(file, "fsverity", hash_name="sha512")
+    with pytest.raises(ValueError, match="dm-verity has no md5"):
+        hashlane.tree_digest(file, "dmverity", hash_name="md5")
+    with pytest.raises(ValueError, match="unsupported hash type sha"):
+        hashlane.tree_digest(file, "dmverity", hash_name="sha")
+    with pytest.raises(ValueError, match="no format 2"):
+        hashlane.tree_digest(file, "dmverity", verity_format=2)
     with pytest.raises(FileNotFoundError) as absent:
         hashlane.tree_digest(tmp_path / "absent", "git")
     assert absent.value.filename == str(tmp_path / "absent")

@@ -214,10 +214,15 @@ typedef enum {
      */
     HASHLANE_ERROR_TREE_PARAMETER = 29,
     /**
-     * The file is too short or too long for the tree hash, or changed while it was read.
+     * A file is too short or too long for the tree hash, or changed while it was read. Or an entry
+     * cannot be part of the result of a folder, or a hash device has no usable superblock.
      * `hashlane_error_details()` names the file.
      */
     HASHLANE_ERROR_UNUSABLE_FILE = 30,
+    /**
+     * The digest belongs to another file or folder. `hashlane_error_details()` names the file.
+     */
+    HASHLANE_ERROR_DIGEST_MISMATCH = 31,
 } hashlane_error;
 
 /**
@@ -267,6 +272,11 @@ typedef struct hashlane_report hashlane_report;
 typedef struct hashlane_torrent hashlane_torrent;
 
 /**
+ * The result of `hashlane_verity_check()`. It never changes, and threads may share it.
+ */
+typedef struct hashlane_verity_report hashlane_verity_report;
+
+/**
  * The number of an algorithm, for example `HASHLANE_SHA256`.
  *
  * The engine hashes many messages of SHA-1 and SHA-256 at once, each in a lane of a vector. All
@@ -274,6 +284,74 @@ typedef struct hashlane_torrent hashlane_torrent;
  * ignore the engine.
  */
 typedef uint32_t hashlane_algorithm;
+
+/**
+ * The parameters of tree hashes, and how they are computed. A field that is 0 or NULL has its
+ * usual value.
+ */
+typedef struct {
+    /**
+     * Set by the caller: the size of this structure in bytes.
+     */
+    size_t struct_size;
+    /**
+     * The salt of `fsverity`, `fsverity-sha512` and `dmverity`. Usually none.
+     */
+    const uint8_t *salt;
+    /**
+     * The length of the salt in bytes.
+     */
+    size_t salt_len;
+    /**
+     * The number of threads that read and hash. Usually one for each CPU.
+     */
+    size_t n_threads;
+    /**
+     * The length of a block of `fsverity`, `fsverity-sha512` and `dmverity` in bytes. Usually
+     * 4096.
+     */
+    uint64_t block_len;
+    /**
+     * The length of a part of `s3-etag`, `s3-sha1` and `s3-sha256` in bytes. Usually 8 MiB, and
+     * for `hashlane_tree_check()` what follows from the number of parts.
+     */
+    uint64_t part_len;
+    /**
+     * The hash function of `dmverity`: `HASHLANE_SHA1`, `HASHLANE_SHA256` or `HASHLANE_SHA512`.
+     * Usually SHA-256. fs-verity with SHA-512 has the name `fsverity-sha512`.
+     */
+    hashlane_algorithm hash;
+    /**
+     * 1 for format 0 of `dmverity`, that of Chrome OS. Usually format 1.
+     */
+    uint32_t is_chrome_os;
+} hashlane_tree_options;
+
+/**
+ * The numbers of a report.
+ */
+typedef struct {
+    /**
+     * Set by the caller: the size of this structure in bytes.
+     */
+    size_t struct_size;
+    /**
+     * The number of blocks of the data that the device has digests of.
+     */
+    uint64_t n_blocks;
+    /**
+     * The number of whole blocks of the data after these.
+     */
+    uint64_t n_beyond;
+    /**
+     * The number of blocks of the data whose digests differ from those in the device.
+     */
+    uint64_t n_damaged;
+    /**
+     * The number of blocks of the device whose digests differ from those in the blocks above them.
+     */
+    uint64_t n_device_damaged;
+} hashlane_verity_counts;
 
 /**
  * A function that receives the digest of a message, with the `tag`, the `message` and the
@@ -714,38 +792,157 @@ hashlane_error hashlane_digest_file(const hashlane_engine *engine,
                                     uint8_t *digest);
 
 /**
- * Writes the tree hash of a file as text to the `capacity` bytes at `text`, followed by a NUL. Sets
- * `*text_len` to the length of the text without the NUL, even if the text does not fit;
- * `text_len` may be NULL. No text is longer than 255 bytes.
+ * Writes the tree hash of a file or folder as text to the `capacity` bytes at `text`, followed by
+ * a NUL. Sets `*text_len` to the length of the text without the NUL, even if the text does not
+ * fit; `text_len` may be NULL. No text is longer than 255 bytes.
  *
  * `name` is the name of the tree hash, as for the option `-a` of the command `hashlane sum`, for
- * example `fsverity`, `dmverity`, `cid`, `git` or `s3-etag`. `size` is the length of a block of
- * `fsverity` and `dmverity`, or of a part of `s3-etag`, `s3-sha1` and `s3-sha256`, in bytes; 0 is
- * the usual length. The `salt_len` bytes at `salt` are the salt of `fsverity` and `dmverity`;
- * `salt` may be NULL if there are none. `n_threads` is the number of threads, and 0 one for each
- * CPU. `engine` may be NULL.
+ * example `fsverity`, `dmverity`, `cid`, `git` or `s3-etag`. `path` is the path of a regular file.
+ * For `git`, `git-sha256` and the names with `cid`, it may be that of a folder: the text is then
+ * that of the tree that Git gives to the folder without `.git`, or the CID of the folder.
+ * `options` may be NULL for the usual parameters, and `engine` may be NULL.
  *
- * Fails with `HASHLANE_ERROR_UNKNOWN_TREE`, `HASHLANE_ERROR_TREE_PARAMETER`,
- * `HASHLANE_ERROR_UNUSABLE_FILE`, `HASHLANE_ERROR_SYSTEM` or `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
- * All but the last have details.
+ * Fails with `HASHLANE_ERROR_UNKNOWN_TREE`, `HASHLANE_ERROR_UNKNOWN_ALGORITHM`,
+ * `HASHLANE_ERROR_TREE_PARAMETER`, `HASHLANE_ERROR_UNUSABLE_FILE`, `HASHLANE_ERROR_SYSTEM`,
+ * `HASHLANE_ERROR_STRUCT_SIZE` or `HASHLANE_ERROR_BUFFER_TOO_SMALL`. The details of
+ * `HASHLANE_ERROR_UNUSABLE_FILE` and `HASHLANE_ERROR_SYSTEM` name the file, also in a folder.
  *
  * Thread-safe.
  *
  * # Safety
- * `name` and `path` end with a NUL. `salt` is NULL or points to `salt_len` readable bytes. `text`
- * points to `capacity` writable bytes. `text_len` is NULL or points to a writable number.
- * `engine` is NULL or comes from `hashlane_engine_new()`.
+ * `name` and `path` end with a NUL. `options` is NULL or points to `struct_size` readable bytes,
+ * and its `salt` is NULL or points to `salt_len` readable bytes. `text` points to `capacity`
+ * writable bytes. `text_len` is NULL or points to a writable number. `engine` is NULL or comes
+ * from `hashlane_engine_new()`.
  */
 hashlane_error hashlane_tree_digest(const hashlane_engine *engine,
                                     const char *name,
                                     const char *path,
-                                    uint64_t size,
-                                    const uint8_t *salt,
-                                    size_t salt_len,
-                                    size_t n_threads,
+                                    const hashlane_tree_options *options,
                                     char *text,
                                     size_t capacity,
                                     size_t *text_len);
+
+/**
+ * Checks that a file or folder has the tree hash `expected`. The case of hexadecimal digits makes
+ * no difference, and neither do quotes around an `ETag`. The other arguments are those of
+ * `hashlane_tree_digest()`.
+ *
+ * Fails with `HASHLANE_ERROR_DIGEST_MISMATCH` if the file or folder has another tree hash, with
+ * `HASHLANE_ERROR_TREE_PARAMETER` if `expected` is no result of the tree hash with these
+ * parameters, with `HASHLANE_ERROR_UNUSABLE_FILE` also if several lengths of parts are possible,
+ * so that `part_len` is needed, and otherwise as `hashlane_tree_digest()` does.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `name`, `path` and `expected` end with a NUL. `options` is NULL or points to `struct_size`
+ * readable bytes, and its `salt` is NULL or points to `salt_len` readable bytes. `engine` is NULL
+ * or comes from `hashlane_engine_new()`.
+ */
+hashlane_error hashlane_tree_check(const hashlane_engine *engine,
+                                   const char *name,
+                                   const char *path,
+                                   const hashlane_tree_options *options,
+                                   const char *expected);
+
+/**
+ * Checks data against a hash device of dm-verity, as `veritysetup verify` does, and writes the
+ * report to `*report`, or NULL if the function fails. Free it with `hashlane_verity_report_free()`.
+ * Damaged blocks are part of the report, not errors.
+ *
+ * The superblock of the hash device has the parameters. The `root_len` bytes at `root` are the
+ * root hash that the device must have, from a trusted place; `root` may be NULL. Without it, the
+ * report only says that data and device belong together. Data of one block needs it. The root hash
+ * does not cover the number of blocks: compare the length of the data, too. `n_threads` is the
+ * number of threads, and 0 one for each CPU. `engine` may be NULL.
+ *
+ * Fails with `HASHLANE_ERROR_TREE_PARAMETER` if `root` has another length than the digests of the
+ * device, or is needed and NULL, with `HASHLANE_ERROR_UNUSABLE_FILE` if a file is too short or
+ * changed, or if the device has no usable superblock, or with `HASHLANE_ERROR_SYSTEM`. All have
+ * details.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `data_path` and `device_path` end with a NUL. `root` is NULL or points to `root_len` readable
+ * bytes. `report` points to a writable pointer. `engine` is NULL or comes from
+ * `hashlane_engine_new()`.
+ */
+hashlane_error hashlane_verity_check(const hashlane_engine *engine,
+                                     const char *data_path,
+                                     const char *device_path,
+                                     const uint8_t *root,
+                                     size_t root_len,
+                                     size_t n_threads,
+                                     hashlane_verity_report **report);
+
+/**
+ * Frees a report. NULL is ignored.
+ *
+ * # Safety
+ * `report` comes from `hashlane_verity_check()`, is freed once, and is not used afterwards.
+ */
+void hashlane_verity_report_free(hashlane_verity_report *report);
+
+/**
+ * Returns 1 if no block is damaged, the root hash is the expected one or none is expected, and the
+ * device has digests of all whole blocks of the data. Otherwise, and for NULL, returns 0.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `report` is NULL or comes from this library.
+ */
+int hashlane_verity_report_is_right(const hashlane_verity_report *report);
+
+/**
+ * Writes the numbers of a report to `*counts`, whose `struct_size` the caller has set.
+ *
+ * Fails with `HASHLANE_ERROR_STRUCT_SIZE`.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `report` comes from this library. `counts` points to `struct_size` readable and writable bytes.
+ */
+hashlane_error hashlane_verity_report_counts(const hashlane_verity_report *report,
+                                             hashlane_verity_counts *counts);
+
+/**
+ * Writes the root hash of the device in hexadecimal digits to the `capacity` bytes at `text`,
+ * followed by a NUL. Sets `*text_len` to the length of the text without the NUL, even if the text
+ * does not fit; `text_len` may be NULL. The text has at most 128 digits.
+ *
+ * Fails with `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `report` comes from this library. `text` points to `capacity` writable bytes. `text_len` is NULL
+ * or points to a writable number.
+ */
+hashlane_error hashlane_verity_report_root(const hashlane_verity_report *report,
+                                           char *text,
+                                           size_t capacity,
+                                           size_t *text_len);
+
+/**
+ * Writes the first block of a range of damaged blocks to `*first`, and the last one to `*last`.
+ * `in_device` is 0 for blocks of the data, and otherwise for those of the device, whose block 0
+ * starts with the superblock. To list all ranges, increment `index` from 0 until the function
+ * fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`. At most 1000 ranges of each are kept.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `report` comes from this library. `first` and `last` point to writable numbers.
+ */
+hashlane_error hashlane_verity_report_damaged(const hashlane_verity_report *report,
+                                              int in_device,
+                                              size_t index,
+                                              uint64_t *first,
+                                              uint64_t *last);
 
 /**
  * Writes a new hasher with an empty message to `*hasher`, or NULL if the function fails. `engine`

@@ -5,6 +5,7 @@
 #![allow(unsafe_code, reason = "reads and writes arguments of C")]
 
 use std::ffi::{OsStr, c_char, c_void};
+use std::mem::MaybeUninit;
 use std::path::Path;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
@@ -123,43 +124,81 @@ pub(crate) trait Versioned: Copy {
     const SIZES: &'static [usize];
 }
 
+/// A versioned structure that the caller fills.
+///
+/// # Safety
+/// The fields may have any bytes: they are numbers, and pointers that are not used unchecked.
+pub(crate) unsafe trait Filled: Versioned {}
+
 /// The maximum of `struct_size`. It bounds the damage of a number that was not set, as `openat2` of
 /// Linux does.
 const MAX_STRUCT_SIZE: usize = 4096;
 
-/// Writes a structure to `*target`, up to the size in its first field, which stays. Bytes beyond
-/// the fields of this version must be 0: a caller that has set them expects an effect.
+/// Writes a structure to `*target`, up to the size in its first field, which stays.
 ///
 /// # Safety
 /// `target` is null or misaligned, or points to a number. If the number is at most
 /// [`MAX_STRUCT_SIZE`], it points to this many readable and writable bytes.
 pub(crate) unsafe fn put_versioned<T: Versioned>(target: *mut T, value: T) -> Result<(), Error> {
-    // The end of the last field is the end of the structure. Otherwise a field of a later version
-    // could lie in the padding of this one, and both versions would have the same size.
-    const { assert!(T::SIZES[T::SIZES.len() - 1] == size_of::<T>()) };
-    let (known, start) = (size_of::<T>(), size_of::<usize>());
-    hashlane_border::check(target)?;
-    let bytes = target.cast::<u8>();
-    // SAFETY: the pointer is usable, and the caller promises a number.
-    let size = unsafe { target.cast::<usize>().read() };
-    let has_version = size >= known || T::SIZES.contains(&size);
-    if !has_version || size > MAX_STRUCT_SIZE {
-        return Err(Error::StructSize);
-    }
-    // SAFETY: the caller promises `size` bytes.
-    let unknown = unsafe { array(bytes.wrapping_add(known), size.saturating_sub(known)) }?;
-    if unknown.iter().any(|byte| *byte != 0) {
-        return Err(Error::StructSize);
-    }
+    let start = size_of::<usize>();
+    // SAFETY: the caller promises the same.
+    let size = unsafe { known_size(target) }?;
     let fields = (&raw const value).cast::<u8>().wrapping_add(start);
     // SAFETY: both structures have `start` bytes and the copied ones, and `value` is a local
     // variable.
     unsafe {
-        bytes
+        target
+            .cast::<u8>()
             .wrapping_add(start)
-            .copy_from_nonoverlapping(fields, size.min(known) - start);
+            .copy_from_nonoverlapping(fields, size - start);
     }
     Ok(())
+}
+
+/// Returns the structure at `source`. Fields that it does not have are 0, and so are all fields if
+/// `source` is null.
+///
+/// # Safety
+/// `source` is null or misaligned, or points to a number. If the number is at most
+/// [`MAX_STRUCT_SIZE`], it points to this many readable bytes.
+pub(crate) unsafe fn get_versioned<T: Filled>(source: *const T) -> Result<T, Error> {
+    let mut value = MaybeUninit::<T>::zeroed();
+    if !source.is_null() {
+        // SAFETY: the caller promises the same.
+        let size = unsafe { known_size(source) }?;
+        let bytes = value.as_mut_ptr().cast::<u8>();
+        // SAFETY: both structures have `size` bytes, and `value` is a local variable.
+        unsafe { bytes.copy_from_nonoverlapping(source.cast(), size) };
+    }
+    // SAFETY: all bytes are zeros or those of the caller, which may be any.
+    Ok(unsafe { value.assume_init() })
+}
+
+/// Returns the number of bytes that a structure has of the fields of this version. Bytes beyond
+/// them must be 0: a caller that has set them expects an effect.
+///
+/// # Safety
+/// `place` is null or misaligned, or points to a number. If the number is at most
+/// [`MAX_STRUCT_SIZE`], it points to this many readable bytes.
+unsafe fn known_size<T: Versioned>(place: *const T) -> Result<usize, Error> {
+    // The end of the last field is the end of the structure. Otherwise a field of a later version
+    // could lie in the padding of this one, and both versions would have the same size.
+    const { assert!(T::SIZES[T::SIZES.len() - 1] == size_of::<T>()) };
+    let known = size_of::<T>();
+    hashlane_border::check(place)?;
+    // SAFETY: the pointer is usable, and the caller promises a number.
+    let size = unsafe { place.cast::<usize>().read() };
+    let has_version = size >= known || T::SIZES.contains(&size);
+    if !has_version || size > MAX_STRUCT_SIZE {
+        return Err(Error::StructSize);
+    }
+    let beyond = place.cast::<u8>().wrapping_add(known);
+    // SAFETY: the caller promises `size` bytes.
+    let unknown = unsafe { array(beyond, size.saturating_sub(known)) }?;
+    if unknown.iter().any(|byte| *byte != 0) {
+        return Err(Error::StructSize);
+    }
+    Ok(size.min(known))
 }
 
 /// Writes a handle to the object that `make` returns to `*handle`, or NULL if `make` fails. C may
@@ -338,6 +377,44 @@ mod tests {
         // SAFETY: as above.
         let outcome = unsafe { put_versioned(ptr::null_mut(), value) };
         assert_eq!(outcome, Err(Error::NullPointer));
+    }
+
+    #[test]
+    fn fields_that_a_structure_does_not_have_are_read_as_0() {
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        struct Numbers {
+            struct_size: usize,
+            first: u64,
+            second: u64,
+        }
+        impl Versioned for Numbers {
+            const SIZES: &'static [usize] = &[16, 24];
+        }
+        // SAFETY: the fields are numbers.
+        unsafe impl Filled for Numbers {}
+        // SAFETY: the tests below state no more bytes than the array has, or more than the maximum.
+        let read = |words: &[u64]| unsafe { get_versioned::<Numbers>(words.as_ptr().cast()) };
+        for (words, expected) in [
+            ([24, 1, 2, 9], Ok((1, 2))),
+            ([16, 1, 9, 9], Ok((1, 0))),
+            ([32, 1, 2, 0], Ok((1, 2))),
+            ([32, 1, 2, 9], Err(Error::StructSize)),
+            ([0, 1, 2, 9], Err(Error::StructSize)),
+            ([23, 1, 2, 9], Err(Error::StructSize)),
+            ([u64::MAX, 1, 2, 9], Err(Error::StructSize)),
+        ] {
+            let found = read(&words).map(|numbers| (numbers.first, numbers.second));
+            assert_eq!(found, expected, "{words:?}");
+        }
+        // SAFETY: a null pointer is not used.
+        let absent = unsafe { get_versioned::<Numbers>(ptr::null()) };
+        let zeros = Numbers {
+            struct_size: 0,
+            first: 0,
+            second: 0,
+        };
+        assert_eq!(absent, Ok(zeros));
     }
 
     #[test]

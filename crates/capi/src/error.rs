@@ -73,13 +73,16 @@ pub enum Error {
     UnknownTree = 28,
     /// The tree hash does not have such parameters. `hashlane_error_details()` has the reason.
     TreeParameter = 29,
-    /// The file is too short or too long for the tree hash, or changed while it was read.
+    /// A file is too short or too long for the tree hash, or changed while it was read. Or an entry
+    /// cannot be part of the result of a folder, or a hash device has no usable superblock.
     /// `hashlane_error_details()` names the file.
     UnusableFile = 30,
+    /// The digest belongs to another file or folder. `hashlane_error_details()` names the file.
+    DigestMismatch = 31,
 }
 
 impl Error {
-    const ALL: [Self; 31] = [
+    const ALL: [Self; 32] = [
         Self::None,
         Self::NullPointer,
         Self::LengthTooLarge,
@@ -111,6 +114,7 @@ impl Error {
         Self::UnknownTree,
         Self::TreeParameter,
         Self::UnusableFile,
+        Self::DigestMismatch,
     ];
 
     fn message(self) -> &'static CStr {
@@ -149,7 +153,8 @@ impl Error {
             Self::UnknownDamage => c"a flag names no kind of damage",
             Self::UnknownTree => c"no tree hash has this name",
             Self::TreeParameter => c"the tree hash does not have such parameters",
-            Self::UnusableFile => c"the file has another length than the tree hash allows, or changed",
+            Self::UnusableFile => c"a file cannot be used, for example because it changed while it was read",
+            Self::DigestMismatch => c"the digest belongs to another file or folder",
         }
     }
 

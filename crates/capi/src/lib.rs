@@ -11,7 +11,8 @@
 //! | `algorithm.rs` | the numbers of the algorithms, and the choice of a type by number |
 //! | `engine.rs` | backends by name, and engines |
 //! | `digest.rs` | digests of one message that is available as a whole, or in a file |
-//! | `tree.rs` | tree hashes of files |
+//! | `tree.rs` | tree hashes of files and folders |
+//! | `verity.rs` | the check of data against a hash device of dm-verity, and its report |
 //! | `hasher.rs` | digests of a message that arrives in parts |
 //! | `hmac.rs` | HMAC of one message, whole or in parts |
 //! | `many.rs` | digests and MACs of many messages that are all available |
@@ -34,3 +35,4 @@ pub mod queue;
 pub mod torrent;
 pub mod tree;
 pub mod verify;
+pub mod verity;

@@ -1,91 +1,224 @@
-//! Tree hashes of files.
+//! Tree hashes of files and folders.
 //!
 //! A SAFETY comment names what the Safety section of the function says of an argument. Null and
 //! misaligned pointers are refused before they are used.
 #![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::ffi::c_char;
+use std::mem::offset_of;
 use std::num::NonZeroUsize;
+use std::path::Path;
 
-use hashlane_trees::{CancelToken, Options, TreeError, TreeName, TreeParameters, hash_file};
+use hashlane_trees::{
+    CancelToken, Options, TreeError, TreeName, TreeParameters, VerityFormat, check_path, hash_path,
+};
 
-use crate::border;
+use crate::algorithm::{AlgorithmId, algorithm};
+use crate::border::{self, Filled, Versioned};
 use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 
-/// Writes the tree hash of a file as text to the `capacity` bytes at `text`, followed by a NUL. Sets
-/// `*text_len` to the length of the text without the NUL, even if the text does not fit;
-/// `text_len` may be NULL. No text is longer than 255 bytes.
-///
-/// `name` is the name of the tree hash, as for the option `-a` of the command `hashlane sum`, for
-/// example `fsverity`, `dmverity`, `cid`, `git` or `s3-etag`. `size` is the length of a block of
-/// `fsverity` and `dmverity`, or of a part of `s3-etag`, `s3-sha1` and `s3-sha256`, in bytes; 0 is
-/// the usual length. The `salt_len` bytes at `salt` are the salt of `fsverity` and `dmverity`;
-/// `salt` may be NULL if there are none. `n_threads` is the number of threads, and 0 one for each
-/// CPU. `engine` may be NULL.
-///
-/// Fails with `HASHLANE_ERROR_UNKNOWN_TREE`, `HASHLANE_ERROR_TREE_PARAMETER`,
-/// `HASHLANE_ERROR_UNUSABLE_FILE`, `HASHLANE_ERROR_SYSTEM` or `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
-/// All but the last have details.
-///
-/// Thread-safe.
-///
-/// # Safety
-/// `name` and `path` end with a NUL. `salt` is NULL or points to `salt_len` readable bytes. `text`
-/// points to `capacity` writable bytes. `text_len` is NULL or points to a writable number.
-/// `engine` is NULL or comes from `hashlane_engine_new()`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hashlane_tree_digest(
-    engine: *const Engine,
-    name: *const c_char,
-    path: *const c_char,
-    size: u64,
-    salt: *const u8,
-    salt_len: usize,
-    n_threads: usize,
-    text: *mut c_char,
-    capacity: usize,
-    text_len: *mut usize,
-) -> Error {
-    border::guard(|| {
+/// The parameters of tree hashes, and how they are computed. A field that is 0 or NULL has its
+/// usual value.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TreeOptions {
+    /// Set by the caller: the size of this structure in bytes.
+    pub struct_size: usize,
+    /// The salt of `fsverity`, `fsverity-sha512` and `dmverity`. Usually none.
+    pub salt: *const u8,
+    /// The length of the salt in bytes.
+    pub salt_len: usize,
+    /// The number of threads that read and hash. Usually one for each CPU.
+    pub n_threads: usize,
+    /// The length of a block of `fsverity`, `fsverity-sha512` and `dmverity` in bytes. Usually
+    /// 4096.
+    pub block_len: u64,
+    /// The length of a part of `s3-etag`, `s3-sha1` and `s3-sha256` in bytes. Usually 8 MiB, and
+    /// for `hashlane_tree_check()` what follows from the number of parts.
+    pub part_len: u64,
+    /// The hash function of `dmverity`: `HASHLANE_SHA1`, `HASHLANE_SHA256` or `HASHLANE_SHA512`.
+    /// Usually SHA-256. fs-verity with SHA-512 has the name `fsverity-sha512`.
+    pub hash: AlgorithmId,
+    /// 1 for format 0 of `dmverity`, that of Chrome OS. Usually format 1.
+    pub is_chrome_os: u32,
+}
+
+impl Versioned for TreeOptions {
+    const SIZES: &'static [usize] = &[offset_of!(Self, is_chrome_os) + size_of::<u32>()];
+}
+
+// SAFETY: the fields are numbers, and `salt` is used with the length that the caller promises.
+unsafe impl Filled for TreeOptions {}
+
+/// A tree hash to compute.
+struct Request<'a> {
+    name: TreeName,
+    path: &'a Path,
+    parameters: TreeParameters,
+    options: Options,
+}
+
+impl Request<'_> {
+    /// Reads the arguments that all functions have.
+    ///
+    /// # Safety
+    /// `engine` is null or an engine, `name` and `path` are null or end with a NUL, and none of
+    /// them changes during the lifetime. `options` meets the conditions of [`border::get_versioned`], and
+    /// its `salt` those of [`border::array`].
+    unsafe fn new(
+        engine: *const Engine,
+        name: *const c_char,
+        path: *const c_char,
+        options: *const TreeOptions,
+    ) -> Result<Self, Error> {
         // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { engine_or_detected(engine) }?;
         // SAFETY: `name` ends with a NUL.
         let named = unsafe { border::text(name) }?.to_string_lossy();
         // SAFETY: `path` ends with a NUL.
         let path = unsafe { border::path(path) }?;
-        let mut salt_bytes = None;
-        if salt_len > 0 {
-            // SAFETY: `salt` points to `salt_len` elements that do not change during the call.
-            salt_bytes = Some(unsafe { border::array(salt, salt_len) }?.to_vec());
-        }
-        let tree = TreeName::of(&named).ok_or_else(|| {
+        // SAFETY: `options` is null or has as many bytes as its `struct_size` says.
+        let given = unsafe { border::get_versioned(options) }?;
+        // SAFETY: `salt` points to `salt_len` elements that do not change during the call.
+        let salt = unsafe { border::array(given.salt, given.salt_len) }?;
+        let name = TreeName::of(&named).ok_or_else(|| {
             Error::UnknownTree.with_details(format_args!("{named}: no tree hash has this name"))
         })?;
-        let size = Some(size).filter(|size| *size > 0);
-        let has_parts = matches!(tree, TreeName::S3(_));
         let parameters = TreeParameters {
-            block_len: size.filter(|_| !has_parts),
-            salt: salt_bytes,
-            part_len: size.filter(|_| has_parts),
+            block_len: Some(given.block_len).filter(|len| *len > 0),
+            salt: Some(salt.to_vec()).filter(|salt| !salt.is_empty()),
+            part_len: Some(given.part_len).filter(|len| *len > 0),
+            function: match given.hash {
+                0 => None,
+                id => Some(algorithm(id)?),
+            },
+            verity_format: match given.is_chrome_os {
+                0 => None,
+                1 => Some(VerityFormat::ChromeOs),
+                other => {
+                    let details = format_args!("is_chrome_os is {other}: use 0 or 1");
+                    return Err(Error::TreeParameter.with_details(details));
+                }
+            },
+            uuid: None,
         };
-        let mut options = Options::default().engine(engine);
-        if let Some(n_threads) = NonZeroUsize::new(n_threads) {
-            options = options.threads(n_threads);
-        }
-        let cancel = CancelToken::default();
-        let found = hash_file(tree, &parameters, path, &options, &cancel, |_| ());
-        let found = found.map_err(|error| {
-            let code = match &error {
-                TreeError::Parameters(_) => return Error::TreeParameter.with_details(error),
-                TreeError::Read(_) => Error::System,
-                TreeError::File(_) => Error::UnusableFile,
-                TreeError::Run(_) => Error::OutOfMemory,
-                TreeError::Cancelled => Error::Cancelled,
-            };
-            code.with_details(format_args!("{}: {error}", path.display()))
-        })?;
+        Ok(Self {
+            name,
+            path,
+            parameters,
+            options: with_threads(Options::default().engine(engine), given.n_threads),
+        })
+    }
+}
+
+/// Returns the options with a number of threads, or for 0 as they are.
+pub(crate) fn with_threads(options: Options, n_threads: usize) -> Options {
+    match NonZeroUsize::new(n_threads) {
+        Some(n_threads) => options.threads(n_threads),
+        None => options,
+    }
+}
+
+/// Returns the code of an error, which has details.
+pub(crate) fn failed(error: TreeError) -> Error {
+    let code = match &error {
+        TreeError::Parameters(_) => Error::TreeParameter,
+        TreeError::Read { .. } => Error::System,
+        TreeError::File { .. } | TreeError::Entry { .. } => Error::UnusableFile,
+        TreeError::Run(_) => Error::OutOfMemory,
+        TreeError::Cancelled => Error::Cancelled,
+    };
+    code.with_details(error)
+}
+
+/// Writes the tree hash of a file or folder as text to the `capacity` bytes at `text`, followed by
+/// a NUL. Sets `*text_len` to the length of the text without the NUL, even if the text does not
+/// fit; `text_len` may be NULL. No text is longer than 255 bytes.
+///
+/// `name` is the name of the tree hash, as for the option `-a` of the command `hashlane sum`, for
+/// example `fsverity`, `dmverity`, `cid`, `git` or `s3-etag`. `path` is the path of a regular file.
+/// For `git`, `git-sha256` and the names with `cid`, it may be that of a folder: the text is then
+/// that of the tree that Git gives to the folder without `.git`, or the CID of the folder.
+/// `options` may be NULL for the usual parameters, and `engine` may be NULL.
+///
+/// Fails with `HASHLANE_ERROR_UNKNOWN_TREE`, `HASHLANE_ERROR_UNKNOWN_ALGORITHM`,
+/// `HASHLANE_ERROR_TREE_PARAMETER`, `HASHLANE_ERROR_UNUSABLE_FILE`, `HASHLANE_ERROR_SYSTEM`,
+/// `HASHLANE_ERROR_STRUCT_SIZE` or `HASHLANE_ERROR_BUFFER_TOO_SMALL`. The details of
+/// `HASHLANE_ERROR_UNUSABLE_FILE` and `HASHLANE_ERROR_SYSTEM` name the file, also in a folder.
+///
+/// Thread-safe.
+///
+/// # Safety
+/// `name` and `path` end with a NUL. `options` is NULL or points to `struct_size` readable bytes,
+/// and its `salt` is NULL or points to `salt_len` readable bytes. `text` points to `capacity`
+/// writable bytes. `text_len` is NULL or points to a writable number. `engine` is NULL or comes
+/// from `hashlane_engine_new()`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_tree_digest(
+    engine: *const Engine,
+    name: *const c_char,
+    path: *const c_char,
+    options: *const TreeOptions,
+    text: *mut c_char,
+    capacity: usize,
+    text_len: *mut usize,
+) -> Error {
+    border::guard(|| {
+        // SAFETY: the arguments are as the Safety section says, and do not change during the call.
+        let request = unsafe { Request::new(engine, name, path, options) }?;
+        let (parameters, cancel) = (&request.parameters, CancelToken::default());
+        let (name, path) = (request.name, request.path);
+        let found = hash_path(name, parameters, path, &request.options, &cancel, |_| ());
+        let found = found.map_err(failed)?;
         // SAFETY: `text` has `capacity` writable bytes, and `text_len` is null or writable.
         unsafe { border::fill_text(text, capacity, found.as_bytes(), text_len) }
+    })
+}
+
+/// Checks that a file or folder has the tree hash `expected`. The case of hexadecimal digits makes
+/// no difference, and neither do quotes around an `ETag`. The other arguments are those of
+/// `hashlane_tree_digest()`.
+///
+/// Fails with `HASHLANE_ERROR_DIGEST_MISMATCH` if the file or folder has another tree hash, with
+/// `HASHLANE_ERROR_TREE_PARAMETER` if `expected` is no result of the tree hash with these
+/// parameters, with `HASHLANE_ERROR_UNUSABLE_FILE` also if several lengths of parts are possible,
+/// so that `part_len` is needed, and otherwise as `hashlane_tree_digest()` does.
+///
+/// Thread-safe.
+///
+/// # Safety
+/// `name`, `path` and `expected` end with a NUL. `options` is NULL or points to `struct_size`
+/// readable bytes, and its `salt` is NULL or points to `salt_len` readable bytes. `engine` is NULL
+/// or comes from `hashlane_engine_new()`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_tree_check(
+    engine: *const Engine,
+    name: *const c_char,
+    path: *const c_char,
+    options: *const TreeOptions,
+    expected: *const c_char,
+) -> Error {
+    border::guard(|| {
+        // SAFETY: the arguments are as the Safety section says, and do not change during the call.
+        let request = unsafe { Request::new(engine, name, path, options) }?;
+        // SAFETY: `expected` ends with a NUL.
+        let expected = unsafe { border::text(expected) }?.to_string_lossy();
+        let cancel = CancelToken::default();
+        let is_right = check_path(
+            request.name,
+            &request.parameters,
+            request.path,
+            &expected,
+            &request.options,
+            &cancel,
+            |_| (),
+        );
+        if is_right.map_err(failed)? {
+            return Ok(());
+        }
+        let (path, name) = (request.path.display(), request.name.name());
+        let details = format_args!("{path}: has another {name} than {expected}");
+        Err(Error::DigestMismatch.with_details(details))
     })
 }

@@ -8,12 +8,13 @@ use std::process::Command;
 use support::{has, library, not_run, package, run};
 
 /// The modules whose items the header shows, in the order of the header.
-const MODULES: [&str; 12] = [
+const MODULES: [&str; 13] = [
     "error",
     "algorithm",
     "engine",
     "digest",
     "tree",
+    "verity",
     "hasher",
     "hmac",
     "many",

@@ -1,14 +1,18 @@
-//! Tree hashes of files.
+//! Tree hashes of files and folders.
 
 use std::path::PathBuf;
 
-use hashlane_trees::{Options, TreeError, TreeName, TreeParameters, hash_file};
+use hashlane_trees::{
+    CancelToken, Damage, HashFunction, Options, TreeError, TreeName, TreeParameters, VerityFormat,
+    VerityVerdict, check_device, check_path, hash_path,
+};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::errors::{cancelled, os_error, run_error};
 use crate::many::threads_or_all;
-use crate::watch::Watch;
+use crate::watch::{Progress, Watch};
 
 /// Returns the names of all tree hashes, in alphabetical order.
 #[pyfunction]
@@ -16,42 +20,142 @@ pub(crate) fn tree_names() -> Vec<&'static str> {
     TreeName::names().collect()
 }
 
-/// Returns the tree hash of a file as text.
+/// The name of a tree hash and its parameters, as Python passes them.
+#[derive(FromPyObject)]
+pub(crate) struct Tree(
+    String,
+    Option<u64>,
+    Option<Vec<u8>>,
+    Option<u64>,
+    Option<String>,
+    Option<u32>,
+);
+
+impl Tree {
+    fn parse(self) -> PyResult<(TreeName, TreeParameters)> {
+        let Self(algorithm, block_len, salt, part_len, hash_name, verity_format) = self;
+        let name = TreeName::of(&algorithm)
+            .ok_or_else(|| PyValueError::new_err(format!("unsupported tree hash {algorithm}")))?;
+        let function = |name: String| {
+            let mut all = HashFunction::ALL.into_iter();
+            let found = all.find(|function| function.name().eq_ignore_ascii_case(&name));
+            found.ok_or_else(|| PyValueError::new_err(format!("unsupported hash type {name}")))
+        };
+        let format = |number| {
+            let refusal = || format!("dm-verity has no format {number}: use 0 or 1");
+            VerityFormat::of(number).ok_or_else(|| PyValueError::new_err(refusal()))
+        };
+        let parameters = TreeParameters {
+            block_len,
+            salt,
+            part_len,
+            function: hash_name.map(function).transpose()?,
+            verity_format: verity_format.map(format).transpose()?,
+            uuid: None,
+        };
+        Ok((name, parameters))
+    }
+}
+
+/// Runs work with the options of all calls.
+fn run<T: Send>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    watch: &Watch,
+    work: impl FnOnce(&Options, &Progress, &CancelToken) -> Result<T, TreeError> + Send,
+) -> PyResult<T> {
+    let options = Options::default().threads(threads_or_all(threads)?);
+    let done = watch.run(py, |state, cancel| work(&options, state, cancel))?;
+    done.map_err(|error| match error {
+        TreeError::Parameters(error) => PyValueError::new_err(error.to_string()),
+        TreeError::Read { path, error } => os_error(&error, &path),
+        TreeError::File { path, reason } | TreeError::Entry { path, reason } => {
+            // 22 is EINVAL.
+            PyOSError::new_err((22, reason, path.into_os_string()))
+        }
+        TreeError::Run(error) => run_error(&error),
+        TreeError::Cancelled => cancelled(py),
+    })
+}
+
+/// Returns the tree hash of a file or folder as text.
+#[pyfunction]
+pub(crate) fn tree_digest(
+    py: Python<'_>,
+    path: PathBuf,
+    tree: Tree,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+    cancel: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let (name, parameters) = tree.parse()?;
+    let watch = Watch { progress, cancel };
+    run(py, threads, &watch, |options, state, cancel| {
+        let note = |hashed_bytes| state.set(hashed_bytes, 0);
+        hash_path(name, &parameters, &path, options, cancel, note)
+    })
+}
+
+/// Returns whether a file or folder has a tree hash.
+#[pyfunction]
+pub(crate) fn tree_check(
+    py: Python<'_>,
+    path: PathBuf,
+    digest: &str,
+    tree: Tree,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+    cancel: Option<Py<PyAny>>,
+) -> PyResult<bool> {
+    let (name, parameters) = tree.parse()?;
+    let watch = Watch { progress, cancel };
+    run(py, threads, &watch, |options, state, cancel| {
+        let note = |hashed_bytes| state.set(hashed_bytes, 0);
+        check_path(name, &parameters, &path, digest, options, cancel, note)
+    })
+}
+
+/// Checks data against a hash device of dm-verity. Returns what `hashlane.VerityReport` is made of.
 #[pyfunction]
 #[expect(
     clippy::too_many_arguments,
     reason = "the Python function has names for the arguments"
 )]
-pub(crate) fn tree_digest(
-    py: Python<'_>,
+pub(crate) fn verity_check<'py>(
+    py: Python<'py>,
     path: PathBuf,
-    algorithm: &str,
-    block_size: Option<u64>,
-    salt: Option<Vec<u8>>,
-    part_size: Option<u64>,
+    hash_device: PathBuf,
+    root_hash: Option<Vec<u8>>,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
     cancel: Option<Py<PyAny>>,
-) -> PyResult<String> {
-    let tree = TreeName::of(algorithm)
-        .ok_or_else(|| PyValueError::new_err(format!("unsupported tree hash {algorithm}")))?;
-    let parameters = TreeParameters {
-        block_len: block_size,
-        salt,
-        part_len: part_size,
-    };
-    let options = Options::default().threads(threads_or_all(threads)?);
-    let run = Watch { progress, cancel }.run(py, |state, cancel| {
-        hash_file(tree, &parameters, &path, &options, cancel, |hashed_bytes| {
-            state.set(hashed_bytes, 0);
-        })
+) -> PyResult<Bound<'py, PyDict>> {
+    let watch = Watch { progress, cancel };
+    let verdict = run(py, threads, &watch, |options, state, cancel| {
+        let note = |hashed_bytes| state.set(hashed_bytes, 0);
+        let root = root_hash.as_deref();
+        check_device(&path, &hash_device, root, options, cancel, note)
     })?;
-    run.map_err(|error| match error {
-        TreeError::Parameters(reason) => PyValueError::new_err(reason),
-        TreeError::Read(error) => os_error(&error, &path),
-        // 22 is EINVAL.
-        TreeError::File(reason) => PyOSError::new_err((22, reason, path.as_os_str().to_owned())),
-        TreeError::Run(error) => run_error(&error),
-        TreeError::Cancelled => cancelled(py),
-    })
+    fields(py, &verdict)
+}
+
+fn fields<'py>(py: Python<'py>, verdict: &VerityVerdict) -> PyResult<Bound<'py, PyDict>> {
+    let ranges = |damage: &Damage| -> Vec<(u64, u64)> {
+        let ranges = damage.ranges().iter();
+        ranges
+            .map(|range| (*range.start(), range.end() + 1))
+            .collect()
+    };
+    let report = &verdict.report;
+    let dict = PyDict::new(py);
+    dict.set_item("is_right", verdict.is_right())?;
+    dict.set_item("root_hash", report.root.to_string())?;
+    dict.set_item("has_root_hash", verdict.has_root)?;
+    dict.set_item("blocks", report.n_blocks)?;
+    dict.set_item("blocks_beyond", verdict.n_beyond)?;
+    dict.set_item("damaged", report.data.n_blocks())?;
+    dict.set_item("damaged_ranges", ranges(&report.data))?;
+    dict.set_item("device_damaged", report.device.n_blocks())?;
+    dict.set_item("device_damaged_ranges", ranges(&report.device))?;
+    Ok(dict)
 }

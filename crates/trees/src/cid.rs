@@ -11,7 +11,7 @@ use hashlane_hashes::HashFunction;
 use hashlane_pipeline::Frame;
 use hashlane_sha::{Engine, Sha256};
 
-use crate::format::{Builder, Format, LeafHash, Tail};
+use crate::format::{Builder, FolderRules, Format, HashedEntry, LeafHash, Tail};
 
 /// The code of SHA-256 in a multihash, and the length of the digest.
 const SHA256: [u8; 2] = [0x12, 32];
@@ -197,6 +197,22 @@ impl Format for Cid {
             rest: len_bytes,
             levels: vec![Vec::new(); n_levels],
         }
+    }
+
+    const FOLDERS: Option<FolderRules> = Some(FolderRules {
+        needs_unicode: true,
+        keeps_empty: true,
+        repository: None,
+    });
+
+    fn folder_hash(
+        &self,
+        engine: Engine,
+        entries: Vec<HashedEntry<CidNode>>,
+    ) -> Result<CidNode, String> {
+        let nodes = entries.into_iter().map(|(name, _, node)| (name, node));
+        self.folder(engine, nodes.collect())
+            .map_err(|error| error.to_string())
     }
 }
 

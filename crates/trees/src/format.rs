@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 
 use hashlane_hashes::HashFunction;
 use hashlane_pipeline::{CHUNK_LEN, Frame};
 use hashlane_sha::Engine;
 
 /// A format of tree hashes. Each format is a module of its own; the way of the bytes is the same for all.
-pub trait Format: Sync {
+pub trait Format: Clone + Sync {
     /// The result for a file.
     type Hash: fmt::Display;
 
@@ -48,7 +49,72 @@ pub trait Format: Sync {
 
     /// Returns the builder for a file. `len_bytes` bytes of it are hashed.
     fn builder(&self, engine: Engine, len_bytes: u64) -> Self::Builder;
+
+    /// Returns the format by which the file at `path` can have this result.
+    ///
+    /// # Errors
+    /// The reason why the format is not known.
+    fn for_result(&self, _result: &str, _path: &Path) -> Result<Self, String> {
+        Ok(self.clone())
+    }
+
+    /// Returns `true` if files of both formats can be hashed side by side.
+    fn is_same(&self, _other: &Self) -> bool {
+        true
+    }
+
+    /// Returns the reason why another result does not mean that the file has changed.
+    fn doubt(&self) -> Option<String> {
+        None
+    }
+
+    /// How folders have results, or `None` if they have none.
+    const FOLDERS: Option<FolderRules> = None;
+
+    /// Returns the result of a symbolic link in a folder, or `None` if links cannot be part of a folder.
+    fn link(&self, _: Engine, _target: &[u8]) -> Option<Self::Hash> {
+        None
+    }
+
+    /// Returns the result of a folder with these entries.
+    ///
+    /// # Errors
+    /// The reason why the folder has no result.
+    fn folder_hash(
+        &self,
+        _: Engine,
+        _: Vec<HashedEntry<Self::Hash>>,
+    ) -> Result<Self::Hash, String> {
+        Err("is a directory".into())
+    }
 }
+
+/// How the folders of a format have results. Formats make it, so a new field is a breaking change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FolderRules {
+    /// Whether names must be Unicode.
+    pub needs_unicode: bool,
+    /// Whether a folder without entries is part of the folder above.
+    pub keeps_empty: bool,
+    /// The entry that makes a folder a repository. It is left out of the folder to hash, and not expected below.
+    pub repository: Option<&'static str>,
+}
+
+/// The kind of an entry of a folder. Git has these modes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GitMode {
+    /// A file that its owner may not execute.
+    File,
+    /// A file that its owner may execute.
+    Executable,
+    /// A symbolic link. Its blob has the bytes of the target.
+    Link,
+    /// A folder.
+    Folder,
+}
+
+/// The name, the kind and the result of an entry of a folder.
+pub type HashedEntry<H> = (Vec<u8>, GitMode, H);
 
 /// Makes a result from the digests of the leaves of a file.
 pub trait Builder {

@@ -10,7 +10,9 @@ use hashlane_hashes::HashFunction;
 use hashlane_pipeline::Frame;
 use hashlane_sha::{Engine, Sha1, Sha256};
 
-use crate::format::{Builder, Format, LeafHash, Tail, normalized_hex};
+use crate::format::{
+    Builder, FolderRules, Format, GitMode, HashedEntry, LeafHash, Tail, normalized_hex,
+};
 
 /// The object format of a repository. Attacks on SHA-1 are not detected: see [`HashFunction::Sha1`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,19 +31,6 @@ impl fmt::Display for GitId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&HEXLOWER.encode(&self.0))
     }
-}
-
-/// What an entry of a tree is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GitMode {
-    /// A file that its owner may not execute.
-    File,
-    /// A file that its owner may execute.
-    Executable,
-    /// A symbolic link. Its blob has the bytes of the target.
-    Link,
-    /// A folder.
-    Folder,
 }
 
 impl GitMode {
@@ -125,6 +114,24 @@ impl Format for Git {
 
     fn builder(&self, _: Engine, _: u64) -> GitBuilder {
         GitBuilder(Vec::new())
+    }
+
+    const FOLDERS: Option<FolderRules> = Some(FolderRules {
+        needs_unicode: false,
+        keeps_empty: false,
+        repository: Some(".git"),
+    });
+
+    fn link(&self, engine: Engine, target: &[u8]) -> Option<GitId> {
+        Some(self.blob(engine, target))
+    }
+
+    fn folder_hash(
+        &self,
+        engine: Engine,
+        entries: Vec<HashedEntry<GitId>>,
+    ) -> Result<GitId, String> {
+        Ok(self.tree(engine, entries))
     }
 }
 

@@ -22,16 +22,21 @@
 //! | `crc64.rs` | CRC-64 of a file from those of its leaves |
 //! | `s3.rs` | checksums of objects in Amazon S3 |
 //! | `chunks.rs` | digests of all chunks of a file |
-//! | `name.rs` | the names of the tree hashes |
-//! | `one.rs` | the tree hash of one file, by its name |
 //! | `git.rs` | blobs and trees of Git |
 //! | `cid.rs` | content identifiers of IPFS: files and folders in `UnixFS` |
+//! | `name.rs` | the names of the tree hashes |
+//! | `parameters.rs` | the format that a name and parameters stand for |
+//! | `error.rs` | the reasons why a file or folder has no tree hash |
+//! | `folder.rs` | the results of folders |
+//! | `one.rs` | the tree hash of one file or folder by its name, and the check of it |
 
 mod btroot;
 mod chunks;
 mod cid;
 mod crc64;
 mod dmverity;
+mod error;
+mod folder;
 mod format;
 mod fsverity;
 mod git;
@@ -42,6 +47,7 @@ mod levels;
 mod name;
 mod one;
 mod pairs;
+mod parameters;
 mod run;
 mod s3;
 mod segment;
@@ -53,15 +59,20 @@ pub use btroot::BtRoot;
 pub use chunks::{ChunkList, Chunks};
 pub use cid::{Cid, CidBuilder, CidNode, FolderTooLarge};
 pub use dmverity::{DmVerity, RootBuilder, RootHash, VerityError, VerityFormat, VerityParameters};
-pub use format::{Builder, Format, LeafHash, Tail};
+pub use error::TreeError;
+pub use folder::hash_folder;
+pub use format::{Builder, FolderRules, Format, GitMode, HashedEntry, LeafHash, Tail};
 pub use fsverity::{Fsverity, FsverityError, Measurement, Measurer};
-pub use git::{Git, GitBuilder, GitId, GitMode};
+pub use git::{Git, GitBuilder, GitId};
 pub use glacier::Glacier;
 pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};
 pub use idsig::{ApkIdsig, Idsig, IdsigBuilder};
 pub use name::TreeName;
-pub use one::{TreeError, TreeParameters, hash_file};
+pub use one::{check_device, check_path, hash_path};
 pub use pairs::{PairBuilder, PairRoot};
+pub use parameters::{ParameterError, TreeParameters, WithFormat};
 pub use run::{Event, Item, Outcome, hash_files};
 pub use s3::{PartLenError, PartLenUnknown, S3, S3Builder, S3Checksum, S3Value};
-pub use verity_check::{Damage, HashDeviceError, VerityCheck, VerityChecker, VerityReport};
+pub use verity_check::{
+    Damage, HashDeviceError, RootHashError, VerityCheck, VerityChecker, VerityReport, VerityVerdict,
+};

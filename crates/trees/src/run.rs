@@ -65,6 +65,24 @@ pub enum Outcome<H> {
     NotWritten(io::Error),
 }
 
+impl<H> Outcome<H> {
+    /// Returns the reason why the file has no result, or an empty text if it has one.
+    pub fn problem(&self) -> String {
+        match self {
+            Self::Hash(..) => String::new(),
+            Self::NotOpened(error) | Self::NotRead(error) => error.to_string(),
+            Self::Changed => "changed while it was read: hash it again".into(),
+            Self::TooShort(min) => {
+                format!("has fewer than {min} bytes, the minimum of this tree hash")
+            }
+            Self::TooLong(max) => {
+                format!("is longer than {max} bytes: choose longer blocks or parts")
+            }
+            Self::NotWritten(error) => format!("the tree cannot be written: {error}"),
+        }
+    }
+}
+
 /// An event of a run. A new event is a breaking change, as for [`Outcome`].
 #[derive(Debug)]
 pub enum Event<'e, T, H> {

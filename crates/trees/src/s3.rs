@@ -5,6 +5,7 @@
 use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 use data_encoding::{BASE64, HEXLOWER};
 use hashlane_hashes::{HashFunction, Hasher};
@@ -261,6 +262,22 @@ impl Format for S3 {
                 },
             },
         }
+    }
+
+    fn for_result(&self, result: &str, path: &Path) -> Result<Self, String> {
+        // A file without a length is reported when it is opened.
+        let len_bytes = path.metadata().map_or(0, |metadata| metadata.len());
+        self.for_checksum(result, len_bytes)
+            .map_err(|error| error.to_string())
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        self == other
+    }
+
+    fn doubt(&self) -> Option<String> {
+        let reason = self.other_lens()?;
+        Some(format!("{reason}, and those of 8 MiB have another result"))
     }
 }
 

@@ -79,6 +79,37 @@ impl From<io::Error> for HashDeviceError {
     }
 }
 
+/// The reason why a root hash cannot be compared with that of a hash device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RootHashError {
+    /// Digests of the device have another length.
+    Len {
+        /// Length of the root hash in bytes.
+        found: usize,
+        /// Length of the digests of the device in bytes.
+        expected: usize,
+    },
+    /// The data has one block, of which the device has no digest, so a root hash must be given.
+    Required,
+}
+
+impl fmt::Display for RootHashError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Len { found, expected } => {
+                write!(
+                    f,
+                    "has {found} bytes, but that of the hash device has {expected}"
+                )
+            }
+            Self::Required => f.write_str("has no digest of data of one block"),
+        }
+    }
+}
+
+impl std::error::Error for RootHashError {}
+
 impl VerityCheck {
     /// Reads the superblock of a hash device.
     ///
@@ -151,6 +182,38 @@ impl VerityCheck {
     /// Returns the number of blocks of data that the device has digests of.
     pub fn n_blocks(&self) -> u64 {
         self.n_blocks
+    }
+
+    /// Checks that a root hash can be compared with that of the device, and that there is one if the device has no digest to
+    /// compare with.
+    ///
+    /// # Errors
+    /// [`RootHashError`].
+    pub fn check_root(&self, expected: Option<&[u8]>) -> Result<(), RootHashError> {
+        let len = self.verity.parameters().function.digest_len();
+        match expected {
+            Some(root) if root.len() != len => Err(RootHashError::Len {
+                found: root.len(),
+                expected: len,
+            }),
+            None if self.is_single_block() => Err(RootHashError::Required),
+            _ => Ok(()),
+        }
+    }
+
+    /// Compares the result for data of `len_bytes` bytes with the root hash that is expected, if one is.
+    pub fn judge(
+        &self,
+        report: VerityReport,
+        len_bytes: u64,
+        expected: Option<&[u8]>,
+    ) -> VerityVerdict {
+        let n_whole = len_bytes / u64::from(self.verity.parameters().data_block_len);
+        VerityVerdict {
+            has_root: expected.is_none_or(|root| root == report.root.as_bytes()),
+            n_beyond: n_whole.saturating_sub(self.n_blocks),
+            report,
+        }
     }
 
     /// Returns the parameters in the superblock.
@@ -370,6 +433,26 @@ pub struct VerityReport {
 impl fmt::Display for VerityReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.root.fmt(f)
+    }
+}
+
+/// The result of a check, and its comparison with what is expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VerityVerdict {
+    /// The result of the check.
+    pub report: VerityReport,
+    /// Whether the root hash is the expected one, or none is expected.
+    pub has_root: bool,
+    /// Number of whole blocks of the data that the device has no digests of.
+    pub n_beyond: u64,
+}
+
+impl VerityVerdict {
+    /// Returns `true` if the data and the device belong together and have the expected root hash.
+    pub fn is_right(&self) -> bool {
+        let n_damaged = self.report.data.n_blocks() + self.report.device.n_blocks();
+        self.has_root && n_damaged == 0 && self.n_beyond == 0
     }
 }
 

@@ -7,7 +7,6 @@ mod chunk;
 mod counts;
 mod digests;
 mod filter;
-mod folder;
 mod json;
 mod known;
 mod output;

@@ -10,4 +10,5 @@ mod git;
 mod glacier;
 mod idsig;
 mod judge;
+mod named;
 mod s3;

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use hashlane_sums::{
     DigestAlgorithm, HashFunction, LineStyle, ListFormat, ListWriter, UnknownAlgorithm,
 };
-use hashlane_trees::{S3Checksum, TreeName, VerityFormat};
+use hashlane_trees::{S3Checksum, TreeName, TreeParameters, VerityFormat};
 
 use crate::options::{ConfigFile, Force, Hashing, Output};
 use crate::values;
@@ -297,6 +297,18 @@ impl From<VerityNumber> for VerityFormat {
 }
 
 impl TreeOptions {
+    /// Returns the parameters that were given.
+    pub(super) fn parameters(&self) -> TreeParameters {
+        TreeParameters {
+            block_len: self.block_size,
+            salt: self.salt.clone().map(Into::into),
+            part_len: self.part_size,
+            function: self.hash.map(Into::into),
+            verity_format: self.verity_format.map(Into::into),
+            uuid: self.uuid,
+        }
+    }
+
     /// Returns the options that were given.
     fn given(&self) -> impl Iterator<Item = &'static str> {
         let all = [

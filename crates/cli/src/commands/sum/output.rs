@@ -1,8 +1,11 @@
 //! Result lines, error messages and the progress line, kept apart on the terminal.
 
-use hashlane_sums::{Event, Item, Options, hash_items};
-use hashlane_trees::{Format, Outcome};
+use std::path::Path;
 
+use hashlane_sums::{Event, Item, Options, hash_items};
+use hashlane_trees::{Format, Outcome, TreeError};
+
+use super::filter::Filter;
 use crate::Env;
 use crate::output::progress::ProgressLine;
 
@@ -87,6 +90,31 @@ impl<'e> Output<'e> {
         result
     }
 
+    /// Returns the tree hash of a folder and the number of bytes of its files.
+    pub(super) fn hash_folder<F: Format>(
+        &mut self,
+        format: &F,
+        options: &Options,
+        filter: &Filter,
+        path: &Path,
+    ) -> anyhow::Result<(F::Hash, u64)> {
+        let cancel = self.env.cancel.clone();
+        let takes = |file: &Path| filter.takes(path, file);
+        let note = |hashed_bytes, current: Option<&Path>| {
+            let name = current.map(|path| path.as_os_str().as_encoded_bytes());
+            self.note_progress(hashed_bytes, name)
+        };
+        let result = hashlane_trees::hash_folder(format, path, takes, options, &cancel, note);
+        self.hashed_before = self.hashed_bytes;
+        result.map_err(|error| match error.downcast_ref() {
+            Some(TreeError::Entry { .. }) => {
+                anyhow::anyhow!("{error}: leave it out with --exclude")
+            }
+            Some(TreeError::Cancelled) => anyhow::anyhow!("interrupted"),
+            _ => error,
+        })
+    }
+
     fn note_progress(&mut self, hashed_bytes: u64, name: Option<&[u8]>) -> anyhow::Result<()> {
         if let (Some(line), Some(name)) = (&mut self.line, name) {
             line.set_name(String::from_utf8_lossy(name));
@@ -124,21 +152,5 @@ impl<'e> Output<'e> {
         if let Some(line) = self.line.take() {
             line.clear();
         }
-    }
-}
-
-/// Returns the reason why a file has no tree hash.
-pub(super) fn problem<H>(outcome: &Outcome<H>) -> String {
-    match outcome {
-        Outcome::Hash(..) => String::new(),
-        Outcome::NotOpened(error) | Outcome::NotRead(error) => error.to_string(),
-        Outcome::Changed => "changed while it was read: hash it again".into(),
-        Outcome::TooShort(min) => {
-            format!("has fewer than {min} bytes, the minimum of this tree hash")
-        }
-        Outcome::TooLong(max) => {
-            format!("is longer than {max} bytes: choose longer blocks or parts")
-        }
-        Outcome::NotWritten(error) => format!("the tree cannot be written: {error}"),
     }
 }

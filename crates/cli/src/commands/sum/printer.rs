@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use hashlane_sums::{Options, Source};
-use hashlane_trees::{Item, Outcome};
+use hashlane_trees::{Format, Item, Outcome};
 
 use super::arguments::Sum;
 use super::digests::{Named, files_of, len_of};
 use super::filter::Filter;
-use super::folder::{OfFolders, hash_folder};
 use super::json::Line;
-use super::output::{Output, problem};
+use super::output::Output;
 use crate::output::json_lines;
 use crate::{Env, Exit};
 
@@ -22,7 +21,7 @@ pub(super) struct Printer<'s> {
 
 impl Printer<'_> {
     /// Hashes all operands. `print` gets each result, with the name and the length of the file in bytes.
-    pub(super) fn run<F: OfFolders>(
+    pub(super) fn run<F: Format>(
         &self,
         env: &mut Env,
         format: &F,
@@ -42,7 +41,7 @@ impl Printer<'_> {
         }
         // Folders and what has no path are handled alone, in their turn.
         let is_leaf = |source: &Source| match source {
-            Source::File(path) => !(F::HAS_FOLDERS && path.is_dir()),
+            Source::File(path) => !(F::FOLDERS.is_some() && path.is_dir()),
             _ => false,
         };
         let mut exit = Exit::Good;
@@ -63,7 +62,7 @@ impl Printer<'_> {
                         Outcome::Hash(hash, length) => {
                             return print(output, named.name(), length, &hash);
                         }
-                        failure => problem(&failure),
+                        failure => failure.problem(),
                     };
                     exit = Exit::NotChecked;
                     self.print_error(output, named.name(), message)
@@ -78,7 +77,7 @@ impl Printer<'_> {
             let message = match (&named, source) {
                 (Named::Error(_, message), _) => message.clone(),
                 (Named::File(_), Source::File(path)) => {
-                    match hash_folder(format, &mut output, options, self.filter, &path) {
+                    match output.hash_folder(format, options, self.filter, &path) {
                         Ok((hash, length)) => {
                             print(&mut output, named.name(), length, &hash)?;
                             continue;

@@ -9,17 +9,15 @@ use std::path::Path;
 use anyhow::Context as _;
 use hashlane_sums::{LineStyle, Options, write_line};
 use hashlane_trees::{
-    ApkIdsig, BtRoot, Fsverity, FsverityError, Glacier, HashFunction, Measurement, S3, S3Checksum,
-    TreeName,
+    ApkIdsig, Format, FsverityError, HashFunction, Measurement, ParameterError, TreeName,
+    VerityError, WithFormat,
 };
 
 use super::arguments::Sum;
 use super::filter::Filter;
-use super::folder::OfFolders;
 use super::json::Line;
 use super::output::Output;
 use super::printer::Printer;
-use super::verity::dmverity;
 use crate::new_file::NewFile;
 use crate::output::json_lines::{self, PathText};
 use crate::{Env, Exit};
@@ -29,21 +27,27 @@ pub(super) fn tag(name: TreeName) -> String {
     name.name().to_ascii_uppercase()
 }
 
-/// Returns fs-verity with the parameters of the options.
-pub(super) fn fsverity(sum: &Sum, function: HashFunction) -> anyhow::Result<Fsverity> {
-    let options = &sum.tree;
-    let salt = options.salt.clone().unwrap_or_default();
-    let format = Fsverity::new(function, options.block_size.unwrap_or(4096), salt);
-    format.map_err(|error| match error {
-        FsverityError::BlockLen(_) => anyhow::anyhow!("--block-size: {error}"),
-        FsverityError::SaltLen(_) => anyhow::anyhow!("--salt: {error}"),
-        error => anyhow::anyhow!(error),
-    })
+/// Does work with the format of the options.
+pub(super) fn with_format<W: WithFormat<Output = anyhow::Result<Exit>>>(
+    sum: &Sum,
+    name: TreeName,
+    work: W,
+) -> anyhow::Result<Exit> {
+    let done = name.with_format(&sum.tree.parameters(), work);
+    done.map_err(of_option)?
 }
 
-/// Returns a checksum of S3 with the parameters of the options.
-pub(super) fn s3(sum: &Sum, checksum: S3Checksum) -> anyhow::Result<S3> {
-    S3::new(checksum, sum.tree.part_size).context("--part-size")
+/// Returns the error of an option.
+fn of_option(error: ParameterError) -> anyhow::Error {
+    let option = match &error {
+        ParameterError::Fsverity(FsverityError::BlockLen(_))
+        | ParameterError::DmVerity(VerityError::BlockLen(_)) => "--block-size",
+        ParameterError::Fsverity(FsverityError::SaltLen(_))
+        | ParameterError::DmVerity(VerityError::SaltLen(_)) => "--salt",
+        ParameterError::S3(_) => "--part-size",
+        _ => return error.into(),
+    };
+    anyhow::Error::from(error).context(option)
 }
 
 /// Prints the tree hashes of all operands.
@@ -58,13 +62,35 @@ pub(super) fn run(
     let trees = Trees { printer, name };
     match name {
         TreeName::ApkIdsig => trees.apk_idsig(env, options),
-        TreeName::BtRoot => trees.hashes(env, &BtRoot, options),
-        TreeName::Cid(format) => trees.hashes(env, &format, options),
         TreeName::DmVerity => trees.dmverity(env, options),
         TreeName::Fsverity(function) => trees.fsverity(env, options, function),
-        TreeName::Git(format) => trees.hashes(env, &format, options),
-        TreeName::Glacier => trees.hashes(env, &Glacier, options),
-        TreeName::S3(checksum) => trees.hashes(env, &s3(sum, checksum)?, options),
+        TreeName::BtRoot
+        | TreeName::Cid(_)
+        | TreeName::Git(_)
+        | TreeName::Glacier
+        | TreeName::S3(_) => {
+            let work = WithoutFiles {
+                trees: &trees,
+                env,
+                options,
+            };
+            with_format(sum, name, work)
+        }
+    }
+}
+
+/// Prints the results of a format without further outputs.
+struct WithoutFiles<'r> {
+    trees: &'r Trees<'r>,
+    env: &'r mut Env,
+    options: &'r Options,
+}
+
+impl WithFormat for WithoutFiles<'_> {
+    type Output = anyhow::Result<Exit>;
+
+    fn run<F: Format>(self, format: F) -> anyhow::Result<Exit> {
+        self.trees.hashes(self.env, &format, self.options)
     }
 }
 
@@ -111,7 +137,7 @@ struct Trees<'s> {
 
 impl Trees<'_> {
     /// Prints the results of a format without further outputs.
-    fn hashes<F: OfFolders>(
+    fn hashes<F: Format>(
         &self,
         env: &mut Env,
         format: &F,
@@ -131,7 +157,8 @@ impl Trees<'_> {
         function: HashFunction,
     ) -> anyhow::Result<Exit> {
         let sum = self.printer.sum;
-        let mut format = fsverity(sum, function)?;
+        let parameters = sum.tree.parameters();
+        let mut format = parameters.fsverity(function).map_err(of_option)?;
         let (tree, descriptor) = (&sum.tree.out_merkle_tree, &sum.tree.out_descriptor);
         anyhow::ensure!(
             tree.is_none() || tree != descriptor,
@@ -168,9 +195,11 @@ impl Trees<'_> {
 
     /// Prints root hashes of dm-verity, and writes the hash device.
     fn dmverity(&self, env: &mut Env, options: &Options) -> anyhow::Result<Exit> {
-        let mut format = dmverity(&self.printer.sum.tree)?;
-        let device = self.printer.sum.tree.hash_device.as_deref();
-        let device = output_file(self.printer.sum, env, "--hash-device", device)?;
+        let sum = self.printer.sum;
+        let parameters = sum.tree.parameters();
+        let mut format = parameters.dmverity().map_err(of_option)?;
+        let device = sum.tree.hash_device.as_deref();
+        let device = output_file(sum, env, "--hash-device", device)?;
         if let Some((_, stream, _)) = &device {
             format = format.with_device(stream.try_clone()?);
         }

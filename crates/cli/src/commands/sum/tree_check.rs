@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use hashlane_files::is_absent;
 use hashlane_sums::{Lines, Options, ValueLine, ValueLines, path_of};
-use hashlane_trees::{ApkIdsig, BtRoot, Glacier, Item, Outcome, TreeName};
+use hashlane_trees::{Format, Item, Outcome, TreeName, WithFormat};
 
 use super::arguments::Sum;
 use super::filter::Filter;
-use super::folder::{OfFolders, hash_folder};
-use super::output::{Output, problem};
+use super::output::Output;
 use super::report::{Found, Report};
-use super::tree::{fsverity, s3, tag};
+use super::tree::{tag, with_format};
 use super::verity;
 use crate::{Env, Exit};
 
@@ -33,55 +32,60 @@ pub(super) fn run(
         sum.against.is_none(),
         "--against: not with a tree hash: use --base for the folder of the names"
     );
-    match name {
-        TreeName::ApkIdsig => match &sum.tree.idsig {
-            Some(idsig) => verity::check_package(sum, env, options, idsig),
-            None => check(sum, name, &ApkIdsig::default(), env, options, filter),
-        },
-        TreeName::DmVerity => {
-            if let Some(device) = &sum.tree.hash_device {
-                return verity::check(sum, env, options, device);
-            }
-            let format = verity::dmverity(&sum.tree)?;
-            check(sum, name, &format, env, options, filter)
+    match (name, &sum.tree.idsig, &sum.tree.hash_device) {
+        (TreeName::ApkIdsig, Some(idsig), _) => verity::check_package(sum, env, options, idsig),
+        (TreeName::DmVerity, _, Some(device)) => verity::check(sum, env, options, device),
+        _ => {
+            let lists = Lists {
+                sum,
+                name,
+                env,
+                options,
+                filter,
+            };
+            with_format(sum, name, lists)
         }
-        TreeName::Fsverity(function) => {
-            let format = fsverity(sum, function)?;
-            check(sum, name, &format, env, options, filter)
-        }
-        TreeName::Cid(format) => check(sum, name, &format, env, options, filter),
-        TreeName::Glacier => check(sum, name, &Glacier, env, options, filter),
-        TreeName::Git(format) => check(sum, name, &format, env, options, filter),
-        TreeName::BtRoot => check(sum, name, &BtRoot, env, options, filter),
-        TreeName::S3(checksum) => check(sum, name, &s3(sum, checksum)?, env, options, filter),
     }
 }
 
-fn check<F: OfFolders>(
-    sum: &Sum,
+/// Lists of tree hashes to check.
+struct Lists<'r> {
+    sum: &'r Sum,
     name: TreeName,
-    format: &F,
-    env: &mut Env,
-    options: &Options,
+    env: &'r mut Env,
+    options: &'r Options,
     filter: Filter,
-) -> anyhow::Result<Exit> {
-    let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
-    let mut output = Output::new(env, sum.printing.quiet);
-    let mut check = Check::new(format, filter, name, base, Report::new(sum));
-    let mut exit = Exit::Good;
-    for operand in sum.operands() {
-        let list = operand.to_string_lossy().into_owned();
-        if let Err(error) = check.list(&mut output, options, Path::new(&operand)) {
-            if crate::output::stream::is_broken_pipe(&error) {
-                return Err(error);
+}
+
+impl WithFormat for Lists<'_> {
+    type Output = anyhow::Result<Exit>;
+
+    fn run<F: Format>(self, format: F) -> anyhow::Result<Exit> {
+        let Self {
+            sum,
+            name,
+            env,
+            options,
+            filter,
+        } = self;
+        let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
+        let mut output = Output::new(env, sum.printing.quiet);
+        let mut check = Check::new(&format, filter, name, base, Report::new(sum));
+        let mut exit = Exit::Good;
+        for operand in sum.operands() {
+            let list = operand.to_string_lossy().into_owned();
+            if let Err(error) = check.list(&mut output, options, Path::new(&operand)) {
+                if crate::output::stream::is_broken_pipe(&error) {
+                    return Err(error);
+                }
+                output.error(&format!("{list}: {error:#}"));
+                exit = Exit::NotChecked;
             }
-            output.error(&format!("{list}: {error:#}"));
-            exit = Exit::NotChecked;
         }
+        output.clear_progress();
+        check.report.print_summary(&mut output)?;
+        Ok(exit.max(check.report.counts.exit()))
     }
-    output.clear_progress();
-    check.report.print_summary(&mut output)?;
-    Ok(exit.max(check.report.counts.exit()))
 }
 
 /// A running check.
@@ -96,7 +100,7 @@ pub(super) struct Check<'f, F> {
 /// A file in a list: its name, and the expected result.
 pub(super) type Listed = (Vec<u8>, String);
 
-impl<'f, F: OfFolders> Check<'f, F> {
+impl<'f, F: Format> Check<'f, F> {
     /// Returns a check of files whose names start in the folder `base`. Its results are added to those of `report`.
     pub(super) fn new(
         format: &'f F,
@@ -162,6 +166,25 @@ impl<'f, F: OfFolders> Check<'f, F> {
         self.files(output, options, batch)
     }
 
+    /// Checks folders that are in a list.
+    fn folders(
+        &mut self,
+        output: &mut Output<'_>,
+        options: &Options,
+        folders: Vec<Listed>,
+    ) -> anyhow::Result<()> {
+        for (name, expected) in folders {
+            let path = self.base.join(path_of(&name));
+            let hashed = output.hash_folder(self.format, options, &self.filter, &path);
+            let report = &mut self.report;
+            match hashed {
+                Ok((hash, _)) => report.note_read(output, &name, hash.to_string() == expected)?,
+                Err(error) => report.note_unreadable(output, &name, &format!("{error:#}"))?,
+            }
+        }
+        Ok(())
+    }
+
     /// Checks files that are in a list.
     pub(super) fn files(
         &mut self,
@@ -169,29 +192,22 @@ impl<'f, F: OfFolders> Check<'f, F> {
         options: &Options,
         batch: Vec<Listed>,
     ) -> anyhow::Result<()> {
+        let n_listed = batch.len();
+        let taken = batch
+            .into_iter()
+            .filter(|(name, _)| self.filter.takes_name(&path_of(name)));
+        let taken: Vec<Listed> = taken.collect();
+        self.report.counts.excluded += (n_listed - taken.len()) as u64;
+        let (folders, batch): (Vec<Listed>, Vec<Listed>) = taken.into_iter().partition(|listed| {
+            F::FOLDERS.is_some() && self.base.join(path_of(&listed.0)).is_dir()
+        });
+        self.folders(output, options, folders)?;
         let Self {
             format,
-            filter,
             base,
             report,
             ..
         } = self;
-        let n_listed = batch.len();
-        let taken = batch
-            .into_iter()
-            .filter(|(name, _)| filter.takes_name(&path_of(name)));
-        let taken: Vec<Listed> = taken.collect();
-        report.counts.excluded += (n_listed - taken.len()) as u64;
-        let (folders, batch): (Vec<Listed>, Vec<Listed>) = taken
-            .into_iter()
-            .partition(|listed| F::HAS_FOLDERS && base.join(path_of(&listed.0)).is_dir());
-        for (name, expected) in folders {
-            let path = base.join(path_of(&name));
-            match hash_folder(*format, output, options, filter, &path) {
-                Ok((hash, _)) => report.note_read(output, &name, hash.to_string() == expected)?,
-                Err(error) => report.note_unreadable(output, &name, &format!("{error:#}"))?,
-            }
-        }
         if output.shows_progress() {
             let paths = batch.iter().map(|(name, _)| base.join(path_of(name)));
             let lengths = paths.map(|path| path.metadata().map_or(0, |metadata| metadata.len()));
@@ -203,7 +219,7 @@ impl<'f, F: OfFolders> Check<'f, F> {
             let for_file = match format.for_result(expected, &base.join(path_of(name))) {
                 Ok(for_file) => for_file,
                 Err(reason) => {
-                    report.note_unreadable(output, name, &reason)?;
+                    report.note_unreadable(output, name, &choose_parts(&reason))?;
                     batch.next();
                     continue;
                 }
@@ -224,7 +240,9 @@ impl<'f, F: OfFolders> Check<'f, F> {
                     Outcome::Hash(hash, _) => {
                         let is_right = hash.to_string() == *expected;
                         match for_file.doubt().filter(|_| !is_right) {
-                            Some(reason) => report.note_unreadable(output, name, &reason),
+                            Some(reason) => {
+                                report.note_unreadable(output, name, &choose_parts(&reason))
+                            }
                             None => report.note_read(output, name, is_right),
                         }
                     }
@@ -232,7 +250,7 @@ impl<'f, F: OfFolders> Check<'f, F> {
                         report.counts.missing += 1;
                         report.print(output, name, "missing", Found::InPlace)
                     }
-                    failure => report.note_unreadable(output, name, &problem(&failure)),
+                    failure => report.note_unreadable(output, name, &failure.problem()),
                 },
             )?;
             if output.env.cancel.is_cancelled() {
@@ -241,6 +259,11 @@ impl<'f, F: OfFolders> Check<'f, F> {
         }
         Ok(())
     }
+}
+
+/// Adds the option that chooses the format to the reason why the format of a result is not known.
+fn choose_parts(reason: &str) -> String {
+    format!("{reason}: choose --part-size")
 }
 
 fn name_of((name, _): &Listed) -> &[u8] {

@@ -1,4 +1,4 @@
-//! dm-verity: the parameters from the options, and the check of data against a hash device or a signature file of Android.
+//! The check of data against a hash device of dm-verity or a signature file of Android.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -6,40 +6,16 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use hashlane_sums::{Options, bytes_of};
 use hashlane_trees::{
-    ApkIdsig, Damage, DmVerity, Idsig, Item, Outcome, VerityCheck, VerityError, VerityParameters,
-    VerityReport,
+    ApkIdsig, Damage, Idsig, Item, Outcome, RootHashError, VerityCheck, VerityReport,
 };
 
-use super::arguments::{Sum, TreeOptions};
+use super::arguments::Sum;
 use super::json::Line;
-use super::output::{Output, problem};
+use super::output::Output;
 use super::report::Report;
 use crate::output::json_lines::{self, PathText};
 use crate::output::text::{Escaped, count};
 use crate::{Env, Exit};
-
-/// Returns dm-verity with the parameters of the options.
-pub(super) fn dmverity(options: &TreeOptions) -> anyhow::Result<DmVerity> {
-    let usual = VerityParameters::default();
-    let block_len = match options.block_size {
-        Some(len) => u32::try_from(len).unwrap_or(u32::MAX),
-        None => usual.data_block_len,
-    };
-    let salt = options.salt.clone().unwrap_or_default();
-    let verity = DmVerity::new(VerityParameters {
-        function: options.hash.map_or(usual.function, Into::into),
-        format: options.verity_format.map_or(usual.format, Into::into),
-        data_block_len: block_len,
-        hash_block_len: block_len,
-        salt: salt.into(),
-        uuid: options.uuid,
-    });
-    verity.map_err(|error| match error {
-        VerityError::BlockLen(_) => anyhow::anyhow!("--block-size: {error}"),
-        VerityError::SaltLen(_) => anyhow::anyhow!("--salt: {error}"),
-        error => anyhow::anyhow!(error),
-    })
-}
 
 /// Checks a file against the tree in a hash device.
 pub(super) fn check(
@@ -64,19 +40,11 @@ pub(super) fn check(
     let shown = device.display().to_string();
     let file = File::open(env.resolve(device)).with_context(|| shown.clone())?;
     let format = VerityCheck::new(file).with_context(|| shown.clone())?;
-    let root_len = format.format().parameters().function.digest_len();
-    if let Some(root) = &sum.tree.root_hash {
-        anyhow::ensure!(
-            root.len() == root_len,
-            "--root-hash: has {} bytes, but that of {shown} has {root_len}",
-            root.len()
-        );
-    }
-    anyhow::ensure!(
-        sum.tree.root_hash.is_some() || !format.is_single_block(),
-        "{shown}: has no digest of data of one block: use --root-hash"
-    );
     let root = sum.tree.root_hash.as_deref();
+    format.check_root(root).map_err(|error| match error {
+        RootHashError::Required => anyhow::anyhow!("{shown}: {error}: use --root-hash"),
+        error => anyhow::anyhow!("--root-hash: {error}"),
+    })?;
     against_tree(sum, env, options, (name, path), (&format, &shown), root)
 }
 
@@ -109,7 +77,7 @@ pub(super) fn check_package(
         Vec::as_slice,
         |output, name, outcome| match outcome {
             Outcome::Hash(found, _) => report.note_read(output, name, found == root),
-            failure => report.note_unreadable(output, name, &problem(&failure)),
+            failure => report.note_unreadable(output, name, &failure.problem()),
         },
     );
     output.clear_progress();
@@ -153,39 +121,24 @@ fn against_tree(
                 Outcome::NotWritten(error) => {
                     return report.note_unreadable(output, name, &format!("{shown}: {error}"));
                 }
-                failure => return report.note_unreadable(output, name, &problem(&failure)),
+                failure => return report.note_unreadable(output, name, &failure.problem()),
             };
             print(sum, output, name, shown, &found)?;
-            let has_root = expected.is_none_or(|root| root == found.root.as_bytes());
-            let n_damaged = found.data.n_blocks() + found.device.n_blocks();
-            let is_covered = is_covered(output, name, shown, format, length);
-            report.note_read(output, name, has_root && n_damaged == 0 && is_covered)
+            let verdict = format.judge(found, length, expected);
+            if verdict.n_beyond > 0 {
+                let name = String::from_utf8_lossy(name);
+                let blocks = count(verdict.n_beyond, "block");
+                output.error(&format!(
+                    "{name}: {shown} has no digests of the last {blocks}"
+                ));
+            }
+            report.note_read(output, name, verdict.is_right())
         },
     );
     output.clear_progress();
     result?;
     report.print_summary(&mut output)?;
     Ok(report.counts.exit())
-}
-
-/// Returns `true` if the device has digests of all whole blocks of data with this length, and reports it if not.
-fn is_covered(
-    output: &mut Output<'_>,
-    name: &[u8],
-    device: &str,
-    check: &VerityCheck,
-    length: u64,
-) -> bool {
-    let block_len = u64::from(check.format().parameters().data_block_len);
-    let n_beyond = (length / block_len).saturating_sub(check.n_blocks());
-    if n_beyond > 0 {
-        let name = String::from_utf8_lossy(name);
-        let blocks = count(n_beyond, "block");
-        output.error(&format!(
-            "{name}: {device} has no digests of the last {blocks}"
-        ));
-    }
-    n_beyond == 0
 }
 
 /// Prints the root hash and the damaged blocks.

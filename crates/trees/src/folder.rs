@@ -1,0 +1,184 @@
+//! The results of whole folders, made of those of their entries.
+
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+
+use hashlane_pipeline::{CancelToken, Error, Options};
+use hashlane_sha::Engine;
+
+use crate::error::TreeError;
+use crate::format::{FolderRules, Format, GitMode};
+use crate::run::{Event, Item, Outcome, hash_files};
+
+/// Returns the result of a folder and the number of bytes of its files. Files and folders for whose paths `takes` returns
+/// `false` are left out. `on_progress` gets the number of bytes hashed so far, and the path of a file that is read. Its error
+/// ends the run.
+///
+/// Anything that cannot be part of the result is an error, because the result of the rest would look like that of the whole.
+///
+/// # Errors
+/// The first error of `on_progress`, or a [`TreeError`].
+pub fn hash_folder<F: Format, E: From<Error> + From<TreeError>>(
+    format: &F,
+    path: &Path,
+    takes: impl Fn(&Path) -> bool,
+    options: &Options,
+    cancel: &CancelToken,
+    mut on_progress: impl FnMut(u64, Option<&Path>) -> Result<(), E>,
+) -> Result<(F::Hash, u64), E> {
+    let Some(rules) = F::FOLDERS else {
+        return Err(no_result(path, "is a directory".into()).into());
+    };
+    let mut tree = Tree {
+        format,
+        rules,
+        engine: options.engine,
+        root: path,
+        takes,
+        files: Vec::new(),
+        hashes: Vec::new(),
+    };
+    let entries = tree.entries(path)?;
+    tree.hashes.resize_with(tree.files.len(), || None);
+    let (mut total, mut failure) = (0, None);
+    let files = tree.files.iter().enumerate();
+    let items = files.map(|(i, path)| Item::new(path, (i, &**path)));
+    let hashes = &mut tree.hashes;
+    hash_files(format, items, options, cancel, |event| {
+        match event {
+            Event::Outcome((i, _), Outcome::Hash(hash, len_bytes)) => {
+                total += len_bytes;
+                hashes[*i] = Some(hash);
+            }
+            Event::Outcome((_, path), failed) => {
+                failure.get_or_insert_with(|| TreeError::of_outcome(path, failed));
+            }
+            Event::Pause {
+                hashed_bytes,
+                current,
+            } => on_progress(hashed_bytes, current.map(|(_, path)| *path))?,
+        }
+        Ok::<_, E>(())
+    })?;
+    if let Some(failure) = failure {
+        return Err(failure.into());
+    }
+    Ok((tree.node(path, entries)?, total))
+}
+
+fn no_result(path: &Path, reason: String) -> TreeError {
+    let path = path.to_owned();
+    TreeError::File { path, reason }
+}
+
+/// The files of a folder, and those of all folders in it.
+struct Tree<'t, F: Format, T> {
+    format: &'t F,
+    rules: FolderRules,
+    engine: Engine,
+    root: &'t Path,
+    takes: T,
+    files: Vec<PathBuf>,
+    /// The result of each file.
+    hashes: Vec<Option<F::Hash>>,
+}
+
+/// An entry of a folder, with its name.
+type Named<H> = (Vec<u8>, Entry<H>);
+
+enum Entry<H> {
+    /// The index of a file, and whether its owner may execute it.
+    File(usize, bool),
+    Link(H),
+    Folder(PathBuf, Vec<Named<H>>),
+}
+
+impl<F: Format, T: Fn(&Path) -> bool> Tree<'_, F, T> {
+    /// Returns the entries of a folder.
+    fn entries(&mut self, folder: &Path) -> Result<Vec<Named<F::Hash>>, TreeError> {
+        let (mut entries, mut folders) = (Vec::new(), Vec::new());
+        for entry in fs::read_dir(folder).map_err(TreeError::read(folder))? {
+            let entry = entry.map_err(TreeError::read(folder))?;
+            let (path, name) = (entry.path(), entry.file_name());
+            let is_repository = self
+                .rules
+                .repository
+                .is_some_and(|expected| name == expected);
+            if is_repository && folder == self.root || !(self.takes)(&path) {
+                continue;
+            }
+            if is_repository {
+                return Err(unfit(folder, "is a repository of its own"));
+            }
+            if self.rules.needs_unicode && name.to_str().is_none() {
+                return Err(unfit(&path, "the name is not Unicode"));
+            }
+            let metadata = entry.metadata().map_err(TreeError::read(&path))?;
+            let name = name.as_encoded_bytes().to_vec();
+            if metadata.is_dir() {
+                folders.push((name, path));
+            } else if metadata.is_file() {
+                let file = Entry::File(self.files.len(), is_executable(&metadata));
+                entries.push((name, file));
+                self.files.push(path);
+            } else if metadata.is_symlink() {
+                let target = fs::read_link(&path).map_err(TreeError::read(&path))?;
+                let target = target.as_os_str().as_encoded_bytes();
+                let Some(link) = self.format.link(self.engine, target) else {
+                    return Err(unfit(&path, "is a symbolic link"));
+                };
+                entries.push((name, Entry::Link(link)));
+            } else {
+                return Err(unfit(&path, "is not a regular file"));
+            }
+        }
+        // A folder is closed before the folders in it are opened: there can be more of them than files that may be open.
+        for (name, path) in folders {
+            let below = self.entries(&path)?;
+            if self.rules.keeps_empty || !below.is_empty() {
+                entries.push((name, Entry::Folder(path, below)));
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Returns the result of a folder from those of its files.
+    fn node(&mut self, path: &Path, entries: Vec<Named<F::Hash>>) -> Result<F::Hash, TreeError> {
+        let mut hashed = Vec::with_capacity(entries.len());
+        for (name, entry) in entries {
+            hashed.push(match entry {
+                Entry::File(i, is_executable) => {
+                    // A file without failure has no result if the run was cancelled before.
+                    let hash = self.hashes[i].take().ok_or(TreeError::Cancelled)?;
+                    let mode = if is_executable {
+                        GitMode::Executable
+                    } else {
+                        GitMode::File
+                    };
+                    (name, mode, hash)
+                }
+                Entry::Link(hash) => (name, GitMode::Link, hash),
+                Entry::Folder(path, below) => (name, GitMode::Folder, self.node(&path, below)?),
+            });
+        }
+        let hash = self.format.folder_hash(self.engine, hashed);
+        hash.map_err(|reason| no_result(path, reason))
+    }
+}
+
+fn unfit(path: &Path, reason: &str) -> TreeError {
+    TreeError::Entry {
+        path: path.to_owned(),
+        reason: reason.to_owned(),
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(metadata: &Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &Metadata) -> bool {
+    false
+}

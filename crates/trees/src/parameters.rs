@@ -1,0 +1,170 @@
+//! The parameters of tree hashes, and the format that a name and parameters stand for.
+
+use std::fmt;
+
+use hashlane_hashes::HashFunction;
+
+use crate::btroot::BtRoot;
+use crate::dmverity::{DmVerity, VerityError, VerityFormat, VerityParameters};
+use crate::format::Format;
+use crate::fsverity::{Fsverity, FsverityError};
+use crate::glacier::Glacier;
+use crate::idsig::ApkIdsig;
+use crate::name::TreeName;
+use crate::s3::{PartLenError, S3, S3Checksum};
+use crate::verity_check::RootHashError;
+
+/// Parameters of tree hashes. Those that a tree hash does not have must be absent. Callers make them, so a new field is a
+/// breaking change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TreeParameters {
+    /// Length of a block in bytes: of [`TreeName::Fsverity`] and [`TreeName::DmVerity`].
+    pub block_len: Option<u64>,
+    /// Salt: of [`TreeName::Fsverity`] and [`TreeName::DmVerity`].
+    pub salt: Option<Vec<u8>>,
+    /// Length of a part in bytes: of [`TreeName::S3`].
+    pub part_len: Option<u64>,
+    /// Hash function: of [`TreeName::DmVerity`]. Names of [`TreeName::Fsverity`] have theirs.
+    pub function: Option<HashFunction>,
+    /// Format: of [`TreeName::DmVerity`].
+    pub verity_format: Option<VerityFormat>,
+    /// UUID of the hash device: of [`TreeName::DmVerity`]. It does not change the root hash.
+    pub uuid: Option<[u8; 16]>,
+}
+
+/// Parameters that a tree hash does not have. A program must decide about each, so a new variant is a breaking change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParameterError {
+    /// The tree hash has no such parameter. The name of the parameter.
+    Superfluous(TreeName, &'static str),
+    /// The text is no result of the tree hash with these parameters.
+    Result(TreeName, String),
+    /// fs-verity has no such parameters.
+    Fsverity(FsverityError),
+    /// dm-verity has no such parameters.
+    DmVerity(VerityError),
+    /// S3 has no such parts.
+    S3(PartLenError),
+    /// The root hash cannot be compared with that of the hash device.
+    RootHash(RootHashError),
+}
+
+impl fmt::Display for ParameterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Superfluous(name, parameter) => {
+                write!(f, "{} has no {parameter}: leave it out", name.name())
+            }
+            Self::Result(name, text) => {
+                write!(f, "{text:?} is no result of {}", name.name())?;
+                f.write_str(" with these parameters")
+            }
+            Self::Fsverity(error) => error.fmt(f),
+            Self::DmVerity(error) => error.fmt(f),
+            Self::S3(error) => error.fmt(f),
+            Self::RootHash(RootHashError::Required) => {
+                f.write_str("a hash device has no digest of data of one block: use a root hash")
+            }
+            Self::RootHash(error) => write!(f, "the root hash {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ParameterError {}
+
+/// Work with a format that is known at run time.
+pub trait WithFormat {
+    /// The result of the work.
+    type Output;
+
+    /// Does the work with the format.
+    fn run<F: Format>(self, format: F) -> Self::Output;
+}
+
+impl TreeName {
+    /// Does work with the format that the name and the parameters stand for.
+    ///
+    /// # Errors
+    /// The tree hash does not have such parameters.
+    pub fn with_format<W: WithFormat>(
+        self,
+        parameters: &TreeParameters,
+        work: W,
+    ) -> Result<W::Output, ParameterError> {
+        parameters.check_superfluous(self)?;
+        Ok(match self {
+            Self::ApkIdsig => work.run(ApkIdsig::default()),
+            Self::BtRoot => work.run(BtRoot),
+            Self::Cid(format) => work.run(format),
+            Self::DmVerity => work.run(parameters.dmverity()?),
+            Self::Fsverity(function) => work.run(parameters.fsverity(function)?),
+            Self::Git(format) => work.run(format),
+            Self::Glacier => work.run(Glacier),
+            Self::S3(checksum) => {
+                let format = S3::new(checksum, parameters.part_len);
+                work.run(format.map_err(ParameterError::S3)?)
+            }
+        })
+    }
+}
+
+impl TreeParameters {
+    /// Returns fs-verity with these parameters.
+    ///
+    /// # Errors
+    /// fs-verity does not have such parameters.
+    pub fn fsverity(&self, function: HashFunction) -> Result<Fsverity, ParameterError> {
+        let salt = self.salt.clone().unwrap_or_default();
+        Fsverity::new(function, self.block_len.unwrap_or(4096), salt)
+            .map_err(ParameterError::Fsverity)
+    }
+
+    /// Returns dm-verity with these parameters. Blocks of the data and of the hash device have one length.
+    ///
+    /// # Errors
+    /// dm-verity does not have such parameters.
+    pub fn dmverity(&self) -> Result<DmVerity, ParameterError> {
+        let usual = VerityParameters::default();
+        let block_len = match self.block_len {
+            // A length that does not fit is refused like others above the limit.
+            Some(len) => u32::try_from(len).unwrap_or(u32::MAX),
+            None => usual.data_block_len,
+        };
+        DmVerity::new(VerityParameters {
+            function: self.function.unwrap_or(usual.function),
+            format: self.verity_format.unwrap_or(usual.format),
+            data_block_len: block_len,
+            hash_block_len: block_len,
+            salt: self.salt.clone().unwrap_or_default(),
+            uuid: self.uuid,
+        })
+        .map_err(ParameterError::DmVerity)
+    }
+
+    fn check_superfluous(&self, name: TreeName) -> Result<(), ParameterError> {
+        let is_dmverity = name == TreeName::DmVerity;
+        let has_blocks = is_dmverity || matches!(name, TreeName::Fsverity(_));
+        let has_parts = matches!(name, TreeName::S3(checksum) if checksum != S3Checksum::Crc64Nvme);
+        for (parameter, is_given, exists) in [
+            ("block length", self.block_len.is_some(), has_blocks),
+            ("salt", self.salt.is_some(), has_blocks),
+            ("part length", self.part_len.is_some(), has_parts),
+            (
+                "choice of a hash function",
+                self.function.is_some(),
+                is_dmverity,
+            ),
+            (
+                "choice of a format",
+                self.verity_format.is_some(),
+                is_dmverity,
+            ),
+            ("UUID", self.uuid.is_some(), is_dmverity),
+        ] {
+            if is_given && !exists {
+                return Err(ParameterError::Superfluous(name, parameter));
+            }
+        }
+        Ok(())
+    }
+}

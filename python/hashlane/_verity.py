@@ -1,0 +1,86 @@
+"""The check of data against a hash device of dm-verity."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from hashlane import _hashlane
+
+if TYPE_CHECKING:
+    import os
+
+    from hashlane._progress import Cancel, Progress
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class VerityReport:
+    """The result of :func:`verity_check`."""
+
+    is_right: bool
+    """Whether no block is damaged, the root hash is the expected one, and the device has digests of all whole blocks."""
+    root_hash: str
+    """Root hash of the device in hexadecimal digits."""
+    has_root_hash: bool
+    """Whether the root hash is the expected one, or none is expected."""
+    blocks: int
+    """Number of blocks of the data that the device has digests of."""
+    blocks_beyond: int
+    """Number of whole blocks of the data after these."""
+    damaged: int
+    """Number of blocks of the data whose digests differ from those in the device."""
+    damaged_ranges: tuple[range, ...]
+    """Numbers of these blocks, at most 1000 ranges. The first block is 0."""
+    device_damaged: int
+    """Number of blocks of the device whose digests differ from those in the blocks above them."""
+    device_damaged_ranges: tuple[range, ...]
+    """Numbers of these blocks, at most 1000 ranges. Block 0 starts with the superblock."""
+
+
+def verity_check(
+    path: str | os.PathLike[str],
+    hash_device: str | os.PathLike[str],
+    root_hash: bytes | str | None = None,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    cancel: Cancel | None = None,
+) -> VerityReport:
+    """Checks data against a hash device of dm-verity, as ``veritysetup verify`` does, and finds all damaged blocks.
+
+    The superblock of the hash device has the parameters. Without a root hash from a trusted place, the result only says that
+    both files belong together. The root hash does not cover the number of blocks: compare the length of the data, too.
+
+    Parameters
+    ----------
+    path : path
+        The data, a regular file.
+    hash_device : path
+        The hash device.
+    root_hash : bytes or str, optional
+        The expected root hash, as bytes or in hexadecimal digits. Data of one block needs it.
+    threads : int, optional
+        Number of threads that read and hash, by default one for each CPU.
+    progress : callable, tqdm bar or rich Progress, optional
+        Called with the number of hashed bytes, and None.
+    cancel : object with ``is_set()``, optional
+        Ends the work when it is set.
+
+    Raises
+    ------
+    ValueError
+        The root hash has another length than the digests of the device, or is needed and missing.
+    OSError
+        A file cannot be read, has another length, or changed while it was read, or the hash device has no usable superblock.
+        The exception names the file.
+    hashlane.Cancelled
+        The work was cancelled.
+    """
+    from hashlane._progress import callback
+
+    root = bytes.fromhex(root_hash) if isinstance(root_hash, str) else root_hash
+    report = callback(progress, "check")
+    fields = _hashlane.verity_check(path, hash_device, root, threads, report, cancel)
+    for key in ("damaged_ranges", "device_damaged_ranges"):
+        fields[key] = tuple(range(start, end) for start, end in fields[key])
+    return VerityReport(**fields)
