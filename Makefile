@@ -653,8 +653,8 @@ bench-gix-hash: ## Compare the hasher of gix-hash with that of the patch in docs
 bench-library: build ## Measure the verification of 10,000 small torrents in one run; writes bench/library.md
 	python3 bench/library.py --hashlane $(HASHLANE) --out bench/library.md
 
-bench-find: build ## Measure the search for renamed content: [FILES=300000], which take 9 GB and as much page cache; writes bench/find.md
-	python3 bench/find.py --hashlane $(HASHLANE) --files $(or $(FILES),300000) --max-len 400000 --data 24000 --out bench/find.md
+bench-find: build ## Measure the search for renamed content: [FILES=300000], which take 8 GB; writes bench/find.md
+	python3 bench/find.py --hashlane $(HASHLANE) --files $(or $(FILES),300000) --max-len 400000 --data 16000 --out bench/find.md
 
 bench-duplicates: build ## Compare the search for duplicates with fclones, jdupes and rmlint; writes bench/duplicates.md (uses those that are installed)
 	python3 bench/duplicates.py --hashlane $(HASHLANE) --out bench/duplicates.md

@@ -2,7 +2,7 @@
 """Measure how fast the content of torrents is found among files with other names.
 
     python3 bench/find.py --hashlane PROGRAM --out FILE [--files 30000] [--rounds 3]
-    python3 bench/find.py ... --max-len 400000 --data 24000    each has a length of its own
+    python3 bench/find.py ... --max-len 400000 --data 16000    each has a length of its own
     python3 bench/find.py ... --folder DIR --prepare    makes the files and torrents in DIR
     python3 bench/find.py ... --folder DIR              measures with what is in DIR
 
