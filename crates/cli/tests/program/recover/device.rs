@@ -140,16 +140,18 @@ mod gpu {
             serde_json::from_str(lines.lines().last().unwrap()).unwrap()
         };
         let before = last_line(&String::from_utf8(output.stdout).unwrap());
-        let whole = last_line(&recover(&["--estimate", "--json", "--case=lost", text]).stdout);
-        let rest = recover(&["--json", "--case=lost", "--resume", path, text]);
+        let resumed = ["--json", "--case=lost", "--resume", path, text];
+        let estimate = last_line(&recover(&[&["--estimate"], &resumed[..]].concat()).stdout);
+        let rest = recover(&resumed);
         assert_eq!(rest.code, Some(0), "{}", rest.stderr);
         let rest = last_line(&rest.stdout);
         // The only hit is found once, whichever run hashed it. Work that was running is hashed again.
         let hit = serde_json::json!(["1AAAaAAaaAAaAaaaaAAAaAAAaAaaaAAAaa"]);
         assert_eq!(rest["hits"], hit, "{before}");
-        let hashes = |line: &serde_json::Value| line["hashes"].as_f64().unwrap();
-        let (before, rest, whole) = (hashes(&before), hashes(&rest), hashes(&whole));
-        assert!(before > 0.0 && rest < whole, "{before} and then {rest}");
+        let number = |line: &serde_json::Value, name: &str| line[name].as_f64().unwrap();
+        let whole = number(&estimate, "hashes");
+        assert!(number(&estimate, "remaining_hashes") < whole, "{estimate}");
+        let (before, rest) = (number(&before, "hashes"), number(&rest, "hashes"));
         assert!(
             before + rest >= whole,
             "{before} and then {rest} of {whole}"
