@@ -69,7 +69,7 @@ def verity_check(
     Raises
     ------
     ValueError
-        The root hash has another length than the digests of the device, or is needed and missing.
+        The root hash is not hexadecimal, has another length than the digests of the device, or is needed and missing.
     OSError
         A file cannot be read, has another length, or changed while it was read, or the hash device has no usable superblock.
         The exception names the file.
@@ -78,7 +78,10 @@ def verity_check(
     """
     from hashlane._progress import callback
 
-    root = bytes.fromhex(root_hash) if isinstance(root_hash, str) else root_hash
+    try:
+        root = bytes.fromhex(root_hash) if isinstance(root_hash, str) else root_hash
+    except ValueError as error:
+        raise ValueError(f"root_hash: {error}") from None
     report = callback(progress, "check")
     fields = _hashlane.verity_check(path, hash_device, root, threads, report, cancel)
     for key in ("damaged_ranges", "device_damaged_ranges"):

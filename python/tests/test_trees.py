@@ -209,6 +209,8 @@ def test_devices_that_need_a_root_hash(tmp_path: Path) -> None:
         hashlane.verity_check(data, device)
     with pytest.raises(ValueError, match="the root hash has 1 bytes"):
         hashlane.verity_check(data, device, "00")
+    with pytest.raises(ValueError, match="root_hash: non-hexadecimal"):
+        hashlane.verity_check(data, device, "0x00")
     assert hashlane.verity_check(data, device, bytes.fromhex(root)).is_right
     data.write_bytes(b"b" * 4096)
     assert not hashlane.verity_check(data, device, root).is_right
