@@ -117,19 +117,15 @@ pub(crate) fn tree_check(
 
 /// Checks data against a hash device of dm-verity. Returns what `hashlane.VerityReport` is made of.
 #[pyfunction]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the Python function has names for the arguments"
-)]
-pub(crate) fn verity_check<'py>(
-    py: Python<'py>,
+pub(crate) fn verity_check(
+    py: Python<'_>,
     path: PathBuf,
     hash_device: PathBuf,
     root_hash: Option<Vec<u8>>,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
     cancel: Option<Py<PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Bound<'_, PyDict>> {
     let watch = Watch { progress, cancel };
     let verdict = run(py, threads, &watch, |options, state, cancel| {
         let note = |hashed_bytes| state.set(hashed_bytes, 0);

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crc_fast::CrcAlgorithm;
 use hashlane_hashes::Hasher;
 use hashlane_pipeline::{CancelToken, ChunkDigests, ChunkHasher, Frame, MessageHasher};
 use hashlane_sha::{Algorithm, Engine};
@@ -101,12 +102,8 @@ struct Slot {
 #[derive(Clone)]
 enum LeafHasher {
     Function(Box<Hasher>),
-    Crc64(crc::Digest<'static, u64, crc::Table<16>>),
+    Crc64(Box<crc_fast::Digest>),
 }
-
-/// The tables of CRC-64/NVME.
-static CRC64: crc::Crc<u64, crc::Table<16>> =
-    crc::Crc::<u64, crc::Table<16>>::new(&crc::CRC_64_NVME);
 
 impl LeafHasher {
     fn new(engine: Engine, hash: LeafHash) -> Self {
@@ -114,7 +111,9 @@ impl LeafHasher {
             LeafHash::Function(function) => {
                 Self::Function(Box::new(Hasher::with_engine(engine, function)))
             }
-            LeafHash::Crc64Nvme => Self::Crc64(CRC64.digest()),
+            LeafHash::Crc64Nvme => {
+                Self::Crc64(Box::new(crc_fast::Digest::new(CrcAlgorithm::Crc64Nvme)))
+            }
         }
     }
 
