@@ -95,17 +95,23 @@ fn push_parents(engine: Engine, level: &[Node], above: &mut Vec<Node>) {
 /// Returns the roots of several trees from their leaf hashes. A tree is as high as its leaves need, see
 /// [`height_of`]; a tree without leaves is [`padding`]. All nodes of a level are hashed side by side.
 pub fn roots_of(engine: Engine, trees: &[&[Node]]) -> Vec<Node> {
-    let mut level = Vec::with_capacity(trees.iter().map(|leaves| leaves.len()).sum());
-    for leaves in trees {
-        match leaves {
-            [] => level.push(padding(0)),
-            leaves => level.extend_from_slice(leaves),
+    roots_over(engine, trees, 0)
+}
+
+/// Returns the roots over several levels of nodes, all of this height: those of [`root_over`], with all nodes of a height hashed
+/// side by side.
+pub(crate) fn roots_over(engine: Engine, levels: &[&[Node]], height: u32) -> Vec<Node> {
+    let mut level = Vec::with_capacity(levels.iter().map(|nodes| nodes.len()).sum());
+    for nodes in levels {
+        match nodes {
+            [] => level.push(padding(height)),
+            nodes => level.extend_from_slice(nodes),
         }
     }
-    let mut counts: Vec<usize> = trees.iter().map(|leaves| leaves.len().max(1)).collect();
+    let mut counts: Vec<usize> = levels.iter().map(|nodes| nodes.len().max(1)).collect();
     let mut padded = Vec::with_capacity(level.len());
-    let mut height = 0;
-    while level.len() > trees.len() {
+    let mut height = height;
+    while level.len() > levels.len() {
         // The root of a tree that ends at this height is copied unchanged.
         padded.clear();
         let mut rest = &level[..];
@@ -136,7 +142,7 @@ pub fn roots_of(engine: Engine, trees: &[&[Node]]) -> Vec<Node> {
             }
         }
         level = next;
-        height += 1;
+        height = height.saturating_add(1);
     }
     level
 }
@@ -197,6 +203,11 @@ mod tests {
             let expected = naive(&leaves, height);
             assert_eq!(root_over(engine, &leaves, 0), expected, "{n}");
             assert_eq!(roots_of(engine, &[&leaves]), [expected], "{n}");
+            for height in [1, 7] {
+                let levels = [&leaves[..], &leaves[..1], &leaves];
+                let roots = levels.map(|level| root_over(engine, level, height));
+                assert_eq!(roots_over(engine, &levels, height), roots, "{n}");
+            }
         }
     }
 
