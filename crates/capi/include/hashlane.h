@@ -1,4 +1,4 @@
-/* SHA-1, SHA-2, MD5 and HMAC of one message or of many at once, torrents, and Base58Check, for C99 and C++.
+/* SHA-1, SHA-2, MD5 and HMAC of one message or of many at once, tree hashes, torrents, and Base58Check, for C99 and C++.
  *
  * Every function that can fail returns HASHLANE_ERROR_NONE, which is 0, or the reason. hashlane_error_message() describes
  * the reason. A pointer to data may be NULL if its length is 0. All lengths are in bytes.
