@@ -129,7 +129,8 @@ impl Loaded for Table<'_> {
             });
         }
         if device.has(Fault::Misses, number) {
-            found.pop();
+            // A match of the search can follow that of the message with a known hash.
+            found.clear();
         }
         if device.has(Fault::Invents, number) {
             found.push(Found {
