@@ -253,12 +253,12 @@ def main() -> None:
     title = "Renamed content: results of other programs"
     text = (
         f"Of each kind there are {options.torrents} torrents with 5 large and 3 small files. All "
-        "bytes of the first four kinds are there. Of the others, all files have other bytes, one "
-        "byte of one file is wrong, or half of a file is zeros, and all lengths are right. A cell "
-        "has the number of torrents that a program links and offers to a client with all pieces "
-        "right. Those of which it links wrong files, or leaves out files, are incomplete: the "
-        "client has to find this and to download them. By default, autotorrent2 accepts 5 % of "
-        "missing bytes. The time includes its scan. NOT RUN: BiglyBT, whose search is a part of "
+        "bytes of the first four kinds are there. In the other three kinds all lengths are right, "
+        "but the files have other bytes, a file has one wrong byte, or half of a file is zeros. A "
+        "cell has the number of torrents that a program links and offers to a client with all "
+        "pieces right. A torrent is incomplete if the program links wrong files or leaves files "
+        "out: the client must notice this and download them. By default, autotorrent2 accepts 5 % "
+        "of missing bytes. The time includes its scan. NOT RUN: BiglyBT, whose search is a part of "
         "its window, and cross-seed, which needs an indexer."
     )
     report = page(title, "bench-find-peers", text, table(["program", *KINDS, "time, s"], rows))

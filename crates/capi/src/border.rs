@@ -329,18 +329,24 @@ pub(crate) unsafe fn write<T: Copy>(start: *mut T, elements: &[T]) -> Result<(),
 mod tests {
     use super::*;
 
+    /// A structure to which the second field was added.
+    #[repr(C)]
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Numbers {
+        struct_size: usize,
+        first: u64,
+        second: u64,
+    }
+
+    impl Versioned for Numbers {
+        const SIZES: &'static [usize] = &[16, 24];
+    }
+
+    // SAFETY: the fields are numbers.
+    unsafe impl Filled for Numbers {}
+
     #[test]
     fn a_structure_is_written_up_to_its_size() {
-        #[repr(C)]
-        #[derive(Clone, Copy, Debug, PartialEq)]
-        struct Numbers {
-            struct_size: usize,
-            first: u64,
-            second: u64,
-        }
-        impl Versioned for Numbers {
-            const SIZES: &'static [usize] = &[16, 24];
-        }
         let value = Numbers {
             struct_size: 24,
             first: 1,
@@ -381,18 +387,6 @@ mod tests {
 
     #[test]
     fn fields_that_a_structure_does_not_have_are_read_as_0() {
-        #[repr(C)]
-        #[derive(Clone, Copy, Debug, PartialEq)]
-        struct Numbers {
-            struct_size: usize,
-            first: u64,
-            second: u64,
-        }
-        impl Versioned for Numbers {
-            const SIZES: &'static [usize] = &[16, 24];
-        }
-        // SAFETY: the fields are numbers.
-        unsafe impl Filled for Numbers {}
         // SAFETY: the tests below state no more bytes than the array has, or more than the maximum.
         let read = |words: &[u64]| unsafe { get_versioned::<Numbers>(words.as_ptr().cast()) };
         for (words, expected) in [

@@ -90,7 +90,7 @@ pub enum RootHashError {
         /// Length of the digests of the device in bytes.
         expected: usize,
     },
-    /// The data has one block, of which the device has no digest, so a root hash must be given.
+    /// A root hash is needed, because the data has a single block and the device has no digest of it.
     Required,
 }
 
