@@ -32,7 +32,7 @@ def creators(
     hashlane: Hashlane, toolbox: Toolbox, payload: Payload, piece_length: int, version: Version
 ) -> list[Contestant]:
     """List all tools that can write a .torrent of that version."""
-    only_version_1 = (_mktorrent, _imdl, _torf) if version is Version.V1 else ()
+    only_version_1 = (_mktorrent, _imdl, _mkbrr, _torf) if version is Version.V1 else ()
     return [
         *(make(toolbox, payload, piece_length) for make in only_version_1),
         _libtorrent(toolbox, payload, piece_length, version),
@@ -80,6 +80,15 @@ def _imdl(toolbox: Toolbox, payload: Payload, piece_length: int) -> Contestant:
     options = ("-p", str(piece_length), "-o", OUTPUT)
     arguments = ["torrent", "create", "-i", payload.name, *options]
     return _program(toolbox, "imdl", "imdl", arguments, payload, piece_length)
+
+
+def _mkbrr(toolbox: Toolbox, payload: Payload, piece_length: int) -> Contestant:
+    """Create with mkbrr, which adds `private` also to public torrents."""
+    options = ("--workers", str(ALL_THREADS.count), "-l", _power(piece_length), "-o", OUTPUT)
+    arguments = ["create", payload.name, *options, "--private=false", "-q"]
+    label = f"mkbrr, {ALL_THREADS.text}, which adds `private`"
+    added = (b"private",)
+    return _program(toolbox, "mkbrr", label, arguments, payload, piece_length, added=added)
 
 
 def _torf(toolbox: Toolbox, payload: Payload, piece_length: int) -> Contestant:

@@ -209,9 +209,9 @@ Every run is checked. Digests are compared with Python's, and verifiers must rep
 is present. Before the measurement, each verifier must detect one flipped bit, and hashlane and
 libtorrent must detect that one version of a hybrid is wrong. Creators must produce the info-hashes
 and piece layers of a torrent that was made before: version 1 by Python's hashlib, version 2 and
-hybrids by the tool that the table at the top names. Only torrentfile adds the version 1 key
-`length` to the info dictionary of a single file of version 2. Its info-hash is compared after that
-key was removed.
+hybrids by the tool that the table at the top names. Two tools add keys to the info dictionary:
+torrentfile the version 1 key `length` of a single file of version 2, and mkbrr `private`. Their
+info-hashes are compared after that key was removed.
 
 ## Bias
 

@@ -147,7 +147,7 @@ class Toolbox:
         """Search the folders of package managers."""
         names = (
             *("aria2c", "dd", "imdl", "mktorrent", "openssl", "sha1sum", "sha256sum"),
-            *("torf", "torrentfile"),
+            *("mkbrr", "torf", "torrentfile"),
         )
         return cls({name: _find(name) for name in names}, _libtorrent_version())
 
@@ -161,6 +161,7 @@ class Toolbox:
             "torrentfile": ("-V",),
             "aria2c": ("--version",),
             "mktorrent": ("-h",),
+            "mkbrr": ("version",),
         }
         yield "libtorrent", self.libtorrent or NOT_INSTALLED
         for name, question in questions.items():
@@ -235,6 +236,14 @@ class Toolbox:
         arguments = ["torrent", "verify", "-i", torrent, "-c", payload.name]
         return self.contestant("imdl", "imdl", arguments, payload, exit_status_complaint)
 
+    def mkbrr(self, payload: Payload, piece_length: int) -> Contestant:
+        """Verify with mkbrr, which hashes on all cores."""
+        torrent = payload.torrent(piece_length)
+        arguments = ["check", torrent, payload.name, "--workers", str(ALL_THREADS.count), "-q"]
+        complaint = says("100.00%")
+        label = f"mkbrr, {ALL_THREADS.text}"
+        return self.contestant("mkbrr", label, arguments, payload, complaint)
+
     def torf(self, payload: Payload, piece_length: int) -> Contestant:
         """Verify with torf-cli."""
         arguments = ["--noconfig", "-i", payload.torrent(piece_length), payload.name]
@@ -266,7 +275,9 @@ class Toolbox:
         self, payload: Payload, piece_length: int, version: Version = Version.V1
     ) -> list[Contestant]:
         """List all other tools that compare the content with a .torrent of that version."""
-        only_version_1 = (self.imdl, self.torf, self.aria2c) if version is Version.V1 else ()
+        only_version_1 = (self.imdl, self.mkbrr, self.torf, self.aria2c)
+        if version is not Version.V1:
+            only_version_1 = ()
         return [
             *(self.libtorrent_check(payload, piece_length, threads, version) for threads in BOTH),
             *(make(payload, piece_length) for make in only_version_1),
