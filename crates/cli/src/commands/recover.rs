@@ -217,7 +217,7 @@ impl Recover {
 }
 
 impl Run {
-    fn new(args: Recover, env: &Env) -> anyhow::Result<Self> {
+    fn new(args: Recover, env: &mut Env) -> anyhow::Result<Self> {
         let kinds = args.kinds.kinds()?;
         let known = args.known.as_ref().map(|path| env.resolve(path));
         let filter = filter(known.as_deref(), args.pubkey_hash, args.prefix.as_deref())?;
@@ -225,7 +225,9 @@ impl Run {
         let backend = backend.context(
             "HASHLANE_BACKEND: this backend has no kernel for searches; sse2 and avx have one",
         )?;
-        let backend = device::backend(&args.device, backend)?;
+        let backend = device::backend(&args.device, backend, |warning| {
+            env.error(&format!("warning: {warning}"));
+        })?;
         let resume = match &args.resume {
             None => None,
             Some(path) => {
