@@ -85,7 +85,7 @@ CASES = 10000
 
 .PHONY: help python python-client wheels test-python test-python-client setup build build-all build-lib install install-files install-lib install-capi libmd install-libmd pkcs11 install-pkcs11 demo run-demo symbols symbols-arm hops test test-workspace test-axe test-openapi test-api test-qbittorrent-api test-page lint-page test-swarm test-remote test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover bench-gpu test-portable test-arm test-other test-asan test-bagit test-huggingface \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-gpu test-gpu-program test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-library bench-capi bench-python bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion build-fuzz fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel bench-duplicates bench-find bench-find-peers bench-known bench-archive bench-disk bench-git bench-gix-hash clean
+	test-mutants test-mutants-arm check-targets check-no-std test-gpu test-gpu-program test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-library bench-capi bench-python bench-daemon bench-page bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion check-fuzz build-fuzz fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel bench-duplicates bench-find bench-find-peers bench-known bench-archive bench-disk bench-git bench-gix-hash clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z0-9-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -710,6 +710,9 @@ test-kernel-612: ## Run the same test on the kernel 6.12 of Debian's backports, 
 
 bench-kernel: ## Check that the module's object is as fast in user space as a normal build
 	kernel/test/bench
+
+check-fuzz: ## Type-check the FUZZ targets
+	cd fuzz && RUSTFLAGS='--cfg fuzzing' $(CARGO) check --locked --bins $(LIBTORRENT)
 
 # A target uses one processor. Its output is printed when it ends.
 build-fuzz: ## Build the FUZZ targets (needs cargo-fuzz and a nightly compiler)
