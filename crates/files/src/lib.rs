@@ -22,7 +22,8 @@
 //! - `rename.rs`: renames many files below a folder without replacing anything (Unix).
 //! - `share.rs`: makes equal files names of one file, or lets them share their bytes (Unix).
 //! - `temporary.rs`: names of temporary files, and the removal of those of killed processes.
-//! - `atomic.rs`: files that are written whole or not at all.
+//! - `atomic.rs`: files that get their name when they are complete.
+//! - `new_file.rs`: files that are written whole or not at all, at the place where a path leads.
 //! - `sys/`: the functions that differ between systems. `linux/map.rs` maps files,
 //!   `linux/sigbus.rs` handles pages that vanish, `linux/lease.rs` finds programs that write to a file, `linux/cached.rs` finds bytes in the page cache, `linux/extents.rs` finds
 //!   the place of a file on its disk, and `portable.rs` reads.
@@ -42,6 +43,7 @@ mod links;
 mod listing;
 #[cfg(unix)]
 mod mark;
+mod new_file;
 #[cfg(unix)]
 mod relocate;
 #[cfg(unix)]
@@ -74,6 +76,7 @@ pub use globs::{GlobError, Globs};
 pub use links::{LinkState, read_link, resolve_link};
 #[cfg(unix)]
 pub use listing::{Listed, list_files};
+pub use new_file::{NewFile, place_of};
 #[cfg(unix)]
 pub use relocate::{Relocation, UNFINISHED_MOVES, rename_new};
 #[cfg(unix)]

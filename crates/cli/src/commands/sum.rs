@@ -24,7 +24,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use hashlane_sums::Options;
 
-use crate::new_file::NewFile;
+use crate::new_file::{NewFile, refusal};
 use crate::output::stream::AfterFailure;
 use crate::{Env, Exit};
 use filter::Filter;
@@ -75,9 +75,10 @@ impl Sum {
         let path_text = || output.display().to_string();
         self.check_output(env, output)?;
         let file = NewFile::create(&env.resolve(output), self.force.overwrite());
-        let file = file.with_context(path_text)?;
+        let file = file.map_err(refusal).with_context(path_text)?;
         let filter = filter.without(file.place());
-        let stream = BufWriter::new(file.stream().with_context(path_text)?);
+        let stream = file.as_file().try_clone().with_context(path_text)?;
+        let stream = BufWriter::new(stream);
         let stdout = std::mem::replace(&mut env.stdout, Box::new(stream));
         let result = self.print(env, options, &filter);
         let flushed = env.stdout.flush().with_context(path_text);
@@ -87,7 +88,7 @@ impl Sum {
         if exit != Exit::Good {
             return Self::put_partial(env, file, output, exit);
         }
-        file.put().with_context(path_text)?;
+        file.put().map_err(refusal).with_context(path_text)?;
         Ok(exit)
     }
 
@@ -130,7 +131,8 @@ impl Sum {
             let (output, partial) = (output.display(), partial.display());
             format!("{output}: not written, because not all files could be read; {partial}")
         };
-        file.put_at(&env.resolve(partial)).with_context(reason)?;
+        let put = file.put_at(&env.resolve(partial));
+        put.map_err(refusal).with_context(reason)?;
         env.error(&format!("{} has the digests of the others", reason()));
         Ok(exit)
     }

@@ -8,7 +8,7 @@ use hashlane_archive::{Catalogue, Entry, Format, List};
 use hashlane_sums::path_of;
 use serde::Serialize;
 
-use crate::new_file::{NewFile, Overwrite};
+use crate::new_file::{NewFile, Overwrite, refusal};
 use crate::output::json_lines::{AsText, PathText};
 use crate::{Env, Exit};
 
@@ -64,11 +64,12 @@ pub(super) fn run(
         return Ok(report(env, format, &left_out));
     };
     let shown = || output.display().to_string();
-    let file = NewFile::create(&env.resolve(output), overwrite).with_context(shown)?;
-    let mut stream = BufWriter::new(file.stream().with_context(shown)?);
+    let file = NewFile::create(&env.resolve(output), overwrite);
+    let file = file.map_err(refusal).with_context(shown)?;
+    let mut stream = BufWriter::new(file.as_file().try_clone().with_context(shown)?);
     let left_out = write(catalogue, format, &mut stream)?;
     stream.flush().with_context(shown)?;
-    file.put().with_context(shown)?;
+    file.put().map_err(refusal).with_context(shown)?;
     Ok(report(env, format, &left_out))
 }
 

@@ -18,7 +18,7 @@ use super::filter::Filter;
 use super::json::Line;
 use super::output::Output;
 use super::printer::Printer;
-use crate::new_file::NewFile;
+use crate::new_file::{NewFile, refusal};
 use crate::output::json_lines::{self, PathText};
 use crate::{Env, Exit};
 
@@ -101,7 +101,7 @@ type OutputFile = (NewFile, File, String);
 fn put<const N: usize>(exit: Exit, files: [Option<OutputFile>; N]) -> anyhow::Result<Exit> {
     if exit == Exit::Good {
         for (file, _, shown) in files.into_iter().flatten() {
-            file.put().with_context(|| shown)?;
+            file.put().map_err(refusal).with_context(|| shown)?;
         }
     }
     Ok(exit)
@@ -124,8 +124,9 @@ fn output_file(
     let shown = path.display().to_string();
     sum.check_output(env, path)?;
     let file = NewFile::create(&env.resolve(path), sum.force.overwrite());
-    let file = file.with_context(|| shown.clone())?;
-    let stream = file.stream().with_context(|| shown.clone())?;
+    let file = file.map_err(refusal).with_context(|| shown.clone())?;
+    let stream = file.as_file().try_clone();
+    let stream = stream.with_context(|| shown.clone())?;
     Ok(Some((file, stream, shown)))
 }
 
