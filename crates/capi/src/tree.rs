@@ -10,7 +10,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use hashlane_trees::{
-    CancelToken, Options, TreeError, TreeName, TreeParameters, VerityFormat, check_path, hash_path,
+    CancelToken, Globs, Options, TreeError, TreeName, TreeOutputs, TreeParameters, VerityFormat,
+    check_path, hash_path,
 };
 
 use crate::algorithm::{AlgorithmId, algorithm};
@@ -102,6 +103,7 @@ impl Request<'_> {
                 }
             },
             uuid: None,
+            excludes: Globs::default(),
         };
         Ok(Self {
             name,
@@ -124,7 +126,7 @@ pub(crate) fn with_threads(options: Options, n_threads: usize) -> Options {
 pub(crate) fn failed(error: TreeError) -> Error {
     let code = match &error {
         TreeError::Parameters(_) => Error::TreeParameter,
-        TreeError::Read { .. } => Error::System,
+        TreeError::Read { .. } | TreeError::Write(_) => Error::System,
         TreeError::File { .. } | TreeError::Entry { .. } => Error::UnusableFile,
         TreeError::Run(_) => Error::OutOfMemory,
         TreeError::Cancelled => Error::Cancelled,
@@ -169,7 +171,8 @@ pub unsafe extern "C" fn hashlane_tree_digest(
         let request = unsafe { Request::new(engine, name, path, options) }?;
         let (parameters, cancel) = (&request.parameters, CancelToken::default());
         let (name, path) = (request.name, request.path);
-        let found = hash_path(name, parameters, path, &request.options, &cancel, |_| ());
+        let (outputs, options) = (TreeOutputs::default(), &request.options);
+        let found = hash_path(name, parameters, &outputs, path, options, &cancel, |_| ());
         let found = found.map_err(failed)?;
         // SAFETY: `text` has `capacity` writable bytes, and `text_len` is null or writable.
         unsafe { border::fill_text(text, capacity, found.as_bytes(), text_len) }

@@ -21,7 +21,7 @@ pub enum GlobError {
 ///
 /// A pattern with a slash starts at the top folder; a pattern without a slash matches a name in any
 /// folder. `./` at the start and a slash at the end have no effect; `/` alone matches everything.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Globs {
     patterns: Vec<String>,
     ignores_case: bool,

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use hashlane_trees::{
-    CancelToken, Damage, HashFunction, Options, TreeError, TreeName, TreeParameters, VerityFormat,
-    VerityVerdict, check_device, check_path, hash_path,
+    CancelToken, Damage, Globs, HashFunction, Options, OutputError, TreeError, TreeName,
+    TreeOutputs, TreeParameters, VerityFormat, VerityVerdict, check_device, check_path, hash_path,
 };
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -52,6 +52,7 @@ impl Tree {
             function: hash_name.map(function).transpose()?,
             verity_format: verity_format.map(format).transpose()?,
             uuid: None,
+            excludes: Globs::default(),
         };
         Ok((name, parameters))
     }
@@ -69,6 +70,7 @@ fn run<T: Send>(
     done.map_err(|error| match error {
         TreeError::Parameters(error) => PyValueError::new_err(error.to_string()),
         TreeError::Read { path, error } => os_error(&error, &path),
+        TreeError::Write(OutputError { path, error, .. }) => os_error(&error, &path),
         TreeError::File { path, reason } | TreeError::Entry { path, reason } => {
             // 22 is EINVAL.
             PyOSError::new_err((22, reason, path.into_os_string()))
@@ -92,7 +94,8 @@ pub(crate) fn tree_digest(
     let watch = Watch { progress, cancel };
     run(py, threads, &watch, |options, state, cancel| {
         let note = |hashed_bytes| state.set(hashed_bytes, 0);
-        hash_path(name, &parameters, &path, options, cancel, note)
+        let outputs = TreeOutputs::default();
+        hash_path(name, &parameters, &outputs, &path, options, cancel, note)
     })
 }
 

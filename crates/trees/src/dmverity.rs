@@ -170,8 +170,8 @@ impl DmVerity {
     /// Also writes the hash device to a file that is open for writing and empty: the superblock, and the tree from the next
     /// block on, the highest level first. Hash one file with this format.
     #[must_use]
-    pub fn with_device(mut self, device: File) -> Self {
-        self.device = Some(Arc::new(device));
+    pub fn with_device(mut self, device: impl Into<Arc<File>>) -> Self {
+        self.device = Some(device.into());
         self
     }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hashlane_pipeline::Error;
 
+use crate::outputs::OutputError;
 use crate::parameters::ParameterError;
 use crate::run::Outcome;
 
@@ -36,6 +37,8 @@ pub enum TreeError {
         /// The reason.
         reason: String,
     },
+    /// A file besides the result cannot be written, or exists and may not be replaced.
+    Write(OutputError),
     /// Nothing can be hashed, for example without memory for threads.
     Run(Error),
     /// The run was cancelled.
@@ -70,6 +73,7 @@ impl fmt::Display for TreeError {
             Self::File { path, reason } | Self::Entry { path, reason } => {
                 write!(f, "{}: {reason}", path.display())
             }
+            Self::Write(error) => error.fmt(f),
             Self::Run(error) => error.fmt(f),
             Self::Cancelled => f.write_str("cancelled"),
         }
@@ -81,6 +85,12 @@ impl std::error::Error for TreeError {}
 impl From<Error> for TreeError {
     fn from(error: Error) -> Self {
         Self::Run(error)
+    }
+}
+
+impl From<OutputError> for TreeError {
+    fn from(error: OutputError) -> Self {
+        Self::Write(error)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -42,6 +42,8 @@ pub struct Fsverity {
     prefix: Vec<u8>,
     /// The file for the tree.
     tree: Option<Arc<File>>,
+    /// The file for the descriptor.
+    descriptor: Option<Arc<File>>,
 }
 
 /// Parameters that fs-verity does not have.
@@ -91,6 +93,7 @@ impl Default for Fsverity {
             salt: Vec::new(),
             prefix: Vec::new(),
             tree: None,
+            descriptor: None,
         }
     }
 }
@@ -125,14 +128,22 @@ impl Fsverity {
             salt,
             prefix,
             tree: None,
+            descriptor: None,
         })
     }
 
     /// Also writes the tree to a file that is open for writing and empty: the blocks of digests, the highest level first.
     /// Hash one file with this format.
     #[must_use]
-    pub fn with_tree(mut self, tree: File) -> Self {
-        self.tree = Some(Arc::new(tree));
+    pub fn with_tree(mut self, tree: impl Into<Arc<File>>) -> Self {
+        self.tree = Some(tree.into());
+        self
+    }
+
+    /// Also writes the descriptor to a file that is open for writing and empty. Hash one file with this format.
+    #[must_use]
+    pub fn with_descriptor(mut self, descriptor: impl Into<Arc<File>>) -> Self {
+        self.descriptor = Some(descriptor.into());
         self
     }
 
@@ -222,6 +233,9 @@ impl Builder for Measurer {
     fn finish(self) -> io::Result<Measurement> {
         let root = self.levels.finish()?;
         let descriptor = self.format.descriptor(self.len_bytes, &root);
+        if let Some(mut file) = self.format.descriptor.as_deref() {
+            file.write_all(&descriptor)?;
+        }
         let function = self.format.function;
         let mut hasher = Hasher::with_engine(self.engine, function);
         hasher.update(&descriptor);

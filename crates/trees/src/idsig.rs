@@ -28,8 +28,8 @@ impl ApkIdsig {
     /// Also writes the tree to a file that is open for writing and empty: the blocks of digests, the highest level first.
     /// Hash one file with this format.
     #[must_use]
-    pub fn with_tree(mut self, tree: File) -> Self {
-        self.tree = Some(Arc::new(tree));
+    pub fn with_tree(mut self, tree: impl Into<Arc<File>>) -> Self {
+        self.tree = Some(tree.into());
         self
     }
 }

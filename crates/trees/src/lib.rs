@@ -25,6 +25,7 @@
 //! | `git.rs` | blobs and trees of Git |
 //! | `cid.rs` | content identifiers of IPFS: files and folders in `UnixFS` |
 //! | `name.rs` | the names of the tree hashes |
+//! | `outputs.rs` | the files that some tree hashes write besides their result |
 //! | `parameters.rs` | the format that a name and parameters stand for |
 //! | `error.rs` | the reasons why a file or folder has no tree hash |
 //! | `folder.rs` | the results of folders |
@@ -46,6 +47,7 @@ mod idsig;
 mod levels;
 mod name;
 mod one;
+mod outputs;
 mod pairs;
 mod parameters;
 mod run;
@@ -53,6 +55,7 @@ mod s3;
 mod segment;
 mod verity_check;
 
+pub use hashlane_files::{GlobError, Globs, Overwrite};
 pub use hashlane_hashes::HashFunction;
 
 pub use btroot::BtRoot;
@@ -69,6 +72,7 @@ pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};
 pub use idsig::{ApkIdsig, Idsig, IdsigBuilder};
 pub use name::TreeName;
 pub use one::{check_device, check_path, hash_path};
+pub use outputs::{OutputError, TreeFiles, TreeOutputs};
 pub use pairs::{PairBuilder, PairRoot};
 pub use parameters::{ParameterError, TreeParameters, WithFormat};
 pub use run::{Event, Item, Outcome, hash_files};

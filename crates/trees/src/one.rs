@@ -3,27 +3,30 @@
 use std::fs::File;
 use std::path::Path;
 
+use hashlane_files::Globs;
 use hashlane_pipeline::{CancelToken, Options};
 
 use crate::error::TreeError;
 use crate::folder::hash_folder;
 use crate::format::Format;
 use crate::name::TreeName;
+use crate::outputs::{TreeFiles, TreeOutputs};
 use crate::parameters::{ParameterError, TreeParameters, WithFormat};
 use crate::run::{Event, Item, Outcome, hash_files};
 use crate::verity_check::{HashDeviceError, VerityCheck, VerityVerdict};
 
-/// Returns the tree hash of a file as text, or of a folder if the tree hash has folders, on all cores. `on_progress` gets the
-/// number of bytes hashed so far.
+/// Returns the tree hash of a file as text, or of a folder if the tree hash has folders, on all cores. The files of `outputs`
+/// are written whole, or not at all if the function fails. `on_progress` gets the number of bytes hashed so far.
 ///
 /// ```
-/// use hashlane_trees::{CancelToken, Options, TreeName, TreeParameters, hash_path};
+/// use hashlane_trees::{CancelToken, Options, TreeName, TreeOutputs, TreeParameters, hash_path};
 ///
 /// # let file = tempfile::NamedTempFile::new()?;
 /// # let path = file.path();
-/// let (parameters, options) = (TreeParameters::default(), Options::default());
+/// let (name, parameters) = (TreeName::of("cid").unwrap(), TreeParameters::default());
+/// let (outputs, options) = (TreeOutputs::default(), Options::default());
 /// let cancel = CancelToken::default();
-/// let cid = hash_path(TreeName::of("cid").unwrap(), &parameters, path, &options, &cancel, |_| ())?;
+/// let cid = hash_path(name, &parameters, &outputs, path, &options, &cancel, |_| ())?;
 /// assert_eq!(cid, "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -33,6 +36,7 @@ use crate::verity_check::{HashDeviceError, VerityCheck, VerityVerdict};
 pub fn hash_path(
     name: TreeName,
     parameters: &TreeParameters,
+    outputs: &TreeOutputs,
     path: &Path,
     options: &Options,
     cancel: &CancelToken,
@@ -46,13 +50,18 @@ pub fn hash_path(
             Ok(self.0.hash(&format)?.to_string())
         }
     }
+    let files = TreeFiles::create(outputs, path)?;
     let one = One {
         path,
+        excludes: &parameters.excludes,
+        files: &files,
         options,
         cancel,
         on_progress,
     };
-    name.with_format(parameters, Hash(one))?
+    let hash = name.with_format(parameters, &files, Hash(one))??;
+    files.put()?;
+    Ok(hash)
 }
 
 /// Returns `true` if a file or folder has this tree hash. The length of the parts of [`TreeName::S3`] follows from the
@@ -96,8 +105,11 @@ pub fn check_path(
             }
         }
     }
+    let files = TreeFiles::default();
     let one = One {
         path,
+        excludes: &parameters.excludes,
+        files: &files,
         options,
         cancel,
         on_progress,
@@ -107,7 +119,7 @@ pub fn check_path(
         name,
         expected,
     };
-    name.with_format(parameters, check)?
+    name.with_format(parameters, &files, check)?
 }
 
 /// Checks data against a hash device of dm-verity, which has the parameters, and its root hash against `root`, if there is one.
@@ -123,23 +135,33 @@ pub fn check_device(
     cancel: &CancelToken,
     on_progress: impl FnMut(u64),
 ) -> Result<VerityVerdict, TreeError> {
-    let unusable = |error| match error {
-        HashDeviceError::Read(error) => TreeError::read(device)(error),
+    let file = File::open(device).map_err(TreeError::read(device))?;
+    let check = VerityCheck::new(file).map_err(unusable(device))?;
+    check.check_root(root).map_err(ParameterError::RootHash)?;
+    verdict(&check, (data, device), root, options, cancel, on_progress)
+}
+
+/// Returns a function that makes an error of a hash device that of the file at `path`.
+fn unusable(path: &Path) -> impl FnOnce(HashDeviceError) -> TreeError {
+    |error| match error {
+        HashDeviceError::Read(error) => TreeError::read(path)(error),
         error => TreeError::File {
-            path: device.to_owned(),
+            path: path.to_owned(),
             reason: error.to_string(),
         },
-    };
-    let file = File::open(device).map_err(TreeError::read(device))?;
-    let check = VerityCheck::new(file).map_err(unusable)?;
-    check.check_root(root).map_err(ParameterError::RootHash)?;
-    let one = One {
-        path: data,
-        options,
-        cancel,
-        on_progress,
-    };
-    match one.outcome(&check)? {
+    }
+}
+
+/// Checks data against the tree in a device, and the root hash against `root`, if there is one.
+fn verdict(
+    check: &VerityCheck,
+    (data, device): (&Path, &Path),
+    root: Option<&[u8]>,
+    options: &Options,
+    cancel: &CancelToken,
+    on_progress: impl FnMut(u64),
+) -> Result<VerityVerdict, TreeError> {
+    match outcome(check, data, options, cancel, on_progress)? {
         Outcome::Hash(report, len_bytes) => Ok(check.judge(report, len_bytes, root)),
         // The tree is read, not written.
         Outcome::NotWritten(error) => Err(TreeError::read(device)(error)),
@@ -150,6 +172,10 @@ pub fn check_device(
 /// A file or folder to hash.
 struct One<'f, P> {
     path: &'f Path,
+    /// What is left out of a folder.
+    excludes: &'f Globs,
+    /// The files that the format writes.
+    files: &'f TreeFiles,
     options: &'f Options,
     cancel: &'f CancelToken,
     on_progress: P,
@@ -164,27 +190,37 @@ impl<P: FnMut(u64)> One<'_, P> {
                 (self.on_progress)(hashed_bytes);
                 Ok::<_, TreeError>(())
             };
-            let all = |_: &Path| true;
-            let (hash, _) = hash_folder(format, path, all, self.options, self.cancel, on_progress)?;
+            let takes = |file: &Path| {
+                let inside = file.strip_prefix(path).unwrap_or(file);
+                !self.excludes.is_match_or_inside(inside)
+            };
+            let (hash, _) =
+                hash_folder(format, path, takes, self.options, self.cancel, on_progress)?;
             return Ok(hash);
         }
-        match self.outcome(format)? {
+        match outcome(format, path, self.options, self.cancel, self.on_progress)? {
             Outcome::Hash(hash, _) => Ok(hash),
+            Outcome::NotWritten(error) => Err(self.files.failed(error).into()),
             failed => Err(TreeError::of_outcome(path, failed)),
         }
     }
+}
 
-    /// Hashes a file.
-    fn outcome<F: Format>(mut self, format: &F) -> Result<Outcome<F::Hash>, TreeError> {
-        let mut found = Err(TreeError::Cancelled);
-        let items = [Item::new(self.path, ())];
-        hash_files(format, items, self.options, self.cancel, |event| {
-            match event {
-                Event::Outcome((), outcome) => found = Ok(outcome),
-                Event::Pause { hashed_bytes, .. } => (self.on_progress)(hashed_bytes),
-            }
-            Ok::<_, TreeError>(())
-        })?;
-        found
-    }
+/// Hashes a file.
+fn outcome<F: Format>(
+    format: &F,
+    path: &Path,
+    options: &Options,
+    cancel: &CancelToken,
+    mut on_progress: impl FnMut(u64),
+) -> Result<Outcome<F::Hash>, TreeError> {
+    let mut found = Err(TreeError::Cancelled);
+    hash_files(format, [Item::new(path, ())], options, cancel, |event| {
+        match event {
+            Event::Outcome((), outcome) => found = Ok(outcome),
+            Event::Pause { hashed_bytes, .. } => on_progress(hashed_bytes),
+        }
+        Ok::<_, TreeError>(())
+    })?;
+    found
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use hashlane_files::Globs;
 use hashlane_hashes::HashFunction;
 
 use crate::btroot::BtRoot;
@@ -11,6 +12,7 @@ use crate::fsverity::{Fsverity, FsverityError};
 use crate::glacier::Glacier;
 use crate::idsig::ApkIdsig;
 use crate::name::TreeName;
+use crate::outputs::TreeFiles;
 use crate::s3::{PartLenError, S3, S3Checksum};
 use crate::verity_check::RootHashError;
 
@@ -30,6 +32,9 @@ pub struct TreeParameters {
     pub verity_format: Option<VerityFormat>,
     /// UUID of the hash device: of [`TreeName::DmVerity`]. It does not change the root hash.
     pub uuid: Option<[u8; 16]>,
+    /// Patterns of files and folders in a folder that are left out, by their paths in the folder: of [`TreeName::Git`] and
+    /// [`TreeName::Cid`]. [`hash_folder`](crate::hash_folder) ignores them.
+    pub excludes: Globs,
 }
 
 /// Parameters that a tree hash does not have. A program must decide about each, so a new variant is a breaking change.
@@ -82,22 +87,45 @@ pub trait WithFormat {
 }
 
 impl TreeName {
-    /// Does work with the format that the name and the parameters stand for.
+    /// Does work with the format that the name and the parameters stand for. It writes `files`, if there are any, so the work
+    /// must be that of one file.
     ///
     /// # Errors
-    /// The tree hash does not have such parameters.
+    /// The tree hash does not have such parameters or files.
     pub fn with_format<W: WithFormat>(
         self,
         parameters: &TreeParameters,
+        files: &TreeFiles,
         work: W,
     ) -> Result<W::Output, ParameterError> {
-        parameters.check_superfluous(self)?;
+        parameters.check_superfluous(self, files)?;
         Ok(match self {
-            Self::ApkIdsig => work.run(ApkIdsig::default()),
+            Self::ApkIdsig => {
+                let mut format = ApkIdsig::default();
+                if let Some(tree) = &files.merkle_tree {
+                    format = format.with_tree(tree.stream());
+                }
+                work.run(format)
+            }
             Self::BtRoot => work.run(BtRoot),
             Self::Cid(format) => work.run(format),
-            Self::DmVerity => work.run(parameters.dmverity()?),
-            Self::Fsverity(function) => work.run(parameters.fsverity(function)?),
+            Self::DmVerity => {
+                let mut format = parameters.dmverity()?;
+                if let Some(device) = &files.hash_device {
+                    format = format.with_device(device.stream());
+                }
+                work.run(format)
+            }
+            Self::Fsverity(function) => {
+                let mut format = parameters.fsverity(function)?;
+                if let Some(tree) = &files.merkle_tree {
+                    format = format.with_tree(tree.stream());
+                }
+                if let Some(descriptor) = &files.descriptor {
+                    format = format.with_descriptor(descriptor.stream());
+                }
+                work.run(format)
+            }
             Self::Git(format) => work.run(format),
             Self::Glacier => work.run(Glacier),
             Self::S3(checksum) => {
@@ -113,7 +141,7 @@ impl TreeParameters {
     ///
     /// # Errors
     /// fs-verity does not have such parameters.
-    pub fn fsverity(&self, function: HashFunction) -> Result<Fsverity, ParameterError> {
+    fn fsverity(&self, function: HashFunction) -> Result<Fsverity, ParameterError> {
         let salt = self.salt.clone().unwrap_or_default();
         Fsverity::new(function, self.block_len.unwrap_or(4096), salt)
             .map_err(ParameterError::Fsverity)
@@ -123,7 +151,7 @@ impl TreeParameters {
     ///
     /// # Errors
     /// dm-verity does not have such parameters.
-    pub fn dmverity(&self) -> Result<DmVerity, ParameterError> {
+    fn dmverity(&self) -> Result<DmVerity, ParameterError> {
         let usual = VerityParameters::default();
         let block_len = match self.block_len {
             // A length that does not fit is refused like others above the limit.
@@ -141,9 +169,12 @@ impl TreeParameters {
         .map_err(ParameterError::DmVerity)
     }
 
-    fn check_superfluous(&self, name: TreeName) -> Result<(), ParameterError> {
+    fn check_superfluous(&self, name: TreeName, files: &TreeFiles) -> Result<(), ParameterError> {
         let is_dmverity = name == TreeName::DmVerity;
-        let has_blocks = is_dmverity || matches!(name, TreeName::Fsverity(_));
+        let is_fsverity = matches!(name, TreeName::Fsverity(_));
+        let has_blocks = is_dmverity || is_fsverity;
+        let has_folders = matches!(name, TreeName::Cid(_) | TreeName::Git(_));
+        let has_tree = is_fsverity || name == TreeName::ApkIdsig;
         let has_parts = matches!(name, TreeName::S3(checksum) if checksum != S3Checksum::Crc64Nvme);
         for (parameter, is_given, exists) in [
             ("block length", self.block_len.is_some(), has_blocks),
@@ -160,6 +191,10 @@ impl TreeParameters {
                 is_dmverity,
             ),
             ("UUID", self.uuid.is_some(), is_dmverity),
+            ("choice of files", !self.excludes.is_empty(), has_folders),
+            ("file for its tree", files.merkle_tree.is_some(), has_tree),
+            ("descriptor", files.descriptor.is_some(), is_fsverity),
+            ("hash device", files.hash_device.is_some(), is_dmverity),
         ] {
             if is_given && !exists {
                 return Err(ParameterError::Superfluous(name, parameter));

@@ -130,8 +130,11 @@ fn trees_and_descriptors_have_the_bytes_of_fsverity() {
                     .success()
             );
             let tree = File::create(place("our tree")).unwrap();
-            let descriptor = descriptor(&parameters.format().with_tree(tree), &place("data"));
+            let ours = File::create(place("our descriptor")).unwrap();
+            let format = parameters.format().with_tree(tree).with_descriptor(ours);
+            let descriptor = descriptor(&format, &place("data"));
             let read = |name| fs::read(place(name)).unwrap();
+            assert_eq!(read("our descriptor"), descriptor);
             assert!(read("our tree") == read("tree"), "{command:?}: {len} bytes");
             assert_eq!(descriptor, read("descriptor"), "{command:?}: {len} bytes");
         }

@@ -11,4 +11,5 @@ mod glacier;
 mod idsig;
 mod judge;
 mod named;
+mod outputs;
 mod s3;

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use hashlane_trees::{
-    CancelToken, Options, ParameterError, TreeError, TreeName, TreeParameters, check_path,
-    hash_path,
+    CancelToken, Globs, Options, ParameterError, TreeError, TreeName, TreeOutputs, TreeParameters,
+    check_path, hash_path,
 };
 
 /// The identifier of Git, and the CID by `ipfs-unixfs-importer`, of the folder that [`write`] makes.
@@ -26,14 +26,8 @@ fn write(folder: &Path) {
 
 fn hash(name: &str, parameters: &TreeParameters, path: &Path) -> Result<String, TreeError> {
     let (name, options) = (TreeName::of(name).unwrap(), Options::default());
-    hash_path(
-        name,
-        parameters,
-        path,
-        &options,
-        &CancelToken::default(),
-        |_| (),
-    )
+    let (outputs, cancel) = (TreeOutputs::default(), CancelToken::default());
+    hash_path(name, parameters, &outputs, path, &options, &cancel, |_| ())
 }
 
 fn check(name: &str, path: &Path, expected: &str) -> Result<bool, TreeError> {
@@ -54,6 +48,37 @@ fn folders_have_the_results_of_other_programs() {
     fs::write(path.join("sub/b"), "c").unwrap();
     assert!(!check("git", path, TREE).unwrap());
     assert!(!check("cid", path, CID).unwrap());
+}
+
+#[test]
+#[cfg(unix)]
+fn excluded_files_are_no_part_of_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    write(path);
+    fs::write(path.join("sub/a.tmp"), "t").unwrap();
+    fs::create_dir_all(path.join("Build/sub")).unwrap();
+    fs::write(path.join("Build/sub/c"), "c").unwrap();
+    std::os::unix::fs::symlink("b", path.join("sub/link")).unwrap();
+    let mut excludes = Globs::ignoring_case();
+    for pattern in ["*.TMP", "/build", "sub/link"] {
+        excludes.add(pattern).unwrap();
+    }
+    let parameters = TreeParameters {
+        excludes,
+        ..TreeParameters::default()
+    };
+    assert_eq!(hash("git", &parameters, path).unwrap(), TREE);
+    assert_eq!(hash("cid", &parameters, path).unwrap(), CID);
+    let (name, options) = (TreeName::of("git").unwrap(), Options::default());
+    let cancel = CancelToken::default();
+    let is_right = check_path(name, &parameters, path, TREE, &options, &cancel, |_| ());
+    assert!(is_right.unwrap());
+    let refused = hash("fsverity", &parameters, &path.join("a")).unwrap_err();
+    let expected = "fsverity has no choice of files: leave it out";
+    assert_eq!(refused.to_string(), expected);
+    // A file is not left out of itself.
+    assert!(hash("git", &parameters, &path.join("sub/a.tmp")).is_ok());
 }
 
 #[test]

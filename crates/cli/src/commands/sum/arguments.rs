@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use hashlane_sums::{
     DigestAlgorithm, HashFunction, LineStyle, ListFormat, ListWriter, UnknownAlgorithm,
 };
-use hashlane_trees::{S3Checksum, TreeName, TreeParameters, VerityFormat};
+use hashlane_trees::{Globs, S3Checksum, TreeName, TreeParameters, VerityFormat};
 
 use crate::options::{ConfigFile, Force, Hashing, Output};
 use crate::values;
@@ -306,6 +306,8 @@ impl TreeOptions {
             function: self.hash.map(Into::into),
             verity_format: self.verity_format.map(Into::into),
             uuid: self.uuid,
+            // The filter leaves files out, in lists too.
+            excludes: Globs::default(),
         }
     }
 

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 
-use anyhow::Context as _;
 use hashlane_sums::{LineStyle, Options, write_line};
 use hashlane_trees::{
-    ApkIdsig, Format, FsverityError, HashFunction, Measurement, ParameterError, TreeName,
+    Format, FsverityError, OutputError, ParameterError, TreeFiles, TreeName, TreeOutputs,
     VerityError, WithFormat,
 };
 
@@ -18,7 +16,7 @@ use super::filter::Filter;
 use super::json::Line;
 use super::output::Output;
 use super::printer::Printer;
-use crate::new_file::{NewFile, refusal};
+use crate::new_file::refusal;
 use crate::output::json_lines::{self, PathText};
 use crate::{Env, Exit};
 
@@ -31,9 +29,10 @@ pub(super) fn tag(name: TreeName) -> String {
 pub(super) fn with_format<W: WithFormat<Output = anyhow::Result<Exit>>>(
     sum: &Sum,
     name: TreeName,
+    files: &TreeFiles,
     work: W,
 ) -> anyhow::Result<Exit> {
-    let done = name.with_format(&sum.tree.parameters(), work);
+    let done = name.with_format(&sum.tree.parameters(), files, work);
     done.map_err(of_option)?
 }
 
@@ -50,7 +49,7 @@ fn of_option(error: ParameterError) -> anyhow::Error {
     anyhow::Error::from(error).context(option)
 }
 
-/// Prints the tree hashes of all operands.
+/// Prints the tree hashes of all operands, and writes the files of the options.
 pub(super) fn run(
     sum: &Sum,
     name: TreeName,
@@ -58,177 +57,113 @@ pub(super) fn run(
     options: &Options,
     filter: &Filter,
 ) -> anyhow::Result<Exit> {
+    let files = create_files(sum, env)?;
     let printer = Printer { sum, filter };
-    let trees = Trees { printer, name };
-    match name {
-        TreeName::ApkIdsig => trees.apk_idsig(env, options),
-        TreeName::DmVerity => trees.dmverity(env, options),
-        TreeName::Fsverity(function) => trees.fsverity(env, options, function),
-        TreeName::BtRoot
-        | TreeName::Cid(_)
-        | TreeName::Git(_)
-        | TreeName::Glacier
-        | TreeName::S3(_) => {
-            let work = WithoutFiles {
-                trees: &trees,
-                env,
-                options,
-            };
-            with_format(sum, name, work)
-        }
-    }
-}
-
-/// Prints the results of a format without further outputs.
-struct WithoutFiles<'r> {
-    trees: &'r Trees<'r>,
-    env: &'r mut Env,
-    options: &'r Options,
-}
-
-impl WithFormat for WithoutFiles<'_> {
-    type Output = anyhow::Result<Exit>;
-
-    fn run<F: Format>(self, format: F) -> anyhow::Result<Exit> {
-        self.trees.hashes(self.env, &format, self.options)
-    }
-}
-
-/// The file of an option, a stream to it, and its name for errors.
-type OutputFile = (NewFile, File, String);
-
-/// Gives the files their names if the results are complete.
-fn put<const N: usize>(exit: Exit, files: [Option<OutputFile>; N]) -> anyhow::Result<Exit> {
+    let trees = Trees {
+        printer,
+        name,
+        env,
+        options,
+    };
+    let exit = with_format(sum, name, &files, trees)?;
+    // Files are for one operand, whose result they belong to.
     if exit == Exit::Good {
-        for (file, _, shown) in files.into_iter().flatten() {
-            file.put().map_err(refusal).with_context(|| shown)?;
-        }
+        files.put().map_err(|error| of_output(env, error))?;
     }
     Ok(exit)
 }
 
-/// Creates the file of an option, which is for one file to hash.
-fn output_file(
-    sum: &Sum,
-    env: &Env,
-    option: &str,
-    path: Option<&Path>,
-) -> anyhow::Result<Option<OutputFile>> {
-    let Some(path) = path else {
-        return Ok(None);
+/// Creates the files of the options, which are for one file to hash.
+fn create_files(sum: &Sum, env: &Env) -> anyhow::Result<TreeFiles> {
+    let outputs = TreeOutputs {
+        merkle_tree: sum
+            .tree
+            .out_merkle_tree
+            .as_deref()
+            .map(|path| env.resolve(path)),
+        descriptor: sum
+            .tree
+            .out_descriptor
+            .as_deref()
+            .map(|path| env.resolve(path)),
+        hash_device: sum
+            .tree
+            .hash_device
+            .as_deref()
+            .map(|path| env.resolve(path)),
+        overwrite: sum.force.overwrite(),
     };
-    anyhow::ensure!(
-        sum.files.len() == 1 && !sum.recursive,
-        "{option}: the file is for one file: name one, without --recursive"
-    );
-    let shown = path.display().to_string();
-    sum.check_output(env, path)?;
-    let file = NewFile::create(&env.resolve(path), sum.force.overwrite());
-    let file = file.map_err(refusal).with_context(|| shown.clone())?;
-    let stream = file.as_file().try_clone();
-    let stream = stream.with_context(|| shown.clone())?;
-    Ok(Some((file, stream, shown)))
+    let given = [
+        ("--out-merkle-tree", &outputs.merkle_tree),
+        ("--out-descriptor", &outputs.descriptor),
+        ("--hash-device", &outputs.hash_device),
+    ];
+    let Some((option, _)) = given.into_iter().find(|(_, path)| path.is_some()) else {
+        return Ok(TreeFiles::default());
+    };
+    let file = match &sum.files[..] {
+        [file] if !sum.recursive => file,
+        _ => anyhow::bail!("{option}: the file is for one file: name one, without --recursive"),
+    };
+    let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
+    let files = TreeFiles::create(&outputs, &base.join(file));
+    files.map_err(|error| of_output(env, error))
+}
+
+/// Returns the error of a file of an option, whose path is shown as it was given.
+fn of_output(env: &Env, error: OutputError) -> anyhow::Error {
+    let path = error.path.strip_prefix(&env.cwd).unwrap_or(&error.path);
+    refusal(error.error).context(path.display().to_string())
 }
 
 /// Prints tree hashes of one name.
-struct Trees<'s> {
-    printer: Printer<'s>,
+struct Trees<'r> {
+    printer: Printer<'r>,
     name: TreeName,
+    env: &'r mut Env,
+    options: &'r Options,
 }
 
-impl Trees<'_> {
-    /// Prints the results of a format without further outputs.
-    fn hashes<F: Format>(
-        &self,
-        env: &mut Env,
-        format: &F,
-        options: &Options,
-    ) -> anyhow::Result<Exit> {
-        let print = |output: &mut Output<'_>, name: &[u8], length, hash: &F::Hash| {
-            self.print(output, name, length, hash)
+impl WithFormat for Trees<'_> {
+    type Output = anyhow::Result<Exit>;
+
+    fn run<F: Format>(self, format: F) -> anyhow::Result<Exit> {
+        let Self {
+            printer,
+            name,
+            env,
+            options,
+        } = self;
+        let sum = printer.sum;
+        let print = |output: &mut Output<'_>, file: &[u8], length, hash: &F::Hash| {
+            print(sum, name, output, file, length, hash)
         };
-        self.printer.run(env, format, options, print)
+        printer.run(env, &format, options, print)
     }
+}
 
-    /// Prints digests of fs-verity, and writes the files of the options.
-    fn fsverity(
-        &self,
-        env: &mut Env,
-        options: &Options,
-        function: HashFunction,
-    ) -> anyhow::Result<Exit> {
-        let sum = self.printer.sum;
-        let parameters = sum.tree.parameters();
-        let mut format = parameters.fsverity(function).map_err(of_option)?;
-        let (tree, descriptor) = (&sum.tree.out_merkle_tree, &sum.tree.out_descriptor);
-        anyhow::ensure!(
-            tree.is_none() || tree != descriptor,
-            "--out-merkle-tree and --out-descriptor: name two files"
-        );
-        let tree = output_file(sum, env, "--out-merkle-tree", tree.as_deref())?;
-        let descriptor = output_file(sum, env, "--out-descriptor", descriptor.as_deref())?;
-        if let Some((_, stream, _)) = &tree {
-            format = format.with_tree(stream.try_clone()?);
-        }
-        let print = |output: &mut Output<'_>, name: &[u8], length, measurement: &Measurement| {
-            if let Some((_, stream, shown)) = &descriptor {
-                let written = { stream }.write_all(measurement.descriptor());
-                written.with_context(|| shown.clone())?;
-            }
-            self.print(output, name, length, measurement)
+/// Prints the tree hash of a file.
+fn print(
+    sum: &Sum,
+    name: TreeName,
+    output: &mut Output<'_>,
+    file: &[u8],
+    length: u64,
+    hash: &impl fmt::Display,
+) -> anyhow::Result<()> {
+    if sum.printing.is_json() {
+        let line = Line::File {
+            path: PathText::of_bytes(file),
+            length,
+            digests: BTreeMap::from([(name.name().to_owned(), hash.to_string())]),
         };
-        let exit = self.printer.run(env, &format, options, print)?;
-        put(exit, [tree, descriptor])
+        return json_lines::print(output.env, &line);
     }
-
-    /// Prints root hashes of Android, and writes the tree.
-    fn apk_idsig(&self, env: &mut Env, options: &Options) -> anyhow::Result<Exit> {
-        let mut format = ApkIdsig::default();
-        let sum = self.printer.sum;
-        let tree = sum.tree.out_merkle_tree.as_deref();
-        let tree = output_file(sum, env, "--out-merkle-tree", tree)?;
-        if let Some((_, stream, _)) = &tree {
-            format = format.with_tree(stream.try_clone()?);
-        }
-        let exit = self.hashes(env, &format, options)?;
-        put(exit, [tree])
-    }
-
-    /// Prints root hashes of dm-verity, and writes the hash device.
-    fn dmverity(&self, env: &mut Env, options: &Options) -> anyhow::Result<Exit> {
-        let sum = self.printer.sum;
-        let parameters = sum.tree.parameters();
-        let mut format = parameters.dmverity().map_err(of_option)?;
-        let device = sum.tree.hash_device.as_deref();
-        let device = output_file(sum, env, "--hash-device", device)?;
-        if let Some((_, stream, _)) = &device {
-            format = format.with_device(stream.try_clone()?);
-        }
-        let exit = self.hashes(env, &format, options)?;
-        put(exit, [device])
-    }
-
-    fn print(
-        &self,
-        output: &mut Output<'_>,
-        name: &[u8],
-        length: u64,
-        hash: &impl fmt::Display,
-    ) -> anyhow::Result<()> {
-        if self.printer.sum.printing.is_json() {
-            let line = Line::File {
-                path: PathText::of_bytes(name),
-                length,
-                digests: BTreeMap::from([(self.name.name().to_owned(), hash.to_string())]),
-            };
-            return json_lines::print(output.env, &line);
-        }
-        let style = LineStyle {
-            is_tagged: self.printer.sum.tag,
-            ..LineStyle::default()
-        };
-        let mut line = Vec::new();
-        write_line(&mut line, style, tag(self.name), hash, name);
-        Ok(output.env.stdout.write_all(&line)?)
-    }
+    let style = LineStyle {
+        is_tagged: sum.tag,
+        ..LineStyle::default()
+    };
+    let mut line = Vec::new();
+    write_line(&mut line, style, tag(name), hash, file);
+    Ok(output.env.stdout.write_all(&line)?)
 }

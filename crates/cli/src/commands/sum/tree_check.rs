@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use hashlane_files::is_absent;
 use hashlane_sums::{Lines, Options, ValueLine, ValueLines, path_of};
-use hashlane_trees::{Format, Item, Outcome, TreeName, WithFormat};
+use hashlane_trees::{Format, Item, Outcome, TreeFiles, TreeName, WithFormat};
 
 use super::arguments::Sum;
 use super::filter::Filter;
@@ -43,7 +43,7 @@ pub(super) fn run(
                 options,
                 filter,
             };
-            with_format(sum, name, lists)
+            with_format(sum, name, &TreeFiles::default(), lists)
         }
     }
 }
