@@ -71,7 +71,7 @@ pub use glacier::Glacier;
 pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};
 pub use idsig::{ApkIdsig, Idsig, IdsigBuilder};
 pub use name::TreeName;
-pub use one::{check_device, check_path, hash_path};
+pub use one::{check_device, check_package, check_path, hash_path};
 pub use outputs::{OutputError, TreeFiles, TreeOutputs};
 pub use pairs::{PairBuilder, PairRoot};
 pub use parameters::{ParameterError, TreeParameters, WithFormat};

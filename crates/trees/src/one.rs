@@ -1,6 +1,7 @@
 //! The tree hash of one file or folder by its name, and the checks of it.
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use hashlane_files::Globs;
@@ -9,6 +10,7 @@ use hashlane_pipeline::{CancelToken, Options};
 use crate::error::TreeError;
 use crate::folder::hash_folder;
 use crate::format::Format;
+use crate::idsig::Idsig;
 use crate::name::TreeName;
 use crate::outputs::{TreeFiles, TreeOutputs};
 use crate::parameters::{ParameterError, TreeParameters, WithFormat};
@@ -141,7 +143,33 @@ pub fn check_device(
     verdict(&check, (data, device), root, options, cancel, on_progress)
 }
 
-/// Returns a function that makes an error of a hash device that of the file at `path`.
+/// Checks a package of Android against the root hash and the tree in its signature file of version 4. The signatures are not
+/// checked. Without a tree, which is optional, only the root hash shows damage. `on_progress` gets the number of bytes hashed so
+/// far.
+///
+/// # Errors
+/// [`TreeError`], also if the signature file cannot be used, or has the tree of a package of another length.
+pub fn check_package(
+    package: &Path,
+    idsig: &Path,
+    options: &Options,
+    cancel: &CancelToken,
+    on_progress: impl FnMut(u64),
+) -> Result<VerityVerdict, TreeError> {
+    let file = File::open(idsig).map_err(TreeError::read(idsig))?;
+    let signature = Idsig::new(file).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => HashDeviceError::Superblock(error.to_string()),
+        _ => HashDeviceError::Read(error),
+    });
+    let signature = signature.map_err(unusable(idsig))?;
+    let root = signature.root().clone();
+    let metadata = package.metadata().map_err(TreeError::read(package))?;
+    let check = VerityCheck::of_idsig(signature, metadata.len()).map_err(unusable(idsig))?;
+    let (paths, root) = ((package, idsig), Some(root.as_bytes()));
+    verdict(&check, paths, root, options, cancel, on_progress)
+}
+
+/// Returns a function that makes an error of a hash device or signature file that of the file at `path`.
 fn unusable(path: &Path) -> impl FnOnce(HashDeviceError) -> TreeError {
     |error| match error {
         HashDeviceError::Read(error) => TreeError::read(path)(error),

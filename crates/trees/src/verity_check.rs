@@ -13,7 +13,7 @@ use hashlane_sha::Engine;
 use crate::dmverity::{DmVerity, RootHash, SUPERBLOCK_LEN};
 use crate::format::{Builder, Format, LeafHash, Tail};
 use crate::idsig::Idsig;
-use crate::levels::{NodeHash, Nodes};
+use crate::levels::{Levels, NodeHash, Nodes};
 
 /// Number of ranges of damaged blocks to keep.
 const MAX_RANGES: usize = 1000;
@@ -33,7 +33,8 @@ pub struct VerityCheck {
     device_start: u64,
     /// The state of the device when it was opened.
     stamp: Stamp,
-    /// Number of nodes of each level, the lowest first, and the position of its first node in the device.
+    /// Number of nodes of each level, the lowest first, and the position of its first node in the device. Without levels, the
+    /// device has no digests to compare with, and the root hash is computed.
     levels: Vec<(u64, u64)>,
     /// Number of blocks of data.
     n_blocks: u64,
@@ -144,39 +145,42 @@ impl VerityCheck {
     }
 
     /// Returns the check of a package of `len_bytes` bytes against the tree in its signature file. Blocks of the device are
-    /// those of the tree. The root hash in the signature file is not compared: see [`Idsig::root`].
+    /// those of the tree. Without a tree, which is optional, the root hash is computed, and no damaged blocks are found. The root
+    /// hash in the signature file is not compared: see [`Idsig::root`].
     ///
     /// # Errors
-    /// [`HashDeviceError::Superblock`] if the file has no tree, or that of a package of another length.
+    /// [`HashDeviceError::Superblock`] if the tree is that of a package of another length.
     pub fn of_idsig(idsig: Idsig, len_bytes: u64) -> Result<Self, HashDeviceError> {
-        let Some((start, found)) = idsig.tree else {
-            let reason = "has no tree".to_owned();
-            return Err(HashDeviceError::Superblock(reason));
-        };
         let (verity, nodes) = (DmVerity::default(), Idsig::nodes());
         let n_blocks = len_bytes.div_ceil(verity.leaf_len());
-        let (levels, end) = places(nodes, n_blocks, start);
-        if end - start != found {
-            return Err(HashDeviceError::Superblock(format!(
-                "has a tree of {found} bytes, but that of the package has {}: it belongs to another package",
-                end - start
-            )));
+        let (mut levels, mut device_start) = (Vec::new(), 0);
+        if let Some((start, found)) = idsig.tree {
+            let end;
+            (levels, end) = places(nodes, n_blocks, start);
+            device_start = start;
+            if end - start != found {
+                return Err(HashDeviceError::Superblock(format!(
+                    "has a tree of {found} bytes, but that of the package has {}: it belongs to another package",
+                    end - start
+                )));
+            }
         }
         Ok(Self {
             verity,
             nodes,
             is_package: true,
             device: Arc::new(idsig.file),
-            device_start: start,
+            device_start,
             stamp: idsig.stamp,
             levels,
             n_blocks,
         })
     }
 
-    /// Returns `true` for data of one block, whose digest is the root hash. The device has no digest to compare with.
-    pub fn is_single_block(&self) -> bool {
-        self.levels.is_empty()
+    /// Returns `false` if the device has no digests to compare with: for data of one block, whose digest is the root hash, and
+    /// for a package whose signature file has no tree. Only the root hash shows damage.
+    pub fn has_digests(&self) -> bool {
+        !self.levels.is_empty()
     }
 
     /// Returns the number of blocks of data that the device has digests of.
@@ -196,7 +200,7 @@ impl VerityCheck {
                 found: root.len(),
                 expected: len,
             }),
-            None if self.is_single_block() => Err(RootHashError::Required),
+            None if !self.has_digests() => Err(RootHashError::Required),
             _ => Ok(()),
         }
     }
@@ -264,7 +268,7 @@ impl Format for VerityCheck {
 
     fn min_len(&self) -> u64 {
         if self.is_package {
-            (self.n_blocks - 1) * self.leaf_len() + 1
+            self.n_blocks.saturating_sub(1) * self.leaf_len() + 1
         } else {
             self.verity.min_len()
         }
@@ -283,13 +287,15 @@ impl Format for VerityCheck {
     }
 
     fn builder(&self, engine: Engine, _: u64) -> VerityChecker {
+        let hash = self.verity.node_hash(engine);
+        let computed = || Levels::new(hash.clone(), self.nodes, self.n_blocks, None, 0);
         VerityChecker {
-            hash: self.verity.node_hash(engine),
+            computed: (!self.has_digests()).then(computed),
+            hash,
             nodes: self.nodes,
             check: self.clone(),
             next: 0,
             stored: Vec::new(),
-            single: Vec::new(),
             data: Damage::default(),
             failure: None,
         }
@@ -306,8 +312,8 @@ pub struct VerityChecker {
     next: u64,
     /// The node with the digest of the next block, or nothing if it was not read.
     stored: Vec<u8>,
-    /// The digest of the only block, if there are no nodes.
-    single: Vec<u8>,
+    /// The tree, if the device has no digests.
+    computed: Option<Levels>,
     data: Damage,
     failure: Option<io::Error>,
 }
@@ -334,10 +340,6 @@ impl VerityChecker {
     /// Compares the digest of the next block.
     fn compare(&mut self, digest: &[u8]) -> io::Result<()> {
         let (block, arity) = (self.next, self.nodes.arity as u64);
-        if self.check.levels.is_empty() {
-            self.single = digest.to_vec();
-            return Ok(());
-        }
         if block.is_multiple_of(arity) {
             self.stored = self.read(0, block / arity, 1)?;
         }
@@ -350,7 +352,7 @@ impl VerityChecker {
     /// Compares all nodes with the digests in the nodes above them. Returns the digest of the highest node, and the blocks
     /// of the device that are damaged.
     fn check_nodes(&self) -> io::Result<(Vec<u8>, Damage)> {
-        let (mut damage, mut root) = (Damage::default(), self.single.clone());
+        let (mut damage, mut root) = (Damage::default(), Vec::new());
         let (levels, len_bytes) = (&self.check.levels, self.nodes.len_bytes);
         // From the highest level down, as the nodes lie in the device.
         for (level, (n_nodes, start)) in levels.iter().enumerate().rev() {
@@ -386,6 +388,9 @@ impl Builder for VerityChecker {
     type Hash = VerityReport;
 
     fn push(&mut self, digests: &[u8]) {
+        if let Some(levels) = &mut self.computed {
+            return levels.push(digests);
+        }
         for digest in digests.chunks(self.hash.function.digest_len()) {
             if self.failure.is_none()
                 && let Err(error) = self.compare(digest)
@@ -400,7 +405,10 @@ impl Builder for VerityChecker {
         if let Some(error) = self.failure.take() {
             return Err(error);
         }
-        let (root, device) = self.check_nodes()?;
+        let (root, device) = match self.computed.take() {
+            Some(levels) => (levels.finish()?, Damage::default()),
+            None => self.check_nodes()?,
+        };
         if Stamp::of(&self.check.device.metadata()?) != self.check.stamp {
             return Err(io::Error::other(
                 "changed while it was read: check it again",
@@ -419,7 +427,7 @@ impl Builder for VerityChecker {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VerityReport {
-    /// The digest of the highest block of the tree.
+    /// The digest of the highest block of the tree. If the device has no digests, the root hash of the data.
     pub root: RootHash,
     /// The blocks of the data whose digests differ from those in the hash device.
     pub data: Damage,

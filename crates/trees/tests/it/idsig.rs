@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use hashlane_trees::{
-    ApkIdsig, CancelToken, Error, Event, Idsig, Item, Options, Outcome, VerityCheck, VerityReport,
-    hash_files,
+    ApkIdsig, CancelToken, Error, Event, Idsig, Item, Options, Outcome, TreeError, VerityCheck,
+    VerityReport, check_package, hash_files,
 };
 
 use crate::judge::{Numbers, hashes, is_found};
@@ -201,6 +201,44 @@ fn damage_of_packages_and_trees_has_a_place() {
 }
 
 #[test]
+fn without_a_tree_the_root_hash_shows_damage() {
+    for len in [1, 4096, 4097, 200 * 4096 + 1] {
+        let signed = Signed::new(len, 1);
+        let path = signed.folder.path().join("idsig");
+        let verdict = || {
+            let (options, cancel) = (Options::default(), CancelToken::default());
+            check_package(&signed.package(), &path, &options, &cancel, |_| ())
+        };
+        let without = signed.read(&[&signed.start]).unwrap();
+        assert!(!without.has_tree());
+        let right = verdict().unwrap();
+        assert!(right.is_right(), "{len}");
+        assert_eq!(right.report.root, *without.root(), "{len}");
+        assert!(signed.idsig().has_tree());
+        assert_eq!(verdict().unwrap(), right, "{len}");
+
+        let mut bytes = fs::read(signed.package()).unwrap();
+        bytes[len - 1] ^= 1;
+        fs::write(signed.package(), bytes).unwrap();
+        let with_tree = verdict().unwrap();
+        assert_eq!(with_tree.report.data.n_blocks(), 1, "{len}");
+        signed.read(&[&signed.start]).unwrap();
+        let without = verdict().unwrap();
+        for damaged in [&with_tree, &without] {
+            assert!(!damaged.is_right(), "{len}");
+        }
+        assert_eq!(without.report.data.n_blocks(), 0, "{len}");
+        assert!(!without.has_root, "{len}");
+        fs::write(&path, "").unwrap();
+        assert!(matches!(verdict(), Err(TreeError::File { path: named, .. }) if named == path));
+        fs::write(signed.package(), "").unwrap();
+        signed.read(&[&signed.start]).unwrap();
+        let empty = verdict().unwrap_err().to_string();
+        assert!(empty.contains("has fewer than 1 bytes"), "{empty}");
+    }
+}
+
+#[test]
 fn other_files_are_no_signature_files() {
     let signed = Signed::new(5000, 1);
     let error = |bytes: &[&[u8]]| signed.read(bytes).unwrap_err().to_string();
@@ -229,10 +267,7 @@ fn other_files_are_no_signature_files() {
         "does not end with its tree"
     );
 
-    let without = signed.read(&[&signed.start]).unwrap();
-    assert!(!without.has_tree() && signed.idsig().has_tree());
     let message = |idsig, len| VerityCheck::of_idsig(idsig, len).unwrap_err().to_string();
-    assert_eq!(message(without, 5000), "has no tree");
     let expected = "has a tree of 4096 bytes, but that of the package has 12288: it belongs to another package";
     assert_eq!(message(signed.idsig(), 129 * 4096), expected);
     assert!(message(signed.idsig(), 0).contains("has 0"));

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use hashlane_sums::{Options, bytes_of};
-use hashlane_trees::{
-    ApkIdsig, Damage, Idsig, Item, Outcome, RootHashError, VerityCheck, VerityReport,
-};
+use hashlane_trees::{Damage, Idsig, Item, Outcome, RootHashError, VerityCheck, VerityReport};
 
 use super::arguments::Sum;
 use super::json::Line;
@@ -60,30 +58,11 @@ pub(super) fn check_package(
     let file = File::open(env.resolve(idsig)).with_context(|| shown.clone())?;
     let idsig = Idsig::new(file).with_context(|| shown.clone())?;
     let root = idsig.root().clone();
-    if idsig.has_tree() {
-        let metadata = path.metadata();
-        let len = metadata.with_context(|| path.display().to_string())?.len();
-        let format = VerityCheck::of_idsig(idsig, len).with_context(|| shown.clone())?;
-        let root = Some(root.as_bytes());
-        return against_tree(sum, env, options, (name, path), (&format, &shown), root);
-    }
-    let mut report = Report::new(sum);
-    let mut output = Output::new(env, sum.printing.quiet);
-    let (format, items) = (ApkIdsig::default(), [Item::new(path, name)]);
-    let result = output.hash_trees(
-        &format,
-        items,
-        options,
-        Vec::as_slice,
-        |output, name, outcome| match outcome {
-            Outcome::Hash(found, _) => report.note_read(output, name, found == root),
-            failure => report.note_unreadable(output, name, &failure.problem()),
-        },
-    );
-    output.clear_progress();
-    result?;
-    report.print_summary(&mut output)?;
-    Ok(report.counts.exit())
+    let metadata = path.metadata();
+    let len = metadata.with_context(|| path.display().to_string())?.len();
+    let format = VerityCheck::of_idsig(idsig, len).with_context(|| shown.clone())?;
+    let root = Some(root.as_bytes());
+    against_tree(sum, env, options, (name, path), (&format, &shown), root)
 }
 
 /// Returns the name and the path of the only file, or an error that starts with `problem`.
