@@ -272,7 +272,8 @@ typedef struct hashlane_report hashlane_report;
 typedef struct hashlane_torrent hashlane_torrent;
 
 /**
- * The result of `hashlane_verity_check()`. It never changes, and threads may share it.
+ * The result of `hashlane_verity_check()` and `hashlane_idsig_check()`. It never changes, and
+ * threads may share it.
  */
 typedef struct hashlane_verity_report hashlane_verity_report;
 
@@ -325,6 +326,36 @@ typedef struct {
      * 1 for format 0 of `dmverity`, that of Chrome OS. Usually format 1.
      */
     uint32_t is_chrome_os;
+    /**
+     * The 16 bytes of the UUID of the hash device. Usually made of the root hash.
+     */
+    const uint8_t *uuid;
+    /**
+     * The patterns of files and folders to leave out of a folder, as of the option `-x` of the
+     * command `hashlane sum`, in UTF-8: of `git`, `git-sha256` and the names with `cid`.
+     */
+    const char *const *excludes;
+    /**
+     * The number of patterns.
+     */
+    size_t n_excludes;
+    /**
+     * The path of a file to write the tree of `fsverity`, `fsverity-sha512` or `apk-idsig` to.
+     */
+    const char *out_merkle_tree;
+    /**
+     * The path of a file to write the descriptor of `fsverity` or `fsverity-sha512` to.
+     */
+    const char *out_descriptor;
+    /**
+     * The path of a file to write the hash device of `dmverity` to: the superblock and the tree.
+     */
+    const char *hash_device;
+    /**
+     * 1 to replace files that exist. Usually such a file is an error. The number has 64 bits, so
+     * that the structure does not end with padding.
+     */
+    uint64_t overwrite;
 } hashlane_tree_options;
 
 /**
@@ -802,16 +833,24 @@ hashlane_error hashlane_digest_file(const hashlane_engine *engine,
  * that of the tree that Git gives to the folder without `.git`, or the CID of the folder.
  * `options` may be NULL for the usual parameters, and `engine` may be NULL.
  *
+ * The files that `options` names are written as a whole and on the disk when the function
+ * succeeds. If it fails with another error than `HASHLANE_ERROR_BUFFER_TOO_SMALL`, they are not
+ * written, except that the first of two stays if the second one cannot get its name.
+ *
  * Fails with `HASHLANE_ERROR_UNKNOWN_TREE`, `HASHLANE_ERROR_UNKNOWN_ALGORITHM`,
  * `HASHLANE_ERROR_TREE_PARAMETER`, `HASHLANE_ERROR_UNUSABLE_FILE`, `HASHLANE_ERROR_SYSTEM`,
  * `HASHLANE_ERROR_STRUCT_SIZE` or `HASHLANE_ERROR_BUFFER_TOO_SMALL`. The details of
  * `HASHLANE_ERROR_UNUSABLE_FILE` and `HASHLANE_ERROR_SYSTEM` name the file, also in a folder.
+ * `HASHLANE_ERROR_SYSTEM` is also that of a file that cannot be written, or exists and may not be
+ * replaced.
  *
  * Thread-safe.
  *
  * # Safety
- * `name` and `path` end with a NUL. `options` is NULL or points to `struct_size` readable bytes,
- * and its `salt` is NULL or points to `salt_len` readable bytes. `text` points to `capacity`
+ * `name` and `path` end with a NUL. `options` is NULL or points to `struct_size` readable bytes.
+ * Its `salt` is NULL or points to `salt_len` readable bytes, its `uuid` is NULL or points to 16
+ * readable bytes, and its `excludes` is NULL or points to `n_excludes` texts. Its paths are NULL or
+ * end with a NUL, and the texts end with a NUL. `text` points to `capacity`
  * writable bytes. `text_len` is NULL or points to a writable number. `engine` is NULL or comes
  * from `hashlane_engine_new()`.
  */
@@ -830,14 +869,13 @@ hashlane_error hashlane_tree_digest(const hashlane_engine *engine,
  *
  * Fails with `HASHLANE_ERROR_DIGEST_MISMATCH` if the file or folder has another tree hash, with
  * `HASHLANE_ERROR_TREE_PARAMETER` if `expected` is no result of the tree hash with these
- * parameters, with `HASHLANE_ERROR_UNUSABLE_FILE` also if several lengths of parts are possible,
+ * parameters or if `options` names files to write, with `HASHLANE_ERROR_UNUSABLE_FILE` also if several lengths of parts are possible,
  * so that `part_len` is needed, and otherwise as `hashlane_tree_digest()` does.
  *
  * Thread-safe.
  *
  * # Safety
- * `name`, `path` and `expected` end with a NUL. `options` is NULL or points to `struct_size`
- * readable bytes, and its `salt` is NULL or points to `salt_len` readable bytes. `engine` is NULL
+ * `name`, `path` and `expected` end with a NUL. `options` is as for `hashlane_tree_digest()`. `engine` is NULL
  * or comes from `hashlane_engine_new()`.
  */
 hashlane_error hashlane_tree_check(const hashlane_engine *engine,
@@ -878,10 +916,36 @@ hashlane_error hashlane_verity_check(const hashlane_engine *engine,
                                      hashlane_verity_report **report);
 
 /**
+ * Checks a package of Android against the root hash and the tree in its signature file of version
+ * 4 (`.apk.idsig`), and writes the report to `*report`, or NULL if the function fails. Free it with
+ * `hashlane_verity_report_free()`. The device of the report is the tree, whose block 0 is its
+ * first one. Damaged blocks are part of the report, not errors.
+ *
+ * The signatures are not checked, so the report only says that package and signature file belong
+ * together. Without a tree, which is optional, only the root hash shows damage. `n_threads` is the
+ * number of threads, and 0 one for each CPU. `engine` may be NULL.
+ *
+ * Fails with `HASHLANE_ERROR_UNUSABLE_FILE` if a file changed or `idsig_path` is no signature file,
+ * has the tree of a package of another length, or a root hash with a salt, or with
+ * `HASHLANE_ERROR_SYSTEM`. Both have details.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `package_path` and `idsig_path` end with a NUL. `report` points to a writable pointer. `engine` is
+ * NULL or comes from `hashlane_engine_new()`.
+ */
+hashlane_error hashlane_idsig_check(const hashlane_engine *engine,
+                                    const char *package_path,
+                                    const char *idsig_path,
+                                    size_t n_threads,
+                                    hashlane_verity_report **report);
+
+/**
  * Frees a report. NULL is ignored.
  *
  * # Safety
- * `report` comes from `hashlane_verity_check()`, is freed once, and is not used afterwards.
+ * `report` comes from this library, is freed once, and is not used afterwards.
  */
 void hashlane_verity_report_free(hashlane_verity_report *report);
 
@@ -929,8 +993,8 @@ hashlane_error hashlane_verity_report_root(const hashlane_verity_report *report,
 
 /**
  * Writes the first block of a range of damaged blocks to `*first`, and the last one to `*last`.
- * `in_device` is 0 for blocks of the data, and otherwise for those of the device, whose block 0
- * starts with the superblock. To list all ranges, increment `index` from 0 until the function
+ * `in_device` is 0 for blocks of the data, and otherwise for those of the device. Block 0 of a hash
+ * device starts with the superblock. To list all ranges, increment `index` from 0 until the function
  * fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`. At most 1000 ranges of each are kept.
  *
  * Thread-safe.

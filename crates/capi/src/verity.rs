@@ -1,4 +1,4 @@
-//! The check of data against a hash device of dm-verity.
+//! The checks of data against a hash device of dm-verity, and of a package against its signature file.
 //!
 //! A SAFETY comment names what the Safety section of the function says of an argument. Null and
 //! misaligned pointers are refused before they are used.
@@ -7,14 +7,15 @@
 use std::ffi::{c_char, c_int};
 use std::mem::offset_of;
 
-use hashlane_trees::{CancelToken, Options, VerityVerdict, check_device};
+use hashlane_trees::{CancelToken, Options, VerityVerdict, check_device, check_package};
 
 use crate::border::{self, Versioned};
 use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 use crate::tree::{failed, with_threads};
 
-/// The result of `hashlane_verity_check()`. It never changes, and threads may share it.
+/// The result of `hashlane_verity_check()` and `hashlane_idsig_check()`. It never changes, and
+/// threads may share it.
 #[derive(Debug)]
 pub struct VerityReport(VerityVerdict);
 
@@ -68,10 +69,51 @@ pub unsafe extern "C" fn hashlane_verity_check(
     unsafe { border::give(report, make) }
 }
 
+/// Checks a package of Android against the root hash and the tree in its signature file of version
+/// 4 (`.apk.idsig`), and writes the report to `*report`, or NULL if the function fails. Free it with
+/// `hashlane_verity_report_free()`. The device of the report is the tree, whose block 0 is its
+/// first one. Damaged blocks are part of the report, not errors.
+///
+/// The signatures are not checked, so the report only says that package and signature file belong
+/// together. Without a tree, which is optional, only the root hash shows damage. `n_threads` is the
+/// number of threads, and 0 one for each CPU. `engine` may be NULL.
+///
+/// Fails with `HASHLANE_ERROR_UNUSABLE_FILE` if a file changed or `idsig_path` is no signature file,
+/// has the tree of a package of another length, or a root hash with a salt, or with
+/// `HASHLANE_ERROR_SYSTEM`. Both have details.
+///
+/// Thread-safe.
+///
+/// # Safety
+/// `package_path` and `idsig_path` end with a NUL. `report` points to a writable pointer. `engine` is
+/// NULL or comes from `hashlane_engine_new()`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_idsig_check(
+    engine: *const Engine,
+    package_path: *const c_char,
+    idsig_path: *const c_char,
+    n_threads: usize,
+    report: *mut *mut VerityReport,
+) -> Error {
+    let make = || {
+        // SAFETY: `engine` is null or an engine that is not freed during the call.
+        let engine = unsafe { engine_or_detected(engine) }?;
+        // SAFETY: `package_path` ends with a NUL.
+        let package = unsafe { border::path(package_path) }?;
+        // SAFETY: `idsig_path` ends with a NUL.
+        let idsig = unsafe { border::path(idsig_path) }?;
+        let options = with_threads(Options::default().engine(engine), n_threads);
+        let verdict = check_package(package, idsig, &options, &CancelToken::default(), |_| ());
+        verdict.map(VerityReport).map_err(failed)
+    };
+    // SAFETY: `report` points to a writable pointer.
+    unsafe { border::give(report, make) }
+}
+
 /// Frees a report. NULL is ignored.
 ///
 /// # Safety
-/// `report` comes from `hashlane_verity_check()`, is freed once, and is not used afterwards.
+/// `report` comes from this library, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_verity_report_free(report: *mut VerityReport) {
     // SAFETY: `report` is null or a handle that is not used again.
@@ -172,8 +214,8 @@ pub unsafe extern "C" fn hashlane_verity_report_root(
 }
 
 /// Writes the first block of a range of damaged blocks to `*first`, and the last one to `*last`.
-/// `in_device` is 0 for blocks of the data, and otherwise for those of the device, whose block 0
-/// starts with the superblock. To list all ranges, increment `index` from 0 until the function
+/// `in_device` is 0 for blocks of the data, and otherwise for those of the device. Block 0 of a hash
+/// device starts with the superblock. To list all ranges, increment `index` from 0 until the function
 /// fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`. At most 1000 ranges of each are kept.
 ///
 /// Thread-safe.

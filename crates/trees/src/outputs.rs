@@ -23,6 +23,14 @@ pub struct TreeOutputs {
     pub overwrite: Overwrite,
 }
 
+impl TreeOutputs {
+    /// Returns the paths of all files.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        let all = [&self.merkle_tree, &self.descriptor, &self.hash_device];
+        all.into_iter().filter_map(|path| path.as_deref())
+    }
+}
+
 /// No files.
 impl Default for TreeOutputs {
     fn default() -> Self {
