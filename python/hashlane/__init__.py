@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from hashlane._recover import CustomKind, Damage, Estimate, Hit, Recovery, estimate, recover
     from hashlane._torrents import File, FileReport, Magnet, OtherKey, PieceState, Report, Torrent, create
-    from hashlane._verity import VerityReport, verity_check
+    from hashlane._verity import VerityReport, idsig_check, verity_check
 
 algorithms_available = frozenset(algorithms())
 """Names that :func:`new`, :func:`digest_many` and :func:`digest_files` accept."""
@@ -77,6 +77,7 @@ __all__ = [
     "estimate",
     "hmac_digest",
     "hmac_new",
+    "idsig_check",
     "md5",
     "merkle_root",
     "new",
@@ -99,7 +100,7 @@ def __getattr__(name: str) -> Any:
         module = "hashlane._recover"
     elif name in ("File", "FileReport", "Magnet", "OtherKey", "PieceState", "Report", "Torrent", "create"):
         module = "hashlane._torrents"
-    elif name in ("VerityReport", "verity_check"):
+    elif name in ("VerityReport", "idsig_check", "verity_check"):
         module = "hashlane._verity"
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

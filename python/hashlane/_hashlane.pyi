@@ -17,6 +17,7 @@ __all__ = [
     "blake3",
     "hmac_digest",
     "hmac_new",
+    "idsig_check",
     "md5",
     "new",
     "sha1",
@@ -143,11 +144,14 @@ def digest_files(
     cancel: Any,
 ) -> list[bytes | OSError]: ...
 
-_Tree = tuple[str, int | None, bytes | None, int | None, str | None, int | None]
+_Tree = tuple[str, int | None, bytes | None, int | None, str | None, int | None, Sequence[str]]
+_Path = str | os.PathLike[str]
+_Outputs = tuple[_Path | None, _Path | None, _Path | None, bytes | None, bool]
 
 def tree_digest(
     path: str | os.PathLike[str],
     tree: _Tree,
+    outputs: _Outputs,
     threads: int | None,
     progress: Any,
     cancel: Any,
@@ -164,6 +168,13 @@ def verity_check(
     path: str | os.PathLike[str],
     hash_device: str | os.PathLike[str],
     root_hash: bytes | None,
+    threads: int | None,
+    progress: Any,
+    cancel: Any,
+) -> dict[str, Any]: ...
+def idsig_check(
+    path: str | os.PathLike[str],
+    idsig: str | os.PathLike[str],
     threads: int | None,
     progress: Any,
     cancel: Any,

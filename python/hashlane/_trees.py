@@ -7,6 +7,8 @@ from hashlane import _hashlane
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
+    from uuid import UUID
 
     from hashlane._progress import Cancel, Progress
 
@@ -23,11 +25,20 @@ def tree_digest(
     part_size: int | None = None,
     hash_name: str | None = None,
     verity_format: int | None = None,
+    exclude: Sequence[str] = (),
+    hash_device: str | os.PathLike[str] | None = None,
+    uuid: UUID | str | None = None,
+    out_merkle_tree: str | os.PathLike[str] | None = None,
+    out_descriptor: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
     cancel: Cancel | None = None,
 ) -> str:
     """Returns the tree hash of a file or folder as text, with all lanes and cores on each file.
+
+    The files of `hash_device`, `out_merkle_tree` and `out_descriptor` are written as a whole, or not at all if there is an
+    exception. Of two files, the first one stays if the second one cannot get its name.
 
     Parameters
     ----------
@@ -47,6 +58,19 @@ def tree_digest(
         SHA-512 is the algorithm ``fsverity-sha512``.
     verity_format : int, optional
         Format of ``dmverity``: 1, or 0 for that of Chrome OS. By default 1.
+    exclude : sequence of str, optional
+        Patterns of files and folders to leave out of a folder, for example ``["*.tmp", "/build"]``: any name in any folder, or
+        a path from the top. Letter case makes no difference. The ``.git`` at the top is left out of ``git`` anyway.
+    hash_device : path, optional
+        File to write the hash device of ``dmverity`` to: the superblock and the tree.
+    uuid : uuid.UUID or str, optional
+        UUID of the hash device, by default made of the root hash.
+    out_merkle_tree : path, optional
+        File to write the tree of ``fsverity``, ``fsverity-sha512`` or ``apk-idsig`` to.
+    out_descriptor : path, optional
+        File to write the descriptor of ``fsverity`` or ``fsverity-sha512`` to.
+    overwrite : bool, optional
+        Whether files that exist are replaced. By default, they are an error.
     threads : int, optional
         Number of threads that read and hash, by default one for each CPU.
     progress : callable, tqdm bar or rich Progress, optional
@@ -57,9 +81,11 @@ def tree_digest(
     Raises
     ------
     ValueError
-        A name is unknown, or the tree hash does not have such parameters.
+        A name is unknown, a pattern or `uuid` is malformed, or the tree hash does not have such parameters or files.
+    FileExistsError
+        A file to write exists.
     OSError
-        A file cannot be read, is too short or too long for the tree hash, or changed while it was read. Or an entry of the
+        A file cannot be written, or is the content or another one of the files. A file cannot be read, is too short or too long for the tree hash, or changed while it was read. Or an entry of the
         folder cannot be part of the result, such as a symbolic link for a CID. The exception names the file or entry.
     hashlane.Cancelled
         The work was cancelled.
@@ -67,8 +93,18 @@ def tree_digest(
     from hashlane._progress import callback
 
     report = callback(progress, "digest")
-    tree = (algorithm, block_size, salt, part_size, hash_name, verity_format)
-    return _hashlane.tree_digest(path, tree, threads, report, cancel)
+    tree = (algorithm, block_size, salt, part_size, hash_name, verity_format, exclude)
+    outputs = (out_merkle_tree, out_descriptor, hash_device, None if uuid is None else _uuid_bytes(uuid), overwrite)
+    return _hashlane.tree_digest(path, tree, outputs, threads, report, cancel)
+
+
+def _uuid_bytes(uuid: UUID | str) -> bytes:
+    from uuid import UUID
+
+    try:
+        return (uuid if isinstance(uuid, UUID) else UUID(uuid)).bytes
+    except ValueError as error:
+        raise ValueError(f"uuid: {error}") from None
 
 
 def tree_check(
@@ -81,6 +117,7 @@ def tree_check(
     part_size: int | None = None,
     hash_name: str | None = None,
     verity_format: int | None = None,
+    exclude: Sequence[str] = (),
     threads: int | None = None,
     progress: Progress | None = None,
     cancel: Cancel | None = None,
@@ -95,7 +132,7 @@ def tree_check(
         A name of ``tree_digests_available``.
     digest : str
         The expected tree hash. The case of hexadecimal digits makes no difference, and neither do quotes around an ``ETag``.
-    block_size, salt, hash_name, verity_format, threads, progress, cancel
+    block_size, salt, hash_name, verity_format, exclude, threads, progress, cancel
         As for :func:`tree_digest`.
     part_size : int, optional
         Length of a part of ``s3-etag``, ``s3-sha1`` and ``s3-sha256`` in bytes. By default, it follows from the number of
@@ -113,5 +150,5 @@ def tree_check(
     from hashlane._progress import callback
 
     report = callback(progress, "check")
-    tree = (algorithm, block_size, salt, part_size, hash_name, verity_format)
+    tree = (algorithm, block_size, salt, part_size, hash_name, verity_format, exclude)
     return _hashlane.tree_check(path, digest, tree, threads, report, cancel)

@@ -1,4 +1,4 @@
-"""The check of data against a hash device of dm-verity."""
+"""The checks of data against a hash device of dm-verity, and of a package against its signature file."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from hashlane import _hashlane
 
 if TYPE_CHECKING:
     import os
+    from typing import Any
 
     from hashlane._progress import Cancel, Progress
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class VerityReport:
-    """The result of :func:`verity_check`."""
+    """The result of :func:`verity_check` and :func:`idsig_check`, where the device is the tree in the signature file."""
 
     is_right: bool
     """Whether no block is damaged, the root hash is the expected one, and the device has digests of all whole blocks."""
     root_hash: str
-    """Root hash of the device in hexadecimal digits."""
+    """Root hash of the device in hexadecimal digits. If the device has no tree, that of the data."""
     has_root_hash: bool
     """Whether the root hash is the expected one, or none is expected."""
     blocks: int
@@ -34,7 +35,7 @@ class VerityReport:
     device_damaged: int
     """Number of blocks of the device whose digests differ from those in the blocks above them."""
     device_damaged_ranges: tuple[range, ...]
-    """Numbers of these blocks, at most 1000 ranges. Block 0 starts with the superblock."""
+    """Numbers of these blocks, at most 1000 ranges. Block 0 of a hash device starts with the superblock."""
 
 
 def verity_check(
@@ -83,7 +84,46 @@ def verity_check(
     except ValueError as error:
         raise ValueError(f"root_hash: {error}") from None
     report = callback(progress, "check")
-    fields = _hashlane.verity_check(path, hash_device, root, threads, report, cancel)
+    return _report(_hashlane.verity_check(path, hash_device, root, threads, report, cancel))
+
+
+def idsig_check(
+    path: str | os.PathLike[str],
+    idsig: str | os.PathLike[str],
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    cancel: Cancel | None = None,
+) -> VerityReport:
+    """Checks a package of Android against the root hash and the tree in its signature file of version 4.
+
+    The signatures are not checked, so the result only says that package and signature file belong together. The tree is optional:
+    without it, only the root hash shows damage.
+
+    Parameters
+    ----------
+    path : path
+        The package, a regular file.
+    idsig : path
+        The signature file, ``.apk.idsig``.
+    threads, progress, cancel
+        As for :func:`verity_check`.
+
+    Raises
+    ------
+    OSError
+        A file cannot be read or changed while it was read, or the signature file is unusable, or has the tree of a package of
+        another length. The exception names the file.
+    hashlane.Cancelled
+        The work was cancelled.
+    """
+    from hashlane._progress import callback
+
+    report = callback(progress, "check")
+    return _report(_hashlane.idsig_check(path, idsig, threads, report, cancel))
+
+
+def _report(fields: dict[str, Any]) -> VerityReport:
     for key in ("damaged_ranges", "device_damaged_ranges"):
         fields[key] = tuple(range(start, end) for start, end in fields[key])
     return VerityReport(**fields)

@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import threading
+import uuid
+import zipfile
 from pathlib import Path
 
 import hashlane
@@ -185,6 +187,105 @@ def test_checks(file: Path, tmp_path: Path) -> None:
         hashlane.tree_check(large, "s3-etag", f'"{parts}-2"')
     assert unknown.value.filename == str(large)
     assert hashlane.tree_check(large, "s3-etag", f'"{parts}-2"', part_size=6 << 20)
+
+
+def test_written_hash_devices(tmp_path: Path) -> None:
+    require("veritysetup")
+    data, theirs, device = tmp_path / "data", tmp_path / "theirs", tmp_path / "device"
+    data.write_bytes(os.urandom(4096 * 300))
+    number = uuid.uuid4()
+    text = run("veritysetup", "format", "--salt=00ff", f"--uuid={number}", data, theirs)
+    root = text.split("Root hash:")[1].split()[0]
+    assert hashlane.tree_digest(data, "dmverity", salt=b"\0\xff", hash_device=device, uuid=number) == root
+    assert device.read_bytes() == theirs.read_bytes()
+    with pytest.raises(FileExistsError) as exists:
+        hashlane.tree_digest(data, "dmverity", hash_device=device)
+    assert exists.value.filename == str(device)
+    assert device.read_bytes() == theirs.read_bytes()
+    text = run("veritysetup", "format", "--format=0", "--salt=-", f"--uuid={number}", data, theirs)
+    root = text.split("Root hash:")[1].split()[0]
+    parameters = {"verity_format": 0, "hash_device": str(device), "uuid": str(number), "overwrite": True}
+    assert hashlane.tree_digest(data, "dmverity", **parameters) == root
+    assert device.read_bytes() == theirs.read_bytes()
+    with pytest.raises(OSError, match="is a file to hash") as content:
+        hashlane.tree_digest(data, "dmverity", hash_device=data, overwrite=True)
+    assert content.value.filename == str(data)
+    with pytest.raises(ValueError, match="uuid: badly formed"):
+        hashlane.tree_digest(data, "dmverity", hash_device=device, uuid="1")
+    with pytest.raises(ValueError, match="git has no hash device"):
+        hashlane.tree_digest(data, "git", hash_device=tmp_path / "absent")
+    data.write_bytes(b"short")
+    with pytest.raises(OSError, match="fewer than 4096 bytes"):
+        hashlane.tree_digest(data, "dmverity", hash_device=tmp_path / "absent")
+    assert sorted(os.listdir(tmp_path)) == ["data", "device", "theirs"]
+
+
+@pytest.mark.parametrize("length", [0, 1, 5000, 600_000])
+def test_written_trees_of_fsverity(tmp_path: Path, length: int) -> None:
+    require("fsverity")
+    data, tree, descriptor = tmp_path / "data", tmp_path / "tree", tmp_path / "descriptor"
+    data.write_bytes(os.urandom(length))
+    files = (f"--out-merkle-tree={tmp_path / 'a'}", f"--out-descriptor={tmp_path / 'b'}")
+    for name, options, parameters in [
+        ("fsverity", (), {}),
+        ("fsverity-sha512", ("--hash-alg=sha512", "--salt=00ff"), {"salt": b"\0\xff"}),
+    ]:
+        expected = run("fsverity", "digest", *options, *files, data).split()[0]
+        outputs = {"out_merkle_tree": tree, "out_descriptor": descriptor, "overwrite": True}
+        assert hashlane.tree_digest(data, name, **outputs, **parameters) == expected
+        assert tree.read_bytes() == (tmp_path / "a").read_bytes()
+        assert descriptor.read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_packages_and_their_signature_files(tmp_path: Path) -> None:
+    require("apksigner")
+    key = ("-storepass", "password", "-keypass", "password", "-alias", "a", "-keyalg", "EC", "-dname", "CN=a")
+    run("keytool", "-genkeypair", "-keystore", tmp_path / "key", *key)
+    with zipfile.ZipFile(tmp_path / "unsigned", "w", zipfile.ZIP_STORED) as content:
+        content.writestr("data", os.urandom(600_000))
+    package, idsig, tree = tmp_path / "a.apk", tmp_path / "a.apk.idsig", tmp_path / "tree"
+    options = ("--min-sdk-version=30", "--v4-signing-enabled=true", "--ks-pass=pass:password")
+    run("apksigner", "sign", *options, "--ks", tmp_path / "key", "--out", package, tmp_path / "unsigned")
+    root = hashlane.tree_digest(package, "apk-idsig", out_merkle_tree=tree)
+    signed = idsig.read_bytes()
+    assert signed.endswith(tree.read_bytes())
+    report = hashlane.idsig_check(package, idsig)
+    assert report.is_right
+    assert (report.root_hash, report.blocks) == (root, -(-package.stat().st_size // 4096))
+
+    idsig.write_bytes(signed[: -len(tree.read_bytes()) - 4])
+    assert hashlane.idsig_check(package, str(idsig), threads=1).is_right
+    with package.open("r+b") as stream:
+        stream.seek(4096 * 7)
+        stream.write(b"damage")
+    without = hashlane.idsig_check(package, idsig)
+    assert (without.is_right, without.has_root_hash, without.damaged) == (False, False, 0)
+    idsig.write_bytes(signed)
+    damaged = hashlane.idsig_check(package, idsig)
+    assert (damaged.is_right, damaged.damaged_ranges) == (False, (range(7, 8),))
+    with pytest.raises(OSError, match="only 2 is known") as unusable:
+        hashlane.idsig_check(package, tmp_path / "unsigned")
+    assert unusable.value.filename == str(tmp_path / "unsigned")
+
+
+def test_files_that_are_left_out_of_folders(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "build").mkdir()
+    (folder / "a").write_bytes(b"a")
+    (folder / "sub" / "b").write_bytes(b"b")
+    (folder / "sub" / "link").symlink_to("b")
+    (folder / "build" / "x.TMP").write_bytes(b"x")
+    assert hashlane.tree_digest(folder, "cid", exclude=["link", "/build"]) == FOLDER_CID
+    assert hashlane.tree_check(folder, "cid", FOLDER_CID, exclude=("LINK", "*.tmp", "build"))
+    with pytest.raises(OSError, match="symbolic link"):
+        hashlane.tree_digest(folder, "cid", exclude=["build"])
+    with pytest.raises(ValueError, match="exclude: "):
+        hashlane.tree_digest(folder, "cid", exclude=["[a"])
+    with pytest.raises(TypeError):
+        hashlane.tree_digest(folder, "cid", exclude="link")
+    with pytest.raises(ValueError, match="no choice of files"):
+        hashlane.tree_digest(folder / "a", "fsverity", exclude=["link"])
 
 
 def test_unusable_hash_devices(file: Path, tmp_path: Path) -> None:

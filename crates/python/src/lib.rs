@@ -73,7 +73,7 @@ mod module {
     #[pymodule_export]
     use crate::torrent::{Magnet, Torrent};
     #[pymodule_export]
-    use crate::trees::{tree_check, tree_digest, tree_names, verity_check};
+    use crate::trees::{idsig_check, tree_check, tree_digest, tree_names, verity_check};
     #[pymodule_export]
     use crate::verify::{verify, verify_readers};
 }

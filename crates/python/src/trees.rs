@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use hashlane_trees::{
-    CancelToken, Damage, Globs, HashFunction, Options, OutputError, TreeError, TreeName,
-    TreeOutputs, TreeParameters, VerityFormat, VerityVerdict, check_device, check_path, hash_path,
+    CancelToken, Damage, Globs, HashFunction, Options, OutputError, Overwrite, TreeError, TreeName,
+    TreeOutputs, TreeParameters, VerityFormat, VerityVerdict, check_device, check_package,
+    check_path, hash_path,
 };
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -29,11 +30,12 @@ pub(crate) struct Tree(
     Option<u64>,
     Option<String>,
     Option<u32>,
+    Vec<String>,
 );
 
 impl Tree {
     fn parse(self) -> PyResult<(TreeName, TreeParameters)> {
-        let Self(algorithm, block_len, salt, part_len, hash_name, verity_format) = self;
+        let Self(algorithm, block_len, salt, part_len, hash_name, verity_format, patterns) = self;
         let name = TreeName::of(&algorithm)
             .ok_or_else(|| PyValueError::new_err(format!("unsupported tree hash {algorithm}")))?;
         let function = |name: String| {
@@ -45,6 +47,13 @@ impl Tree {
             let refusal = || format!("dm-verity has no format {number}: use 0 or 1");
             VerityFormat::of(number).ok_or_else(|| PyValueError::new_err(refusal()))
         };
+        let mut excludes = Globs::ignoring_case();
+        for pattern in patterns {
+            if let Err(error) = excludes.add(&pattern) {
+                let reason = format!("exclude: {pattern:?}: {error}");
+                return Err(PyValueError::new_err(reason));
+            }
+        }
         let parameters = TreeParameters {
             block_len,
             salt,
@@ -52,11 +61,21 @@ impl Tree {
             function: hash_name.map(function).transpose()?,
             verity_format: verity_format.map(format).transpose()?,
             uuid: None,
-            excludes: Globs::default(),
+            excludes,
         };
         Ok((name, parameters))
     }
 }
+
+/// The files to write besides a tree hash, as Python passes them.
+#[derive(FromPyObject)]
+pub(crate) struct Outputs(
+    Option<PathBuf>,
+    Option<PathBuf>,
+    Option<PathBuf>,
+    Option<[u8; 16]>,
+    bool,
+);
 
 /// Runs work with the options of all calls.
 fn run<T: Send>(
@@ -69,8 +88,9 @@ fn run<T: Send>(
     let done = watch.run(py, |state, cancel| work(&options, state, cancel))?;
     done.map_err(|error| match error {
         TreeError::Parameters(error) => PyValueError::new_err(error.to_string()),
-        TreeError::Read { path, error } => os_error(&error, &path),
-        TreeError::Write(OutputError { path, error, .. }) => os_error(&error, &path),
+        TreeError::Read { path, error } | TreeError::Write(OutputError { path, error, .. }) => {
+            os_error(&error, &path)
+        }
         TreeError::File { path, reason } | TreeError::Entry { path, reason } => {
             // 22 is EINVAL.
             PyOSError::new_err((22, reason, path.into_os_string()))
@@ -80,21 +100,33 @@ fn run<T: Send>(
     })
 }
 
-/// Returns the tree hash of a file or folder as text.
+/// Returns the tree hash of a file or folder as text, and writes files.
 #[pyfunction]
 pub(crate) fn tree_digest(
     py: Python<'_>,
     path: PathBuf,
     tree: Tree,
+    outputs: Outputs,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
     cancel: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let (name, parameters) = tree.parse()?;
+    let (name, mut parameters) = tree.parse()?;
+    let Outputs(merkle_tree, descriptor, hash_device, uuid, overwrite) = outputs;
+    parameters.uuid = uuid;
+    let outputs = TreeOutputs {
+        merkle_tree,
+        descriptor,
+        hash_device,
+        overwrite: if overwrite {
+            Overwrite::Yes
+        } else {
+            Overwrite::No
+        },
+    };
     let watch = Watch { progress, cancel };
     run(py, threads, &watch, |options, state, cancel| {
         let note = |hashed_bytes| state.set(hashed_bytes, 0);
-        let outputs = TreeOutputs::default();
         hash_path(name, &parameters, &outputs, &path, options, cancel, note)
     })
 }
@@ -134,6 +166,24 @@ pub(crate) fn verity_check(
         let note = |hashed_bytes| state.set(hashed_bytes, 0);
         let root = root_hash.as_deref();
         check_device(&path, &hash_device, root, options, cancel, note)
+    })?;
+    fields(py, &verdict)
+}
+
+/// Checks a package against its signature file. Returns what `hashlane.VerityReport` is made of.
+#[pyfunction]
+pub(crate) fn idsig_check(
+    py: Python<'_>,
+    path: PathBuf,
+    idsig: PathBuf,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+    cancel: Option<Py<PyAny>>,
+) -> PyResult<Bound<'_, PyDict>> {
+    let watch = Watch { progress, cancel };
+    let verdict = run(py, threads, &watch, |options, state, cancel| {
+        let note = |hashed_bytes| state.set(hashed_bytes, 0);
+        check_package(&path, &idsig, options, cancel, note)
     })?;
     fields(py, &verdict)
 }
