@@ -18,7 +18,7 @@ use crate::run::{Event, Item, Outcome, hash_files};
 use crate::verity_check::{HashDeviceError, VerityCheck, VerityVerdict};
 
 /// Returns the tree hash of a file as text, or of a folder if the tree hash has folders, on all cores. The files of `outputs`
-/// are written whole, or not at all if the function fails. `on_progress` gets the number of bytes hashed so far.
+/// are written whole after the result is known, as [`TreeFiles::put`] does. `on_progress` gets the number of bytes hashed so far.
 ///
 /// ```
 /// use hashlane_trees::{CancelToken, Options, TreeName, TreeOutputs, TreeParameters, hash_path};
