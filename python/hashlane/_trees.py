@@ -64,7 +64,7 @@ def tree_digest(
     hash_device : path, optional
         File to write the hash device of ``dmverity`` to: the superblock and the tree.
     uuid : uuid.UUID or str, optional
-        UUID of the hash device, by default made of the root hash.
+        UUID of the hash device to write, by default made of the root hash.
     out_merkle_tree : path, optional
         File to write the tree of ``fsverity``, ``fsverity-sha512`` or ``apk-idsig`` to.
     out_descriptor : path, optional

@@ -327,7 +327,7 @@ typedef struct {
      */
     uint32_t is_chrome_os;
     /**
-     * The 16 bytes of the UUID of the hash device. Usually made of the root hash.
+     * The 16 bytes of the UUID of the `hash_device` to write. Usually made of the root hash.
      */
     const uint8_t *uuid;
     /**

@@ -43,7 +43,7 @@ pub struct TreeOptions {
     pub hash: AlgorithmId,
     /// 1 for format 0 of `dmverity`, that of Chrome OS. Usually format 1.
     pub is_chrome_os: u32,
-    /// The 16 bytes of the UUID of the hash device. Usually made of the root hash.
+    /// The 16 bytes of the UUID of the `hash_device` to write. Usually made of the root hash.
     pub uuid: *const u8,
     /// The patterns of files and folders to leave out of a folder, as of the option `-x` of the
     /// command `hashlane sum`, in UTF-8: of `git`, `git-sha256` and the names with `cid`.

@@ -30,7 +30,7 @@ pub struct TreeParameters {
     pub function: Option<HashFunction>,
     /// Format: of [`TreeName::DmVerity`].
     pub verity_format: Option<VerityFormat>,
-    /// UUID of the hash device: of [`TreeName::DmVerity`]. It does not change the root hash.
+    /// UUID of the hash device: of [`TreeName::DmVerity`], if the hash device is written. It does not change the root hash.
     pub uuid: Option<[u8; 16]>,
     /// Patterns of files and folders in a folder that are left out, by their paths in the folder: of [`TreeName::Git`] and
     /// [`TreeName::Cid`]. [`hash_folder`](crate::hash_folder) ignores them.
@@ -191,6 +191,11 @@ impl TreeParameters {
                 is_dmverity,
             ),
             ("UUID", self.uuid.is_some(), is_dmverity),
+            (
+                "UUID without a hash device",
+                self.uuid.is_some(),
+                files.hash_device.is_some(),
+            ),
             ("choice of files", !self.excludes.is_empty(), has_folders),
             ("file for its tree", files.merkle_tree.is_some(), has_tree),
             ("descriptor", files.descriptor.is_some(), is_fsverity),

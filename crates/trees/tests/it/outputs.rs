@@ -147,6 +147,13 @@ fn nothing_is_written_without_a_result() {
         );
         assert!(is_refused, "{name}: {refused:?}");
     }
+    let uuid = TreeParameters {
+        uuid: Some([0; 16]),
+        ..TreeParameters::default()
+    };
+    let refused = write("dmverity", &uuid, &TreeOutputs::default(), &data).unwrap_err();
+    let expected = "dmverity has no UUID without a hash device: leave it out";
+    assert_eq!(refused.to_string(), expected);
     let cancel = CancelToken::default();
     cancel.cancel();
     let name = TreeName::of("fsverity").unwrap();
