@@ -62,7 +62,9 @@ impl Entries {
         }
         let is_outside = |offset: &u64| *offset < 12 || *offset >= end;
         if offsets.first().is_some_and(is_outside) || offsets.last().is_some_and(is_outside) {
-            return Ok(Err("the index is damaged: an object is outside the pack"));
+            return Ok(Err(
+                "the pack is truncated, or its index is damaged: an object is outside the pack",
+            ));
         }
         if offsets.first().copied().unwrap_or(end) != 12 {
             return Ok(Err(

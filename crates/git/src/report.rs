@@ -171,6 +171,25 @@ impl Report {
     pub fn is_good(&self) -> bool {
         self.problems.is_empty()
     }
+
+    /// Returns `true` if something is wrong, and not only too large to be checked.
+    pub fn is_bad(&self) -> bool {
+        self.problems.len() > self.n_unchecked()
+    }
+
+    /// Returns the number of objects that need more memory than is allowed, and were not checked.
+    pub fn n_unchecked(&self) -> usize {
+        let is_unchecked = |problem: &&Problem| {
+            matches!(
+                problem,
+                Problem::Object {
+                    wrong: Wrong::TooLarge,
+                    ..
+                }
+            )
+        };
+        self.problems.iter().filter(is_unchecked).count()
+    }
 }
 
 /// The reason why a pack was not verified.
@@ -187,7 +206,7 @@ pub enum Error {
         error: io::Error,
     },
     /// The pack has no index.
-    #[error("{}: has no index: make it by `git index-pack`", .0.display())]
+    #[error("{}: has no index: make one with `git index-pack`", .0.display())]
     NoIndex(PathBuf),
     /// A file cannot be used.
     #[error("{}: {reason}", .path.display())]

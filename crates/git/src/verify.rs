@@ -37,6 +37,7 @@ pub fn verify_pack(
 ) -> Result<Report, Error> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     if !matches!(extension, Some("pack" | "idx")) {
+        path.metadata().map_err(|error| io_error(path, error))?;
         let reason = "is neither a pack (.pack) nor an index (.idx)";
         return Err(improper(path, reason));
     }
@@ -285,7 +286,7 @@ impl Found {
         found
     }
 
-    /// Finds the reason why objects were not read: their base is damaged, or they are in a cycle.
+    /// Finds the reason why objects were not read: their base is damaged or too large, or they are in a cycle.
     fn explain(&mut self, entries: &Entries) {
         for n in 0..entries.all.len() {
             let mut path = Vec::new();
@@ -295,12 +296,12 @@ impl Found {
                     break None;
                 }
                 if self.resolved[at].is_some() || self.wrong[at].is_some() {
-                    // A whole cycle has one reason.
-                    let is_cycle = self.wrong[at] == Some(Wrong::Cycle) && !path.is_empty();
-                    break Some(if is_cycle {
-                        Wrong::Cycle
-                    } else {
-                        Wrong::DamagedBase
+                    break Some(match self.wrong[at] {
+                        // A whole cycle has one reason.
+                        Some(Wrong::Cycle) if !path.is_empty() => Wrong::Cycle,
+                        // The base is not known to be damaged.
+                        Some(Wrong::TooLarge) => Wrong::TooLarge,
+                        _ => Wrong::DamagedBase,
                     });
                 }
                 path.push(at);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use data_encoding::HEXLOWER;
-use hashlane_git::{Error, Object, Options, Problem, Report, Wrong, verify_pack};
+use hashlane_git::{Error, Object, Options, Problem, Report, verify_pack};
 use serde::Serialize;
 
 use crate::options::{Output, Threads};
@@ -139,11 +139,10 @@ impl VerifyPack {
             match result {
                 Ok(report) => {
                     self.print(env, given, &report)?;
-                    if !report.is_good() {
+                    if report.is_bad() {
                         exit = exit.max(Exit::Bad);
                     }
-                    // Not all objects were checked.
-                    if report.problems.iter().any(is_too_large) {
+                    if report.n_unchecked() > 0 {
                         exit = Exit::NotChecked;
                     }
                 }
@@ -176,7 +175,13 @@ impl VerifyPack {
         if self.output.is_json() {
             let line = Line::Pack {
                 pack,
-                verdict: if report.is_good() { "good" } else { "bad" },
+                verdict: if report.is_good() {
+                    "good"
+                } else if report.is_bad() {
+                    "bad"
+                } else {
+                    "not_checked"
+                },
                 format: report.format.name(),
                 objects: report.n_objects,
                 problems: report.problems.len(),
@@ -187,9 +192,13 @@ impl VerifyPack {
             let objects = count(report.n_objects as u64, "object");
             if report.is_good() {
                 writeln!(env.stdout, "{}: ok, {objects}", Shown(path))?;
-            } else {
+            } else if report.is_bad() {
                 let problems = count(report.problems.len() as u64, "problem");
                 writeln!(env.stdout, "{}: bad, {problems}, {objects}", Shown(path))?;
+            } else {
+                let unchecked = report.n_unchecked();
+                let path = Shown(path);
+                writeln!(env.stdout, "{path}: {unchecked} of {objects} not checked")?;
             }
         }
         Ok(())
@@ -251,15 +260,4 @@ fn problem_line<'a>(pack: &'a PackText, problem: &Problem) -> Line<'a> {
         offset,
         message,
     }
-}
-
-/// Returns `true` if an object was not checked, because it needs more memory than is allowed.
-fn is_too_large(problem: &Problem) -> bool {
-    matches!(
-        problem,
-        Problem::Object {
-            wrong: Wrong::TooLarge,
-            ..
-        }
-    )
 }

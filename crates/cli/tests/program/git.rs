@@ -95,6 +95,19 @@ fn damage_has_a_place_and_a_reason() {
 }
 
 #[test]
+fn a_pack_with_too_large_objects_is_not_bad() {
+    let place = Place::new();
+    let ended = place.verify(&["--max-memory", "1", "a.pack"]);
+    let expected = format!(
+        "a.pack: object {EMPTY} at offset 12: it needs more memory than is allowed\n\
+         a.pack: 1 of 1 object not checked\n"
+    );
+    assert_eq!((ended.code, ended.stdout), (Some(2), expected));
+    let lines = place.json(&["--max-memory", "1", "a.pack"]);
+    assert_eq!(lines[1]["verdict"], "not_checked");
+}
+
+#[test]
 fn json_lines_have_objects_problems_and_verdicts() {
     let place = Place::new();
     let object = json!({
@@ -163,7 +176,7 @@ fn unreadable_packs_do_not_end_the_work() {
     assert!(
         ended
             .stderr
-            .contains("b.pack: has no index: make it by `git index-pack`"),
+            .contains("b.pack: has no index: make one with `git index-pack`"),
         "{}",
         ended.stderr
     );

@@ -261,7 +261,7 @@ fn errors_name_the_file_and_the_remedy() {
     fs::write(&path, "PACK").expect("write");
     assert_eq!(
         message(&path),
-        "/a.pack: has no index: make it by `git index-pack`"
+        "/a.pack: has no index: make one with `git index-pack`"
     );
     fs::write(path.with_extension("idx"), "no index").expect("write");
     assert_eq!(

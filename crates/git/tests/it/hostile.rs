@@ -199,10 +199,14 @@ fn declared_lengths_take_no_memory() {
 fn memory_is_limited() {
     let (small, large) = (blob(b"small"), blob(&vec![7; 200_000]));
     let id = large.0;
+    // An object that is not checked is not known to be damaged.
+    let on_large = delta([9; 20], id, &[7, 1, 1, 0]);
+    let report = verified(&[small, large, on_large], 100_000);
     assert_eq!(
-        wrong(&verified(&[small, large], 100_000)),
-        [(id, Wrong::TooLarge)]
+        wrong(&report),
+        [(id, Wrong::TooLarge), ([9; 20], Wrong::TooLarge)]
     );
+    assert_eq!((report.is_bad(), report.n_unchecked()), (false, 2));
 }
 
 #[test]
