@@ -56,7 +56,7 @@ impl fmt::Display for FolderTooLarge {
         let max = MAX_FOLDER_LEN >> 10;
         write!(
             f,
-            "its names and links take more than {max} KiB, which makes it a HAMT: not supported"
+            "is too large: its names and CIDs take more than {max} KiB, which IPFS stores as a table of hashes (HAMT)"
         )
     }
 }

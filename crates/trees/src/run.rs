@@ -72,6 +72,7 @@ impl<H> Outcome<H> {
             Self::Hash(..) => String::new(),
             Self::NotOpened(error) | Self::NotRead(error) => error.to_string(),
             Self::Changed => "changed while it was read: hash it again".into(),
+            Self::TooShort(1) => "is empty: this tree hash needs at least one byte".into(),
             Self::TooShort(min) => {
                 format!("has fewer than {min} bytes, the minimum of this tree hash")
             }

@@ -111,6 +111,9 @@ impl<'e> Output<'e> {
                 anyhow::anyhow!("{error}: leave it out with --exclude")
             }
             Some(TreeError::Cancelled) => anyhow::anyhow!("interrupted"),
+            // The caller names the folder itself.
+            Some(TreeError::File { path: at, reason }) if at == path => anyhow::anyhow!("{reason}"),
+            Some(TreeError::Read { path: at, error }) if at == path => anyhow::anyhow!("{error}"),
             _ => error,
         })
     }

@@ -1,5 +1,6 @@
 //! Hashes the operands with the format of a tree hash, in the order of the operands.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use hashlane_sums::{Options, Source};
@@ -61,6 +62,9 @@ impl Printer<'_> {
                     let message = match outcome {
                         Outcome::Hash(hash, length) => {
                             return print(output, named.name(), length, &hash);
+                        }
+                        Outcome::NotOpened(error) if error.kind() == ErrorKind::IsADirectory => {
+                            "is a directory: use --recursive to hash its files".into()
                         }
                         failure => failure.problem(),
                     };

@@ -43,6 +43,7 @@ pub(super) fn check(
         RootHashError::Required => anyhow::anyhow!("{shown}: {error}: use --root-hash"),
         error => anyhow::anyhow!("--root-hash: {error}"),
     })?;
+    let root = root.map(|root| (root, "--root-hash"));
     against_tree(sum, env, options, (name, path), (&format, &shown), root)
 }
 
@@ -61,7 +62,7 @@ pub(super) fn check_package(
     let metadata = path.metadata();
     let len = metadata.with_context(|| path.display().to_string())?.len();
     let format = VerityCheck::of_idsig(idsig, len).with_context(|| shown.clone())?;
-    let root = Some(root.as_bytes());
+    let root = Some((root.as_bytes(), &*shown));
     against_tree(sum, env, options, (name, path), (&format, &shown), root)
 }
 
@@ -74,14 +75,15 @@ fn one_file(sum: &Sum, env: &Env, problem: &str) -> anyhow::Result<(Vec<u8>, Pat
     Ok((bytes_of(Path::new(data)).into_owned(), base.join(data)))
 }
 
-/// Checks a file against a tree, and its root hash against that which is expected. The tree comes with the name of its file.
+/// Checks a file against a tree, and its root hash against that which is expected. The tree comes with the name of its file,
+/// and the expected root hash with its source.
 fn against_tree(
     sum: &Sum,
     env: &mut Env,
     options: &Options,
     (name, path): (Vec<u8>, PathBuf),
     (format, shown): (&VerityCheck, &str),
-    expected: Option<&[u8]>,
+    expected: Option<(&[u8], &str)>,
 ) -> anyhow::Result<Exit> {
     let mut report = Report::new(sum);
     let mut output = Output::new(env, sum.printing.quiet);
@@ -100,10 +102,23 @@ fn against_tree(
                 Outcome::NotWritten(error) => {
                     return report.note_unreadable(output, name, &format!("{shown}: {error}"));
                 }
+                Outcome::TooShort(min) => {
+                    let problem =
+                        format!("has fewer than {min} bytes, the length of the data of {shown}");
+                    return report.note_unreadable(output, name, &problem);
+                }
                 failure => return report.note_unreadable(output, name, &failure.problem()),
             };
             print(sum, output, name, shown, &found)?;
-            let verdict = format.judge(found, length, expected);
+            let verdict = format.judge(found, length, expected.map(|(root, _)| root));
+            if !verdict.has_root
+                && let Some((_, source)) = expected
+            {
+                let name = String::from_utf8_lossy(name);
+                output.error(&format!(
+                    "{name}: the root hash differs from that of {source}"
+                ));
+            }
             if verdict.n_beyond > 0 {
                 let name = String::from_utf8_lossy(name);
                 let blocks = count(verdict.n_beyond, "block");
