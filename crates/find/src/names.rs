@@ -42,7 +42,7 @@ impl NewNames {
             match fs::create_dir(&at) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     if !at.symlink_metadata()?.is_dir() {
-                        let reason = format!("{}: is no folder", at.display());
+                        let reason = format!("{}: is not a folder", at.display());
                         return Err(io::Error::new(io::ErrorKind::NotADirectory, reason));
                     }
                 }

@@ -225,7 +225,7 @@ fn places(env: &Env, folder: &Path, given: Option<&Path>) -> anyhow::Result<(Pat
     let metadata = place
         .metadata()
         .with_context(|| folder.display().to_string())?;
-    anyhow::ensure!(metadata.is_dir(), "{}: is no folder", folder.display());
+    anyhow::ensure!(metadata.is_dir(), "{}: is not a folder", folder.display());
     let catalogue = given.map_or_else(
         || Catalogue::default_place(&place),
         |given| env.resolve(given),

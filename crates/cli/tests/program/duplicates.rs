@@ -426,7 +426,7 @@ fn a_file_system_that_cannot_share_bytes_is_named() {
     assert!(
         ended
             .stderr
-            .contains("hashlane: two/large: not linked: unsupported"),
+            .contains("hashlane: two/large: not linked: the file system cannot share bytes"),
         "{}",
         ended.stderr
     );

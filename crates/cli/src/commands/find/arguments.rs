@@ -24,12 +24,13 @@ With --duplicates, 0 means that the search is complete, and that all links of
 ///
 /// Files below the folders of --in are compared by their lengths, and then by as few bytes as decide: one piece for each
 /// file, and for small files the pieces that they share with others. Names do not matter, but among copies the one with the
-/// torrent's names is used. Nothing is changed.
+/// torrent's names is used. These files are not changed.
 ///
 /// A right piece identifies a file, and does not prove that the rest of it is right: --full verifies all bytes of what was
 /// found. If a file is damaged, its other copies are tried. A file that no complete piece covers is not guessed.
 ///
-/// With --duplicates, no torrents are read: files with equal bytes are listed in groups.
+/// With --duplicates, no torrents are read: files with equal bytes are listed in groups, and are replaced by links only with
+/// --link.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
 #[command(after_help = EXIT_STATUS)]

@@ -132,7 +132,7 @@ impl Folders {
                     opened.absolute.push(absolute);
                     continue;
                 }
-                Ok(_) => "is no folder".to_owned(),
+                Ok(_) => "is not a folder".to_owned(),
                 Err(error) => error.to_string(),
             };
             refused.push((given.clone(), problem));

@@ -64,9 +64,7 @@ pub(crate) fn share_range(
     // long as the files are borrowed.
     unsafe { rustix::ioctl::ioctl(kept, Updater::<FIDEDUPERANGE, Request>::new(&mut request)) }
         .map_err(|error| match error {
-            rustix::io::Errno::NOTTY | rustix::io::Errno::OPNOTSUPP => {
-                io::ErrorKind::Unsupported.into()
-            }
+            rustix::io::Errno::NOTTY | rustix::io::Errno::OPNOTSUPP => unsupported(),
             error => io::Error::from(error),
         })?;
     match request.status {
@@ -75,12 +73,14 @@ pub(crate) fn share_range(
             let error = io::Error::from_raw_os_error(-status);
             // The kernel reports file systems that cannot share bytes by these two.
             let is_unsupported = matches!(-status, libc::EOPNOTSUPP | libc::EINVAL);
-            Err(if is_unsupported {
-                io::ErrorKind::Unsupported.into()
-            } else {
-                error
-            })
+            Err(if is_unsupported { unsupported() } else { error })
         }
         _ => Ok(Some(request.bytes_deduped)),
     }
+}
+
+/// The error of a file system that cannot share bytes.
+fn unsupported() -> io::Error {
+    let reason = "the file system cannot share bytes between files";
+    io::Error::new(io::ErrorKind::Unsupported, reason)
 }
