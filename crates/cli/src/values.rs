@@ -15,6 +15,9 @@ pub(crate) type PieceLength = u32;
 /// Trackers of equal priority.
 pub(crate) type Tier = Vec<String>;
 
+/// The reason why a text is no size.
+const NO_SIZE: &str = "not a whole number of bytes, for example 64KiB";
+
 /// Reads `262144`, `256KiB`, `256K` or `256k`, which are equal, and `1MiB`, or `100GB`, in powers of 1,000.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
@@ -29,12 +32,14 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         "gb" => 1_000_000_000,
         "tb" => 1_000_000_000_000,
         unit => {
-            return Err(format!(
-                "\"{unit}\" is not KiB, MiB, GiB or TiB, nor kB, MB, GB or TB"
-            ));
+            return Err(if digits.is_empty() {
+                NO_SIZE.into()
+            } else {
+                format!("\"{unit}\" is not KiB, MiB, GiB or TiB, nor kB, MB, GB or TB")
+            });
         }
     };
-    let number: u64 = digits.parse().map_err(|_| "not a number of bytes")?;
+    let number: u64 = digits.parse().map_err(|_| NO_SIZE)?;
     Ok(number.checked_mul(unit).ok_or("too many")?)
 }
 

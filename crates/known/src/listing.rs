@@ -63,7 +63,10 @@ pub fn read(path: &Path) -> Result<Vec<KnownFile>, Error> {
 /// # Errors
 /// The first problem.
 pub fn parse(listing: &[u8]) -> Result<Vec<KnownFile>, Error> {
-    let entries: Vec<Entry> = serde_json::from_slice(listing).map_err(io::Error::from)?;
+    let entries: Vec<Entry> = serde_json::from_slice(listing).map_err(|error| {
+        let reason = format!("is not a listing of Hugging Face: {error}");
+        io::Error::new(io::ErrorKind::InvalidData, reason)
+    })?;
     let files = entries
         .into_iter()
         .enumerate()
