@@ -63,7 +63,7 @@ impl Entries {
         let is_outside = |offset: &u64| *offset < 12 || *offset >= end;
         if offsets.first().is_some_and(is_outside) || offsets.last().is_some_and(is_outside) {
             return Ok(Err(
-                "the pack is truncated, or its index is damaged: an object is outside the pack",
+                "an object is outside the pack: the pack is truncated, or the index is damaged or of another pack",
             ));
         }
         if offsets.first().copied().unwrap_or(end) != 12 {

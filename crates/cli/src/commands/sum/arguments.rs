@@ -18,7 +18,7 @@ Exit status:
   0  all files were read; with --check, all of them are right
   1  the check is complete, and some file is changed, missing, extra or moved
   2  some file or list could not be read, a line of a list cannot be parsed,
-     results cannot be written, or wrong usage
+     no file was checked, results cannot be written, or wrong usage
 
 `hashlane sha1sum`, and a link named `sha1sum` to this program, have the options
 and the output of GNU coreutils. The same is true of sha224sum, sha256sum,

@@ -139,7 +139,7 @@ fn packages(sum: &Sum, env: &mut Env, options: &Options, filter: &Filter) -> any
             .context("the name of a package is not Unicode")
     });
     let names = names.collect::<anyhow::Result<Vec<_>>>()?;
-    let mut packages = dpkg::read(&root, &names)?;
+    let mut packages = dpkg::read(&root, &names).map_err(|error| anyhow::anyhow!("{error}"))?;
     let mut output = Output::new(env, sum.printing.quiet);
     let mut report = Report::new(sum);
     let mut exit = Exit::Good;
