@@ -89,16 +89,7 @@ pub fn verify_pack(
         });
     }
     let found = Found::of(&entries, &outcomes);
-    for (n, wrong) in found.wrong.iter().enumerate() {
-        if let Some(wrong) = wrong {
-            let entry = &entries.all[n];
-            problems.push(Problem::Object {
-                id: index.id(entry.in_index as usize),
-                offset: entry.offset,
-                wrong: *wrong,
-            });
-        }
-    }
+    problems.extend(found.problems(&entries, &index));
     let objects = if options.list {
         found.objects(&entries, &index)
     } else {
@@ -284,6 +275,20 @@ impl Found {
         }
         found.explain(entries);
         found
+    }
+
+    /// Returns the problems of objects, in the order of the entries.
+    fn problems(&self, entries: &Entries, index: &Index) -> impl Iterator<Item = Problem> {
+        self.wrong
+            .iter()
+            .zip(&entries.all)
+            .filter_map(|(wrong, entry)| {
+                Some(Problem::Object {
+                    id: index.id(entry.in_index as usize),
+                    offset: entry.offset,
+                    wrong: (*wrong)?,
+                })
+            })
     }
 
     /// Finds the reason why objects were not read: their base is damaged or too large, or they are in a cycle.
