@@ -494,6 +494,9 @@ fn the_place_of_the_content_is_suggested() {
     );
     let output = verify("-d", &fixture.path("below"));
     assert!(output.contains(&above), "{output}");
+    let output = end(fixture.verify().args(["-d", "below"])).stdout;
+    let current = "\n  . has something of this name: -d checks it\n";
+    assert!(output.contains(current), "{output}");
     let output = verify("--content", fixture.folder.path());
     assert!(output.contains(&above), "{output}");
     let nothing = "\n  -d names the folder that has the content, --content ";

@@ -24,17 +24,25 @@ pub(super) fn suggestion(content: &Content, elsewhere: &Elsewhere) -> String {
     let root = content.root();
     let folder = root.parent().unwrap_or(Path::new(""));
     if !content.torrent().is_single_file() && has_files(content, folder) {
-        let folder = Shown(folder);
+        let folder = shown(folder);
         return format!("{folder} has files of the torrent: --content checks it");
     }
     if let Ok(name) = content.torrent().name().to_os_str() {
         let mut near = [Some(root), folder.parent()].into_iter().flatten();
         if let Some(folder) = near.find(|folder| folder.join(name).exists()) {
-            let folder = Shown(folder);
+            let folder = shown(folder);
             return format!("{folder} has something of this name: -d checks it");
         }
     }
     "-d names the folder that has the content, --content the content under another name".to_owned()
+}
+
+/// Returns a folder as an option takes it: the current one is `.`, not an empty path.
+fn shown(folder: &Path) -> Shown<'_> {
+    if folder.as_os_str().is_empty() {
+        return Shown(Path::new("."));
+    }
+    Shown(folder)
 }
 
 /// Returns `true` if one of the first files exists below `folder`.
