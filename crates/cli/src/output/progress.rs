@@ -107,6 +107,7 @@ impl ProgressLine {
         self.name = name.into();
     }
 
+    /// Shows that `done` of `total` are done. A total of 0 things is not known.
     pub(crate) fn update(&mut self, done: u64, total: u64) {
         let now = Instant::now();
         self.rate.measure(now, done);
@@ -226,6 +227,11 @@ impl Line<'_> {
     /// Returns a part with its fixed width, or `None` if the unit has no such part.
     #[expect(clippy::cast_sign_loss, reason = "a rate is not negative")]
     fn part(&self, part: Part) -> Option<String> {
+        // While files are being found, their number is not known.
+        if let (0, Unit::Items(plural)) = (self.total, self.unit) {
+            let amount = || format!("{:>11} {plural}", Grouped(self.done).to_string());
+            return (part == Part::Amount).then(amount);
+        }
         let share = share(self.done, self.total);
         match (part, self.unit) {
             (Part::Bar, _) => Some(bar(share)),
@@ -378,6 +384,20 @@ mod tests {
             .left(),
             None
         );
+    }
+
+    #[test]
+    fn an_unknown_total_has_no_share() {
+        let found = Line {
+            name: "",
+            unit: Unit::Items("files"),
+            done: 4256,
+            total: 0,
+            rate: Some(10.0),
+        };
+        for columns in [39, 79] {
+            assert_eq!(found.text(columns), format!("{:>columns$}", "4,256 files"));
+        }
     }
 
     #[test]
