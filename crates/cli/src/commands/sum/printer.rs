@@ -59,17 +59,11 @@ impl Printer<'_> {
                 options,
                 Named::name,
                 |output, named, outcome| {
-                    let message = match outcome {
-                        Outcome::Hash(hash, length) => {
-                            return print(output, named.name(), length, &hash);
-                        }
-                        Outcome::NotOpened(error) if error.kind() == ErrorKind::IsADirectory => {
-                            "is a directory: use --recursive to hash its files".into()
-                        }
-                        failure => failure.problem(),
-                    };
+                    if let Outcome::Hash(hash, length) = outcome {
+                        return print(output, named.name(), length, &hash);
+                    }
                     exit = Exit::NotChecked;
-                    self.print_error(output, named.name(), message)
+                    self.print_error(output, named.name(), reason(&outcome))
                 },
             );
             if result.is_err() || output.env.cancel.is_cancelled() {
@@ -115,5 +109,15 @@ impl Printer<'_> {
             json_lines::print(output.env, &Line::Error { path, message })?;
         }
         Ok(())
+    }
+}
+
+/// Returns the reason why a file has no result.
+fn reason<H>(failure: &Outcome<H>) -> String {
+    match failure {
+        Outcome::NotOpened(error) if error.kind() == ErrorKind::IsADirectory => {
+            "is a directory: use --recursive to hash its files".into()
+        }
+        failure => failure.problem(),
     }
 }
