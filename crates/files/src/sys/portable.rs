@@ -38,7 +38,8 @@ pub(crate) fn writers(_: &File) -> Writers {
 /// Returns `Unsupported`: this system cannot compare files and let them share their bytes.
 #[cfg(unix)]
 pub(crate) fn share_range(_: &File, _: &File, _: u64, _: u64) -> io::Result<Option<u64>> {
-    Err(io::ErrorKind::Unsupported.into())
+    let reason = "bytes cannot be shared between files on this system";
+    Err(io::Error::new(io::ErrorKind::Unsupported, reason))
 }
 
 /// Always fails with `Unsupported`.
