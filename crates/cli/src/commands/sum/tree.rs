@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hashlane_sums::{LineStyle, Options, write_line};
 use hashlane_trees::{
@@ -75,22 +75,11 @@ pub(super) fn run(
 
 /// Creates the files of the options, which are for one file to hash.
 fn create_files(sum: &Sum, env: &Env) -> anyhow::Result<TreeFiles> {
+    let resolved = |path: &Option<PathBuf>| path.as_deref().map(|path| env.resolve(path));
     let outputs = TreeOutputs {
-        merkle_tree: sum
-            .tree
-            .out_merkle_tree
-            .as_deref()
-            .map(|path| env.resolve(path)),
-        descriptor: sum
-            .tree
-            .out_descriptor
-            .as_deref()
-            .map(|path| env.resolve(path)),
-        hash_device: sum
-            .tree
-            .hash_device
-            .as_deref()
-            .map(|path| env.resolve(path)),
+        merkle_tree: resolved(&sum.tree.out_merkle_tree),
+        descriptor: resolved(&sum.tree.out_descriptor),
+        hash_device: resolved(&sum.tree.hash_device),
         overwrite: sum.force.overwrite(),
     };
     let given = [
