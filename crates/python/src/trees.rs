@@ -13,7 +13,7 @@ use pyo3::types::PyDict;
 
 use crate::errors::{cancelled, os_error, run_error};
 use crate::many::threads_or_all;
-use crate::watch::{Progress, Watch};
+use crate::watch::Watch;
 
 /// Returns the names of all tree hashes, in alphabetical order.
 #[pyfunction]
@@ -77,15 +77,19 @@ pub(crate) struct Outputs(
     bool,
 );
 
-/// Runs work with the options of all calls.
+/// Runs work with the options of all calls. The work notes the number of bytes hashed so far.
 fn run<T: Send>(
     py: Python<'_>,
     threads: Option<usize>,
     watch: &Watch,
-    work: impl FnOnce(&Options, &Progress, &CancelToken) -> Result<T, TreeError> + Send,
+    work: impl FnOnce(&Options, &CancelToken, &mut dyn FnMut(u64)) -> Result<T, TreeError> + Send,
 ) -> PyResult<T> {
     let options = Options::default().threads(threads_or_all(threads)?);
-    let done = watch.run(py, |state, cancel| work(&options, state, cancel))?;
+    let done = watch.run(py, |state, cancel| {
+        work(&options, cancel, &mut |hashed_bytes| {
+            state.set(hashed_bytes, 0);
+        })
+    })?;
     done.map_err(|error| match error {
         TreeError::Parameters(error) => PyValueError::new_err(error.to_string()),
         TreeError::Read { path, error } | TreeError::Write(OutputError { path, error, .. }) => {
@@ -125,8 +129,7 @@ pub(crate) fn tree_digest(
         },
     };
     let watch = Watch { progress, cancel };
-    run(py, threads, &watch, |options, state, cancel| {
-        let note = |hashed_bytes| state.set(hashed_bytes, 0);
+    run(py, threads, &watch, |options, cancel, note| {
         hash_path(name, &parameters, &outputs, &path, options, cancel, note)
     })
 }
@@ -144,8 +147,7 @@ pub(crate) fn tree_check(
 ) -> PyResult<bool> {
     let (name, parameters) = tree.parse()?;
     let watch = Watch { progress, cancel };
-    run(py, threads, &watch, |options, state, cancel| {
-        let note = |hashed_bytes| state.set(hashed_bytes, 0);
+    run(py, threads, &watch, |options, cancel, note| {
         check_path(name, &parameters, &path, digest, options, cancel, note)
     })
 }
@@ -162,8 +164,7 @@ pub(crate) fn verity_check(
     cancel: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'_, PyDict>> {
     let watch = Watch { progress, cancel };
-    let verdict = run(py, threads, &watch, |options, state, cancel| {
-        let note = |hashed_bytes| state.set(hashed_bytes, 0);
+    let verdict = run(py, threads, &watch, |options, cancel, note| {
         let root = root_hash.as_deref();
         check_device(&path, &hash_device, root, options, cancel, note)
     })?;
@@ -181,8 +182,7 @@ pub(crate) fn idsig_check(
     cancel: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'_, PyDict>> {
     let watch = Watch { progress, cancel };
-    let verdict = run(py, threads, &watch, |options, state, cancel| {
-        let note = |hashed_bytes| state.set(hashed_bytes, 0);
+    let verdict = run(py, threads, &watch, |options, cancel, note| {
         check_package(&path, &idsig, options, cancel, note)
     })?;
     fields(py, &verdict)
