@@ -5,7 +5,7 @@
 
 A cache of Hugging Face with files of random bytes is made in the folder for temporary files. Its
 check takes turns with sha256sum, with the function that `hf cache verify` hashes with (if
-`make target/huggingface` was run), and with itself on one thread. `debsums -a` takes turns with the
+`cargo xtask counterparts` was run), and with itself on one thread. `debsums -a` takes turns with the
 check of all installed packages. All files are in the page cache, if they fit. Both must report the
 same files. Programs that are not installed are left out, and named.
 """
@@ -77,7 +77,7 @@ def measure_store(hashlane: str, options: argparse.Namespace) -> list[list[str]]
         if HF_PYTHON.exists():
             commands["hash of huggingface_hub"] = [str(HF_PYTHON), "-c", HF_HASH, *paths]
         else:
-            print("NOT RUN: make target/huggingface was not run")
+            print("NOT RUN: cargo xtask counterparts was not run")
         seconds: dict[str, list[float]] = {name: [] for name in commands}
         for counted in [False] + [True] * options.rounds:
             for name, command in commands.items():

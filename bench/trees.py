@@ -90,7 +90,7 @@ def cases(folder: Path) -> Iterator[Case]:
     if shutil.which("node") and IPFS.exists():
         yield Case("cid-v1-2025", ["node", IPFS / "cid.mjs", "v1-2025"], {1: 0.15})
     else:
-        print("NOT RUN: make target/ipfs installs ipfs-unixfs-importer")
+        print("NOT RUN: cargo xtask counterparts installs ipfs-unixfs-importer")
     source, program = folder / "etag.c", folder / "etag"
     source.write_text(ETAG)
     compiled = subprocess.run(["cc", "-O2", "-o", program, source, "-lcrypto"], check=False)

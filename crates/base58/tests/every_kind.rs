@@ -1,4 +1,4 @@
-//! Random strings of every kind are recovered. `make test-recover` tests 10,000 strings of each
+//! Random strings of every kind are recovered. `cargo xtask test-recover` tests 10,000 strings of each
 //! kind.
 #![allow(clippy::unwrap_used, missing_docs)]
 

@@ -1,4 +1,4 @@
-//! Memory of a client that adds and removes many torrents. `make test-client-memory` runs it.
+//! Memory of a client that adds and removes many torrents. `cargo xtask test-client-memory` runs it.
 #![cfg(all(target_os = "linux", feature = "libtorrent"))]
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -56,7 +56,7 @@ fn wait_for(events: &Subscription, n: usize, wanted: impl Fn(&Event) -> bool) {
 }
 
 #[test]
-#[ignore = "takes minutes: make test-client-memory"]
+#[ignore = "takes minutes: cargo xtask test-client-memory"]
 fn removed_torrents_return_their_memory() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("data"), [0; 16 << 10]).unwrap();

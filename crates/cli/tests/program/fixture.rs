@@ -131,7 +131,7 @@ impl Fixture {
     }
 }
 
-/// Returns bagit.py, which `make target/bagit` installs. Without it, prints a message and returns `None`.
+/// Returns bagit.py, which `cargo xtask counterparts` installs. Without it, prints a message and returns `None`.
 pub(crate) fn bagit_python() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let program = root.join("target/bagit/bin/bagit.py");
@@ -143,6 +143,6 @@ pub(crate) fn bagit_python() -> Option<PathBuf> {
         std::env::var_os(variable).is_none(),
         "bagit-python is not installed"
     );
-    eprintln!("NOT RUN: bagit-python is missing: make target/bagit installs it");
+    eprintln!("NOT RUN: bagit-python is missing: cargo xtask counterparts installs it");
     None
 }

@@ -187,7 +187,7 @@ fn hugging_face_finds_the_same_damage() {
     let python = target.join("huggingface/bin/python");
     if !python.exists() {
         let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_HUGGINGFACE").is_some();
-        assert!(!is_required, "make target/huggingface was not run");
+        assert!(!is_required, "cargo xtask counterparts was not run");
         let _ = writeln!(
             std::io::stderr(),
             "NOT RUN: huggingface_hub is not installed"

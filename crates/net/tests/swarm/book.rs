@@ -1,7 +1,7 @@
 //! Runs the README, the tutorials and the guides as their readers do, and compares what the programs print with the pages.
 //!
 //! Each page is one session of a shell, in a folder, a network, a `/srv` and a list of processes of its own. All commands of
-//! a page run, except those that only root may run: they have the prompt `#`, and `make test-dist` runs those that install.
+//! a page run, except those that only root may run: they have the prompt `#`, and `cargo xtask test-dist` runs those that install.
 //! Every command must exit with status 0, unless the page prints its status by `echo $?`.
 //!
 //! A line `...` of a page stands for any lines, and `...` in a line for any text. Durations and rates are not compared.

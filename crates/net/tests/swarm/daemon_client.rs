@@ -25,7 +25,7 @@ fn a_generated_client_controls_the_daemon() {
     let programs = package.join("../../target/openapi/bin");
     if !programs.join("openapi-python-client").exists() {
         let why =
-            "openapi-python-client is not installed: run `make target/openapi` (needs Python)";
+            "openapi-python-client is not installed: run `cargo xtask counterparts` (needs Python)";
         return not_run("openapi", why);
     }
     let description = package.join("../../docs/reference/openapi.json");

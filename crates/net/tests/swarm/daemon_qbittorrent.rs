@@ -1,4 +1,4 @@
-//! A daemon that the tests of qbittorrent-api control. `make target/qbittorrent-api` downloads them from `PyPI`.
+//! A daemon that the tests of qbittorrent-api control. `cargo xtask counterparts` downloads them from `PyPI`.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -19,7 +19,7 @@ fn tests_of_qbittorrent_api_succeed() {
     let target = package.join("../../target/qbittorrent-api");
     let sources = target.join("qbittorrent-api");
     if !sources.exists() {
-        let why = "the tests of qbittorrent-api are absent: run `make target/qbittorrent-api`";
+        let why = "the tests of qbittorrent-api are absent: run `cargo xtask counterparts`";
         return not_run("qbittorrent_api_tests", why);
     }
     let server = WebServer::of(&sources.join("tests/_resources"));

@@ -129,7 +129,7 @@ pub(crate) fn axe() -> Option<String> {
     if text.is_none() {
         not_run(
             "axe",
-            "axe-core is not installed: run `make target/axe` (needs npm)",
+            "axe-core is not installed: run `cargo xtask counterparts` (needs npm)",
         );
     }
     text

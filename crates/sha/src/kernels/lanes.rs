@@ -34,7 +34,7 @@
 //!   need more steps.
 //! - A function below [`vectorize`](hashlane_simd::Vectorize::vectorize) that is not inlined is
 //!   compiled without the CPU feature, and no test fails. All of them are therefore
-//!   `#[inline(always)]`, including closures, and `make symbols` checks the result.
+//!   `#[inline(always)]`, including closures, and `cargo xtask symbols` checks the result.
 
 use hashlane_simd::{Portable, Simd, Vectorize as _};
 
