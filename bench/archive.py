@@ -110,7 +110,7 @@ def main() -> None:
         ],
     ]
     about = (
-        f"`cargo xtask bench-archive` wrote this file. {options.files:,} files of a few bytes on {kind}, "
+        f"`cargo xtask bench archive` wrote this file. {options.files:,} files of a few bytes on {kind}, "
         f"{FILES_PER_FOLDER} to a folder, whose inodes are cached; {options.rounds} rounds in "
         f"which the programs take turns, medians. The catalogue has {size / 1e6:.0f} MB. The goal "
         f"is at most {GOAL} times `find -ls`, and {MAX_MEMORY_MB} MB. {machine.summary()}."

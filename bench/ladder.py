@@ -2,7 +2,7 @@
 
 The programs (ladder/ladder.c, ladder/src/main.rs) map a file, hash each piece and compare the
 digests, on one core. The C program is built three times, in debug and release builds, and linked
-with libhashlane, which is built once with optimisation. `cargo xtask ladder` builds the program in Rust,
+with libhashlane, which is built once with optimisation. `cargo xtask bench ladder` builds the program in Rust,
 also three times, together with the engine. The commands take turns. The programs print their
 times, and the figures are medians of CPU time, because work on other cores would change the wall
 time.
@@ -159,7 +159,7 @@ def c_ways(work: Path, library: Path, hashlane: Path) -> Iterator[Way]:
 
 
 def rust_ways(work: Path, hashlane: Path) -> Iterator[Way]:
-    """Return the ways of the Rust programs. `cargo xtask ladder` builds them."""
+    """Return the ways of the Rust programs. `cargo xtask bench ladder` builds them."""
     torrent = work / "content.torrent"
     command = ["create", "--quiet", "--force", "-l", str(PIECE_LEN), "-o", str(torrent)]
     subprocess.run([str(hashlane), *command, str(work / "content")], check=True)
@@ -178,9 +178,9 @@ def rust_ways(work: Path, hashlane: Path) -> Iterator[Way]:
 
 
 def built(program: Path) -> Path:
-    """Return a program that `cargo xtask ladder` builds."""
+    """Return a program that `cargo xtask bench ladder` builds."""
     if not program.exists():
-        message = f"{program.relative_to(ROOT)} does not exist: cargo xtask ladder builds it"
+        message = f"{program.relative_to(ROOT)} does not exist: cargo xtask bench ladder builds it"
         raise BenchmarkError(message)
     return program
 

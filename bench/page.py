@@ -460,7 +460,7 @@ def report(found, options):
     today = time.strftime("%Y-%m-%d")
     return f"""# The page with many torrents
 
-`cargo xtask bench-page` opens the page with {options.torrents:,} torrents in a window of 1280 x 900
+`cargo xtask bench page` opens the page with {options.torrents:,} torrents in a window of 1280 x 900
 pixels. Each event changes {CHANGED} of them. Medians, with the smallest and the largest of
 {options.rounds} openings and {options.events} events, on {today}: {cpu},
 {browser}, load of the machine {load} on {os.cpu_count()} cores. With a load above the number of

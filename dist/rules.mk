@@ -1,4 +1,11 @@
-# `make dist` builds everything that is published, and `make test-dist` tests it. The main Makefile includes this file.
+# Builds everything that is published, and tests it: `cargo xtask dist`, `cargo xtask test-dist`.
+
+.DEFAULT_GOAL = dist
+include Makefile
+PROGRAMS = $(HASHLANE) $(if $(LIBTORRENT),$(NET))
+BUILT_LIBRARIES = $(LIBRARY)/libhashlane.so $(LIBRARY)/libhashlane.a $(LIBRARY)/libmd.so.0 $(LIBRARY)/libhashlane_pkcs11.so
+ARM = aarch64-unknown-linux-gnu
+MAKE := $(MAKE) -f dist/rules.mk
 
 # What is not known before the first release stands in Cargo.toml, in [workspace.metadata.release], and nowhere else.
 release = $(shell sed -n '/^\[workspace.metadata.release\]/,/^\[/s/^$(1) = "\(.*\)"/\1/p' Cargo.toml)
@@ -32,7 +39,7 @@ DIST_LIBTORRENT = system
 STATIC_LIBTORRENT = $(CURDIR)/target/libtorrent
 LINKED_STATIC = $(filter static,$(DIST_LIBTORRENT))
 
-.PHONY: version dist dist-setup dist-container dist-recipes dist-debian-source dist-static dist-static-arm dist-windows dist-program dist-archive \
+.PHONY: dist-version dist dist-setup dist-container dist-recipes dist-debian-source dist-static dist-static-arm dist-windows dist-program dist-archive \
 	dist-programs dist-packages dist-notices dist-libtorrent dist-debian-files $(FORMATS:%=dist-%) test-dist test-dist-bytes test-dist-quick
 
 # What `make dist` and `make test-dist` need, besides the packages of `make setup`.
@@ -43,7 +50,7 @@ DIST_PACKAGES = musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-mingw
 dist-setup: ## Prepare Debian for `make dist` and `make test-dist`, as `make setup` does for `make install`
 	@tools/setup $(MSRV) $(DIST_PACKAGES)
 
-version: ## Print the version, which releases compare with their tag
+dist-version: ## Print the version, which releases compare with their tag
 	@echo $(VERSION)
 
 dist: dist-static dist-static-arm dist-windows dist-packages ## Build everything that is published in target/packages/VERSION: static programs and packages (docs/releasing.md)

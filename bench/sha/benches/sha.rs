@@ -2,7 +2,7 @@
 //! every lane busy. `sha1_x8_avx2/16KiB/n=7` is the same with seven messages.
 //!
 //! Criterion measures the contenders one after the other, for a long time. Use it to examine one
-//! kernel before and after a change. To compare contenders, use `cargo xtask bench-sha`, which measures in
+//! kernel before and after a change. To compare contenders, use `cargo xtask bench sha`, which measures in
 //! turns.
 
 use std::cell::OnceCell;

@@ -1,4 +1,4 @@
-//! `cargo xtask install-lib`, and programs that find the installed library with pkg-config and with `CMake`.
+//! `make install-lib`, and programs that find the installed library with pkg-config and with `CMake`.
 
 mod support;
 
