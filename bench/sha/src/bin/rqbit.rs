@@ -13,13 +13,13 @@ use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
 use hashlane_bench_sha::clock::Stopwatch;
 use hashlane_sha::{Algorithm, Sha1, Sha256, digest_many};
 
-#[path = "../../../../crates/sha/tests/rqbit/adapter.rs"]
+#[path = "../../../../crates/sha/tests/it/rqbit/adapter.rs"]
 #[expect(unreachable_pub, reason = "the page prints the file as it is")]
 mod adapter;
 
 use adapter::{Sha1Hashlane, Sha256Hashlane};
 
-/// The SHA-1 hasher of rqbit, as in `crates/sha/tests/rqbit/main.rs`.
+/// The SHA-1 hasher of rqbit, as in `crates/sha/tests/it/rqbit.rs`.
 trait ISha1 {
     fn new() -> Self;
     fn update(&mut self, buf: &[u8]);

@@ -1,5 +1,4 @@
 //! HMAC through the public API: properties that the tests by kernel do not cover.
-#![allow(missing_docs)]
 
 use hashlane_sha::{Algorithm, Backend, Engine, Hmac, HmacKey, Mac, Sha1, Sha256, TagError, hmac};
 

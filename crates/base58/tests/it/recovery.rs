@@ -1,7 +1,4 @@
 //! Damaged strings are recovered, and no other strings are reported.
-#![allow(clippy::unwrap_used, missing_docs)]
-
-mod strings;
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -17,7 +14,7 @@ use hashlane_base58::{
 };
 use proptest::prelude::*;
 
-use strings::{bytes, with_lost_case};
+use crate::strings::{bytes, with_lost_case};
 
 const CASE: Damage = Damage {
     case: true,

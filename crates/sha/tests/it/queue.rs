@@ -1,15 +1,14 @@
 //! The queue on every backend: messages in parts, returned buffers, and callbacks that panic.
-#![allow(missing_docs)]
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use hashlane_sha::{Algorithm, Backend, Engine, Hashed, LaneQueue, Outcome, Sha1, Sha256, digest};
+use hashlane_sha::{Algorithm, Engine, Hashed, LaneQueue, Outcome, Sha1, Sha256, digest};
 use proptest::prelude::*;
 
 fn engines() -> impl Iterator<Item = Engine> {
-    Backend::all()
-        .filter_map(|backend| Engine::with(backend).ok())
+    crate::engines::engines()
+        .map(|(_, engine)| engine)
         .chain([Engine::detect()])
 }
 

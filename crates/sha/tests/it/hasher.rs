@@ -1,24 +1,14 @@
 //! The public API on every backend, by name.
-#![allow(missing_docs)]
 
-use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hashlane_sha::{
-    Algorithm, Backend, BackendUnavailable, Engine, KernelName, KernelUnavailable, Sha1,
-    Sha1Digest, Sha256, Sha256Digest, digest, digest_many,
+    Algorithm, Backend, Engine, KernelName, KernelUnavailable, Sha1, Sha1Digest, Sha256,
+    Sha256Digest, digest, digest_many,
 };
 use proptest::prelude::*;
 
-fn engines() -> impl Iterator<Item = (Backend, Engine)> {
-    Backend::all().filter_map(|backend| match Engine::with(backend) {
-        Ok(engine) => Some((backend, engine)),
-        Err(BackendUnavailable(backend)) => {
-            let _ = writeln!(std::io::stderr(), "NOT RUN: this CPU lacks {backend}");
-            None
-        }
-    })
-}
+use crate::engines::engines;
 
 fn independent<A: Algorithm>(message: &[u8]) -> Vec<u8> {
     match A::NAME {

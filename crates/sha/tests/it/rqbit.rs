@@ -55,7 +55,7 @@ fn the_page_prints_this_adapter() {
     // The package has no pages.
     if let Ok(page) = std::fs::read_to_string(page) {
         assert!(
-            page.contains(include_str!("adapter.rs")),
+            page.contains(include_str!("rqbit/adapter.rs")),
             "docs/guides/adopting.md is out of date"
         );
     }

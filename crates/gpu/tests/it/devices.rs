@@ -1,13 +1,10 @@
 //! Devices of Vulkan find the same as the CPU. Debian's `mesa-vulkan-drivers` has a device that
 //! computes on the CPU, so these tests need no GPU. `HASHLANE_TEST_REQUIRE_GPU` requires a device.
-#![allow(clippy::unwrap_used, missing_docs)]
-
-mod common;
 
 use hashlane_base58::{Damage, Kind, Search, SearchBackend};
 use hashlane_gpu::{Adapter, GpuBackend, Limits, adapters};
 
-use common::{Random, cpu, in_reverse, results, results_in, search};
+use crate::searches::{Random, cpu, in_reverse, results, results_in, search};
 
 /// Returns the last device, which is one of software if there is one. Prints that nothing is run if
 /// there is none.

@@ -1,15 +1,12 @@
 //! Random strings of every kind are recovered. `cargo xtask test-recover` tests 10,000 strings of each
 //! kind.
-#![allow(clippy::unwrap_used, missing_docs)]
-
-mod strings;
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use hashlane_base58::{CpuBackend, Damage, Event, Kind, Options, Search, encode_check};
 
-use strings::{bytes, with_lost_case};
+use crate::strings::{bytes, with_lost_case};
 
 /// Number of strings of each kind, unless `HASHLANE_TEST_RECOVER` is set.
 const N_STRINGS: u64 = 3;

@@ -1,5 +1,4 @@
 //! Each operation of each token, lane by lane, compared with plain integers.
-#![allow(missing_docs, clippy::unwrap_used)]
 #![cfg_attr(
     not(any(
         target_arch = "x86",

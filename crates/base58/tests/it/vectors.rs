@@ -1,5 +1,4 @@
 //! Known strings: Bitcoin Core's vectors, if they are available, and well-known addresses.
-#![allow(clippy::unwrap_used, missing_docs)]
 
 use std::io::Write as _;
 use std::path::Path;

@@ -1,5 +1,4 @@
 //! Damaged witness addresses.
-#![allow(clippy::unwrap_used, missing_docs)]
 
 use hashlane_bech32::{RepairError, Repaired, is_witness_address, repair};
 use proptest::prelude::*;

@@ -1,8 +1,5 @@
 //! Work is cut into launches and their results are checked, with a device that is simulated on the
 //! CPU, and that fails in every way that a device can fail.
-#![allow(clippy::unwrap_used, missing_docs)]
-
-mod common;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +11,7 @@ use hashlane_base58::{
 };
 use hashlane_gpu::{Answer, Device, DeviceError, Found, GpuBackend, Launch, Limits, Loaded};
 
-use common::{Random, cpu, in_reverse, results, results_in, search};
+use crate::searches::{Random, cpu, in_reverse, results, results_in, search};
 
 /// How a device fails.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,27 +1,24 @@
 //! SHA-1 with the detection of collision attacks, by its public functions.
 
 use hashlane_sha::sha1_checked::{self, Sha1Checked};
-use hashlane_sha::{Backend, Engine, Sha1, Sha1Digest};
+use hashlane_sha::{Sha1, Sha1Digest};
+
+use crate::engines::engines;
 
 /// Published collisions: two messages with one SHA-1. Both are attacks.
 const COLLISIONS: [[&[u8]; 2]; 2] = [
     [
-        include_bytes!("vectors/sha1-collisions/shattered-1.bin"),
-        include_bytes!("vectors/sha1-collisions/shattered-2.bin"),
+        include_bytes!("../vectors/sha1-collisions/shattered-1.bin"),
+        include_bytes!("../vectors/sha1-collisions/shattered-2.bin"),
     ],
     [
-        include_bytes!("vectors/sha1-collisions/sha-mbles-1.bin"),
-        include_bytes!("vectors/sha1-collisions/sha-mbles-2.bin"),
+        include_bytes!("../vectors/sha1-collisions/sha-mbles-1.bin"),
+        include_bytes!("../vectors/sha1-collisions/sha-mbles-2.bin"),
     ],
 ];
 
 /// A message of a collision of SHA-1 with fewer rounds.
-const REDUCED: &[u8] = include_bytes!("vectors/sha1-collisions/reduced.bin");
-
-/// Returns the engines of all backends that this CPU can run.
-fn engines() -> impl Iterator<Item = (Backend, Engine)> {
-    Backend::all().filter_map(|backend| Some((backend, Engine::with(backend).ok()?)))
-}
+const REDUCED: &[u8] = include_bytes!("../vectors/sha1-collisions/reduced.bin");
 
 /// Returns pseudo-random bytes (xorshift, Marsaglia 2003).
 fn random_bytes(len: usize, mut seed: u64) -> Vec<u8> {

@@ -1,5 +1,4 @@
 //! Digests as serialized values (feature `serde`).
-#![allow(missing_docs)]
 
 use hashlane_sha::{Sha1, Sha1Digest};
 use serde_test::{Configure as _, Token, assert_de_tokens_error, assert_tokens};

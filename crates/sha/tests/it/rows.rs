@@ -1,5 +1,4 @@
 //! Messages in rows, by offsets, after a prefix and from readers, compared with other crates.
-#![allow(missing_docs)]
 
 use std::io::{self, Read};
 

@@ -1,5 +1,4 @@
 //! Random searches, and their results.
-#![allow(dead_code, reason = "each test program uses a part")]
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;

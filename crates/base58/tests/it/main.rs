@@ -1,0 +1,7 @@
+//! Tests of the public interface.
+#![allow(clippy::unwrap_used)]
+
+mod every_kind;
+mod recovery;
+mod strings;
+mod vectors;

@@ -1,0 +1,16 @@
+//! Tests of the public interface.
+#![allow(missing_docs)]
+
+mod engines;
+mod hasher;
+mod hazmat;
+mod hmac;
+mod queue;
+#[cfg(feature = "std")]
+mod rows;
+mod rqbit;
+#[cfg(feature = "digest")]
+mod rustcrypto;
+#[cfg(feature = "serde")]
+mod serde;
+mod sha1_checked;
