@@ -322,7 +322,7 @@ mod tests {
 
     /// These are the shortest encodings of files and folders. `Torrent` allocates at most 16 times
     /// the size of its input. One half is for files and folders, and the other half for comparing
-    /// names. `tests/allocation.rs` checks the sum.
+    /// names. `tests/it/allocation.rs` checks the sum.
     #[test]
     fn files_and_folders_take_less_than_8_times_their_encoding() {
         let size_of_file = size_of::<Entry<'_>>() + 2 * size_of::<usize>();

@@ -1,4 +1,4 @@
-//! A library that a program loads while it runs, for `tests/dlopen.rs`.
+//! A library that a program loads while it runs, for `tests/it/dlopen.rs`.
 #![allow(missing_docs)]
 
 use hashlane_files::MapArena;

@@ -1,17 +1,24 @@
-//! Tests of the public interface. All torrents are built here, byte by byte.
+//! Tests of the public interface. Most torrents are built here, byte by byte.
 #![allow(clippy::unwrap_used)]
 
+mod allocation;
 mod bencode;
 mod content_map;
+mod create;
 mod foreign;
 mod hybrid;
+mod magnet;
 mod merkle;
 mod metadata;
 mod mutations;
+mod own_process;
 mod piece_layers;
 mod reading;
 mod refusals;
 mod renaming;
+#[cfg(feature = "serde")]
+mod serde;
+mod shared_torrents;
 mod v2;
 mod writer;
 

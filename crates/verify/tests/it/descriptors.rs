@@ -2,15 +2,13 @@
 
 use std::fs::File;
 use std::num::NonZeroUsize;
-use std::process::Command;
 
 use hashlane_verify::{FileState, IoMode, Options};
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::fixture::Fixture;
+use crate::own_process::alone;
 use crate::plan::Entry;
-
-/// Set in the child process, which has few descriptors.
-const IS_CHILD: &str = "HASHLANE_TEST_FEW_DESCRIPTORS";
 
 /// Without a shared budget, the workers would open more files than the limit allows.
 #[test]
@@ -26,25 +24,17 @@ fn files_that_no_descriptor_is_left_for_are_unreadable() {
     with_few_descriptors(name, verify_without_descriptors);
 }
 
-/// Runs a test in a child process, because the limit applies to the whole process.
+/// Runs a test in a process with a low limit.
 #[track_caller]
 fn with_few_descriptors(name: &str, test: impl FnOnce()) {
-    if std::env::var_os(IS_CHILD).is_some() {
-        return test();
-    }
-    let script = r#"ulimit -n 48; exec "$0" "$@""#;
-    let output = Command::new("sh")
-        .args(["-c", script])
-        .arg(std::env::current_exe().expect("the path of the test"))
-        .args(["--exact", "--nocapture"])
-        .arg(format!("descriptors::{name}"))
-        .env(IS_CHILD, "1")
-        .output()
-        .expect("a shell");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}{errors}");
-    assert!(text.contains("1 passed"), "{text}");
+    alone(&format!("descriptors::{name}"), || {
+        let limit = Rlimit {
+            current: Some(48),
+            maximum: Some(48),
+        };
+        setrlimit(Resource::Nofile, limit).expect("a lower limit");
+        test();
+    });
 }
 
 fn verify_without_descriptors() {

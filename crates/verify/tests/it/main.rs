@@ -23,6 +23,8 @@ mod changing;
 mod descriptors;
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 mod direct;
+#[cfg(target_os = "linux")]
+mod own_process;
 // On other systems, holes are read like other bytes.
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 mod holes;

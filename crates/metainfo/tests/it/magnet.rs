@@ -1,5 +1,4 @@
 //! Magnet links of all kinds, written and read again.
-#![allow(clippy::unwrap_used)]
 
 use hashlane_metainfo::{FileSelection, InfoHashV1, InfoHashV2, InfoHashes, Magnet, PeerAddress};
 use proptest::prelude::*;

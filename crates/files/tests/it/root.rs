@@ -1,6 +1,4 @@
 //! Folders that another one replaces.
-#![cfg(unix)]
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
 

@@ -1,12 +1,12 @@
 //! Files that are on the disk are no longer in the page cache.
-#![cfg(all(target_os = "linux", not(hashlane_portable)))]
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
 use hashlane_files::Root;
+
+use crate::own_process::alone;
 
 /// Magic numbers of file systems whose pages can be dropped (statfs(2)).
 const DISKS: [(&str, i64); 3] = [
@@ -28,6 +28,13 @@ fn bytes_from_disk() -> Option<u64> {
 
 #[test]
 fn a_synchronised_file_is_read_from_the_disk() {
+    alone(
+        "sync::a_synchronised_file_is_read_from_the_disk",
+        synchronise,
+    );
+}
+
+fn synchronise() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let kind = rustix::fs::statfs(folder.path()).unwrap().f_type;
     if !DISKS.iter().any(|(_, magic)| *magic == kind) {

@@ -1,6 +1,5 @@
 //! Torrents of other projects' test suites, stored beside the repository with libtorrent's verdict.
 //! Without them, this test reports that it did not run and passes.
-#![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::io::Write as _;

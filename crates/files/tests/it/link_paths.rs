@@ -1,6 +1,4 @@
 //! Folders that many paths of symbolic links lead to.
-#![cfg(unix)]
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
 use std::os::unix::fs::symlink;

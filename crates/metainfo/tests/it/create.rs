@@ -1,5 +1,4 @@
 //! Created and edited torrents: reading them returns the values that were written.
-#![allow(clippy::unwrap_used)]
 
 mod edit;
 

@@ -1,40 +1,24 @@
 //! A process that runs out of descriptors.
-#![cfg(target_os = "linux")]
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::Command;
 use std::thread;
 
 use hashlane_files::{FileCache, SourceFile};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// The number of files. Set in the process with the lowered limit.
-const N_FILES: &str = "HASHLANE_TEST_N_FILES";
+use crate::own_process::alone;
 
-/// The limit applies to a process, and other tests run in this one, so the test starts another
-/// process.
+#[test]
+fn a_process_with_few_descriptors_reads_few_files() {
+    let name = "descriptors::a_process_with_few_descriptors_reads_few_files";
+    alone(name, || read_files(10));
+}
+
 #[test]
 fn running_out_of_descriptors_closes_files_of_other_threads() {
-    if let Some(n_files) = std::env::var_os(N_FILES) {
-        return read_files(n_files.to_str().unwrap().parse().unwrap());
-    }
-    for n_files in ["10", "1000"] {
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "--nocapture"])
-            .arg("running_out_of_descriptors_closes_files_of_other_threads")
-            .env(N_FILES, n_files)
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            output.status.success(),
-            "{n_files} files:\n{text}\n{errors}"
-        );
-        assert!(text.contains("1 passed"), "{text}");
-    }
+    let name = "descriptors::running_out_of_descriptors_closes_files_of_other_threads";
+    alone(name, || read_files(1000));
 }
 
 fn read_files(n_files: usize) {

@@ -4,7 +4,7 @@ use hashlane_metainfo::merkle::Node;
 use hashlane_metainfo::{Edit, EditError, ListEdit, NewMetadata, Torrent, UrlChanges, Version};
 use proptest::prelude::*;
 
-use crate::{PIECE, VERSIONS, content, everything, file, write};
+use super::{PIECE, VERSIONS, content, everything, file, write};
 
 /// A version 1 info dictionary with unsorted keys and an unknown key.
 const UNSORTED: &str = "d4:name1:n6:lengthi1e12:piece lengthi1e6:pieces20:xxxxxxxxxxxxxxxxxxxx\

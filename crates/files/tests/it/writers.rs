@@ -1,15 +1,22 @@
-//! Detection of programs that can write to a file.
-#![cfg(target_os = "linux")]
-#![cfg(not(hashlane_portable))]
-#![allow(missing_docs, clippy::unwrap_used)]
+//! Detection of programs that can write to a file. A process that another test starts has the file open until it executes its
+//! program, so these tests are alone.
 
 use std::fs::{self, File};
 use std::path::Path;
 
 use hashlane_files::{Root, Writers};
 
+use crate::own_process::alone;
+
 #[test]
 fn a_file_that_is_open_for_writing_is_found() {
+    alone(
+        "writers::a_file_that_is_open_for_writing_is_found",
+        find_writer,
+    );
+}
+
+fn find_writer() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a");
     fs::write(&path, "content").unwrap();
@@ -28,6 +35,11 @@ fn a_file_that_is_open_for_writing_is_found() {
 /// The signal about a lease that another program breaks must not end the process.
 #[test]
 fn programs_that_open_the_file_meanwhile_do_no_harm() {
+    let name = "writers::programs_that_open_the_file_meanwhile_do_no_harm";
+    alone(name, look_while_it_is_opened);
+}
+
+fn look_while_it_is_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a");
     fs::write(&path, "content").unwrap();

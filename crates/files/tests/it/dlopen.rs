@@ -1,5 +1,4 @@
 //! The handler of SIGBUS in a library that is loaded by dlopen.
-#![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use std::io::Write as _;
 use std::path::Path;

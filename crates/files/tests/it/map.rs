@@ -1,6 +1,4 @@
 //! Maps of files that change.
-#![cfg(all(target_os = "linux", not(hashlane_portable)))]
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
