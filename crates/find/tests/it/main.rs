@@ -1,6 +1,7 @@
 //! Searches in trees whose files are known.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod duplicates;
 mod nearby;
 #[cfg(unix)]
 mod table;

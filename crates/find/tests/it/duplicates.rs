@@ -1,5 +1,4 @@
 //! Duplicates, compared with a naive search.
-#![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,4 @@
 //! Outcomes in the order of the items, compared with digests of single messages.
-#![allow(missing_docs)]
 
 use std::fs;
 use std::io;

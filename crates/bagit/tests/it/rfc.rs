@@ -1,5 +1,4 @@
 //! The rules of RFC 8493, by section.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

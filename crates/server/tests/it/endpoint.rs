@@ -1,7 +1,5 @@
 //! Addresses at which a server listens.
 
-#![allow(clippy::unwrap_used, reason = "a panic is a failure of a test")]
-
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};

@@ -1,6 +1,5 @@
 //! Tests of lists of checksums: written lines are read unchanged, and arbitrary bytes are accepted
 //! as input.
-#![allow(missing_docs)]
 
 use hashlane_sums::{
     AnyLines, Blake2bLen, Digest, DigestAlgorithm, Entry, GnuLines, Line, LineStyle, ListFormat,

@@ -1,5 +1,4 @@
 //! Files and variables, read and merged.
-#![allow(clippy::unwrap_used)]
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,6 +1,4 @@
 //! Content in the file system, read and written as parts of pieces.
-#![cfg(unix)]
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};

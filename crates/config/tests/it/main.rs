@@ -1,0 +1,4 @@
+//! Tests of the public interface.
+#![allow(clippy::unwrap_used)]
+
+mod config;
