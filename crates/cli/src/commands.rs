@@ -413,7 +413,7 @@ mod tests {
         }
     }
 
-    /// Each earlier spelling is accepted and hidden. `tests/program/earlier.rs` compares the others.
+    /// Each earlier spelling is accepted and hidden. `tests/it/earlier.rs` compares the others.
     #[test]
     fn earlier_spellings_parse_as_the_names_of_today() {
         for (earlier, now) in [

@@ -1,5 +1,5 @@
 //! What a run prints: findings, progress and the summary. docs/reference/json.md specifies the JSON lines, and the tests in
-//! tests/program/archive.rs check them.
+//! tests/it/archive.rs check them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

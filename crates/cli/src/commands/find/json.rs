@@ -1,4 +1,4 @@
-//! The result as JSON lines. docs/reference/json.md specifies it, and the tests in tests/program/find.rs check it.
+//! The result as JSON lines. docs/reference/json.md specifies it, and the tests in tests/it/find.rs check it.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The report as JSON lines. docs/reference/json.md specifies it, and the tests in tests/program/json.rs check it.
+//! The report as JSON lines. docs/reference/json.md specifies it, and the tests in tests/it/json.rs check it.
 
 use std::path::Path;
 

@@ -2,12 +2,13 @@
 //! info-hashes. The results of other programs are stored here, so that the test also runs where
 //! they are not installed. If they are installed, the test runs them on more cases. With
 //! `HASHLANE_TEST_REQUIRE_PEERS=1`, a missing program is a failure.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use crate::fixture::hashlane;
 
 /// Files with these lengths. No file's name is a prefix of the name of a folder beside it.
 /// libtorrent 2.1 sorts whole paths, so that `a.txt` precedes `a/b`, and then refuses its own
@@ -116,7 +117,7 @@ fn names() -> impl Iterator<Item = &'static str> {
 
 /// Returns the info-hashes that `hashlane show` prints; an absent one is empty.
 fn info_hashes(torrent: &Path) -> [String; 2] {
-    let output = Command::new(env!("CARGO_BIN_EXE_hashlane"))
+    let output = hashlane()
         .args(["show", "--json"])
         .arg(torrent)
         .output()
@@ -130,7 +131,7 @@ fn info_hashes(torrent: &Path) -> [String; 2] {
 /// Returns the info-hashes of a torrent that Hashlane creates from a tree.
 fn ours(folder: &Path, name: &str, format: &str, piece_length: u32) -> [String; 2] {
     let torrent = folder.join("ours.torrent");
-    let output = Command::new(env!("CARGO_BIN_EXE_hashlane"))
+    let output = hashlane()
         .current_dir(folder)
         .args(["create", name, "--force", "-q", "--format", format, "-l"])
         .arg(piece_length.to_string())
@@ -239,7 +240,7 @@ open(out, "wb").write(lt.bencode(torrent.generate()))
         fs::set_permissions(content.join(name), fs::Permissions::from_mode(mode)).unwrap();
     }
     symlink(".both", content.join(".link")).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_hashlane"))
+    let output = hashlane()
         .current_dir(folder.path())
         .args(["create", "t", "-q", "--format", "v1", "-l", "16KiB"])
         .args(["--attributes", "-o", "ours.torrent"])
@@ -276,7 +277,7 @@ fn mktorrent_makes_the_same_with_whole_paths() {
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         fs::write(place, noise(path, 40_000)).unwrap();
     }
-    let output = Command::new(env!("CARGO_BIN_EXE_hashlane"))
+    let output = hashlane()
         .current_dir(folder.path())
         .args(["create", "t", "-q", "-l", "15", "--sort", "whole-path"])
         .output()

@@ -1,5 +1,5 @@
 //! Runs the program as a process, and checks its output and exit status.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)]
 
 #[cfg(unix)]
 mod archive;
@@ -16,6 +16,7 @@ mod create_selection;
 mod digest;
 #[cfg(unix)]
 mod documentation;
+mod downstream;
 #[cfg(unix)]
 mod duplicates;
 mod earlier;
@@ -29,6 +30,7 @@ mod git;
 mod hostile;
 mod import;
 mod in_process;
+mod interop;
 mod interrupt;
 mod json;
 #[cfg(unix)]
@@ -38,12 +40,14 @@ mod links;
 mod lists;
 #[cfg(unix)]
 mod look;
+mod memory;
 #[cfg(unix)]
 mod naming;
 mod options;
 #[cfg(unix)]
 mod other_program;
 mod output;
+mod own_process;
 #[cfg(unix)]
 #[path = "../pages/mod.rs"]
 mod pages;

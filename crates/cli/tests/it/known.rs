@@ -194,7 +194,7 @@ fn hugging_face_finds_the_same_damage() {
         );
         return;
     }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/huggingface.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/huggingface.py");
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let ended = end(Command::new(python).arg(script).arg(folder));
