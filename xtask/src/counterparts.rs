@@ -18,9 +18,9 @@ struct Tools {
 
 /// Packages of npm: the folder below target/, and that with the manifest and the lock file.
 const NPM: [(&str, &str); 3] = [
-    ("axe", "crates/net/tests/it/axe"),
+    ("axe", "crates/net/tests/swarm/axe"),
     ("tsc", "crates/client/tests/page"),
-    ("ipfs", "crates/trees/tests/it/ipfs"),
+    ("ipfs", "crates/trees/tests/ipfs"),
 ];
 
 /// The folder whose tests are in the source archive of the package alone.

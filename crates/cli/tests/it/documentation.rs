@@ -7,8 +7,8 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::fixture::{Ended, demo, end, hashlane};
-use crate::pages::{Example, Step, blocks, steps, text_of, without_time, workspace};
+use crate::fixture::{Ended, demo, end};
+use crate::pages::{Example, Step, blocks, steps, text_of, without_time};
 
 /// Starts of commands that need a network, another terminal, another program, or many seconds in a debug build.
 const NOT_RUN: [&str; 7] = [

@@ -1,4 +1,4 @@
-//! A workspace that depends on Hashlane builds in the dev profile, with optimised kernels. `make test-downstream` runs the test.
+//! A workspace that depends on Hashlane builds in the dev profile, with optimised kernels. `cargo xtask test-engine` runs the test.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn run(command: &mut Command) -> Output {
 }
 
 #[test]
-#[ignore = "builds a workspace, which takes minutes: make test-downstream"]
+#[ignore = "builds a workspace, which takes minutes: cargo xtask test-engine"]
 fn the_profile_of_the_book_optimises_the_kernels() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = package.ancestors().nth(2).unwrap();
