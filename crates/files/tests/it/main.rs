@@ -16,6 +16,8 @@ mod root;
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 mod access_time;
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
+mod direct;
+#[cfg(all(target_os = "linux", not(hashlane_portable)))]
 mod map;
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 mod sync;
