@@ -15,7 +15,7 @@ use crate::hashing::Memory;
 use crate::index::Index;
 use crate::object::{Id, ObjectFormat};
 use crate::report::{Error, Object, Options, Problem, Report, Wrong};
-use crate::work::{Outcome, Queue, Shared, Worker};
+use crate::work::{EndOnPanic, Outcome, Queue, Shared, Worker};
 
 /// Length of the header of a pack: a signature, the version and the number of objects.
 const HEADER_LEN: usize = 12;
@@ -42,14 +42,15 @@ pub fn verify_pack(
         return Err(improper(path, reason));
     }
     let (pack_path, index_path) = (path.with_extension("pack"), path.with_extension("idx"));
-    let index = read_index(&index_path, &pack_path)?;
-    let index = Index::parse(&index).map_err(|reason| improper(&index_path, reason))?;
-
+    let (index, pack) = open(&index_path, &pack_path)?;
     let io_error = |error| io_error(&pack_path, error);
-    let pack = SourceFile::open(&pack_path).map_err(io_error)?;
     let stamp = pack.stamp().map_err(io_error)?;
+    let n_in_header = number_of_objects(&pack)
+        .map_err(io_error)?
+        .map_err(|reason| improper(&pack_path, reason))?;
+    let index = read_index(&index, &index_path, &pack, options)?;
     let id_len = index.format.id_len();
-    let (n_in_header, trailer) = read_ends(&pack, id_len)
+    let trailer = read_trailer(&pack, id_len)
         .map_err(io_error)?
         .map_err(|reason| improper(&pack_path, reason))?;
     let end = pack.len_bytes() - id_len as u64;
@@ -117,27 +118,68 @@ fn improper(path: &Path, reason: &'static str) -> Error {
     }
 }
 
-fn read_index(path: &Path, pack: &Path) -> Result<Vec<u8>, Error> {
-    let file = match SourceFile::open(path) {
+/// Opens an index and its pack.
+fn open(index: &Path, pack: &Path) -> Result<(SourceFile, SourceFile), Error> {
+    let opened_index = SourceFile::open(index);
+    // A missing pack is the better reason.
+    let opened_pack = SourceFile::open(pack).map_err(|error| io_error(pack, error));
+    match opened_index {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // A missing pack is the better reason.
-            SourceFile::open(pack).map_err(|error| io_error(pack, error))?;
-            return Err(Error::NoIndex(pack.to_owned()));
+            opened_pack?;
+            Err(Error::NoIndex(pack.to_owned()))
         }
-        file => file.map_err(|error| io_error(path, error))?,
-    };
+        opened_index => Ok((
+            opened_index.map_err(|error| io_error(index, error))?,
+            opened_pack?,
+        )),
+    }
+}
+
+/// Reads an index. One that is longer than the pack and the memory allow is refused before it is read.
+fn read_index(
+    file: &SourceFile,
+    path: &Path,
+    pack: &SourceFile,
+    options: &Options,
+) -> Result<Index, Error> {
+    let len = file.len_bytes();
+    if len > longest_index(pack) {
+        return Err(improper(
+            path,
+            "the index is longer than that of a pack of this length",
+        ));
+    }
+    if len > options.max_memory.max(MIN_INDEX_MEMORY) {
+        return Err(improper(
+            path,
+            "the index needs more memory than is allowed",
+        ));
+    }
     let too_long = io::Error::from(io::ErrorKind::FileTooLarge);
-    let len = usize::try_from(file.len_bytes()).map_err(|_| io_error(path, too_long))?;
+    let len = usize::try_from(len).map_err(|_| io_error(path, too_long))?;
     let mut bytes = vec![0; len];
     file.read_exact_at(&mut bytes, 0)
         .map_err(|error| io_error(path, error))?;
-    Ok(bytes)
+    Index::parse(&bytes).map_err(|reason| improper(path, reason))
 }
 
-/// Returns the number of objects in the header of the pack, and the checksum at its end.
-fn read_ends(pack: &SourceFile, id_len: usize) -> io::Result<Result<(u32, Id), &'static str>> {
-    if pack.len_bytes() < (HEADER_LEN + id_len) as u64 {
-        return Ok(Err("the pack is too short: it is truncated or no pack"));
+/// The length of an index that is read with any limit of memory, in bytes.
+const MIN_INDEX_MEMORY: u64 = 64 << 20;
+
+/// The length of the shortest object: one byte of a header, and an empty stream of RFC 1950.
+const MIN_OBJECT_LEN: u64 = 9;
+
+/// Returns the length of the longest index of any pack of this length: version 2 with SHA-256, and an offset of eight bytes for each
+/// object.
+fn longest_index(pack: &SourceFile) -> u64 {
+    let n_objects = pack.len_bytes() / MIN_OBJECT_LEN;
+    8 + 4 * 256 + n_objects.saturating_mul(32 + 4 + 4 + 8) + 2 * 32
+}
+
+/// Returns the number of objects in the header of the pack.
+fn number_of_objects(pack: &SourceFile) -> io::Result<Result<u32, &'static str>> {
+    if pack.len_bytes() < HEADER_LEN as u64 {
+        return Ok(Err(TOO_SHORT));
     }
     let mut header = [0; HEADER_LEN];
     pack.read_exact_at(&mut header, 0)?;
@@ -148,10 +190,20 @@ fn read_ends(pack: &SourceFile, id_len: usize) -> io::Result<Result<(u32, Id), &
     if !matches!(u32::from_be_bytes(words[1]), 2 | 3) {
         return Ok(Err("the pack has an unknown version"));
     }
+    Ok(Ok(u32::from_be_bytes(words[2])))
+}
+
+const TOO_SHORT: &str = "the pack is too short: it is truncated or no pack";
+
+/// Returns the checksum at the end of the pack.
+fn read_trailer(pack: &SourceFile, id_len: usize) -> io::Result<Result<Id, &'static str>> {
+    if pack.len_bytes() < (HEADER_LEN + id_len) as u64 {
+        return Ok(Err(TOO_SHORT));
+    }
     let mut trailer = [0; 32];
     let trailer = &mut trailer[..id_len];
     pack.read_exact_at(trailer, pack.len_bytes() - id_len as u64)?;
-    Ok(Ok((u32::from_be_bytes(words[2]), Id::of(trailer))))
+    Ok(Ok(Id::of(trailer)))
 }
 
 /// Reads all objects. Returns what is known about them, and the checksum of the pack.
@@ -189,6 +241,8 @@ fn run(
     let mut outcomes = Vec::new();
     thread::scope(|scope| {
         let work = || Worker::new(&shared).run();
+        // A panic of the caller's function must end the other threads, for which the scope waits.
+        let _end = EndOnPanic(&shared);
         let others: Vec<_> = (1..n_threads)
             .map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
             .collect();

@@ -39,6 +39,28 @@ pub(crate) struct Shared<'p> {
     pub(crate) n_idle: AtomicU32,
 }
 
+impl Shared<'_> {
+    /// Ends the work of all threads.
+    fn end(&self, error: Option<io::Error>) {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.error = queue.error.take().or(error);
+        queue.is_over = true;
+        self.next_root.store(u32::MAX / 2, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+}
+
+/// Ends the work of all threads if the thread that has this value panics. They would wait for it forever.
+pub(crate) struct EndOnPanic<'p>(pub(crate) &'p Shared<'p>);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.end(None);
+        }
+    }
+}
+
 /// Deltas for threads that have nothing to do.
 #[derive(Default)]
 pub(crate) struct Queue {
@@ -111,13 +133,14 @@ impl<'p> Worker<'p> {
 
     /// Works until all objects of all threads are done. Returns what is known about each object that this thread has read.
     pub(crate) fn run(mut self) -> Vec<Outcome> {
+        let _end = EndOnPanic(self.shared);
         while let Some(task) = self.next_task() {
             if (self.shared.is_cancelled)() {
-                self.end_all(None);
+                self.shared.end(None);
                 break;
             }
             if let Err(error) = self.process(&task) {
-                self.end_all(Some(error));
+                self.shared.end(Some(error));
                 break;
             }
             self.release();
@@ -186,19 +209,6 @@ impl<'p> Worker<'p> {
             .unwrap_or_else(PoisonError::into_inner);
         // The first tasks are the nearest to the roots, so most objects are based on them.
         queue.tasks.extend(self.tasks.drain(..self.tasks.len() / 2));
-        self.shared.changed.notify_all();
-    }
-
-    /// Ends the work of all threads.
-    fn end_all(&mut self, error: Option<io::Error>) {
-        let mut queue = self
-            .shared
-            .queue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        queue.error = queue.error.take().or(error);
-        queue.is_over = true;
-        self.shared.next_root.store(u32::MAX / 2, Ordering::Relaxed);
         self.shared.changed.notify_all();
     }
 

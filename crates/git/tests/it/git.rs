@@ -258,7 +258,7 @@ fn errors_name_the_file_and_the_remedy() {
         "{}",
         message(&path)
     );
-    fs::write(&path, "PACK").expect("write");
+    fs::write(&path, "PACK\0\0\0\x02\0\0\0\0").expect("write");
     assert_eq!(
         message(&path),
         "/a.pack: has no index: make one with `git index-pack`"

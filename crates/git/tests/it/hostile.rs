@@ -295,3 +295,64 @@ fn memory_of_other_threads_makes_no_object_bad() {
         assert_eq!(wrong(&verified(&blobs, 200_000)), []);
     }
 }
+
+#[test]
+fn an_index_that_is_longer_than_the_pack_allows_is_not_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = write(folder.path(), &[blob(b"one"), blob(b"two")]);
+    let index = path.with_extension("idx");
+    let sparse = |path: &Path, len: u64| {
+        let file = fs::File::options().write(true).open(path);
+        file.and_then(|file| file.set_len(len))
+            .expect("a sparse file");
+    };
+    let reason = |options: &Options| match verify_pack(&path, options, &|| false) {
+        Err(Error::Improper { path, reason }) => (path, reason),
+        other => panic!("{other:?}"),
+    };
+    for len in [1 << 20, 3 << 30, 100 << 30] {
+        sparse(&index, len);
+        let expected = "the index is longer than that of a pack of this length";
+        assert_eq!(reason(&Options::default()), (index.clone(), expected));
+    }
+    // A pack of a length that allows it does not allow its memory.
+    sparse(&path, 100 << 30);
+    let expected = "the index needs more memory than is allowed";
+    assert_eq!(reason(&Options::default()), (index.clone(), expected));
+    let options = Options {
+        max_memory: 1,
+        ..Options::default()
+    };
+    sparse(&index, (64 << 20) + 1);
+    assert_eq!(reason(&options), (index.clone(), expected));
+}
+
+#[test]
+fn a_panic_of_the_callback_ends_all_threads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let objects: Vec<_> = (0..500_u32).map(|n| blob(&n.to_le_bytes())).collect();
+    let path = write(folder.path(), &objects);
+    let options = Options {
+        threads: std::num::NonZeroUsize::new(4),
+        ..Options::default()
+    };
+    for of_caller in [true, false] {
+        let (path, options) = (path.clone(), options.clone());
+        let (ended, end) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let caller = std::thread::current().id();
+            let is_cancelled = || {
+                let is_caller = std::thread::current().id() == caller;
+                assert!(is_caller != of_caller, "a callback that fails");
+                // The other threads have time to come to the failing call.
+                std::thread::sleep(std::time::Duration::from_millis(1));
+                false
+            };
+            let verify = || verify_pack(&path, &options, &is_cancelled);
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(verify));
+            ended.send(result.is_err()).expect("the test waits");
+        });
+        let has_panicked = end.recv_timeout(std::time::Duration::from_secs(100));
+        assert_eq!(has_panicked, Ok(true), "of the caller: {of_caller}");
+    }
+}
