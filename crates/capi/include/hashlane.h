@@ -20,7 +20,7 @@
  * leaves fields that it does not know at 0. A function fails with HASHLANE_ERROR_STRUCT_SIZE if `struct_size` is 0 or
  * otherwise the size of no version, or if a byte beyond the fields that it knows is not 0.
  *
- * This file is generated: HASHLANE_UPDATE=1 cargo test --package hashlane-capi --test abi
+ * This file is generated: HASHLANE_UPDATE=1 cargo test --package hashlane-capi --test it abi::
  */
 
 #ifndef HASHLANE_H

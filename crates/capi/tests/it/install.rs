@@ -1,12 +1,10 @@
 //! `make install-lib`, and programs that find the installed library with pkg-config and with `CMake`.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use support::{C99, has, library, not_run, package, run};
+use crate::support::{C99, has, library, not_run, package, run};
 
 /// Returns `false` and reports it if a program is missing.
 fn have_all(what: &str, programs: &[&str]) -> bool {

@@ -1,11 +1,9 @@
 //! C and C++ programs that are compiled against the header, linked with the built library, and run.
 
-mod support;
-
 use std::path::Path;
 use std::process::Command;
 
-use support::{Build, C99, CPP, SANITIZED, STATIC, has, not_run, run};
+use crate::support::{Build, C99, CPP, SANITIZED, STATIC, has, not_run, run};
 
 /// Programs that check themselves and exit with 0 if all is right.
 const PROGRAMS: [&str; 10] = [
@@ -87,7 +85,7 @@ fn the_example_hashes_1000_messages() {
 fn the_tutorial_prints_this_example() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/start/developer.md");
     let page = std::fs::read_to_string(page).expect("the page exists");
-    let example = include_str!("../examples/hash_many.c");
+    let example = include_str!("../../examples/hash_many.c");
     assert!(
         page.contains(example),
         "docs/start/developer.md is out of date"

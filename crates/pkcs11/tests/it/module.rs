@@ -5,8 +5,6 @@
 //! python-pkcs11). Without them, the tests report NOT RUN. `HASHLANE_TEST_REQUIRE_PKCS11=1` turns
 //! that into a failure.
 
-#![cfg(target_os = "linux")]
-
 use std::fs::{self, Permissions};
 use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};

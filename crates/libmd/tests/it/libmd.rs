@@ -4,8 +4,6 @@
 //! The tests need a C compiler and libmd with its headers (Debian: libmd-dev). Without them, the
 //! tests report NOT RUN. `HASHLANE_TEST_REQUIRE_LIBMD=1` turns that into a failure.
 
-#![cfg(target_os = "linux")]
-
 use std::ffi::OsStr;
 use std::fs::Permissions;
 use std::io::Write as _;

@@ -1,5 +1,4 @@
 //! The built library, the C compiler, and reports of tests that cannot run.
-#![allow(dead_code, reason = "each test program uses a part")]
 
 use std::fs;
 use std::io::Write as _;

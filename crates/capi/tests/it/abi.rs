@@ -1,11 +1,9 @@
 //! The header and the exported symbols are those that are checked in. `HASHLANE_UPDATE=1` writes both files.
 
-mod support;
-
 use std::fs;
 use std::process::Command;
 
-use support::{has, library, not_run, package, run};
+use crate::support::{has, library, not_run, package, run};
 
 /// The modules whose items the header shows, in the order of the header.
 const MODULES: [&str; 13] = [
@@ -33,7 +31,7 @@ fn compare(path: &str, generated: &str) {
     let found = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{path}: {error}"));
     assert!(
         found == generated,
-        "{path} is out of date. HASHLANE_UPDATE=1 cargo test --package hashlane-capi --test abi writes:\n{generated}"
+        "{path} is out of date. HASHLANE_UPDATE=1 cargo test --package hashlane-capi --test it abi:: writes:\n{generated}"
     );
 }
 

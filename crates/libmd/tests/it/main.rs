@@ -1,0 +1,4 @@
+//! Tests of the shared library.
+
+#[cfg(target_os = "linux")]
+mod libmd;

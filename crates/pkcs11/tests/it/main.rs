@@ -1,0 +1,4 @@
+//! Tests of the module.
+
+#[cfg(target_os = "linux")]
+mod module;
