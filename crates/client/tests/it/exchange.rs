@@ -1,6 +1,4 @@
 //! Two clients in one process exchange torrents, without a terminal.
-#![cfg(all(unix, feature = "libtorrent"))]
-#![allow(missing_docs, clippy::unwrap_used)]
 
 mod changes;
 mod examples;

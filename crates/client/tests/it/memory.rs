@@ -10,6 +10,8 @@ use hashlane_client::{
     Source, Subscription, Transport,
 };
 
+use crate::own_process::alone;
+
 const TORRENTS: usize = 100_000;
 
 /// Number of torrents that are added before they are removed.
@@ -58,6 +60,11 @@ fn wait_for(events: &Subscription, n: usize, wanted: impl Fn(&Event) -> bool) {
 #[test]
 #[ignore = "takes minutes: cargo xtask test-client-memory"]
 fn removed_torrents_return_their_memory() {
+    let name = "memory::removed_torrents_return_their_memory";
+    alone(name, add_and_remove);
+}
+
+fn add_and_remove() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("data"), [0; 16 << 10]).unwrap();
     let config = Config {

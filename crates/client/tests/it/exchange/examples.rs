@@ -14,7 +14,7 @@ fn example(name: &str) -> Command {
     let test = std::env::current_exe().unwrap();
     let folder = test.ancestors().nth(2).unwrap().join("examples");
     let path = folder.join(name);
-    // `cargo test --test exchange` does not build it.
+    // `cargo test --test it` does not build it.
     assert!(
         path.exists(),
         "run `cargo test` or build the examples first"

@@ -1,0 +1,9 @@
+//! Tests of the public interface.
+#![cfg(all(unix, feature = "libtorrent"))]
+#![allow(clippy::unwrap_used)]
+
+mod exchange;
+#[cfg(target_os = "linux")]
+mod memory;
+#[cfg(target_os = "linux")]
+mod own_process;
