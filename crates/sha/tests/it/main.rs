@@ -1,5 +1,4 @@
 //! Tests of the public interface.
-#![allow(missing_docs)]
 
 mod engines;
 mod hasher;
