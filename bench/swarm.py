@@ -95,7 +95,7 @@ class Swarm:
 
     def get(self, torrent: Path, peer: str, folder: Path) -> list[str | Path]:
         """Return the command of hashlane's download."""
-        get = (self.program, "get", "--quiet", *LOOPBACK, "--peer", peer, "-o", folder, torrent)
+        get = (self.program, "get", "--quiet", *LOOPBACK, "--peer", peer, "--dir", folder, torrent)
         return list(get)
 
 

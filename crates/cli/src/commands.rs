@@ -180,7 +180,7 @@ impl Cli {
             Some("magnet") => Self::of_configurable(env, "magnet", Command::Magnet),
             Some("recover") => Self::of_configurable(env, "recover", Command::Recover),
             Some("show") => Self::of_one(&env.args, "show", Command::Show),
-            Some("edit") => Self::of_one(&edit::respelled(&env.args), "edit", Command::Edit),
+            Some("edit") => Self::of_one(&env.args, "edit", Command::Edit),
             Some("kernels") => Self::of_one(&env.args, "kernels", Command::Kernels),
             _ => Self::of_any(env).map_err(UsageError::Arguments),
         }
@@ -413,47 +413,34 @@ mod tests {
         }
     }
 
-    /// Each earlier spelling is accepted and hidden. `tests/it/earlier.rs` compares the others.
+    /// The help lists every name that works, such as `-j`, which is that of make. Only scripts of completions use another one.
     #[test]
-    fn earlier_spellings_parse_as_the_names_of_today() {
-        for (earlier, now) in [
-            ("get a --select *.pdf", "get a --include *.pdf"),
-            ("get a --overwrite", "get a --force"),
-            ("get a -o there", "get a -d there"),
-            ("get a --output there", "get a --dir there"),
-            ("get --watch in", "get --watch-dir in"),
-            ("seed --watch in", "seed --watch-dir in"),
-            ("daemon --state s", "daemon --state-dir s"),
-            ("ctl list --state s", "ctl list --state-dir s"),
-            ("import deluge f --state s", "import deluge f --state-dir s"),
-            ("verify a --all", "verify a --verbose"),
-            ("create a --links follow", "create a --links follow-inside"),
-            ("sum a --links follow", "sum a --links follow-outside"),
-        ] {
-            let [earlier, now] = [earlier, now].map(|line| {
-                let args = std::iter::once("hashlane").chain(line.split(' '));
-                format!("{:?}", Cli::try_parse_from(args).unwrap())
-            });
-            assert_eq!(earlier, now);
-        }
-        let hidden = [
-            "--select ",
-            "--select-only",
-            "--overwrite",
-            "--output <DIR>",
-            "--watch ",
-            "--state ",
-            "--yes",
-            "[aliases: --",
-        ];
-        for name in ["get", "seed", "daemon", "ctl", "import", "edit", "magnet"] {
-            let mut program = Cli::command();
-            let command = program.find_subcommand_mut(name).unwrap();
-            let help = command.render_long_help().to_string();
-            for text in hidden {
-                assert!(!help.contains(text), "{name}: {text}");
+    fn no_option_or_value_has_a_hidden_name() {
+        fn check(command: &clap::Command) {
+            let name = command.get_name();
+            for arg in command.get_arguments() {
+                let id = arg.get_id();
+                let listed = arg.get_visible_aliases().unwrap_or_default();
+                assert_eq!(
+                    arg.get_all_aliases().unwrap_or_default(),
+                    listed,
+                    "{name} {id}"
+                );
+                let listed = arg.get_visible_short_aliases().unwrap_or_default();
+                assert_eq!(
+                    arg.get_all_short_aliases().unwrap_or_default(),
+                    listed,
+                    "{name} {id}"
+                );
+                for value in arg.get_possible_values() {
+                    assert_eq!(value.get_name_and_aliases().count(), 1, "{name} {id}");
+                }
+                let is_of_scripts = (name, id.as_str()) == ("completions", "values");
+                assert!(!arg.is_hide_set() || is_of_scripts, "{name} {id}");
             }
+            command.get_subcommands().for_each(check);
         }
+        check(&Cli::command());
     }
 
     /// Options are hard to find among twenty without headings.
@@ -527,20 +514,17 @@ mod tests {
     }
 
     #[test]
-    fn web_seeds_are_chosen_by_either_spelling() {
+    fn web_seeds_are_chosen() {
         for (line, expected) in [
             ("get a", None),
             ("get a --web-seeds", Some(true)),
             ("get a --web-seeds=0", Some(false)),
-            ("get a --no-web-seeds", Some(false)),
-            ("get a --no-web-seeds --web-seeds", Some(true)),
-            ("get a --web-seeds --no-web-seeds", Some(false)),
         ] {
             let args = std::iter::once("hashlane").chain(line.split(' '));
             let Command::Get(get) = Cli::try_parse_from(args).unwrap().command else {
                 panic!("{line}");
             };
-            assert_eq!(get.client.network.web_seeds(), expected, "{line}");
+            assert_eq!(get.client.network.web_seeds, expected, "{line}");
         }
     }
 

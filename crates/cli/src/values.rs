@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use data_encoding::HEXLOWER_PERMISSIVE;
 use hashlane_base58::{ADDRESS_HASH_LEN, AddressHash, Shard};
-use hashlane_metainfo::{FileSelection, MAX_PIECE_LENGTH, MIN_PIECE_LENGTH, PeerAddress, is_url};
+use hashlane_metainfo::{MAX_PIECE_LENGTH, MIN_PIECE_LENGTH, PeerAddress, is_url};
 
 /// A piece length in bytes.
 pub(crate) type PieceLength = u32;
@@ -127,10 +127,6 @@ pub(crate) fn peer(text: &str) -> Result<PeerAddress, String> {
 pub(crate) fn node(text: &str) -> Result<(String, u16), String> {
     let address = peer(text)?;
     Ok((address.host().into(), address.port()))
-}
-
-pub(crate) fn selection(text: &str) -> Result<FileSelection, String> {
-    text.parse().map_err(|error| format!("{error}"))
 }
 
 pub(crate) fn date(text: &str) -> Result<i64, String> {

@@ -21,7 +21,7 @@ pub(crate) trait SessionSettings {
 impl SessionSettings for Network {
     fn settings(&self, env: &Env, event_detail: EventDetail) -> anyhow::Result<Settings> {
         Ok(Settings {
-            web_seeds: match self.web_seeds() {
+            web_seeds: match self.web_seeds {
                 Some(true) => WebSeeds::Used,
                 Some(false) => WebSeeds::Unused,
                 None => WebSeeds::default(),

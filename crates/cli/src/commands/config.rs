@@ -143,10 +143,8 @@ impl ShowConfig {
             bail!("{}: the arguments are invalid", command.name);
         };
         let options = options_of(definition).into_iter();
-        // Spellings of earlier versions are listed only where they are used.
-        let options = options.map(|arg| (arg.is_hide_set(), value_of(arg, matches, &line)));
-        let options = options.filter(|(is_hidden, shown)| !is_hidden || !shown.source.is_default());
-        let mut shown: Vec<OptionValue> = options.map(|(_, shown)| shown).collect();
+        let mut shown: Vec<OptionValue> =
+            options.map(|arg| value_of(arg, matches, &line)).collect();
         shown.extend(proxy_variable(definition, env));
         shown.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(shown)

@@ -39,7 +39,7 @@ Exit status:
 #[command(after_help = EXIT_STATUS, subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Ctl {
     /// State folder of the daemon [default: `$XDG_STATE_HOME/hashlane/daemon`, by default in `~/.local/state`]
-    #[arg(long = "state-dir", alias = "state", value_name = "DIR", global = true)]
+    #[arg(long = "state-dir", value_name = "DIR", global = true)]
     state: Option<PathBuf>,
 
     #[arg(long, global = true, help = documentation::json_help(), help_heading = "Output")]
@@ -537,7 +537,7 @@ pub(super) fn configured_state(env: &Env, all: &[Configurable]) -> anyhow::Resul
     #[derive(Default, Deserialize)]
     #[serde(default)]
     struct Daemon {
-        #[serde(rename = "state-dir", alias = "state")]
+        #[serde(rename = "state-dir")]
         state: Option<FilePath>,
     }
     let daemon: Daemon = configured::load(env, None, all)?.table("daemon")?;

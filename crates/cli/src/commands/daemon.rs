@@ -28,7 +28,7 @@ Exit status:
 #[command(after_help = EXIT_STATUS)]
 pub struct Daemon {
     /// State folder; `hashlane ctl` finds one that is configured [default: `$XDG_STATE_HOME/hashlane/daemon`, by default in `~/.local/state`]
-    #[arg(long = "state-dir", alias = "state", value_name = "DIR")]
+    #[arg(long = "state-dir", value_name = "DIR")]
     pub state: Option<PathBuf>,
 
     /// Folder for the content of torrents that are added without one

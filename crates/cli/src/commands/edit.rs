@@ -1,7 +1,6 @@
 //! `hashlane edit`: changes metadata outside the info dictionary, and three fields inside it.
 
 mod difference;
-mod earlier;
 mod options;
 
 use std::fs::File;
@@ -21,7 +20,6 @@ use crate::torrent_file::is_stream;
 use crate::{Env, Exit, Interrupted, links, torrent_file};
 
 use difference::Change;
-pub(super) use earlier::respelled;
 use options::Changes;
 
 const EXIT_STATUS: &str = "\
@@ -58,12 +56,8 @@ pub(crate) struct Edit {
     dry_run: bool,
 
     /// Ask before the info-hash changes [default: 1]
-    #[arg(long, switch(), overrides_with = "yes", help_heading = "Output")]
+    #[arg(long, switch(), help_heading = "Output")]
     confirm: Option<bool>,
-
-    /// The earlier spelling of `--confirm=0`.
-    #[arg(short, long, hide = true, overrides_with = "confirm")]
-    yes: bool,
 
     #[command(flatten)]
     secrets: Secrets,
@@ -161,7 +155,7 @@ impl Edit {
 
     /// Returns `true` if the user is asked before the info-hash changes.
     fn asks(&self) -> bool {
-        !self.yes && self.confirm.unwrap_or(true)
+        self.confirm.unwrap_or(true)
     }
 
     fn writes_to_stdout(&self) -> bool {

@@ -38,8 +38,6 @@ pub struct Get {
     #[arg(
         short = 'd',
         long = "dir",
-        short_alias = 'o',
-        alias = "output",
         value_name = "DIR",
         default_value = ".",
         help_heading = "Content"
@@ -52,12 +50,7 @@ pub struct Get {
 
     /// Download only matching files and the files in matching folders: `*.pdf` anywhere, `docs/*.pdf` from the top;
     /// repeatable. Letter case makes no difference. Version 1 also downloads parts of neighbouring files, as files with holes
-    #[arg(
-        long = "include",
-        alias = "select",
-        value_name = "GLOB",
-        help_heading = "Content"
-    )]
+    #[arg(long = "include", value_name = "GLOB", help_heading = "Content")]
     pub includes: Vec<String>,
 
     /// Request pieces in order
@@ -69,7 +62,7 @@ pub struct Get {
     pub confirm: Option<bool>,
 
     /// Replace the content of files that exist and do not belong to the torrent
-    #[arg(short, long, alias = "overwrite", help_heading = "Content")]
+    #[arg(short, long, help_heading = "Content")]
     pub force: bool,
 
     /// Folder with files that may have the content under other names, as `hashlane find` finds them. Absent files are copied from

@@ -59,7 +59,7 @@ pub(crate) struct Import {
 
     /// State folder that the torrents are added to, which no daemon may use [default: that of `hashlane daemon`]. With
     /// --dry-run, it is only read
-    #[arg(long = "state-dir", alias = "state", value_name = "DIR")]
+    #[arg(long = "state-dir", value_name = "DIR")]
     state: Option<PathBuf>,
 
     /// Print what would be imported, and write nothing

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use clap::Args;
 use hashlane_files::Globs;
 use hashlane_metainfo::{FileKind, FileSelection, PeerAddress, Torrent, masked_text};
@@ -83,10 +83,6 @@ pub struct Magnet {
     /// top; repeatable. Letter case makes no difference
     #[arg(long = "include", value_name = "GLOB", help_heading = "Link")]
     includes: Vec<String>,
-
-    /// The earlier selection of files, by numbers such as 0,2,4-6, counted with padding.
-    #[arg(long, value_name = "FILES", value_parser = values::selection, hide = true, conflicts_with = "includes")]
-    pub(crate) select_only: Option<FileSelection>,
 
     /// The form of the result.
     #[command(flatten)]
@@ -192,11 +188,8 @@ impl Magnet {
 
     /// Returns the files that the link selects, if not all.
     fn selected(&self, path: &Path, torrent: &Torrent) -> anyhow::Result<Option<FileSelection>> {
-        if let Some(selection) = &self.select_only {
-            check_selection(selection, path, torrent)?;
-        }
         if self.includes.is_empty() {
-            return Ok(self.select_only.clone());
+            return Ok(None);
         }
         let includes = globs(Globs::ignoring_case(), "--include", &self.includes)?;
         let files = torrent.files().iter().enumerate();
@@ -220,31 +213,6 @@ fn add<'u>(listed: &mut Vec<String>, urls: impl IntoIterator<Item = &'u String>)
     }
 }
 
-/// Refuses a selection of files that the torrent does not have, or of padding.
-fn check_selection(
-    selection: &FileSelection,
-    path: &Path,
-    torrent: &Torrent,
-) -> anyhow::Result<()> {
-    let shown = path.display();
-    let n_files = torrent.files().len() as u64;
-    if let Some(last) = selection.ranges().last().map(|range| *range.end())
-        && u64::from(last) >= n_files
-    {
-        bail!("--select-only {last}: {shown} has only {n_files} files, numbered from 0");
-    }
-    let ranges = selection.ranges().iter();
-    let alone = ranges.filter(|range| range.start() == range.end());
-    for index in alone.map(|range| *range.start() as usize) {
-        if torrent.file(index).kind() == FileKind::Padding {
-            bail!(
-                "--select-only {index}: this file of {shown} is padding; `hashlane show --json` lists the files"
-            );
-        }
-    }
-    Ok(())
-}
-
 /// The options of `--fetch`.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Fetching")]
@@ -253,7 +221,7 @@ pub struct Fetching {
     /// and web seeds of the link. The options below and --peer apply
     #[arg(long, conflicts_with_all = [
         "show_passkey", "no_trackers", "tiers", "no_web_seeds", "web_seeds", "name", "no_name", "no_length",
-        "includes", "select_only",
+        "includes",
     ])]
     fetch: bool,
 

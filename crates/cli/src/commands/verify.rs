@@ -101,7 +101,7 @@ pub(crate) struct Verify {
     failed_only: bool,
 
     /// List every file, and the info-hashes and sizes of every torrent
-    #[arg(short, long, alias = "all", conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
+    #[arg(short, long, conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
     verbose: bool,
 
     /// List files in the folder of the content that the torrent does not have

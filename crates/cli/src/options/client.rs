@@ -34,12 +34,7 @@ pub struct ClientOptions {
     pub insecure_no_auth: bool,
 
     /// Folder to watch: its .torrent files are added as they appear, and the program runs until Ctrl-C
-    #[arg(
-        long = "watch-dir",
-        alias = "watch",
-        value_name = "DIR",
-        help_heading = "Content"
-    )]
+    #[arg(long = "watch-dir", value_name = "DIR", help_heading = "Content")]
     pub watch: Option<PathBuf>,
 
     /// Folder for the records of --trust and --exec [default: `$XDG_STATE_HOME/hashlane`, by default

@@ -22,12 +22,8 @@ pub struct Network {
 
     /// Download from web seeds [default: 1, or 0 if they can make the installed libtorrent hang: versions before 2.0.14, and
     /// 2.1.0]
-    #[arg(long, switch(), overrides_with = "no_web_seeds")]
-    web_seeds: Option<bool>,
-
-    /// The earlier spelling of `--web-seeds=0`.
-    #[arg(long, hide = true, overrides_with = "web_seeds")]
-    no_web_seeds: bool,
+    #[arg(long, switch())]
+    pub web_seeds: Option<bool>,
 
     /// Maximum download rate in bytes per second, for example 2MiB
     #[arg(long, value_name = "BYTES", value_parser = values::rate)]
@@ -44,16 +40,6 @@ pub struct Network {
     /// Maximum number of peers to send to at the same time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub upload_slots: Option<u16>,
-}
-
-impl Network {
-    /// Returns whether to download from web seeds, if the user chose.
-    pub fn web_seeds(&self) -> Option<bool> {
-        if self.no_web_seeds {
-            return Some(false);
-        }
-        self.web_seeds
-    }
 }
 
 /// The connections to peers, trackers and the DHT.

@@ -513,7 +513,7 @@ fn a_file_that_exists_must_be_readable() {
 #[test]
 fn the_printed_configuration_is_a_configuration() {
     let folder = Folder::new(
-        "[sum]\nalgorithm = ['md5', 'crc32']\nlinks = 'follow'\n[recover]\nmax-time = '5m'\n[hashing]\nthreads = 2\n\
+        "[sum]\nalgorithm = ['md5', 'crc32']\nlinks = 'follow-outside'\n[recover]\nmax-time = '5m'\n[hashing]\nthreads = 2\n\
          [create]\ncomment = \"a \\\"quote\\\" \\\\ and \\u00fc\"\nprivate = true\n[seed]\nseed-ratio = 1.5\nmax-up = 4096\n",
     );
     let printed = folder.run(&["config"]).stdout;

@@ -159,7 +159,7 @@ fn groups_are_json_lines() {
 #[test]
 fn duplicates_become_names_of_the_first_file() {
     let tree = Tree::new();
-    let ended = end(&mut tree.find(&["--link", "hard"]));
+    let ended = end(&mut tree.find(&["--link", "hardlink"]));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     assert!(
         ended
@@ -202,7 +202,7 @@ fn a_duplicate_with_other_permissions_is_not_linked() {
     use std::os::unix::fs::PermissionsExt as _;
     let tree = Tree::new();
     fs::set_permissions(tree.path("two/large"), fs::Permissions::from_mode(0o600)).unwrap();
-    let ended = end(&mut tree.find(&["--link", "hard", "--json"]));
+    let ended = end(&mut tree.find(&["--link", "hardlink", "--json"]));
     assert_eq!(ended.code, Some(2));
     let reason = "its owner, group or permissions differ from those of one/large";
     assert_eq!(
@@ -225,7 +225,7 @@ fn links_are_never_made_without_a_kind_that_can_replace_files() {
             &["--link", "symlink"][..],
             "--link symlink: a duplicate is not replaced",
         ),
-        (&["--link", "hard", "--to", "x"], "cannot be used with"),
+        (&["--link", "hardlink", "--to", "x"], "cannot be used with"),
         (&["--in", "one"], "cannot be used with"),
         (&["--full"], "cannot be used with"),
     ] {
@@ -236,7 +236,7 @@ fn links_are_never_made_without_a_kind_that_can_replace_files() {
     assert_eq!(tree.inode("two/large"), before);
     let ended = end(hashlane().args(["find", "a.torrent", "--in", "x", "--empty"]));
     assert_eq!(ended.code, Some(2));
-    let ended = end(hashlane().args(["find", "a.torrent", "--in", "x", "--link", "hard"]));
+    let ended = end(hashlane().args(["find", "a.torrent", "--in", "x", "--link", "hardlink"]));
     assert!(ended.stderr.contains("--to"), "{}", ended.stderr);
 }
 

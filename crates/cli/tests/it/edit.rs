@@ -171,7 +171,10 @@ struct Change {
 fn json_names_the_new_info_hash() {
     let (folder, torrent) = copy();
     let output = folder.path().join("new.torrent");
-    for (options, changed) in [(["-c", "new", "-y"], false), (["-s", "new", "-y"], true)] {
+    for (options, changed) in [
+        (["-c", "new", "--confirm=0"], false),
+        (["-s", "new", "--confirm=0"], true),
+    ] {
         let mut edit = hashlane();
         edit.arg("edit").arg(&torrent).args(options);
         let ended = end(edit.args(["--json", "--force", "-o"]).arg(&output));
@@ -341,7 +344,7 @@ fn another_name_is_another_torrent() {
         "{}",
         ended.stderr
     );
-    let ended = edit(&torrent, &["-n", "speeches", "-y"]);
+    let ended = edit(&torrent, &["-n", "speeches", "--confirm=0"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     assert!(
         ended
@@ -349,7 +352,7 @@ fn another_name_is_another_torrent() {
             .starts_with(&format!("info-hash  {INFO_HASH} becomes "))
     );
     assert!(show(&torrent).starts_with("speeches\n"));
-    let ended = edit(&torrent, &["-n", "a/b", "-y"]);
+    let ended = edit(&torrent, &["-n", "a/b", "--confirm=0"]);
     assert!(
         ended.stderr.contains("the name \"a/b\" contains '/'"),
         "{}",

@@ -65,7 +65,7 @@ const COMMANDS: [(&str, &[&str], u8); 14] = [
             "g",
             "-n",
             "other",
-            "-y",
+            "--confirm=0",
             "--node",
             "host:1",
             "--dry-run",

@@ -441,7 +441,7 @@ fn the_order_of_the_queue_is_imported() {
     let state = place.path().join("state");
     let settings = profile.join("config");
     let args = [
-        "--state",
+        "--state-dir",
         state.to_str().unwrap(),
         "--settings",
         settings.to_str().unwrap(),

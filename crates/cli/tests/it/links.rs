@@ -248,3 +248,14 @@ fn a_link_of_many_trackers() {
         assert_eq!(magnet.matches("&tr=").count(), n);
     }
 }
+
+#[test]
+fn a_link_selects_files_by_their_names() {
+    let args = ["--include", "*_n.txt", "--include", "LINCOLN"];
+    let ended = run(
+        &demo(),
+        "magnet",
+        &[&["union-addresses.torrent"], &args[..]].concat(),
+    );
+    assert!(ended.stdout.contains("&so=0,4-7"), "{ended:?}");
+}

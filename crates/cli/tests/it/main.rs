@@ -19,7 +19,6 @@ mod documentation;
 mod downstream;
 #[cfg(unix)]
 mod duplicates;
-mod earlier;
 mod edit;
 mod escapes;
 mod files;

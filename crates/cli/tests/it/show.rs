@@ -162,12 +162,8 @@ fn refusals() {
             "hashlane: missing: No such file or directory",
         ),
         (
-            &["magnet", demo_torrent, "--select-only", "8"],
-            "hashlane: ",
-        ),
-        (
-            &["magnet", demo_torrent, "--select-only", "x"],
-            "error: invalid value",
+            &["magnet", demo_torrent, "--include", "*.pdf"],
+            "hashlane: --include: no file of ",
         ),
         (
             &["magnet", demo_torrent, "--peer", "x"],

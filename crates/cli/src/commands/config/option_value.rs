@@ -38,13 +38,6 @@ pub(super) enum Source {
     },
 }
 
-impl Source {
-    /// Returns `true` if the user has not set the option.
-    pub(super) fn is_default(&self) -> bool {
-        matches!(self, Self::Default)
-    }
-}
-
 /// A file of the configuration.
 pub(super) struct Place {
     pub(super) path: PathBuf,

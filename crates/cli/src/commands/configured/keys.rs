@@ -179,14 +179,8 @@ fn keys(table: &str, all: &[Configurable]) -> BTreeSet<String> {
         },
     };
     let options = options_of(&definition).into_iter();
-    let names = options.flat_map(names);
+    let names = options.filter_map(Arg::get_long);
     names.map(str::to_owned).collect()
-}
-
-/// Returns the keys of an option: its long name, and its spellings in earlier versions.
-pub(super) fn names(arg: &Arg) -> impl Iterator<Item = &str> {
-    let earlier = arg.get_aliases().unwrap_or_default();
-    arg.get_long().into_iter().chain(earlier)
 }
 
 /// Refuses unknown keys in all tables.

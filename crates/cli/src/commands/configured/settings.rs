@@ -11,7 +11,7 @@ use clap::{Arg, ArgMatches};
 use hashlane_config::{Config, Error, Origin, Table};
 
 use super::argument;
-use super::keys::{PROXY, names, options, tables_of};
+use super::keys::{PROXY, options, tables_of};
 use crate::Env;
 use crate::commands::create::preset;
 use crate::options::network::PROXY_VARIABLE;
@@ -122,7 +122,7 @@ fn level(command: &clap::Command, table: &str, values: &Table) -> Result<Vec<Set
     let mut settings = Vec::new();
     for arg in options(command, table) {
         let name = arg.get_long().unwrap_or_default();
-        if let Some(value) = names(arg).find_map(|name| values.get(name)) {
+        if let Some(value) = values.get(name) {
             settings.push(Setting {
                 id: arg.get_id().to_string(),
                 name: name.to_owned(),

@@ -31,8 +31,6 @@ pub(crate) enum Links {
     /// Store links as links (BEP 47); none may point outside the content
     Store,
     /// Store the files and folders that links point to; none may point outside the content
-    // `follow` is the earlier name.
-    #[value(alias = "follow")]
     FollowInside,
     /// Store the files and folders that links point to, also outside the content
     FollowOutside,

@@ -109,7 +109,7 @@ pub(crate) struct Find {
     pub(super) output: Output,
 
     /// List every file
-    #[arg(short, long, alias = "all", conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
+    #[arg(short, long, conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
     pub(super) verbose: bool,
 
     /// Write a content map, which says where each file was found. `verify`, `seed` and `get` take it as --content-map
@@ -126,7 +126,6 @@ pub(super) enum Kind {
     /// Symbolic links
     Symlink,
     /// Second names of the files, on the same file system
-    #[value(alias = "hard")]
     Hardlink,
     /// Files of their own that share their bytes on the disk (Btrfs, XFS)
     Reflink,

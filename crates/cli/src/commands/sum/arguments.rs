@@ -169,8 +169,6 @@ pub(super) enum Links {
     /// Leave links out
     Skip,
     /// Hash the targets of links, in other folders too
-    // `follow` is the earlier name.
-    #[value(alias = "follow")]
     FollowOutside,
 }
 

@@ -4,7 +4,7 @@ use super::Folder;
 use crate::fixture::end;
 
 /// Files, commands that read them, and the errors.
-const INVALID: [(&str, &str, &str); 17] = [
+const INVALID: [(&str, &str, &str); 16] = [
     (
         "[verify]\nthreds = 1",
         "verify",
@@ -74,11 +74,6 @@ const INVALID: [(&str, &str, &str); 17] = [
         "[create]\npiece-length = '1MiB'\ntarget-pieces = 1",
         "create",
         "line 3: `target-pieces` and `piece-length` exclude each other (FILE: line 2)",
-    ),
-    (
-        "[network]\nno-web-seeds = true\nweb-seeds = false",
-        "get",
-        "line 2: `no-web-seeds` and `web-seeds` exclude each other (FILE: line 3)",
     ),
     (
         "[get]\nforce = true",
