@@ -1,6 +1,4 @@
 //! Runs over folders in which files change, rot, move and vanish.
-#![cfg(unix)]
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs::{self, File};
 use std::io::Write as _;
