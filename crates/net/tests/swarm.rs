@@ -15,6 +15,7 @@ mod swarm {
     pub(crate) mod browser;
     mod changes;
     mod changing;
+    pub(crate) mod control;
     mod daemon;
     mod daemon_activation;
     mod daemon_api;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::control;
 use super::peers::{Content, Ended, PATIENCE, Peer, Process, ended, not_run};
 use super::tracker::Tracker;
 use crate::wait_for;
@@ -95,12 +96,12 @@ impl Daemon {
         fs::read_to_string(&self.stderr).unwrap()
     }
 
-    /// Runs `hashlane ctl --json` with arguments.
+    /// Runs `hashlane ctl --json` with arguments, in this process.
     pub(crate) fn ctl<A: AsRef<std::ffi::OsStr>>(
         &self,
         args: impl IntoIterator<Item = A>,
     ) -> Ended {
-        ended(ctl(&self.state).arg("--json").args(args))
+        control::ctl(&self.state, args)
     }
 
     /// Runs `hashlane ctl --json`, which succeeds, and returns its lines.
@@ -115,6 +116,7 @@ impl Daemon {
     }
 
     /// Returns the only torrent.
+    #[track_caller]
     pub(crate) fn torrent(&self) -> Value {
         let lines = self.done(["list"]);
         assert_eq!(lines.len(), 1, "{lines:#?}");

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::SocketAddr;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
@@ -126,6 +127,16 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
+    /// Returns the end of a command that ran in this process.
+    pub(crate) fn in_process(code: u8, stdout: &[u8], stderr: &[u8]) -> Self {
+        Self {
+            code: Some(code.into()),
+            status: ExitStatus::from_raw(i32::from(code) << 8),
+            lines: lines_of(stdout),
+            stderr: String::from_utf8_lossy(stderr).into_owned(),
+        }
+    }
+
     /// Asserts that the process failed with this reason.
     #[track_caller]
     pub(crate) fn assert_failed(&self, reason: &str) {
