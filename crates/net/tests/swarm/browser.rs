@@ -5,13 +5,14 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::http::ask;
 use super::peers::not_run;
 
 /// Time limit for every step on a page.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A browser that ends with the test.
 pub(crate) struct Browser {
@@ -106,6 +107,23 @@ impl Browser {
         while self.run(script) != Value::Bool(true) {
             let page = self.run("return document.body.innerText");
             assert!(started.elapsed() < PATIENCE, "{script}: {page}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Waits until a script returns this value. A page follows a click or a key at its own time.
+    #[track_caller]
+    pub(crate) fn expect(&self, script: &str, expected: impl Serialize) {
+        let expected = json!(expected);
+        let started = Instant::now();
+        loop {
+            let value = self.run(script);
+            if value == expected {
+                return;
+            }
+            if started.elapsed() > PATIENCE {
+                assert_eq!(value, expected, "{script}");
+            }
             std::thread::sleep(Duration::from_millis(50));
         }
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use serde_json::Value;
 
 use super::http::ask;
-use super::peers::{Content, Peer, get, get_command, not_run};
+use super::peers::{Content, PATIENCE, Peer, get, get_command, not_run};
 use crate::finished;
 
 const A: &str = "tree/a.bin";
@@ -24,7 +24,7 @@ fn change(seed: &Peer, n: usize) -> Value {
         if let Some(change) = changes.get(n) {
             return change.clone();
         }
-        assert!(started.elapsed() < Duration::from_secs(30), "{changes:#?}");
+        assert!(started.elapsed() < PATIENCE, "{changes:#?}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -159,7 +159,7 @@ fn content_that_appears_is_served() {
         File::create(&first).unwrap().set_len(100_000).unwrap();
         let started = Instant::now();
         while seed.lines_of("absent").len() < 2 {
-            assert!(started.elapsed() < Duration::from_secs(30));
+            assert!(started.elapsed() < PATIENCE);
             std::thread::sleep(Duration::from_millis(20));
         }
         assert_eq!(seed.lines_of("absent")[1]["reason"], "no_piece");
@@ -169,7 +169,7 @@ fn content_that_appears_is_served() {
         let verified = seed.wait_for_line("verified");
         let pieces = verified["pieces"].as_u64();
         while seed.lines_of("changed").last().unwrap_or(&verified)["have"].as_u64() != pieces {
-            assert!(started.elapsed() < Duration::from_secs(60));
+            assert!(started.elapsed() < PATIENCE);
             std::thread::sleep(Duration::from_millis(20));
         }
         let other = tempfile::tempdir().unwrap();
@@ -205,7 +205,7 @@ fn errors_while_content_is_awaited_end_nothing() {
         {
             let errors = seed.lines_of("error");
             assert!(errors.is_empty(), "{errors:?}");
-            assert!(started.elapsed() < Duration::from_secs(30));
+            assert!(started.elapsed() < PATIENCE);
             std::thread::sleep(Duration::from_millis(20));
         }
     };

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
 use serde_json::Value;
+
+use super::peers::PATIENCE;
 
 #[derive(Debug)]
 pub(crate) struct Response {
@@ -45,9 +46,7 @@ fn open_bytes(
     body: &[u8],
 ) -> (BufReader<TcpStream>, Response) {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(30)))
-        .unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let (host, len) = (address.to_string(), body.len().to_string());
     let is_said = headers.iter().any(|(name, _)| *name == "Host");
     let host = (!is_said).then_some(("Host", host.as_str()));

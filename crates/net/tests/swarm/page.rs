@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::http::{Response, ask, open};
 use super::metadata::shown;
-use super::peers::{Content, PARTING, Peer, ended, get, seed_command};
+use super::peers::{Content, PARTING, PATIENCE, Peer, ended, get, seed_command};
 
 /// A process that serves the page.
 pub(crate) struct Page {
@@ -75,7 +75,7 @@ impl Page {
             if is_so(&torrents) {
                 return;
             }
-            assert!(started.elapsed() < Duration::from_secs(30), "{torrents:#}");
+            assert!(started.elapsed() < PATIENCE, "{torrents:#}");
             std::thread::sleep(Duration::from_millis(50));
         }
     }
@@ -299,7 +299,7 @@ fn event_streams_are_limited() {
     watching.pop();
     let started = Instant::now();
     while open(page.address, "GET /api/v1/events", &[], "").1.status != 200 {
-        assert!(started.elapsed() < Duration::from_secs(30));
+        assert!(started.elapsed() < PATIENCE);
         std::thread::sleep(Duration::from_millis(100));
     }
 }

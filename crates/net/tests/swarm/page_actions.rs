@@ -90,10 +90,10 @@ fn options_of_the_dialog_in_chromium() {
     browser.click("#add");
     browser.press("#torrent-files", tree.to_str().unwrap());
     browser.wait_for("return document.querySelectorAll('#adding-files li').length === 3");
-    let names = browser.run("return Array.from(document.querySelectorAll('#adding-files li'), (li) => li.innerText.trim())");
-    assert_eq!(
+    let names = "return Array.from(document.querySelectorAll('#adding-files li'), (li) => li.innerText.trim())";
+    browser.expect(
         names,
-        json!(["a.bin 2.4 MiB", "empty 0 bytes", "sub/b.bin 12.1 KiB"])
+        json!(["a.bin 2.4 MiB", "empty 0 bytes", "sub/b.bin 12.1 KiB"]),
     );
     browser.click("#adding-files li:nth-child(1) input");
     browser.click("#adding-paused");
@@ -160,7 +160,7 @@ fn a_repair_in_chromium() {
     browser.click("#repair-files");
     browser.wait_for("return document.querySelectorAll('#tree > div').length === 1");
     let row = "return document.querySelector('#tree .name').innerText";
-    assert_eq!(browser.run(row), "a.bin");
+    browser.expect(row, "a.bin");
     page.change("PATCH /api/v1/config", r#"{"max_down": null}"#);
     browser.click("#tab-overview");
     wait_for_text(&browser, "map-title", "Pieces: 40 of 40 present");
@@ -193,7 +193,7 @@ fn a_password_in_chromium() {
     browser.open(&url);
     let visible = "return ['application', 'token-login', 'password-login'].map((id) => document.getElementById(id).checkVisibility())";
     browser.wait_for("return document.getElementById('password-login').checkVisibility()");
-    assert_eq!(browser.run(visible), json!([false, false, true]));
+    browser.expect(visible, json!([false, false, true]));
     browser.write("#user", "user");
     browser.write("#password", "wrong");
     browser.click("#password-login button");
@@ -252,8 +252,7 @@ fn lost_connections_in_chromium() {
     browser.wait_for("return document.getElementById('loss').hidden");
     page.peer.interrupt();
     wait_for_start(&browser, "end", "Hashlane has ended.");
-    let is_hidden = browser.run("return document.getElementById('loss').hidden");
-    assert_eq!(is_hidden, true);
+    browser.expect("return document.getElementById('loss').hidden", true);
 }
 
 /// Serves the tree on a page with this port.

@@ -54,11 +54,8 @@ fn a_page_in_chromium() {
     page.wait_for(|all| all["torrents"][0]["done_bytes"].as_u64() > Some(0));
     browser.open(&page.with_token());
     browser.wait_for(ONE_ROW);
-    assert_eq!(browser.run(&format!("return {}", cell("name"))), SHOWN);
-    assert_eq!(
-        browser.run(&format!("return {}", cell("state"))),
-        "Downloading"
-    );
+    browser.expect(&format!("return {}", cell("name")), SHOWN);
+    browser.expect(&format!("return {}", cell("state")), "Downloading");
     // The token does not stay in the address bar.
     assert!(!has_token(&browser, &page));
     // The only torrent is chosen automatically. Some cells of the map are drawn.
@@ -70,7 +67,7 @@ fn a_page_in_chromium() {
             if (data[i + 3] === 255) colours.add(data.slice(i, i + 3).join());
         }
         return colours.size;";
-    assert_eq!(browser.run(drawn), 2);
+    browser.expect(drawn, 2);
     browser.wait_for("return document.title.match(/^[0-9.]+ % ↓ .* – Hashlane$/) !== null");
     wait_for_text(&browser, "pause", "Pause");
     browser.click("#pause");
@@ -99,10 +96,7 @@ fn a_page_in_chromium() {
     );
     browser.run(&steal);
     browser.wait_for("return found.length === 3");
-    assert_eq!(
-        browser.run("return found"),
-        json!(["refused", "refused", "refused"])
-    );
+    browser.expect("return found", json!(["refused", "refused", "refused"]));
     std::thread::sleep(Duration::from_millis(500));
     assert!(torrent_is("downloading")(
         &page.get("/api/v1/torrents").json()
@@ -138,10 +132,7 @@ fn a_page_in_chromium() {
     browser.wait_for(&format!("return {} === 'Complete'", cell("state")));
     let end = "Hashlane has ended. The torrent is complete and verified. This page shows the final state.";
     wait_for_text(&browser, "end", end);
-    assert_eq!(
-        browser.run("return document.getElementById('loss').hidden"),
-        true
-    );
+    browser.expect("return document.getElementById('loss').hidden", true);
     wait_for_text(&browser, "map-title", "Pieces: 40 of 40 present");
 }
 
@@ -211,7 +202,7 @@ fn files_in_chromium() {
     browser.wait_for("return document.activeElement.id === 'tab-files'");
     browser.wait_for("return document.querySelectorAll('#tree > div').length === 4");
     let name = "return document.querySelector('#tree > div:nth-child(2) .name').innerText";
-    assert_eq!(browser.run(name), r"\u{202e}nib.b");
+    browser.expect(name, r"\u{202e}nib.b");
     browser.press("#tree > div:nth-child(2) select", "high");
     page.wait_for(|_| {
         page.get("/api/v1/torrents/0/files").json()["files"][2]["priority"] == "high"
@@ -238,22 +229,19 @@ fn a_phone_in_chromium() {
     browser.wait_for("return document.querySelectorAll('#torrents tbody tr').length === 2");
     let visible =
         "return ['list', 'detail'].map((id) => document.getElementById(id).checkVisibility())";
-    assert_eq!(browser.run(visible), json!([true, false]));
+    browser.expect(visible, json!([true, false]));
     browser.click("#torrents tbody tr:nth-child(2)");
     wait_for_text(&browser, "detail-name", "file.bin");
-    assert_eq!(browser.run(visible), json!([false, true]));
+    browser.expect(visible, json!([false, true]));
     browser.click("#back");
     browser.wait_for("return document.getElementById('list').checkVisibility()");
     browser.wait_for("return document.activeElement.dataset.key === '1'");
     // Columns are cards: no cell is wider than the page, and no figure is nothing.
     let widths = "return [...document.querySelectorAll('td')].every((td) => td.getBoundingClientRect().right <= 390)";
-    assert_eq!(browser.run(widths), true);
+    browser.expect(widths, true);
     let labels = "return Array.from(document.querySelectorAll('#torrents tbody tr:first-child td'))
         .filter((td) => td.checkVisibility()).map((td) => td.dataset.column ?? 'check')";
-    assert_eq!(
-        browser.run(labels),
-        json!(["check", "name", "state", "done", "size"])
-    );
+    browser.expect(labels, json!(["check", "name", "state", "done", "size"]));
 }
 
 /// Three tabs of one browser leave connections for commands. A row keeps its element, the focus and the selected text
@@ -294,9 +282,9 @@ fn three_tabs_in_chromium() {
     browser.wait_for(&format!(
         "return row === {FIRST} && row.innerText !== window.text"
     ));
-    assert_eq!(
-        browser.run("return [document.getSelection().toString(), row === document.activeElement]"),
-        json!(["tree", true])
+    browser.expect(
+        "return [document.getSelection().toString(), row === document.activeElement]",
+        json!(["tree", true]),
     );
     browser.run("document.getSelection().removeAllRanges(); return null");
     for (action, state) in [("pause", "Paused"), ("resume", "Downloading")] {
@@ -314,12 +302,12 @@ fn three_tabs_in_chromium() {
     // Sorting and filtering.
     let names = "return Array.from(document.querySelectorAll('#torrents tbody tr'), (tr) => tr.cells[1].innerText)";
     browser.click("#torrents th[data-key=name] button");
-    assert_eq!(browser.run(names), json!(["file.bin", "tree"]));
+    browser.expect(names, json!(["file.bin", "tree"]));
     browser.click("#torrents th[data-key=name] button");
-    assert_eq!(browser.run(names), json!(["tree", "file.bin"]));
+    browser.expect(names, json!(["tree", "file.bin"]));
     let sorted = "return document.querySelector('#torrents th[data-key=name]').ariaSort";
-    assert_eq!(browser.run(sorted), "descending");
+    browser.expect(sorted, "descending");
     browser.write("#search", "FILE");
-    assert_eq!(browser.run(names), json!(["file.bin"]));
+    browser.expect(names, json!(["file.bin"]));
     wait_for_text(&browser, "shown", "1 of 2 torrents");
 }

@@ -36,9 +36,9 @@ fn buttons_of_the_chosen_torrent_in_chromium() {
     browser.click("#torrents tr[data-key='1']");
     assert_eq!(text_of(&browser, "detail-name"), "file.bin");
     assert_eq!(text_of(&browser, "pause"), "Pause");
-    assert_eq!(
-        browser.run("return document.getElementById('charts').checkVisibility()"),
-        false
+    browser.expect(
+        "return document.getElementById('charts').checkVisibility()",
+        false,
     );
     browser.click("#pause");
     page.wait_for(|all| all["torrents"][1]["activity"] == "paused");
@@ -127,11 +127,7 @@ fn foreign_values_in_chromium() {
         ));
         browser.open(&page.with_token());
         browser.wait_for(&rows(1));
-        assert_eq!(
-            browser.run("return document.getElementById('sort').value"),
-            "number",
-            "{value}"
-        );
+        browser.expect("return document.getElementById('sort').value", "number");
     }
     let hint = browser.run("return document.querySelector('#torrents tbody tr').title");
     let hint = hint.as_str().unwrap();

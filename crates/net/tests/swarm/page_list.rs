@@ -69,8 +69,10 @@ fn five_thousand_torrents_in_chromium() {
     assert!(elements.as_u64() <= Some(1500), "{elements}");
 
     // Refused trackers are visible in the header, the sidebar and the list.
-    let alarm = browser.run("return document.getElementById('failed-trackers').innerText");
-    assert_eq!(alarm, "50 torrents with a failing tracker");
+    browser.expect(
+        "return document.getElementById('failed-trackers').innerText",
+        "50 torrents with a failing tracker",
+    );
     browser.wait_for(
         "return document.querySelector('#places [data-value=tracker-error]')?.innerText.replace(/\\s+/g, ' ') === 'Tracker fails 50'",
     );
@@ -79,10 +81,7 @@ fn five_thousand_torrents_in_chromium() {
         .wait_for("return document.getElementById('shown').innerText === '50 of 5,000 torrents'");
     let problem =
         "return document.querySelector('#torrents tbody tr [data-column=problem]').innerText";
-    assert_eq!(
-        browser.run(problem),
-        "tracker.example: unregistered torrent"
-    );
+    browser.expect(problem, "tracker.example: unregistered torrent");
     browser.write("#search", "nothing has this name");
     browser.wait_for(
         "return document.getElementById('no-torrents').innerText.startsWith('No torrent matches')",
@@ -104,7 +103,7 @@ fn a_layout_without_answers_in_chromium() {
     let visible = "return ['h1', '#search', '#torrents th[data-key=name]', '#places h2', '#space']
         .filter((selector) => !document.querySelector(selector).checkVisibility())";
     browser.wait_for("return document.querySelector('#torrents th[data-key=name]') !== null");
-    assert_eq!(browser.run(visible), json!([]));
+    browser.expect(visible, json!([]));
     let rows = browser.run("return document.querySelectorAll('#torrents tbody tr').length");
     assert_eq!(rows, 0);
 }
@@ -196,8 +195,7 @@ fn an_address_in_chromium() {
     browser.click("#tab-info");
     let hash = page.get("/api/v1/torrents").json()["torrents"][1]["info_hash"].clone();
     let hash = hash.as_str().unwrap();
-    let address = browser.run("return location.hash");
-    assert_eq!(address, format!("#/torrent/{hash}/info"));
+    browser.expect("return location.hash", format!("#/torrent/{hash}/info"));
     browser.run("location.reload(); return null");
     is_shown("file.bin");
     browser.wait_for("return document.getElementById('info').checkVisibility()");
@@ -216,7 +214,7 @@ fn an_address_in_chromium() {
         const { top, bottom } = document.getElementById(id).getBoundingClientRect();
         return top >= 0 && bottom <= innerHeight && bottom - top > 60;
     })";
-    assert_eq!(browser.run(is_visible), true);
+    browser.expect(is_visible, true);
 }
 
 /// Columns are hidden, and their widths stay when the page is loaded again.
@@ -237,13 +235,10 @@ fn columns_in_chromium() {
     browser.click("#dense");
     browser.run("location.reload(); return null");
     browser.wait_for("return document.querySelectorAll('#torrents tbody tr').length === 2");
-    assert_eq!(browser.run(width), before + 16);
+    browser.expect(width, before + 16);
     let is_hidden = "return [...document.querySelectorAll('[data-key=state], [data-column=state]')].every((cell) => cell.hidden)";
-    assert_eq!(browser.run(is_hidden), true);
-    assert_eq!(
-        browser.run("return document.body.classList.contains('dense')"),
-        true
-    );
+    browser.expect(is_hidden, true);
+    browser.expect("return document.body.classList.contains('dense')", true);
 }
 
 /// Headings move with the keyboard and the pointer, with their cells, and the order stays when the page is loaded again.
@@ -261,44 +256,41 @@ fn an_order_of_columns_in_chromium() {
         .filter((td) => !td.hidden).map((td) => td.dataset.column ?? '').slice(1, 5)";
     let text = "return document.querySelector('#torrents tbody tr [data-column=size]').innerText";
     let size = browser.run(text);
-    assert_eq!(
-        browser.run(keys),
-        json!(["name", "state", "problem", "done"])
-    );
+    browser.expect(keys, json!(["name", "state", "problem", "done"]));
     // Alt and Shift with the right arrow key.
     browser.press(
         "#torrents th[data-key=name] button",
         "\u{e00a}\u{e008}\u{e014}",
     );
     let moved = json!(["state", "name", "problem", "done"]);
-    assert_eq!(browser.run(keys), moved);
-    assert_eq!(browser.run(row), moved);
-    let focus = browser.run("return document.activeElement.parentElement.dataset.key");
-    assert_eq!(focus, "name");
+    browser.expect(keys, &moved);
+    browser.expect(row, &moved);
+    let focus = "return document.activeElement.parentElement.dataset.key";
+    browser.expect(focus, "name");
     // The first column cannot move to the left.
     browser.press(
         "#torrents th[data-key=state] button",
         "\u{e00a}\u{e008}\u{e012}",
     );
-    assert_eq!(browser.run(keys), moved);
+    browser.expect(keys, &moved);
 
     browser.drag(
         "#torrents th[data-key=size] button",
         "#torrents th[data-key=name] button",
     );
     let moved = json!(["state", "size", "name", "problem"]);
-    assert_eq!(browser.run(keys), moved);
-    assert_eq!(browser.run(row), moved);
-    assert_eq!(browser.run(text), size);
+    browser.expect(keys, &moved);
+    browser.expect(row, &moved);
+    browser.expect(text, size);
     // A drag does not sort.
     let sorted = "return document.querySelector('#torrents th[aria-sort]')?.dataset.key ?? null";
-    assert_eq!(browser.run(sorted), json!(null));
+    browser.expect(sorted, json!(null));
     browser.click("#torrents th[data-key=size] button");
-    assert_eq!(browser.run(sorted), "size");
+    browser.expect(sorted, "size");
     browser.run("location.reload(); return null");
     browser.wait_for("return document.querySelectorAll('#torrents tbody tr').length === 2");
-    assert_eq!(browser.run(keys), moved);
-    assert_eq!(browser.run(row), moved);
+    browser.expect(keys, &moved);
+    browser.expect(row, &moved);
 }
 
 /// Each dialog and menu is accessible while it is open.
@@ -374,10 +366,10 @@ fn a_zoom_and_high_contrast_in_chromium() {
     browser.emulate(640, 450, false);
     open(&browser, &page);
     let fits = "return document.documentElement.scrollWidth <= 640";
-    assert_eq!(browser.run(fits), true);
+    browser.expect(fits, true);
     browser.click("#torrents tr[data-key='1']");
     browser.wait_for("return document.getElementById('detail').checkVisibility()");
-    assert_eq!(browser.run(fits), true);
+    browser.expect(fits, true);
     if let Some(axe) = &axe {
         assert_accessible(&browser, axe, "zoom");
     }
@@ -390,7 +382,7 @@ fn a_zoom_and_high_contrast_in_chromium() {
     browser.wait_for("return document.getElementById('places').checkVisibility()");
     let outline = "return ['#torrents tr[aria-selected=true]', '#places [aria-pressed=true]']
         .every((selector) => getComputedStyle(document.querySelector(selector)).outlineStyle === 'solid')";
-    assert_eq!(browser.run(outline), true);
+    browser.expect(outline, true);
     if let Some(axe) = &axe {
         assert_accessible(&browser, axe, "high contrast");
     }

@@ -178,11 +178,7 @@ fn pictures_in_chromium() {
             let what = format!("{device} {scheme}");
             // `innerWidth` grows with the content of a phone's page.
             let fits = format!("return document.documentElement.scrollWidth <= {width}");
-            assert_eq!(
-                browser.run(&fits),
-                true,
-                "{what}: the list is wider than the device"
-            );
+            browser.expect(&fits, true);
             if let Some(axe) = &axe {
                 assert_accessible(&browser, axe, &format!("{what} list"));
             }
@@ -198,11 +194,7 @@ fn pictures_in_chromium() {
                 browser.wait_for(&format!(
                     "return document.querySelector('#{tab} tbody tr, #{tab} dd, #{tab} [role=treeitem]')?.checkVisibility() === true"
                 ));
-                assert_eq!(
-                    browser.run(&fits),
-                    true,
-                    "{what} {tab}: wider than the device"
-                );
+                browser.expect(&fits, true);
                 if let Some(axe) = &axe {
                     assert_accessible(&browser, axe, &format!("{what} {tab}"));
                 }

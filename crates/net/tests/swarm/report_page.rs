@@ -93,7 +93,7 @@ fn the_report_sorts_draws_damage_and_asks_for_nothing() {
     let sorted =
         "return [...document.querySelectorAll('table.sorted thead th')].map((th) => th.ariaSort);";
     let expected = json!([null, null, "ascending", null, null]);
-    assert_eq!(browser.run(sorted), expected);
+    browser.expect(sorted, expected);
     sort(1);
     assert_eq!(names(&browser), json!([MARKUP, "holes", "large"]));
     sort(1);
@@ -124,22 +124,19 @@ fn the_report_sorts_draws_damage_and_asks_for_nothing() {
         [12, [1, 5, 6], "Pieces: 9 have, 3 bad"],
         [4, [0, 1, 2, 3], "Pieces: 4 bad"],
     ]);
-    assert_eq!(browser.run(maps), expected);
+    browser.expect(maps, expected);
 
     // Names are text, and the page asks for no other file.
-    assert_eq!(
-        browser.run("return document.title"),
-        "Verification of 3 torrents"
-    );
+    browser.expect("return document.title", "Verification of 3 torrents");
     let elements = "return document.querySelectorAll('img, b, link, iframe, script[src]').length";
-    assert_eq!(browser.run(elements), 0);
+    browser.expect(elements, 0);
     let requests = "return performance.getEntriesByType('resource').map((entry) => entry.name)";
-    assert_eq!(browser.run(requests), json!([]));
+    browser.expect(requests, json!([]));
     // The policy of the page refuses a request that a name could cause all the same.
     let refused = "return (async () => {
         const refused = new Promise((done) => document.addEventListener('securitypolicyviolation', (event) => done(event.effectiveDirective)));
         document.body.append(Object.assign(new Image(), { src: 'x.png' }));
         return await refused;
     })();";
-    assert_eq!(browser.run(refused), "img-src");
+    browser.expect(refused, "img-src");
 }
