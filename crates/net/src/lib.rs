@@ -12,6 +12,7 @@
 //! | `runner` | runs a client: starts it, follows its events, and computes the exit status |
 //! | `executor` | runs the command of `--exec` |
 //! | `watchdog` | acts if libtorrent does not respond |
+//! | `testing` | times that tests shorten |
 //! | `output` | text, JSON lines, and the view of a terminal |
 #![cfg(feature = "libtorrent")]
 #![forbid(unsafe_code)]
@@ -28,6 +29,7 @@ mod output;
 mod runner;
 mod seed;
 mod settings;
+mod testing;
 mod watchdog;
 
 use hashlane_cli::{Daemon, Env, Exit, Get, Magnet, NetworkCommands, Seed};

@@ -12,6 +12,8 @@ use hashlane_swarm::{
     Transport, WebSeeds,
 };
 
+use crate::testing;
+
 /// Options that have settings of the session.
 pub(crate) trait SessionSettings {
     /// Returns the settings of the session.
@@ -61,6 +63,8 @@ impl SessionSettings for Connections {
                 EncryptionArg::Off => Encryption::Off,
             },
             proxy: proxy.as_ref().map(session_proxy),
+            min_reconnect_seconds: testing::min_reconnect_seconds()
+                .unwrap_or(Settings::default().min_reconnect_seconds),
             ..Settings::default()
         })
     }

@@ -13,16 +13,16 @@ use hashlane_client::{Observer, Pulse};
 use hashlane_verify::CancelToken;
 
 use crate::executor::Unfinished;
-use crate::{again, limits};
+use crate::{again, limits, testing};
 
 /// Interval at which the pulse is compared. A stopped process compares nothing, so that it is not late when it continues.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// Comparisons without a step after which libtorrent is given up: 30 s. A loaded machine can delay a call for seconds.
-const MAX_IDLE: u32 = 60;
+/// Time without a step after which libtorrent is given up. A loaded machine can delay a call for seconds.
+const MAX_IDLE: Duration = Duration::from_secs(30);
 
-/// Comparisons without a step after Ctrl-C: 5 s.
-const MAX_IDLE_CANCELLED: u32 = 10;
+/// Time without a step after Ctrl-C.
+const MAX_IDLE_CANCELLED: Duration = Duration::from_secs(5);
 
 /// A thread that acts if the client's loop stands still. Dropping it ends the thread.
 pub(crate) struct Watchdog {
@@ -47,6 +47,7 @@ pub(crate) struct Rescue {
 impl Watchdog {
     pub(crate) fn start(pulse: Pulse, rescue: Rescue) -> io::Result<Self> {
         let (stop, stopped) = mpsc::channel::<()>();
+        let patience = testing::libtorrent_patience().unwrap_or(MAX_IDLE);
         let watch = move || {
             let (mut steps, mut n_idle) = (pulse.steps(), 0);
             while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
@@ -56,10 +57,11 @@ impl Watchdog {
                 let max_idle = if rescue.cancel.is_cancelled() {
                     MAX_IDLE_CANCELLED
                 } else {
-                    MAX_IDLE
+                    patience
                 };
                 // A command of --exec ends before the program is replaced.
-                if n_idle >= max_idle && (rescue.cancel.is_cancelled() || rescue.commands.is_none())
+                if INTERVAL * n_idle >= max_idle
+                    && (rescue.cancel.is_cancelled() || rescue.commands.is_none())
                 {
                     (rescue.end_at_once)(&rescue.run());
                     return;

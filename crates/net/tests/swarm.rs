@@ -617,8 +617,7 @@ fn a_tracker_is_notified_of_the_end() {
     ended.assert_failed("http://127.0.0.1:1/announce: Connection refused");
 }
 
-/// Waits for something that comes, at most for two minutes: clients connect to a peer again only after a minute, if both sides
-/// had connected at once.
+/// Waits for something that comes, on a machine with a high load.
 pub(crate) fn wait_for(mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
     while !is_so() {

@@ -129,6 +129,7 @@ void add_announce(TrackerStatus& to, lt::announce_infohash const& from, bool is_
 Session::Session(SessionSettings const& settings)
     : has_tcp_(settings.tcp)
     , has_log_(settings.log)
+    , min_reconnect_seconds_(settings.min_reconnect_seconds)
     , discovery_(settings)
     , is_suspended_(settings.is_suspended)
     , registry_(std::make_shared<StorageRegistry>())
@@ -361,7 +362,7 @@ void Session::use_utp(bool is_on, bool retry) const
 {
     lt::settings_pack pack;
     pack.set_bool(lt::settings_pack::enable_outgoing_utp, is_on);
-    pack.set_int(lt::settings_pack::min_reconnect_time, retry ? 1 : min_reconnect_seconds);
+    pack.set_int(lt::settings_pack::min_reconnect_time, retry ? 1 : min_reconnect_seconds_);
     session_->apply_settings(std::move(pack));
 }
 

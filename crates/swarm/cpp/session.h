@@ -72,6 +72,7 @@ private:
 
     bool has_tcp_;
     bool has_log_;
+    int const min_reconnect_seconds_;
     // A session without a torrent sends nothing.
     Discovery discovery_;
     mutable std::atomic<bool> has_torrent_ = false;

@@ -80,7 +80,7 @@ void set_connections(settings_pack& pack, SessionSettings const& settings)
     pack.set_bool(settings_pack::allow_multiple_connections_per_ip, true);
     // libtorrent connects to peers at a tick. Its default is two ticks per second.
     pack.set_int(settings_pack::tick_interval, 100);
-    pack.set_int(settings_pack::min_reconnect_time, min_reconnect_seconds);
+    pack.set_int(settings_pack::min_reconnect_time, settings.min_reconnect_seconds);
     // A peer without useful pieces can soon have one: a super-seed, for example, its last piece.
     pack.set_bool(settings_pack::close_redundant_connections, settings.close_redundant);
     // The end is announced to trackers, with a short wait for their answers.

@@ -11,10 +11,6 @@ namespace hashlane {
 
 struct SessionSettings;
 
-// Minimum time before libtorrent contacts a failing peer again. The time grows with each failure. libtorrent's default
-// of a minute is too long for a resumed torrent or a lost peer.
-constexpr int min_reconnect_seconds = 10;
-
 // How a session finds peers that no tracker names, and asks routers to open its port.
 struct Discovery {
     explicit Discovery(SessionSettings const& settings);

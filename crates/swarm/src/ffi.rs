@@ -117,6 +117,8 @@ pub(crate) mod ffi {
         max_uploads: i32,
         /// Whether to disconnect peers that have nothing to offer.
         close_redundant: bool,
+        /// Time before a peer is contacted again. It grows with each failure.
+        min_reconnect_seconds: i32,
         /// Whether each received piece is an event.
         pieces: bool,
         /// Whether each line of libtorrent's log, and each block sent, is an event.

@@ -36,6 +36,8 @@ pub struct Settings {
     /// Whether to disconnect peers that have nothing to offer. A download that exits when it is complete
     /// keeps them: a super-seed can offer its last piece a moment later.
     pub close_redundant: bool,
+    /// Minimum time before a peer is contacted again, in seconds. The time grows with each failure.
+    pub min_reconnect_seconds: u16,
     /// The events that are reported.
     pub event_detail: EventDetail,
     /// Whether connections are encrypted.
@@ -138,6 +140,9 @@ pub enum ProxyKind {
     Http,
 }
 
+/// libtorrent's default of a minute is too long for a resumed torrent or a lost peer.
+const MIN_RECONNECT_SECONDS: u16 = 10;
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -154,6 +159,7 @@ impl Default for Settings {
             max_peers: None,
             max_uploads: None,
             close_redundant: true,
+            min_reconnect_seconds: MIN_RECONNECT_SECONDS,
             event_detail: EventDetail::Pieces,
             encryption: Encryption::Allowed,
             proxy: None,
@@ -201,6 +207,7 @@ impl Settings {
             max_peers: self.max_peers.map_or(0, i32::from),
             max_uploads: self.max_uploads.map_or(0, i32::from),
             close_redundant: self.close_redundant,
+            min_reconnect_seconds: self.min_reconnect_seconds.into(),
             pieces: self.event_detail >= EventDetail::Pieces,
             log: self.event_detail >= EventDetail::All,
             encryption: match self.encryption {

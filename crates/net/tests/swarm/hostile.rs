@@ -14,7 +14,9 @@ use crate::{VERSIONS, wait_for};
 
 use super::http::ask_bytes;
 use super::page::Page;
-use super::peers::{Content, Ended, PATIENCE, Peer, get, get_command, get_from, not_run, ran};
+use super::peers::{
+    Content, Ended, IMPATIENT, PATIENCE, Peer, get, get_command, get_from, not_run, ran,
+};
 use super::servers::{Answer, WebServer, hostile_web_seed, redirecting_web_seed};
 use super::tracker::Tracker;
 
@@ -272,7 +274,8 @@ fn malformed_chunks_of_web_seeds_do_not_block_the_end() {
         let torrent = content.torrent_with("file.bin", "v1", &["--web-seed", &url]);
         let folder = tempfile::tempdir().unwrap();
         let options = ["--web-seeds", "--timeout", "5s"];
-        let download = Peer::get_alone(&[&torrent], folder.path(), &options);
+        let mut command = get_command(&[&torrent], folder.path(), None, &options);
+        let download = Peer::start(command.env(IMPATIENT.0, IMPATIENT.1));
         let ended = if is_interrupted {
             std::thread::sleep(Duration::from_secs(2));
             download.interrupt()
@@ -340,6 +343,7 @@ fn a_web_seed_that_blocks_libtorrent_ends_one_torrent() {
     // Standard input cannot be read again.
     let mut get = get_command(&["-".as_ref()], folder.path(), None, &options);
     get.stdin(fs::File::open(&given).unwrap());
+    get.env(IMPATIENT.0, IMPATIENT.1);
     let download = Peer::start(get);
     let command_line = || fs::read(format!("/proc/{}/cmdline", download.pid())).unwrap();
     let before = command_line();
@@ -608,8 +612,8 @@ fn changes_last_when_a_web_seed_blocks_libtorrent() {
     fs::copy(content.path().join(present), folder.path().join(present)).unwrap();
     let options = ["--web-seeds", "--http", "0", "--watch-dir"];
     let options = [&options[..], &[watched.path().to_str().unwrap()]].concat();
-    let download = Peer::start(get_command(&[&given], folder.path(), None, &options));
-    let page = Page::of(download);
+    let mut get = get_command(&[&given], folder.path(), None, &options);
+    let page = Page::of(Peer::start(get.env(IMPATIENT.0, IMPATIENT.1)));
     let path = |name: &str| format!("/api/v1/torrents/0{name}");
     let change = |page: &Page, method: &str, name: &str, body: &str| {
         let status = page.change(&format!("{method} {}", path(name)), body);
