@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -13,6 +14,7 @@ use hashlane_metainfo::masked_text;
 use hashlane_sha::Backend;
 use hashlane_verify::CancelToken;
 
+use crate::output::printer::Printer;
 use crate::output::text::{Escaped, Size};
 use crate::startup::Startup;
 
@@ -48,6 +50,8 @@ pub struct Env {
     pub stdout: Box<dyn Write>,
     /// Errors and warnings.
     pub stderr: Box<dyn Write>,
+    /// Prints both streams on threads of their own, for commands that work meanwhile.
+    pub printer: Printer,
     /// Columns of the terminal that shows the results, if one does.
     pub width: Option<usize>,
     /// Whether a terminal shows the results.
@@ -91,7 +95,15 @@ impl Invocation {
 /// Ends the process with exit status 2, even while [`run`](crate::run) is working.
 fn end_at_once(message: &str) {
     restore_terminal();
-    let _ = writeln!(io::stderr(), "hashlane: {}", Escaped(message));
+    let line = format!("hashlane: {}\n", Escaped(message));
+    let (sender, is_printed) = mpsc::channel();
+    let of_thread = line.clone();
+    let print = move || sender.send(io::stderr().write_all(of_thread.as_bytes()));
+    // The end does not wait for a reader that does not read.
+    match std::thread::Builder::new().spawn(print) {
+        Ok(_) => drop(is_printed.recv_timeout(PARTING)),
+        Err(_) => drop(io::stderr().write_all(line.as_bytes())),
+    }
     std::process::exit(Exit::NotChecked.code().into());
 }
 
@@ -111,6 +123,9 @@ fn hide_input() -> bool {
 
 #[cfg(not(unix))]
 fn show_input() {}
+
+/// Time for the message of a program that ends at once.
+const PARTING: Duration = Duration::from_secs(1);
 
 /// Interval at which Ctrl-C is checked while waiting for an answer.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -163,6 +178,9 @@ impl Env {
     pub fn of_process() -> Self {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let is_terminal = io::stdout().is_terminal();
+        let printer = Printer::default();
+        let stdout = printer.stdout(BufWriter::new(io::stdout()), is_terminal);
+        let stderr = printer.stderr(io::stderr());
         let terminal_width = terminal_size::terminal_size().map(|(width, _)| width.0.into());
         Self {
             args: std::env::args_os().collect(),
@@ -174,8 +192,9 @@ impl Env {
             has_answer: stdin_is_ready,
             hide_input,
             show_input,
-            stdout: Box::new(BufWriter::new(io::stdout())),
-            stderr: Box::new(io::stderr()),
+            stdout: Box::new(stdout),
+            stderr: Box::new(stderr),
+            printer,
             width: terminal_width.filter(|_| is_terminal),
             stdout_is_terminal: is_terminal,
             color: color_by_variables(is_terminal && !is_dumb),
@@ -215,6 +234,7 @@ impl Env {
             show_input: || (),
             stdout: Box::new(io::sink()),
             stderr: Box::new(io::sink()),
+            printer: Printer::default(),
             width: None,
             stdout_is_terminal: false,
             color: false,

@@ -103,6 +103,9 @@ pub fn run(env: &mut Env, network: &dyn NetworkCommands) -> Exit {
         }
     });
     let _ = env.stdout.flush();
+    env.printer.finish(&env.cancel);
+    // Reports the failure of a thread that prints.
+    let _ = env.stdout.flush();
     match failure.take() {
         Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             env.error(&format!("standard output: {error}"));

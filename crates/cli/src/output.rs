@@ -4,6 +4,7 @@ pub mod columns;
 pub mod elsewhere;
 pub mod json_lines;
 pub mod piece_map;
+pub mod printer;
 pub(crate) mod progress;
 pub mod stream;
 #[cfg(unix)]

@@ -59,7 +59,9 @@ fn run_here(network: &dyn NetworkCommands) -> ExitCode {
             return Exit::NotChecked.code().into();
         }
     }
-    run(&mut env, network).code().into()
+    let exit = run(&mut env, network);
+    env.printer.finish(&env.cancel);
+    exit.code().into()
 }
 
 /// The environment variable that names the one hash backend to use.

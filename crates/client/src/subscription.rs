@@ -27,7 +27,31 @@ const MAX_ADDRESSES: usize = 64;
 /// it loses [`Event::Piece`] and [`Event::Warning`], and of each other kind of event all but the last one of each torrent.
 /// [`Event::Missed`] then reports how many were lost. The end of a torrent that the client has is never lost. A removed
 /// torrent leaves [`Event::Removed`] alone, and the oldest of more than 16,384 such events are lost.
-pub struct Subscription(Arc<Queue>);
+///
+/// A clone gets the waiting events too, and all later ones.
+pub struct Subscription {
+    queue: Arc<Queue>,
+    subscribers: Weak<Subscribers>,
+}
+
+impl Clone for Subscription {
+    fn clone(&self) -> Self {
+        let subscribers = self.subscribers.upgrade();
+        // No event is sent meanwhile.
+        let mut state = subscribers.as_ref().map(|subscribers| subscribers.lock());
+        let queue = Arc::new(Queue {
+            waiting: Mutex::new(self.queue.lock().clone()),
+            changed: Condvar::new(),
+        });
+        if let Some(state) = &mut state {
+            state.queues.push(Arc::downgrade(&queue));
+        }
+        Self {
+            queue,
+            subscribers: Weak::clone(&self.subscribers),
+        }
+    }
+}
 
 /// Without fields: events, links and records of torrents have tokens and passkeys.
 impl fmt::Debug for Subscription {
@@ -58,7 +82,7 @@ impl Subscription {
     }
 
     fn wait_until(&self, deadline: Option<Instant>) -> Result<Arc<Event>, RecvTimeoutError> {
-        let mut waiting = self.0.lock();
+        let mut waiting = self.queue.lock();
         loop {
             if let Some(event) = waiting.next() {
                 return Ok(event);
@@ -72,7 +96,7 @@ impl Subscription {
             if left.is_zero() {
                 return Err(RecvTimeoutError::Timeout);
             }
-            let woken = self.0.changed.wait_timeout(waiting, left);
+            let woken = self.queue.changed.wait_timeout(waiting, left);
             (waiting, _) = woken.unwrap_or_else(PoisonError::into_inner);
         }
     }
@@ -98,7 +122,7 @@ impl Queue {
 }
 
 /// The events that wait for a subscriber.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Waiting {
     /// The events by the order of their arrival.
     events: BTreeMap<u64, Arc<Event>>,
@@ -236,7 +260,7 @@ impl State {
 
 impl Subscribers {
     /// Adds a subscriber, which gets the addresses of the client and all events from now on.
-    pub(crate) fn subscribe(&self) -> Subscription {
+    pub(crate) fn subscribe(self: &Arc<Self>) -> Subscription {
         let queue = Arc::new(Queue::default());
         let mut state = self.lock();
         queue.change(|waiting| {
@@ -248,7 +272,10 @@ impl Subscribers {
             waiting.has_ended = state.has_ended;
         });
         state.queues.push(Arc::downgrade(&queue));
-        Subscription(queue)
+        Subscription {
+            queue,
+            subscribers: Arc::downgrade(self),
+        }
     }
 
     /// Locks the state, which is valid whenever its lock is released.
@@ -355,7 +382,7 @@ mod tests {
             torrent: torrent(1),
             error: TorrentError::Ended,
         });
-        assert_eq!(slow.0.lock().events.len(), MAX_WAITING + 3);
+        assert_eq!(slow.queue.lock().events.len(), MAX_WAITING + 3);
         drop(events);
         let lost = u64::from(n_pieces) - MAX_WAITING as u64 + 2 * 999;
         let next = slow.recv().unwrap();
@@ -381,7 +408,7 @@ mod tests {
             "{rest:?}"
         );
         assert!(slow.recv().is_none());
-        assert!(slow.0.lock().last.is_empty());
+        assert!(slow.queue.lock().last.is_empty());
     }
 
     /// Torrents that come and go while the subscriber does not read leave no more events than a queue has places.
@@ -405,7 +432,7 @@ mod tests {
             events.send(removed(number));
         }
         {
-            let waiting = slow.0.lock();
+            let waiting = slow.queue.lock();
             assert_eq!(waiting.events.len(), 2 * MAX_WAITING + 1);
             assert_eq!(waiting.removed.len(), MAX_WAITING);
             assert_eq!(waiting.last.len(), 1 + MAX_WAITING);
@@ -428,7 +455,7 @@ mod tests {
             );
         }
         assert_eq!(rest.len(), 1 + MAX_WAITING);
-        let waiting = slow.0.lock();
+        let waiting = slow.queue.lock();
         assert!(waiting.last.is_empty() && waiting.removed.is_empty());
     }
 
@@ -466,6 +493,21 @@ mod tests {
         }
         drop(events);
         assert_eq!(subscription.iter().count(), 3);
+    }
+
+    #[test]
+    fn a_clone_gets_the_same_events() {
+        let subscribers = Arc::new(Subscribers::default());
+        let subscription = subscribers.subscribe();
+        let events = Events::new(Arc::clone(&subscribers));
+        events.send(ended(1, 0));
+        let clone = subscription.clone();
+        events.send(ended(1, 1));
+        drop((events, subscribers));
+        let after = subscription.clone();
+        for subscription in [subscription, clone, after] {
+            assert_eq!(subscription.iter().count(), 2);
+        }
     }
 
     #[test]

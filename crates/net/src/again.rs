@@ -48,8 +48,6 @@ pub(crate) fn execute(args: &[OsString], handover: &Handover) -> io::Result<Infa
         program.arg0(name).args(args);
     }
     program.env(VARIABLE, format!("/dev/fd/{}", file.as_raw_fd()));
-    // No line of output is cut off.
-    let _stdout = io::stdout().lock();
     Err(program.exec())
 }
 

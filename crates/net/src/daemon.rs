@@ -54,7 +54,7 @@ use std::sync::{Arc, Mutex};
 
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Daemon, Env, Exit, state_folder};
-use hashlane_client::{Additions, Client, Config, Error, Event, Pulse, Subscription, TorrentError};
+use hashlane_client::{Additions, Client, Config, Error, Pulse, Subscription};
 use hashlane_store::Store;
 
 use crate::config::absolute;
@@ -101,6 +101,9 @@ impl Serve for Daemon {
         for problem in store.problems() {
             log::warn(env, &problem.to_string());
         }
+        let mut reporter = Reporter::new(self.output.is_json(), self.output.quiet).of_daemon();
+        let lost_lines = reporter.lost_lines();
+        env.printer.start(lost_lines).map_err(Error::Thread)?;
         let sockets = Sockets::take()?;
         let start = Start::read(env)?;
         let configured = Configured::of(env, &start.settings, &state)?;
@@ -119,6 +122,7 @@ impl Serve for Daemon {
         let earlier = again::continued()?;
         let (client, events) =
             Client::continue_from(config.clone(), Vec::new(), earlier).map_err(named)?;
+        let printed = events.clone();
         let watchdog =
             Watchdog::start(pulse.clone(), rescue(env, &client)).map_err(Error::Thread)?;
         let torrents = Arc::new(Mutex::new(Torrents::new(
@@ -140,7 +144,6 @@ impl Serve for Daemon {
         // A program that can connect to the socket can connect to the other listeners, too.
         let socket = Socket::bind(&state)?;
         socket.serve(Arc::clone(&torrents)).map_err(Error::Thread)?;
-        let mut reporter = Reporter::new(self.output.is_json(), self.output.quiet);
         if let Some(page) = &page {
             api::report(env, page, &self, &state, &mut reporter)?;
         }
@@ -148,6 +151,7 @@ impl Serve for Daemon {
         let followed = Followed {
             torrents: &torrents,
             events: &events,
+            printed: &printed,
             watch: &watch,
             service: &service,
             hangups: &hangups,
@@ -170,6 +174,7 @@ fn rescue(env: &Env, client: &Client) -> Rescue {
         keeps_torrents: true,
         cancel: env.cancel.clone(),
         end_at_once: env.end_at_once,
+        printer: env.printer.clone(),
         args: env.args.clone(),
         commands: Unfinished::default(),
         has_failed: Arc::default(),
@@ -180,6 +185,8 @@ fn rescue(env: &Env, client: &Client) -> Rescue {
 struct Followed<'d> {
     torrents: &'d Mutex<Torrents>,
     events: &'d Subscription,
+    /// The events that are printed. Nothing else waits for their reader.
+    printed: &'d Subscription,
     watch: &'d Watch,
     service: &'d Service,
     hangups: &'d Hangups,
@@ -194,9 +201,6 @@ impl Followed<'_> {
             let until_tick = lock(torrents).until_tick();
             match self.events.recv_timeout(until_tick) {
                 Ok(event) => {
-                    if !is_own(&event) {
-                        reporter.on_event(env, &event)?;
-                    }
                     if let Err(error) = lock(torrents).on_event(&event) {
                         log::error(env, &error.to_string());
                     }
@@ -205,6 +209,7 @@ impl Followed<'_> {
                 // The client has ended with an error, which `Torrents::end` returns.
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+            reporter.print_waiting(env, self.printed)?;
             let mut torrents = lock(torrents);
             if torrents.until_tick().is_zero() {
                 for error in torrents.tick() {
@@ -237,17 +242,6 @@ fn reload(env: &mut Env, torrents: &mut Torrents) {
         }
         Err(reason) => log::error(env, &format!("not reloaded: {reason}")),
     }
-}
-
-/// Returns `true` for the end of a torrent that a person removed, or that ends with the daemon.
-fn is_own(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::Failed {
-            error: TorrentError::Ended | TorrentError::Interrupted,
-            ..
-        }
-    )
 }
 
 /// The settings from the options.

@@ -54,6 +54,8 @@ struct Records(PathBuf);
 
 /// A command that has ended.
 pub(crate) struct Executed {
+    /// The torrent as the user named it.
+    pub(crate) label: String,
     /// The torrent whose download the command followed.
     pub(crate) torrent: Identity,
     /// The reason why the command failed, if it did.
@@ -87,6 +89,7 @@ impl Executor {
                     _ => Ok(()),
                 };
                 let _ = sender.send(Executed {
+                    label: job.label,
                     torrent: job.content.torrent,
                     problem,
                     warning: written.err().map(|error| format!("{error:#}")),

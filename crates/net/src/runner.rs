@@ -15,7 +15,7 @@ use hashlane_client::{
 use hashlane_metainfo::Torrent;
 
 use crate::executor::{Executed, Executor};
-use crate::output::reporter::Reporter;
+use crate::output::reporter::{Labels, Name, Reporter};
 use crate::watchdog::{Rescue, Watchdog};
 
 /// Answers [`Event::Confirm`].
@@ -23,10 +23,6 @@ type Confirm = fn(&mut Env, &Replacement) -> anyhow::Result<TorrentCommand>;
 
 /// Writes the .torrent file of a magnet link, and returns its path.
 type Save = Box<dyn Fn(&mut Env, &Torrent) -> anyhow::Result<PathBuf>>;
-
-/// The difference to the page of a daemon.
-const NOT_KEPT: &str =
-    "note: torrents that the page adds, and what it changes, last until the end of this command";
 
 /// Runs a client, and reports its events.
 pub(crate) struct Runner {
@@ -86,8 +82,10 @@ impl Runner {
         tasks: Vec<Task>,
     ) -> anyhow::Result<Exit> {
         env.catch_interrupts();
-        let names = tasks.iter().map(|task| task.label.clone()).collect();
-        self.reporter.start(env, names);
+        let labels = Labels::of_tasks(&tasks);
+        let lost_lines = self.reporter.lost_lines();
+        env.printer.start(lost_lines).map_err(Error::Thread)?;
+        self.reporter.start(env, labels.clone());
         let has_failed = Arc::new(AtomicBool::new(self.continued.has_failed));
         let start =
             |command| Executor::start(command, env.state.as_deref(), Arc::clone(&has_failed));
@@ -101,6 +99,7 @@ impl Runner {
             keeps_torrents: false,
             cancel: env.cancel.clone(),
             end_at_once: env.end_at_once,
+            printer: env.printer.clone(),
             args: env.args.clone(),
             commands: executor
                 .as_ref()
@@ -115,22 +114,31 @@ impl Runner {
                 return Err(Error::Thread(error).into());
             }
         };
+        let printed = events.clone();
         let mut following = Following {
             reporter: self.reporter,
+            labels,
+            printed,
             confirm: self.confirm,
             save: self.save,
             executor,
             has_failed,
         };
         let followed = following.follow(env, &client, &events);
-        following.reporter.hide();
         if followed.is_err() {
             // Output has failed, so that no later event can be reported.
             env.cancel.cancel();
         }
         let joined = client.join();
-        // The loop has ended, but commands can run for any time.
+        // The loop has ended, but readers and commands can take any time.
         drop(watchdog);
+        let followed = followed.and_then(|()| {
+            let Following {
+                reporter, printed, ..
+            } = &mut following;
+            reporter.print_rest(env, printed)
+        });
+        following.reporter.hide();
         let followed = followed
             .and_then(|()| following.wait_for_commands(env))
             .and_then(|()| following.reporter.stopped(env));
@@ -146,6 +154,10 @@ impl Runner {
 /// A client that runs.
 struct Following {
     reporter: Reporter,
+    /// The torrents whose events are handled. The reporter prints events later, if nobody reads.
+    labels: Labels,
+    /// The events that are printed. Nothing else waits for their reader.
+    printed: Subscription,
     confirm: Confirm,
     save: Option<Save>,
     executor: Option<Executor>,
@@ -167,6 +179,7 @@ impl Following {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
+            self.reporter.print_waiting(env, &self.printed)?;
             let executed: Vec<_> = self.executor.iter().flat_map(Executor::ended).collect();
             self.executed(env, &executed)?;
             self.reporter.show(env, client)?;
@@ -174,6 +187,7 @@ impl Following {
     }
 
     fn on_event(&mut self, env: &mut Env, client: &Client, event: &Event) -> anyhow::Result<()> {
+        self.labels.on_event(event);
         match event {
             Event::Confirm {
                 torrent,
@@ -190,15 +204,12 @@ impl Following {
             }
             Event::Complete(content) => {
                 if let Some(executor) = &self.executor {
-                    let label = self.reporter.label(content.torrent);
+                    let label = self.labels.of(content.torrent);
                     executor.run(label.to_owned(), content.clone());
                 }
             }
+            Event::Removed(removed) => self.labels.forget(removed.torrent),
             _ => {}
-        }
-        self.reporter.on_event(env, event)?;
-        if matches!(event, Event::Page { .. }) {
-            self.reporter.note(env, NOT_KEPT)?;
         }
         Ok(())
     }
@@ -207,6 +218,10 @@ impl Following {
     fn save(&self, env: &mut Env, torrent: Identity, metainfo: &Torrent) -> anyhow::Result<()> {
         let Some(save) = &self.save else {
             return Ok(());
+        };
+        let torrent = Name {
+            label: self.labels.of(torrent),
+            identity: torrent,
         };
         match self.reporter.suspend(|| save(env, metainfo)) {
             Ok(output) => self.reporter.fetched(env, torrent, &output, metainfo),

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use hashlane_cli::EndAtOnce;
+use hashlane_cli::output::printer::Printer;
 use hashlane_client::{Observer, Pulse};
 use hashlane_verify::CancelToken;
 
@@ -36,6 +37,7 @@ pub(crate) struct Rescue {
     pub(crate) keeps_torrents: bool,
     pub(crate) cancel: CancelToken,
     pub(crate) end_at_once: EndAtOnce,
+    pub(crate) printer: Printer,
     /// The arguments of the process.
     pub(crate) args: Vec<OsString>,
     /// The commands of `--exec` that have not ended.
@@ -97,6 +99,8 @@ impl Rescue {
             return format!("{REASON} because of {cause} (--web-seeds=0)");
         }
         handover.has_failed = self.has_failed.load(Ordering::SeqCst);
+        // No line of output is cut off.
+        self.printer.pause();
         match again::execute(&self.args, &handover) {
             Ok(never) => match never {},
             Err(error) => {

@@ -81,6 +81,8 @@ mod swarm {
     pub(crate) mod tracker;
     mod trust;
     #[cfg(target_os = "linux")]
+    mod unread;
+    #[cfg(target_os = "linux")]
     mod unreadable;
 }
 

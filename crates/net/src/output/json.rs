@@ -164,11 +164,11 @@ impl From<&Deletion> for Deleted {
 
 /// A torrent as the user named it, and its identity.
 #[derive(Clone, Copy, Serialize)]
-pub(super) struct Name<'r> {
+pub(crate) struct Name<'r> {
     #[serde(rename = "torrent")]
-    pub(super) label: &'r str,
+    pub(crate) label: &'r str,
     #[serde(flatten)]
-    pub(super) identity: Identity,
+    pub(crate) identity: Identity,
 }
 
 /// A name that another program writes instead of the torrent's.

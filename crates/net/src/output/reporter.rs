@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 
 use hashlane_client::{
     Absence, Activity, ChangedContent, Client, Event, FinishedDownload, ForeignName, Identity,
-    NearbyContent, RemovedTorrent, Snapshot, TorrentError, VerifiedContent,
+    NearbyContent, RemovedTorrent, Snapshot, Subscription, Task, TorrentError, VerifiedContent,
 };
 use hashlane_metainfo::{Torrent, masked_text};
 use jiff::Zoned;
 
 use crate::executor::Executed;
 
-use super::json::{Line, Name, Placed, Report};
+pub(crate) use super::json::Name;
+use super::json::{Line, Placed, Report};
 use super::terminal::{Terminal, progress};
 use hashlane_cli::output::elsewhere::{found_file, found_root};
 use hashlane_cli::output::json_lines;
@@ -29,6 +30,10 @@ const PROGRESS_PARTS: u64 = 10;
 /// Maximum number of files that are named in text, if they were found under other names.
 const MAX_FOUND: usize = 10;
 
+/// The difference to the page of a daemon.
+const NOT_KEPT: &str =
+    "note: torrents that the page adds, and what it changes, last until the end of this command";
+
 /// Prints the events of a client.
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub(crate) struct Reporter {
@@ -39,8 +44,7 @@ pub(crate) struct Reporter {
     /// Whether the end of the program has a line for each torrent.
     is_verbose: bool,
     history: History,
-    /// The torrents as the user named them, by their numbers.
-    names: Vec<String>,
+    labels: Labels,
     terminal: Option<Terminal>,
     /// The time of the last update of the terminal.
     shown: Instant,
@@ -48,6 +52,8 @@ pub(crate) struct Reporter {
     is_here: bool,
     /// Whether the command has the option `--force`, which replaces files that belong to no torrent.
     has_force: bool,
+    /// Whether a daemon keeps the torrents, which people remove while it runs.
+    is_daemon: bool,
 }
 
 impl Reporter {
@@ -56,12 +62,13 @@ impl Reporter {
         Self {
             is_here: false,
             has_force: false,
+            is_daemon: false,
             is_json,
             is_quiet,
             is_dated: false,
             is_verbose: false,
             history: History::default(),
-            names: Vec::new(),
+            labels: Labels::default(),
             terminal: None,
             shown: Instant::now(),
         }
@@ -70,6 +77,14 @@ impl Reporter {
     /// Names content that lies beside its .torrent file, if the user named no place.
     pub(crate) fn expecting_here(self, is_here: bool) -> Self {
         Self { is_here, ..self }
+    }
+
+    /// Prints the events of a daemon.
+    pub(crate) fn of_daemon(self) -> Self {
+        Self {
+            is_daemon: true,
+            ..self
+        }
     }
 
     /// Names `--force` where it helps.
@@ -95,15 +110,57 @@ impl Reporter {
 
     /// Sets the names of the first torrents, and shows a view of the terminal, if there is one and reports are wanted.
     /// Interrupts must be caught before: one that is not would leave the terminal as the view changes it.
-    pub(crate) fn start(&mut self, env: &Env, names: Vec<String>) {
+    pub(crate) fn start(&mut self, env: &Env, labels: Labels) {
         let has_terminal = env.progress && !self.is_quiet;
-        self.terminal = has_terminal.then(|| Terminal::new(env.color));
-        self.names = names;
+        self.terminal = has_terminal.then(|| Terminal::new(env.color, &env.printer));
+        self.labels = labels;
     }
 
-    /// Returns a torrent as the user named it.
-    pub(crate) fn label(&self, torrent: Identity) -> &str {
-        &self.names[torrent.number]
+    /// Describes lines that were not printed, because the output was not read.
+    pub(crate) fn lost_lines(&self) -> fn(u64) -> String {
+        if self.is_json {
+            |events| serde_json::json!({"type": "missed", "events": events}).to_string()
+        } else {
+            |n_lines| {
+                let lines = count(n_lines, "line");
+                format!("hashlane: warning: {lines} not printed, because the output was not read")
+            }
+        }
+    }
+
+    /// Prints the events that wait, while their reader reads.
+    pub(crate) fn print_waiting(
+        &mut self,
+        env: &mut Env,
+        events: &Subscription,
+    ) -> anyhow::Result<()> {
+        // Reports the failure of an earlier line.
+        env.stdout.flush()?;
+        while env.printer.has_room()
+            && let Ok(event) = events.recv_timeout(Duration::ZERO)
+        {
+            self.print_event(env, &event)?;
+        }
+        Ok(())
+    }
+
+    /// Prints the events of a client that has ended. Waits for the reader, for any time unless the program is cancelled.
+    pub(crate) fn print_rest(
+        &mut self,
+        env: &mut Env,
+        events: &Subscription,
+    ) -> anyhow::Result<()> {
+        while env.printer.wait_for_room(&env.cancel)
+            && let Some(event) = events.recv()
+        {
+            self.print_event(env, &event)?;
+        }
+        Ok(())
+    }
+
+    fn print_event(&mut self, env: &mut Env, event: &Event) -> anyhow::Result<()> {
+        let printer = env.printer.clone();
+        printer.keeping_all(|| self.on_event(env, event))
     }
 
     /// Returns the time until the view of the terminal is due.
@@ -147,10 +204,10 @@ impl Reporter {
 
     /// Runs `write` while the view of the terminal is hidden.
     pub(crate) fn suspend<R>(&self, write: impl FnOnce() -> R) -> R {
-        match &self.terminal {
-            Some(terminal) => terminal.suspend(write),
-            None => write(),
+        if let Some(terminal) = &self.terminal {
+            terminal.hide();
         }
+        write()
     }
 
     /// Prints a remark for people.
@@ -163,9 +220,23 @@ impl Reporter {
 
     /// Prints an event.
     pub(crate) fn on_event(&mut self, env: &mut Env, event: &Event) -> anyhow::Result<()> {
+        self.labels.on_event(event);
+        self.print_one(env, event)?;
+        if let Event::Removed(removed) = event {
+            self.labels.forget(removed.torrent);
+            self.history.forget(removed.torrent);
+        }
+        Ok(())
+    }
+
+    fn print_one(&mut self, env: &mut Env, event: &Event) -> anyhow::Result<()> {
         match event {
+            // A person removed the torrent, or it ends with the daemon.
+            Event::Failed {
+                error: TorrentError::Ended | TorrentError::Interrupted,
+                ..
+            } if self.is_daemon => Ok(()),
             Event::Added { torrent, label } => {
-                self.names.push(label.clone());
                 self.print(env, Some(self.name(*torrent)), &Report::Added {}, || {
                     format!("{label}: added")
                 })
@@ -336,7 +407,7 @@ impl Reporter {
     /// Returns the names of a torrent.
     fn name(&self, torrent: Identity) -> Name<'_> {
         Name {
-            label: self.label(torrent),
+            label: self.labels.of(torrent),
             identity: torrent,
         }
     }
@@ -355,7 +426,11 @@ impl Reporter {
             writeln!(env.stdout, "{text}")?;
             return Ok(env.stdout.flush()?);
         }
-        self.print(env, None, &Report::Page { url, token }, || text)
+        self.print(env, None, &Report::Page { url, token }, || text)?;
+        if self.is_daemon {
+            return Ok(());
+        }
+        self.note(env, NOT_KEPT)
     }
 
     fn foreign_names(
@@ -431,7 +506,7 @@ impl Reporter {
     pub(crate) fn fetched(
         &self,
         env: &mut Env,
-        torrent: Identity,
+        torrent: Name<'_>,
         output: &Path,
         metainfo: &Torrent,
     ) -> anyhow::Result<()> {
@@ -441,7 +516,7 @@ impl Reporter {
             name: String::from_utf8_lossy(metainfo.name().as_bytes()).into_owned(),
             total_bytes,
         };
-        self.print(env, Some(self.name(torrent)), &report, || {
+        self.print(env, Some(torrent), &report, || {
             format!("{}: written, {}", output.display(), Size(total_bytes))
         })
     }
@@ -500,7 +575,10 @@ impl Reporter {
 
     /// Reports a command of `--exec` that has ended.
     pub(crate) fn executed(&self, env: &mut Env, executed: &Executed) -> anyhow::Result<()> {
-        let torrent = self.name(executed.torrent);
+        let torrent = Name {
+            label: &executed.label,
+            identity: executed.torrent,
+        };
         if let Some(warning) = &executed.warning {
             let text = format!("--exec: {warning}; the command will run again");
             self.warning(env, Some(torrent), &text)?;
@@ -602,17 +680,16 @@ impl Reporter {
             TorrentError::WebSeed(_) => "; --web-seeds=0 downloads it from peers",
             _ => "",
         };
-        self.error(env, torrent, &format!("{error}{remedy}"))
+        self.error(env, self.name(torrent), &format!("{error}{remedy}"))
     }
 
     /// Prints the error of a torrent.
     pub(crate) fn error(
         &self,
         env: &mut Env,
-        torrent: Identity,
+        torrent: Name<'_>,
         message: &str,
     ) -> anyhow::Result<()> {
-        let torrent = self.name(torrent);
         let message = &masked_text(message);
         self.json(env, Some(torrent), &Report::Error { message })?;
         let text = format!("{}: {message}", torrent.label);
@@ -652,10 +729,8 @@ impl Reporter {
     /// Prints a line for people.
     fn text(&self, env: &mut Env, text: &str) -> anyhow::Result<()> {
         let time = self.time();
-        self.suspend(|| {
-            writeln!(env.stdout, "{time}{}", Escaped(text))?;
-            Ok(env.stdout.flush()?)
-        })
+        writeln!(env.stdout, "{time}{}", Escaped(text))?;
+        Ok(env.stdout.flush()?)
     }
 
     /// Prints an error or a warning.
@@ -665,12 +740,10 @@ impl Reporter {
         } else {
             self.time()
         };
-        self.suspend(|| {
-            // Earlier results come first. A failure to print the message is ignored.
-            let _ = env.stdout.flush();
-            let _ = write!(env.stderr, "{time}");
-            env.error(text);
-        });
+        // Earlier results come first. A failure to print the message is ignored.
+        let _ = env.stdout.flush();
+        let _ = write!(env.stderr, "{time}");
+        env.error(text);
     }
 
     /// Returns the start of a line: the local time in the form of RFC 3339, if lines have one.
@@ -680,6 +753,45 @@ impl Reporter {
         } else {
             String::new()
         }
+    }
+}
+
+/// The torrents as the user named them, by their numbers. Events can be lost, so that their order identifies no torrent.
+#[derive(Clone, Default)]
+pub(crate) struct Labels(HashMap<usize, String>);
+
+impl Labels {
+    /// Returns the labels of the first torrents.
+    pub(crate) fn of_tasks(tasks: &[Task]) -> Self {
+        let labels = tasks.iter().map(|task| task.label.clone());
+        Self(labels.enumerate().collect())
+    }
+
+    /// Remembers the label of an event's torrent.
+    pub(crate) fn on_event(&mut self, event: &Event) {
+        match event {
+            Event::Added { torrent, label } => {
+                self.0.insert(torrent.number, label.clone());
+            }
+            // Of a removed torrent, all other events can be lost.
+            Event::Removed(removed) => {
+                let label = || removed.label.clone();
+                self.0.entry(removed.torrent.number).or_insert_with(label);
+            }
+            _ => {}
+        }
+    }
+
+    /// Forgets a torrent that was removed.
+    pub(crate) fn forget(&mut self, torrent: Identity) {
+        self.0.remove(&torrent.number);
+    }
+
+    /// Returns the label of a torrent.
+    pub(crate) fn of(&self, torrent: Identity) -> &str {
+        self.0
+            .get(&torrent.number)
+            .map_or("torrent", String::as_str)
     }
 }
 
@@ -695,6 +807,12 @@ struct History {
 }
 
 impl History {
+    /// Forgets a torrent that was removed.
+    fn forget(&mut self, torrent: Identity) {
+        self.placed.remove(&torrent.number);
+        self.progress.remove(&torrent.number);
+    }
+
     /// Returns `true` for the verification after a move or a rename, if the content is complete.
     fn knows(&mut self, verified: &VerifiedContent) -> bool {
         self.placed.remove(&verified.torrent.number) && verified.has_selected
@@ -717,5 +835,62 @@ impl History {
             }
         }
         lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::io::{self, Write};
+    use std::path::PathBuf;
+    use std::rc::Rc;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Output(Rc<RefCell<Vec<u8>>>);
+
+    impl Write for Output {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn printed(reporter: &mut Reporter, events: &[Event]) -> String {
+        let output = Output::default();
+        let mut env = Env::without_terminal([""; 0], PathBuf::new());
+        env.stdout = Box::new(output.clone());
+        for event in events {
+            reporter.on_event(&mut env, event).unwrap();
+        }
+        String::from_utf8(output.0.take()).unwrap()
+    }
+
+    /// A subscription whose reader is slow loses events, that of an addition among them.
+    #[test]
+    fn lost_events_change_no_label() {
+        let added = |number, label: &str| Event::Added {
+            torrent: Identity::new(number),
+            label: label.to_owned(),
+        };
+        let ended = |number| Event::Ended {
+            torrent: Identity::new(number),
+            uploaded_bytes: 0,
+        };
+        let mut reporter = Reporter::new(false, false);
+        reporter.labels = Labels([(0, "first".to_owned())].into());
+        let events = [added(1, "a"), added(7, "b"), ended(7), ended(0), ended(1)];
+        let expected =
+            "a: added\nb: added\nb: 0 bytes sent\nfirst: 0 bytes sent\na: 0 bytes sent\n";
+        assert_eq!(printed(&mut reporter, &events), expected);
+        // Nothing is known of this torrent.
+        assert_eq!(
+            printed(&mut reporter, &[ended(9)]),
+            "torrent: 0 bytes sent\n"
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! The view of a terminal: progress of the running torrents.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use console::{Term, measure_text_width, truncate_str};
 use hashlane_client::{Activity, Snapshot, TorrentSnapshot};
@@ -9,6 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use hashlane_cli::output::columns::{columns_of, shortened};
 use hashlane_cli::output::piece_map::PieceMap;
+use hashlane_cli::output::printer::{Printer, View};
 use hashlane_cli::output::terminal_modes;
 use hashlane_cli::output::text::{Duration, Escaped, Palette, Size, Styled, count, percent};
 
@@ -18,27 +21,59 @@ const MAX_MAP_ROWS: usize = 4;
 /// Number of cells of the bar of each of several torrents.
 const BAR_LEN: usize = 8;
 
-/// Lines at the bottom of the terminal that shows the standard error stream.
-#[derive(Debug)]
+/// Lines at the bottom of the terminal that shows the standard error stream. The printer writes them.
 pub(super) struct Terminal {
-    bar: ProgressBar,
+    printer: Printer,
+    view: Arc<dyn View>,
     palette: Palette,
 }
 
+/// The bar whose message is the lines.
+struct Bar {
+    bar: ProgressBar,
+    is_shown: AtomicBool,
+}
+
+impl View for Bar {
+    fn show(&self, lines: String) {
+        if !self.is_shown.swap(true, Ordering::SeqCst) {
+            self.bar.reset();
+        }
+        self.bar.set_message(lines);
+    }
+
+    fn clear(&self) {
+        self.is_shown.store(false, Ordering::SeqCst);
+        self.bar.finish_and_clear();
+    }
+
+    fn suspend(&self, write: &mut dyn FnMut()) {
+        if self.is_shown.load(Ordering::SeqCst) {
+            self.bar.suspend(write);
+        } else {
+            write();
+        }
+    }
+}
+
 impl Terminal {
-    pub(super) fn new(color: bool) -> Self {
+    pub(super) fn new(color: bool, printer: &Printer) -> Self {
         terminal_modes::hide_control_keys();
         let target = ProgressDrawTarget::stderr();
         let style = ProgressStyle::with_template("{msg}").expect("the template is constant");
         Self {
-            bar: ProgressBar::with_draw_target(None, target).with_style(style),
+            printer: printer.clone(),
+            view: Arc::new(Bar {
+                bar: ProgressBar::with_draw_target(None, target).with_style(style),
+                is_shown: AtomicBool::new(false),
+            }),
             palette: Palette::new(color),
         }
     }
 
-    /// Hides the lines while `f` writes other lines.
-    pub(super) fn suspend<R>(&self, f: impl FnOnce() -> R) -> R {
-        self.bar.suspend(f)
+    /// Hides the lines until they are shown again.
+    pub(super) fn hide(&self) {
+        self.printer.clear();
     }
 
     /// Shows all torrents. `have` has the present pieces of a single torrent.
@@ -52,13 +87,13 @@ impl Terminal {
             columns: usize::from(columns).saturating_sub(1),
         };
         let lines = lines(snapshot, have, screen, &self.palette);
-        self.bar.set_message(lines.join("\n"));
+        self.printer.show(&self.view, lines.join("\n"));
     }
 }
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.printer.clear();
         terminal_modes::restore();
     }
 }

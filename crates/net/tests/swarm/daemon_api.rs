@@ -7,7 +7,6 @@ use std::io::{BufRead as _, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -33,12 +32,9 @@ fn a_daemon_names_the_file_of_its_token() {
     );
     for (options, is_noted) in [(&[][..], true), (&own, false)] {
         let all = [&["--http", "0"], options].concat();
-        let quiet = daemon_command(&state, &all);
-        let mut command = Command::new(quiet.get_program());
-        command.args(quiet.get_args().filter(|arg| *arg != "--quiet"));
+        let mut command = daemon_command(&state, &all);
         let stdout = folder.path().join("stdout");
         command.stdout(fs::File::create(&stdout).unwrap());
-        command.stdin(Stdio::null());
         let daemon = Daemon::of(&state, command);
         let text = || fs::read_to_string(&stdout).unwrap();
         wait_for(|| text().lines().count() == 1 + usize::from(is_noted));

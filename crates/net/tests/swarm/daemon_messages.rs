@@ -17,11 +17,11 @@ fn a_taken_port_is_reported_without_torrents() {
     let (_place, state) = folder();
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
     command.args(["daemon", "--bind", "127.0.0.1", "--port", &port]);
-    command.args(["--no-dht", "--no-discovery", "--quiet", "--state-dir"]);
+    command.args(["--no-dht", "--no-discovery", "--state-dir"]);
     command
         .arg(&state)
         .stdin(Stdio::null())
-        .stdout(Stdio::null());
+        .stdout(Stdio::piped());
     let daemon = Daemon::of(&state, command);
     let start = format!("warning: port {port}: ");
     wait_for(|| daemon.stderr().contains(&start));

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::daemon::{Daemon, ctl, daemon_command, folder};
 use super::daemon_api::{Api, places};
 use super::hostile::{BAD, info_hash, serve_wrong_blocks};
-use super::peers::{Content, Peer, ended, get_command, not_run, preloaded};
+use super::peers::{Content, IMPATIENT, Peer, RECONNECT, ended, get_command, not_run, preloaded};
 use super::secrets::{assert_hidden, telling_server, with_keys, without_query};
 use super::servers::{Answer, hostile_web_seed};
 use super::tracker::Tracker;
@@ -30,7 +30,8 @@ fn limited(limit: &str, state: &Path, options: &[&str]) -> Command {
         .args(["-c", &format!("ulimit {limit} && exec \"$0\" \"$@\"")])
         .arg(command.get_program())
         .args(command.get_args())
-        .stdout(Stdio::null());
+        .env(RECONNECT.0, RECONNECT.1)
+        .stdout(Stdio::piped());
     shell
 }
 
@@ -57,7 +58,9 @@ fn a_web_seed_that_blocks_libtorrent_ends_no_daemon() {
     );
     let (place, state) = folder();
     let options = ["--dir", text(place.path()), "--web-seeds"];
-    let daemon = Daemon::start(&state, &options);
+    let mut command = daemon_command(&state, &options);
+    command.env(IMPATIENT.0, IMPATIENT.1);
+    let daemon = Daemon::of(&state, command);
     // Only the web seed has the content at first.
     drop(seed);
     daemon.done(["add", text(&blocking)]);

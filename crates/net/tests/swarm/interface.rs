@@ -258,7 +258,7 @@ fn a_daemon_reports_the_interface() {
     let (_place, state) = folder();
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
     command.arg("daemon").arg("--state-dir").arg(&state);
-    command.args("--bind vpn0 --port 6999 --transport tcp --no-dht --quiet".split(' '));
+    command.args("--bind vpn0 --port 6999 --transport tcp --no-dht".split(' '));
     let daemon = Daemon::of(&state, net.client.inside(&command));
     let served = content.path().join("file.bin");
     daemon.done([
@@ -301,7 +301,7 @@ fn a_daemon_without_a_torrent_sends_nothing() {
     let n_sent = || net.n_sent("lan0") + net.n_sent("vpn0");
     let before = n_sent();
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
-    command.args(["daemon", "--quiet", "--http", "8080", "--dir"]);
+    command.args(["daemon", "--http", "8080", "--dir"]);
     command.arg(place.path()).arg("--state").arg(&state);
     let daemon = Daemon::of(&state, net.client.inside(&command));
     // The DHT would resolve a name at once, and discovery would send to its groups.

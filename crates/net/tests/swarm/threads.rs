@@ -18,7 +18,7 @@ fn too_few_threads_are_an_error() {
     for n_threads in 0..=10 {
         let ended = start(n_threads);
         // Verification needs no thread of its own.
-        if n_threads <= 6 || ended.code != Some(0) {
+        if n_threads <= 8 || ended.code != Some(0) {
             ended.assert_failed("cannot start");
         }
     }
@@ -43,7 +43,7 @@ fn too_few_threads_for_a_url_are_an_error() {
         command.env("LD_PRELOAD", &library);
         ended(command.env("HASHLANE_TEST_THREADS", n_threads.to_string()))
     };
-    let refused = (8..64).map(start).find(|ended| {
+    let refused = (10..64).map(start).find(|ended| {
         ended.assert_failed("cannot start a thread");
         // The HTTP client panics if it cannot start a thread. That panic is caught, and is an error of the torrent.
         let is_of_client = ended.stderr.contains("thread 'fetch'");
@@ -81,11 +81,11 @@ fn one_refused_thread_is_an_error() {
     let first = start(1);
     assert_eq!(first.code, Some(0), "{first:?}");
     assert!(first.stderr.contains("warning: Ctrl-C"), "{first:?}");
-    // Six threads that check the limit, then four for the disk.
-    for refused in 2..=11 {
+    // Two threads that print, six that check the limit, then four for the disk.
+    for refused in 2..=13 {
         start(refused).assert_failed("cannot start");
     }
-    let ended: Vec<_> = (12..64)
+    let ended: Vec<_> = (14..64)
         .map(start)
         .take_while(|ended| ended.code == Some(2))
         .collect();
