@@ -299,9 +299,18 @@ struct Sent {
 
 impl Sent {
     fn read(&mut self, log: &Path) {
-        // Recent blocks appear in the log after a moment.
-        std::thread::sleep(Duration::from_millis(400));
-        let text = fs::read_to_string(log).unwrap();
+        const ENDS: [&str; 3] = [
+            "*** CONNECTION_CLOSED",
+            "*** CONNECTION_FAILED",
+            "*** PEER_ERROR",
+        ];
+        // The log is complete when it has the end of each connection.
+        let mut text = String::new();
+        wait_for(|| {
+            text = fs::read_to_string(log).unwrap();
+            let n_ended: usize = ENDS.iter().map(|end| text.matches(end).count()).sum();
+            text.matches("<<< INCOMING_CONNECTION").count() <= n_ended
+        });
         // The last line may be incomplete.
         let end = text.rfind('\n').map_or(0, |end| end + 1);
         let lines = text[self.read..end].lines();

@@ -60,6 +60,7 @@ struct Shared {
 }
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct State {
     is_started: bool,
     stdout: Queue,
@@ -438,24 +439,25 @@ impl PrintStream {
     /// Queues the collected bytes.
     fn send(&mut self) -> io::Result<()> {
         let bytes = std::mem::take(&mut self.line);
-        let mut result = Ok(());
-        self.printer.0.change(|state| {
-            let keeps_all = state.keeps_all && self.target == Target::Stdout;
-            let (after, describe) = match self.target {
-                Target::Stdout => (0, state.lost),
-                Target::Stderr => (state.stdout.n_queued, state.lost),
-            };
-            let queue = state.queue(self.target);
-            if let Some(failure) = queue.failure {
-                result = Err(failure.into());
-            } else if queue.is_full() && !keeps_all {
-                queue.n_lost += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-            } else if !bytes.is_empty() {
-                queue.report_lost(describe, after);
-                queue.push(bytes, after);
-            }
-        });
-        result
+        let mut state = self.printer.0.lock();
+        let keeps_all = state.keeps_all && self.target == Target::Stdout;
+        let (after, describe) = match self.target {
+            Target::Stdout => (0, state.lost),
+            Target::Stderr => (state.stdout.n_queued, state.lost),
+        };
+        let queue = state.queue(self.target);
+        if let Some(failure) = queue.failure {
+            return Err(failure.into());
+        }
+        if queue.is_full() && !keeps_all {
+            queue.n_lost += bytes.split_inclusive(|byte| *byte == b'\n').count() as u64;
+        } else if !bytes.is_empty() {
+            queue.report_lost(describe, after);
+            queue.push(bytes, after);
+            drop(state);
+            self.printer.0.changed.notify_all();
+        }
+        Ok(())
     }
 }
 
@@ -524,8 +526,8 @@ mod tests {
         let printer = Printer::default();
         let (gate, open, writes) = gate();
         let mut stdout = printer.stdout(gate, false);
-        let (direct, _open, errors) = self::gate();
-        drop(_open);
+        let (direct, opener, errors) = self::gate();
+        drop(opener);
         let mut stderr = printer.stderr(direct);
         printer.start(lost).unwrap();
         let line = [vec![b'x'; 1023], vec![b'\n']].concat();
