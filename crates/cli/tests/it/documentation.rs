@@ -1,6 +1,6 @@
 //! Runs the examples of the reference, and compares what the program prints with what they print. Commands whose output a page
 //! does not show have a verdict in a table here. Commands that need a network do not run. The README, the tutorials and the guides
-//! run in `crates/net/tests/swarm/book.rs`.
+//! run in `crates/net/tests/it/book.rs`.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -268,10 +268,7 @@ fn peer_exchange() {
     assert_came(&ended, &content, "tree", folders[1].path());
     // The download finished much faster than the middle peer could have supplied it.
     let half = folders[0].path().join("tree");
-    assert!(!crate::swarm::foreign::same(
-        &content.path().join("tree"),
-        &half
-    ));
+    assert!(!crate::foreign::same(&content.path().join("tree"), &half));
     drop(middle);
 }
 

@@ -41,7 +41,7 @@ fn a_generated_client_controls_the_daemon() {
     generate.args(["generate", "--meta", "none", "--fail-on-warning"]);
     generate.arg("--path").arg(&description);
     generate.arg("--output-path").arg(&client);
-    let config = package.join("tests/swarm/generated_client.yaml");
+    let config = package.join("tests/it/generated_client.yaml");
     run(generate.arg("--config").arg(config));
     let downloads = place.path().join("downloads");
     fs::create_dir(&downloads).unwrap();
@@ -52,7 +52,7 @@ fn a_generated_client_controls_the_daemon() {
     let token = api.bearer.trim_start_matches("Bearer ");
     let mut script = python();
     script.env("PYTHONPATH", place.path());
-    script.arg(package.join("tests/swarm/use_generated_client.py"));
+    script.arg(package.join("tests/it/use_generated_client.py"));
     script.arg(format!("http://{}", api.address)).arg(token);
     let printed = run(script.arg(&torrent).arg(&downloads));
     assert_eq!(printed, "ok\n");

@@ -498,7 +498,7 @@ fn lines_of(stdout: &[u8]) -> Vec<Value> {
 /// Compiles a C file of this folder into a library that a process loads first. Returns the path of the library.
 pub(crate) fn preloaded(name: &str, folder: &Path) -> PathBuf {
     let library = folder.join(format!("{name}.so"));
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/swarm/{name}.c"));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/{name}.c"));
     let status = Command::new("cc")
         .args(["-shared", "-fPIC", "-o"])
         .args([&library, &source])

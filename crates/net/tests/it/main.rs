@@ -1,90 +1,86 @@
-//! Runs `hashlane get` and `hashlane seed` as processes that connect only to each other, over
-//! loopback.
+//! Runs `hashlane get` and `hashlane seed` as processes that connect only to each other, over loopback.
 #![cfg(feature = "libtorrent")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-#[path = "../../cli/tests/pages/mod.rs"]
+mod adding;
+#[cfg(target_os = "linux")]
+mod bad_blocks;
+#[cfg(target_os = "linux")]
+mod book;
+mod browser;
+mod changes;
+mod changing;
+mod control;
+mod daemon;
+mod daemon_activation;
+mod daemon_api;
+#[cfg(target_os = "linux")]
+mod daemon_categories;
+mod daemon_client;
+mod daemon_faults;
+mod daemon_hooks;
+mod daemon_hostile;
+mod daemon_imported;
+mod daemon_kills;
+mod daemon_limits;
+mod daemon_messages;
+mod daemon_names;
+mod daemon_paused;
+mod daemon_protocols;
+mod daemon_qbittorrent;
+mod daemon_queue;
+mod daemon_reload;
+mod daemon_remote;
+mod daemon_trust;
+mod daemon_twice;
+mod descriptors;
+mod disks;
+mod elsewhere;
+mod foreign;
+mod hostile;
+mod http;
+#[cfg(target_os = "linux")]
+mod interface;
+#[cfg(target_os = "linux")]
+mod limits;
+mod messages;
+mod metadata;
+#[cfg(target_os = "linux")]
+mod monitoring;
+mod moving;
+mod naming;
+mod network;
+mod openapi;
+mod overwrite;
+mod page;
+mod page_actions;
+mod page_browser;
+mod page_faults;
+mod page_files;
+mod page_list;
+mod page_pictures;
+mod page_socket;
+mod page_tree;
+#[path = "../../../cli/tests/pages/mod.rs"]
 mod pages;
-
-mod swarm {
-    mod adding;
-    #[cfg(target_os = "linux")]
-    mod bad_blocks;
-    #[cfg(target_os = "linux")]
-    pub(crate) mod book;
-    pub(crate) mod browser;
-    mod changes;
-    mod changing;
-    pub(crate) mod control;
-    mod daemon;
-    mod daemon_activation;
-    mod daemon_api;
-    #[cfg(target_os = "linux")]
-    mod daemon_categories;
-    mod daemon_client;
-    mod daemon_faults;
-    mod daemon_hooks;
-    mod daemon_hostile;
-    mod daemon_imported;
-    mod daemon_kills;
-    mod daemon_limits;
-    mod daemon_messages;
-    mod daemon_names;
-    mod daemon_paused;
-    mod daemon_protocols;
-    mod daemon_qbittorrent;
-    mod daemon_queue;
-    mod daemon_reload;
-    mod daemon_remote;
-    mod daemon_trust;
-    mod daemon_twice;
-    mod descriptors;
-    pub(crate) mod disks;
-    mod elsewhere;
-    pub(crate) mod foreign;
-    mod hostile;
-    pub(crate) mod http;
-    #[cfg(target_os = "linux")]
-    mod interface;
-    #[cfg(target_os = "linux")]
-    mod limits;
-    mod messages;
-    pub(crate) mod metadata;
-    #[cfg(target_os = "linux")]
-    mod monitoring;
-    mod moving;
-    mod naming;
-    pub(crate) mod network;
-    mod openapi;
-    pub(crate) mod overwrite;
-    pub(crate) mod page;
-    mod page_actions;
-    mod page_browser;
-    mod page_faults;
-    mod page_files;
-    mod page_list;
-    mod page_pictures;
-    mod page_socket;
-    mod page_tree;
-    pub(crate) mod peers;
-    mod places;
-    mod program;
-    mod reach;
-    pub(crate) mod repair;
-    mod report_page;
-    mod reverse_proxy;
-    mod secrets;
-    pub(crate) mod servers;
-    pub(crate) mod terminal;
-    #[cfg(target_os = "linux")]
-    mod threads;
-    pub(crate) mod tracker;
-    mod trust;
-    #[cfg(target_os = "linux")]
-    mod unread;
-    #[cfg(target_os = "linux")]
-    mod unreadable;
-}
+mod peers;
+mod places;
+mod program;
+mod reach;
+mod repair;
+mod report_page;
+mod reverse_proxy;
+mod secrets;
+mod servers;
+mod terminal;
+#[cfg(target_os = "linux")]
+mod threads;
+mod tracker;
+mod trust;
+#[cfg(target_os = "linux")]
+mod unread;
+#[cfg(target_os = "linux")]
+mod unreadable;
 
 use std::collections::BTreeSet;
 use std::collections::hash_map::RandomState;
@@ -94,9 +90,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use peers::{Content, PARTING, Peer, ended, get, get_from, not_run, ran, seed_command};
 use serde_json::Value;
-use swarm::peers::{Content, PARTING, Peer, ended, get, get_from, not_run, ran, seed_command};
-use swarm::tracker::Tracker;
+use tracker::Tracker;
 
 const VERSIONS: [&str; 3] = ["v1", "v2", "hybrid"];
 

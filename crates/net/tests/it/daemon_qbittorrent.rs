@@ -42,7 +42,7 @@ fn tests_of_qbittorrent_api_succeed() {
         Daemon::try_start(&state, &options)
     });
     let daemon = daemon.expect("a port is free");
-    let plugin = package.join("tests/swarm/qbittorrent_api");
+    let plugin = package.join("tests/it/qbittorrent_api");
     let mut pytest = Command::new(target.join("venv/bin/python"));
     pytest.current_dir(&sources).env("PYTHONPATH", plugin);
     // The tests place content below both.
