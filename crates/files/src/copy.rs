@@ -1,13 +1,14 @@
 //! Copies of files that share their bytes on the disk, where the file system can.
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io;
 
 use crate::file::SourceFile;
+use crate::positioned::write_all_at;
 use crate::sys;
 
 /// Number of bytes to copy before the next look at `is_cancelled`.
-const STEP_LEN: u64 = 64 << 20;
+const STEP_LEN: u64 = 1 << 20;
 
 /// Gives an empty file the bytes of another file, which both share on the disk until one of them changes (Btrfs, XFS).
 ///
@@ -23,13 +24,13 @@ pub fn clone_file(from: &File, to: &File) -> io::Result<()> {
 /// The system's error; `Interrupted` if `is_cancelled` returns `true`. A part may have been copied.
 pub fn clone_or_copy(
     from: &SourceFile,
-    mut to: &File,
+    to: &File,
     is_cancelled: &dyn Fn() -> bool,
 ) -> io::Result<()> {
     if clone_file(&from.file, to).is_ok() {
         return Ok(());
     }
-    let mut source = &from.file;
+    let mut buffer = vec![0; STEP_LEN.min(from.len_bytes()) as usize];
     let end = from.len_bytes();
     let mut offset = 0;
     while offset < end {
@@ -42,22 +43,21 @@ pub fn clone_or_copy(
             offset = region_end;
             continue;
         }
-        source.seek(SeekFrom::Start(offset))?;
-        to.seek(SeekFrom::Start(offset))?;
         let len = (region_end.max(offset + 1) - offset).min(STEP_LEN);
-        let copied = io::copy(&mut source.take(len), &mut to)?;
+        let copied = from.read_at(&mut buffer[..len as usize], offset)?;
         if copied == 0 {
             // The file became shorter meanwhile.
             break;
         }
-        offset += copied;
+        write_all_at(to, &buffer[..copied], offset)?;
+        offset += copied as u64;
     }
     to.set_len(end)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
+    use std::io::{Seek as _, SeekFrom, Write as _};
 
     use super::*;
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::budget::Budget;
+use crate::positioned;
 use crate::stamp::Stamp;
 use crate::sys;
 
@@ -72,16 +73,7 @@ impl SourceFile {
     /// # Errors
     /// The system's error. `buffer` may have been written to.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match sys::read_at(&self.file, &mut buffer[filled..], offset + filled as u64) {
-                Ok(0) => break,
-                Ok(n) => filled += n,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(filled)
+        positioned::read_at(&self.file, buffer, offset)
     }
 
     /// Fills `buffer` with the bytes from `offset` on.
@@ -90,10 +82,7 @@ impl SourceFile {
     /// The system's error; `UnexpectedEof` if the file ends before the buffer is full. `buffer` may
     /// have been written to.
     pub fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        if self.read_at(buffer, offset)? < buffer.len() {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        Ok(())
+        positioned::read_exact_at(&self.file, buffer, offset)
     }
 
     /// Extends the file to `len_bytes` if it is shorter. Fails if the file is open for reading

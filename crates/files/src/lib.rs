@@ -44,6 +44,7 @@ mod listing;
 #[cfg(unix)]
 mod mark;
 mod new_file;
+mod positioned;
 #[cfg(unix)]
 mod relocate;
 #[cfg(unix)]
@@ -77,6 +78,7 @@ pub use links::{LinkState, read_link, resolve_link};
 #[cfg(unix)]
 pub use listing::{Listed, list_files};
 pub use new_file::{NewFile, place_of};
+pub use positioned::{read_at, read_exact_at, write_all_at};
 #[cfg(unix)]
 pub use relocate::{Relocation, UNFINISHED_MOVES, rename_new};
 #[cfg(unix)]

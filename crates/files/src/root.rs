@@ -16,6 +16,7 @@ use crate::cache::{CachedFile, FileCache};
 use crate::copy::clone_or_copy;
 use crate::file::{SourceFile, Writers, is_absent};
 use crate::file_id::FileId;
+use crate::positioned;
 use crate::stamp::Stamp;
 use crate::sys;
 use crate::temporary::{TemporaryNames, hold_new};
@@ -477,7 +478,7 @@ impl WritableFile {
     /// # Errors
     /// The system's error. A part of `bytes` may have been written.
     pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        std::os::unix::fs::FileExt::write_all_at(&self.source.file, bytes, offset)
+        positioned::write_all_at(&self.source.file, bytes, offset)
     }
 
     /// Returns the properties of the file.

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::io;
 use std::path::Path;
 
-use hashlane_files::{AtomicFile, Overwrite, SourceFile, clone_or_copy};
+use hashlane_files::{AtomicFile, Overwrite, SourceFile, clone_or_copy, write_all_at};
 use hashlane_metainfo::Torrent;
 use hashlane_pipeline::{CancelToken, Error, FileIndex, Options};
 
@@ -259,14 +259,13 @@ fn match_of(candidate: u32, right: usize, total: usize) -> FileMatch {
     }
 }
 
-fn copy_range(from: &SourceFile, mut to: &File, offset: u64, len_bytes: u64) -> io::Result<()> {
-    to.seek(SeekFrom::Start(offset))?;
+fn copy_range(from: &SourceFile, to: &File, offset: u64, len_bytes: u64) -> io::Result<()> {
     let mut buffer = vec![0; len_bytes.min(COPY_LEN as u64) as usize];
     let mut at = offset;
     while at < offset + len_bytes {
         let n = (offset + len_bytes - at).min(COPY_LEN as u64) as usize;
         from.read_exact_at(&mut buffer[..n], at)?;
-        to.write_all(&buffer[..n])?;
+        write_all_at(to, &buffer[..n], at)?;
         at += n as u64;
     }
     Ok(())

@@ -17,7 +17,7 @@ pub struct Options {
     /// Number of threads; one for each core if `None`.
     pub threads: Option<NonZeroUsize>,
     /// The largest number of bytes of objects in memory, and of an index that is longer than 64 MiB. An object that needs more
-    /// is reported; a longer index is an error. What is known of each object takes four times the length of the index beside.
+    /// is reported; a longer index is an error. What is known of each object takes several times the length of the index beside.
     pub max_memory: u64,
     /// Whether the report has all objects. Otherwise it has only problems.
     pub list: bool,

@@ -4,11 +4,12 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::io;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
+use hashlane_files::write_all_at;
 use hashlane_hashes::HashFunction;
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
@@ -353,12 +354,11 @@ impl Builder for RootBuilder {
 
     fn finish(self) -> io::Result<RootHash> {
         let root = self.levels.finish()?;
-        if let Some(mut device) = self.format.device.as_deref() {
+        if let Some(device) = self.format.device.as_deref() {
             let mut first = self.format.superblock(self.n_blocks, &root).to_vec();
             // Zeros fill the blocks of the superblock.
             first.resize(self.format.tree_start() as usize, 0);
-            device.seek(SeekFrom::Start(0))?;
-            device.write_all(&first)?;
+            write_all_at(device, &first, 0)?;
         }
         Ok(RootHash(root))
     }

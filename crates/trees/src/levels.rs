@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::io;
 use std::sync::Arc;
 
+use hashlane_files::write_all_at;
 use hashlane_hashes::{HashFunction, Hasher};
 use hashlane_pipeline::Frame;
 use hashlane_sha::{Algorithm, Engine, Sha1, Sha256};
@@ -200,9 +201,8 @@ impl Levels {
         let nodes = self.nodes.of(digests, self.hash.function.digest_len());
         let position = self.by_height[level].position;
         self.by_height[level].position += nodes.len() as u64;
-        if let (Some(mut tree), None) = (self.tree.as_deref(), &self.failure) {
-            let written = tree.seek(SeekFrom::Start(position));
-            self.failure = written.and_then(|_| tree.write_all(&nodes)).err();
+        if let (Some(tree), None) = (self.tree.as_deref(), &self.failure) {
+            self.failure = write_all_at(tree, &nodes, position).err();
         }
         self.hash.digests(&nodes, self.nodes.len_bytes)
     }

@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use hashlane_files::Stamp;
+use hashlane_files::{Stamp, read_exact_at};
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
@@ -322,12 +322,10 @@ impl VerityChecker {
     /// Reads nodes of a level.
     fn read(&self, level: usize, node: u64, n_nodes: u64) -> io::Result<Vec<u8>> {
         let len_bytes = self.nodes.len_bytes as u64;
-        let mut device = &*self.check.device;
-        device.seek(SeekFrom::Start(
-            self.check.levels[level].1 + node * len_bytes,
-        ))?;
         let mut nodes = vec![0; (n_nodes * len_bytes) as usize];
-        device.read_exact(&mut nodes)?;
+        let position = self.check.levels[level].1 + node * len_bytes;
+        // Checks of several threads share the file.
+        read_exact_at(&self.check.device, &mut nodes, position)?;
         Ok(nodes)
     }
 

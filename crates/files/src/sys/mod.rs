@@ -11,7 +11,7 @@ pub use linux::{DirectQueue, MapArena, MappedBytes, is_rotational};
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 pub(crate) use linux::{
     cached_bytes, clone_file, disk_extents, drop_pages, is_on_disk, next_data, next_hole,
-    open_with_flags, read_at, share_range, shared_extents, writers,
+    open_with_flags, read_at, share_range, shared_extents, write_at, writers,
 };
 
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
@@ -21,7 +21,7 @@ pub use portable::{DirectQueue, MapArena, MappedBytes, is_rotational};
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
 pub(crate) use portable::{
     cached_bytes, clone_file, disk_extents, is_on_disk, next_data, next_hole, read_at,
-    shared_extents,
+    shared_extents, write_at,
 };
 #[cfg(all(unix, any(not(target_os = "linux"), hashlane_portable)))]
 pub(crate) use portable::{drop_pages, open_with_flags, share_range, writers};

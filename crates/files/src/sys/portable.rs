@@ -25,6 +25,16 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
+#[cfg(unix)]
+pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::write_at(file, bytes, offset)
+}
+
+#[cfg(windows)]
+pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_write(file, bytes, offset)
+}
+
 /// Does nothing: there is no portable interface for this.
 #[cfg(unix)]
 pub(crate) fn drop_pages(_: &File) {}

@@ -78,10 +78,16 @@ fn parameters() -> Vec<VerityParameters> {
 
 /// Returns the results of a check.
 fn check(device: &Path, data: &Path) -> Outcome<VerityReport> {
-    let format = VerityCheck::new(File::open(device).unwrap()).unwrap();
+    check_with(
+        &VerityCheck::new(File::open(device).unwrap()).unwrap(),
+        data,
+    )
+}
+
+fn check_with(format: &VerityCheck, data: &Path) -> Outcome<VerityReport> {
     let mut found = None;
     let (options, cancel) = (Options::default(), CancelToken::default());
-    hash_files(&format, [Item::new(data, ())], &options, &cancel, |event| {
+    hash_files(format, [Item::new(data, ())], &options, &cancel, |event| {
         if let Event::Outcome((), outcome) = event {
             found = Some(outcome);
         }
@@ -194,6 +200,25 @@ fn damaged_blocks_are_named() {
     let top = report(&device, &data);
     assert_eq!(top.device.to_string(), "2, 4");
     assert_ne!(top.to_string(), root);
+}
+
+#[test]
+fn threads_share_a_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, device, _) = sample(folder.path());
+    let check = VerityCheck::new(File::open(&device).unwrap()).unwrap();
+    for _ in 0..20 {
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| match check_with(&check, &data) {
+                    Outcome::Hash(report, _) => {
+                        assert_eq!((report.data.n_blocks(), report.device.n_blocks()), (0, 0));
+                    }
+                    outcome => panic!("{outcome:?}"),
+                });
+            }
+        });
+    }
 }
 
 #[test]

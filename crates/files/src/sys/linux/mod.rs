@@ -40,6 +40,10 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
     file.read_at(buffer, offset)
 }
 
+pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+    file.write_at(bytes, offset)
+}
+
 /// Drops the pages of a file that are on the disk from the page cache, except those that a process
 /// maps. Starts to write all other pages (`posix_fadvise(2)`). This is advice: errors are ignored.
 pub(crate) fn drop_pages(file: &File) {
