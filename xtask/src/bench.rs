@@ -1,4 +1,6 @@
-//! The benchmarks. bench/README.md says what each measures, and how to read the tables that they write.
+//! Benchmarks (bench/README.md).
+
+use std::fmt::Write as _;
 
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
@@ -7,242 +9,265 @@ use xshell::cmd;
 use crate::project::Project;
 use crate::python;
 
+const HASHLANE: &str = "target/release/hashlane";
+const SHA: &str = "--manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha";
+const LADDER: &str = "--manifest-path bench/ladder/Cargo.toml --target-dir target/ladder-rust";
+/// The target of the builds with `AddressSanitizer`, where bench/ladder.py looks for them.
+const SANITIZED: &str = "--target x86_64-unknown-linux-gnu";
+/// The environment with the packages that the Python package is compared with.
+const PEERS: &str = "target/python/bench";
+/// The module that `pkcs11` compares with, at its path on Debian.
+const SOFTHSM2: &str = "/usr/lib/softhsm/libsofthsm2.so";
+
 #[derive(Subcommand)]
 pub(crate) enum Job {
-    /// Run a benchmark with the options of its script; without a name, list all
+    /// Measure, and compare with other programs: `cargo xtask bench` lists the benchmarks
+    // The script of a benchmark has its own --help.
+    #[command(after_help = list(), disable_help_flag = true)]
+    #[command(override_usage = "cargo xtask bench [NAME [ARGUMENTS]]")]
     Bench {
-        name: Option<String>,
-        /// Options of the script, for example --out bench/zen4/SUM.md
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
+        /// Benchmark, one of those below, and arguments of its script, which replace the default ones; --help describes them
+        #[arg(
+            value_name = "NAME",
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
+        words: Vec<String>,
     },
 }
 
-/// What is built before a benchmark.
-#[derive(Clone, Copy, PartialEq)]
+/// Something that is built before a benchmark.
+#[derive(Clone, Copy)]
 enum Build {
-    Nothing,
-    /// The programs in target/release.
-    Programs,
-    /// The program with GPUs, in a folder of its own: that in target/release may have none.
-    Gpu,
-    /// The libraries that the engine is compared with, and the C library.
+    Program,
+    DebugProgram,
+    /// In a folder of its own: the program in target/release may have no GPUs.
+    GpuProgram,
+    Library,
+    /// The program that measures the engine.
     Engine,
     Libmd,
     Pkcs11,
-    Python,
+    Wheel,
     Ladder,
 }
 
-struct Bench {
-    name: &'static str,
-    about: &'static str,
-    build: Build,
-    /// The script with its options; `{hashlane}` and others are paths of what was built.
-    run: &'static str,
-    /// Options that apply unless they are given.
-    defaults: &'static str,
-}
-
-const fn bench(
-    name: &'static str,
-    about: &'static str,
-    build: Build,
-    run: &'static str,
-    defaults: &'static str,
-) -> Bench {
-    Bench {
-        name,
-        about,
-        build,
-        run,
-        defaults,
-    }
-}
-
-const HASHLANE: &str = "target/release/hashlane";
-const ENGINE: &str = "target/bench-sha/release/hashlane-bench-sha";
-const ENGINE_BUILD: &str = "--manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha";
-const LADDER_BUILD: &str =
-    "--manifest-path bench/ladder/Cargo.toml --target-dir target/ladder-rust";
+/// A name, what is built, the command, and what it measures. In a command, `{hashlane}` is the program, and `{engine}` the one that
+/// measures the engine. The arguments of the user come last: of an option that is given twice, the scripts take the last one.
+type Benchmark = (&'static str, &'static [Build], &'static str, &'static str);
 
 #[rustfmt::skip]
-const BENCHES: &[Bench] = &[
-    bench("torrents", "verifying and creating torrents, with other tools: RESULTS.md", Build::Programs, "bench/compare.py --hashlane {hashlane}", "--out bench"),
-    bench("quick", "check that the benchmark of torrents works, with a small file", Build::Programs, "bench/compare.py --hashlane {hashlane} --quick", "--out target/bench-quick"),
-    bench("against", "this build and an older one: --old PROGRAM", Build::Programs, "bench/against.py --new {hashlane}", "--rounds 11"),
-    bench("sha", "the engine and other libraries: SHA.md and its charts", Build::Engine, "bench/engine.py --program {engine}", "--out bench"),
-    bench("sha-quick", "check that the benchmark of the engine works, and that no kernel is below its floor", Build::Engine, "bench/engine.py --program {engine} --quick", "--out target/bench-sha-quick"),
-    bench("sha-criterion", "criterion benchmarks of the engine; a filter, such as sha1_x8_avx2/16KiB, selects some", Build::Nothing, "", ""),
-    bench("ports", "the kernels and the ports of CPUs: PORTS.md (needs llvm-19, binutils-aarch64-linux-gnu)", Build::Nothing, "tools/ports", ""),
-    bench("kernels", "the rate of each kernel in this build and an older one: --old PROGRAM", Build::Programs, "bench/kernels.py --new {hashlane}", "--rounds 21"),
-    bench("ladder", "programs in C and Rust with each way of hashing, in debug and release builds: LADDER.md (needs libssl-dev)", Build::Ladder, "bench/ladder.py --hashlane {hashlane} --library target/release", "--out bench"),
-    bench("recover", "recovery of Base58Check strings: RECOVER.md", Build::Engine, "bench/recover.py --program {engine}", ""),
-    bench("gpu", "recovery on each device, and the share of the bound of a GPU; --full for 2^40 candidates", Build::Gpu, "bench/gpu_rates.py --hashlane target/gpu/release/hashlane", "--rounds 5"),
-    bench("swarm", "get and seed on loopback: SWARM.md (needs libtorrent and its Python binding)", Build::Programs, "bench/swarm.py --hashlane {hashlane}", ""),
-    bench("daemon", "a daemon with many torrents (needs libtorrent)", Build::Programs, "bench/daemon.py --hashlane {hashlane}", "--torrents 5000"),
-    bench("page", "the page with 5,000 torrents in Chromium: PAGE.md (needs chromium-driver)", Build::Nothing, "bench/page.py", ""),
-    bench("capi", "the cost of calling the C library: CAPI.md", Build::Engine, "bench/pairs.py capi {engine} border target/release/libhashlane.so", ""),
-    bench("python", "the Python package, Rust, hashlib, torf, fsspec and the program: python.md", Build::Python, "bench/python.py --hashlane {hashlane} --library target/release/libhashlane.so", ""),
-    bench("libmd", "libmd.so.0 and the system's libmd: LIBMD.md (needs libmd-dev)", Build::Libmd, "bench/pairs.py libmd target/bench-libmd {libmd} target/release/libmd.so.0", ""),
-    bench("pkcs11", "the PKCS#11 module and SoftHSM2: PKCS11.md (needs softhsm2, libp11-kit-dev)", Build::Pkcs11, "bench/pairs.py pkcs11 target/bench-pkcs11 {softhsm2} target/release/libhashlane_pkcs11.so", ""),
-    bench("sum", "sum and other checksum tools: SUM.md", Build::Programs, "bench/sum.py --hashlane {hashlane}", "--out bench/SUM.md"),
-    bench("trees", "tree hashes and the programs that define them: trees.md", Build::Programs, "bench/trees.py --hashlane {hashlane}", "--out bench/trees.md"),
-    bench("git", "the verification of a Git pack, and that of Git: git.md", Build::Programs, "bench/git.py --hashlane {hashlane}", "--out bench/git.md"),
-    bench("gix-hash", "the hasher of gix-hash, before and after the patch of docs/guides/adopting.md: gix-hash.md", Build::Nothing, "bench/gix_hash.py", ""),
-    bench("library", "the verification of 10,000 small torrents in one run: library.md", Build::Programs, "bench/library.py --hashlane {hashlane}", "--out bench/library.md"),
-    bench("find", "the search for renamed content, whose files take 8 GB: find.md", Build::Programs, "bench/find.py --hashlane {hashlane} --max-len 400000 --data 16000", "--files 300000 --out bench/find.md"),
-    bench("find-peers", "what find and autotorrent2 make of renamed and damaged content: find-peers.md", Build::Programs, "bench/find_peers.py --hashlane {hashlane}", "--out bench/find-peers.md"),
-    bench("duplicates", "the search for duplicates, fclones, jdupes and rmlint: duplicates.md", Build::Programs, "bench/duplicates.py --hashlane {hashlane}", "--out bench/duplicates.md"),
-    bench("known", "checks of stores and packages, sha256sum, huggingface_hub and debsums: known.md", Build::Programs, "bench/known.py --hashlane {hashlane}", "--out bench/known.md"),
-    bench("archive", "an update of unchanged files, and find -ls: archive.md", Build::Programs, "bench/archive.py --hashlane {hashlane}", "--files 1000000 --out bench/archive.md"),
-    bench("disk", "reads past the page cache, and fio: disk.md", Build::Programs, "bench/disk.py --hashlane {hashlane}", "--out bench/disk.md"),
-    bench("import", "the import of 10,000 torrents of qBittorrent", Build::Programs, "bench/import.py --hashlane {hashlane}", ""),
-    bench("start", "the start of commands, and that of GNU's sha256sum", Build::Programs, "bench/start.py --hashlane {hashlane}", ""),
-];
+const BENCHMARKS: &[Benchmark] = {
+    use Build::{DebugProgram, Engine, GpuProgram, Ladder, Library, Libmd, Pkcs11, Program, Wheel};
+    &[
+        ("torrents", &[Program, DebugProgram], "python3 bench/compare.py --hashlane {hashlane}",
+            "verifying and creating torrents, compared with other tools; writes bench/RESULTS.md"),
+        ("against", &[Program], "python3 bench/against.py --new {hashlane}",
+            "this build, compared with an older one: --old PROGRAM"),
+        ("quick", &[Program], "python3 bench/compare.py --hashlane {hashlane} --quick --out target/bench-quick",
+            "check that `torrents` works, with a small file"),
+        ("sha", &[Engine], "python3 bench/engine.py --program {engine}",
+            "the engine, compared with other libraries; writes bench/SHA.md and its charts"),
+        ("sha-quick", &[Engine], "python3 bench/engine.py --program {engine} --quick --out target/bench-sha-quick",
+            "check that `sha` works and that no kernel is below its floor"),
+        ("sha-criterion", &[], "cargo bench --locked {sha} --",
+            "the engine's criterion benchmarks; sha1_x8_avx2/16KiB selects some"),
+        ("recover", &[Engine], "python3 bench/recover.py --program {engine}",
+            "recovery of Base58Check strings; writes bench/RECOVER.md"),
+        ("gpu", &[GpuProgram], "python3 bench/gpu_rates.py --hashlane target/gpu/release/hashlane",
+            "`recover` on each device, and the share of the bound of a GPU; --full for 2^40 candidates"),
+        ("swarm", &[Program], "python3 bench/swarm.py --hashlane {hashlane}",
+            "get and seed on loopback; writes bench/SWARM.md (needs libtorrent and its Python binding)"),
+        ("daemon", &[Program], "python3 bench/daemon.py --hashlane {hashlane}",
+            "a daemon with 5,000 torrents (needs libtorrent)"),
+        ("page", &[], "python3 bench/page.py",
+            "the page with 5,000 torrents in Chromium; writes bench/PAGE.md (needs chromium and chromedriver)"),
+        ("capi", &[Library, Engine], "python3 bench/pairs.py capi {engine} border target/release/libhashlane.so",
+            "the cost of calling the C library; writes bench/CAPI.md"),
+        ("python", &[Program, Library, Wheel],
+            "target/python/bench/bin/python bench/python.py --hashlane {hashlane} --library target/release/libhashlane.so",
+            "the Python package, compared with Rust, hashlib, torf, fsspec and the program; writes bench/python.md"),
+        ("libmd", &[Libmd], "python3 bench/pairs.py libmd target/bench-libmd {libmd} target/release/libmd.so.0",
+            "libmd.so.0, compared with the system's libmd; writes bench/LIBMD.md (needs libmd-dev)"),
+        ("pkcs11", &[Pkcs11],
+            "python3 bench/pairs.py pkcs11 target/bench-pkcs11 {softhsm2} target/release/libhashlane_pkcs11.so",
+            "the PKCS#11 module, compared with SoftHSM2; writes bench/PKCS11.md (needs softhsm2, libp11-kit-dev)"),
+        ("sum", &[Program], "python3 bench/sum.py --hashlane {hashlane}",
+            "sum, compared with other checksum tools; writes bench/SUM.md (uses the installed ones)"),
+        ("trees", &[Program], "python3 bench/trees.py --hashlane {hashlane} --out bench/trees.md",
+            "tree hashes, compared with the programs that define them; writes bench/trees.md (uses fsverity, veritysetup, git, \
+            OpenSSL and target/ipfs)"),
+        ("git", &[Program], "python3 bench/git.py --hashlane {hashlane} --out bench/git.md",
+            "the verification of a Git pack, compared with Git; writes bench/git.md"),
+        ("gix-hash", &[], "python3 bench/gix_hash.py",
+            "the hasher of gix-hash, compared with the patch in docs/guides/adopting.md; writes bench/gix-hash.md"),
+        ("library", &[Program], "python3 bench/library.py --hashlane {hashlane} --out bench/library.md",
+            "the verification of 10,000 small torrents in one run; writes bench/library.md"),
+        ("find", &[Program],
+            "python3 bench/find.py --hashlane {hashlane} --files 300000 --max-len 400000 --data 16000 --out bench/find.md",
+            "the search for renamed content, 300,000 files that take 8 GB; writes bench/find.md"),
+        ("duplicates", &[Program], "python3 bench/duplicates.py --hashlane {hashlane} --out bench/duplicates.md",
+            "the search for duplicates, compared with fclones, jdupes and rmlint; writes bench/duplicates.md (uses the installed ones)"),
+        ("find-peers", &[Program], "python3 bench/find_peers.py --hashlane {hashlane} --out bench/find-peers.md",
+            "find and autotorrent2 on renamed and damaged content; writes bench/find-peers.md (pip install autotorrent2 \
+            libtorrent)"),
+        ("known", &[Program], "python3 bench/known.py --hashlane {hashlane} --out bench/known.md",
+            "checks of stores and packages, compared with sha256sum, huggingface_hub and debsums; writes bench/known.md"),
+        ("archive", &[Program], "python3 bench/archive.py --hashlane {hashlane} --out bench/archive.md",
+            "an update of 1,000,000 unchanged files, compared with find -ls; writes bench/archive.md"),
+        ("disk", &[Program], "python3 bench/disk.py --hashlane {hashlane} --out bench/disk.md",
+            "reads past the page cache, compared with fio; --old PROGRAM adds an older build; writes bench/disk.md"),
+        ("import", &[Program], "python3 bench/import.py --hashlane {hashlane}",
+            "the import of 10,000 torrents of qBittorrent"),
+        ("start", &[Program], "python3 bench/start.py --hashlane {hashlane}",
+            "the start of commands, compared with GNU's sha256sum; --old PROGRAM adds an older build"),
+        ("kernels", &[Program], "python3 bench/kernels.py --new {hashlane}",
+            "the rate of each kernel, compared with an older build: --old PROGRAM"),
+        ("ports", &[], "tools/ports",
+            "the kernels, compared with the ports of CPUs; writes bench/PORTS.md (needs llvm-19, binutils-aarch64-linux-gnu)"),
+        ("ladder", &[Program, Library, Ladder], "python3 bench/ladder.py --hashlane {hashlane} --library target/release",
+            "programs by each way of hashing, in debug and release builds; writes bench/LADDER.md (needs libssl-dev, and a nightly \
+            compiler)"),
+    ]
+};
 
 impl Job {
     pub(crate) fn run(self, project: &Project) -> Result<()> {
-        let Self::Bench { name, arguments } = self;
-        let Some(name) = name else {
-            for bench in BENCHES {
-                println!("  cargo xtask bench {:13} {}", bench.name, bench.about);
-            }
+        let Self::Bench { words } = self;
+        let help = |word: &String| word == "--help" || word == "-h";
+        let Some((name, arguments)) = words.split_first().filter(|(name, _)| !help(name)) else {
+            print!("{}", list());
             return Ok(());
         };
-        let bench = BENCHES.iter().find(|bench| bench.name == name);
-        let bench = bench.with_context(|| {
-            format!("{name}: no such benchmark; `cargo xtask bench` lists them")
+        let found = BENCHMARKS.iter().find(|row| row.0 == name);
+        let (_, builds, command, _) = found.with_context(|| {
+            format!("bench {name}: no such benchmark; `cargo xtask bench` lists them")
         })?;
-        if name == "sha-criterion" {
-            return Ok(project
-                .cargo(&format!("bench --locked {ENGINE_BUILD} --"))
-                .args(arguments)
-                .run()?);
+        if !arguments.iter().any(help) {
+            let old = |argument: &String| argument.starts_with("--old");
+            if matches!(&**name, "against" | "kernels") && !arguments.iter().any(old) {
+                bail!("bench {name}: --old PROGRAM is missing; name the program to compare with");
+            }
+            builds.iter().try_for_each(|build| build.run(project))?;
         }
-        bench.build(project)?;
-        bench.start(project, &arguments)
+        let command = fill_in(project, command)?;
+        let command = match command.strip_prefix("cargo ") {
+            Some(words) => project.cargo(words),
+            None => project.command(&command),
+        };
+        // `cargo run` sets it, and the loader would search more folders for each program that is measured.
+        Ok(command
+            .env_remove("LD_LIBRARY_PATH")
+            .args(arguments)
+            .run()?)
     }
 }
 
-impl Bench {
-    fn build(&self, project: &Project) -> Result<()> {
+fn list() -> String {
+    let mut text =
+        "Benchmarks. `cargo xtask bench NAME --help` describes the arguments of one:\n".to_owned();
+    for (name, _, _, about) in BENCHMARKS {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {name:<14} {about}");
+    }
+    text
+}
+
+fn compiler() -> String {
+    std::env::var("CC").unwrap_or_else(|_| "cc".to_owned())
+}
+
+fn softhsm2() -> String {
+    std::env::var("SOFTHSM2").unwrap_or_else(|_| SOFTHSM2.to_owned())
+}
+
+/// Returns a command with the paths of this machine.
+fn fill_in(project: &Project, command: &str) -> Result<String> {
+    let mut command = command
+        .replace("{hashlane}", HASHLANE)
+        .replace("{engine}", "target/bench-sha/release/hashlane-bench-sha")
+        .replace("{sha}", SHA)
+        .replace("{softhsm2}", &softhsm2());
+    if command.contains("{libmd}") {
+        let system = format!("{} -print-file-name=libmd.so.0", compiler());
+        command = command.replace("{libmd}", project.command(&system).read()?.trim());
+    }
+    Ok(command)
+}
+
+impl Build {
+    fn run(self, project: &Project) -> Result<()> {
         let shell = &project.shell;
-        let compile = |source: &str, out: &str, flags: &str| {
-            project
-                .command(&format!(
-                    "cc -O2 -Wall -Wextra {flags} {source} -o {out} -ldl"
-                ))
-                .run()
-        };
-        match self.build {
-            Build::Nothing => {}
-            Build::Programs => project.make("build").run()?,
-            Build::Gpu => project
-                .cargo("build --release --target-dir target/gpu --package hashlane --features gpu")
+        match self {
+            Self::Program => project.make("build").run()?,
+            Self::DebugProgram => project.cargo("build --package hashlane").run()?,
+            Self::GpuProgram => {
+                let arguments =
+                    "build --release --target-dir target/gpu --package hashlane --features gpu";
+                project.cargo(arguments).run()?;
+            }
+            Self::Library => project.make("build-lib").run()?,
+            Self::Engine => project
+                .cargo(&format!("build --locked --release {SHA}"))
                 .run()?,
-            Build::Engine => {
-                project.make("build-lib").run()?;
-                project
-                    .cargo(&format!("build --locked --release {ENGINE_BUILD}"))
-                    .run()?;
-            }
-            Build::Libmd => {
+            Self::Libmd => {
                 project.make("libmd").run()?;
-                compile("bench/libmd.c", "target/bench-libmd", "")?;
+                compile(project, "bench/libmd.c", "target/bench-libmd", "")?;
             }
-            Build::Pkcs11 => {
+            Self::Pkcs11 => {
+                let module = softhsm2();
+                if !shell.path_exists(&module) {
+                    bail!(
+                        "bench pkcs11: {module} does not exist; install softhsm2, or set SOFTHSM2=MODULE"
+                    );
+                }
                 project.make("pkcs11").run()?;
-                let flags = cmd!(shell, "pkg-config --cflags p11-kit-1").read()?;
-                compile("bench/pkcs11.c", "target/bench-pkcs11", &flags)?;
+                let headers = project.command("pkg-config --cflags p11-kit-1").read()?;
+                compile(project, "bench/pkcs11.c", "target/bench-pkcs11", &headers)?;
                 shell.create_dir("target/softhsm2")?;
                 shell.write_file(
                     "target/softhsm2.conf",
                     "directories.tokendir = target/softhsm2\n",
                 )?;
+                shell.set_var("SOFTHSM2_CONF", "target/softhsm2.conf");
             }
-            Build::Python => {
-                project.make("build build-lib").run()?;
-                python::Job::Python.run(project)?;
-                let wheel = python::wheel(project, "target/wheels", "hashlane-")?;
-                cmd!(shell, "python3 -m venv target/python/bench").run()?;
-                cmd!(shell, "target/python/bench/bin/pip install --quiet --force-reinstall {wheel} numpy fsspec torf").run()?;
+            Self::Wheel => {
+                let wheel = python::wheel(project)?;
+                python::environment(
+                    project,
+                    PEERS,
+                    &["--force-reinstall", &wheel, "numpy", "fsspec", "torf"],
+                )?;
             }
-            Build::Ladder => {
-                project.need_nightly("ladder")?;
-                project.make("build build-lib").run()?;
-                let host = project.host()?;
-                project.cargo("build --package hashlane").run()?;
-                project
-                    .cargo(&format!("build --locked {LADDER_BUILD}"))
-                    .run()?;
-                project
-                    .cargo(&format!("build --locked --release {LADDER_BUILD}"))
-                    .run()?;
-                for build in [
-                    "--target-dir target/ladder --package hashlane".to_owned(),
-                    format!("--locked {LADDER_BUILD}"),
-                ] {
-                    project
-                        .cargo(&format!("+nightly build --target {host} {build}"))
-                        .env("RUSTFLAGS", "-Zsanitizer=address")
-                        .run()?;
-                }
-            }
+            Self::Ladder => build_ladder(project)?,
         }
         Ok(())
     }
-
-    /// Starts the script. Options that are given replace the defaults.
-    fn start(&self, project: &Project, arguments: &[String]) -> Result<()> {
-        let libmd = || cmd!(project.shell, "cc -print-file-name=libmd.so.0").read();
-        let mut line = self
-            .run
-            .replace("{hashlane}", HASHLANE)
-            .replace("{engine}", ENGINE);
-        if line.contains("{libmd}") {
-            line = line.replace("{libmd}", &libmd()?);
-        }
-        if line.contains("{softhsm2}") {
-            // The module at its path on Debian.
-            let module = project.shell.var("SOFTHSM2");
-            let module = module.unwrap_or_else(|_| "/usr/lib/softhsm/libsofthsm2.so".to_owned());
-            if !project.path(&module).exists() {
-                bail!("{module} does not exist; install softhsm2, or set SOFTHSM2=MODULE");
-            }
-            line = line.replace("{softhsm2}", &module);
-        }
-        let python = if self.build == Build::Python {
-            "target/python/bench/bin/python"
-        } else {
-            "python3"
-        };
-        let mut command = project
-            .command(&format!("{python} {line}"))
-            .env("SOFTHSM2_CONF", "target/softhsm2.conf");
-        let defaults: Vec<_> = self.defaults.split_whitespace().collect();
-        for option in defaults.chunks(2) {
-            let is_given = |given: &String| {
-                given == option[0] || given.starts_with(&format!("{}=", option[0]))
-            };
-            if !arguments.iter().any(is_given) {
-                command = command.args(option);
-            }
-        }
-        Ok(command.args(arguments).run()?)
-    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn compile(project: &Project, source: &str, program: &str, options: &str) -> Result<()> {
+    let cc = compiler();
+    let options = options.split_whitespace();
+    Ok(cmd!(
+        project.shell,
+        "{cc} -O2 -Wall -Wextra {options...} {source} -o {program} -ldl"
+    )
+    .run()?)
+}
 
-    #[test]
-    fn every_script_exists() {
-        let project = Project::open().unwrap();
-        for bench in BENCHES.iter().filter(|bench| !bench.run.is_empty()) {
-            let script = bench.run.split(' ').next().unwrap();
-            assert!(project.path(script).is_file(), "{}: {script}", bench.name);
-        }
-    }
+/// Builds the programs of the ladder. Those with `AddressSanitizer` need a nightly compiler.
+fn build_ladder(project: &Project) -> Result<()> {
+    project.need_nightly("bench ladder")?;
+    let sanitized = |arguments: String| {
+        let command = project.cargo(&format!("+nightly build {SANITIZED} {arguments}"));
+        command.env("RUSTFLAGS", "-Zsanitizer=address").run()
+    };
+    project.cargo("build --package hashlane").run()?;
+    sanitized("--target-dir target/ladder --package hashlane".to_owned())?;
+    project.cargo(&format!("build --locked {LADDER}")).run()?;
+    project
+        .cargo(&format!("build --locked --release {LADDER}"))
+        .run()?;
+    sanitized(format!("--locked {LADDER}"))?;
+    Ok(())
 }

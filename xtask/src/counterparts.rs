@@ -1,5 +1,4 @@
-//! The programs that tests compare with, or drive Hashlane by. They are installed in folders of their own below target/, where the
-//! tests look for them, and never as a part of a test.
+//! Programs that tests compare Hashlane with, or drive it by. The repository does not contain them: tests look for them in target/.
 
 use std::collections::BTreeMap;
 
@@ -8,122 +7,101 @@ use serde::Deserialize;
 use xshell::cmd;
 
 use crate::project::{Project, not_run};
+use crate::python;
 
-/// The part of `.ci/tools.toml` that this module reads.
+/// The file with the versions. Other jobs read its other sections.
+const TOOLS: &str = ".ci/tools.toml";
+/// The file of a folder that says what is installed there. It is written last.
+const INSTALLED: &str = "installed.txt";
+
 #[derive(Deserialize)]
 struct Tools {
-    /// Packages from pip, by the name of their folder.
-    counterparts: BTreeMap<String, Vec<String>>,
+    counterparts: BTreeMap<String, Counterpart>,
 }
 
-/// Packages of npm: the folder below target/, and that with the manifest and the lock file.
-const NPM: [(&str, &str); 3] = [
-    ("axe", "crates/net/tests/swarm/axe"),
-    ("tsc", "crates/client/tests/page"),
-    ("ipfs", "crates/trees/tests/ipfs"),
-];
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Counterpart {
+    what: String,
+    #[serde(default)]
+    pip: Vec<String>,
+    #[serde(default)]
+    npm: Vec<String>,
+    archive: Option<String>,
+}
 
-/// The folder whose tests are in the source archive of the package alone.
-const WITH_TESTS: &str = "qbittorrent-api";
-
-/// Installs what is missing or older than its list.
+/// Installs what is missing, or has other versions than required. One that cannot be installed is reported as not run.
 pub(crate) fn install(project: &Project) -> Result<()> {
-    let list = project.path(".ci/tools.toml");
-    let tools: Tools =
-        toml::from_str(&project.shell.read_file(&list)?).context(".ci/tools.toml")?;
-    for (name, source) in NPM {
-        each(
-            project,
-            name,
-            &format!("{source}/package-lock.json"),
-            "npm",
-            |folder| npm(project, folder, source),
-        )?;
-    }
-    for (name, packages) in &tools.counterparts {
-        each(project, name, ".ci/tools.toml", "pip", |folder| {
-            pip(project, name, folder, packages)
-        })?;
+    let text = project.shell.read_file(TOOLS)?;
+    let tools: Tools = toml::from_str(&text).context(TOOLS)?;
+    for (name, counterpart) in &tools.counterparts {
+        let folder = format!("target/{name}");
+        let stamp = format!("{folder}/{INSTALLED}");
+        let wanted = counterpart.versions(project)?;
+        // By contents, not by time: a checkout gives all files a new time.
+        let found = project.shell.read_file(&stamp);
+        if found.is_ok_and(|found| found == wanted) {
+            continue;
+        }
+        project.shell.remove_path(&folder)?;
+        let done = counterpart.install(project, name, &folder);
+        match done.and_then(|()| Ok(project.shell.write_file(&stamp, wanted)?)) {
+            Ok(()) => println!("{folder} is installed"),
+            Err(error) => {
+                // Otherwise, tests would use a part of it.
+                project.shell.remove_path(&folder)?;
+                let because = format!("{folder} could not be installed ({error:#})");
+                not_run(&counterpart.what, &because, "run: cargo xtask counterparts");
+            }
+        }
     }
     Ok(())
 }
 
-/// Installs one program, unless its folder is newer than the list. A folder that is not complete is removed.
-fn each(
-    project: &Project,
-    name: &str,
-    list: &str,
-    tool: &str,
-    install: impl FnOnce(&str) -> Result<()>,
-) -> Result<()> {
-    let shell = &project.shell;
-    let folder = format!("target/{name}");
-    let stamp = format!("{folder}/.installed");
-    let wanted = cmd!(shell, "git hash-object -- {list}").quiet().read()?;
-    if shell.read_file(&stamp).is_ok_and(|found| found == wanted) {
-        return Ok(());
+impl Counterpart {
+    /// Returns the text that identifies an installation: the packages of `PyPI`, or the files of the package.
+    fn versions(&self, project: &Project) -> Result<String> {
+        let mut versions = self.pip.join("\n");
+        for file in &self.npm {
+            versions += &project.shell.read_file(file)?;
+        }
+        Ok(versions)
     }
-    shell.remove_path(&folder)?;
-    if install(&folder).is_ok() {
-        return Ok(shell.write_file(stamp, wanted)?);
-    }
-    not_run(
-        &format!("tests with {name}"),
-        &format!("{tool} could not install it"),
-        "cargo xtask counterparts",
-    );
-    Ok(shell.remove_path(folder)?)
-}
 
-fn npm(project: &Project, folder: &str, source: &str) -> Result<()> {
-    let shell = &project.shell;
-    shell.create_dir(folder)?;
-    for file in ["package.json", "package-lock.json"] {
-        shell.copy_file(format!("{source}/{file}"), folder)?;
-    }
-    Ok(cmd!(
-        shell,
-        "npm ci --prefix {folder} --ignore-scripts --no-audit --no-fund"
-    )
-    .run()?)
-}
-
-fn pip(project: &Project, name: &str, folder: &str, packages: &[String]) -> Result<()> {
-    let shell = &project.shell;
-    let pip = |environment: &str, arguments: &[String]| {
-        let pip = format!("{environment}/bin/pip");
+    fn install(&self, project: &Project, name: &str, folder: &str) -> Result<()> {
+        let shell = &project.shell;
+        for file in &self.npm {
+            shell.copy_file(file, shell.create_dir(folder)?)?;
+        }
+        if !self.npm.is_empty() {
+            project.need("npm ci", &["npm"], "apt-get install npm")?;
+            cmd!(
+                shell,
+                "npm ci --prefix {folder} --ignore-scripts --no-audit --no-fund"
+            )
+            .run()?;
+        }
+        let Some(archive) = &self.archive else {
+            if !self.pip.is_empty() {
+                python::environment(project, folder, &self.pip)?;
+            }
+            return Ok(());
+        };
+        let venv = format!("{folder}/venv");
+        python::environment(project, &venv, &self.pip)?;
+        let options = "--quiet --disable-pip-version-check --no-deps --no-binary :all:".split(' ');
         cmd!(
             shell,
-            "{pip} --quiet --disable-pip-version-check {arguments...}"
+            "{venv}/bin/pip download {options...} --dest {folder} {archive}"
         )
-        .run()
-    };
-    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-    if name != WITH_TESTS {
-        cmd!(shell, "python3 -m venv {folder}").run()?;
-        return Ok(pip(
-            folder,
-            &[words("install"), packages.to_vec()].concat(),
-        )?);
+        .run()?;
+        let packed = python::files(project, folder, "", ".tar.gz")?;
+        let unpacked = shell.create_dir(format!("{folder}/{name}"))?;
+        cmd!(
+            shell,
+            "tar -xzf {packed...} --strip-components=1 -C {unpacked}"
+        )
+        .run()?;
+        Ok(())
     }
-    let environment = format!("{folder}/venv");
-    cmd!(shell, "python3 -m venv {environment}").run()?;
-    pip(
-        &environment,
-        &[words("install"), packages.to_vec()].concat(),
-    )?;
-    let download = format!(
-        "download --no-deps --no-binary :all: --dest {folder} {}",
-        packages[0]
-    );
-    pip(&environment, &words(&download))?;
-    // The tests expect this name of their folder.
-    let source = format!("{folder}/{WITH_TESTS}");
-    shell.create_dir(&source)?;
-    let archives = shell.read_dir(folder)?;
-    let archive = archives
-        .iter()
-        .find(|path| path.to_string_lossy().ends_with(".tar.gz"));
-    let archive = archive.context("pip has downloaded no archive")?;
-    Ok(cmd!(shell, "tar -xzf {archive} --strip-components=1 -C {source}").run()?)
 }

@@ -1,4 +1,6 @@
-//! The engine as a module of the Linux kernel.
+//! The Linux module (kernel/README.md).
+
+use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -10,17 +12,17 @@ use crate::project::Project;
 pub(crate) enum Job {
     /// Build the Linux module in target/kernel/build (kernel/README.md)
     Kernel {
-        /// Folder of the kernel that is built for; /lib/modules/RELEASE/build of the running kernel by default
+        /// Folder that a kernel's modules are built in [default: /lib/modules/VERSION/build of the running kernel]
         #[arg(long, value_name = "FOLDER")]
-        kdir: Option<String>,
+        kdir: Option<PathBuf>,
     },
-    /// Test the module in QEMU (needs qemu-system-x86, busybox-static, cpio, rust-src)
+    /// Test the Linux module in QEMU on a kernel of Debian (needs qemu-system-x86, busybox-static, cpio, rust-src)
     TestKernel {
-        /// Kernel of Debian: 6.1, or 6.12 of the backports with their QEMU 10
-        #[arg(long, default_value = "6.1")]
+        /// Kernel: 6.1 of Debian 12, or 6.12 of its backports with their QEMU 10
+        #[arg(long, default_value = "6.1", value_parser = ["6.1", "6.12"])]
         release: String,
     },
-    /// Check that the object of the module is as fast in user space as a normal build
+    /// Check that the module's object is as fast in user space as a normal build
     BenchKernel,
 }
 
@@ -29,10 +31,8 @@ impl Job {
         let shell = &project.shell;
         match self {
             Self::Kernel { kdir } => {
-                let kdir = match kdir {
-                    Some(folder) => folder,
-                    None => format!("/lib/modules/{}/build", cmd!(shell, "uname -r").read()?),
-                };
+                let running = cmd!(shell, "uname -r").quiet().read()?;
+                let kdir = kdir.unwrap_or_else(|| format!("/lib/modules/{running}/build").into());
                 cmd!(shell, "kernel/build {kdir} target/kernel/build").run()?;
                 println!("built target/kernel/build/module/hashlane.ko");
             }

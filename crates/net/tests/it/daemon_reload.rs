@@ -159,7 +159,7 @@ fn the_port_changes_while_the_daemon_runs() {
     let is_open = |port: u16| TcpStream::connect(("127.0.0.1", port)).is_ok();
     configure(0, 1000);
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
-    command.args(["daemon", "--state"]).arg(&state);
+    command.args(["daemon", "--state-dir"]).arg(&state);
     command.arg("--config").arg(&config);
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     let daemon = Daemon::of(&state, command);

@@ -302,7 +302,7 @@ fn a_daemon_without_a_torrent_sends_nothing() {
     let before = n_sent();
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
     command.args(["daemon", "--http", "8080", "--dir"]);
-    command.arg(place.path()).arg("--state").arg(&state);
+    command.arg(place.path()).arg("--state-dir").arg(&state);
     let daemon = Daemon::of(&state, net.client.inside(&command));
     // The DHT would resolve a name at once, and discovery would send to its groups.
     std::thread::sleep(std::time::Duration::from_secs(3));

@@ -133,7 +133,7 @@ fn torrents_from_the_web_take_the_same_route() {
     assert_eq!(fetched_from.join().unwrap(), "127.0.0.2");
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
     command.args("get --bind 127.0.0.1 --port 0 --no-dht --no-discovery --timeout 30s".split(' '));
-    command.args(["--peer", &seed.address().to_string(), "-o"]);
+    command.args(["--peer", &seed.address().to_string(), "--dir"]);
     command
         .arg(folder.path())
         .arg(server.url("file.bin.v1.torrent"));

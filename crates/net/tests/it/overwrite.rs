@@ -47,7 +47,11 @@ fn assert_says_kept(torrent: &Path, seed: &Peer, bytes: &[u8]) {
     sparse(&path, 0, &[(0, bytes)]);
     let peer = seed.address().to_string();
     let mut command = text_command("get", &["--peer", &peer]);
-    let output = command.arg("-o").arg(folder.path()).arg(torrent).output();
+    let output = command
+        .arg("--dir")
+        .arg(folder.path())
+        .arg(torrent)
+        .output();
     let output = output.unwrap();
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stderr).unwrap();

@@ -371,7 +371,7 @@ pub(crate) fn get_command(
     options: &[&str],
 ) -> Command {
     let mut command = command("get", options);
-    command.arg("-o").arg(folder).args(torrents);
+    command.arg("--dir").arg(folder).args(torrents);
     if let Some(from) = from {
         command.args(["--peer", &from.address.to_string()]);
     }

@@ -38,7 +38,7 @@ fn asked(torrent: &Path, folder: &Path, seed: &Peer, answer: &'static str) -> (E
     let options =
         "hashlane get --confirm --bind 127.0.0.1 --port 0 --transport tcp --no-dht --no-discovery";
     let mut args: Vec<OsString> = options.split(' ').map(OsString::from).collect();
-    args.extend(["--peer".into(), peer.into(), "-o".into()]);
+    args.extend(["--peer".into(), peer.into(), "--dir".into()]);
     args.extend([folder.into(), torrent.into()]);
     let mut env = Env {
         args,
@@ -117,7 +117,7 @@ fn an_interrupt_means_no() {
     let path = folder.path().join("file.bin");
     fs::write(&path, vec![1; 100_000]).unwrap();
     let stderr = Shared::default();
-    let options = ["hashlane", "get", "--confirm", "-o"];
+    let options = ["hashlane", "get", "--confirm", "--dir"];
     let mut args: Vec<OsString> = options.map(OsString::from).into();
     args.extend([folder.path().into(), torrent.into()]);
     let cancel = CancelToken::default();
