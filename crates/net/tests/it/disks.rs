@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use super::peers::not_run;
+use crate::wait_for;
 
 /// Runs a program, and returns `true` if it succeeds.
 pub(crate) fn run(program: &str, args: &[&str], paths: &[&Path]) -> bool {
@@ -76,7 +77,8 @@ impl Image {
 
     /// Cuts off the end of the image, so that the disk can no longer read the blocks there. Nothing remains in memory before.
     pub(crate) fn cut_to(&self, size: &str) {
-        assert!(self.unmount() && self.mount_again());
+        wait_for(|| self.unmount());
+        assert!(self.mount_again());
         let cut = format!("truncate -s {size} \"$0/disk/image\"");
         assert!(script(&cut, self.0.path()).status.success());
     }
@@ -95,6 +97,9 @@ impl Image {
 
     /// Mounts the file system again.
     pub(crate) fn mount_again(&self) -> bool {
+        // A mount namespace that another test has made keeps a copy of an earlier mount, and what the memory has of it.
+        let is_free = r#"test -z "$(losetup --associated "$0/disk/image")""#;
+        wait_for(|| script(is_free, self.0.path()).status.success());
         let mount = r#"cd "$0" && mount -o loop,errors=remount-ro disk/image content"#;
         script(mount, self.0.path()).status.success()
     }
