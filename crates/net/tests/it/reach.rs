@@ -51,10 +51,9 @@ options="--quiet --bind 203.0.113.1 --transport tcp --no-dht --no-discovery"
 "$0" seed $options --port 7001 --http 8080 -d "$2" "$1" >&2 &
 trap "kill $!" EXIT
 ask() { curl --silent --fail http://127.0.0.1:8080/api/v1/statistics; }
-for _ in $(seq 300); do ask && break; sleep 0.1; done
-echo
-"$0" get $options --port 7002 --peer 203.0.113.1:7001 --timeout 30s -o "$3" "$1" >&2
-for _ in $(seq 300); do ask | grep incoming_connections.:true && break; sleep 0.1; done
+for _ in $(seq 1200); do ask | grep 203.0.113.1:7001 && break; sleep 0.1; done
+"$0" get $options --port 7002 --peer 203.0.113.1:7001 --timeout 100s -o "$3" "$1" >&2
+for _ in $(seq 1200); do ask | grep incoming_connections.:true && break; sleep 0.1; done
 "#;
 
 /// A peer of another network shows that the port can be reached.
