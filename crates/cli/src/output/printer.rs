@@ -19,7 +19,8 @@ const ROOM: usize = 256 << 10;
 /// Number of waiting bytes of a stream from which on lines are lost.
 const MAX_WAITING: usize = 1 << 20;
 
-/// Time for which an error waits for earlier results that nobody reads. Results come first if both streams go to one file.
+/// Time for which a line waits for earlier lines of the other stream that nobody reads. Both streams can go to one file, where
+/// lines have their order.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Time for which the end of a cancelled program waits for a reader that does not read.
@@ -107,7 +108,7 @@ struct Queue {
 /// Whole lines.
 struct Lines {
     bytes: Vec<u8>,
-    /// Number of entries of results that come before.
+    /// Number of entries of the other stream that come before.
     after: u64,
 }
 
@@ -180,6 +181,13 @@ impl State {
         match target {
             Target::Stdout => &mut self.stdout,
             Target::Stderr => &mut self.stderr,
+        }
+    }
+
+    fn other(&self, target: Target) -> &Queue {
+        match target {
+            Target::Stdout => &self.stderr,
+            Target::Stderr => &self.stdout,
         }
     }
 
@@ -370,19 +378,18 @@ impl Shared {
                 self.changed.notify_all();
                 continue;
             }
-            let (n_results, describe) = (state.stdout.n_written, state.lost);
-            let waits_for_results = state.stdout.has_progressed_since(PATIENCE);
+            let other = state.other(target);
+            let (n_others, is_other_read) = (other.n_written, other.has_progressed_since(PATIENCE));
+            let describe = state.lost;
             let is_paused = state.is_paused;
             let queue = state.queue(target);
             if queue.lines.is_empty() {
                 queue.report_lost(describe, 0);
             }
-            let is_next = |lines: &Lines| {
-                target == Target::Stdout || lines.after <= n_results || !waits_for_results
-            };
+            let is_next = |lines: &Lines| lines.after <= n_others || !is_other_read;
             let is_due = queue.lines.front().is_some_and(is_next);
             let Some(lines) = is_due.then(|| queue.lines.pop_front()).flatten() else {
-                // A line that waits for results has a time limit.
+                // A line that waits for the other stream has a time limit.
                 let limit = if queue.lines.is_empty() { IDLE } else { TICK };
                 let woken = self.changed.wait_timeout(state, limit);
                 (state, _) = woken.unwrap_or_else(PoisonError::into_inner);
@@ -441,10 +448,7 @@ impl PrintStream {
         let bytes = std::mem::take(&mut self.line);
         let mut state = self.printer.0.lock();
         let keeps_all = state.keeps_all && self.target == Target::Stdout;
-        let (after, describe) = match self.target {
-            Target::Stdout => (0, state.lost),
-            Target::Stderr => (state.stdout.n_queued, state.lost),
-        };
+        let (after, describe) = (state.other(self.target).n_queued, state.lost);
         let queue = state.queue(self.target);
         if let Some(failure) = queue.failure {
             return Err(failure.into());
@@ -581,9 +585,9 @@ mod tests {
         assert_eq!(writes.try_iter().count(), n_lines);
     }
 
-    /// Results come before later errors, if they are read.
+    /// Lines of both streams keep their order, if they are read.
     #[test]
-    fn errors_follow_earlier_results() {
+    fn results_and_errors_keep_their_order() {
         let printer = Printer::default();
         let (written, writes) = mpsc::channel();
         let stream = || {
@@ -601,13 +605,8 @@ mod tests {
             writeln!(stderr, "after {n}").unwrap();
         }
         printer.finish(&CancelToken::default());
-        let lines: Vec<_> = writes.try_iter().collect();
-        for n in 0..1000 {
-            let place = |text: String| lines.iter().position(|line| *line == text.as_bytes());
-            assert!(
-                place(format!("{n}\n")) < place(format!("after {n}\n")),
-                "{n}"
-            );
-        }
+        let lines: Vec<_> = writes.try_iter().flatten().collect();
+        let expected: String = (0..1000).map(|n| format!("{n}\nafter {n}\n")).collect();
+        assert!(lines == expected.as_bytes());
     }
 }
