@@ -487,7 +487,7 @@ fn the_configuration_names_the_state_folder() {
     let config = place.path().join("config.toml");
     fs::write(
         &config,
-        "[daemon]\nstate = \"state\"\ndir = \"content\"\n[network]\nport = 0\nno-dht = true\n",
+        "[daemon]\nstate-dir = \"state\"\ndir = \"content\"\n[network]\nport = 0\nno-dht = true\n",
     )
     .unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));

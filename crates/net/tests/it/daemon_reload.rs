@@ -196,7 +196,7 @@ fn the_command_line_wins_over_a_file_that_changes() {
     let daemon = Daemon::of(&state, command);
     fs::write(
         &config,
-        "[network]\nmax-up = 1\nmax-down = 2\n[daemon]\nstate = \"other\"\n",
+        "[network]\nmax-up = 1\nmax-down = 2\n[daemon]\nstate-dir = \"other\"\n",
     )
     .unwrap();
     assert_eq!(reload(&daemon), json!([]));

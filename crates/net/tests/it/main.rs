@@ -378,7 +378,7 @@ fn a_closed_pipe_ends_the_process() {
     let seed = Peer::seed(&[&torrent], content.path());
     let folder = tempfile::tempdir().unwrap();
     let script = r#""$0" get --json --bind 127.0.0.1 --port 0 --transport tcp --no-dht --no-discovery \
-        --max-down 200KiB --peer "$1" -o "$2" "$3" | head -n 3; exit "${PIPESTATUS[0]}""#;
+        --max-down 200KiB --peer "$1" --dir "$2" "$3" | head -n 3; exit "${PIPESTATUS[0]}""#;
     let mut command = Command::new("bash");
     command.args([
         "-c",

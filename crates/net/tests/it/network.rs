@@ -457,7 +457,7 @@ ip route add 224.0.0.0/4 dev lo
 options="--quiet --bind 10.9.0.1 --transport tcp --no-dht"
 "$0" seed $options --port 7001 -d "$2" "$1" &
 trap "kill $!" EXIT
-"$0" get $options --port 7002 --timeout 30s -o "$3" "$1"
+"$0" get $options --port 7002 --timeout 30s --dir "$3" "$1"
 "#;
 
 /// Runs a script of the shell in a network namespace of its own, with the program as `$0`. Returns its output, or `None` if no

@@ -52,7 +52,7 @@ options="--quiet --bind 203.0.113.1 --transport tcp --no-dht --no-discovery"
 trap "kill $!" EXIT
 ask() { curl --silent --fail http://127.0.0.1:8080/api/v1/statistics; }
 for _ in $(seq 1200); do ask | grep 203.0.113.1:7001 && break; sleep 0.1; done
-"$0" get $options --port 7002 --peer 203.0.113.1:7001 --timeout 100s -o "$3" "$1" >&2
+"$0" get $options --port 7002 --peer 203.0.113.1:7001 --timeout 100s --dir "$3" "$1" >&2
 for _ in $(seq 1200); do ask | grep incoming_connections.:true && break; sleep 0.1; done
 "#;
 
