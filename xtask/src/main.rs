@@ -15,6 +15,8 @@ mod python;
 mod report;
 mod tests;
 
+use std::process::ExitCode;
+
 use clap::{Parser, Subcommand};
 
 use crate::project::Project;
@@ -57,8 +59,17 @@ enum Job {
     },
 }
 
-fn main() -> anyhow::Result<()> {
-    let job = Arguments::parse().job;
+fn main() -> ExitCode {
+    match run(Arguments::parse().job) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(job: Job) -> anyhow::Result<()> {
     let project = Project::open()?;
     match job {
         Job::Tests(job) => job.run(&project),

@@ -606,7 +606,8 @@ mod tests {
         }
         printer.finish(&CancelToken::default());
         let lines: Vec<_> = writes.try_iter().flatten().collect();
-        let expected: String = (0..1000).map(|n| format!("{n}\nafter {n}\n")).collect();
+        let texts: Vec<_> = (0..1000).map(|n| format!("{n}\nafter {n}\n")).collect();
+        let expected = texts.concat();
         assert!(lines == expected.as_bytes());
     }
 }
