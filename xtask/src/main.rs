@@ -51,7 +51,7 @@ enum Job {
     Ci(ci::Arguments),
     /// Run a command where nothing but Rust, a C compiler, make, git and the programs of each Debian are found
     Bare {
-        /// Use what is compiled with libtorrent, if it is installed
+        /// Use what is compiled with libtorrent, if it is installed, and cargo-nextest
         #[arg(long)]
         reuse: bool,
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]

@@ -16,7 +16,8 @@ const PROGRAMS: [&str; 14] = [
 
 /// Runs a command in this environment.
 ///
-/// The folder of its PATH has links to these programs, and to those of the packages that each Debian has.
+/// The folder of its PATH has links to these programs, and to those of the packages that each Debian has. With `reuse`, the tests
+/// that `make test` has compiled, with libtorrent if it is installed, run by cargo-nextest.
 pub(crate) fn run(project: &Project, reuse: bool, words: &[String]) -> Result<()> {
     if !project.has("dpkg-query") {
         not_run(
@@ -30,12 +31,10 @@ pub(crate) fn run(project: &Project, reuse: bool, words: &[String]) -> Result<()
     let folder = project.path("target/bare");
     shell.remove_path(&folder)?;
     shell.create_dir(&folder)?;
-    let essential = cmd!(
-        shell,
-        "dpkg-query --show --showformat '${{Package}} ${{Essential}}\n'"
-    )
-    .quiet()
-    .read()?;
+    let essential = cmd!(shell, "dpkg-query --show")
+        .args(["--showformat", "${Package} ${Essential}\n"])
+        .quiet()
+        .read()?;
     let packages = essential
         .lines()
         .filter_map(|line| line.strip_suffix(" yes"));
@@ -56,8 +55,12 @@ pub(crate) fn run(project: &Project, reuse: bool, words: &[String]) -> Result<()
             .find(|file| file.is_file())
     };
     // `sh` and `awk` are alternatives, which no package contains.
-    let others = ["sh", "awk"];
-    let programs = PROGRAMS.iter().chain(&others).filter_map(find);
+    let others: &[_] = if reuse {
+        &["sh", "awk", "cargo-nextest"]
+    } else {
+        &["sh", "awk"]
+    };
+    let programs = PROGRAMS.iter().chain(others).filter_map(find);
     for file in essential.chain(programs) {
         let link = folder.join(file.file_name().context("a program without a name")?);
         if file.is_file() && !link.exists() {
