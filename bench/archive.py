@@ -110,10 +110,10 @@ def main() -> None:
         ],
     ]
     about = (
-        f"`cargo xtask bench archive` wrote this file. {options.files:,} files of a few bytes on {kind}, "
-        f"{FILES_PER_FOLDER} to a folder, whose inodes are cached; {options.rounds} rounds in "
-        f"which the programs take turns, medians. The catalogue has {size / 1e6:.0f} MB. The goal "
-        f"is at most {GOAL} times `find -ls`, and {MAX_MEMORY_MB} MB. {machine.summary()}."
+        f"`cargo xtask bench archive` wrote this file. {options.files:,} files of a few bytes on "
+        f"{kind}, {FILES_PER_FOLDER} to a folder, whose inodes are cached; {options.rounds} rounds "
+        f"in which the programs take turns, medians. The catalogue has {size / 1e6:.0f} MB. The "
+        f"goal is at most {GOAL} times `find -ls`, and {MAX_MEMORY_MB} MB. {machine.summary()}."
     )
     shares = ("times `find -ls`", "in CPU seconds")
     head = ("what", "seconds", "CPU seconds", *shares, "memory, MB")

@@ -3,10 +3,11 @@
 
     python3 bench/gpu_rates.py --hashlane PROGRAM [--device NAME]... [--rounds 5] [--full]
 
-PROGRAM was built by `make build GPU=1`; `cargo xtask bench gpu` builds it. Every search looks for a known
-address, and fails if the device does not find it. Rounds of the devices take turns. For a GPU of
-NVIDIA, the clock and the power come from nvidia-smi, and the rate is compared with the bound of the
-kernel: the instructions that the multiprocessors can start, divided by those of one candidate.
+PROGRAM was built by `make build GPU=1`; `cargo xtask bench gpu` builds it. Every search looks for
+a known address, and fails if the device does not find it. Rounds of the devices take turns. For a
+GPU of NVIDIA, the clock and the power come from nvidia-smi, and the rate is compared with the
+bound of the kernel: the instructions that the multiprocessors can start, divided by those of one
+candidate.
 """
 
 import argparse

@@ -4,8 +4,8 @@
     python3 bench/known.py --hashlane PROGRAM --out FILE [--rounds N] [--files N] [--bytes N]
 
 A cache of Hugging Face with files of random bytes is made in the folder for temporary files. Its
-check takes turns with sha256sum, with the function that `hf cache verify` hashes with (if
-`cargo xtask counterparts` was run), and with itself on one thread. `debsums -a` takes turns with the
+check takes turns with sha256sum, with the function that `hf cache verify` hashes with (if `cargo
+xtask counterparts` was run), and with itself on one thread. `debsums -a` takes turns with the
 check of all installed packages. All files are in the page cache, if they fit. Both must report the
 same files. Programs that are not installed are left out, and named.
 """

@@ -2,10 +2,10 @@
 
 The programs (ladder/ladder.c, ladder/src/main.rs) map a file, hash each piece and compare the
 digests, on one core. The C program is built three times, in debug and release builds, and linked
-with libhashlane, which is built once with optimisation. `cargo xtask bench ladder` builds the program in Rust,
-also three times, together with the engine. The commands take turns. The programs print their
-times, and the figures are medians of CPU time, because work on other cores would change the wall
-time.
+with libhashlane, which is built once with optimisation. `cargo xtask bench ladder` builds the
+program in Rust, also three times, together with the engine. The commands take turns. The programs
+print their times, and the figures are medians of CPU time, because work on other cores would
+change the wall time.
 """
 
 import argparse

@@ -17,7 +17,8 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]
 
 def page(title: str, target: str, text: str, *parts: Iterable[str]) -> str:
     """Return a report with its origin."""
-    lines = [f"# {title}", "", f"`cargo xtask {target}` wrote this file. {text} {machine.summary()}.", ""]
+    origin = f"`cargo xtask {target}` wrote this file. {text} {machine.summary()}."
+    lines = [f"# {title}", "", origin, ""]
     for part in parts:
         lines += part
     return "\n".join(lines).rstrip("\n") + "\n"

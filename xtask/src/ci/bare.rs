@@ -9,9 +9,9 @@ use xshell::cmd;
 use crate::project::{Project, not_run};
 
 /// What README.md asks for, and what a C compiler of Debian brings along.
-const PROGRAMS: [&str; 14] = [
-    "cargo", "rustc", "rustdoc", "rustup", "cc", "gcc", "as", "ld", "ar", "nm", "strip", "ranlib",
-    "make", "git",
+const PROGRAMS: [&str; 16] = [
+    "cargo", "rustc", "rustdoc", "rustup", "cc", "gcc", "as", "ld", "ar", "nm", "strip", "readelf",
+    "objdump", "ranlib", "make", "git",
 ];
 
 /// Runs a command in this environment.

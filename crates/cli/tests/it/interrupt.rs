@@ -44,17 +44,17 @@ fn large() -> Fixture {
     fixture
 }
 
+/// Sends a signal to a process. `kill` is a part of every shell, and a program only where procps is installed.
+pub(crate) fn send(signal: &str, pid: u32) {
+    let command = format!("kill -{signal} {pid}");
+    let sent = Command::new("sh").args(["-c", &command]).status();
+    assert!(sent.unwrap().success());
+}
+
 /// Sends the signal of Ctrl-C, and waits for the process to end.
 pub(crate) fn interrupt(mut child: Child) -> Output {
-    let pid = child.id().to_string();
     let asked = Instant::now();
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
+    send("INT", child.id());
     while child.try_wait().unwrap().is_none() {
         assert!(asked.elapsed() < Duration::from_secs(30), "it does not end");
         std::thread::sleep(Duration::from_millis(1));
@@ -197,10 +197,7 @@ fn an_ignored_hangup_stays_ignored() {
                 caught & HANGUP != 0
             }
         });
-        let sent = Command::new("kill")
-            .args(["-HUP", &pid.to_string()])
-            .status();
-        assert!(sent.unwrap().success());
+        send("HUP", pid);
         let output = child.wait_with_output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         let code = output.status.code();

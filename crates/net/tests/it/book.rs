@@ -44,7 +44,8 @@ fn can_isolate() -> bool {
         .args(["--net", "--mount", "--pid", "--fork", "true"])
         .stderr(Stdio::null())
         .status();
-    can.is_ok_and(|status| status.success())
+    // The script configures the network by `ip`.
+    can.is_ok_and(|status| status.success()) && is_installed("ip")
 }
 
 pub(crate) fn is_installed(program: &str) -> bool {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::control;
-use super::peers::{Content, Ended, PATIENCE, Peer, Process, RECONNECT, ended, not_run};
+use super::peers::{Content, Ended, PATIENCE, Peer, Process, RECONNECT, ended, not_run, send};
 use super::tracker::Tracker;
 use crate::wait_for;
 
@@ -158,14 +158,7 @@ impl Daemon {
     }
 
     pub(crate) fn signal(&self, signal: &str) {
-        let pid = self.child.0.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args([signal, &pid])
-                .status()
-                .unwrap()
-                .success()
-        );
+        send(signal, self.child.0.id());
     }
 
     /// Waits for the end of the daemon, and returns its exit status.
@@ -181,7 +174,7 @@ impl Daemon {
     }
 
     pub(crate) fn terminate(mut self) {
-        self.signal("-TERM");
+        self.signal("TERM");
         assert_eq!(self.end(), Some(0), "{}", self.stderr());
     }
 
@@ -551,7 +544,7 @@ fn a_second_daemon_is_refused() {
     second.assert_failed(&format!("in use by process {}", daemon.child.0.id()));
     // The first one still has its socket.
     assert!(daemon.done(["list"]).is_empty());
-    daemon.signal("-HUP");
+    daemon.signal("HUP");
     assert!(daemon.done(["list"]).is_empty());
     daemon.terminate();
 }
@@ -715,7 +708,7 @@ fn systemd_is_informed() {
     wait_for_message(&|line| line == "WATCHDOG=1");
     wait_for_message(&|line| line == "WATCHDOG=1");
     // systemd compares the time of the message with that of its signal.
-    daemon.signal("-HUP");
+    daemon.signal("HUP");
     let message = wait_for_message(&|line| line == "RELOADING=1");
     let time = message
         .lines()
@@ -744,7 +737,7 @@ fn a_silent_tracker_does_not_delay_the_end() {
     // Only a tracker that has answered once hears of the end.
     assert!(first_line(&tracker.accept().unwrap().0).contains("event=started"));
     daemon.wait_for_activity("serving");
-    daemon.signal("-TERM");
+    daemon.signal("TERM");
     let asked = Instant::now();
     // This announcement has arrived, and stays open.
     let (open, _) = tracker.accept().unwrap();

@@ -83,7 +83,7 @@ fn a_reload_changes_what_can_change() {
 
     // SIGHUP does the same: without the tables, their effects end. A limit of free space holds the downloads.
     fs::write(&config, "[daemon]\nmin-free = \"1000TiB\"\n").unwrap();
-    daemon.signal("-HUP");
+    daemon.signal("HUP");
     wait_for(|| {
         let status = status(&daemon);
         status["max_up"].is_null() && status["max_down"].is_null()
@@ -131,7 +131,7 @@ fn an_invalid_configuration_changes_nothing() {
         fs::write(&config, format!("{changed}{rest}\n")).unwrap();
         let expected = format!("{}: {reason}", config.display());
         daemon.ctl(["reload"]).assert_failed(&expected);
-        daemon.signal("-HUP");
+        daemon.signal("HUP");
         let reported = format!("hashlane: not reloaded: {expected}");
         wait_for(|| daemon.stderr().contains(&reported));
         assert_eq!(status(&daemon)["max_up"], 1000, "{rest}");
@@ -141,7 +141,7 @@ fn an_invalid_configuration_changes_nothing() {
     // A change that needs a restart is named.
     let restart = format!("{changed}[daemon]\ntransmission = \"127.0.0.1:1\"\n");
     fs::write(&config, restart).unwrap();
-    daemon.signal("-HUP");
+    daemon.signal("HUP");
     let warning = "warning: reloaded, but these changes need a restart: transmission";
     wait_for(|| daemon.stderr().contains(warning));
     wait_for(|| status(&daemon)["max_up"] == 2000);

@@ -128,7 +128,7 @@ fn keys_that_servers_repeat_are_hidden() {
         api.daemon.done(["status"])
     );
     let plain = ctl(&state).arg("list").output().unwrap();
-    api.daemon.signal("-TERM");
+    api.daemon.signal("TERM");
     wait_for(|| !state.join("socket").exists());
     let log = fs::read_to_string(log).unwrap();
     assert!(log.contains("/announce/***?***=***"), "{log}");
@@ -244,7 +244,7 @@ fn too_few_threads_for_a_daemon_are_an_error() {
         if let Some(mut daemon) = Daemon::try_of(&state, command) {
             // A request needs one thread more.
             n_started += usize::from(daemon.ctl(["status"]).code == Some(0));
-            daemon.signal("-TERM");
+            daemon.signal("TERM");
             // The socket accepts connections before the daemon has its last thread.
             if daemon.end() == Some(0) {
                 continue;

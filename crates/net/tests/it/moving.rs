@@ -8,7 +8,9 @@ use std::process::Command;
 
 use super::http::ask_bytes;
 use super::page::Page;
-use super::peers::{Content, Peer, get, not_run, seed_command, seed_text_command, text_command};
+use super::peers::{
+    Content, Peer, get, not_run, seed_command, seed_text_command, send, text_command,
+};
 
 /// A folder on another file system than that of temporary folders.
 fn elsewhere() -> Option<tempfile::TempDir> {
@@ -339,14 +341,7 @@ fn people_read_one_sum_at_the_end() {
         {
             assert_ne!(reader.read_line(&mut text).unwrap(), 0, "{text}");
         }
-        let pid = child.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-INT", &pid])
-                .status()
-                .unwrap()
-                .success()
-        );
+        send("INT", child.id());
         reader.read_to_string(&mut text).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(0), "{text}");
         text

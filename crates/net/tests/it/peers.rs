@@ -257,17 +257,13 @@ impl Peer {
 
     /// Ends the process as Ctrl-C does.
     pub(crate) fn interrupt(self) -> Ended {
-        let pid = self.child.0.id().to_string();
-        let status = Command::new("kill").args(["-INT", &pid]).status();
-        assert!(status.unwrap().success());
+        send("INT", self.child.0.id());
         self.end()
     }
 
     /// Ends the process as the system does.
     pub(crate) fn terminate(self) -> Ended {
-        let pid = self.child.0.id().to_string();
-        let status = Command::new("kill").args(["-TERM", &pid]).status();
-        assert!(status.unwrap().success());
+        send("TERM", self.child.0.id());
         self.end()
     }
 
@@ -483,7 +479,9 @@ pub(crate) fn output_of(command: &mut Command) -> Output {
         let _ = Command::new("gdb")
             .args(["-p", &pid, "-batch", "-ex", "thread apply all bt"])
             .status();
-        let _ = Command::new("kill").args(["-KILL", &pid]).status();
+        let _ = Command::new("sh")
+            .args(["-c", &format!("kill -KILL {pid}")])
+            .status();
         panic!("{command:?} did not end: {:?}", is_done.recv());
     })
 }
@@ -543,4 +541,11 @@ fn remedy(what: &str) -> &'static str {
         "unsafe web seeds" => "install libtorrent 2.0.13 or older",
         _ => "install it",
     }
+}
+
+/// Sends a signal to a process. `kill` is a part of every shell, and a program only where procps is installed.
+pub(crate) fn send(signal: &str, pid: u32) {
+    let command = format!("kill -{signal} {pid}");
+    let sent = Command::new("sh").args(["-c", &command]).status();
+    assert!(sent.unwrap().success());
 }

@@ -84,8 +84,8 @@ impl Proxy {
 impl Drop for Proxy {
     fn drop(&mut self) {
         // Asks nginx to end its workers, too.
-        let pid = self.child.id().to_string();
-        let _ = Command::new("kill").arg(pid).status();
+        let command = format!("kill {}", self.child.id());
+        let _ = Command::new("sh").args(["-c", &command]).status();
         let _ = self.child.wait();
     }
 }

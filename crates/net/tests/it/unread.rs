@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::daemon::{Daemon, folder};
-use super::peers::{Content, PARTING, Peer, Process, get_command, seed_command};
+use super::peers::{Content, PARTING, Peer, Process, get_command, seed_command, send};
 use crate::wait_for;
 
 /// Enough pieces that their lines do not fit into the pipe.
@@ -28,9 +28,7 @@ fn unread(command: &mut Command) -> Process {
 
 /// Ends a process, and returns its exit status and its standard error stream.
 fn terminated(mut process: Process) -> (Option<i32>, String) {
-    let pid = process.0.id().to_string();
-    let killed = Command::new("kill").args(["-TERM", &pid]).status();
-    assert!(killed.unwrap().success());
+    send("TERM", process.0.id());
     let asked = Instant::now();
     wait_for(|| process.0.try_wait().unwrap().is_some());
     assert!(asked.elapsed() < PARTING, "{:?}", asked.elapsed());
@@ -76,7 +74,7 @@ fn a_daemon_whose_output_nobody_reads_works() {
             );
         }
         let asked = Instant::now();
-        daemon.signal("-TERM");
+        daemon.signal("TERM");
         assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
         assert!(asked.elapsed() < PARTING, "{:?}", asked.elapsed());
         assert_eq!(daemon.stderr(), "");

@@ -20,7 +20,8 @@ const KIB: usize = 1 << 10;
 /// Returns the folder of the importer if it is installed.
 fn importer() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/ipfs");
-    let is_installed = folder.join("node_modules/ipfs-unixfs-importer").exists();
+    let node = Command::new("node").arg("--version").output();
+    let is_installed = folder.join("node_modules/ipfs-unixfs-importer").exists() && node.is_ok();
     is_found(is_installed, "ipfs-unixfs-importer", "IPFS").then_some(folder)
 }
 
