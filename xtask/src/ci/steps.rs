@@ -122,9 +122,8 @@ pub(crate) fn execute(surroundings: &Surroundings, step: &Step, is_printed: bool
         step.name,
         outcome.time.as_secs()
     );
-    if is_printed {
-        print!("{line}");
-    }
+    // At once, also if the output of the step comes later.
+    print!("{line}");
     outcome.output.push_str(&line);
     outcome
 }
