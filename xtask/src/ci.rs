@@ -147,7 +147,7 @@ fn run_steps(surroundings: &Surroundings, runs: &[(&Step, String)]) -> Vec<Outco
         scope.spawn(move || {
             for (at, (step, _)) in runs.iter().enumerate().filter(|(_, (step, _))| step.beside) {
                 let outcome = steps::execute(surroundings, step, false);
-                // Nobody waits for it if the receiver is gone.
+                // The receiver is gone only if this function has panicked.
                 let _ = sender.send((at, outcome));
             }
         });

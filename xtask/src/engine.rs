@@ -91,7 +91,7 @@ const SKIPPED: &str = "-- --skip every_kind:: --skip recovery:: --skip vectors::
 const ARM: &str = "aarch64-unknown-linux-gnu";
 
 /// The kernels, as `HASHLANE_TEST_REQUIRE` names them: a test that cannot run one of these fails.
-fn required(sha: &[&str], search: &[&str]) -> String {
+pub(crate) fn required(sha: &[&str], search: &[&str]) -> String {
     let algorithms = ["sha1", "sha256"];
     let sha = sha
         .iter()

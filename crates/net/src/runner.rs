@@ -154,7 +154,7 @@ impl Runner {
 /// A client that runs.
 struct Following {
     reporter: Reporter,
-    /// The torrents whose events are handled. The reporter prints events later, if nobody reads.
+    /// The torrents whose events are handled. The reporter prints events later if its output is not read.
     labels: Labels,
     /// The events that are printed. Nothing else waits for their reader.
     printed: Subscription,

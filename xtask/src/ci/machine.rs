@@ -7,6 +7,7 @@ use serde::Deserialize;
 use xshell::cmd;
 
 use crate::counterparts;
+use crate::engine::required;
 use crate::project::{Project, not_run};
 
 /// `.ci/tools.toml`, without the counterparts of tests.
@@ -201,7 +202,7 @@ fn others(project: &Project, tools: &Tools) {
             )
             .run()
         };
-        // Debian's Python refuses packages of pip, unless it is told that this machine may break.
+        // Debian's Python refuses packages of pip without this option.
         if pip(&["--break-system-packages"]).is_err() && pip(&[]).is_err() {
             not_run(
                 &format!("tests with {module}"),
@@ -255,22 +256,11 @@ const KERNELS: [(&str, &str, &str); 9] = [
 /// The kernels that this CPU has.
 fn kernels() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let mut names = vec![];
-    let mut add = |sha: &str, search: &str| {
-        for kernel in sha.split_whitespace() {
-            names.extend([format!("sha1_{kernel}"), format!("sha256_{kernel}")]);
-        }
-        names.extend(
-            search
-                .split_whitespace()
-                .map(|kernel| format!("sha256d_{kernel}")),
-        );
-    };
-    add("x1_portable", "x1_portable");
-    for (feature, sha, search) in KERNELS {
-        if info.split_whitespace().any(|word| word == feature) {
-            add(sha, search);
-        }
+    let has = |feature: &str| info.split_whitespace().any(|word| word == feature);
+    let (mut sha, mut search) = (vec!["x1_portable"], vec!["x1_portable"]);
+    for (_, of_sha, of_search) in KERNELS.iter().filter(|(feature, ..)| has(feature)) {
+        sha.extend(of_sha.split_whitespace());
+        search.extend(of_search.split_whitespace());
     }
-    names.join(",")
+    required(&sha, &search)
 }

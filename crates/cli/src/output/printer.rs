@@ -19,7 +19,7 @@ const ROOM: usize = 256 << 10;
 /// Number of waiting bytes of a stream from which on lines are lost.
 const MAX_WAITING: usize = 1 << 20;
 
-/// Time for which a line waits for earlier lines of the other stream that nobody reads. Both streams can go to one file, where
+/// Time for which a line waits for earlier lines of the other stream if that stream is not read. Both streams can go to one file, where
 /// lines have their order.
 const PATIENCE: Duration = Duration::from_millis(200);
 
@@ -541,7 +541,7 @@ mod tests {
             stdout.write_all(&line).unwrap();
             stdout.flush().unwrap();
         }
-        // An error does not wait longer for results that nobody reads.
+        // An error does not wait longer for results that are not read.
         writeln!(stderr, "an error").unwrap();
         assert_eq!(errors.recv().unwrap(), b"an error\n");
         // A cancelled program does not wait for them either.

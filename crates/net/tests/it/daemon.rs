@@ -22,13 +22,13 @@ const END: Duration = Duration::from_secs(10);
 /// A daemon that ends with the test at the latest.
 pub(crate) struct Daemon {
     child: Process,
-    /// Standard output, unless it is a file. Nobody reads it, and it has room for few lines.
+    /// Standard output, unless it is a file. It is not read, and has room for few lines.
     stdout: Option<ChildStdout>,
     state: PathBuf,
     stderr: PathBuf,
 }
 
-/// Returns the command that starts a daemon on loopback. Its standard output is a pipe that nobody reads, which stops no
+/// Returns the command that starts a daemon on loopback. Its standard output is a pipe that is not read, which stops no
 /// daemon. Its standard error stream is a file.
 pub(crate) fn daemon_command(state: &Path, options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
@@ -99,7 +99,7 @@ impl Daemon {
         self.child.0.id()
     }
 
-    /// Returns the end of the pipe that nobody reads.
+    /// Returns the reading end of the pipe, which is not read.
     pub(crate) fn take_stdout(&mut self) -> ChildStdout {
         self.stdout.take().unwrap()
     }

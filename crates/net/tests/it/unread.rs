@@ -1,4 +1,4 @@
-//! Standard output that nobody reads: after Ctrl-S, in a pager, or by a collector of logs that is stuck.
+//! Standard output that is not read: after Ctrl-S, in a pager, or by a collector of logs that is stuck.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -37,7 +37,7 @@ fn terminated(mut process: Process) -> (Option<i32>, String) {
     (process.0.wait().unwrap().code(), stderr)
 }
 
-/// The goals, the totals and the end of a daemon do not wait for the reader. Whoever reads later gets every line.
+/// The goals, the totals and the end of a daemon do not wait for the reader. A later reader gets every line.
 #[test]
 fn a_daemon_whose_output_nobody_reads_works() {
     let content = Content::with_tree_of(LEN);
