@@ -38,6 +38,7 @@ pub struct Candidates {
 #[derive(Debug)]
 struct Candidate {
     path: PathBuf,
+    len_bytes: u64,
     /// The number of the file in its file system, which is near the order on the disk.
     inode: u64,
 }
@@ -185,7 +186,11 @@ impl Candidates {
             let named = self.by_name.entry(name).or_default();
             named.entry(len_bytes).or_default().push(index);
         }
-        self.files.push(Candidate { path, inode });
+        self.files.push(Candidate {
+            path,
+            len_bytes,
+            inode,
+        });
         self.by_len.entry(len_bytes).or_default().push(index);
         index
     }
@@ -246,6 +251,11 @@ impl Candidates {
     /// Panics if the index belongs to other candidates.
     pub fn path(&self, candidate: u32) -> &Path {
         &self.files[candidate as usize].path
+    }
+
+    /// Returns the length of a candidate in bytes.
+    pub(crate) fn len_bytes(&self, candidate: u32) -> u64 {
+        self.files[candidate as usize].len_bytes
     }
 
     pub(crate) fn inode(&self, candidate: u32) -> u64 {

@@ -177,9 +177,9 @@ impl<'c> Probes<'c> {
         self.digests.get(probe).copied().flatten() == Some(expected)
     }
 
-    /// Returns `true` if a candidate could not be read.
-    pub(crate) fn is_unreadable(&self, candidate: u32) -> bool {
-        self.unreadable.contains_key(&candidate)
+    /// Returns the candidates that could not be read.
+    pub(crate) fn unreadable(&self) -> impl Iterator<Item = u32> {
+        self.unreadable.keys().copied()
     }
 
     /// Returns the candidates that could not be read, with the reasons.

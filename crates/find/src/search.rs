@@ -32,8 +32,11 @@ pub(crate) const MAX_COMBINATIONS: usize = 256;
 const MAX_SPANNING_BYTES: u64 = 256 << 20;
 const MAX_SPANNING_SHARE: u64 = 16;
 
-/// A combination counts as at least this number of bytes, because it takes memory.
-const MIN_TRY_BYTES: u64 = 1 << 10;
+/// Each file of a combination counts as at least this number of bytes, because it is opened and takes memory.
+const MIN_FILE_BYTES: u64 = 1 << 10;
+
+/// Number of files that all combinations of a piece have together: a piece of thousands of short files is tried with few.
+const MAX_COMBINED_FILES: usize = 1 << 15;
 
 /// Number of combinations that are kept in memory, about. A torrent can exceed it.
 const MAX_TRIES: usize = 1 << 18;
@@ -314,9 +317,8 @@ impl<'t> Search<'t> {
             // Metainfo can name the root of a file that has another length.
             let of_len = candidates.of_len(wanted.len_bytes);
             let fits = candidates.of_root(root).iter().copied();
-            let fits: Vec<u32> = fits
-                .filter(|fit| of_len.binary_search(fit).is_ok())
-                .collect();
+            let fits = fits.filter(|fit| of_len.binary_search(fit).is_ok());
+            let fits: Vec<u32> = fits.take(MAX_PROBES).collect();
             (!fits.is_empty()).then_some((wanted.file, fits))
         });
         let fits: Vec<(FileIndex, Vec<u32>)> = fits.collect();
@@ -336,14 +338,13 @@ impl<'t> Search<'t> {
     ) -> impl Iterator<Item = u32> + use<'c> {
         let all = candidates.of_len(wanted.len_bytes);
         let named = self.named(wanted, candidates);
-        let skipped: HashSet<u32> = named.iter().copied().collect();
         let start = wanted.ordinal as usize % all.len().max(1);
         let (before, after) = all.split_at(start);
         let others = after.iter().chain(before).copied();
         named
             .iter()
             .copied()
-            .chain(others.filter(move |candidate| !skipped.contains(candidate)))
+            .chain(others.filter(|candidate| named.binary_search(candidate).is_err()))
     }
 
     /// Returns the candidates that have the length and the name of a file.
@@ -499,7 +500,7 @@ impl<'t> Search<'t> {
         });
         let mut choices: Vec<(u32, Vec<Vec<u32>>)> = choices.collect();
         // Pieces with few combinations come first: their files leave fewer for the neighbours.
-        choices.sort_by_key(|(_, choices)| n_combinations(choices));
+        choices.sort_by_cached_key(|(_, choices)| n_combinations(choices));
         let mut tries = Vec::new();
         let mut bytes_left = budget.map_or(u64::MAX, SearchBudget::bytes_left);
         let mut n_most = self.most_combinations;
@@ -510,7 +511,7 @@ impl<'t> Search<'t> {
                 break;
             }
             let piece_len = self.target.layout.piece_len(self.target.piece(piece));
-            let try_bytes = u64::from(piece_len).max(MIN_TRY_BYTES);
+            let try_bytes = u64::from(piece_len).max(choices.len() as u64 * MIN_FILE_BYTES);
             let n_bytes = n_combinations(&choices) as u64 * try_bytes;
             if n_bytes > bytes_left {
                 budget.inspect(|budget| budget.note_exhausted());
@@ -561,18 +562,10 @@ impl<'t> Search<'t> {
             }
             choices.push(choice);
         }
-        // Fewer candidates for the file that has the most, until the number of combinations is small enough.
-        while n_combinations(&choices) > MAX_COMBINATIONS {
-            let (longest, choice) = choices
-                .iter_mut()
-                .enumerate()
-                .max_by_key(|(_, choice)| choice.len())?;
-            choice.pop();
-            self.too_many.insert(files[longest]);
-        }
-        for choice in &mut choices {
-            choice.shrink_to_fit();
-        }
+        let most = (MAX_COMBINED_FILES / files.len()).clamp(1, MAX_COMBINATIONS);
+        let cut = cut_down(&mut choices, most);
+        self.too_many
+            .extend(cut.into_iter().map(|index| files[index]));
         Some(choices)
     }
 
@@ -656,7 +649,15 @@ impl<'t> Search<'t> {
     /// Returns the result. Files that are still open get their reason.
     fn finish(mut self, candidates: &Candidates, probes: &Probes<'_>) -> FoundTorrent {
         let open = self.wanted.iter().filter(|wanted| self.is_open(wanted));
-        let reasons = open.map(|wanted| (wanted.file, self.reason(wanted, candidates, probes)));
+        let mut absent = AbsentFiles::default();
+        let unreadable = probes
+            .unreadable()
+            .map(|candidate| candidates.len_bytes(candidate));
+        let unreadable: HashSet<u64> = unreadable.collect();
+        let reasons = open.map(|wanted| {
+            let reason = self.reason(wanted, candidates, &unreadable, &mut absent);
+            (wanted.file, reason)
+        });
         let reasons: Vec<_> = reasons.collect();
         for (file, reason) in reasons {
             self.found[file.get()] = reason;
@@ -669,13 +670,19 @@ impl<'t> Search<'t> {
     }
 
     /// Returns the reason why a file is not found.
-    fn reason(&self, wanted: &Wanted, candidates: &Candidates, probes: &Probes<'_>) -> FileMatch {
+    fn reason(
+        &self,
+        wanted: &Wanted,
+        candidates: &Candidates,
+        unreadable: &HashSet<u64>,
+        absent: &mut AbsentFiles,
+    ) -> FileMatch {
         let all = candidates.of_len(wanted.len_bytes);
         if all.is_empty() {
             return FileMatch::Missing;
         }
         let pieces = self.target.layout.pieces_of(wanted.file);
-        let undecided = if all.iter().any(|candidate| probes.is_unreadable(*candidate)) {
+        let undecided = if unreadable.contains(&wanted.len_bytes) {
             Undecided::Unreadable
         } else if !wanted.samples.is_empty() {
             if all.len() <= MAX_PROBES {
@@ -692,23 +699,72 @@ impl<'t> Search<'t> {
         } else if self.too_many.contains(&wanted.file) {
             Undecided::TooMany
         } else {
-            self.absent_neighbour(wanted, candidates)
+            self.absent_neighbour(wanted, candidates, absent)
                 .map_or(Undecided::Shared, Undecided::Neighbour)
         };
         FileMatch::Undecided(undecided)
     }
 
     /// Returns a file that shares pieces with this one and has no candidate.
-    fn absent_neighbour(&self, wanted: &Wanted, candidates: &Candidates) -> Option<FileIndex> {
-        let pieces = self.target.layout.pieces_of(wanted.file);
-        let mut neighbours = pieces.flat_map(|piece| self.target.files_in(piece));
-        neighbours.find(|file| {
-            let neighbour = &self.wanted[self.places[file]];
+    fn absent_neighbour(
+        &self,
+        wanted: &Wanted,
+        candidates: &Candidates,
+        absent: &mut AbsentFiles,
+    ) -> Option<FileIndex> {
+        let is_absent = |file: &FileIndex| {
+            let wanted = &self.wanted[self.places[file]];
             let has_candidate = self.found[file.get()].candidate().is_some();
-            let is_absent = candidates.of_len(neighbour.len_bytes).is_empty();
-            *file != wanted.file && !has_candidate && (is_absent || !neighbour.samples.is_empty())
+            let has_none = candidates.of_len(wanted.len_bytes).is_empty();
+            !has_candidate && (has_none || !wanted.samples.is_empty())
+        };
+        let mut pieces = self.target.layout.pieces_of(wanted.file);
+        pieces.find_map(|piece| {
+            let absent = absent.entry(piece).or_insert_with(|| {
+                let absent = self.target.files_in(piece).filter(is_absent);
+                absent.take(2).collect()
+            });
+            absent.iter().copied().find(|file| *file != wanted.file)
         })
     }
+}
+
+/// The first two files of a piece that have no candidate: one of them is a neighbour of each file.
+type AbsentFiles = HashMap<u32, Vec<FileIndex>>;
+
+/// Leaves the first candidates of each file, so that there are at most `most` combinations: those that have more than the others lose
+/// them first. Returns the places of the files that lost some.
+fn cut_down(choices: &mut [Vec<u32>], most: usize) -> Vec<usize> {
+    let n_with = |choices: &[Vec<u32>], max_each: usize| {
+        let mut counts = choices.iter().map(|choice| choice.len().min(max_each));
+        counts.try_fold(1, |product: usize, count| {
+            product
+                .checked_mul(count)
+                .filter(|product| *product <= most)
+        })
+    };
+    let longest = choices.iter().map(Vec::len).max().unwrap_or(0);
+    let levels = (1..=longest).map_while(|each| Some((each, n_with(choices, each)?)));
+    let Some((each, mut product)) = levels.last() else {
+        return Vec::new();
+    };
+    let mut cut = Vec::new();
+    for (index, choice) in choices.iter_mut().enumerate() {
+        // The first of them may have one more.
+        let with_one_more = product / each * (each + 1);
+        let n_kept = if choice.len() > each && with_one_more <= most {
+            product = with_one_more;
+            each + 1
+        } else {
+            each
+        };
+        if choice.len() > n_kept {
+            choice.truncate(n_kept);
+            cut.push(index);
+        }
+        choice.shrink_to_fit();
+    }
+    cut
 }
 
 pub(crate) fn n_combinations(choices: &[Vec<u32>]) -> usize {
@@ -727,4 +783,31 @@ pub(crate) fn combinations(choices: &[Vec<u32>]) -> impl Iterator<Item = Vec<u32
         });
         picks.collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(lens: &[u32], most: usize) -> (Vec<usize>, Vec<usize>) {
+        let mut choices: Vec<Vec<u32>> = lens.iter().map(|len| (0..*len).collect()).collect();
+        let cut = cut_down(&mut choices, most);
+        (choices.iter().map(Vec::len).collect(), cut)
+    }
+
+    #[test]
+    fn the_files_with_most_candidates_lose_them_first() {
+        assert_eq!(cut(&[3, 4], 256), (vec![3, 4], vec![]));
+        assert_eq!(cut(&[1000], 256), (vec![256], vec![0]));
+        assert_eq!(cut(&[2, 1000, 1], 256), (vec![2, 128, 1], vec![1]));
+        // The first files may have one more.
+        assert_eq!(cut(&[99, 99], 256), (vec![16, 16], vec![0, 1]));
+        assert_eq!(cut(&[9, 9, 9], 100), (vec![5, 5, 4], vec![0, 1, 2]));
+        assert_eq!(
+            cut(&[2; 10], 8),
+            (vec![2, 2, 2, 1, 1, 1, 1, 1, 1, 1], (3..10).collect())
+        );
+        assert_eq!(cut(&[], 8), (vec![], vec![]));
+        assert_eq!(cut(&[5, 5], 1), (vec![1, 1], vec![0, 1]));
+    }
 }
