@@ -47,18 +47,35 @@ impl CancelToken {
     /// assert!(cancel.is_cancelled());
     /// ```
     pub fn cancel_on_drop(&self) -> CancelGuard {
-        CancelGuard(self.clone())
+        CancelGuard {
+            token: self.clone(),
+            only_by_panic: false,
+        }
+    }
+
+    /// Returns a guard that cancels this token when a panic drops it. The threads that share the work of one that panicked need not
+    /// continue.
+    pub fn cancel_on_panic(&self) -> CancelGuard {
+        CancelGuard {
+            token: self.clone(),
+            only_by_panic: true,
+        }
     }
 }
 
-/// A guard that cancels a [`CancelToken`] when it is dropped.
+/// A guard that cancels a [`CancelToken`] when it is dropped, or when a panic drops it.
 #[derive(Debug)]
 #[must_use = "the token is cancelled when the guard is dropped"]
-pub struct CancelGuard(CancelToken);
+pub struct CancelGuard {
+    token: CancelToken,
+    only_by_panic: bool,
+}
 
 impl Drop for CancelGuard {
     fn drop(&mut self) {
-        self.0.cancel();
+        if !self.only_by_panic || std::thread::panicking() {
+            self.token.cancel();
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Mutex, mpsc};
@@ -29,7 +30,7 @@ use crate::{CancelToken, Error, IoMode, Options};
 /// `new_hasher` returns the hashers of each thread. `receive` runs on the calling thread, about
 /// fifty times per second for each worker. It receives the outcome of each message once, in
 /// unspecified order. After `cancel` is set, the function returns soon, and some messages have no
-/// outcome. If `receive` panics, the workers stop soon, and the panic continues.
+/// outcome. If `receive`, a hasher or a file set panics, all workers stop soon, and the panic continues.
 ///
 /// # Errors
 /// An [`Error`] if nothing can be hashed at all. A file that cannot be read is not an error: its
@@ -51,24 +52,25 @@ pub fn hash_messages<M: Messages, H: MessageHasher>(
     // A thread for a single worker would only delay it.
     let n_to_start = if n_threads == 1 { 0 } else { n_threads };
     thread::scope(|scope| {
-        let mut n_started = 0;
+        let mut threads = Vec::new();
         for i in 0..n_to_start {
             let (sender, shared, new_hasher) = (sender.clone(), &shared, &new_hasher);
             let work = move || {
+                let _stop = shared.cancel.cancel_on_panic();
                 // Cannot fail: the receiver exists until all workers have ended.
                 let reporter = Reporter::new(i, |results| drop(sender.send(results)));
                 Worker::new(shared, i, new_hasher, reporter).work();
             };
             let thread = thread::Builder::new().name(format!("hashlane-{i}"));
-            if thread.spawn_scoped(scope, work).is_err() {
+            match thread.spawn_scoped(scope, work) {
+                Ok(thread) => threads.push(thread),
                 // The existing threads do all of the work.
-                break;
+                Err(_) => break,
             }
-            n_started += 1;
         }
         // The channel closes when the last worker ends.
         drop(sender);
-        if n_started == 0 {
+        if threads.is_empty() {
             let reporter = Reporter::new(0, |results| receiver.receive(results));
             return Worker::new(&shared, 0, new_hasher, reporter).work();
         }
@@ -88,6 +90,9 @@ pub fn hash_messages<M: Messages, H: MessageHasher>(
             if !silent.is_empty() {
                 receiver.receive_silent(silent);
             }
+        }
+        for thread in threads {
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
     });
     Ok(())
@@ -168,6 +173,7 @@ pub fn hash_messages_on<M: Messages, H: MessageHasher>(
         if worker >= n_threads {
             return;
         }
+        let _stop = shared.cancel.cancel_on_panic();
         let reporter = Reporter::new(worker, |results| match receiver.lock() {
             Ok(mut receiver) => receiver.receive(results),
             // The receiver has panicked.
@@ -545,6 +551,64 @@ mod tests {
         assert!(outcome.is_err());
         let n_messages = n_messages.into_inner();
         assert!(n_messages < 40_000, "{n_messages} of 50,000 are hashed");
+        assert!(!cancel.is_cancelled(), "the caller's token is unchanged");
+    }
+
+    /// A hasher that panics once, and is slow then, so that the other workers notice in time.
+    struct Panics<'c> {
+        n_messages: &'c AtomicUsize,
+        n_to_panic: usize,
+    }
+
+    impl MessageHasher for Panics<'_> {
+        type Digest = ();
+
+        fn start(&mut self, _: usize, _: u32) {}
+
+        fn update(&mut self, _: &[&[u8]]) {
+            if self.n_messages.load(Ordering::Relaxed) > self.n_to_panic {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+
+        fn finish(&mut self, slots: &[usize]) -> Vec<()> {
+            let before = self.n_messages.fetch_add(slots.len(), Ordering::Relaxed);
+            let range = before..before + slots.len();
+            assert!(!range.contains(&self.n_to_panic), "as a test");
+            vec![(); slots.len()]
+        }
+
+        fn zeros(&mut self, _: u32, _: u64, _: &CancelToken) -> Option<()> {
+            Some(())
+        }
+    }
+
+    /// The caller gets the panic of a worker, with its message.
+    #[test]
+    fn a_panic_of_a_hasher_stops_the_other_workers() {
+        let files = Folder {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        let messages = Pieces {
+            n_files: 1,
+            file_len: 200_000,
+            piece_len: 4,
+        };
+        fs::write(files.folder.path().join("0"), vec![1; 200_000]).unwrap();
+        let cancel = CancelToken::default();
+        for n_threads in [1, 3] {
+            let n_messages = AtomicUsize::new(0);
+            let hasher = |_| Panics {
+                n_messages: &n_messages,
+                n_to_panic: 10_000,
+            };
+            let options = Options::default().threads(NonZeroUsize::new(n_threads));
+            let run = || hash_messages(&messages, &files, hasher, &options, &cancel, |_| ());
+            let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err();
+            assert_eq!(panic.downcast_ref(), Some(&"as a test"), "{n_threads}");
+            let n_messages = n_messages.into_inner();
+            assert!(n_messages < 40_000, "{n_messages} of 50,000 are hashed");
+        }
         assert!(!cancel.is_cancelled(), "the caller's token is unchanged");
     }
 

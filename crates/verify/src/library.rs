@@ -213,6 +213,7 @@ impl<'l> Library<'l> {
             for (disk, order) in orders.iter().enumerate() {
                 let sender = sender.clone();
                 let work = move || {
+                    let _stop = token.cancel_on_panic();
                     // Cannot fail: the receiver exists until all disks have been read, or the run is cancelled.
                     self.hash(order, token, |results| drop(sender.send((disk, results))))
                 };

@@ -248,3 +248,24 @@ fn a_read_error_costs_the_affected_pieces() {
         }
     }
 }
+
+/// The content of one torrent is in memory, which counts as a disk of its own.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_panic_of_the_caller_ends_the_work_on_all_disks() {
+    let fixtures = fixtures();
+    let mut contents: Vec<Content> = fixtures.iter().map(content_of).collect();
+    let memory = tempfile::tempdir_in("/dev/shm").expect("the memory takes a folder");
+    let (file, torrent) = (Fixture::file(&noise(9, 250), 100), fixtures[0].torrent());
+    let name = file
+        .content()
+        .file_name()
+        .map(|name| memory.path().join(name));
+    fs::copy(file.content(), name.expect("a file")).expect("it takes a file");
+    for torrent in [file.torrent(), torrent] {
+        contents.push(Content::in_folder(&torrent, memory.path()).expect("the name is ASCII"));
+    }
+    let run = || Library::new(&contents).run(|_| panic!("as a test"));
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err();
+    assert_eq!(panic.downcast_ref(), Some(&"as a test"));
+}
