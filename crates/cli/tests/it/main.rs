@@ -26,6 +26,8 @@ mod find;
 mod fixture;
 mod generated;
 mod git;
+#[cfg(target_os = "linux")]
+mod growth;
 mod hostile;
 mod import;
 mod in_process;
