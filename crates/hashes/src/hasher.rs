@@ -2,9 +2,9 @@
 
 use std::io::{self, BufReader, Read, Write};
 
-use hashlane_sha::{Engine, Sha1, Sha256};
+use hashlane_sha::{Engine, Sha1, Sha256, Sha384, Sha512};
 use md5::Md5;
-use sha2::{Digest as _, Sha224, Sha384, Sha512};
+use sha2::{Digest as _, Sha224};
 use zeroize::Zeroize;
 
 use crate::{Digest, HashFunction};
@@ -47,8 +47,8 @@ impl Hasher {
             HashFunction::Sha1 => Self::Sha1(Sha1::with_engine(engine)),
             HashFunction::Sha224 => Self::Sha224(Sha224::new()),
             HashFunction::Sha256 => Self::Sha256(Sha256::with_engine(engine)),
-            HashFunction::Sha384 => Self::Sha384(Sha384::new()),
-            HashFunction::Sha512 => Self::Sha512(Sha512::new()),
+            HashFunction::Sha384 => Self::Sha384(Sha384::default()),
+            HashFunction::Sha512 => Self::Sha512(Sha512::default()),
         }
     }
 
@@ -108,11 +108,11 @@ impl Zeroize for Hasher {
         match self {
             Self::Sha1(state) => state.zeroize(),
             Self::Sha256(state) => state.zeroize(),
+            Self::Sha384(state) => state.zeroize(),
+            Self::Sha512(state) => state.zeroize(),
             // `RustCrypto` wipes a state on drop, and an assignment drops the old state in its place.
             Self::Md5(state) => *state = Md5::new(),
             Self::Sha224(state) => *state = Sha224::new(),
-            Self::Sha384(state) => *state = Sha384::new(),
-            Self::Sha512(state) => *state = Sha512::new(),
         }
     }
 }

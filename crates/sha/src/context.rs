@@ -43,7 +43,7 @@ impl Context {
     /// cannot forward two separate stores to one load that reads both fields.
     #[inline]
     pub(crate) fn buffered(&self) -> usize {
-        buffered(self.len_bytes)
+        buffered::<BLOCK_LEN>(self.len_bytes)
     }
 
     /// Buffers `bytes` and returns `true` if they do not fill a block.
@@ -76,16 +76,16 @@ impl Context {
     }
 }
 
-/// Returns the number of bytes in the buffer of a message of `len_bytes` bytes.
+/// Returns the number of bytes in the buffer of a message of `len_bytes` bytes, with blocks of `B` bytes.
 #[inline(always)]
-pub(crate) fn buffered(len_bytes: u64) -> usize {
-    (len_bytes % BLOCK_LEN as u64) as usize
+pub(crate) fn buffered<const B: usize>(len_bytes: u64) -> usize {
+    (len_bytes % B as u64) as usize
 }
 
 /// [`Context::buffer_bytes`], for a buffer anywhere.
 #[inline(always)]
-fn buffer_bytes(buffer: &mut Block, len_bytes: &mut u64, bytes: &[u8]) -> bool {
-    let room = &mut buffer[buffered(*len_bytes)..];
+fn buffer_bytes<const B: usize>(buffer: &mut [u8; B], len_bytes: &mut u64, bytes: &[u8]) -> bool {
+    let room = &mut buffer[buffered::<B>(*len_bytes)..];
     if bytes.len() >= room.len() {
         return false;
     }
@@ -130,16 +130,16 @@ fn copy_ends<const N: usize>(to: &mut [u8], from: &[u8]) -> bool {
 
 /// [`Context::absorb`], for a buffer anywhere.
 #[inline(always)]
-pub(crate) fn absorb<'m>(
-    buffer: &mut Block,
+pub(crate) fn absorb<'m, const B: usize>(
+    buffer: &mut [u8; B],
     len_bytes: &mut u64,
     mut bytes: &'m [u8],
-    compress: impl FnOnce(&[Block]),
-) -> &'m [Block] {
+    compress: impl FnOnce(&[[u8; B]]),
+) -> &'m [[u8; B]] {
     if buffer_bytes(buffer, len_bytes, bytes) {
         return &[];
     }
-    let buffered = buffered(*len_bytes);
+    let buffered = buffered::<B>(*len_bytes);
     *len_bytes = len_bytes.wrapping_add(bytes.len() as u64);
     if buffered > 0 {
         let room = &mut buffer[buffered..];
@@ -148,7 +148,7 @@ pub(crate) fn absorb<'m>(
         compress(core::slice::from_ref(buffer));
         bytes = rest;
     }
-    let (body, rest) = bytes.as_chunks::<BLOCK_LEN>();
+    let (body, rest) = bytes.as_chunks::<B>();
     copy(&mut buffer[..rest.len()], rest);
     body
 }

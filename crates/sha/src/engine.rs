@@ -9,6 +9,7 @@ use crate::kernels::rounds::Rounds;
 use crate::kernels::sha1::Sha1Compression;
 use crate::kernels::sha256::Sha256Compression;
 use crate::md5::Md5Kernel;
+use crate::sha512::Sha512Kernel;
 use crate::table::Kernel;
 use crate::table::checked::CheckedKernel;
 use crate::types::{CpuFeature, MAX_LANES};
@@ -43,6 +44,7 @@ pub struct Engine {
     pub(crate) checked: CheckedKernel,
     is_estimate: bool,
     md5: Md5Kernel,
+    sha512: Sha512Kernel,
 }
 
 impl Engine {
@@ -125,6 +127,7 @@ impl Engine {
             checked: CheckedKernel::portable(),
             is_estimate: false,
             md5: Md5Kernel::portable(),
+            sha512: Sha512Kernel::portable(),
         }
     }
 
@@ -147,7 +150,7 @@ impl Engine {
                 |kernel| wanted(kernel.backend()),
             )
         };
-        // The SHA instructions neither test conditions nor compute MD5, but CPUs that have them have vectors.
+        // The SHA instructions neither test conditions nor compute MD5 or SHA-512, but CPUs that have them have vectors.
         let with_vectors = |backend: Backend| match backend {
             Backend::Sse2 => wanted(Backend::Sse2) || wanted(Backend::ShaNi),
             Backend::Neon => wanted(Backend::Neon) || wanted(Backend::ArmSha),
@@ -161,6 +164,9 @@ impl Engine {
             md5: Md5Kernel::available()
                 .find(|kernel| with_vectors(kernel.backend()))
                 .unwrap_or(Md5Kernel::portable()),
+            sha512: Sha512Kernel::available()
+                .find(|kernel| with_vectors(kernel.backend()))
+                .unwrap_or(Sha512Kernel::portable()),
             is_estimate: Self::is_estimate_on(family, &wanted),
         }
     }
@@ -184,6 +190,11 @@ impl Engine {
     /// Returns the kernel that hashes many messages of MD5.
     pub fn md5_kernel(&self) -> Md5Kernel {
         self.md5
+    }
+
+    /// Returns the kernel that hashes many messages of SHA-384, SHA-512 or SHA-512/256.
+    pub fn sha512_kernel(&self) -> Sha512Kernel {
+        self.sha512
     }
 
     /// Returns the kernels of an algorithm by number of messages: `[n]` is the kernel for `n`

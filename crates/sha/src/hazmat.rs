@@ -83,7 +83,7 @@ pub fn update(
 /// section 5.1.1).
 pub fn pad(rest: &mut [u8; BLOCK_LEN], len_bytes: u64, compress: impl FnOnce(&[[u8; BLOCK_LEN]])) {
     let mut tail = Tail::NONE;
-    tail.pad(&rest[..buffered(len_bytes)], len_bytes);
+    tail.pad(&rest[..buffered::<BLOCK_LEN>(len_bytes)], len_bytes);
     compress(tail.blocks());
     if let Some(last) = tail.blocks().last() {
         *rest = *last;

@@ -6,13 +6,14 @@ use crate::algorithm::Algorithm;
 use crate::backend::Backend;
 use crate::engine::Engine;
 use crate::md5::Md5Kernel;
+use crate::sha512::Sha512Kernel;
 use crate::table::Kernel;
 
 /// The name of a kernel in tests, benchmarks and reports, for example `sha1_x16_avx512`.
 /// Crates with kernels of their own make names, so a new field is a breaking change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelName {
-    /// `sha1`, `sha1_checked`, `sha256` or `md5`; other crates name their kernels otherwise.
+    /// `sha1`, `sha1_checked`, `sha256`, `sha512` or `md5`; other crates name their kernels otherwise.
     pub algorithm: &'static str,
     /// Number of messages that the kernel compresses at once.
     pub lanes: usize,
@@ -49,6 +50,16 @@ impl From<Md5Kernel> for KernelName {
     fn from(kernel: Md5Kernel) -> Self {
         Self {
             algorithm: "md5",
+            lanes: kernel.lanes(),
+            backend: kernel.backend(),
+        }
+    }
+}
+
+impl From<Sha512Kernel> for KernelName {
+    fn from(kernel: Sha512Kernel) -> Self {
+        Self {
+            algorithm: "sha512",
             lanes: kernel.lanes(),
             backend: kernel.backend(),
         }

@@ -16,21 +16,23 @@
 //! | `kernels/sha1_vectors.rs` | the disturbance vectors of attacks on SHA-1, and their differences |
 //! | `kernels/sha1_conditions.rs` | the conditions on the schedule that blocks of attacks meet |
 //! | `kernels/sha1_checked.rs` | SHA-1 in lanes with the detection of attacks |
-//! | `kernels/md5.rs` | several messages of MD5 in the lanes of vectors |
+//! | `kernels/{md5,sha512}.rs` | several messages of MD5 or SHA-512 in the lanes of vectors |
 //! | `kernels/{x86_sha,aarch64_sha,sha_streams}.rs` | one, two or four messages with the SHA instructions |
 //! | `backend.rs` | backends by name, and whether this CPU can run them |
 //! | `table/mod.rs` | kernels, the calls to their bodies, and the kernels of WebAssembly and other architectures |
 //! | `table/{x86,aarch64}.rs` | the kernels of these architectures, with their rates |
 //! | `table/checked.rs` | the kernels that detect attacks |
 //! | `scheduler.rs` | assigns messages to lanes and runs the lanes |
-//! | `engine.rs` | the choice of kernels |
 //! | `context.rs` | the state and the buffer of one message |
+//! | `in_lanes.rs` | messages that arrive in parts side by side, for the algorithms without plans |
+//! | `{md5,sha512}.rs` | MD5, SHA-384 and SHA-512, for one message and for many that arrive in parts |
+//! | `engine.rs` | the choice of kernels |
 //! | `algorithm.rs` | the trait `Algorithm`, and `Entries`, its private half |
 //! | `kernel_name.rs` | kernels by name, for tests and benchmarks |
 //! | `jobs.rs` | the loops over many messages, not yet compiled for an algorithm |
 //! | `hasher.rs` | `Sha1` and `Sha256`: one message, in parts |
 //! | `many.rs` | many messages that are all available |
-//! | `md5.rs` | MD5, for one message and for many that arrive in parts |
+//! | `lane_hash.rs` | their trait |
 //! | `queue.rs` | many messages that come one by one, whole or in parts |
 //! | `rows.rs` | many messages in rows, by offsets, or after a common prefix |
 //! | `readers.rs` | messages from readers (feature `std`) |
@@ -98,9 +100,11 @@ mod entries;
 mod hasher;
 pub mod hazmat;
 mod hmac;
+mod in_lanes;
 mod jobs;
 mod kernel_name;
 mod kernels;
+mod lane_hash;
 mod many;
 mod md5;
 mod queue;
@@ -111,6 +115,7 @@ mod rows;
 mod rustcrypto;
 mod scheduler;
 pub mod sha1_checked;
+mod sha512;
 mod suspects;
 mod table;
 mod types;
@@ -126,8 +131,10 @@ pub use engine::{Engine, cpu_features};
 pub use hasher::{Sha1, Sha256, digest};
 pub use hmac::{Hmac, HmacKey, Mac, TagError, hmac};
 pub use kernel_name::{KernelName, KernelUnavailable};
+pub use lane_hash::LaneHash;
 pub use many::digest_many;
 pub use md5::{Md5, Md5Kernel};
 pub use queue::{Hashed, LaneQueue, Outcome};
 pub use rows::OffsetsError;
+pub use sha512::{Sha384, Sha512, Sha512_256, Sha512Kernel};
 pub use types::{BLOCK_LEN, CpuFeature, MAX_LANES};

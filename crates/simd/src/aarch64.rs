@@ -21,7 +21,8 @@
 use core::arch::aarch64::*;
 use core::arch::asm;
 
-use crate::{Block, CpuFeature, MAX_LANES, MAX_QUADS, Quads, Simd, Vectorize};
+use crate::wide::transpose_long_block;
+use crate::{Block, CpuFeature, LongBlock, MAX_LANES, MAX_QUADS, Quads, Simd, Simd64, Vectorize};
 
 /// Four words.
 type V = uint32x4_t;
@@ -174,7 +175,7 @@ macro_rules! simd_neon {
                 // Where `x` and `y` differ, `z` decides; elsewhere both are the result. Without
                 // assembly, the compiler would rewrite this Boolean expression to four
                 // instructions.
-                let mut mask_to_maj = self.xor(x, y);
+                let mut mask_to_maj = Simd::xor(self, x, y);
                 // SAFETY: `self` exists, so the CPU has the instruction, which changes one
                 // register.
                 unsafe {
@@ -200,7 +201,7 @@ macro_rules! simd_neon {
                 // The compiler turns the intrinsic into a shift and add with twice the latency: 4
                 // cycles instead of 2 on a Neoverse N1. Rotations are on the critical path from
                 // round to round.
-                let mut shifted_to_rotated = self.shl::<L>(a);
+                let mut shifted_to_rotated = Simd::shl::<L>(self, a);
                 // SAFETY: `self` exists, so the CPU has the instruction, which changes one
                 // register.
                 unsafe {
@@ -267,6 +268,81 @@ simd_neon!(NeonSha3, overrides: {
     );
 });
 
+/// Implements [`Simd64`] for a token of NEON.
+macro_rules! simd_64_neon {
+    ($name:ident, overrides: { $($overrides:tt)* }) => {
+        impl Simd64 for $name {
+            type V = uint64x2_t;
+            const LANES: usize = 2;
+
+            ops!(
+                fn splat(word: u64) -> uint64x2_t = vdupq_n_u64;
+                fn add(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t = vaddq_u64;
+                fn and(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t = vandq_u64;
+                fn xor(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t = veorq_u64;
+                // Takes bits of `y` where `x` has ones, and bits of `z` where `x` has zeros.
+                fn ch(x: uint64x2_t, y: uint64x2_t, z: uint64x2_t) -> uint64x2_t = vbslq_u64;
+            );
+            #[inline(always)]
+            fn shl<const N: i32>(self, a: uint64x2_t) -> uint64x2_t {
+                unsafe { vshlq_n_u64::<N>(a) }
+            }
+            #[inline(always)]
+            fn shr<const N: i32>(self, a: uint64x2_t) -> uint64x2_t {
+                unsafe { vshrq_n_u64::<N>(a) }
+            }
+            #[inline(always)]
+            fn rotr<const R: i32, const L: i32>(self, a: uint64x2_t) -> uint64x2_t {
+                const { assert!(L + R == 64) }
+                // Assembly for the reason in `rotl`.
+                let mut shifted_to_rotated = unsafe { vshlq_n_u64::<L>(a) };
+                // SAFETY: `self` exists, so the CPU has the instruction, which changes one
+                // register.
+                unsafe {
+                    asm!(
+                        "sri {0:v}.2d, {1:v}.2d, #{2}",
+                        inout(vreg) shifted_to_rotated, in(vreg) a, const R,
+                        options(pure, nomem, nostack, preserves_flags)
+                    );
+                }
+                shifted_to_rotated
+            }
+            #[inline(always)]
+            fn load(self, words: &[u64; MAX_LANES]) -> uint64x2_t {
+                // SAFETY: a vector is no longer than the words.
+                unsafe { vld1q_u64(words.as_ptr()) }
+            }
+            #[inline(always)]
+            fn store(self, a: uint64x2_t, words: &mut [u64; MAX_LANES]) {
+                // SAFETY: as in `load`.
+                unsafe { vst1q_u64(words.as_mut_ptr(), a) }
+            }
+            #[inline(always)]
+            fn load_block(self, inputs: &[&[LongBlock]; MAX_LANES], n: usize) -> [uint64x2_t; 16] {
+                let words = transpose_long_block(
+                    self,
+                    inputs,
+                    n,
+                    #[inline(always)]
+                    |a| unsafe { vreinterpretq_u32_u8(vrev64q_u8(vreinterpretq_u8_u32(a))) },
+                );
+                words.map(
+                    #[inline(always)]
+                    |words| unsafe { vreinterpretq_u64_u32(words) },
+                )
+            }
+            $($overrides)*
+        }
+    };
+}
+
+simd_64_neon!(Neon, overrides: {});
+simd_64_neon!(NeonSha3, overrides: {
+    ops!(
+        fn parity(x: uint64x2_t, y: uint64x2_t, z: uint64x2_t) -> uint64x2_t = veor3q_u64;
+    );
+});
+
 /// The operations of kernels with the SHA instructions, named after the instructions.
 impl ArmSha {
     /// Loads four big-endian words.
@@ -309,5 +385,45 @@ impl ArmSha {
         pub fn sha256h2(efgh: V, abcd: V, w_k: V) -> V = vsha256h2q_u32;
         pub fn sha256su0(w0: V, w4: V) -> V = vsha256su0q_u32;
         pub fn sha256su1(a: V, w8: V, w12: V) -> V = vsha256su1q_u32;
+    );
+}
+
+/// The operations of the kernel with the SHA-512 instructions, named after the instructions. A vector has two words of 64 bits.
+impl NeonSha3 {
+    /// Loads two big-endian words.
+    #[inline(always)]
+    pub fn load_long_bytes(self, bytes: &[u8; 16]) -> uint64x2_t {
+        // SAFETY: the array has 16 bytes, and the load needs no alignment.
+        unsafe { vreinterpretq_u64_u8(vrev64q_u8(vld1q_u8(bytes.as_ptr()))) }
+    }
+
+    /// Loads two words.
+    #[inline(always)]
+    pub fn load_long_words(self, words: &[u64; 2]) -> uint64x2_t {
+        // SAFETY: the array has two words.
+        unsafe { vld1q_u64(words.as_ptr()) }
+    }
+
+    /// Returns the two words.
+    #[inline(always)]
+    pub fn store_long_words(self, a: uint64x2_t) -> [u64; 2] {
+        let mut words = [0; 2];
+        // SAFETY: as in `load_long_words`.
+        unsafe { vst1q_u64(words.as_mut_ptr(), a) };
+        words
+    }
+
+    /// Returns the high word of `a`, then the low word of `b`.
+    #[inline(always)]
+    pub fn ext(self, a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+        unsafe { vextq_u64::<1>(a, b) }
+    }
+
+    ops!(
+        pub fn add_long(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t = vaddq_u64;
+        pub fn sha512h(sum: uint64x2_t, fg: uint64x2_t, de: uint64x2_t) -> uint64x2_t = vsha512hq_u64;
+        pub fn sha512h2(t: uint64x2_t, cd: uint64x2_t, ab: uint64x2_t) -> uint64x2_t = vsha512h2q_u64;
+        pub fn sha512su0(w0: uint64x2_t, w2: uint64x2_t) -> uint64x2_t = vsha512su0q_u64;
+        pub fn sha512su1(a: uint64x2_t, w14: uint64x2_t, w9: uint64x2_t) -> uint64x2_t = vsha512su1q_u64;
     );
 }

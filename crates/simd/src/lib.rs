@@ -5,6 +5,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `lib.rs` | the traits of tokens: lanes, quads, and the schedule of a single message; what CPUs without tokens have |
+//! | `wide.rs` | the trait of lanes with words of 64 bits |
 //! | `portable.rs` | one lane of plain integers |
 //! | `{x86,aarch64,wasm}.rs` | the tokens of each architecture; all unsafe code |
 //!
@@ -12,7 +13,7 @@
 //!
 //! | word | meaning |
 //! |---|---|
-//! | word | 32 bits |
+//! | word | 32 bits, or 64 bits in `wide.rs` |
 //! | lane | the position of a word in a vector; lane `i` of all vectors holds the words of message `i` |
 //! | quad | 128 bits of a vector: four words |
 //! | quarter | 16 of the 64 bytes of a block: four words |
@@ -30,6 +31,7 @@
 )]
 
 mod portable;
+mod wide;
 
 cfg_if::cfg_if! {
     if #[cfg(any(target_arch = "x86", target_arch = "x86_64"))] {
@@ -51,6 +53,7 @@ cfg_if::cfg_if! {
     }
 }
 pub use portable::Portable;
+pub use wide::{LONG_BLOCK_LEN, LongBlock, Simd64};
 
 /// Length in bytes of a block, the unit in which messages are loaded.
 pub const BLOCK_LEN: usize = 64;

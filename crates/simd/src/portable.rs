@@ -1,7 +1,7 @@
 //! One lane of plain integers. All targets have this backend, and tests compare the other backends
 //! with it.
 
-use crate::{Block, MAX_LANES, Simd, Vectorize};
+use crate::{Block, LongBlock, MAX_LANES, Simd, Simd64, Vectorize};
 
 /// Runs `f` in a separate function. If kernels were inlined into every entry point, they would be a
 /// third of the engine's code and of its compile time.
@@ -33,7 +33,7 @@ impl Portable {
     }
 }
 
-/// Implements [`Simd`] for a token whose vector is one word.
+/// Implements [`Simd`] and [`Simd64`] for a token whose vector is one word.
 macro_rules! simd_word {
     ($name:ident, enable: |$f:ident| $enable:expr $(, overrides: { $($overrides:tt)* })?) => {
         impl Vectorize for $name {
@@ -102,6 +102,59 @@ macro_rules! simd_word {
                 Portable.load_one(&inputs[0][n])
             }
             $($($overrides)*)?
+        }
+
+        impl Simd64 for $name {
+            type V = u64;
+            const LANES: usize = 1;
+
+            #[inline(always)]
+            fn splat(self, word: u64) -> u64 {
+                word
+            }
+            #[inline(always)]
+            fn add(self, a: u64, b: u64) -> u64 {
+                a.wrapping_add(b)
+            }
+            #[inline(always)]
+            fn and(self, a: u64, b: u64) -> u64 {
+                a & b
+            }
+            #[inline(always)]
+            fn xor(self, a: u64, b: u64) -> u64 {
+                a ^ b
+            }
+            #[inline(always)]
+            fn shl<const N: i32>(self, a: u64) -> u64 {
+                a << N
+            }
+            #[inline(always)]
+            fn shr<const N: i32>(self, a: u64) -> u64 {
+                a >> N
+            }
+            #[inline(always)]
+            fn rotr<const R: i32, const L: i32>(self, a: u64) -> u64 {
+                // As in `rotl`.
+                const { assert!(L + R == 64) }
+                a.rotate_right(R.cast_unsigned())
+            }
+            #[inline(always)]
+            fn load(self, words: &[u64; MAX_LANES]) -> u64 {
+                words[0]
+            }
+            #[inline(always)]
+            fn store(self, a: u64, words: &mut [u64; MAX_LANES]) {
+                words[0] = a;
+            }
+            #[inline(always)]
+            fn load_block(self, inputs: &[&[LongBlock]; MAX_LANES], n: usize) -> [u64; 16] {
+                let (words, _) = inputs[0][n].as_chunks::<8>();
+                let mut w = [0; 16];
+                for i in 0..16 {
+                    w[i] = u64::from_be_bytes(words[i]);
+                }
+                w
+            }
         }
     };
 }

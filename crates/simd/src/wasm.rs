@@ -8,11 +8,13 @@
 
 use core::arch::wasm32::{
     i8x16_shuffle, i32x4_shuffle, u32x4_add, u32x4_bitmask, u32x4_eq, u32x4_min, u32x4_shl,
-    u32x4_shr, u32x4_splat, u32x4_sub, v128, v128_and, v128_load, v128_store, v128_xor,
+    u32x4_shr, u32x4_splat, u32x4_sub, u64x2_add, u64x2_shl, u64x2_shr, u64x2_splat, v128,
+    v128_and, v128_load, v128_store, v128_xor,
 };
 
 use crate::portable::outlined;
-use crate::{Block, CpuFeature, MAX_LANES, MAX_QUADS, Quads, Simd, Vectorize};
+use crate::wide::transpose_long_block;
+use crate::{Block, CpuFeature, LongBlock, MAX_LANES, MAX_QUADS, Quads, Simd, Simd64, Vectorize};
 
 /// 128-bit vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,5 +108,41 @@ impl Quads for Simd128 {
     fn load_quads(self, quarters: [&[u8; 16]; MAX_QUADS]) -> v128 {
         // SAFETY: the type says that there are 16 bytes, and the load needs no alignment.
         unsafe { v128_load(quarters[0].as_ptr().cast()) }
+    }
+}
+
+impl Simd64 for Simd128 {
+    type V = v128;
+    const LANES: usize = 2;
+
+    ops!(
+        fn splat(word: u64) = u64x2_splat;
+        fn add(a: v128, b: v128) = u64x2_add;
+        fn and(a: v128, b: v128) = v128_and;
+        fn xor(a: v128, b: v128) = v128_xor;
+    );
+    #[inline(always)]
+    fn shl<const N: i32>(self, a: v128) -> v128 {
+        u64x2_shl(a, N.cast_unsigned())
+    }
+    #[inline(always)]
+    fn shr<const N: i32>(self, a: v128) -> v128 {
+        u64x2_shr(a, N.cast_unsigned())
+    }
+    #[inline(always)]
+    fn load(self, words: &[u64; MAX_LANES]) -> v128 {
+        // SAFETY: a vector is no longer than the words, and the load needs no alignment.
+        unsafe { v128_load(words.as_ptr().cast()) }
+    }
+    #[inline(always)]
+    fn store(self, a: v128, words: &mut [u64; MAX_LANES]) {
+        // SAFETY: as in `load`.
+        unsafe { v128_store(words.as_mut_ptr().cast(), a) }
+    }
+    #[inline(always)]
+    fn load_block(self, inputs: &[&[LongBlock]; MAX_LANES], n: usize) -> [v128; 16] {
+        transpose_long_block(self, inputs, n, |a| {
+            i8x16_shuffle::<7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8>(a, a)
+        })
     }
 }

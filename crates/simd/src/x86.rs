@@ -21,8 +21,10 @@ use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::portable::simd_word;
+use crate::wide::transpose_long_block;
 use crate::{
-    Block, CpuFeature, Group, MAX_LANES, MAX_QUADS, Portable, Quads, Schedule, Simd, Vectorize,
+    Block, CpuFeature, Group, LongBlock, MAX_LANES, MAX_QUADS, Portable, Quads, Schedule, Simd,
+    Simd64, Vectorize,
 };
 
 /// The token of a backend. Its features include SSE2.
@@ -489,6 +491,144 @@ simd!(Avx512, __m512i, lanes: 16,
         }
     },
     overrides: { avx512_ops!(__m512i, rotl: _mm512_rol_epi32, logic: _mm512_ternarylogic_epi32); }
+);
+
+/// Returns the shuffle mask that reverses the bytes of each 64-bit word.
+#[inline(always)]
+fn swap_mask_64(_: impl Token) -> __m128i {
+    unsafe { _mm_set_epi32(0x0809_0a0b, 0x0c0d_0e0f, 0x0001_0203, 0x0405_0607) }
+}
+
+/// Implements [`Simd64`] for a token.
+macro_rules! simd_64 {
+    ($name:ident, $v:ident, lanes: $lanes:literal,
+     splat: $splat:ident, add: $add:ident, and: $and:ident, xor: $xor:ident,
+     shl: |$shl_a:ident, $shl_n:ident| $shl:expr, shr: |$shr_a:ident, $shr_n:ident| $shr:expr,
+     load: $load:ident, store: $store:ident,
+     swap_bytes: |$swap_s:ident, $swap_a:ident| $swap:expr,
+     overrides: { $($overrides:tt)* }) => {
+        impl Simd64 for $name {
+            type V = $v;
+            const LANES: usize = $lanes;
+
+            #[inline(always)]
+            fn splat(self, word: u64) -> $v {
+                unsafe { $splat(word.cast_signed()) }
+            }
+            ops!($v: add(a, b) = $add; and(a, b) = $and; xor(a, b) = $xor;);
+            #[inline(always)]
+            fn shl<const $shl_n: i32>(self, $shl_a: $v) -> $v {
+                unsafe { $shl }
+            }
+            #[inline(always)]
+            fn shr<const $shr_n: i32>(self, $shr_a: $v) -> $v {
+                unsafe { $shr }
+            }
+            #[inline(always)]
+            fn load(self, words: &[u64; MAX_LANES]) -> $v {
+                const { assert!(size_of::<$v>() <= size_of::<[u64; MAX_LANES]>()) }
+                // SAFETY: a vector is no longer than the words, and the load needs no alignment.
+                unsafe { $load(words.as_ptr().cast()) }
+            }
+            #[inline(always)]
+            fn store(self, a: $v, words: &mut [u64; MAX_LANES]) {
+                const { assert!(size_of::<$v>() <= size_of::<[u64; MAX_LANES]>()) }
+                // SAFETY: as in `load`.
+                unsafe { $store(words.as_mut_ptr().cast(), a) }
+            }
+            #[inline(always)]
+            fn load_block(self, inputs: &[&[LongBlock]; MAX_LANES], n: usize) -> [$v; 16] {
+                let $swap_s = self;
+                transpose_long_block(
+                    self,
+                    inputs,
+                    n,
+                    #[inline(always)]
+                    |$swap_a| unsafe { $swap },
+                )
+            }
+            #[inline(always)]
+            fn prefetch(self, blocks: &[LongBlock], n: usize) {
+                let block: *const i8 = blocks.as_ptr().wrapping_add(n).cast();
+                // SAFETY: every token's features include SSE, and a prefetch never faults.
+                unsafe {
+                    _mm_prefetch::<_MM_HINT_T1>(block);
+                    _mm_prefetch::<_MM_HINT_T1>(block.wrapping_add(64));
+                }
+            }
+            $($overrides)*
+        }
+    };
+}
+
+/// Implements [`Simd64`] with 256-bit vectors.
+macro_rules! simd_64_256 {
+    ($name:ident, overrides: { $($overrides:tt)* }) => {
+        simd_64!($name, __m256i, lanes: 4,
+            splat: _mm256_set1_epi64x, add: _mm256_add_epi64, and: _mm256_and_si256,
+            xor: _mm256_xor_si256,
+            shl: |a, N| _mm256_slli_epi64::<N>(a), shr: |a, N| _mm256_srli_epi64::<N>(a),
+            load: _mm256_loadu_si256, store: _mm256_storeu_si256,
+            swap_bytes: |s, a| _mm256_shuffle_epi8(a, _mm256_broadcastsi128_si256(swap_mask_64(s))),
+            overrides: { $($overrides)* }
+        );
+    };
+}
+
+/// Operations on 64-bit words that are one instruction in AVX-512. The constants are truth tables.
+macro_rules! avx512_ops_64 {
+    ($v:ident, rotr: $rotr:ident, logic: $logic:ident) => {
+        #[inline(always)]
+        fn rotr<const R: i32, const L: i32>(self, a: $v) -> $v {
+            const { assert!(L + R == 64) }
+            unsafe { $rotr::<R>(a) }
+        }
+        ops!($v: ch(x, y, z) = $logic[0xca]; parity(x, y, z) = $logic[0x96];);
+        #[inline(always)]
+        fn maj_in_chain(self, x: $v, y: $v, z: $v, _: &mut $v) -> $v {
+            unsafe { $logic::<0xe8>(x, y, z) }
+        }
+    };
+}
+
+simd_64!(Sse2, __m128i, lanes: 2,
+    splat: _mm_set1_epi64x, add: _mm_add_epi64, and: _mm_and_si128, xor: _mm_xor_si128,
+    shl: |a, N| _mm_slli_epi64::<N>(a), shr: |a, N| _mm_srli_epi64::<N>(a),
+    load: _mm_loadu_si128, store: _mm_storeu_si128,
+    // Swaps the bytes of each 16-bit quarter, then reverses the quarters.
+    swap_bytes: |_s, a| {
+        let a = _mm_or_si128(_mm_slli_epi16::<8>(a), _mm_srli_epi16::<8>(a));
+        _mm_shufflehi_epi16::<0b00_01_10_11>(_mm_shufflelo_epi16::<0b00_01_10_11>(a))
+    },
+    overrides: {}
+);
+simd_64_256!(Avx2, overrides: {
+    #[inline(always)]
+    fn rotr<const R: i32, const L: i32>(self, a: __m256i) -> __m256i {
+        const { assert!(L + R == 64) }
+        if R == 8 {
+            // One shuffle of bytes instead of two shifts and a logical operation.
+            return unsafe {
+                let mask = _mm_set_epi32(0x080f_0e0d, 0x0c0b_0a09, 0x0007_0605, 0x0403_0201);
+                _mm256_shuffle_epi8(a, _mm256_broadcastsi128_si256(mask))
+            };
+        }
+        unsafe { _mm256_xor_si256(_mm256_srli_epi64::<R>(a), _mm256_slli_epi64::<L>(a)) }
+    }
+});
+simd_64_256!(Avx512Vl, overrides: {
+    avx512_ops_64!(__m256i, rotr: _mm256_ror_epi64, logic: _mm256_ternarylogic_epi64);
+});
+simd_64!(Avx512, __m512i, lanes: 8,
+    splat: _mm512_set1_epi64, add: _mm512_add_epi64, and: _mm512_and_si512, xor: _mm512_xor_si512,
+    // As for words of 32 bits.
+    shl: |a, N| _mm512_sll_epi64(a, _mm_cvtsi32_si128(N)),
+    shr: |a, N| _mm512_srl_epi64(a, _mm_cvtsi32_si128(N)),
+    load: _mm512_loadu_si512, store: _mm512_storeu_si512,
+    swap_bytes: |s, a| _mm512_shuffle_epi8(a, _mm512_broadcast_i32x4(swap_mask_64(s))),
+    overrides: {
+        avx512_ops_64!(__m512i, rotr: _mm512_ror_epi64, logic: _mm512_ternarylogic_epi64);
+    }
 );
 
 /// The token for single words in kernels whose schedule is in AVX2 vectors.

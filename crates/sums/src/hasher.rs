@@ -1,11 +1,11 @@
-//! A hasher of several digests per message: MD5, SHA-1 and SHA-256 in lanes, other algorithms one
+//! A hasher of several digests per message: MD5, SHA-1 and SHA-2 in lanes, other algorithms one
 //! message after another.
 
 use std::sync::Arc;
 
 use hashlane_hashes::HashFunction;
-use hashlane_pipeline::{CancelToken, Md5Digest, MessageDigest, MessageHasher};
-use hashlane_sha::{Engine, Sha1, Sha256};
+use hashlane_pipeline::{CancelToken, LaneDigest, MessageDigest, MessageHasher};
+use hashlane_sha::{Engine, Md5, Sha1, Sha256, Sha384, Sha512};
 
 use crate::algorithm::{Digest, DigestAlgorithm, Stream};
 
@@ -17,9 +17,8 @@ pub(crate) struct Digests<'a> {
     engine: Engine,
     /// Returns the algorithms of a message.
     algorithms: &'a (dyn Fn(u32) -> Arc<[DigestAlgorithm]> + Sync),
-    md5: EngineDigests<Md5Digest>,
-    sha1: EngineDigests<MessageDigest<Sha1>>,
-    sha256: EngineDigests<MessageDigest<Sha256>>,
+    /// One for each algorithm that runs in lanes and that a message has needed.
+    in_lanes: Vec<InLanes>,
     slots: Vec<Slot>,
 }
 
@@ -27,46 +26,89 @@ pub(crate) struct Digests<'a> {
 #[derive(Clone)]
 struct Slot {
     algorithms: Arc<[DigestAlgorithm]>,
-    /// The states of all algorithms except MD5, SHA-1 and SHA-256.
+    /// The states of all algorithms that do not run in lanes.
     streams: Vec<Stream>,
 }
 
-/// A hasher in lanes, created for the first message that needs it.
-struct EngineDigests<H> {
+/// The messages that need an algorithm that runs in lanes.
+struct InLanes {
     algorithm: DigestAlgorithm,
-    hasher: Option<H>,
+    hasher: Box<dyn LaneHasher>,
 }
 
-impl<H: MessageHasher<Digest: AsRef<[u8]>>> EngineDigests<H> {
-    fn start(&mut self, slot: usize, message: u32, new: impl FnOnce() -> H) {
-        self.hasher.get_or_insert_with(new).start(slot, message);
+/// A [`MessageHasher`] of any algorithm.
+trait LaneHasher {
+    fn start(&mut self, slot: usize, message: u32);
+    fn update(&mut self, windows: &[&[u8]]);
+    fn finish(&mut self, slots: &[usize]) -> Vec<Digest>;
+}
+
+impl<H: MessageHasher<Digest: AsRef<[u8]>>> LaneHasher for H {
+    fn start(&mut self, slot: usize, message: u32) {
+        MessageHasher::start(self, slot, message);
+    }
+
+    fn update(&mut self, windows: &[&[u8]]) {
+        MessageHasher::update(self, windows);
+    }
+
+    fn finish(&mut self, slots: &[usize]) -> Vec<Digest> {
+        let digests = MessageHasher::finish(self, slots);
+        digests.into_iter().map(Digest::new).collect()
+    }
+}
+
+/// Returns the hasher of an algorithm that runs in lanes.
+fn lane_hasher(algorithm: DigestAlgorithm, engine: Engine) -> Option<Box<dyn LaneHasher>> {
+    let DigestAlgorithm::Hash(function) = algorithm else {
+        return None;
+    };
+    Some(match function {
+        HashFunction::Md5 => Box::new(LaneDigest::<Md5>::new(engine)),
+        HashFunction::Sha1 => Box::new(MessageDigest::<Sha1>::new(engine)),
+        HashFunction::Sha256 => Box::new(MessageDigest::<Sha256>::new(engine)),
+        HashFunction::Sha384 => Box::new(LaneDigest::<Sha384>::new(engine)),
+        HashFunction::Sha512 => Box::new(LaneDigest::<Sha512>::new(engine)),
+        _ => return None,
+    })
+}
+
+impl InLanes {
+    fn is_needed(&self, slot: &Slot) -> bool {
+        slot.algorithms.contains(&self.algorithm)
     }
 
     /// Appends windows to the messages that need this algorithm.
     fn update(&mut self, slots: &[Slot], windows: &[&[u8]]) {
-        let Some(hasher) = &mut self.hasher else {
-            return;
-        };
-        let is_needed = |slot: &Slot| slot.algorithms.contains(&self.algorithm);
-        let Some(last) = slots[..windows.len()].iter().rposition(is_needed) else {
+        let mut with_slots = slots[..windows.len()].iter();
+        let Some(last) = with_slots.rposition(|slot| self.is_needed(slot)) else {
             return;
         };
         let windows = slots.iter().zip(&windows[..=last]);
         let windows: Vec<&[u8]> = windows
-            .map(|(slot, window)| if is_needed(slot) { window } else { &[][..] })
+            .map(|(slot, window)| {
+                if self.is_needed(slot) {
+                    window
+                } else {
+                    &[][..]
+                }
+            })
             .collect();
-        hasher.update(&windows);
+        self.hasher.update(&windows);
     }
 
     /// Returns the digests of the ended messages that need this algorithm, in their order.
-    fn finish(&mut self, slots: &[Slot], ended: &[usize]) -> impl Iterator<Item = Digest> + use<H> {
+    fn finish(&mut self, slots: &[Slot], ended: &[usize]) -> std::vec::IntoIter<Digest> {
         let needed = ended.iter().copied();
         let needed: Vec<usize> = needed
-            .filter(|slot| slots[*slot].algorithms.contains(&self.algorithm))
+            .filter(|slot| self.is_needed(&slots[*slot]))
             .collect();
-        let hasher = self.hasher.as_mut().filter(|_| !needed.is_empty());
-        let digests = hasher.map_or_else(Vec::new, |hasher| hasher.finish(&needed));
-        digests.into_iter().map(Digest::new)
+        let digests = if needed.is_empty() {
+            Vec::new()
+        } else {
+            self.hasher.finish(&needed)
+        };
+        digests.into_iter()
     }
 }
 
@@ -79,55 +121,33 @@ impl<'a> Digests<'a> {
         Self {
             engine,
             algorithms,
-            md5: EngineDigests {
-                algorithm: DigestAlgorithm::Hash(HashFunction::Md5),
-                hasher: None,
-            },
-            sha1: EngineDigests {
-                algorithm: DigestAlgorithm::Hash(HashFunction::Sha1),
-                hasher: None,
-            },
-            sha256: EngineDigests {
-                algorithm: DigestAlgorithm::Hash(HashFunction::Sha256),
-                hasher: None,
-            },
+            in_lanes: Vec::new(),
             slots: Vec::new(),
         }
     }
-}
 
-/// Returns the digest of a slot, which is taken from `digests` the first time: a list can name an algorithm twice for a file.
-fn once(
-    of_slot: &mut Option<Digest>,
-    digests: &mut impl Iterator<Item = Digest>,
-) -> Option<Digest> {
-    if of_slot.is_none() {
-        *of_slot = digests.next();
+    /// Returns the place of an algorithm among those that run in lanes. The first message that needs it makes its hasher.
+    fn lanes_of(&mut self, algorithm: DigestAlgorithm) -> Option<usize> {
+        let mut known = self.in_lanes.iter();
+        if let Some(place) = known.position(|lanes| lanes.algorithm == algorithm) {
+            return Some(place);
+        }
+        let hasher = lane_hasher(algorithm, self.engine)?;
+        self.in_lanes.push(InLanes { algorithm, hasher });
+        Some(self.in_lanes.len() - 1)
     }
-    of_slot.clone()
 }
 
 impl MessageHasher for Digests<'_> {
     type Digest = Vec<Digest>;
 
     fn start(&mut self, slot: usize, message: u32) {
-        let engine = self.engine;
         let algorithms = (self.algorithms)(message);
         let mut streams = Vec::new();
         for algorithm in &*algorithms {
-            match algorithm {
-                DigestAlgorithm::Hash(HashFunction::Md5) => {
-                    self.md5.start(slot, message, || Md5Digest::new(engine));
-                }
-                DigestAlgorithm::Hash(HashFunction::Sha1) => {
-                    let new = || MessageDigest::new(engine);
-                    self.sha1.start(slot, message, new);
-                }
-                DigestAlgorithm::Hash(HashFunction::Sha256) => {
-                    let new = || MessageDigest::new(engine);
-                    self.sha256.start(slot, message, new);
-                }
-                other => streams.push(Stream::new(*other, engine)),
+            match self.lanes_of(*algorithm) {
+                Some(place) => self.in_lanes[place].hasher.start(slot, message),
+                None => streams.push(Stream::new(*algorithm, self.engine)),
             }
         }
         let new = Slot {
@@ -145,9 +165,9 @@ impl MessageHasher for Digests<'_> {
     }
 
     fn update(&mut self, windows: &[&[u8]]) {
-        self.md5.update(&self.slots, windows);
-        self.sha1.update(&self.slots, windows);
-        self.sha256.update(&self.slots, windows);
+        for lanes in &mut self.in_lanes {
+            lanes.update(&self.slots, windows);
+        }
         for (slot, window) in self.slots.iter_mut().zip(windows) {
             for stream in &mut slot.streams {
                 stream.update(window);
@@ -156,21 +176,33 @@ impl MessageHasher for Digests<'_> {
     }
 
     fn finish(&mut self, slots: &[usize]) -> Vec<Vec<Digest>> {
-        let mut md5 = self.md5.finish(&self.slots, slots);
-        let mut sha1 = self.sha1.finish(&self.slots, slots);
-        let mut sha256 = self.sha256.finish(&self.slots, slots);
+        let Self {
+            in_lanes,
+            slots: all,
+            ..
+        } = self;
+        let mut in_lanes: Vec<_> = in_lanes
+            .iter_mut()
+            .map(|lanes| (lanes.algorithm, lanes.finish(all, slots)))
+            .collect();
         let digests = slots.iter().map(|slot| {
-            let slot = &mut self.slots[*slot];
+            let slot = &mut all[*slot];
             let mut streams = std::mem::take(&mut slot.streams).into_iter();
-            let (mut of_md5, mut of_sha1, mut of_sha256) = (None, None, None);
-            let digests = slot.algorithms.iter().map(|algorithm| match algorithm {
-                DigestAlgorithm::Hash(HashFunction::Md5) => once(&mut of_md5, &mut md5),
-                DigestAlgorithm::Hash(HashFunction::Sha1) => once(&mut of_sha1, &mut sha1),
-                DigestAlgorithm::Hash(HashFunction::Sha256) => once(&mut of_sha256, &mut sha256),
-                _ => streams.next().map(Stream::finish),
-            });
-            let digests = digests.map(|digest| digest.expect("each algorithm was started"));
-            digests.collect()
+            let mut of_slot: Vec<(DigestAlgorithm, Digest)> = Vec::new();
+            for algorithm in &*slot.algorithms {
+                // A list can name an algorithm twice for a file. In lanes it runs once.
+                let mut known = of_slot.iter();
+                let lanes = in_lanes.iter_mut().find(|(of, _)| of == algorithm);
+                let digest = match lanes {
+                    None => streams.next().map(Stream::finish),
+                    Some((_, digests)) => known
+                        .find(|(of, _)| of == algorithm)
+                        .map(|(_, digest)| digest.clone())
+                        .or_else(|| digests.next()),
+                };
+                of_slot.push((*algorithm, digest.expect("each algorithm was started")));
+            }
+            of_slot.into_iter().map(|(_, digest)| digest).collect()
         });
         digests.collect()
     }

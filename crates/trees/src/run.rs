@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use hashlane_files::{SourceFile, Stamp};
 use hashlane_hashes::HashFunction;
 use hashlane_pipeline::{
-    CancelToken, Error, Fault, FileFact, Found, Frame, FramedDigest, IoMode, Md5Digest,
+    CancelToken, Error, Fault, FileFact, Found, Frame, FramedDigest, IoMode, LaneDigest,
     MessageHasher, Options, Results, hash_messages,
 };
-use hashlane_sha::{Engine, Sha1, Sha256};
+use hashlane_sha::{Engine, Md5, Sha1, Sha256};
 
 use crate::format::{Builder, Format, LeafHash, Leaves};
 use crate::hasher::{OneByOne, in_lanes};
@@ -253,7 +253,7 @@ where
                     FramedDigest::<Sha256>::new(engine, &frame_of)
                 }),
                 (MD5, None) if frame == Frame::default() => {
-                    order.hash(&buffered(options), Md5Digest::new)
+                    order.hash(&buffered(options), LaneDigest::<Md5>::new)
                 }
                 (hash, _) => {
                     let len = leaves.len_bytes;

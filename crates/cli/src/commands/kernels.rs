@@ -7,8 +7,8 @@ use clap::Args;
 use hashlane_base58::{CpuBackend, SearchBackend, Sha256dKernel};
 use hashlane_gpu::{Adapter, DeviceError, GpuBackend, Limits};
 use hashlane_sha::{
-    Algorithm, Backend, Engine, KernelName, Md5, Md5Kernel, Sha1, Sha1Digest, Sha256, cpu_features,
-    sha1_checked,
+    Algorithm, Backend, Engine, KernelName, Md5, Md5Kernel, Sha1, Sha1Digest, Sha256, Sha512,
+    Sha512Kernel, cpu_features, sha1_checked,
 };
 use serde::Serialize;
 
@@ -444,6 +444,7 @@ fn all_kernels() -> impl Iterator<Item = (KernelName, f64)> {
         .chain(kernels::<Sha256>())
         .chain(checked_kernels())
         .chain(md5_kernels())
+        .chain(sha512_kernels())
 }
 
 /// Measures the kernels of an algorithm.
@@ -485,10 +486,23 @@ fn md5_kernels() -> impl Iterator<Item = (KernelName, f64)> {
         let measured = rate(kernel.lanes(), |messages| {
             let mut hashers = vec![Md5::default(); messages.len()];
             let windows: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
-            kernel.update_many(&mut hashers, &windows);
-            for hasher in hashers {
-                black_box(hasher.finalize());
-            }
+            Md5::update_many(kernel, &mut hashers, &windows);
+            let mut digests = vec![[0; 16]; messages.len()];
+            Md5::finalize_many(kernel, &mut hashers, black_box(&mut digests));
+        });
+        (kernel.into(), measured)
+    })
+}
+
+/// Measures the kernels of SHA-384, SHA-512 and SHA-512/256.
+fn sha512_kernels() -> impl Iterator<Item = (KernelName, f64)> {
+    Sha512Kernel::available().map(|kernel| {
+        let measured = rate(kernel.lanes(), |messages| {
+            let mut hashers = vec![Sha512::default(); messages.len()];
+            let windows: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+            Sha512::update_many(kernel, &mut hashers, &windows);
+            let mut digests = vec![[0; 64]; messages.len()];
+            Sha512::finalize_many(kernel, &mut hashers, black_box(&mut digests));
         });
         (kernel.into(), measured)
     })

@@ -7,9 +7,6 @@ use hashlane_simd::{Block, MAX_LANES, Simd};
 
 use super::rounds::{place, unroll};
 
-/// The states of up to [`MAX_LANES`] messages, word-major.
-pub(crate) type Md5Lanes = [[u32; MAX_LANES]; 4];
-
 /// The integer part of 2^32 times the absolute value of the sine of t + 1, for each round t (RFC 1321 section 3.4).
 const K: [u32; 64] = [
     0xd76a_a478,
@@ -101,14 +98,14 @@ const fn word(t: usize) -> usize {
     }
 }
 
-/// Compresses `n_blocks` blocks of each lane's input.
+/// Compresses `n_blocks` blocks of each lane's input. A state has four words.
 ///
 /// # Panics
 /// If the input of one of the first `S::LANES` lanes is shorter than `n_blocks`.
 #[inline(always)]
 pub(crate) fn compress_lanes<S: Simd>(
     s: S,
-    states: &mut Md5Lanes,
+    states: &mut [[u32; MAX_LANES]; 8],
     inputs: &[&[Block]; MAX_LANES],
     n_blocks: usize,
 ) {

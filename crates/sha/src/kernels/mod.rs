@@ -2,6 +2,8 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64_sha;
+#[cfg(target_arch = "aarch64")]
+mod aarch64_sha512;
 pub(crate) mod lanes;
 pub(crate) mod md5;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -14,6 +16,7 @@ pub(crate) mod sha1_conditions;
 pub(crate) mod sha1_one_block;
 pub(crate) mod sha1_vectors;
 pub(crate) mod sha256;
+pub(crate) mod sha512;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) mod sha_streams;
 #[cfg(test)]

@@ -16,6 +16,7 @@
 
 use std::io::Write as _;
 
+use crate::wide::check_wide;
 use hashlane_simd::{BLOCK_LEN, Block, MAX_LANES, MAX_QUADS, Portable, Quads, Simd};
 
 /// Words at the limits of signed and unsigned comparisons, and others. Their number has no common
@@ -311,27 +312,28 @@ macro_rules! tokens {
 #[test]
 fn portable() {
     check_lanes(Portable::detect().unwrap());
+    check_wide(Portable::detect().unwrap());
 }
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 tokens! {
-    sse2: Sse2, check_lanes, check_parts, check_schedule;
+    sse2: Sse2, check_lanes, check_wide, check_parts, check_schedule;
     ssse3: Ssse3, check_lanes, check_parts, check_schedule;
     avx: Avx, check_lanes, check_parts, check_schedule;
-    avx2: Avx2, check_lanes, check_parts, check_schedule;
-    avx512vl: Avx512Vl, check_lanes, check_parts, check_schedule;
-    avx512: Avx512, check_lanes, check_parts;
+    avx2: Avx2, check_lanes, check_wide, check_parts, check_schedule;
+    avx512vl: Avx512Vl, check_lanes, check_wide, check_parts, check_schedule;
+    avx512: Avx512, check_lanes, check_wide, check_parts;
 }
 
 #[cfg(target_arch = "aarch64")]
 tokens! {
-    neon: Neon, check_lanes, check_parts;
-    neon_sha3: NeonSha3, check_lanes, check_parts;
+    neon: Neon, check_lanes, check_wide, check_parts;
+    neon_sha3: NeonSha3, check_lanes, check_wide, check_parts;
 }
 
 #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
 tokens! {
-    simd128: Simd128, check_lanes, check_parts;
+    simd128: Simd128, check_lanes, check_wide, check_parts;
 }
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]

@@ -1,0 +1,84 @@
+//! The trait of the hashes of which many messages that arrive in parts run in lanes.
+
+use core::fmt;
+
+use crate::engine::Engine;
+use crate::md5::Md5;
+use crate::sha512::{Sha384, Sha512, Sha512_256};
+
+/// A hash of which many messages that arrive in parts run in lanes: MD5, SHA-384, SHA-512 and SHA-512/256.
+///
+/// [`Sha1`](crate::Sha1) and [`Sha256`](crate::Sha256) have the trait [`Algorithm`](crate::Algorithm), which can do more. This trait is
+/// sealed.
+///
+/// ```
+/// use hashlane_sha::{Engine, LaneHash, Sha512};
+///
+/// let engine = Engine::detect();
+/// let mut messages = [Sha512::default(), Sha512::default()];
+/// Sha512::update_many(&engine, &mut messages, &[b"abc", b""]);
+/// let mut digests = [[0; 64]; 2];
+/// Sha512::finalize_many(&engine, &mut messages, &mut digests);
+/// assert_eq!(digests[0][..4], [0xdd, 0xaf, 0x35, 0xa1]);
+/// ```
+pub trait LaneHash: Clone + Default + fmt::Debug + Send + Sync + sealed::Sealed + 'static {
+    /// The digest.
+    type Digest: AsRef<[u8]> + Copy + fmt::Debug + Send + 'static;
+
+    /// A digest of zeros.
+    const ZERO: Self::Digest;
+
+    /// Appends `bytes` to the message.
+    fn update(&mut self, bytes: &[u8]);
+
+    /// Returns the digest of the message.
+    fn finalize(self) -> Self::Digest;
+
+    /// Appends a window to each of the first messages, as many at once as the engine has lanes.
+    ///
+    /// # Panics
+    /// If there are more windows than messages.
+    fn update_many(engine: &Engine, messages: &mut [Self], windows: &[&[u8]]);
+
+    /// Writes the digest of each message, and makes the messages empty.
+    ///
+    /// # Panics
+    /// If there are more messages than digests.
+    fn finalize_many(engine: &Engine, messages: &mut [Self], digests: &mut [Self::Digest]);
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! lane_hash {
+    ($hash:ident, kernel: $kernel:ident, digest_len: $len:literal) => {
+        impl sealed::Sealed for $hash {}
+
+        impl LaneHash for $hash {
+            type Digest = [u8; $len];
+            const ZERO: [u8; $len] = [0; $len];
+
+            fn update(&mut self, bytes: &[u8]) {
+                self.update(bytes);
+            }
+
+            fn finalize(self) -> [u8; $len] {
+                self.finalize()
+            }
+
+            fn update_many(engine: &Engine, messages: &mut [Self], windows: &[&[u8]]) {
+                Self::update_many(engine.$kernel(), messages, windows);
+            }
+
+            fn finalize_many(engine: &Engine, messages: &mut [Self], digests: &mut [[u8; $len]]) {
+                Self::finalize_many(engine.$kernel(), messages, digests);
+            }
+        }
+    };
+}
+
+lane_hash!(Md5, kernel: md5_kernel, digest_len: 16);
+lane_hash!(Sha384, kernel: sha512_kernel, digest_len: 48);
+lane_hash!(Sha512, kernel: sha512_kernel, digest_len: 64);
+lane_hash!(Sha512_256, kernel: sha512_kernel, digest_len: 32);
