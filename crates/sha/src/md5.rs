@@ -63,7 +63,8 @@ impl Md5 {
     /// If there are more messages than digests.
     pub fn finalize_many(kernel: Md5Kernel, messages: &mut [Self], digests: &mut [[u8; 16]]) {
         pad_many(kernel, messages, |md5| &mut md5.0, padding);
-        for (message, digest) in messages.iter_mut().zip(&mut digests[..]) {
+        let digests = &mut digests[..messages.len()];
+        for (message, digest) in messages.iter_mut().zip(digests) {
             *digest = core::mem::take(message).digest();
         }
     }
@@ -137,6 +138,13 @@ mod tests {
             let found = u128::from_be_bytes(md5.finalize());
             assert_eq!(format!("{found:032x}"), digest, "{message}");
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "range end index 2")]
+    fn each_message_needs_a_digest() {
+        let mut messages = [Md5::default(), Md5::default()];
+        Md5::finalize_many(Md5Kernel::portable(), &mut messages, &mut [[0; 16]]);
     }
 
     /// Every kernel against an independent implementation: all lengths around the ends of blocks, unequal lengths, and parts.
