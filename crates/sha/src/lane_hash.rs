@@ -1,4 +1,4 @@
-//! The trait of the hashes of which many messages that arrive in parts run in lanes.
+//! The trait of MD5 and of the hashes of the SHA-512 family: many messages in lanes, each in parts.
 
 use core::fmt;
 
@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::md5::Md5;
 use crate::sha512::{Sha384, Sha512, Sha512_256};
 
-/// A hash of which many messages that arrive in parts run in lanes: MD5, SHA-384, SHA-512 and SHA-512/256.
+/// MD5, SHA-384, SHA-512 or SHA-512/256. Many messages are hashed at once, in lanes, and each can arrive in parts.
 ///
 /// [`Sha1`](crate::Sha1) and [`Sha256`](crate::Sha256) have the trait [`Algorithm`](crate::Algorithm), which can do more. This trait is
 /// sealed.

@@ -1,5 +1,5 @@
-//! A hasher of several digests per message: MD5, SHA-1 and SHA-2 in lanes, other algorithms one
-//! message after another.
+//! A hasher of several digests per message: MD5, SHA-1, SHA-256, SHA-384 and SHA-512 in lanes, other
+//! algorithms one message after another.
 
 use std::sync::Arc;
 

@@ -483,13 +483,13 @@ fn search_kernels() -> impl Iterator<Item = (KernelName, f64)> {
 /// Measures the kernels of MD5.
 fn md5_kernels() -> impl Iterator<Item = (KernelName, f64)> {
     Md5Kernel::available().map(|kernel| {
-        let measured = rate(kernel.lanes(), |messages| {
-            let mut hashers = vec![Md5::default(); messages.len()];
-            let windows: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
-            Md5::update_many(kernel, &mut hashers, &windows);
-            let mut digests = vec![[0; 16]; messages.len()];
-            Md5::finalize_many(kernel, &mut hashers, black_box(&mut digests));
-        });
+        let measured = rate_in_lanes(
+            kernel.lanes(),
+            |hashers, windows, digests: &mut [[u8; 16]]| {
+                Md5::update_many(kernel, hashers, windows);
+                Md5::finalize_many(kernel, hashers, digests);
+            },
+        );
         (kernel.into(), measured)
     })
 }
@@ -497,14 +497,27 @@ fn md5_kernels() -> impl Iterator<Item = (KernelName, f64)> {
 /// Measures the kernels of SHA-384, SHA-512 and SHA-512/256.
 fn sha512_kernels() -> impl Iterator<Item = (KernelName, f64)> {
     Sha512Kernel::available().map(|kernel| {
-        let measured = rate(kernel.lanes(), |messages| {
-            let mut hashers = vec![Sha512::default(); messages.len()];
-            let windows: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
-            Sha512::update_many(kernel, &mut hashers, &windows);
-            let mut digests = vec![[0; 64]; messages.len()];
-            Sha512::finalize_many(kernel, &mut hashers, black_box(&mut digests));
-        });
+        let measured = rate_in_lanes(
+            kernel.lanes(),
+            |hashers, windows, digests: &mut [[u8; 64]]| {
+                Sha512::update_many(kernel, hashers, windows);
+                Sha512::finalize_many(kernel, hashers, digests);
+            },
+        );
         (kernel.into(), measured)
+    })
+}
+
+/// Returns the [`rate`] of a function that hashes whole messages with hashers of its own.
+fn rate_in_lanes<H: Clone + Default, const LEN: usize>(
+    n_messages: usize,
+    mut hash: impl FnMut(&mut [H], &[&[u8]], &mut [[u8; LEN]]),
+) -> f64 {
+    rate(n_messages, |messages| {
+        let mut hashers = vec![H::default(); messages.len()];
+        let windows: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+        let mut digests = vec![[0; LEN]; messages.len()];
+        hash(&mut hashers, &windows, black_box(&mut digests));
     })
 }
 
