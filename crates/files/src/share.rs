@@ -1,5 +1,6 @@
 //! Equal files that become names of one file, or share their bytes on the disk.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -18,6 +19,10 @@ use crate::sys;
 
 /// Number of bytes to compare at once.
 const WINDOW_LEN: usize = 256 << 10;
+
+/// Maximum length in bytes of the names of all extended attributes, and of a value.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+const MAX_ATTRIBUTE_LEN: usize = 1 << 19;
 
 /// Number of names to try if others exist.
 const MAX_TRIES: usize = 16;
@@ -56,8 +61,8 @@ impl KeptFile {
     ///
     /// # Errors
     /// The duplicate keeps its name. [`io::ErrorKind::CrossesDevices`] if it is on another file system;
-    /// [`io::ErrorKind::PermissionDenied`] if its owner, group or permissions differ; [`io::ErrorKind::ResourceBusy`] if a
-    /// program has a file open for writing; [`io::ErrorKind::Interrupted`] after `is_cancelled` has returned `true`;
+    /// [`io::ErrorKind::PermissionDenied`] if its owner, group, permissions or extended attributes differ, which include
+    /// access control lists and capabilities; [`io::ErrorKind::ResourceBusy`] if a program has a file open for writing; [`io::ErrorKind::Interrupted`] after `is_cancelled` has returned `true`;
     /// [`io::ErrorKind::Other`] if a file has changed; and other errors of the system.
     pub fn replace_by_link(
         &self,
@@ -77,6 +82,7 @@ impl KeptFile {
         // `place` must be the name of the file that was compared.
         let check_unchanged = |place: &OsStr| -> io::Result<()> {
             self.check_writers(&other)?;
+            self.check_access(&other)?;
             let now = [self.source.stamp()?, other.stamp()?];
             let mut stamps = now.iter().zip(&before);
             let is_unchanged = stamps.all(|(now, before)| now.is_renamed_from(before))
@@ -155,13 +161,16 @@ impl KeptFile {
             let metadata = source.file.metadata()?;
             Ok((metadata.uid(), metadata.gid(), metadata.mode()))
         };
-        if access(&self.source)? == access(other)? {
+        let differing = if access(&self.source)? == access(other)? {
+            let attributes = attributes(&self.source)?;
+            differing(&attributes, &self::attributes(other)?)
+        } else {
+            Some("owner, group or permissions differ from those")
+        };
+        let Some(differing) = differing else {
             return Ok(());
-        }
-        let reason = format!(
-            "its owner, group or permissions differ from those of {}",
-            self.path.display()
-        );
+        };
+        let reason = format!("its {differing} of {}", self.path.display());
         Err(io::Error::new(io::ErrorKind::PermissionDenied, reason))
     }
 
@@ -223,6 +232,63 @@ impl KeptFile {
         rustix::fs::unlinkat(folder, &name, AtFlags::empty())?;
         Err(io::Error::other(CHANGED))
     }
+}
+
+/// The extended attributes of a file, by name.
+type Attributes = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// Returns the extended attributes of a file: its access control list, its capabilities, and those of users. Returns none if the
+/// file system or the operating system has none.
+fn attributes(source: &SourceFile) -> io::Result<Attributes> {
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    {
+        let file = &source.file;
+        let names = match grown(|buffer| rustix::fs::flistxattr(file, buffer)) {
+            Err(Errno::NOTSUP) => return Ok(Attributes::new()),
+            names => names?,
+        };
+        let names = names.split(|byte| *byte == 0);
+        let names = names.filter(|name| !name.is_empty());
+        let value = |name: &[u8]| grown(|buffer| rustix::fs::fgetxattr(file, name, buffer));
+        names
+            .map(|name| Ok((name.to_owned(), value(name)?)))
+            .collect()
+    }
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    {
+        let _ = source;
+        Ok(Attributes::new())
+    }
+}
+
+/// Calls a function with larger and larger buffers until the result fits, and returns the result. Linux limits names and
+/// values to 64 KiB.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn grown(read: impl Fn(&mut [u8]) -> Result<usize, Errno>) -> Result<Vec<u8>, Errno> {
+    let mut buffer = vec![0; 1 << 10];
+    loop {
+        match read(&mut buffer) {
+            Ok(len) => {
+                buffer.truncate(len);
+                return Ok(buffer);
+            }
+            Err(Errno::RANGE) if buffer.len() < MAX_ATTRIBUTE_LEN => {
+                buffer.resize(buffer.len() * 8, 0);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Returns what differs between the attributes of two files.
+fn differing(mine: &Attributes, others: &Attributes) -> Option<&'static str> {
+    // POSIX.1e on Linux, and NFS version 4.
+    let acls = ["system.posix_acl_access", "system.nfs4_acl"];
+    let differs = |name: &&str| mine.get(name.as_bytes()) != others.get(name.as_bytes());
+    if acls.iter().any(differs) {
+        return Some("access control list differs from that");
+    }
+    (mine != others).then_some("extended attributes differ from those")
 }
 
 fn temporary_name() -> String {
@@ -450,6 +516,111 @@ mod tests {
         let error = pair.replace().unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
         assert_ne!(pair.inode("kept"), pair.inode("other"));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn other_attributes_are_kept() {
+        // Version 2: the owner has all permissions, the user 65534 may write, the mask allows it.
+        let acl = |user: u32| {
+            let entry = |tag: u16, permissions: u16, id: u32| {
+                let mut bytes = tag.to_le_bytes().to_vec();
+                bytes.extend(permissions.to_le_bytes());
+                bytes.extend(id.to_le_bytes());
+                bytes
+            };
+            let none = u32::MAX;
+            let mut bytes = 2_u32.to_le_bytes().to_vec();
+            for (tag, permissions, id) in [
+                (1, 6, none),
+                (2, 6, user),
+                (4, 4, none),
+                (16, 6, none),
+                (32, 4, none),
+            ] {
+                bytes.extend(entry(tag, permissions, id));
+            }
+            bytes
+        };
+        let set = |pair: &Pair, name: &str, attribute: &str, value: &[u8]| {
+            let file = File::open(pair.path(name)).unwrap();
+            rustix::fs::fsetxattr(&file, attribute, value, rustix::fs::XattrFlags::empty())
+        };
+        let attribute = "user.comment";
+        if set(&Pair::new(), "kept", attribute, b"mine").is_err() {
+            let message = "NOT RUN: this file system has no extended attributes";
+            let _ = io::Write::write_all(&mut io::stderr(), message.as_bytes());
+            return;
+        }
+        let long = vec![7; 3000];
+        let acl_name = "system.posix_acl_access";
+        let (acl_of_one, acl_of_other) = (acl(65534), acl(65533));
+        for (attribute, values, reason) in [
+            (
+                attribute,
+                [None, Some(&b"mine"[..])],
+                "extended attributes differ",
+            ),
+            (
+                attribute,
+                [Some(&b"mine"[..]), None],
+                "extended attributes differ",
+            ),
+            (
+                attribute,
+                [Some(&b"mine"[..]), Some(&long)],
+                "extended attributes differ",
+            ),
+            (
+                acl_name,
+                [Some(&acl_of_one), Some(&acl_of_other)],
+                "access control list differs",
+            ),
+        ] {
+            let pair = Pair::new();
+            for (name, value) in ["kept", "other"].into_iter().zip(values) {
+                if let Some(value) = value {
+                    set(&pair, name, attribute, value).unwrap();
+                }
+            }
+            let error = pair.replace().unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{attribute}");
+            assert!(error.to_string().contains(reason), "{error}");
+            assert_ne!(pair.inode("kept"), pair.inode("other"));
+            assert_eq!(pair.names(), 2);
+        }
+        // Equal attributes are no obstacle.
+        let pair = Pair::new();
+        for name in ["kept", "other"] {
+            set(&pair, name, attribute, &long).unwrap();
+            set(&pair, name, acl_name, &acl_of_one).unwrap();
+        }
+        pair.replace().unwrap();
+        assert_eq!(pair.inode("kept"), pair.inode("other"));
+    }
+
+    /// An attribute that is set during the comparison would be lost.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn an_attribute_that_is_new_is_kept() {
+        let pair = Pair::new();
+        let stamp = pair.stamp("other");
+        let n_calls = std::cell::Cell::new(0);
+        let is_set = std::cell::Cell::new(true);
+        let sets = || {
+            n_calls.set(n_calls.get() + 1);
+            if n_calls.get() == 2 {
+                let file = File::open(pair.path("other")).unwrap();
+                let flags = rustix::fs::XattrFlags::empty();
+                let set = rustix::fs::fsetxattr(&file, "user.comment", b"mine", flags);
+                is_set.set(set.is_ok());
+            }
+            false
+        };
+        let replaced = pair
+            .kept()
+            .replace_by_link(&pair.path("other"), &stamp, sets);
+        assert_eq!(replaced.is_err(), is_set.get());
     }
 
     #[test]

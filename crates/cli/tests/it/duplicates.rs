@@ -7,6 +7,7 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use hashlane_files::SourceFile;
 use serde_json::{Value, json};
 
 use crate::fixture::{drop_privileges, end, hashlane};
@@ -388,8 +389,11 @@ fn other_programs_find_the_same_groups() {
 fn clones_share_their_bytes() {
     on_xfs(|disk| {
         let bytes = vec![3; 20 << 20];
+        let mark_of = |name: &str| SourceFile::open(&disk.join(name)).unwrap().mark();
         for name in ["a", "b"] {
             fs::write(disk.join(name), &bytes).unwrap();
+            let file = SourceFile::open(&disk.join(name)).unwrap();
+            file.set_mark(name.as_bytes()).unwrap();
         }
         end(Command::new("sync").arg("-f").arg(disk));
         let used = || {
@@ -407,6 +411,8 @@ fn clones_share_their_bytes() {
         assert!(used() >= before + (19 << 8), "{before}, {}", used());
         for name in ["a", "b"] {
             assert!(fs::read(disk.join(name)).unwrap() == bytes);
+            // Each file keeps its extended attributes.
+            assert_eq!(mark_of(name).as_deref(), Some(name.as_bytes()));
         }
     });
 }
