@@ -80,7 +80,7 @@ pub use listing::{Listed, list_files};
 pub use new_file::{NewFile, place_of};
 pub use positioned::{read_at, read_exact_at, write_all_at};
 #[cfg(unix)]
-pub use relocate::{Relocation, UNFINISHED_MOVES, rename_new};
+pub use relocate::{Relocation, UNFINISHED_MOVES, rename_new, rename_to_free};
 #[cfg(unix)]
 pub use removal::{DirEntryId, Removal};
 #[cfg(unix)]

@@ -49,6 +49,23 @@ pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     rename_new_at(CWD, from.as_os_str(), CWD, to.as_os_str())
 }
 
+/// Renames a file or folder to the first of several paths at which nothing exists, and returns this path.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] if all of the paths exist, and the errors of [`rename_new`].
+pub fn rename_to_free(
+    from: &Path,
+    paths: impl IntoIterator<Item = PathBuf>,
+) -> io::Result<PathBuf> {
+    for to in paths {
+        match rename_new(from, &to) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            renamed => return renamed.map(|()| to),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
 pub(crate) fn rename_new_at(
     from_folder: impl AsFd,
     from: &OsStr,
@@ -486,6 +503,21 @@ mod tests {
             names.sort();
             names
         }
+    }
+
+    #[test]
+    fn the_first_free_name_is_used() {
+        let place = Place::new();
+        symlink("absent", place.path("x")).unwrap();
+        fs::create_dir(place.path("x-1")).unwrap();
+        let names = ["x", "x-1", "x-2"].map(|name| place.path(name));
+        let renamed = rename_to_free(&place.path("from/a"), names.clone()).unwrap();
+        assert_eq!(renamed, names[2]);
+        assert_eq!(place.read("x-2/other"), "2");
+        let error = rename_to_free(&place.path("to"), names).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        let error = rename_to_free(&place.path("absent"), [place.path("new")]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use hashlane_cli::torrent_file::MAX_LEN;
-use hashlane_files::read_limited;
+use hashlane_files::{read_limited, rename_to_free};
 use hashlane_metainfo::{Magnet, Torrent};
 use hashlane_store::{Choices, Place};
 
@@ -30,6 +30,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Length limit of a .magnet file in bytes.
 const MAX_MAGNET_LEN: u64 = 1 << 20;
+
+/// Number of names to try for a file that was added or is no torrent.
+const MAX_NAMES: u32 = 10_000;
 
 /// The suffixes of files that were added, and that are no torrents.
 const ADDED: &str = "added";
@@ -168,7 +171,12 @@ impl Watcher {
         }
         let is_old = now.duration_since(*since) >= PATIENCE;
         let category = self.folders[folder].category.clone();
-        let ended = match self.add(&path, category) {
+        let added = self.add(&path, category);
+        if fs::metadata(&path).is_ok_and(|metadata| self::stamp(&metadata) != stamp) {
+            // Another file has this name now. The next reading finds it.
+            return;
+        }
+        let ended = match added {
             Ok(()) if self.removes => fs::remove_file(&path),
             Ok(()) => rename(&path, ADDED),
             Err(Failure::Invalid(_)) if !is_old => return,
@@ -262,10 +270,15 @@ fn stamp(metadata: &Metadata) -> Stamp {
     (metadata.len(), metadata.modified().ok())
 }
 
-/// Adds a suffix to the name of a file.
+/// Adds a suffix to the name of a file, and a number if another file has this name.
 fn rename(path: &Path, suffix: &str) -> io::Result<()> {
-    let mut to = path.as_os_str().to_owned();
-    to.push(".");
-    to.push(suffix);
-    fs::rename(path, to)
+    let name = |number: u32| {
+        let mut to = path.as_os_str().to_owned();
+        to.push(match number {
+            0 => format!(".{suffix}"),
+            _ => format!(".{suffix}-{number}"),
+        });
+        PathBuf::from(to)
+    };
+    rename_to_free(path, (0..=MAX_NAMES).map(name)).map(drop)
 }

@@ -153,12 +153,18 @@ fn files_of_watched_folders_are_added() {
     fs::write(&file, &whole[..whole.len() / 2]).unwrap();
     let magnet = content.magnet(&content.torrent("tree", "v1"));
     fs::write(plain.join("b.magnet"), magnet + "\n").unwrap();
+    // Files of the user.
+    fs::write(plain.join("b.magnet.added"), "mine").unwrap();
+    fs::write(plain.join("c.torrent.invalid"), "mine").unwrap();
     fs::write(plain.join("c.torrent"), "no torrent").unwrap();
     fs::write(plain.join(".hidden.torrent"), &whole).unwrap();
-    wait_for(|| plain.join("b.magnet.added").exists());
+    wait_for(|| plain.join("b.magnet.added-1").exists());
     fs::write(&file, &whole).unwrap();
     wait_for(|| tv.join("a.torrent.added").exists());
-    wait_for(|| plain.join("c.torrent.invalid").exists());
+    wait_for(|| plain.join("c.torrent.invalid-1").exists());
+    for name in ["b.magnet.added", "c.torrent.invalid"] {
+        assert_eq!(fs::read(plain.join(name)).unwrap(), b"mine");
+    }
     let list = daemon.done(["list"]);
     let found: Vec<[Value; 2]> = list
         .iter()

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::{fs, io};
 
-use hashlane_files::UNFINISHED_FILES;
+use hashlane_files::{UNFINISHED_FILES, rename_to_free};
 use hashlane_metainfo::{InfoHashes, Magnet, Torrent};
 use serde::de::DeserializeOwned;
 
@@ -161,11 +161,9 @@ impl Store {
             Ok(read) => return Ok(read),
             Err(StoreError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {}
             Err(problem) => {
-                let mut kept =
-                    (1..).map(|number| self.folder.join(format!("{name}.damaged-{number}")));
-                let kept = kept.find(|kept| kept.symlink_metadata().is_err());
-                let kept = kept.expect("a number is free");
-                fs::rename(&path, &kept).map_err(StoreError::at(&path))?;
+                let names =
+                    (1..).map(|number: u64| self.folder.join(format!("{name}.damaged-{number}")));
+                let kept = rename_to_free(&path, names).map_err(StoreError::at(&path))?;
                 self.problems.push(problem);
                 let reason = format!("kept as {}; {consequence}", kept.display());
                 self.problems.push(StoreError::damaged(&path, reason));
