@@ -246,8 +246,8 @@ fn candidates(folder: &Path) -> io::Result<Vec<(PathBuf, Stamp)>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str());
-        let is_hidden = name.is_none_or(|name| name.starts_with('.'));
+        let name = path.file_name().unwrap_or_default();
+        let is_hidden = name.as_encoded_bytes().starts_with(b".");
         if is_hidden || !(has_extension(&path, "torrent") || has_extension(&path, "magnet")) {
             continue;
         }

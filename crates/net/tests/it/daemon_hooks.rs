@@ -1,6 +1,8 @@
 //! Hooks and watched folders of `hashlane daemon`.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -153,12 +155,19 @@ fn files_of_watched_folders_are_added() {
     fs::write(&file, &whole[..whole.len() / 2]).unwrap();
     let magnet = content.magnet(&content.torrent("tree", "v1"));
     fs::write(plain.join("b.magnet"), magnet + "\n").unwrap();
+    // A name that is not UTF-8.
+    let unnamed = |end: &str| {
+        let name = [b"\xff", end.as_bytes()].concat();
+        plain.join(OsStr::from_bytes(&name))
+    };
+    fs::copy(plain.join("b.magnet"), unnamed(".magnet")).unwrap();
     // Files of the user.
     fs::write(plain.join("b.magnet.added"), "mine").unwrap();
     fs::write(plain.join("c.torrent.invalid"), "mine").unwrap();
     fs::write(plain.join("c.torrent"), "no torrent").unwrap();
     fs::write(plain.join(".hidden.torrent"), &whole).unwrap();
     wait_for(|| plain.join("b.magnet.added-1").exists());
+    wait_for(|| unnamed(".magnet.added").exists());
     fs::write(&file, &whole).unwrap();
     wait_for(|| tv.join("a.torrent.added").exists());
     wait_for(|| plain.join("c.torrent.invalid-1").exists());
