@@ -3,9 +3,11 @@
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
+use anyhow::ensure;
 use hashlane_cli::tables::Tables;
 use hashlane_cli::{Daemon, DaemonSettings, Env, Invocation, Trust};
 use hashlane_client::Network;
+use hashlane_files::is_below;
 use hashlane_store::{Goal, Target};
 
 use super::queue::QueueLimits;
@@ -71,6 +73,8 @@ impl Configured {
             options, tables, ..
         } = settings;
         let folder = options.dir.as_deref();
+        let watched = watched(env, options, tables)?;
+        check_apart(state, &watched, &content_folders(env, options, tables)?)?;
         let rate = |rate: Option<u32>| rate.and_then(NonZeroU32::new);
         Ok(Self {
             folder: folder.map(|folder| absolute(env, folder)).transpose()?,
@@ -93,11 +97,74 @@ impl Configured {
             },
             queue: (&options.queue).into(),
             network: options.network.connections.network(),
-            watched: watched(env, options, tables)?,
+            watched,
             removes_watched: options.watch_remove,
             tables: tables.clone(),
         })
     }
+}
+
+/// Returns the folders of the configuration for content, with their names in it.
+fn content_folders(
+    env: &Env,
+    options: &Daemon,
+    tables: &Tables,
+) -> anyhow::Result<Vec<(String, PathBuf)>> {
+    let dir = options
+        .dir
+        .iter()
+        .map(|folder| ("--dir".to_owned(), folder));
+    let remote = options.remote.remote_folders.iter();
+    let remote = remote.map(|folder| ("--remote-folder".to_owned(), folder));
+    let named = dir
+        .chain(remote)
+        .map(|(name, folder)| (name, folder.as_path()));
+    let categories = tables.categories.iter().filter_map(|(name, category)| {
+        let folder = category.dir.as_ref()?.as_ref();
+        Some((format!("dir of [categories.{name}]"), folder))
+    });
+    let absolute = |(name, folder)| Ok((name, absolute(env, folder)?));
+    named.chain(categories).map(absolute).collect()
+}
+
+/// Fails if the daemon would take its own files for files of the user: if one of the state folder, a watched folder and a folder
+/// for content contains another one.
+fn check_apart(
+    state: &Path,
+    watched: &[Watched],
+    content: &[(String, PathBuf)],
+) -> anyhow::Result<()> {
+    let state = ("the state folder", state);
+    let watched = watched.iter().map(|watched| {
+        let name = match &watched.category {
+            Some(category) => format!("watch-dir of [categories.{category}]"),
+            None => "--watch-dir".to_owned(),
+        };
+        (name, watched.folder.as_path())
+    });
+    let watched: Vec<_> = watched.collect();
+    let check = |(a, folder): (&str, &Path), (b, other): (&str, &Path)| {
+        // A folder that does not exist yet has no links.
+        let [own, others] =
+            [folder, other].map(|path| path.canonicalize().unwrap_or_else(|_| path.to_owned()));
+        let are_apart = !is_below(&own, &others) && !is_below(&others, &own);
+        let (folder, other) = (folder.display(), other.display());
+        ensure!(
+            are_apart,
+            "{a} {folder} and {b} {other}: neither may contain the other one"
+        );
+        Ok(())
+    };
+    for (name, folder) in &watched {
+        check((name, folder), state)?;
+    }
+    for (name, folder) in content {
+        check((name, folder), state)?;
+        for (other, watched) in &watched {
+            check((other, watched), (name, folder))?;
+        }
+    }
+    Ok(())
 }
 
 fn watched(env: &Env, options: &Daemon, tables: &Tables) -> anyhow::Result<Vec<Watched>> {

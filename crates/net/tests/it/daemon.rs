@@ -196,10 +196,29 @@ pub(crate) fn ctl(state: &Path) -> Command {
 }
 
 /// Returns a folder for the state in a folder that ends with the test.
-pub(crate) fn folder() -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let state = folder.path().join("state");
-    (folder, state)
+pub(crate) fn folder() -> (Place, PathBuf) {
+    let outer = tempfile::tempdir().unwrap();
+    let (path, state) = (outer.path().join("place"), outer.path().join("state"));
+    fs::create_dir(&path).unwrap();
+    (
+        Place {
+            path,
+            _outer: outer,
+        },
+        state,
+    )
+}
+
+/// A folder beside the state folder.
+pub(crate) struct Place {
+    path: PathBuf,
+    _outer: tempfile::TempDir,
+}
+
+impl Place {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 pub(crate) fn text(path: &Path) -> &str {

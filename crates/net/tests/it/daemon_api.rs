@@ -123,7 +123,7 @@ impl Api {
 }
 
 /// Returns a place with a state folder and a folder for downloads.
-pub(crate) fn places() -> (tempfile::TempDir, PathBuf, PathBuf) {
+pub(crate) fn places() -> (super::daemon::Place, PathBuf, PathBuf) {
     let (place, state) = folder();
     let downloads = place.path().join("downloads");
     fs::create_dir(&downloads).unwrap();

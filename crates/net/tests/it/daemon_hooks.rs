@@ -196,6 +196,49 @@ fn files_of_watched_folders_are_added() {
     assert_eq!(daemon.done(["list"]).len(), 2);
 }
 
+/// The daemon would rename its own .torrent files, or files that it downloads.
+#[test]
+fn folders_that_contain_each_other_are_refused() {
+    let (place, state) = folder();
+    let path = |name: &str| place.path().join(name);
+    let (downloads, tv) = (path("downloads"), path("tv"));
+    let outer = state.parent().unwrap().to_owned();
+    fs::create_dir(&tv).unwrap();
+    std::os::unix::fs::symlink(&state, path("link")).unwrap();
+    let config = path("config.toml");
+    fs::write(
+        &config,
+        "[categories.tv]\ndir = \"tv\"\nwatch-dir = \"watch-tv\"\n",
+    )
+    .unwrap();
+    let refused = |dir: &Path, watched: &Path| {
+        let options = ["--config", text(&config), "--dir", text(dir)];
+        let mut command = daemon_command(&state, &options);
+        let ended = ended(command.args(["--watch-dir", text(watched)]));
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(!state.join("hashlane.sock").exists());
+        ended.stderr
+    };
+    let reason = ": neither may contain the other one";
+    for (dir, watched, named) in [
+        (&downloads, state.join("torrents"), "--watch-dir"),
+        (&downloads, path("link/torrents"), "--watch-dir"),
+        (&downloads, path("tv/../link"), "--watch-dir"),
+        (&downloads, outer.clone(), "--watch-dir"),
+        (&downloads, downloads.clone(), "--watch-dir"),
+        (&downloads, downloads.join("watched"), "--watch-dir"),
+        (&downloads, tv.join("new"), "dir of [categories.tv]"),
+        (&state.join("content"), path("watched"), "--dir"),
+        (&outer, path("watched"), "--dir"),
+    ] {
+        let stderr = refused(dir, &watched);
+        assert!(
+            stderr.contains(reason) && stderr.contains(named),
+            "{stderr}"
+        );
+    }
+}
+
 #[test]
 fn the_schedule_limits_the_rates() {
     let (place, state) = folder();

@@ -32,7 +32,7 @@ struct Served {
     transmission: SocketAddr,
     qbittorrent: SocketAddr,
     bearer: String,
-    _place: tempfile::TempDir,
+    _place: super::daemon::Place,
 }
 
 /// Returns an address of loopback that was free a moment ago.

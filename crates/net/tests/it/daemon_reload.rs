@@ -17,7 +17,7 @@ fn text(path: &Path) -> &str {
 }
 
 /// Returns a folder that ends with the test, the state folder, and the file of the configuration.
-fn places() -> (tempfile::TempDir, PathBuf, PathBuf) {
+fn places() -> (super::daemon::Place, PathBuf, PathBuf) {
     let (place, state) = folder();
     let config = place.path().join("config.toml");
     (place, state, config)
