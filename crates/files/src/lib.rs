@@ -89,7 +89,7 @@ pub use rename::{RenameError, rename_files};
 pub use root::{FileStatus, Root, WritableFile, WritableRoot, leads_out};
 pub use rules::{Rules, RulesError};
 #[cfg(unix)]
-pub use share::KeptFile;
+pub use share::{KeptFile, UNFINISHED_LINKS, remove_unfinished_link};
 pub use stamp::{Stamp, TICK};
 pub use stream::{ByteStream, read_limited};
 pub use sys::{DirectQueue, MapArena, MappedBytes, is_rotational, raise_open_file_limit};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -12,10 +12,19 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::atomic::UNFINISHED_FILES;
 use crate::file::{SourceFile, Writers};
 use crate::stamp::Stamp;
 use crate::sys;
+use crate::temporary::{TemporaryNames, hold_new};
+
+/// The names of links that are about to replace duplicates, and of duplicates that were just replaced.
+///
+/// They differ from [`UNFINISHED_FILES`](crate::UNFINISHED_FILES), because a name that a killed process left can be the only
+/// one of a person's file. [`remove_unfinished_link`] decides.
+pub const UNFINISHED_LINKS: TemporaryNames = TemporaryNames {
+    prefix: ".hashlane-link-",
+    suffix: ".tmp",
+};
 
 /// Number of bytes to compare at once.
 const WINDOW_LEN: usize = 256 << 10;
@@ -26,6 +35,8 @@ const MAX_ATTRIBUTE_LEN: usize = 1 << 19;
 
 /// Number of names to try if others exist.
 const MAX_TRIES: usize = 16;
+
+const LOCKED: &str = "a program has locked it, or the file it is equal to";
 
 const CHANGED: &str = "another program changed it: search again";
 
@@ -56,7 +67,8 @@ impl KeptFile {
     /// Makes the name of a duplicate a name of this file (a hard link). `stamp` has the properties of the duplicate when it
     /// was hashed.
     ///
-    /// All bytes of both files are compared first. The new name is made beside the duplicate and then exchanged with it. If
+    /// All bytes of both files are compared first. The new name is made beside the duplicate and then exchanged with it
+    /// ([`UNFINISHED_LINKS`]). If
     /// either file has changed meanwhile, or a program has it open for writing, the duplicate gets its name back.
     ///
     /// # Errors
@@ -77,6 +89,12 @@ impl KeptFile {
         let before = [self.source.stamp()?, other.stamp()?];
         self.check_writers(&other)?;
         self.compare(&other, is_cancelled)?;
+        for source in [&self.source, &other] {
+            // Its temporary name is not that of a killed process.
+            if !hold_new(&source.file, duplicate) {
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, LOCKED));
+            }
+        }
         let temporary = self.link_beside(&folder)?;
         let temporary = OsStr::new(&temporary);
         // `place` must be the name of the file that was compared.
@@ -293,8 +311,31 @@ fn differing(mine: &Attributes, others: &Attributes) -> Option<&'static str> {
 
 fn temporary_name() -> String {
     let random = RandomState::new().build_hasher().finish() % 1_000_000;
-    let (prefix, suffix) = (UNFINISHED_FILES.prefix, UNFINISHED_FILES.suffix);
+    let TemporaryNames { prefix, suffix } = UNFINISHED_LINKS;
     format!("{prefix}{random:06}{suffix}")
+}
+
+/// Removes a name of [`UNFINISHED_LINKS`] that a killed process left, if the file has other names. Returns `false` if it is the
+/// only name of a file: then it stays. Does nothing if a process is using the name.
+///
+/// # Errors
+/// The system's error; [`io::ErrorKind::InvalidInput`] if it is no regular file.
+pub fn remove_unfinished_link(path: &Path) -> io::Result<bool> {
+    let (folder, name) = folder_of(path)?;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat(&folder, name, flags, Mode::empty())?;
+    let source = SourceFile::from_file(File::from(opened))?;
+    match source.file.try_lock() {
+        Err(TryLockError::WouldBlock) => return Ok(true),
+        // Without locks, a process may be using the name.
+        Err(TryLockError::Error(error)) => return Err(error),
+        Ok(()) => {}
+    }
+    if source.file.metadata()?.nlink() < 2 {
+        return Ok(false);
+    }
+    rustix::fs::unlinkat(&folder, name, AtFlags::empty())?;
+    Ok(true)
 }
 
 /// Opens the folder of a file, so that the file and the names beside it stay in one folder.
@@ -621,6 +662,47 @@ mod tests {
             .kept()
             .replace_by_link(&pair.path("other"), &stamp, sets);
         assert_eq!(replaced.is_err(), is_set.get());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_unless_it_is_the_only_name() {
+        let pair = Pair::new();
+        let left = pair.path(".hashlane-link-123456.tmp");
+        assert!(UNFINISHED_LINKS.contains(left.file_name().unwrap()));
+        assert!(UNFINISHED_LINKS.contains(temporary_name().as_ref()));
+        // Killed before the exchange: a second name of the kept file.
+        fs::hard_link(pair.path("kept"), &left).unwrap();
+        // Another process is at work.
+        let held = File::open(&left).unwrap();
+        assert!(hold_new(&held, &left));
+        assert!(remove_unfinished_link(&left).unwrap());
+        assert!(left.exists());
+        drop(held);
+        assert!(remove_unfinished_link(&left).unwrap());
+        assert!(!left.exists() && pair.path("kept").exists());
+        // Killed after it: the only name of the duplicate.
+        fs::rename(pair.path("other"), &left).unwrap();
+        fs::hard_link(pair.path("kept"), pair.path("other")).unwrap();
+        assert!(!remove_unfinished_link(&left).unwrap());
+        assert!(left.exists());
+        // The next file that is written beside it does not remove it either.
+        crate::UNFINISHED_FILES
+            .remove_abandoned(pair.folder.path())
+            .unwrap();
+        assert!(left.exists());
+    }
+
+    #[test]
+    fn locked_files_keep_their_names() {
+        for name in ["kept", "other"] {
+            let pair = Pair::new();
+            let locked = File::open(pair.path(name)).unwrap();
+            locked.lock().unwrap();
+            let error = pair.replace().unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::ResourceBusy, "{name}: {error}");
+            assert_ne!(pair.inode("kept"), pair.inode("other"));
+            assert_eq!(pair.names(), 2);
+        }
     }
 
     #[test]

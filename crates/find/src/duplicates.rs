@@ -32,6 +32,8 @@ pub struct SameLength {
     /// Files of one length, at least two.
     groups: Vec<Vec<u32>>,
     errors: Vec<(PathBuf, io::Error)>,
+    #[cfg(unix)]
+    unfinished: Vec<PathBuf>,
     n_names: u64,
 }
 
@@ -73,6 +75,8 @@ impl SameLength {
                 found.n_names += 1;
                 progress(found.n_names);
                 match file {
+                    #[cfg(unix)]
+                    Ok((path, _)) if is_unfinished(&path) => found.unfinished.push(path),
                     Ok((_, stamp)) if stamp.length() == 0 && !with_empty => {}
                     Ok(file) => seen.push(file),
                     Err(error) => found.errors.push(error),
@@ -149,6 +153,13 @@ impl SameLength {
         &self.errors
     }
 
+    /// Returns the names that a killed process left when it replaced duplicates by hard links. They are in no group; see
+    /// [`hashlane_files::remove_unfinished_link`].
+    #[cfg(unix)]
+    pub fn unfinished(&self) -> &[PathBuf] {
+        &self.unfinished
+    }
+
     /// Finds the files with equal bytes: by the first and the last block, then by all bytes. A file that changed meanwhile
     /// is left out.
     ///
@@ -223,6 +234,12 @@ impl SameLength {
     fn length(&self, group: &[u32]) -> u64 {
         self.files[group[0] as usize].stamp.length()
     }
+}
+
+#[cfg(unix)]
+fn is_unfinished(path: &Path) -> bool {
+    let name = path.file_name();
+    name.is_some_and(|name| hashlane_files::UNFINISHED_LINKS.contains(name))
 }
 
 /// Splits groups by the digests of their files. Files without a digest, and those with a digest of their own, are left out.

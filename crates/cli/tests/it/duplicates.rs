@@ -198,6 +198,36 @@ fn duplicates_become_names_of_the_first_file() {
     );
 }
 
+/// A killed run leaves the second name of a file, or the only name of one that was replaced.
+#[test]
+fn what_an_interrupted_run_left_is_named() {
+    let tree = Tree::new();
+    let (second, only) = (
+        tree.path("two/.hashlane-link-000001.tmp"),
+        tree.path("two/.hashlane-link-000002.tmp"),
+    );
+    fs::hard_link(tree.path("one/large"), &second).unwrap();
+    fs::write(&only, "small").unwrap();
+    let name_of = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let left = ": left by an interrupted --link hardlink; ";
+    let ended = end(&mut tree.find(&[]));
+    for path in [&second, &only] {
+        let line = format!("{}{left}with --link, ", name_of(path));
+        assert!(ended.stderr.contains(&line), "{}", ended.stderr);
+        assert!(!ended.stdout.contains(&name_of(path)), "{}", ended.stdout);
+    }
+    let ended = end(&mut tree.find(&["--link", "hardlink"]));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let line = format!("{}{left}it is the only name", name_of(&only));
+    assert!(ended.stderr.contains(&line), "{}", ended.stderr);
+    assert!(
+        !ended.stderr.contains(&name_of(&second)),
+        "{}",
+        ended.stderr
+    );
+    assert!(only.exists() && !second.exists());
+}
+
 #[test]
 fn a_duplicate_with_other_permissions_is_not_linked() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -1,7 +1,11 @@
 //! `hashlane find --duplicates`: files with equal bytes.
 
 use std::path::Path;
+#[cfg(unix)]
+use std::path::PathBuf;
 
+#[cfg(unix)]
+use hashlane_files::remove_unfinished_link;
 use hashlane_find::{DuplicateGroup, Duplicates, Progress, SameLength};
 #[cfg(unix)]
 use hashlane_find::{DuplicateLink, LinkedName, link_duplicates};
@@ -80,6 +84,8 @@ pub(super) fn run(find: &Find, env: &mut Env) -> anyhow::Result<Exit> {
     for (path, error) in candidates.errors() {
         exit = print_error(find, env, &folders.shown(path), &error.to_string())?;
     }
+    #[cfg(unix)]
+    let unfinished = candidates.unfinished().to_vec();
     let found = search(find, env, candidates)?;
     if env.cancel.is_cancelled() {
         env.error("interrupted");
@@ -106,6 +112,9 @@ pub(super) fn run(find: &Find, env: &mut Env) -> anyhow::Result<Exit> {
             }
         }
     }
+    // Not before: a file that loses a name has changed.
+    #[cfg(unix)]
+    report_unfinished(env, &unfinished, &folders, link.is_some());
     print_totals(find, env, n_names, &found, &totals)?;
     Ok(exit)
 }
@@ -122,6 +131,26 @@ impl Find {
                 "--link symlink: a duplicate is not replaced by a symbolic link: use hardlink or reflink"
             ),
         })
+    }
+}
+
+/// Names what a killed run with `--link hardlink` left. A run with `--link` removes what has another name.
+#[cfg(unix)]
+fn report_unfinished(env: &mut Env, unfinished: &[PathBuf], folders: &Folders, removes: bool) {
+    for path in unfinished {
+        let remedy = match removes.then(|| remove_unfinished_link(path)) {
+            Some(Ok(true)) => continue,
+            Some(Ok(false)) => {
+                "it is the only name of a duplicate: delete it if you need no second copy".into()
+            }
+            Some(Err(error)) => error.to_string(),
+            None => "with --link, it is removed if its file has another name".into(),
+        };
+        let path = folders.shown(path);
+        let path = path.display();
+        env.error(&format!(
+            "{path}: left by an interrupted --link hardlink; {remedy}"
+        ));
     }
 }
 
