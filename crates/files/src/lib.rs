@@ -91,7 +91,7 @@ pub use rules::{Rules, RulesError};
 #[cfg(unix)]
 pub use share::{KeptFile, UNFINISHED_LINKS, remove_unfinished_link};
 pub use stamp::{Stamp, TICK};
-pub use stream::{ByteStream, read_limited};
+pub use stream::{ByteStream, read_limited, read_regular};
 pub use sys::{DirectQueue, MapArena, MappedBytes, is_rotational, raise_open_file_limit};
 pub use temporary::TemporaryNames;
 pub use tree::{

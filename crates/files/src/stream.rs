@@ -120,6 +120,14 @@ pub fn read_limited(stream: impl Read, max_len: u64, bytes: &mut Vec<u8>) -> io:
     Ok(bytes.len() as u64 <= max_len)
 }
 
+/// Appends the bytes of a regular file to `bytes`, as [`read_limited`] does. Does not wait for the writer of a named pipe.
+///
+/// # Errors
+/// The errors of [`SourceFile::open`], and the system's error.
+pub fn read_regular(path: &Path, max_len: u64, bytes: &mut Vec<u8>) -> io::Result<bool> {
+    read_limited(&SourceFile::open(path)?.file, max_len, bytes)
+}
+
 /// Opens a file for reading. Closes cached files first if there is no room for one more.
 fn open(path: &Path) -> io::Result<File> {
     let budget = Budget::of_process();

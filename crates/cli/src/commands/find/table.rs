@@ -1,11 +1,10 @@
 //! `--table`: the roots of files (BEP 52), kept between searches.
 
-use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
-use hashlane_files::read_limited;
+use hashlane_files::read_regular;
 use hashlane_find::{Candidates, Progress, RootTable};
 
 use super::{Find, Folders};
@@ -37,17 +36,17 @@ impl Find {
             overwrite: new_file::Overwrite::No,
             place,
         };
-        match File::open(&table.place) {
+        let mut bytes = Vec::new();
+        match read_regular(&table.place, RootTable::MAX_LEN, &mut bytes) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 new_file::check(&table.place, table.overwrite).with_context(named)?;
             }
             Err(error) => return Err(error).with_context(named),
-            Ok(file) => {
-                let mut bytes = Vec::new();
-                if !read_limited(file, RootTable::MAX_LEN, &mut bytes).with_context(named)? {
-                    let limit = RootTable::MAX_LEN >> 20;
-                    bail!("{}: longer than {limit} MiB, the limit of a table", named());
-                }
+            Ok(false) => {
+                let limit = RootTable::MAX_LEN >> 20;
+                bail!("{}: longer than {limit} MiB, the limit of a table", named());
+            }
+            Ok(true) => {
                 table.roots = match RootTable::parse(&bytes) {
                     Ok(roots) => roots,
                     Err(error) => bail!(

@@ -5,14 +5,13 @@
 //! milliseconds each.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use data_encoding::HEXLOWER;
-use hashlane_files::read_limited;
+use hashlane_files::read_regular;
 use hashlane_sha::Sha256;
 use serde::{Deserialize, Serialize};
 
@@ -75,10 +74,12 @@ impl ResumeFile {
     ///
     /// The file is not written before [`ResumedSearch::save`].
     pub(super) fn open(path: &Path, fingerprints: &[String]) -> anyhow::Result<Self> {
-        let searches = match File::open(path) {
+        let mut bytes = Vec::new();
+        let searches = match read_regular(path, MAX_FILE_LEN, &mut bytes) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Searches::new(),
             Err(error) => return Err(error.into()),
-            Ok(file) => read(&file)?,
+            Ok(false) => bail!("is not a resume file: larger than 64 MiB"),
+            Ok(true) => parse(&bytes)?,
         };
         let is_of_this_run = searches.is_empty()
             || fingerprints
@@ -173,15 +174,8 @@ impl ResumedSearch<'_> {
     }
 }
 
-fn read(file: &File) -> anyhow::Result<Searches> {
-    let metadata = file.metadata()?;
-    ensure!(metadata.is_file(), "is not a regular file");
-    let mut bytes = Vec::new();
-    ensure!(
-        read_limited(file, MAX_FILE_LEN, &mut bytes)?,
-        "is not a resume file: larger than 64 MiB"
-    );
-    let content: Content<Searches> = serde_json::from_slice(&bytes)
+fn parse(bytes: &[u8]) -> anyhow::Result<Searches> {
+    let content: Content<Searches> = serde_json::from_slice(bytes)
         .context("is not a resume file of this version of hashlane")?;
     let intact = Content::new(content.searches)?;
     ensure!(

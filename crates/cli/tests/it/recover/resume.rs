@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
@@ -225,7 +226,20 @@ fn resume_files_that_are_refused() {
     }
     let ended = recover(&["--resume", folder.path().to_str().unwrap(), LOST]);
     assert_eq!(ended.code, Some(2));
-    assert!(ended.stderr.contains("regular file"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("is a directory"), "{}", ended.stderr);
+    // Nothing writes to the pipe.
+    let pipe = folder.path().join("pipe");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let ended = recover(&["--resume", pipe.to_str().unwrap(), LOST]);
+    assert_eq!(ended.code, Some(2));
+    let reason = format!("{}: not a regular file", pipe.display());
+    assert!(ended.stderr.contains(&reason), "{}", ended.stderr);
 }
 
 /// The file is replaced, never written in place: a link to the old file keeps the old content.
