@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -105,21 +104,64 @@ impl ConfigFile {
         if let Some(problem) = permissions.problem(&self.path, false) {
             return Err(refused(problem));
         }
-        let unknown =
-            |path: &Path, error: io::Error| refused(format!("{}: {error}", path.display()));
-        let place = self.path.canonicalize();
-        let place = place.map_err(|error| unknown(&self.path, error))?;
-        for folder in place.ancestors().skip(1) {
-            let metadata = folder.metadata().map_err(|error| unknown(folder, error))?;
-            let permissions = Permissions::of(&metadata);
-            if let Some(problem) =
-                permissions.and_then(|permissions| permissions.problem(folder, true))
-            {
-                return Err(refused(problem));
-            }
-        }
-        Ok(())
+        check_way(&self.path).map_err(refused)
     }
+}
+
+/// Maximum number of symbolic links on the way to a file, as on Linux.
+const MAX_LINKS: usize = 40;
+
+/// Checks every folder and every symbolic link on the way to a file: a user who can change one of them chooses the file.
+///
+/// # Errors
+/// Names a folder or link that another user can change, or that cannot be examined.
+fn check_way(path: &Path) -> Result<(), String> {
+    let unknown = |path: &Path, error: &dyn fmt::Display| format!("{}: {error}", path.display());
+    let absolute = std::path::absolute(path).map_err(|error| unknown(path, &error))?;
+    let parts = |path: &Path| -> Vec<PathBuf> {
+        let parts = path.components().rev();
+        parts.map(|part| part.as_os_str().into()).collect()
+    };
+    // A path without links, and the parts that follow, the next one last.
+    let mut place = PathBuf::new();
+    let mut left = parts(&absolute);
+    let mut n_links = 0;
+    while let Some(part) = left.pop() {
+        if part.as_os_str() == ".." {
+            place.pop();
+            continue;
+        }
+        let next = place.join(part);
+        let metadata = next.symlink_metadata();
+        let metadata = metadata.map_err(|error| unknown(&next, &error))?;
+        let permissions = Permissions::of(&metadata);
+        let is_link = metadata.is_symlink();
+        let problem = permissions.and_then(|permissions| {
+            if is_link {
+                // The mode of a link means nothing.
+                let permissions = Permissions {
+                    mode: 0,
+                    ..permissions
+                };
+                return permissions.problem(&next, false);
+            }
+            permissions.problem(&next, metadata.is_dir())
+        });
+        if let Some(problem) = problem {
+            return Err(problem);
+        }
+        if is_link {
+            n_links += 1;
+            if n_links > MAX_LINKS {
+                return Err(unknown(&next, &"too many symbolic links"));
+            }
+            let target = next.read_link().map_err(|error| unknown(&next, &error))?;
+            left.extend(parts(&target));
+        } else {
+            place = next;
+        }
+    }
+    Ok(())
 }
 
 /// The place of a value.

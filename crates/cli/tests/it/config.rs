@@ -5,6 +5,7 @@ mod errors;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -378,6 +379,59 @@ fn commands_come_only_from_files_that_nobody_else_can_change() {
     assert_eq!(folder.error(&["config", "get"]), expected);
     // Another command does not run it.
     assert_eq!(folder.run(&["sum", "config.toml"]).code, Some(0));
+}
+
+/// Who can change a link, or a folder in which it is, chooses the file.
+#[cfg(unix)]
+#[test]
+fn commands_come_only_by_ways_that_nobody_else_can_change() {
+    use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
+    let folder = Folder::new("[get]\nexec = 'echo done'\n");
+    let set = |name: &str, mode| {
+        fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    fs::set_permissions(folder.file(), fs::Permissions::from_mode(0o644)).unwrap();
+    for name in ["open", "open/inner", "own"] {
+        fs::create_dir(folder.path(name)).unwrap();
+        set(name, 0o755);
+    }
+    symlink(folder.file(), folder.path("open/link")).unwrap();
+    symlink("../open/../open/link", folder.path("own/second")).unwrap();
+    symlink("../../config.toml", folder.path("open/inner/third")).unwrap();
+    symlink("loop", folder.path("own/loop")).unwrap();
+    let run = |name: &str| {
+        let mut command = folder.hashlane(&["config", "get", "--json"]);
+        end(command.env("HASHLANE_CONFIG", folder.path(name)))
+    };
+    let ways = ["open/link", "own/second", "open/inner/third"];
+    for way in ways {
+        let ended = run(way);
+        assert_eq!(ended.code, Some(0), "{way}: {}", ended.stderr);
+    }
+    set("open", 0o777);
+    for way in ways {
+        let ended = run(way);
+        assert_eq!(ended.code, Some(2), "{way}");
+        let reason = format!("other users can write to {}", folder.path("open").display());
+        assert!(ended.stderr.contains(&reason), "{way}: {}", ended.stderr);
+    }
+    // In a folder such as /tmp, only the owner can replace a link.
+    set("open", 0o1777);
+    assert_eq!(run("open/link").code, Some(0));
+    assert_eq!(run("own/loop").code, Some(2));
+    if lchown(folder.path("open/link"), Some(65534), None).is_err() {
+        let _ = writeln!(std::io::stderr(), "NOT RUN: links of other users need root");
+        return;
+    }
+    for way in &ways[..2] {
+        let ended = run(way);
+        assert_eq!(ended.code, Some(2), "{way}");
+        let reason = format!(
+            "{} belongs to another user (uid 65534)",
+            folder.path("open/link").display()
+        );
+        assert!(ended.stderr.contains(&reason), "{way}: {}", ended.stderr);
+    }
 }
 
 #[test]
