@@ -107,7 +107,7 @@ fn check(page: &Page) {
             output,
         } = match step {
             Step::Example(example) => example,
-            Step::Run(command) | Step::Until(command) => {
+            Step::Until(command) => {
                 scratch.prepare(&command);
                 continue;
             }
@@ -253,6 +253,14 @@ fn archive() {
         },
         has_alternatives: false,
         verdicts: &[
+            ("touch -r photos/3.jpg stamp", 0, "", ""),
+            (
+                "printf '#' | dd of=photos/3.jpg bs=1 seek=500 conv=notrunc status=none",
+                0,
+                "",
+                "",
+            ),
+            ("touch -r stamp photos/3.jpg", 0, "", ""),
             ("rm photos/1.jpg", 0, "", ""),
             ("cp photos/2.jpg photos/copy.jpg", 0, "", ""),
             ("hashlane archive check photos", 1, "", ""),
@@ -279,6 +287,13 @@ fn archive() {
                 0,
                 "head -c 4 photos.parquet",
                 "PAR1",
+            ),
+            ("rm photos/.hashlane-archive.sqlite*", 0, "", ""),
+            (
+                "hashlane archive update photos --catalogue photos.catalogue --quiet",
+                0,
+                "",
+                "",
             ),
             ("mkdir bag", 0, "", ""),
             (

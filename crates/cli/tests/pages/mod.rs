@@ -3,12 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// One thing that a reader of a page does, or that the test does for the reader.
+/// One thing that a reader of a page does, or waits for.
 pub(crate) enum Step {
     /// `$ COMMAND` in a block of the language `console`, and the lines that it prints there.
     Example(Example),
-    /// `<!-- run COMMAND -->`: prepares what the reader has already. It must succeed.
-    Run(String),
     /// `<!-- until COMMAND -->`: repeated until it succeeds.
     Until(String),
     /// `<!-- file NAME -->`: the next block is the content of this file.
@@ -65,7 +63,7 @@ pub(crate) fn steps(page: &str) -> Vec<Step> {
                 let marker = line.strip_prefix("<!-- ");
                 let marker = marker.and_then(|marker| marker.strip_suffix(" -->"));
                 match marker.and_then(|marker| marker.split_once(' ')) {
-                    Some(("run", command)) => steps.push(Step::Run(command.to_owned())),
+                    Some(("run", command)) => panic!("a reader does not see this: {command}"),
                     Some(("until", command)) => steps.push(Step::Until(command.to_owned())),
                     Some(("file", name)) => file = Some(name.to_owned()),
                     _ => {}

@@ -5,7 +5,8 @@
 //! Every command must exit with status 0, unless the page prints its status by `echo $?`.
 //!
 //! A line `...` of a page stands for any lines, and `...` in a line for any text. Durations and rates are not compared.
-//! `crates/cli/tests/pages` describes the marks by which a page prepares what its reader has already.
+//! `crates/cli/tests/pages` describes the marks for files and for what takes time. Nothing else runs: the folder has the `demo` of a
+//! checkout, and pages show how to make what they need.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -24,6 +25,8 @@ const START: &str = r#"
 ip link set lo up || exit 1
 mount --bind "$ROOT/srv" /srv || exit 1
 cd "$ROOT/home" || exit 1
+# Pages copy from these folders. Some change files of `demo`.
+cp -r "$CHECKOUT/demo" demo && ln -s "$CHECKOUT/crates" crates || exit 1
 # Waits until a command succeeds, for at most a minute.
 await() {
     for _ in $(seq 600); do
@@ -65,7 +68,6 @@ fn script(steps: &[Step], results: &Path) -> String {
                 let copy = format!("mkdir -p \"$(dirname {name})\" && cp \"$RESULTS/{n}.file\" {name}");
                 writeln!(script, "{{ {copy}; }} > {out} 2>&1\n{status}")
             }
-            Step::Run(command) => writeln!(script, "{{ {command}\n}} > {out} 2>&1\n{status}"),
             Step::Until(command) => writeln!(
                 script,
                 "attempt() {{ {command}\n}} > {out} 2>&1\nawait attempt\n{status}"
@@ -246,7 +248,6 @@ fn check(page: &str, programs: &[Program]) {
     for (n, ended) in run(page, &steps).into_iter().enumerate() {
         let Ended { printed, status } = ended;
         let (Step::File { name: command, .. }
-        | Step::Run(command)
         | Step::Until(command)
         | Step::Example(Example { command, .. })) = &steps[n];
         let place = format!("{page}: {command}");
