@@ -118,6 +118,36 @@ fn pkg_config_finds_the_library() {
     }
 }
 
+/// The tutorial for developers installs in the home folder, which neither pkg-config nor the dynamic linker searches.
+#[test]
+fn the_tutorial_builds_and_runs_the_example() {
+    if !have_all("pkg-config", &["make", "pkg-config"]) {
+        return;
+    }
+    let checkout = package().ancestors().nth(2).expect("a workspace");
+    // The package has no pages.
+    let Ok(page) = fs::read_to_string(checkout.join("docs/start/developer.md")) else {
+        return;
+    };
+    let start = "after `make install PREFIX=$HOME/.local`:\n\n```sh\n";
+    let (_, rest) = page.split_once(start).expect("the commands");
+    let (commands, _) = rest.split_once("```").expect("the end of the commands");
+    let home = tempfile::tempdir().expect("a temporary folder");
+    install("", &home.path().join(".local"));
+    std::os::unix::fs::symlink(checkout.join("crates"), home.path().join("crates"))
+        .expect("a link");
+    let mut shell = Command::new("sh");
+    shell.args(["-e", "-c", commands]).current_dir(home.path());
+    shell.env("HOME", home.path());
+    shell
+        .env_remove("PKG_CONFIG_PATH")
+        .env_remove("LD_LIBRARY_PATH");
+    let output = run(&mut shell);
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(printed.contains("  message 999\n"), "{printed}");
+    assert!(page.contains(&*printed), "{printed}");
+}
+
 #[test]
 fn cmake_finds_the_library() {
     if !have_all("CMake", &["make", "cmake"]) {
