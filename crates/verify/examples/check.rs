@@ -2,13 +2,16 @@
 
 use std::error::Error;
 use std::path::Path;
+use std::process::ExitCode;
 
 use hashlane_metainfo::Torrent;
-use hashlane_verify::{CancelToken, Content, FileState, HashVersions, Options, verify};
+use hashlane_verify::{CancelToken, Content, HashVersions, Options, verify};
 
 /// Returns a line for each incomplete file, and one for the torrent.
 pub(crate) fn check(torrent: &Path, folder: &Path) -> Result<Vec<String>, Box<dyn Error>> {
-    let torrent = Torrent::parse(std::fs::read(torrent)?)?;
+    let named = |error: &dyn Error| format!("{}: {error}", torrent.display());
+    let bytes = std::fs::read(torrent).map_err(|error| named(&error))?;
+    let torrent = Torrent::parse(bytes).map_err(|error| named(&error))?;
     let content = Content::in_folder(&torrent, folder)?;
     let versions = HashVersions::of(torrent.version());
     let (options, cancel) = (Options::default(), CancelToken::default());
@@ -16,9 +19,9 @@ pub(crate) fn check(torrent: &Path, folder: &Path) -> Result<Vec<String>, Box<dy
 
     let mut lines = Vec::new();
     for file in report.files() {
-        if file.state != FileState::Whole {
+        if !file.state.is_whole() {
             let path = torrent.file(file.index.get()).path();
-            lines.push(format!("{path}: {} pieces are wrong", file.counts.bad));
+            lines.push(format!("{path}: {}", file.state.name()));
         }
     }
     let counts = report.counts();
@@ -26,13 +29,22 @@ pub(crate) fn check(torrent: &Path, folder: &Path) -> Result<Vec<String>, Box<dy
     Ok(lines)
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     let (Some(torrent), Some(folder)) = (arguments.next(), arguments.next()) else {
-        return Err("usage: check TORRENT FOLDER".into());
+        eprintln!("usage: check TORRENT FOLDER");
+        return ExitCode::FAILURE;
     };
-    for line in check(torrent.as_ref(), folder.as_ref())? {
-        println!("{line}");
+    match check(torrent.as_ref(), folder.as_ref()) {
+        Ok(lines) => {
+            for line in lines {
+                println!("{line}");
+            }
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("check: {error}");
+            ExitCode::FAILURE
+        }
     }
-    Ok(())
 }

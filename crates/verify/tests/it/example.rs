@@ -21,7 +21,14 @@ fn the_example_names_the_wrong_file() {
     let mut bytes = noise(1, 30_000);
     bytes[29_000] ^= 1;
     fixture.write("b/c", &bytes);
-    assert_eq!(check(), ["b/c: 1 pieces are wrong", "6 of 7 pieces"]);
+    assert_eq!(check(), ["b/c: incomplete", "6 of 7 pieces"]);
+    fs::remove_file(fixture.path("a")).expect("the file exists");
+    assert_eq!(check(), ["a: missing", "b/c: incomplete", "1 of 7 pieces"]);
+    // An error names the file.
+    fs::write(&torrent, "no torrent").expect("the folder takes a file");
+    let error = check::check(&torrent, fixture.parent()).expect_err("no torrent");
+    let start = format!("{}: ", torrent.display());
+    assert!(error.to_string().starts_with(&start), "{error}");
 }
 
 #[test]
