@@ -164,7 +164,8 @@ def recover(
     glyphs : bool
         Whether characters can have been replaced by similar ones, for example ``0`` for ``o``.
     errors : int
-        Number of wrong, missing, extra or transposed characters at unknown positions, from 0 to 2.
+        Number of wrong, missing, extra or transposed characters: at most two at unknown positions, and characters that no
+        such string has, for example ``0``, ``O``, ``I`` and ``l``.
     known : iterable of str, optional
         Addresses. Only these, and keys that own one of them, are hits.
     pubkey_hash : bytes, optional
@@ -248,8 +249,8 @@ _CASE_LOST = {"auto": None, "lost": True, "kept": False}
 def _request(kinds: Iterable[str | CustomKind] | None, case: str, glyphs: bool, errors: int) -> _hashlane._Request:
     if case not in _CASE_LOST:
         raise ValueError(f"case {case!r}: expected 'auto', 'lost' or 'kept'")
-    if not 0 <= errors <= 2:
-        raise ValueError(f"errors {errors}: expected 0, 1 or 2")
+    if not 0 <= errors <= 80:
+        raise ValueError(f"errors {errors}: expected 0 to 80")
     return {
         "kinds": None if kinds is None else list(kinds),
         "case_lost": _CASE_LOST[case],

@@ -87,7 +87,8 @@ fn fields(text: &str) -> Option<Vec<Field>> {
             '[' => rest.find(']')? + 1,
             _ => c.len_utf8(),
         };
-        if is_query || ends_field(c) {
+        let is_damage = !is_page && is_damage(&text[..text.len() - rest.len()], rest);
+        if is_query || ends_field(c) && !is_damage {
             fields.push(vec![Group::default()]);
         } else if let Some(field) = fields.last_mut() {
             if separates_groups(c) {
@@ -114,6 +115,16 @@ fn is_query(text: &str) -> bool {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     let value = query.trim_start_matches(is_of_name);
     value.len() < query.len() && value.starts_with('=')
+}
+
+/// Returns `true` if `rest` starts with a character that text recognition writes for others, between two characters of a
+/// word.
+fn is_damage(before: &str, rest: &str) -> bool {
+    let is_of_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let after = rest.strip_prefix(['#', '*', '+', '~']);
+    after.is_some_and(|after| {
+        is_of_word(before.chars().next_back()) && is_of_word(after.chars().next())
+    })
 }
 
 /// Returns `true` for a character of URLs, quotations and sentences that no string has, not even a damaged one.
@@ -171,6 +182,11 @@ mod tests {
                 "'1Lb[ .:c]fr7s AHTD9CgdQo3H TMTkV8LK4 ZnX7?'",
                 "1Lb[ .:c]fr7sAHTD9CgdQo3HTMTkV8LK4ZnX7?",
             ),
+            (
+                "address: 1Lbcfr7sAHTD9CgdQo3HTM#kV8LK4ZnX71",
+                "1Lbcfr7sAHTD9CgdQo3HTM#kV8LK4ZnX71",
+            ),
+            ("#**1Lb#c**", "1Lb#c"),
             ("1Lb[c", "1Lb[c"),
             ("1A", "1A"),
             ("\"1A\"", "1A"),

@@ -27,15 +27,17 @@ pub enum PatternError {
         /// Number of characters in the text.
         found: usize,
     },
-    /// A character matches no digit.
-    #[error("character {} is {character:?}, which no such string has{}", position + 1, hint(looks_like))]
+    /// More characters match no digit than [`Damage::errors`] allows.
+    #[error("character {} is {character:?}, {}{}", position + 1, which(*n_impossible), hint(looks_like, *n_impossible))]
     Character {
-        /// The position of the character, from 0. A set counts as one character.
+        /// The position of the first such character, from 0. A set counts as one character.
         position: usize,
         /// The character that was given at this position.
         character: char,
         /// The characters that [`Damage::glyphs`] would accept in its place.
         looks_like: String,
+        /// The number of such characters, and the number of errors that would allow all of them.
+        n_impossible: usize,
     },
     /// A `[` has no matching `]`.
     #[error("character {}: the set has no end", position + 1)]
@@ -43,20 +45,29 @@ pub enum PatternError {
         /// The position of the `[`, from 0. A set counts as one character.
         position: usize,
     },
-    /// The number of errors exceeds the maximum.
-    #[error("{found} errors exceed the maximum of {MAX_ERRORS}")]
+    /// The number of errors at unknown positions exceeds the maximum.
+    #[error("{found} errors at unknown positions exceed the maximum of {MAX_ERRORS}")]
     Errors {
-        /// The requested number of errors.
+        /// The requested number of errors at unknown positions.
         found: u8,
     },
 }
 
-fn hint(looks_like: &str) -> String {
-    if looks_like.is_empty() {
-        return String::new();
+fn which(n_impossible: usize) -> String {
+    match n_impossible {
+        1 => "which no such string has".to_owned(),
+        n => format!("the first of {n} that no such string has"),
     }
+}
+
+fn hint(looks_like: &str, n_impossible: usize) -> String {
     let characters: Vec<String> = looks_like.chars().map(|c| format!("{c:?}")).collect();
-    format!("; with glyphs it is read as {}", characters.join(" or "))
+    let as_glyph = match &characters[..] {
+        [] => String::new(),
+        _ => format!("; with glyphs it is read as {}", characters.join(" or ")),
+    };
+    let errors = if n_impossible == 1 { "error" } else { "errors" };
+    format!("{as_glyph}; with {n_impossible} {errors} as any character")
 }
 
 /// The possible digits of a position.
@@ -120,7 +131,7 @@ impl DigitSet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) digits: DigitSet,
-    /// `None` for `?`, for sets, and for positions of errors.
+    /// `None` for `?`, for sets, for impossible characters, and for positions of errors.
     pub(crate) written: Option<char>,
 }
 
@@ -140,81 +151,141 @@ pub(crate) struct Pattern {
     pub(crate) errors: u8,
 }
 
-/// Parses a text of characters, `?` for any character, and sets such as `[abc]`. Returns the
-/// pattern without errors at unknown positions.
+/// A character that no string has, or the first one of a set of such characters.
+struct Impossible {
+    position: usize,
+    character: char,
+}
+
+/// Parses a text of characters, `?` for any character, and sets such as `[abc]`.
+///
+/// Returns the patterns without errors at unknown positions. A character that no string has is an
+/// error whose position is known: it stands for any character in the first pattern, and up to
+/// [`MAX_ERRORS`] of them are extra in the following ones.
 pub(crate) fn read(
     text: &str,
     damage: Damage,
     alphabet: Alphabet,
-) -> Result<Pattern, PatternError> {
-    if damage.errors > MAX_ERRORS {
-        return Err(PatternError::Errors {
-            found: damage.errors,
+) -> Result<Vec<Pattern>, PatternError> {
+    let (places, impossible) = parse(text, damage, alphabet)?;
+    let n_impossible = impossible.len();
+    let n_errors = usize::from(damage.errors);
+    if let [first, ..] = &impossible[..]
+        && n_impossible > n_errors
+    {
+        return Err(PatternError::Character {
+            position: first.position,
+            character: first.character,
+            looks_like: look_alikes(first.character, damage, alphabet),
+            n_impossible,
         });
     }
+    if n_errors - n_impossible > MAX_ERRORS.into() {
+        return Err(PatternError::Errors {
+            found: (n_errors - n_impossible) as u8,
+        });
+    }
+    if places.is_empty() {
+        return Err(PatternError::Empty);
+    }
+    let mut all = vec![places];
+    for n_extra in 1..=usize::from(MAX_ERRORS) {
+        for extra in combinations(&impossible, n_extra) {
+            let is_extra = |i: usize| extra.iter().any(|impossible| impossible.position == i);
+            let rest = all[0].iter().enumerate().filter(|(i, _)| !is_extra(*i));
+            let rest: Vec<Place> = rest.map(|(_, place)| *place).collect();
+            if !all.contains(&rest) {
+                all.push(rest);
+            }
+        }
+    }
+    let errors = n_impossible as u8;
+    let patterns = all.into_iter().map(|places| Pattern {
+        places: places.into(),
+        errors,
+    });
+    Ok(patterns.collect())
+}
+
+/// Returns the number of characters of a text that no string has, given its damage. Returns 0 for a
+/// text that is no pattern.
+pub(crate) fn n_impossible(text: &str, damage: Damage) -> u8 {
+    // The alphabets have the same characters.
+    parse(text, damage, Alphabet::Bitcoin).map_or(0, |(_, impossible)| impossible.len() as u8)
+}
+
+/// Returns all choices of `n` elements, in their order.
+fn combinations<T>(all: &[T], n: usize) -> Vec<Vec<&T>> {
+    let Some(n_others) = n.checked_sub(1) else {
+        return vec![Vec::new()];
+    };
+    let with_first = |(i, first)| {
+        let others = combinations(&all[i + 1..], n_others).into_iter();
+        others.map(move |others| [vec![first], others].concat())
+    };
+    all.iter().enumerate().flat_map(with_first).collect()
+}
+
+/// Returns the positions of a text, and its characters that no string has.
+fn parse(
+    text: &str,
+    damage: Damage,
+    alphabet: Alphabet,
+) -> Result<(Vec<Place>, Vec<Impossible>), PatternError> {
     let mut places = Vec::new();
+    let mut impossible = Vec::new();
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
         let position = places.len();
-        let (digits, written) = match character {
-            '?' => (DigitSet::ANY, None),
-            '[' => (read_set(&mut characters, position, damage, alphabet)?, None),
+        let (character, mut digits, mut written) = match character {
+            '?' => (character, DigitSet::ANY, None),
+            '[' => {
+                let (first, digits) = read_set(&mut characters, damage, alphabet)
+                    .ok_or(PatternError::OpenSet { position })?;
+                (first, digits, None)
+            }
             _ => {
-                let digits = read_character(character, position, damage, alphabet)?;
-                (digits, Some(character))
+                let digits = read_character(character, damage, alphabet);
+                (character, digits, Some(character))
             }
         };
+        if digits.is_empty() {
+            impossible.push(Impossible {
+                position,
+                character,
+            });
+            (digits, written) = (DigitSet::ANY, None);
+        }
         places.push(Place { digits, written });
         if places.len() > MAX_PATTERN_LEN {
             let found = text.chars().count();
             return Err(PatternError::TooLong { found });
         }
     }
-    if places.is_empty() {
-        return Err(PatternError::Empty);
-    }
-    Ok(Pattern {
-        places: places.into(),
-        errors: 0,
-    })
+    Ok((places, impossible))
 }
 
-/// Parses the members of a set up to its `]`. Impossible members are ignored if others are
-/// possible.
+/// Parses the members of a set up to its `]`, and returns its first character and the digits of all
+/// possible ones. Returns `None` if the set has no end.
 fn read_set(
     characters: &mut std::str::Chars<'_>,
-    position: usize,
     damage: Damage,
     alphabet: Alphabet,
-) -> Result<DigitSet, PatternError> {
+) -> Option<(char, DigitSet)> {
     let mut digits = DigitSet(0);
-    let mut refused = None;
+    let mut first = None;
     loop {
-        match characters.next() {
-            None => return Err(PatternError::OpenSet { position }),
-            Some(']') => break,
-            Some(member) => match read_character(member, position, damage, alphabet) {
-                Ok(member) => digits.0 |= member.0,
-                Err(reason) => refused = refused.or(Some(reason)),
-            },
+        let member = characters.next()?;
+        let first = *first.get_or_insert(member);
+        if member == ']' {
+            return Some((first, digits));
         }
+        digits.0 |= read_character(member, damage, alphabet).0;
     }
-    if digits.is_empty() {
-        return Err(refused.unwrap_or(PatternError::Character {
-            position,
-            character: ']',
-            looks_like: String::new(),
-        }));
-    }
-    Ok(digits)
 }
 
-fn read_character(
-    character: char,
-    position: usize,
-    damage: Damage,
-    alphabet: Alphabet,
-) -> Result<DigitSet, PatternError> {
+/// Returns the digits that a character may have been: none if no string has such a character.
+fn read_character(character: char, damage: Damage, alphabet: Alphabet) -> DigitSet {
     let mut digits = DigitSet(0);
     // A character may have been misread before or after its case was lost: 8 is read as B, and then
     // written as b.
@@ -228,18 +299,13 @@ fn read_character(
             }
         }
     }
-    if digits.is_empty() {
-        let looks_like = cases(character, damage.case).flat_map(|read| alike(read).chars());
-        let looks_like = looks_like
-            .filter(|c| alphabet.digit(*c).is_some())
-            .collect();
-        return Err(PatternError::Character {
-            position,
-            character,
-            looks_like,
-        });
-    }
-    Ok(digits)
+    digits
+}
+
+/// Returns the characters that [`Damage::glyphs`] accepts in place of one that no string has.
+fn look_alikes(character: char, damage: Damage, alphabet: Alphabet) -> String {
+    let alike = cases(character, damage.case).flat_map(|read| alike(read).chars());
+    alike.filter(|c| alphabet.digit(*c).is_some()).collect()
 }
 
 /// Returns the group of characters that are mistaken for each other, including `character`.
@@ -264,19 +330,21 @@ fn cases(character: char, both: bool) -> impl Iterator<Item = char> {
     .flatten()
 }
 
-/// Returns the pattern, and all patterns of these lengths that up to `n` errors can have turned
-/// into it. Each pattern appears once, and patterns with fewer errors come first. If
-/// `is_over` returns `true`, the patterns found so far are returned.
+/// Returns the patterns of a text, and all patterns of these lengths that further errors can have
+/// turned into them, up to `n` errors in all. Each pattern appears once, and patterns with fewer
+/// errors come first. If `is_over` returns `true`, the patterns found so far are returned.
 pub(crate) fn with_errors(
-    pattern: Pattern,
+    patterns: Vec<Pattern>,
     n: u8,
     lengths: &RangeInclusive<usize>,
     is_over: &dyn Fn() -> bool,
 ) -> Vec<Pattern> {
-    let mut known: HashSet<Arc<[Place]>> = [Arc::clone(&pattern.places)].into();
-    let mut all = vec![pattern];
+    let places = patterns.iter().map(|pattern| Arc::clone(&pattern.places));
+    let mut known: HashSet<Arc<[Place]>> = places.collect();
+    let n_known = patterns.first().map_or(0, |pattern| pattern.errors);
+    let mut all = patterns;
     let mut first = 0;
-    for errors in 1..=n {
+    for errors in n_known + 1..=n {
         // Each further error changes the length by at most one character.
         let reach = usize::from(n - errors);
         let lengths = lengths.start().saturating_sub(reach)..=lengths.end() + reach;

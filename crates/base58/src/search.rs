@@ -170,11 +170,12 @@ impl Search {
             else {
                 continue;
             };
-            let pattern = pattern::read(text, damage, alphabet)?;
+            let patterns = pattern::read(text, damage, alphabet)?;
+            let pattern = patterns[0].clone();
             // Half of the time of these kinds.
             let until = patience.share(kinds.len(), 2 * n_left);
             let is_over = || patience.is_over(until);
-            let patterns = pattern::with_errors(pattern.clone(), damage.errors, &lengths, &is_over);
+            let patterns = pattern::with_errors(patterns, damage.errors, &lengths, &is_over);
             patience.check()?;
             for (kind, lengths) in kinds {
                 let until = patience.share(1, n_left);

@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use crate::backend::SearchBackend;
-use crate::damage::{Damage, MAX_ERRORS};
+use crate::damage::{Damage, MAX_ERRORS, is_mixed};
 use crate::kind::Kind;
+use crate::pattern::n_impossible;
 use crate::search::{Estimate, Search};
 
 /// Maximum duration in seconds of a search in the first rounds. Longer searches wait for the cheaper ones.
@@ -14,6 +16,9 @@ const SHORT: f64 = 0.5;
 
 /// Maximum number of expected accidental hits. Only the user can start a search with more.
 const MAX_ACCIDENTAL_HITS: f64 = 0.5;
+
+/// Number of expected accidental hits above which a hit may be one of them.
+const MAY_BE_ACCIDENTAL: f64 = 0.01;
 
 /// The text, the kinds and the device that several searches share.
 #[derive(Clone, Copy)]
@@ -91,8 +96,51 @@ impl Subject<'_> {
     }
 }
 
-/// Searches for more and more damage of one text, the cheapest first, for which there is time. The caller ends them when one has
-/// a hit.
+impl Damage {
+    /// Returns the least damage that a text shows: the letter case is lost if all letters have the same case, and each
+    /// character that no string has is an error.
+    pub fn least(text: &str) -> Self {
+        let damage = Self {
+            case: !is_mixed(text),
+            ..Self::default()
+        };
+        damage.with_errors_in(text, 0)
+    }
+
+    /// Returns every damage of `text` that includes the lost letter case and the look-alikes of this one, with numbers
+    /// of errors at unknown positions in `unknown`, but no fewer than this one has.
+    pub fn wider(self, text: &str, unknown: RangeInclusive<u8>) -> Vec<Self> {
+        let own = self.errors.saturating_sub(n_impossible(text, self));
+        let mut all = Vec::new();
+        for n_unknown in own.max(*unknown.start())..=MAX_ERRORS.min(*unknown.end()) {
+            for glyphs in [false, true] {
+                for case in [false, true] {
+                    if (case || !self.case) && (glyphs || !self.glyphs) {
+                        let damage = Self {
+                            case,
+                            glyphs,
+                            ..self
+                        };
+                        all.push(damage.with_errors_in(text, n_unknown));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Returns this damage with an error for each character of a text that no string has, and `n_unknown` at unknown
+    /// positions.
+    fn with_errors_in(self, text: &str, n_unknown: u8) -> Self {
+        Self {
+            errors: n_impossible(text, self) + n_unknown,
+            ..self
+        }
+    }
+}
+
+/// Searches for more and more damage of one text, the cheapest first, for which there is time. The caller reports the hits of each
+/// by [`found`](Self::found).
 #[derive(Debug)]
 pub struct Widening {
     until: Instant,
@@ -131,7 +179,8 @@ impl Widening {
     }
 
     /// Returns the next search with its damage, or `None` if there is no further one that is expected to end in time. A search
-    /// for more damage than the least is left out if many accidental hits are expected.
+    /// for more damage than the least is left out if many accidental hits are expected. After a hit, only nearer strings
+    /// are searched for; see [`found`](Self::found).
     ///
     /// The preparation ends early, with `None`, after `is_over` returns `true`.
     pub fn next(
@@ -145,6 +194,29 @@ impl Widening {
         // Fails only if the time is over: the same search was prepared for its cost.
         let search = Search::new_until(subject.text, damage, subject.kinds, &is_late);
         Some((damage, search.ok()?))
+    }
+
+    /// Takes note that the last search has hits, and the fewest edits of one of them.
+    ///
+    /// If these hits may be accidental, strings with fewer edits are searched for. All other searches are left out.
+    pub fn found(&mut self, edits: u32) {
+        self.choice.found(edits);
+    }
+
+    /// Returns the searches that could find a string with fewer edits than those that were found, and were not made,
+    /// the cheapest first. Returns none before a hit. See [`Subject::step`] for `part` and `is_over`.
+    pub fn nearer(
+        &self,
+        subject: &Subject<'_>,
+        part: Duration,
+        is_over: &dyn Fn() -> bool,
+    ) -> Vec<Step> {
+        if self.choice.nearer_than.is_none() {
+            return Vec::new();
+        }
+        let mut damages = self.choice.least.wider(subject.text, 0..=MAX_ERRORS);
+        damages.retain(|damage| self.choice.is_nearer(*damage) && !self.choice.is_covered(*damage));
+        subject.steps(damages, Some(part), is_over)
     }
 
     /// Returns the time until the searches are expected to end.
@@ -165,6 +237,10 @@ struct Choice {
     tried: Vec<Damage>,
     /// The damage of searches with many accidental hits.
     ambiguous: Vec<Damage>,
+    /// The number of accidental hits that are expected of the last search.
+    accidental_hits: f64,
+    /// Strings with fewer edits remain to be searched for.
+    nearer_than: Option<u32>,
     rounds: VecDeque<Round>,
     /// The searches that remain in this round.
     steps: VecDeque<Step>,
@@ -189,11 +265,13 @@ impl Choice {
             least,
             tried: Vec::new(),
             ambiguous: Vec::new(),
+            accidental_hits: 0.0,
+            nearer_than: None,
             rounds: VecDeque::from([
                 round(vec![least], SHORT),
                 // Preparing a search for two errors takes longer than most searches for one.
-                round(least.wider(0..=1), SHORT),
-                round(least.wider(0..=MAX_ERRORS), f64::INFINITY),
+                round(least.wider(text, 0..=1), SHORT),
+                round(least.wider(text, 0..=MAX_ERRORS), f64::INFINITY),
             ]),
             steps: VecDeque::new(),
         }
@@ -213,8 +291,9 @@ impl Choice {
                     return None;
                 }
                 let is_fast = step.seconds <= remaining().as_secs_f64();
-                if is_fast && !self.is_covered(step.damage) {
+                if is_fast && self.is_wanted(step.damage) {
                     self.tried.push(step.damage);
+                    self.accidental_hits = step.estimate.accidental_hits;
                     return Some(step);
                 }
             }
@@ -222,7 +301,7 @@ impl Choice {
                 mut damages,
                 max_seconds,
             } = self.rounds.pop_front()?;
-            damages.retain(|damage| !self.is_covered(*damage) && !self.is_ambiguous(*damage));
+            damages.retain(|damage| self.is_wanted(*damage) && !self.is_ambiguous(*damage));
             let mut steps = subject.steps(damages, part, is_over);
             let ambiguous = steps.iter();
             let ambiguous =
@@ -231,6 +310,24 @@ impl Choice {
             steps.retain(|step| step.seconds <= max_seconds && !self.is_ambiguous(step.damage));
             self.steps = steps.into();
         }
+    }
+
+    fn found(&mut self, edits: u32) {
+        let may_be_accidental = self.accidental_hits > MAY_BE_ACCIDENTAL;
+        let edits = if may_be_accidental { edits } else { 0 };
+        let nearer_than = self.nearer_than.unwrap_or(u32::MAX);
+        self.nearer_than = Some(nearer_than.min(edits));
+    }
+
+    fn is_wanted(&self, damage: Damage) -> bool {
+        !self.is_covered(damage) && self.is_nearer(damage)
+    }
+
+    /// Returns `true` if every string that a search for `damage` finds has fewer edits than those that were found.
+    fn is_nearer(&self, damage: Damage) -> bool {
+        let edits = u32::from(damage.errors);
+        self.nearer_than
+            .is_none_or(|nearer_than| !damage.glyphs && edits < nearer_than)
     }
 
     /// Returns `true` if a search for `damage` finds nothing that an earlier one does not find.

@@ -1652,10 +1652,11 @@ hashlane_error hashlane_base58check_decode(hashlane_alphabet alphabet_id,
 /**
  * Searches for all Base58Check strings that a damaged text can have been. In the text, `?` is an
  * unknown character, and `[abc]` is one of several characters. `damage` is 0 or a combination of
- * flags `HASHLANE_DAMAGE_...`. `n_errors`, at most 2, is the number of wrong, missing, extra or
- * transposed characters to allow at unknown positions. `kinds` are `n_kinds` names, for example
- * `wif`; if `n_kinds` is 0, all kinds are searched. `n_threads` is the number of threads, or 0 for
- * one per CPU. `callback` receives each hit.
+ * flags `HASHLANE_DAMAGE_...`. `n_errors` is the number of wrong, missing, extra or transposed
+ * characters to allow: at most 2 at unknown positions, and characters that no such string has, for
+ * example `0`, `O`, `I` and `l`. `kinds` are `n_kinds` names, for example `wif`; if `n_kinds` is 0,
+ * all kinds are searched. `n_threads` is the number of threads, or 0 for one per CPU. `callback`
+ * receives each hit.
  *
  * Returns `HASHLANE_ERROR_NONE` if everything was searched, even without a hit. Fails with
  * `HASHLANE_ERROR_CANCELLED`, or, with details, with `HASHLANE_ERROR_UNKNOWN_KIND`, with

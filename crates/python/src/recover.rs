@@ -258,7 +258,8 @@ impl Shared {
 struct Running {
     hits: Hits,
     damage: Damage,
-    has_hit: bool,
+    /// The fewest edits of a hit.
+    fewest_edits: Option<u32>,
     shared: Shared,
     widening: Option<Widening>,
 }
@@ -341,7 +342,8 @@ impl Search {
             match self.wait(py, &mut running) {
                 Ok(Some(hit)) => {
                     if self.filter.accepts(&hit) {
-                        running.has_hit = true;
+                        let fewest = running.fewest_edits.unwrap_or(hit.edits);
+                        running.fewest_edits = Some(fewest.min(hit.edits));
                         return Ok((Source::Search(running), Some(hit)));
                     }
                     continue;
@@ -357,7 +359,7 @@ impl Search {
             let Running {
                 hits,
                 damage,
-                has_hit,
+                fewest_edits,
                 shared,
                 widening,
             } = *running;
@@ -375,10 +377,12 @@ impl Search {
                 let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
                 tried.push(damage);
             }
-            let widening = widening.filter(|_| is_complete && !has_hit);
-            let Some(widening) = widening else {
+            let Some(mut widening) = widening.filter(|_| is_complete) else {
                 return Ok((Source::Ended { is_complete }, None));
             };
+            if let Some(edits) = fewest_edits {
+                widening.found(edits);
+            }
             match self.widen(py, shared, widening)? {
                 Source::Search(next) => running = next,
                 ended => return Ok((ended, None)),
@@ -388,19 +392,23 @@ impl Search {
 
     /// Starts the next search for more damage.
     fn widen(&self, py: Python<'_>, shared: Shared, mut widening: Widening) -> PyResult<Source> {
-        let (next, is_cancelled) = self.watch.run(py, |_, token| {
+        let (next, is_complete) = self.watch.run(py, |_, token| {
             let is_over = || token.is_cancelled() || self.is_cancelled.load(Ordering::Relaxed);
-            (widening.next(&shared.subject(), &is_over), is_over())
+            let next = widening.next(&shared.subject(), &is_over);
+            let is_complete = next.is_none() && {
+                let nearer = widening.nearer(&shared.subject(), ESTIMATE_FOR, &is_over);
+                nearer.is_empty() && !is_over()
+            };
+            (next, is_complete)
         })?;
         let Some((damage, search)) = next else {
-            let is_complete = !is_cancelled;
             return Ok(Source::Ended { is_complete });
         };
         let hits = search.hits(shared.backend.clone(), Options::default());
         Ok(Source::Search(Box::new(Running {
             hits,
             damage,
-            has_hit: false,
+            fewest_edits: None,
             shared,
             widening: Some(widening),
         })))
@@ -471,7 +479,7 @@ impl Search {
         Ok(Source::Search(Box::new(Running {
             hits,
             damage,
-            has_hit: false,
+            fewest_edits: None,
             shared,
             widening: None,
         })))

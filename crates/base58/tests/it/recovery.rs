@@ -758,3 +758,119 @@ fn a_list_of_a_widening_keeps_to_its_order_and_its_limit() {
     let ended = Widening::list(&subject, Duration::MAX, Duration::MAX, &|| true);
     assert!(ended.is_empty());
 }
+
+/// Characters that no string has, some of them outside ASCII.
+const IMPOSSIBLE: [char; 7] = ['0', 'O', 'I', 'l', '#', 'о', '…'];
+
+fn with_errors(errors: u8) -> Damage {
+    Damage {
+        errors,
+        ..Damage::default()
+    }
+}
+
+/// Such a character is wrong or extra, and its position is known.
+#[test]
+fn impossible_characters_are_errors_at_known_positions() {
+    let backend = fastest();
+    for kind in ["p2pkh", "wif-compressed", "ripple"] {
+        let kind = Kind::named(kind).unwrap();
+        let n = kind.payload_len - kind.versions[0].len() - kind.suffix.len();
+        let payload = [&kind.versions[0][..], &vec![7; n], &kind.suffix].concat();
+        let text = encode_check(&payload, kind.alphabet);
+        let kinds = [kind];
+        for (i, impossible) in IMPOSSIBLE.into_iter().cycle().enumerate().take(text.len()) {
+            let wrong = format!("{}{impossible}{}", &text[..i], &text[i + 1..]);
+            let extra = format!("{}{impossible}{}", &text[..i], &text[i..]);
+            for damaged in [&wrong, &extra] {
+                assert!(Search::new(damaged, Damage::default(), &kinds).is_err());
+                let search = Search::new(damaged, with_errors(1), &kinds).unwrap();
+                // Every other position is known.
+                assert!(search.estimate().candidates <= 58 + 1, "{damaged}");
+                let found = hits(&search, &backend);
+                let this = found.iter().find(|hit| *hit.text == text);
+                assert_eq!(this.map(|hit| hit.edits), Some(1), "{damaged}");
+            }
+        }
+        // One more error, whose position is unknown.
+        let damaged = format!("{}l{}#{}", &text[..3], &text[4..20], &text[21..]);
+        let shorter = format!("{}{}", &damaged[..10], &damaged[11..]);
+        for (damaged, errors) in [(&damaged, 2), (&shorter, 3)] {
+            let refused = Search::new(damaged, with_errors(errors - 1), &kinds);
+            assert_eq!(refused.is_err(), errors == 2, "{damaged}");
+            let search = Search::new(damaged, with_errors(errors), &kinds).unwrap();
+            let found = hits(&search, &backend);
+            let this = found.iter().find(|hit| *hit.text == text);
+            assert_eq!(this.map(|hit| hit.edits), Some(errors.into()), "{damaged}");
+        }
+    }
+    let error = Search::new("1O0", with_errors(1), &address_kinds()).unwrap_err();
+    let reason = "character 2 is 'O', the first of 2 that no such string has; with glyphs it is read as 'o' or 'Q' or 'D'; with 2 errors as any character";
+    assert_eq!(error.to_string(), reason);
+    let error = Search::new("1O0", with_errors(5), &address_kinds()).unwrap_err();
+    let reason = "3 errors at unknown positions exceed the maximum of 2";
+    assert_eq!(error.to_string(), reason);
+}
+
+#[test]
+fn the_least_damage_of_a_text_has_an_error_for_each_impossible_character() {
+    assert_eq!(Damage::least("1Lb0fr7sO"), with_errors(2));
+    // If the letter case is lost, `O` is `o`.
+    let least = Damage::least("1LB0FR7SO");
+    assert_eq!(least, Damage { errors: 1, ..CASE });
+    let glyphs = Damage {
+        glyphs: true,
+        ..Damage::default()
+    };
+    let wider = Damage::default().wider("1Lb0fr7s#", 0..=0);
+    assert!(
+        wider.contains(&Damage {
+            errors: 1,
+            ..glyphs
+        }),
+        "{wider:?}"
+    );
+    assert!(wider.contains(&with_errors(2)), "{wider:?}");
+}
+
+/// A hit that may be accidental does not end the search for strings with fewer edits.
+#[test]
+fn strings_with_fewer_edits_than_an_accidental_hit_are_searched_for() {
+    let (kinds, backend) = (address_kinds(), fastest());
+    let search = |text, edits| {
+        let subject = Subject {
+            text,
+            kinds: &kinds,
+            backend: &backend,
+        };
+        let mut widening = Widening::new(text, Instant::now() + Duration::from_secs(600));
+        let first = widening.next(&subject, &|| false).unwrap();
+        assert!(
+            widening
+                .nearer(&subject, Duration::MAX, &|| false)
+                .is_empty()
+        );
+        widening.found(edits);
+        let mut damages = Vec::new();
+        while let Some((damage, _)) = widening.next(&subject, &|| false) {
+            damages.push(damage);
+        }
+        let nearer = widening.nearer(&subject, Duration::from_millis(60), &|| false);
+        let nearer: Vec<Damage> = nearer.into_iter().map(|step| step.damage).collect();
+        (first.1.estimate().accidental_hits, damages, nearer)
+    };
+    // One unknown character: no accidental hit is to be expected.
+    let none = (Vec::new(), Vec::new());
+    let (accidental, damages, nearer) = search("1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4Z?X71", 14);
+    assert!(accidental < 0.01);
+    assert_eq!((damages, nearer), none);
+    // Five of them. A search for one error has too many accidental hits, and is left to the user.
+    let (accidental, damages, nearer) = search("1Lbcfr7sAHTD9CgdQo3HTM?????K4ZnX71", 14);
+    assert!(accidental > 0.01);
+    assert_eq!(damages, []);
+    assert!(nearer.contains(&with_errors(1)), "{nearer:?}");
+    assert!(nearer.iter().all(|damage| !damage.glyphs));
+    // No string has fewer edits than none.
+    let (_, damages, nearer) = search("1Lbcfr7sAHTD9CgdQo3HTM?????K4ZnX71", 0);
+    assert_eq!((damages, nearer), none);
+}

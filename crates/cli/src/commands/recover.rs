@@ -374,7 +374,11 @@ impl Run {
         }
         let subject = self.subject(text);
         let settings = Settings::new(&self.filter, &self.args.output, Some(limit));
-        let Widened { tried, last } = widen(env, subject, settings, until, !is_from_stdin)?;
+        let Widened {
+            tried,
+            last,
+            nearer,
+        } = widen(env, subject, settings, until, !is_from_stdin)?;
         let Some((plan, recovered)) = last else {
             if let Some(search) = first? {
                 return self.report_mismatched(env, text, &search);
@@ -397,7 +401,7 @@ impl Run {
             let damages: Vec<Damage> = complete.map(|tried| tried.damage).collect();
             suggestions(&subject, least, &damages)
         } else {
-            Vec::new()
+            nearer
         };
         let report = Report {
             plan: &plan,
@@ -531,6 +535,10 @@ impl Run {
                 "interrupted"
             };
             env.error(&format!("{reason}: there can be more hits"));
+            return Ok(Exit::NotChecked);
+        }
+        if !recovered.hits.is_empty() && !report.is_complete() {
+            env.error("strings with fewer edits were not searched for: there can be more hits");
             return Ok(Exit::NotChecked);
         }
         Ok(match recovered.hits.len() {

@@ -538,6 +538,12 @@ fn recover() {
                 "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71  (Bitcoin address, 1..., 2 edits)",
             ),
             (
+                "hashlane recover --errors 1 1Lbcfr7sAHTD9CgdQo3HTM#kV8LK4ZnX71",
+                0,
+                "",
+                "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71  (Bitcoin address, 1..., 1 edit)",
+            ),
+            (
                 "hashlane recover bc1qw508d6qejxtdg4y5r3zarvarv0c5xw7kv8f3t4",
                 0,
                 "",

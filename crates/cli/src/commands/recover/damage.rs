@@ -17,8 +17,9 @@ pub(super) struct DamageOptions {
     #[arg(short, long)]
     glyphs: bool,
 
-    /// Number of wrong, missing, extra or transposed characters to allow at unknown positions
-    #[arg(short, long, value_name = "N", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=2))]
+    /// Number of wrong, missing, extra or transposed characters to allow: at most two at unknown positions, and characters
+    /// that no such string has, for example 0, O, I and l
+    #[arg(short, long, value_name = "N", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=80))]
     errors: u8,
 }
 

@@ -198,10 +198,7 @@ fn print_searches(err: &mut dyn Write, report: &Report<'_>) -> anyhow::Result<()
             writeln!(err, "  {}: {seconds}{end}", InWords(tried.damage))?;
         }
     }
-    if !recovered.found_nothing() {
-        return Ok(());
-    }
-    if report.suggestions.is_empty() {
+    if recovered.found_nothing() && report.suggestions.is_empty() {
         writeln!(err, "Not tried: every wider search takes more than a year.")?;
         return Ok(());
     }

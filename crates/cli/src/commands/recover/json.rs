@@ -196,7 +196,7 @@ pub(super) fn print_summary(env: &mut Env, report: &Report<'_>) -> anyhow::Resul
     let line = Line::Summary {
         hits: recovered.hits.iter().map(|hit| hit.text.as_str()).collect(),
         other_hits: recovered.n_rejected,
-        complete: outcome.is_complete,
+        complete: report.is_complete(),
         kinds: &estimate.kinds,
         candidates: estimate.candidates as f64,
         accidental_hits: estimate.accidental_hits,

@@ -16,6 +16,16 @@ pub(super) struct Recovered {
 }
 
 impl Recovered {
+    /// Adds the result of the search that follows.
+    pub(super) fn add(&mut self, next: Self) {
+        self.hits.extend(next.hits);
+        self.hits.sort_by_key(|hit| hit.edits);
+        self.n_rejected += next.n_rejected;
+        self.outcome.is_complete &= next.outcome.is_complete;
+        self.outcome.has_too_many_hits |= next.outcome.has_too_many_hits;
+        self.is_late |= next.is_late;
+    }
+
     /// Returns `true` if the search used up its work or its time without a hit.
     pub(super) fn found_nothing(&self) -> bool {
         self.hits.is_empty() && (self.outcome.is_complete || self.is_late)
@@ -62,16 +72,23 @@ impl Suggestion {
 
 /// All searches for one string.
 pub(super) struct Report<'r> {
-    /// The plan of the last search.
+    /// The plan of the last search, or of the first one with hits.
     pub(super) plan: &'r PlannedSearch<'r>,
-    /// The result of the last search. Only the last one can have hits.
+    /// The result of the last search, or of those from the first one with hits on.
     pub(super) recovered: &'r Recovered,
     pub(super) tried: &'r [Tried],
-    /// Further possible searches, the cheapest first, if nothing was found.
+    /// Further possible searches, the cheapest first: if nothing was found, or for strings with fewer edits than accidental
+    /// hits.
     pub(super) suggestions: &'r [Suggestion],
 }
 
 impl Report<'_> {
+    /// Returns `true` if everything was searched that could find the string, or a nearer one than those that were found.
+    pub(super) fn is_complete(&self) -> bool {
+        self.recovered.outcome.is_complete
+            && (self.recovered.hits.is_empty() || self.suggestions.is_empty())
+    }
+
     /// Returns `true` if nothing was found, and the time limit ended only a search that the user did not request.
     pub(super) fn found_nothing_in_time(&self) -> bool {
         let mut tried = self.tried.iter();

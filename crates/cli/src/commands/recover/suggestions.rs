@@ -26,7 +26,7 @@ pub(super) fn suggestions(
     let is_new = |damage: &Damage| !tried.iter().any(|tried| tried.includes(*damage));
     let mut steps = Vec::new();
     for errors in 0..=hashlane_base58::MAX_ERRORS {
-        let mut damages = least.wider(errors..=errors);
+        let mut damages = least.wider(subject.text, errors..=errors);
         damages.retain(is_new);
         let until = Instant::now() + PREPARE_FOR;
         steps.extend(subject.steps(damages, None, &|| Instant::now() >= until));
@@ -38,8 +38,8 @@ pub(super) fn suggestions(
         .iter()
         .map(|step| Suggestion::new(AsOptions(step.damage).to_string(), step));
     let mut all: Vec<Suggestion> = by_options.collect();
-    let one_error = Damage { errors: 1, ..least };
-    if is_new(&one_error) {
+    let one_error = least.wider(subject.text, 1..=1);
+    if one_error.first().is_some_and(is_new) {
         all.extend(unknown_character(subject, least));
     }
     all.retain(|suggestion| suggestion.seconds <= MAX_SECONDS);

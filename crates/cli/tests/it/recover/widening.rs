@@ -1,6 +1,6 @@
 //! Searches without options, which widen by themselves.
 
-use super::{FOUND, recover};
+use super::{FOUND, KEY, recover};
 
 #[test]
 fn a_search_without_options_widens_by_itself() {
@@ -138,4 +138,51 @@ fn a_character_is_misread_before_its_case_is_lost() {
         .lines()
         .any(|line| line.starts_with("BzQUK6eC8 "));
     assert!(found, "{}", ended.stdout);
+}
+
+/// Zero, O, I, l and # are what people and text recognition write most often in place of another character.
+#[test]
+fn a_character_that_no_string_has_is_tried_first() {
+    for (i, impossible) in [(3, 'l'), (17, '0'), (30, 'I'), (41, '#'), (51, 'O')] {
+        let damaged = format!("{}{impossible}{}", &KEY[..i], &KEY[i + 1..]);
+        for args in [&[&*damaged][..], &["--errors", "1", &damaged]] {
+            let ended = recover(args);
+            let line = format!("{KEY}  (Bitcoin private key, K... or L..., 1 edit)\n");
+            assert!(ended.stdout.starts_with(&line), "{ended:?}");
+            assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        }
+        let ended = recover(&["--case", "kept", &damaged]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+        let reason = format!(
+            "character {} is '{impossible}', which no such string has",
+            i + 1
+        );
+        assert!(ended.stderr.contains(&reason), "{}", ended.stderr);
+    }
+    // Three of them: their positions are known, so that the search is cheap.
+    let damaged = KEY.replacen("DiB", "0lO", 1);
+    let ended = recover(&["--kind", "wif-compressed", &damaged]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stdout.starts_with(KEY), "{}", ended.stdout);
+}
+
+/// Two wrong characters are nearer than three look-alikes, some of which fit by accident.
+#[test]
+fn nothing_is_complete_while_a_nearer_repair_was_not_tried() {
+    let text = "1Lbcfr75AHTD9CgdQD3HTMTkVBLK4??X71";
+    let ended = recover(&["--json", "--kind", "p2pkh", text]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let reason = "strings with fewer edits were not searched for: there can be more hits";
+    assert!(ended.stderr.contains(reason), "{}", ended.stderr);
+    let summary: serde_json::Value =
+        serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
+    let hits = summary["hits"].as_array().unwrap();
+    assert!(hits.iter().any(|hit| hit == FOUND), "{summary}");
+    assert_eq!(summary["complete"], false);
+    let suggestions = summary["suggestions"].as_array().unwrap();
+    let mut changes = suggestions.iter().map(|one| &one["change"]);
+    assert!(
+        changes.any(|change| change == "--case kept --errors 2"),
+        "{summary}"
+    );
 }
