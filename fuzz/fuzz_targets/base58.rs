@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use arbitrary::Arbitrary;
 use hashlane_base58::{
-    Alphabet, CpuBackend, Damage, Event, Kind, Options, Search, decode, decode_check, encode,
+    Alphabet, CpuBackend, Damage, Event, Gap, Kind, Options, Search, decode, decode_check, encode,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -21,6 +21,7 @@ struct Input<'a> {
     case: bool,
     glyphs: bool,
     errors: u8,
+    gap: u8,
     kind: u8,
     payload_len: u8,
     version: &'a [u8],
@@ -37,6 +38,7 @@ fuzz_target!(|input: Input<'_>| {
         case: input.case,
         glyphs: input.glyphs,
         errors: Damage::least(input.text).errors + input.errors % 3,
+        gap: [Gap::None, Gap::End, Gap::Start, Gap::Inside][usize::from(input.gap % 4)],
     };
     let all = Kind::all();
     let kind = match all.get(usize::from(input.kind)) {

@@ -15,6 +15,30 @@ pub struct Damage {
     /// Number of wrong, missing, extra or transposed characters. A character that no string has is
     /// an error whose position is known. At most [`MAX_ERRORS`] have unknown positions.
     pub errors: u8,
+    /// Where characters are missing in one piece, besides those of `errors`.
+    pub gap: Gap,
+}
+
+/// The longest gap in a string, in characters.
+pub const MAX_GAP: usize = 10;
+
+/// A place where a string has lost characters in one piece: as many as the strings of a kind have more, at most [`MAX_GAP`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gap {
+    /// No characters are missing in one piece.
+    #[default]
+    None,
+    /// The last characters are missing.
+    End,
+    /// The first characters are missing.
+    Start,
+    /// Characters are missing at an unknown position between the first and the last one.
+    Inside,
+}
+
+impl Gap {
+    /// The places of a gap, the most likely first.
+    pub(crate) const PLACES: [Self; 3] = [Self::End, Self::Start, Self::Inside];
 }
 
 impl Damage {
@@ -26,12 +50,16 @@ impl Damage {
             case: !is_mixed(text) || !is_damaged,
             glyphs,
             errors,
+            ..Self::default()
         }
     }
 
     /// Returns `true` if a search for this damage also finds what a search for `inner` finds.
     pub fn includes(self, inner: Self) -> bool {
-        self.case >= inner.case && self.glyphs >= inner.glyphs && self.errors >= inner.errors
+        self.gap == inner.gap
+            && self.case >= inner.case
+            && self.glyphs >= inner.glyphs
+            && self.errors >= inner.errors
     }
 }
 

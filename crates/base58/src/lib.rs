@@ -75,7 +75,7 @@ pub use check::{
     Alphabet, BASE, CHECKSUM_LEN, DecodeError, decode, decode_check, encode, encode_check,
 };
 pub use cpu::CpuBackend;
-pub use damage::{Damage, MAX_ERRORS};
+pub use damage::{Damage, Gap, MAX_ERRORS, MAX_GAP};
 pub use error::SearchError;
 pub use extract::extract;
 pub use filter::{Filter, Known};

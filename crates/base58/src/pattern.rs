@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::check::{Alphabet, BASE};
-use crate::damage::{Damage, MAX_ERRORS};
+use crate::damage::{Damage, Gap, MAX_ERRORS, MAX_GAP};
 
 /// The maximum number of characters in a pattern. No supported string is longer.
 pub const MAX_PATTERN_LEN: usize = 80;
@@ -369,12 +369,42 @@ pub(crate) fn with_errors(
     all
 }
 
+/// Returns the patterns of these lengths that have lost characters in one piece. Each lost character is an error. Returns the
+/// pattern itself, whatever its length, if there is no gap.
+pub(crate) fn with_gap(
+    pattern: &Pattern,
+    gap: Gap,
+    lengths: &RangeInclusive<usize>,
+) -> Vec<Pattern> {
+    let len = pattern.places.len();
+    let positions = match gap {
+        Gap::None => return vec![pattern.clone()],
+        Gap::End => len..len + 1,
+        Gap::Start => 0..1,
+        Gap::Inside => 1..len,
+    };
+    let longer = (len + 1).max(*lengths.start())..=(len + MAX_GAP).min(*lengths.end());
+    let with = |n_missing: usize, position: usize| {
+        let (before, after) = pattern.places.split_at(position);
+        Pattern {
+            places: [before, &vec![ANY; n_missing], after].concat().into(),
+            errors: pattern.errors + n_missing as u8,
+        }
+    };
+    let lens = longer.map(|longer| longer - len);
+    lens.flat_map(|n| positions.clone().map(move |position| (n, position)))
+        .map(|(n, position)| with(n, position))
+        .collect()
+}
+
+/// A position that can be any digit.
+const ANY: Place = Place {
+    digits: DigitSet::ANY,
+    written: None,
+};
+
 /// Returns the patterns that one error can have turned into these positions.
 fn one_error(places: &[Place]) -> impl Iterator<Item = Vec<Place>> {
-    let any = Place {
-        digits: DigitSet::ANY,
-        written: None,
-    };
     let wrong = (0..places.len()).filter_map(move |i| {
         let Place { digits, .. } = places[i];
         // A position that can be any digit cannot be wrong.
@@ -385,7 +415,7 @@ fn one_error(places: &[Place]) -> impl Iterator<Item = Vec<Place>> {
         };
         (!other.is_empty()).then(|| [&places[..i], &[place], &places[i + 1..]].concat())
     });
-    let missing = (0..=places.len()).map(move |i| [&places[..i], &[any], &places[i..]].concat());
+    let missing = (0..=places.len()).map(move |i| [&places[..i], &[ANY], &places[i..]].concat());
     let extra = (0..places.len()).map(move |i| [&places[..i], &places[i + 1..]].concat());
     let swapped = (1..places.len()).filter_map(move |i| {
         let mut other = places.to_vec();

@@ -182,7 +182,8 @@ impl Search {
                 n_left -= 1;
                 without_errors.push((Arc::clone(&kind), pattern.clone()));
                 let mut bounds: HashMap<usize, Vec<Arc<Bounds>>> = HashMap::new();
-                for (position, pattern) in patterns.iter().enumerate() {
+                let with_gap = |pattern| pattern::with_gap(pattern, damage.gap, &lengths);
+                for (position, pattern) in patterns.iter().flat_map(with_gap).enumerate() {
                     // A part has at least the strings without errors.
                     if position > 0 && patience.is_over(until) {
                         patience.check()?;
@@ -192,7 +193,7 @@ impl Search {
                     if lengths.contains(&len) {
                         let of_len = bounds.entry(len);
                         let bounds = of_len.or_insert_with(|| Bounds::all(&kind, len));
-                        spaces.extend(Space::all(pattern, &kind, bounds));
+                        spaces.extend(Space::all(&pattern, &kind, bounds));
                     }
                 }
             }

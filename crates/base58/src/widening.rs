@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use crate::backend::SearchBackend;
-use crate::damage::{Damage, MAX_ERRORS, is_mixed};
+use crate::damage::{Damage, Gap, MAX_ERRORS, is_mixed};
 use crate::kind::Kind;
 use crate::pattern::n_impossible;
 use crate::search::{Estimate, Search};
@@ -16,6 +16,10 @@ const SHORT: f64 = 0.5;
 
 /// Maximum number of expected accidental hits. Only the user can start a search with more.
 const MAX_ACCIDENTAL_HITS: f64 = 0.5;
+
+/// The same for a search for a gap: seven lost characters of a compressed private key have two accidental hits, and nothing
+/// nearer fits a text that is too short.
+const MAX_ACCIDENTAL_HITS_OF_GAP: f64 = 10.0;
 
 /// Number of expected accidental hits above which a hit may be one of them.
 const MAY_BE_ACCIDENTAL: f64 = 0.01;
@@ -107,7 +111,7 @@ impl Damage {
         damage.with_errors_in(text, 0)
     }
 
-    /// Returns every damage of `text` that includes the lost letter case and the look-alikes of this one, with numbers
+    /// Returns every damage of `text` without a gap that includes the lost letter case and the look-alikes of this one, with numbers
     /// of errors at unknown positions in `unknown`, but no fewer than this one has.
     pub fn wider(self, text: &str, unknown: RangeInclusive<u8>) -> Vec<Self> {
         let own = self.errors.saturating_sub(n_impossible(text, self));
@@ -127,6 +131,11 @@ impl Damage {
             }
         }
         all
+    }
+
+    /// Returns this damage with each place of a gap, the most likely first.
+    pub fn with_gaps(self) -> impl Iterator<Item = Self> {
+        Gap::PLACES.into_iter().map(move |gap| Self { gap, ..self })
     }
 
     /// Returns this damage with an error for each character of a text that no string has, and `n_unknown` at unknown
@@ -261,6 +270,11 @@ impl Choice {
             damages,
             max_seconds,
         };
+        let wider = |n_errors| {
+            let mut all = least.wider(text, 0..=n_errors);
+            all.extend(least.with_gaps());
+            all
+        };
         Self {
             least,
             tried: Vec::new(),
@@ -270,8 +284,8 @@ impl Choice {
             rounds: VecDeque::from([
                 round(vec![least], SHORT),
                 // Preparing a search for two errors takes longer than most searches for one.
-                round(least.wider(text, 0..=1), SHORT),
-                round(least.wider(text, 0..=MAX_ERRORS), f64::INFINITY),
+                round(wider(1), SHORT),
+                round(wider(MAX_ERRORS), f64::INFINITY),
             ]),
             steps: VecDeque::new(),
         }
@@ -304,8 +318,13 @@ impl Choice {
             damages.retain(|damage| self.is_wanted(*damage) && !self.is_ambiguous(*damage));
             let mut steps = subject.steps(damages, part, is_over);
             let ambiguous = steps.iter();
-            let ambiguous =
-                ambiguous.filter(|step| step.estimate.accidental_hits > MAX_ACCIDENTAL_HITS);
+            let ambiguous = ambiguous.filter(|step| {
+                let most = match step.damage.gap {
+                    Gap::None => MAX_ACCIDENTAL_HITS,
+                    _ => MAX_ACCIDENTAL_HITS_OF_GAP,
+                };
+                step.estimate.accidental_hits > most
+            });
             self.ambiguous.extend(ambiguous.map(|step| step.damage));
             steps.retain(|step| step.seconds <= max_seconds && !self.is_ambiguous(step.damage));
             self.steps = steps.into();
@@ -326,8 +345,9 @@ impl Choice {
     /// Returns `true` if every string that a search for `damage` finds has fewer edits than those that were found.
     fn is_nearer(&self, damage: Damage) -> bool {
         let edits = u32::from(damage.errors);
+        let has_known_edits = !damage.glyphs && damage.gap == Gap::None;
         self.nearer_than
-            .is_none_or(|nearer_than| !damage.glyphs && edits < nearer_than)
+            .is_none_or(|nearer_than| has_known_edits && edits < nearer_than)
     }
 
     /// Returns `true` if a search for `damage` finds nothing that an earlier one does not find.

@@ -249,6 +249,7 @@ pub unsafe extern "C" fn hashlane_recover(
             case: damage & HASHLANE_DAMAGE_CASE != 0,
             glyphs: damage & HASHLANE_DAMAGE_GLYPHS != 0,
             errors: u8::try_from(n_errors).unwrap_or(u8::MAX),
+            ..Damage::default()
         };
         let cancel = AtomicBool::new(false);
         let called = Cell::new(Instant::now());

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use hashlane_base58::{
-    Alphabet, BASE, Candidate, CpuBackend, Damage, Event, Hit, Kind, Options, Search,
+    Alphabet, BASE, Candidate, CpuBackend, Damage, Event, Gap, Hit, Kind, MAX_GAP, Options, Search,
     SearchBackend, SearchError, Searched, SeveralBackends, Sha256dKernel, Step, Subject,
     TableSearch, Tables, Widening, decode_check, encode_check,
 };
@@ -20,6 +20,7 @@ const CASE: Damage = Damage {
     case: true,
     glyphs: false,
     errors: 0,
+    gap: Gap::None,
 };
 
 /// Returns every kernel of this CPU, with one thread.
@@ -632,6 +633,7 @@ const TWO_ERRORS: Damage = Damage {
     case: false,
     glyphs: false,
     errors: 2,
+    gap: Gap::None,
 };
 
 /// The preparation calls `is_over` once for each pattern and kind, so the number of calls measures
@@ -873,4 +875,56 @@ fn strings_with_fewer_edits_than_an_accidental_hit_are_searched_for() {
     // No string has fewer edits than none.
     let (_, damages, nearer) = search("1Lbcfr7sAHTD9CgdQo3HTM?????K4ZnX71", 0);
     assert_eq!((damages, nearer), none);
+}
+
+/// Returns a text without `n` characters from `start` on.
+fn without(text: &str, start: usize, n: usize) -> String {
+    format!("{}{}", &text[..start], &text[start + n..])
+}
+
+#[test]
+fn characters_that_are_missing_in_one_piece_are_found() {
+    let backend = fastest();
+    for name in ["p2pkh", "wif-compressed", "ripple-seed"] {
+        let kind = Kind::named(name).unwrap();
+        let n = kind.payload_len - kind.versions[0].len() - kind.suffix.len();
+        let payload = [&kind.versions[0][..], &vec![7; n], &kind.suffix].concat();
+        let text = encode_check(&payload, kind.alphabet);
+        let len = text.len();
+        for (gap, start, n) in [
+            (Gap::End, len - 4, 4),
+            (Gap::Start, 0, 3),
+            (Gap::Inside, 1, 3),
+            (Gap::Inside, 14, 2),
+            (Gap::Inside, len - 4, 3),
+        ] {
+            let damaged = without(&text, start, n);
+            let damage = Damage {
+                gap,
+                ..Damage::default()
+            };
+            let search = Search::new(&damaged, damage, std::slice::from_ref(&kind)).unwrap();
+            let found = hits(&search, &backend);
+            let this = found.iter().find(|hit| *hit.text == text);
+            assert_eq!(
+                this.map(|hit| hit.edits),
+                Some(n as u32),
+                "{gap:?} {damaged}"
+            );
+            // The whole text has no gap.
+            let whole = Search::new(&text, damage, std::slice::from_ref(&kind)).unwrap();
+            assert!(!texts(&hits(&whole, &backend)).contains(&text));
+        }
+    }
+    // More characters than a gap has.
+    let kinds = address_kinds();
+    let damage = Damage {
+        gap: Gap::End,
+        ..Damage::default()
+    };
+    for (n, has_candidates) in [(MAX_GAP, true), (MAX_GAP + 1, false)] {
+        let text = &"1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71"[..33 - n];
+        let search = Search::new(text, damage, &kinds).unwrap();
+        assert_eq!(search.estimate().candidates > 0, has_candidates, "{text}");
+    }
 }

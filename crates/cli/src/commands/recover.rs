@@ -22,8 +22,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use hashlane_base58::{
-    CpuBackend, Damage, Filter, Hit, Kind, MAX_HITS, Search, SearchBackend, SearchError, Shard,
-    Subject, extract,
+    CpuBackend, Damage, Filter, Gap, Hit, Kind, MAX_HITS, Search, SearchBackend, SearchError,
+    Shard, Subject, extract,
 };
 use hashlane_sha::{Sha256, digest};
 
@@ -365,8 +365,12 @@ impl Run {
         let until = Instant::now() + limit;
         let least = Damage::least(text);
         let first = prepare(text, least, Some(limit), &self.kinds, Instant::now());
-        if let Some(format) = self.misfit(text, &first) {
-            return self.report_other(env, format);
+        let misfit = self.misfit(text, &first);
+        if let Some(format) = misfit {
+            if !format.is_guess() || !self.may_be_cut(text, least) {
+                return self.report_other(env, format);
+            }
+            env.error("this may be a Solana address or another number of 32 bytes, which cannot be recovered, or a string that lost characters");
         }
         let first = first.map(|search| (search.estimate().candidates == 0).then_some(search));
         if self.args.estimate {
@@ -410,6 +414,13 @@ impl Run {
             suggestions: &suggestions,
         };
         self.summarize(env, &report)
+    }
+
+    /// Returns `true` if a string of a wanted kind starts like a text and is longer.
+    fn may_be_cut(&self, text: &str, least: Damage) -> bool {
+        let is_cut = |damage: &Damage| damage.gap == Gap::End;
+        let cut = least.with_gaps().find(is_cut);
+        cut.is_some_and(|damage| self.subject(text).step(damage, None, &|| false).is_some())
     }
 
     /// Prints the cost of the searches that [`Self::widen`] makes for `text` within `limit`. `first` is the search for

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use clap::{Args, ValueEnum};
-use hashlane_base58::Damage;
+use hashlane_base58::{Damage, Gap};
 
 /// The options that describe the damage.
 #[derive(Debug, Args)]
@@ -57,7 +57,7 @@ impl DamageOptions {
     }
 }
 
-/// A damage as options: `--case lost --errors 1`.
+/// A damage as options: `--case lost --errors 1`. A gap is a change of the string.
 pub(super) struct AsOptions(pub(super) Damage);
 
 impl fmt::Display for AsOptions {
@@ -68,9 +68,22 @@ impl fmt::Display for AsOptions {
             write!(f, " --glyphs")?;
         }
         match self.0.errors {
-            0 => Ok(()),
-            n => write!(f, " --errors {n}"),
+            0 => {}
+            n => write!(f, " --errors {n}")?,
         }
+        match place_of(self.0.gap) {
+            "" => Ok(()),
+            place => write!(f, ", and `?` for each missing character {place}"),
+        }
+    }
+}
+
+fn place_of(gap: Gap) -> &'static str {
+    match gap {
+        Gap::None => "",
+        Gap::End => "at the end",
+        Gap::Start => "at the start",
+        Gap::Inside => "inside",
     }
 }
 
@@ -85,9 +98,13 @@ impl fmt::Display for InWords {
             write!(f, ", look-alikes")?;
         }
         match self.0.errors {
-            0 => Ok(()),
-            1 => write!(f, ", 1 error"),
-            n => write!(f, ", {n} errors"),
+            0 => {}
+            1 => write!(f, ", 1 error")?,
+            n => write!(f, ", {n} errors")?,
+        }
+        match place_of(self.0.gap) {
+            "" => Ok(()),
+            place => write!(f, ", characters missing {place}"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::cast_precision_loss, reason = "JSON has no larger integers")]
 
-use hashlane_base58::{Address, Hit, Mismatch};
+use hashlane_base58::{Address, Gap, Hit, Mismatch};
 use hashlane_bech32::Repaired;
 use serde::Serialize;
 
@@ -31,6 +31,8 @@ enum Line<'l> {
         case: bool,
         glyphs: bool,
         errors: u8,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        gap: Option<&'static str>,
         kinds: &'l [String],
         /// Rounded to a number that JSON can hold.
         candidates: f64,
@@ -102,6 +104,8 @@ struct TriedLine {
     case: bool,
     glyphs: bool,
     errors: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gap: Option<&'static str>,
     hashes: u64,
     seconds: f64,
     complete: bool,
@@ -113,6 +117,16 @@ struct SuggestionLine<'l> {
     change: &'l str,
     seconds: f64,
     accidental_hits: f64,
+}
+
+/// Returns the place of a gap, or `None` if there is none.
+fn gap(gap: Gap) -> Option<&'static str> {
+    match gap {
+        Gap::None => None,
+        Gap::End => Some("end"),
+        Gap::Start => Some("start"),
+        Gap::Inside => Some("inside"),
+    }
 }
 
 pub(super) fn print_hit(env: &mut Env, hit: &Hit) -> anyhow::Result<()> {
@@ -153,6 +167,7 @@ pub(super) fn print_estimate(
         case: damage.case,
         glyphs: damage.glyphs,
         errors: damage.errors,
+        gap: gap(damage.gap),
         kinds: &estimate.kinds,
         candidates: estimate.candidates as f64,
         hashes: estimate.hashes,
@@ -181,6 +196,7 @@ pub(super) fn print_summary(env: &mut Env, report: &Report<'_>) -> anyhow::Resul
         case: tried.damage.case,
         glyphs: tried.damage.glyphs,
         errors: tried.damage.errors,
+        gap: gap(tried.damage.gap),
         hashes: tried.hashes,
         seconds: tried.seconds,
         complete: tried.is_complete,

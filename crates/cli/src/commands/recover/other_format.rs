@@ -121,6 +121,11 @@ impl OtherFormat {
         matches!(self, Self::Bech32(_))
     }
 
+    /// Returns `true` if nothing but the length suggests the format.
+    pub(super) fn is_guess(&self) -> bool {
+        matches!(self, Self::Unchecked(_))
+    }
+
     /// Recovers a witness address; fails for the other formats.
     pub(super) fn report(
         self,

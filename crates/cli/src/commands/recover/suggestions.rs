@@ -34,6 +34,9 @@ pub(super) fn suggestions(
             break;
         }
     }
+    let until = Instant::now() + PREPARE_FOR;
+    let gaps = least.with_gaps().filter(is_new).collect();
+    steps.extend(subject.steps(gaps, None, &|| Instant::now() >= until));
     let by_options = steps
         .iter()
         .map(|step| Suggestion::new(AsOptions(step.damage).to_string(), step));

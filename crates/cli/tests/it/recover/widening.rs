@@ -186,3 +186,28 @@ fn nothing_is_complete_while_a_nearer_repair_was_not_tried() {
         "{summary}"
     );
 }
+
+#[test]
+fn a_text_that_was_cut_off_is_found() {
+    for damaged in [&KEY[..46], &KEY[..49], &KEY[2..], &KEY[3..]] {
+        let ended = recover(&["--kind", "wif-compressed", damaged]);
+        let line = format!("{KEY}  (Bitcoin private key, K... or L..., ");
+        assert!(ended.stdout.contains(&line), "{damaged}: {ended:?}");
+    }
+    // All kinds: the text may be something else, and 116 strings would fit by accident.
+    let ended = recover(&[&KEY[..44]]);
+    assert_eq!(ended.stdout, "");
+    for part in [
+        "this may be a Solana address or another number of 32 bytes",
+        "--case kept, and `?` for each missing character at the end: ",
+    ] {
+        assert!(ended.stderr.contains(part), "{}", ended.stderr);
+    }
+    // Nothing starts like this.
+    let ended = recover(&["zv91n7izrb5p4z2s4ta2kzyzqyqyqyqyqyqyqyqyqyqy"]);
+    assert!(
+        ended.stderr.contains("no checksum to check against"),
+        "{}",
+        ended.stderr
+    );
+}
