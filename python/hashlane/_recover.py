@@ -55,7 +55,9 @@ class Damage:
     glyphs: bool
     """Whether characters could have been replaced by similar ones."""
     errors: int
-    """Number of wrong, missing, extra or transposed characters at unknown positions."""
+    """Number of wrong, missing, extra or transposed characters, those included that no such string has."""
+    gap: str | None = None
+    """Where characters were missing in one piece: ``"end"``, ``"start"`` or ``"inside"``."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -11,9 +11,7 @@ use ripemd::{Digest as _, Ripemd160};
 use crate::check::Alphabet;
 use crate::check::encode_check;
 use crate::hit::Hit;
-
-/// Length of the hash in an address, in bytes.
-pub const ADDRESS_HASH_LEN: usize = 20;
+use crate::kind::ADDRESS_HASH_LEN;
 
 /// RIPEMD-160 of SHA-256 of a public key or a script.
 pub type AddressHash = [u8; ADDRESS_HASH_LEN];

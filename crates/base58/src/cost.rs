@@ -4,9 +4,14 @@
 //! the spaces. They matter with two errors at unknown positions, when tens of thousands of spaces
 //! have few hashes each. Sorting tables can then take longer than hashing.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use crate::backend::SearchBackend;
+use crate::check::encode_check;
+use crate::filter::Filter;
+use crate::hit::Hit;
+use crate::kind::Kind;
 use crate::space::Space;
 use crate::tables::{Size, Tables};
 
@@ -22,6 +27,9 @@ const SAMPLE_HASHES: f64 = 4096.0;
 /// The largest table in the sample, in sums. Larger tables take tens of milliseconds. They belong
 /// to spaces in which hashing takes far longer than the tables.
 const MAX_SAMPLE_SUMS: f64 = 16384.0;
+
+/// Number of checks by a filter in a measurement: about a millisecond.
+const N_CHECKS: u32 = 8;
 
 /// The time to make an empty table, expressed in sums.
 const SUMS_OF_EMPTY_TABLE: f64 = 256.0;
@@ -49,22 +57,57 @@ impl Part<'_> {
         self.n_prefixes * self.size.hashes
     }
 
+    /// Returns the expected number of accidental hits: one of 2³² candidates, and of 2⁴⁰ if a byte of the payload is known.
+    fn accidental_hits(&self) -> f64 {
+        let all = self.space.count(self.space.len()) as f64;
+        let share = self.n_prefixes / (self.size.n_prefixes() as f64).max(1.0);
+        let known = 32 + 8 * self.space.kind.suffix.len() as i32;
+        all * share / 2_f64.powi(known)
+    }
+
     fn sums(&self) -> f64 {
         self.size.n_sums + SUMS_OF_EMPTY_TABLE
     }
 }
 
-/// Returns the expected seconds that the workers of a backend need for these parts.
-pub(crate) fn seconds(parts: &[Part<'_>], backend: &dyn SearchBackend) -> f64 {
+/// Returns the expected seconds that the workers of a backend need for these parts, and for the facts that rule out their
+/// accidental hits.
+pub(crate) fn seconds(parts: &[Part<'_>], filter: &Filter, backend: &dyn SearchBackend) -> f64 {
     let rates = Rates::measured(parts, backend);
     let n_workers = backend.n_workers().get() as f64;
+    let mut checks: HashMap<&str, f64> = HashMap::new();
     let seconds = parts.iter().map(|part| {
-        let besides_hashing =
-            part.n_prefixes * rates.prefix + part.sums() * part.n_threads * rates.table_sum;
+        let kind = &part.space.kind;
+        let check = checks.entry(&kind.name);
+        let check = check.or_insert_with(|| seconds_to_check(kind, filter));
+        let besides_hashing = part.n_prefixes * rates.prefix
+            + part.sums() * part.n_threads * rates.table_sum
+            + part.accidental_hits() * *check;
         part.hashes() * rates.hash + besides_hashing / n_workers
     });
     // `sum` of no numbers would be -0.0.
     seconds.fold(0.0, |sum, seconds| sum + seconds)
+}
+
+/// Returns the seconds that a filter needs for a hit of a kind. It derives the addresses of private keys.
+fn seconds_to_check(kind: &Kind, filter: &Filter) -> f64 {
+    if filter.known.is_none() || !kind.is_secret {
+        return 0.0;
+    }
+    let version: &[u8] = kind.versions.first().map_or(&[], |version| version);
+    let n_unknown = kind
+        .payload_len
+        .saturating_sub(version.len() + kind.suffix.len());
+    let payload = [version, &vec![1; n_unknown], &kind.suffix].concat();
+    let text = encode_check(&payload, kind.alphabet);
+    let Some(hit) = Hit::intact(&text, std::slice::from_ref(kind)) else {
+        return 0.0;
+    };
+    let started = Instant::now();
+    for _ in 0..N_CHECKS {
+        std::hint::black_box(filter.accepts(&hit));
+    }
+    started.elapsed().as_secs_f64() / f64::from(N_CHECKS)
 }
 
 impl Rates {

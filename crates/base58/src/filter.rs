@@ -1,10 +1,13 @@
 //! Facts about the original string that rule out hits.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
-use crate::addresses::{ADDRESS_HASH_LEN, AddressHash};
+use hashlane_sha::{Sha256, Sha256Digest};
+
+use crate::addresses::AddressHash;
 use crate::check::{Alphabet, decode_check};
 use crate::hit::Hit;
+use crate::kind::ADDRESS_HASH_LEN;
 
 /// Facts about the original string, which rule out hits that do not agree with all of them. The default rules out none.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +28,11 @@ pub struct Known {
 }
 
 impl Known {
+    /// Returns the hashes in the addresses.
+    pub(crate) fn hashes(&self) -> impl ExactSizeIterator<Item = &AddressHash> {
+        self.hashes.iter()
+    }
+
     /// Adds an address: a Base58Check string or a witness address. Returns `false`, and adds nothing, if the checksum does not
     /// fit.
     #[must_use]
@@ -48,6 +56,27 @@ impl Known {
 }
 
 impl Filter {
+    /// Returns a digest of all facts.
+    pub fn digest(&self) -> Sha256Digest {
+        let mut hasher = Sha256::new();
+        hasher.update(self.prefix.as_bytes());
+        if let Some(Known { hashes, texts }) = &self.known {
+            let hashes: BTreeSet<&AddressHash> = hashes.iter().collect();
+            let texts: BTreeSet<&String> = texts.iter().collect();
+            // No prefix and no address has this byte.
+            hasher.update(&[0]);
+            for hash in hashes {
+                hasher.update(hash);
+            }
+            hasher.update(&[0]);
+            for text in texts {
+                hasher.update(text.as_bytes());
+                hasher.update(&[0]);
+            }
+        }
+        hasher.finalize()
+    }
+
     /// Returns `true` if a hit agrees with all facts.
     pub fn accepts(&self, hit: &Hit) -> bool {
         if !hit.text.starts_with(&self.prefix) {
@@ -57,9 +86,11 @@ impl Filter {
             return true;
         };
         let own = hit.address_hashes();
-        texts.contains(hit.text.as_str())
-            || own.iter().any(|hash| hashes.contains(hash))
-            || hit.addresses().iter().any(|own| texts.contains(&own.text))
+        let in_texts = || {
+            texts.contains(hit.text.as_str())
+                || hit.addresses().iter().any(|own| texts.contains(&own.text))
+        };
+        own.iter().any(|hash| hashes.contains(hash)) || (!texts.is_empty() && in_texts())
     }
 
     /// Returns `true` if a witness address in lower case agrees with all facts.

@@ -5,6 +5,9 @@ use std::fmt;
 
 use crate::check::Alphabet;
 
+/// Length of the hash in an address, in bytes.
+pub const ADDRESS_HASH_LEN: usize = 20;
+
 /// The longest supported payload, in bytes.
 pub const MAX_PAYLOAD_LEN: usize = 44;
 
@@ -64,6 +67,13 @@ impl Kind {
         payload.len() == self.payload_len
             && payload.ends_with(&self.suffix)
             && versions.any(|version| payload.starts_with(version))
+    }
+
+    /// Returns `true` if a string is nothing but a version and the hash in an address.
+    pub(crate) fn is_address(&self) -> bool {
+        let mut versions = self.versions.iter();
+        let is_rest = |version: &[u8]| version.len() + ADDRESS_HASH_LEN == self.payload_len;
+        !self.is_secret && self.suffix.is_empty() && versions.all(|version| is_rest(version))
     }
 
     /// Returns an error if this kind cannot be searched for.

@@ -26,6 +26,7 @@
 //! | `shard` | parts of a search for several machines |
 //! | `units` | the prefixes of all spaces, cut into work units |
 //! | `workers` | threads that take work units and report hits and progress |
+//! | `lookup` | addresses of known hashes among the strings of a search |
 //! | `cost` | the expected time of a search |
 //! | `patience` | when the preparation of a search ends early |
 //! | `search` | a search: estimate, remaining work, execution |
@@ -55,6 +56,7 @@ mod filter;
 mod hit;
 mod hits;
 mod kind;
+mod lookup;
 mod message;
 mod mismatch;
 mod patience;
@@ -69,7 +71,7 @@ mod value;
 mod widening;
 mod workers;
 
-pub use addresses::{ADDRESS_HASH_LEN, Address, AddressHash};
+pub use addresses::{Address, AddressHash};
 pub use backend::{SearchBackend, Searched, SeveralBackends, TableSearch};
 pub use check::{
     Alphabet, BASE, CHECKSUM_LEN, DecodeError, decode, decode_check, encode, encode_check,
@@ -81,7 +83,7 @@ pub use extract::extract;
 pub use filter::{Filter, Known};
 pub use hit::Hit;
 pub use hits::Hits;
-pub use kind::{Kind, MAX_PAYLOAD_LEN, MAX_SUFFIX_LEN};
+pub use kind::{ADDRESS_HASH_LEN, Kind, MAX_PAYLOAD_LEN, MAX_SUFFIX_LEN};
 pub use mismatch::{Mismatch, Reason};
 pub use pattern::{MAX_PATTERN_LEN, PatternError};
 pub use search::{Estimate, Event, MAX_HITS, Options, Outcome, Search};

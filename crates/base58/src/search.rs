@@ -14,15 +14,17 @@ use crate::check::Alphabet;
 use crate::cost::{self, Part};
 use crate::damage::Damage;
 use crate::error::SearchError;
+use crate::filter::Filter;
 use crate::hit::Hit;
 use crate::kind::Kind;
+use crate::lookup;
 use crate::mismatch::{self, Mismatch};
 use crate::patience::Patience;
 use crate::pattern::{self, Pattern};
 use crate::space::{Bounds, Space};
 use crate::tables::Size;
 use crate::units::Units;
-use crate::workers::{Progress, Workers};
+use crate::workers::{Found, Progress, Workers};
 
 /// The maximum number of hits of one search. A text with more hits has too many unknown characters
 /// for a decision, and further hits would only fill memory.
@@ -47,6 +49,8 @@ pub struct Search {
     units: Result<Units, SearchError>,
     /// Whether some of the spaces are missing.
     is_part: bool,
+    /// Facts that rule out hits.
+    filter: Arc<Filter>,
 }
 
 /// The cost of a search, and the number of hits to expect.
@@ -91,6 +95,8 @@ pub struct Outcome {
     pub is_complete: bool,
     /// Whether the search ended because of [`MAX_HITS`].
     pub has_too_many_hits: bool,
+    /// Number of strings that were found and that the filter ruled out.
+    pub n_rejected: u64,
     /// The work that was done.
     pub progress: Progress,
     /// Wall-clock time.
@@ -207,7 +213,16 @@ impl Search {
             spaces,
             sizes,
             is_part: patience.is_part.get(),
+            filter: Arc::default(),
         })
+    }
+
+    /// Returns this search with facts that rule out hits. Only hits that agree with them are reported, and count for
+    /// [`MAX_HITS`]. If the facts are the hashes in all possible addresses, no candidate is hashed.
+    #[must_use]
+    pub fn filtered(mut self, filter: Arc<Filter>) -> Self {
+        self.filter = filter;
+        self
     }
 
     /// Returns `true` if some of the strings are left out; see [`Self::part_within`].
@@ -237,7 +252,19 @@ impl Search {
             let known = 32 + 8 * space.kind.suffix.len() as i32;
             estimate.accidental_hits += candidates as f64 / 2_f64.powi(known);
         }
+        if self.filter.known.is_some() {
+            // Of 2¹⁶⁰ keys, one owns a known address.
+            estimate.accidental_hits = 0.0;
+        }
+        if self.is_lookup() {
+            estimate.hashes = 0.0;
+        }
         estimate
+    }
+
+    /// Returns `true` if known addresses are looked up, and no candidate is hashed.
+    fn is_lookup(&self) -> bool {
+        lookup::is_possible(&self.spaces, &self.filter)
     }
 
     /// Returns the expected number of hashes in the given work units. Work units from
@@ -247,6 +274,9 @@ impl Search {
     /// [`SearchError::TooLarge`] if the work units cannot be numbered.
     pub fn hashes_in(&self, units: &[Range<u64>]) -> Result<f64, SearchError> {
         let all = self.units()?;
+        if self.is_lookup() {
+            return Ok(0.0);
+        }
         let hashes = units.iter().map(|units| all.hashes_in(units));
         Ok(hashes.fold(0.0, |sum, hashes| sum + hashes))
     }
@@ -284,7 +314,10 @@ impl Search {
                 sizes.map(whole).map(part).collect()
             }
         };
-        Ok(cost::seconds(&parts, backend))
+        if self.is_lookup() {
+            return Ok(0.0);
+        }
+        Ok(cost::seconds(&parts, &self.filter, backend))
     }
 
     /// Returns the reason for each kind without candidates. Errors at unknown positions are not
@@ -334,13 +367,16 @@ impl Search {
         on_event: impl FnMut(Event),
     ) -> Result<Outcome, SearchError> {
         let started = Instant::now();
+        if self.is_lookup() {
+            return Ok(self.look_up(options, cancel, on_event));
+        }
         let units = self.units()?;
         let ranges = options
             .units
             .clone()
             .unwrap_or_else(|| std::iter::once(0..units.total()).collect());
-        let workers = Workers::new(&self.spaces, units, ranges, backend, cancel);
-        let has_too_many_hits = std::thread::scope(|scope| {
+        let workers = Workers::new(&self.spaces, units, ranges, backend, &self.filter, cancel);
+        let (has_too_many_hits, n_rejected) = std::thread::scope(|scope| {
             // The channel is bounded, so that threads wait for a slow caller.
             let (sender, receiver) = mpsc::sync_channel(MAX_PENDING_HITS);
             let mut threads = Vec::new();
@@ -359,7 +395,7 @@ impl Search {
             drop(sender);
             // If `on_event` panics, the scope waits for the workers, which need not go on.
             let end = EndOnDrop(&workers.is_over);
-            let has_too_many_hits = report(&workers, &receiver, on_event);
+            let counts = report(&workers, &receiver, on_event);
             drop(end);
             // The end of a scope waits only for the closures, not for the threads.
             for thread in threads {
@@ -367,15 +403,52 @@ impl Search {
                     std::panic::resume_unwind(panic);
                 }
             }
-            Ok(has_too_many_hits)
+            Ok(counts)
         })?;
         let progress = workers.progress();
         Ok(Outcome {
             is_complete: progress.done == progress.total && !has_too_many_hits,
             has_too_many_hits,
+            n_rejected,
             progress,
             elapsed: started.elapsed(),
         })
+    }
+
+    /// Reports the known addresses among the strings of all work units.
+    fn look_up(
+        &self,
+        options: &Options,
+        cancel: &AtomicBool,
+        mut on_event: impl FnMut(Event),
+    ) -> Outcome {
+        let started = Instant::now();
+        let mut n_hits = 0;
+        lookup::look_up(&self.spaces, &self.filter, |hit| {
+            on_event(Event::Hit(hit));
+            n_hits += 1;
+            n_hits < MAX_HITS && !cancel.load(Ordering::Relaxed)
+        });
+        let all = self.units.as_ref().map_or(0, Units::total);
+        let units = options.units.iter().flatten();
+        let wanted = units.map(|units| units.end.min(all).saturating_sub(units.start));
+        let total = match options.units {
+            Some(_) => wanted.sum(),
+            None => all,
+        };
+        let has_too_many_hits = n_hits == MAX_HITS;
+        Outcome {
+            is_complete: !has_too_many_hits && !cancel.load(Ordering::Relaxed),
+            has_too_many_hits,
+            n_rejected: 0,
+            progress: Progress {
+                done: total,
+                done_in_order: total,
+                total,
+                hashes: 0,
+            },
+            elapsed: started.elapsed(),
+        }
     }
 }
 
@@ -388,22 +461,29 @@ impl Drop for EndOnDrop<'_> {
     }
 }
 
-/// Calls `on_event` until all workers have ended. Returns `true` if there were too many hits.
+/// Calls `on_event` until all workers have ended. Returns `true` if there were too many hits, and the number of those that were
+/// ruled out.
 fn report(
     workers: &Workers<'_>,
-    hits: &mpsc::Receiver<Hit>,
+    found: &mpsc::Receiver<Found>,
     mut on_event: impl FnMut(Event),
-) -> bool {
+) -> (bool, u64) {
     // Several patterns can contain the same string.
     let mut known: HashSet<Sha256Digest> = HashSet::new();
+    let mut rejected: HashSet<Sha256Digest> = HashSet::new();
+    let mut n_rejected = 0;
     let mut has_too_many_hits = false;
     loop {
         // Read the progress before the hits: the hits of all completed work units are then reported
         // first.
         let progress = workers.progress();
-        match hits.recv_timeout(PROGRESS_INTERVAL) {
+        match found.recv_timeout(PROGRESS_INTERVAL) {
             Ok(_) if has_too_many_hits => {}
-            Ok(hit) => {
+            Ok(Found::Rejected(fingerprint)) => {
+                // Above the limit, a string can count several times.
+                n_rejected += u64::from(rejected.len() == MAX_HITS || rejected.insert(fingerprint));
+            }
+            Ok(Found::Hit(hit)) => {
                 if known.insert(hit.fingerprint()) {
                     on_event(Event::Hit(hit));
                 }
@@ -413,7 +493,7 @@ fn report(
                 }
             }
             Err(mpsc::RecvTimeoutError::Timeout) => on_event(Event::Progress(progress)),
-            Err(mpsc::RecvTimeoutError::Disconnected) => return has_too_many_hits,
+            Err(mpsc::RecvTimeoutError::Disconnected) => return (has_too_many_hits, n_rejected),
         }
     }
 }

@@ -3,10 +3,13 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::backend::SearchBackend;
 use crate::damage::{Damage, Gap, MAX_ERRORS, is_mixed};
+use crate::error::SearchError;
+use crate::filter::Filter;
 use crate::kind::Kind;
 use crate::pattern::n_impossible;
 use crate::search::{Estimate, Search};
@@ -31,6 +34,8 @@ pub struct Subject<'s> {
     pub text: &'s str,
     /// The kinds to search for.
     pub kinds: &'s [Kind],
+    /// Facts that rule out hits.
+    pub filter: &'s Arc<Filter>,
     /// The device that searches.
     pub backend: &'s dyn SearchBackend,
 }
@@ -57,6 +62,23 @@ impl fmt::Debug for Subject<'_> {
 }
 
 impl Subject<'_> {
+    /// Prepares a search, or only a part of it if all of it takes longer than `part`; see [`Search::part_within`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`Search::new_until`].
+    pub fn search(
+        &self,
+        damage: Damage,
+        part: Option<Duration>,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Search, SearchError> {
+        let search = match part {
+            Some(time) => Search::part_within(self.text, damage, self.kinds, time, is_over)?,
+            None => Search::new_until(self.text, damage, self.kinds, is_over)?,
+        };
+        Ok(search.filtered(Arc::clone(self.filter)))
+    }
+
     /// Returns the cost of a search, or `None` if it has no candidates, is not possible, or is not prepared when `is_over`
     /// returns `true`.
     ///
@@ -68,11 +90,7 @@ impl Subject<'_> {
         part: Option<Duration>,
         is_over: &dyn Fn() -> bool,
     ) -> Option<Step> {
-        let search = match part {
-            Some(time) => Search::part_within(self.text, damage, self.kinds, time, is_over),
-            None => Search::new_until(self.text, damage, self.kinds, is_over),
-        };
-        let search = search.ok()?;
+        let search = self.search(damage, part, is_over).ok()?;
         let estimate = search.estimate();
         if estimate.candidates == 0 {
             return None;
@@ -201,7 +219,7 @@ impl Widening {
         let is_late = || is_over() || remaining().is_zero();
         let Step { damage, .. } = self.choice.next(subject, None, &is_late, &remaining)?;
         // Fails only if the time is over: the same search was prepared for its cost.
-        let search = Search::new_until(subject.text, damage, subject.kinds, &is_late);
+        let search = subject.search(damage, None, &is_late);
         Some((damage, search.ok()?))
     }
 

@@ -5,7 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, PoisonError};
 
+use hashlane_sha::Sha256Digest;
+
 use crate::backend::SearchBackend;
+use crate::filter::Filter;
 use crate::hit::Hit;
 use crate::space::Space;
 use crate::tables::{Candidate, Tables};
@@ -26,11 +29,19 @@ pub struct Progress {
     pub hashes: u64,
 }
 
+/// A string whose checksum matches.
+pub(crate) enum Found {
+    Hit(Hit),
+    /// The fingerprint of a hit that the filter rules out.
+    Rejected(Sha256Digest),
+}
+
 /// The state that the threads of a search share.
 pub(crate) struct Workers<'a> {
     spaces: &'a [Space],
     units: &'a Units,
     backend: &'a dyn SearchBackend,
+    filter: &'a Filter,
     cancel: &'a AtomicBool,
     /// Set when the search must end without a request of the caller.
     pub(crate) is_over: AtomicBool,
@@ -56,6 +67,7 @@ impl<'a> Workers<'a> {
         units: &'a Units,
         mut ranges: Vec<Range<u64>>,
         backend: &'a dyn SearchBackend,
+        filter: &'a Filter,
         cancel: &'a AtomicBool,
     ) -> Self {
         for range in &mut ranges {
@@ -69,6 +81,7 @@ impl<'a> Workers<'a> {
             spaces,
             units,
             backend,
+            filter,
             cancel,
             is_over: AtomicBool::new(false),
             queue: Mutex::new(Queue { ranges, n_taken: 0 }),
@@ -84,7 +97,7 @@ impl<'a> Workers<'a> {
     }
 
     /// Works as thread number `thread` until all work units are done or the search is cancelled.
-    pub(crate) fn work(&self, thread: usize, hits: &SyncSender<Hit>) {
+    pub(crate) fn work(&self, thread: usize, found: &SyncSender<Found>) {
         let mut next = self.take(thread);
         while let Some(first) = next {
             let index = first.space;
@@ -102,8 +115,13 @@ impl<'a> Workers<'a> {
                         )
                     });
                     if let Some(hit) = hit {
+                        let is_accepted = self.filter.accepts(&hit);
                         // The receiver exists until all threads have ended.
-                        let _ = hits.send(hit);
+                        let _ = found.send(if is_accepted {
+                            Found::Hit(hit)
+                        } else {
+                            Found::Rejected(hit.fingerprint())
+                        });
                     }
                 };
                 let mut left = batch.prefixes.clone();

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use hashlane_base58::{AddressHash, Alphabet, CpuBackend, Damage, Filter, Hit, Hits, Kind};
+use hashlane_base58::{AddressHash, Alphabet, CpuBackend, Damage, Filter, Gap, Hit, Hits, Kind};
 use hashlane_base58::{MAX_HITS, Options, SearchBackend as _, SearchError, Shard, Subject};
 use hashlane_base58::{Widening, extract};
 use hashlane_bech32::{Repaired, is_like_witness_address, is_witness_address, repair};
@@ -235,6 +235,7 @@ enum Source {
 struct Shared {
     text: zeroize::Zeroizing<String>,
     kinds: Vec<Kind>,
+    filter: Arc<Filter>,
     backend: Arc<CpuBackend>,
     /// When the searches end, if their time is limited.
     until: Option<Instant>,
@@ -245,6 +246,7 @@ impl Shared {
         Subject {
             text: &self.text,
             kinds: &self.kinds,
+            filter: &self.filter,
             backend: &*self.backend,
         }
     }
@@ -268,7 +270,6 @@ struct Running {
 #[pyclass(frozen, name = "Search", module = "hashlane._hashlane")]
 pub(crate) struct Search {
     source: Mutex<Source>,
-    filter: Filter,
     /// The damage of the searches that are complete.
     tried: Mutex<Vec<Damage>>,
     is_cancelled: AtomicBool,
@@ -314,11 +315,18 @@ impl Search {
         matches!(*self.source(), Source::Ended { is_complete: true })
     }
 
-    /// The damage of the searches that are complete: lost letter case, similar characters, number of errors.
+    /// The damage of the searches that are complete: lost letter case, similar characters, number of errors, place of a gap.
     #[getter]
-    fn tried(&self) -> Vec<(bool, bool, u8)> {
+    fn tried(&self) -> Vec<(bool, bool, u8, Option<&'static str>)> {
         let tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
-        let fields = |damage: &Damage| (damage.case, damage.glyphs, damage.errors);
+        let fields = |damage: &Damage| {
+            (
+                damage.case,
+                damage.glyphs,
+                damage.errors,
+                place_of(damage.gap),
+            )
+        };
         tried.iter().map(fields).collect()
     }
 }
@@ -341,12 +349,9 @@ impl Search {
         loop {
             match self.wait(py, &mut running) {
                 Ok(Some(hit)) => {
-                    if self.filter.accepts(&hit) {
-                        let fewest = running.fewest_edits.unwrap_or(hit.edits);
-                        running.fewest_edits = Some(fewest.min(hit.edits));
-                        return Ok((Source::Search(running), Some(hit)));
-                    }
-                    continue;
+                    let fewest = running.fewest_edits.unwrap_or(hit.edits);
+                    running.fewest_edits = Some(fewest.min(hit.edits));
+                    return Ok((Source::Search(running), Some(hit)));
                 }
                 Ok(None) => {}
                 Err(error) => {
@@ -444,18 +449,14 @@ impl Search {
     ) -> PyResult<Source> {
         let prepared = self.watch.run(py, |_, token| {
             let is_over = || token.is_cancelled() || shared.is_late();
-            let Subject {
-                text,
-                kinds,
-                backend,
-            } = shared.subject();
-            let search = hashlane_base58::Search::new_until(text, damage, kinds, &is_over)?;
+            let subject = shared.subject();
+            let search = subject.search(damage, None, &is_over)?;
             let shard = match shard {
                 Some(shard) => Some(vec![shard.of(search.n_units()?)]),
                 None => None,
             };
             let seconds = match shared.until {
-                Some(_) => search.seconds_in(shard.as_deref(), backend)?,
+                Some(_) => search.seconds_in(shard.as_deref(), subject.backend)?,
                 None => 0.0,
             };
             Ok((search, shard, seconds))
@@ -515,6 +516,15 @@ impl Search {
     }
 }
 
+fn place_of(gap: Gap) -> Option<&'static str> {
+    match gap {
+        Gap::None => None,
+        Gap::End => Some("end"),
+        Gap::Start => Some("start"),
+        Gap::Inside => Some("inside"),
+    }
+}
+
 /// Fails if a search takes longer than there is time.
 fn check_time(seconds: f64, until: Instant) -> PyResult<()> {
     let left = until.saturating_duration_since(Instant::now());
@@ -543,14 +553,14 @@ pub(crate) fn recover(
     let until = facts.until()?;
     let shard = facts.shard()?;
     let text = extract(text).map_err(|error| refused(&error))?;
+    let filter = facts.filter()?;
     let search = Search {
         source: Mutex::new(Source::Busy),
-        filter: facts.filter()?,
         tried: Mutex::new(Vec::new()),
         is_cancelled: AtomicBool::new(false),
         watch: Watch { progress, cancel },
     };
-    let source = if let Some(known) = known(&text, &kinds, &search.filter)? {
+    let source = if let Some(known) = known(&text, &kinds, &filter)? {
         // One part of a search has these hits.
         let is_here = shard.is_none_or(Shard::is_first);
         let known = if is_here { known } else { Vec::new() };
@@ -561,6 +571,7 @@ pub(crate) fn recover(
         let shared = Shared {
             text,
             kinds,
+            filter: Arc::new(filter),
             backend: Arc::new(backend),
             until,
         };

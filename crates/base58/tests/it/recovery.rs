@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use hashlane_base58::{
-    Alphabet, BASE, Candidate, CpuBackend, Damage, Event, Gap, Hit, Kind, MAX_GAP, Options, Search,
-    SearchBackend, SearchError, Searched, SeveralBackends, Sha256dKernel, Step, Subject,
+    Alphabet, BASE, Candidate, CpuBackend, Damage, Event, Filter, Gap, Hit, Kind, MAX_GAP, Options,
+    Search, SearchBackend, SearchError, Searched, SeveralBackends, Sha256dKernel, Step, Subject,
     TableSearch, Tables, Widening, decode_check, encode_check,
 };
 use proptest::prelude::*;
@@ -710,9 +711,11 @@ fn address_kinds() -> [Kind; 1] {
 
 /// Returns an address with a wrong character.
 fn damaged_address<'s>(kinds: &'s [Kind], backend: &'s dyn SearchBackend) -> Subject<'s> {
+    static NO_FACTS: LazyLock<Arc<Filter>> = LazyLock::new(Arc::default);
     Subject {
         text: "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX7x",
         kinds,
+        filter: &NO_FACTS,
         backend,
     }
 }
@@ -843,6 +846,7 @@ fn strings_with_fewer_edits_than_an_accidental_hit_are_searched_for() {
         let subject = Subject {
             text,
             kinds: &kinds,
+            filter: &Arc::default(),
             backend: &backend,
         };
         let mut widening = Widening::new(text, Instant::now() + Duration::from_secs(600));
@@ -893,10 +897,10 @@ fn characters_that_are_missing_in_one_piece_are_found() {
         let len = text.len();
         for (gap, start, n) in [
             (Gap::End, len - 4, 4),
-            (Gap::Start, 0, 3),
-            (Gap::Inside, 1, 3),
+            (Gap::Start, 0, 2),
+            (Gap::Inside, 1, 2),
             (Gap::Inside, 14, 2),
-            (Gap::Inside, len - 4, 3),
+            (Gap::Inside, len - 3, 2),
         ] {
             let damaged = without(&text, start, n);
             let damage = Damage {
@@ -927,4 +931,111 @@ fn characters_that_are_missing_in_one_piece_are_found() {
         let search = Search::new(text, damage, &kinds).unwrap();
         assert_eq!(search.estimate().candidates > 0, has_candidates, "{text}");
     }
+}
+
+/// Returns a private key whose payload has these bytes, and its first address.
+fn key_of(byte: u8) -> (String, String) {
+    let payload = [&[0x80][..], &[byte; 32], &[1]].concat();
+    let text = encode_check(&payload, Alphabet::Bitcoin);
+    let hit = Hit::intact(&text, &Kind::all()).unwrap();
+    let address = hit.addresses().remove(0).text;
+    (text, address)
+}
+
+fn knowing(addresses: &[&str]) -> Arc<Filter> {
+    let mut filter = Filter::default();
+    let known = filter.known.get_or_insert_default();
+    assert!(addresses.iter().all(|address| known.insert(address)));
+    Arc::new(filter)
+}
+
+/// With nine unknown characters, 6,700 strings fit by accident.
+#[test]
+fn hits_that_are_ruled_out_are_counted_and_not_reported() {
+    let (key, address) = key_of(7);
+    let damaged = format!("{}?????????", &key[..key.len() - 9]);
+    let kinds = [Kind::named("wif-compressed").unwrap()];
+    let search = Search::new(&damaged, Damage::default(), &kinds).unwrap();
+    let expected = search.estimate().accidental_hits;
+    let backend = fastest();
+    let without_facts = search.seconds_in(None, &backend).unwrap();
+    let search = search.filtered(knowing(&[&address]));
+    assert_eq!(search.estimate().accidental_hits, 0.0);
+    // The address of each accidental hit is computed.
+    let seconds = search.seconds_in(None, &backend).unwrap();
+    assert!(seconds > without_facts, "{seconds} {without_facts}");
+    let mut found = Vec::new();
+    let never = AtomicBool::new(false);
+    let outcome = search.run(&backend, &Options::default(), &never, |event| {
+        if let Event::Hit(hit) = event {
+            found.push(hit);
+        }
+    });
+    let outcome = outcome.unwrap();
+    assert_eq!(texts(&found), [key].into());
+    assert!(outcome.is_complete && !outcome.has_too_many_hits);
+    let n = outcome.n_rejected as f64;
+    assert!(
+        (n - expected).abs() < 6.0 * expected.sqrt(),
+        "{n} {expected}"
+    );
+}
+
+/// The hash in an address determines the address, so that nothing is hashed, however much is unknown.
+#[test]
+fn known_addresses_are_looked_up() {
+    let (_, address) = key_of(7);
+    let (_, other) = key_of(8);
+    let backend = fastest();
+    let unknown = format!("1{}", "?".repeat(address.len() - 1));
+    let swapped = format!("{}{}{}", &address[..5], "?", &address[7..]);
+    let impossible = format!("{}l{}", &address[..20], &address[21..]);
+    for (damaged, errors) in [
+        (unknown, 0),
+        (address.to_ascii_lowercase(), 0),
+        (swapped, 1),
+        (impossible, 2),
+    ] {
+        let damage = Damage { errors, ..CASE };
+        let search = Search::new(&damaged, damage, &address_kinds()).unwrap();
+        let search = search.filtered(knowing(&[&other, &address]));
+        let estimate = search.estimate();
+        assert!(estimate.candidates > 0 && estimate.hashes == 0.0);
+        assert_eq!(search.seconds_in(None, &backend), Ok(0.0));
+        let mut found = Vec::new();
+        let never = AtomicBool::new(false);
+        let outcome = search.run(&backend, &Options::default(), &never, |event| {
+            if let Event::Hit(hit) = event {
+                found.push(hit);
+            }
+        });
+        let outcome = outcome.unwrap();
+        assert!(outcome.is_complete && outcome.progress.hashes == 0);
+        assert!(texts(&found).contains(&address), "{damaged}");
+    }
+    // An address that is not known.
+    let search = Search::new(&other, Damage::default(), &address_kinds()).unwrap();
+    let found = hits(&search.filtered(knowing(&[&address])), &backend);
+    assert!(found.is_empty());
+}
+
+#[test]
+fn the_digest_of_facts_depends_on_all_of_them() {
+    let (_, address) = key_of(7);
+    let (_, other) = key_of(8);
+    let prefix = Filter {
+        prefix: "1".into(),
+        ..Filter::default()
+    };
+    let filters = [
+        Filter::default(),
+        prefix,
+        (*knowing(&[&address])).clone(),
+        (*knowing(&[&address, &other])).clone(),
+        (*knowing(&[])).clone(),
+    ];
+    let digests = filters.iter().map(|filter| filter.digest().to_string());
+    assert_eq!(digests.collect::<BTreeSet<_>>().len(), filters.len());
+    let order = [[&*address, &*other], [&*other, &*address]].map(|all| knowing(&all).digest());
+    assert_eq!(order[0], order[1]);
 }

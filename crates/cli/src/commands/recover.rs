@@ -17,6 +17,7 @@ mod suggestions;
 mod widening;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
@@ -169,7 +170,7 @@ const WIDEN_FOR: Duration = Duration::from_secs(10);
 struct Run {
     args: Recover,
     kinds: Vec<Kind>,
-    filter: Filter,
+    filter: Arc<Filter>,
     backend: Box<dyn SearchBackend>,
     resume: Option<ResumeFile>,
 }
@@ -204,13 +205,14 @@ impl Recover {
     }
 
     /// Returns a digest that identifies the search for `text` with these options.
-    fn fingerprint(&self, text: &str, kinds: &[Kind]) -> String {
+    fn fingerprint(&self, text: &str, kinds: &[Kind], filter: &Filter) -> String {
         let damage = self.damage.of(text);
         let version = env!("CARGO_PKG_VERSION");
-        // "by errors" names the order of work units.
+        // "by errors" names the order of work units. Work units with hits that other facts rule out are not searched again.
         let all = format!(
-            "{version} by errors {text} {damage:?} {kinds:?} {:?}",
-            self.shard
+            "{version} by errors {text} {damage:?} {kinds:?} {:?} {}",
+            self.shard,
+            filter.digest()
         );
         digest::<Sha256>(all.as_bytes()).to_string()
     }
@@ -234,7 +236,7 @@ impl Run {
                 let given = args.strings.iter().filter(|text| *text != "-");
                 // A text from which no single string can be extracted is reported in its turn.
                 let strings = given.filter_map(|text| extract(text).ok());
-                let fingerprints = strings.map(|text| args.fingerprint(&text, &kinds));
+                let fingerprints = strings.map(|text| args.fingerprint(&text, &kinds, &filter));
                 let fingerprints: Vec<String> = fingerprints.collect();
                 let file = ResumeFile::open(&env.resolve(path), &fingerprints);
                 Some(file.with_context(|| path.display().to_string())?)
@@ -243,7 +245,7 @@ impl Run {
         Ok(Self {
             args,
             kinds,
-            filter,
+            filter: Arc::new(filter),
             backend,
             resume,
         })
@@ -300,7 +302,7 @@ impl Run {
         // Work units are numbered within the whole search, so a resume file or a shard needs all of it.
         let is_part = args.estimate && self.resume.is_none() && args.shard.is_none();
         let part = is_part.then_some(ESTIMATE_FOR);
-        let search = prepare_part(text, damage, args.max_time, &self.kinds, started, part);
+        let search = prepare_part(&self.subject(text), damage, args.max_time, started, part);
         if let Some(format) = self.misfit(text, &search) {
             return self.report_other(env, format);
         }
@@ -313,7 +315,7 @@ impl Run {
         }
         let resumed = match &mut self.resume {
             Some(file) => {
-                let fingerprint = args.fingerprint(text, &self.kinds);
+                let fingerprint = args.fingerprint(text, &self.kinds, &self.filter);
                 Some(resumed(args, file, fingerprint, &search)?)
             }
             None => None,
@@ -335,7 +337,7 @@ impl Run {
         let max_time = args
             .max_time
             .map(|limit| limit.saturating_sub(started.elapsed()));
-        let settings = Settings::new(&self.filter, &args.output, max_time);
+        let settings = Settings::new(&args.output, max_time);
         let name = name(&search, text);
         let recovered = execute::execute(env, name, &search, &plan, resumed, &settings)?;
         let subject = self.subject(text);
@@ -354,6 +356,7 @@ impl Run {
         Subject {
             text,
             kinds: &self.kinds,
+            filter: &self.filter,
             backend: &*self.backend,
         }
     }
@@ -364,7 +367,7 @@ impl Run {
         let limit = self.args.max_time.unwrap_or(WIDEN_FOR);
         let until = Instant::now() + limit;
         let least = Damage::least(text);
-        let first = prepare(text, least, Some(limit), &self.kinds, Instant::now());
+        let first = prepare(&self.subject(text), least, Some(limit), Instant::now());
         let misfit = self.misfit(text, &first);
         if let Some(format) = misfit {
             if !format.is_guess() || !self.may_be_cut(text, least) {
@@ -377,7 +380,7 @@ impl Run {
             return self.estimate_widening(env, text, first, limit);
         }
         let subject = self.subject(text);
-        let settings = Settings::new(&self.filter, &self.args.output, Some(limit));
+        let settings = Settings::new(&self.args.output, Some(limit));
         let Widened {
             tried,
             last,
@@ -480,7 +483,7 @@ impl Run {
         limit: Duration,
     ) -> anyhow::Result<(PlannedSearch<'_>, Option<anyhow::Error>)> {
         let damage = Damage::least(text);
-        let search = prepare(text, damage, Some(limit), &self.kinds, Instant::now())?;
+        let search = prepare(&self.subject(text), damage, Some(limit), Instant::now())?;
         let estimate = search.estimate();
         let plan = PlannedSearch::new(&search, damage, estimate, None, &*self.backend)?;
         let limits = Limits {

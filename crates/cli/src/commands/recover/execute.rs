@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hashlane_base58::{Event, Filter, Hit, Options, Progress, Search, SearchBackend};
+use hashlane_base58::{Event, Hit, Options, Progress, Search, SearchBackend};
 
 use crate::Env;
 use crate::options::Output;
@@ -18,17 +18,15 @@ use super::{human, json};
 const SAVE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Settings of a search: how results are printed, and when the search ends early.
-pub(super) struct Settings<'s> {
-    pub(super) filter: &'s Filter,
+pub(super) struct Settings {
     pub(super) is_json: bool,
     pub(super) is_quiet: bool,
     pub(super) max_time: Option<Duration>,
 }
 
-impl<'s> Settings<'s> {
-    pub(super) fn new(filter: &'s Filter, output: &Output, max_time: Option<Duration>) -> Self {
+impl Settings {
+    pub(super) fn new(output: &Output, max_time: Option<Duration>) -> Self {
         Self {
-            filter,
             is_json: output.is_json(),
             is_quiet: output.quiet,
             max_time,
@@ -56,12 +54,11 @@ pub(super) fn name<'t>(search: &Search, text: &'t str) -> &'t str {
 /// The state of a running search.
 struct Running<'r, 'f> {
     env: &'r mut Env,
-    settings: &'r Settings<'r>,
+    settings: &'r Settings,
     resumed: Option<&'r mut ResumedSearch<'f>>,
     line: Option<ProgressLine>,
     saved: Instant,
     hits: Vec<Hit>,
-    n_rejected: usize,
     backend: &'r dyn SearchBackend,
     /// The failure of a device that was reported.
     device_failure: Option<String>,
@@ -76,7 +73,7 @@ pub(super) fn execute(
     search: &Search,
     plan: &PlannedSearch<'_>,
     mut resumed: Option<ResumedSearch<'_>>,
-    settings: &Settings<'_>,
+    settings: &Settings,
 ) -> anyhow::Result<Recovered> {
     env.catch_interrupts();
     let cancel = env.cancel.clone();
@@ -92,7 +89,6 @@ pub(super) fn execute(
         line,
         saved: started,
         hits: Vec::new(),
-        n_rejected: 0,
         backend: plan.backend,
         // The search before this one reported it.
         device_failure: plan.backend.failure(),
@@ -115,7 +111,6 @@ pub(super) fn execute(
     let Running {
         line,
         mut hits,
-        n_rejected,
         failure,
         ..
     } = running;
@@ -133,7 +128,6 @@ pub(super) fn execute(
     hits.sort_by_key(|hit| hit.edits);
     Ok(Recovered {
         hits,
-        n_rejected,
         outcome,
         is_late,
     })
@@ -150,10 +144,6 @@ impl Running<'_, '_> {
     fn handle_hit(&mut self, hit: Hit) -> anyhow::Result<()> {
         if let Some(resumed) = &mut self.resumed {
             resumed.record_hit(hit.unit);
-        }
-        if !self.settings.filter.accepts(&hit) {
-            self.n_rejected += 1;
-            return Ok(());
         }
         let (env, settings) = (&mut *self.env, self.settings);
         let mut print = || {

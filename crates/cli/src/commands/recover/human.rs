@@ -127,12 +127,7 @@ fn print(env: &mut Env, hit: &Hit, remark: &str, is_quiet: bool) -> anyhow::Resu
 
 pub(super) fn print_summary(env: &mut Env, report: &Report<'_>) -> anyhow::Result<()> {
     let plan = report.plan;
-    let Recovered {
-        hits,
-        outcome,
-        n_rejected,
-        ..
-    } = report.recovered;
+    let Recovered { hits, outcome, .. } = report.recovered;
     let estimate = &plan.estimate;
     env.stdout.flush()?;
     let seconds = outcome.elapsed.as_secs_f64();
@@ -150,8 +145,8 @@ pub(super) fn print_summary(env: &mut Env, report: &Report<'_>) -> anyhow::Resul
         count(plan.backend.n_workers().get() as u64, "thread"),
         plan.backend.name(),
     )?;
-    if *n_rejected > 0 {
-        let n = Grouped(*n_rejected as u64);
+    if outcome.n_rejected > 0 {
+        let n = Grouped(outcome.n_rejected);
         write!(err, "; {n} more do not match what is known of the string")?;
     }
     writeln!(err)?;

@@ -55,7 +55,7 @@ enum Line<'l> {
     Summary {
         /// The hits, sorted by number of edits.
         hits: Vec<&'l str>,
-        other_hits: usize,
+        other_hits: u64,
         complete: bool,
         kinds: &'l [String],
         candidates: f64,
@@ -211,7 +211,7 @@ pub(super) fn print_summary(env: &mut Env, report: &Report<'_>) -> anyhow::Resul
     let estimate = &plan.estimate;
     let line = Line::Summary {
         hits: recovered.hits.iter().map(|hit| hit.text.as_str()).collect(),
-        other_hits: recovered.n_rejected,
+        other_hits: outcome.n_rejected,
         complete: report.is_complete(),
         kinds: &estimate.kinds,
         candidates: estimate.candidates as f64,

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use hashlane_base58::{Damage, Estimate, Kind, Search, SearchBackend, SearchError, Step};
+use hashlane_base58::{Damage, Estimate, Search, SearchBackend, SearchError, Step, Subject};
 
 use crate::output::text;
 
@@ -101,30 +101,24 @@ impl<'b> PlannedSearch<'b> {
 
 /// Makes the search for a text, within the time that `--max-time` allows from `started` on.
 pub(super) fn prepare(
-    text: &str,
+    subject: &Subject<'_>,
     damage: Damage,
     max_time: Option<Duration>,
-    kinds: &[Kind],
     started: Instant,
 ) -> anyhow::Result<Search> {
-    prepare_part(text, damage, max_time, kinds, started, None)
+    prepare_part(subject, damage, max_time, started, None)
 }
 
 /// Prepares a search, or as much of it as `part` allows.
 pub(super) fn prepare_part(
-    text: &str,
+    subject: &Subject<'_>,
     damage: Damage,
     max_time: Option<Duration>,
-    kinds: &[Kind],
     started: Instant,
     part: Option<Duration>,
 ) -> anyhow::Result<Search> {
     let is_late = || max_time.is_some_and(|limit| started.elapsed() >= limit);
-    let search = match part {
-        Some(time) => Search::part_within(text, damage, kinds, time, &is_late),
-        None => Search::new_until(text, damage, kinds, &is_late),
-    };
-    match search {
+    match subject.search(damage, part, &is_late) {
         Err(SearchError::Ended) => {
             let limit = text::Duration(max_time.unwrap_or_default().as_secs_f64());
             bail!("--max-time allows {limit}; the preparation of the search takes longer")

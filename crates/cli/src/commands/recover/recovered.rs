@@ -8,8 +8,6 @@ use super::plan::PlannedSearch;
 pub(super) struct Recovered {
     /// The hits, sorted by number of edits.
     pub(super) hits: Vec<Hit>,
-    /// Hits that the filter rejected.
-    pub(super) n_rejected: usize,
     pub(super) outcome: Outcome,
     /// Whether `--max-time` ended the search.
     pub(super) is_late: bool,
@@ -20,7 +18,7 @@ impl Recovered {
     pub(super) fn add(&mut self, next: Self) {
         self.hits.extend(next.hits);
         self.hits.sort_by_key(|hit| hit.edits);
-        self.n_rejected += next.n_rejected;
+        self.outcome.n_rejected += next.outcome.n_rejected;
         self.outcome.is_complete &= next.outcome.is_complete;
         self.outcome.has_too_many_hits |= next.outcome.has_too_many_hits;
         self.is_late |= next.is_late;

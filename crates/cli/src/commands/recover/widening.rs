@@ -25,7 +25,7 @@ pub(super) struct Widened<'s> {
 pub(super) fn widen<'s>(
     env: &mut Env,
     subject: Subject<'s>,
-    mut settings: Settings<'_>,
+    mut settings: Settings,
     until: Instant,
     mut warns: bool,
 ) -> anyhow::Result<Widened<'s>> {

@@ -77,3 +77,33 @@ fn endless_lines_are_refused() {
     let ended = recover(&["-q", "--known", known, LOST]);
     assert_eq!((ended.code, ended.stdout), (Some(0), format!("{FOUND}\n")));
 }
+
+/// The limit on hits counts those that the known addresses leave.
+#[test]
+fn known_addresses_rule_out_any_number_of_accidental_hits() {
+    let folder = tempfile::tempdir().unwrap();
+    let known = folder.path().join("known");
+    fs::write(&known, ADDRESSES[0]).unwrap();
+    let known = known.to_str().unwrap();
+    let damaged = format!("{}?????????", &KEY[..43]);
+    let ended = recover(&["-q", "--case", "kept", "--known", known, &damaged]);
+    assert_eq!((ended.code, ended.stdout), (Some(0), format!("{KEY}\n")));
+    // The address follows from its hash, however much is unknown.
+    let hash = "751e76e8199196d454941c45d1b3a323f1433bd6";
+    let unknown = format!("1{}", "?".repeat(33));
+    for fact in [["--known", known], ["--pubkey-hash", hash]] {
+        let ended = recover(&[&fact[..], &["--case", "kept", &unknown]].concat());
+        let line = format!("{}  (Bitcoin address, 1...)\n", ADDRESSES[0]);
+        assert_eq!(
+            (ended.code, ended.stdout),
+            (Some(0), line),
+            "{}",
+            ended.stderr
+        );
+        let estimate = recover(&[&fact[..], &["--estimate", "--case", "kept", &unknown]].concat());
+        assert!(
+            estimate.stdout.contains("\n  hashes       0\n"),
+            "{estimate:?}"
+        );
+    }
+}
