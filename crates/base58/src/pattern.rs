@@ -11,8 +11,10 @@ use crate::damage::{Damage, Gap, MAX_ERRORS, MAX_GAP};
 /// The maximum number of characters in a pattern. No supported string is longer.
 pub const MAX_PATTERN_LEN: usize = 80;
 
-/// Groups of characters that people and text recognition mistake for each other.
-const CONFUSABLE: [&str; 8] = ["0OoQD", "1Il|i!", "5Ss", "8B", "2Zz", "6Gb", "9gq", "UuVv"];
+/// Groups of characters that people and text recognition mistake for each other. Some letters look alike in both cases.
+const CONFUSABLE: [&str; 13] = [
+    "0OoQD", "1Il|i!", "5Ss", "8B", "2Zz", "6Gb", "9gq", "UuVv", "Cc", "Kk", "Pp", "Ww", "Xx",
+];
 
 /// The reason why a text is not a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -19,4 +19,4 @@ mod solve;
 
 pub use pattern::{HUMAN_READABLE, RepairError};
 pub use recognize::{is_like_witness_address, starts_like_witness_address};
-pub use repair::{Repaired, is_witness_address, repair};
+pub use repair::{Repaired, intact_start, is_witness_address, repair};

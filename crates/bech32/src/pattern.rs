@@ -59,8 +59,8 @@ impl Place {
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     pub(crate) human_readable: &'static str,
-    /// Whether a character of the human-readable part or the separator is wrong.
-    pub(crate) is_start_wrong: bool,
+    /// Number of wrong characters of the human-readable part and the separator.
+    pub(crate) n_wrong_start: usize,
     /// The characters after the separator.
     pub(crate) places: Vec<Place>,
 }
@@ -97,12 +97,15 @@ pub(crate) fn read(text: &str) -> Result<Vec<Pattern>, RepairError> {
     let lower = text.to_ascii_lowercase();
     let exact = HUMAN_READABLE.into_iter().filter_map(|part| {
         let rest = lower.strip_prefix(part)?.strip_prefix('1')?;
-        Some((part, false, rest))
+        Some((part, 0, rest))
     });
     let exact: Vec<_> = exact.collect();
     let starts = if exact.is_empty() {
         let similar = HUMAN_READABLE.into_iter();
-        let similar = similar.filter_map(|part| Some((part, true, without_similar(&lower, part)?)));
+        let similar = similar.filter_map(|part| {
+            let (n_wrong, rest) = without_start(&lower, part)?;
+            Some((part, n_wrong, rest))
+        });
         similar.collect()
     } else {
         exact
@@ -110,27 +113,27 @@ pub(crate) fn read(text: &str) -> Result<Vec<Pattern>, RepairError> {
     if starts.is_empty() {
         return Err(RepairError::HumanReadable);
     }
-    let pattern = |(human_readable, is_start_wrong, rest): (&'static str, bool, &str)| {
+    let pattern = |(human_readable, n_wrong_start, rest): (&'static str, usize, &str)| {
         let start_len = human_readable.len() + 1;
         Ok(Pattern {
             human_readable,
-            is_start_wrong,
+            n_wrong_start,
             places: places(rest, start_len)?,
         })
     };
     starts.into_iter().map(pattern).collect()
 }
 
-/// Returns the rest of a text that starts with the human-readable part and its separator. One character of this start
-/// is wrong. The rest must have the length of a usual address, because many strings of other formats start in this way.
-fn without_similar<'t>(text: &'t str, part: &str) -> Option<&'t str> {
+/// Returns the number of wrong characters in a human-readable part and its separator, and the rest of the text. The rest must have
+/// the length of a usual address, because many strings of other formats start in this way.
+fn without_start<'t>(text: &'t str, part: &str) -> Option<(usize, &'t str)> {
     let start_len = part.len() + 1;
     let (start, rest) = text.split_at_checked(start_len)?;
     let expected = part.chars().chain(['1']);
     let n_wrong = start.chars().zip(expected).filter(|(a, b)| a != b).count();
     // Version, program of 20 or 32 bytes, checksum.
     let is_usual = [39, 59].contains(&rest.chars().count());
-    (start.is_ascii() && n_wrong == 1 && is_usual).then_some(rest)
+    (start.is_ascii() && is_usual).then_some((n_wrong, rest))
 }
 
 /// Reads the characters after the separator.

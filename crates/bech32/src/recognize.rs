@@ -1,7 +1,7 @@
 //! Recognizes damaged witness addresses among texts of any format.
 
 use crate::pattern::HUMAN_READABLE;
-use crate::repair::repair;
+use crate::repair::{intact_start, repair};
 
 /// Numbers of characters after the separator of usual witness addresses: programs of 20 and of 32 bytes (BIP 173).
 const USUAL_LENS: [usize; 2] = [39, 59];
@@ -15,8 +15,9 @@ pub fn is_like_witness_address(text: &str) -> bool {
             let is_usual = |len: &usize| len.abs_diff(rest.chars().count()) <= 1;
             USUAL_LENS.iter().any(is_usual) || repair(text).is_ok_and(|found| !found.is_empty())
         }
-        // At most one character of the first part is wrong. No Base58Check string is as long as a usual witness address.
-        None => repair(text).is_ok(),
+        // At most one character of the first part is wrong, or nothing else is. No Base58Check string is as long as a usual witness
+        // address.
+        None => intact_start(text).is_some() || repair(text).is_ok(),
     }
 }
 

@@ -3,7 +3,7 @@
 use bech32::segwit;
 
 use crate::code::{self, CONSTANTS};
-use crate::pattern::{self, MAX_LEN, Pattern, Place, RepairError};
+use crate::pattern::{self, HUMAN_READABLE, MAX_LEN, Pattern, Place, RepairError};
 use crate::solve::{Effects, effects_of, max_errors, solve};
 
 /// Maximum number of unknown characters of a string with a missing or extra character, whose position is unknown. With
@@ -26,7 +26,14 @@ pub struct Repaired {
 
 /// Returns `true` if a string is an intact witness address of any known network.
 pub fn is_witness_address(text: &str) -> bool {
-    segwit::decode(text).is_ok()
+    let known = |part: &String| HUMAN_READABLE.contains(&part.as_str());
+    intact_start(text).as_ref().is_some_and(known)
+}
+
+/// Returns the human-readable part of a string that is an intact witness address, or would be one if its network were known.
+pub fn intact_start(text: &str) -> Option<String> {
+    let (part, ..) = segwit::decode(text).ok()?;
+    Some(part.to_lowercase())
 }
 
 /// Returns all possible originals of a damaged witness address, sorted by number of edits. See the crate's description
@@ -41,12 +48,24 @@ pub fn repair(text: &str) -> Result<Vec<Repaired>, RepairError> {
     let mut add = |pattern: &Pattern, max_errors, indel| {
         add(&mut found, pattern, max_errors, indel, &effects);
     };
+    let mut is_like_address = false;
     for pattern in pattern::read(text)? {
-        pattern.check()?;
+        if pattern.n_wrong_start < 2 {
+            pattern.check()?;
+        }
         let n_unknown = pattern.unknown().len();
-        let start = usize::from(pattern.is_start_wrong);
-        add(&pattern, max_errors(n_unknown + 2 * start), None);
-        if pattern.is_start_wrong || n_unknown > MAX_UNKNOWN_WITH_INDEL {
+        // Strings of other formats look like an address with another start, so nothing else may be wrong.
+        let is_other_start = pattern.n_wrong_start > 1;
+        if is_other_start && n_unknown > MAX_UNKNOWN_WITH_INDEL {
+            continue;
+        }
+        is_like_address |= !is_other_start;
+        let max_errors = match is_other_start {
+            true => 0,
+            false => max_errors(n_unknown + 2 * pattern.n_wrong_start),
+        };
+        add(&pattern, max_errors, None);
+        if pattern.n_wrong_start > 0 || n_unknown > MAX_UNKNOWN_WITH_INDEL {
             continue;
         }
         for position in 0..pattern.places.len() {
@@ -59,6 +78,9 @@ pub fn repair(text: &str) -> Result<Vec<Repaired>, RepairError> {
             longer.places.insert(position, Place::ANY);
             add(&longer, 0, Some(Indel::Missing(position)));
         }
+    }
+    if found.is_empty() && !is_like_address {
+        return Err(RepairError::HumanReadable);
     }
     found.sort_by_key(|repaired| repaired.edits);
     Ok(found)
@@ -96,7 +118,7 @@ fn decoded(pattern: &Pattern, values: &[u8], indel: Option<Indel>) -> Option<Rep
     let data: String = values.iter().map(|value| code::character(*value)).collect();
     let text = format!("{start}1{data}");
     let (_, version, _) = segwit::decode(&text).ok()?;
-    let mut edits = u32::from(pattern.is_start_wrong) + u32::from(indel.is_some());
+    let mut edits = pattern.n_wrong_start as u32 + u32::from(indel.is_some());
     let mut changed = Vec::new();
     for (position, (place, value)) in pattern.places.iter().zip(values).enumerate() {
         let is_wrong = match place {

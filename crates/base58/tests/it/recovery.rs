@@ -838,6 +838,35 @@ fn the_least_damage_of_a_text_has_an_error_for_each_impossible_character() {
     assert!(wider.contains(&with_errors(2)), "{wider:?}");
 }
 
+/// On paper, these letters differ only in their size.
+#[test]
+fn letters_that_look_alike_in_both_cases_are_glyphs() {
+    let glyphs = Damage {
+        glyphs: true,
+        ..Damage::default()
+    };
+    let kind = Kind::custom(4, &[], Alphabet::Bitcoin);
+    for pair in ["cC", "kK", "oO", "pP", "sS", "uU", "vV", "wW", "xX", "zZ"] {
+        let (lower, upper) = pair.split_at(1);
+        let text = encode_check(&[9; 4], Alphabet::Bitcoin);
+        for (written, meant) in [(lower, upper), (upper, lower)] {
+            if Alphabet::Bitcoin
+                .digit(meant.chars().next().unwrap())
+                .is_none()
+            {
+                continue;
+            }
+            let candidates = |letter: &str| {
+                let damaged = format!("{letter}{}", &text[1..]);
+                let search = Search::new(&damaged, glyphs, std::slice::from_ref(&kind)).unwrap();
+                search.estimate().candidates
+            };
+            let both = format!("[{written}{meant}]");
+            assert!(candidates(written) >= candidates(&both), "{written}");
+        }
+    }
+}
+
 /// A hit that may be accidental does not end the search for strings with fewer edits.
 #[test]
 fn strings_with_fewer_edits_than_an_accidental_hit_are_searched_for() {

@@ -90,6 +90,11 @@ fn an_intact_string_is_called_intact() {
     let ended = recover(&[key]);
     let expected = format!("{key}  (extended public key, intact)\n");
     assert_eq!((ended.code, ended.stdout), (Some(0), expected));
+    // The example of a mini private key of the Bitcoin Wiki.
+    let key = "S6c56bnXQiBjk9mqSYE7ykVQ7NzrRy";
+    let ended = recover(&[key]);
+    let expected = format!("{key}  (mini private key, whose check has only 8 bits, intact)\n");
+    assert_eq!((ended.code, ended.stdout), (Some(0), expected));
     // An intact string that is not of this kind is not printed.
     let ended = recover(&["--kind", "p2sh", "--case", "kept", FOUND]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));

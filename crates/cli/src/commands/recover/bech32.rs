@@ -1,7 +1,7 @@
 //! Repairs witness addresses. Their checksum is an error-correcting code.
 
 use hashlane_base58::Filter;
-use hashlane_bech32::{Repaired, is_witness_address, repair};
+use hashlane_bech32::{Repaired, intact_start, is_witness_address, repair};
 
 use crate::options::Output;
 use crate::output::text::count;
@@ -18,7 +18,11 @@ pub(super) fn recover(
     output: &Output,
 ) -> anyhow::Result<Exit> {
     let is_valid = is_witness_address(text);
-    let mut found = repair(text)?;
+    let unknown_start = intact_start(text).filter(|_| !is_valid);
+    let mut found = match &unknown_start {
+        Some(_) => Vec::new(),
+        None => repair(text)?,
+    };
     if is_valid {
         found.truncate(1);
     }
@@ -33,6 +37,8 @@ pub(super) fn recover(
         if !output.quiet {
             env.error("this Bech32 string is intact; it means the same in either letter case, and is printed in lower case");
         }
+    } else if let Some(start) = unknown_start {
+        env.error(&format!("the checksum fits the prefix {start}, which no known network has: only the prefix can be wrong"));
     } else {
         print(env, &found, n_rejected, output.quiet)?;
     }

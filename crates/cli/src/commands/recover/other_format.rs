@@ -3,6 +3,7 @@
 use anyhow::bail;
 use hashlane_base58::{Alphabet, Filter, Hit, decode_check};
 use hashlane_bech32::{is_like_witness_address, starts_like_witness_address};
+use hashlane_sha::{Sha256, digest};
 use zeroize::Zeroizing;
 
 use crate::options::Output;
@@ -16,6 +17,8 @@ pub(super) enum OtherFormat {
     Bech32(String),
     /// A format without a checksum.
     Unchecked(&'static str),
+    /// A mini private key of Casascius, whose check has 8 bits.
+    MiniKey,
     /// `0x` and hexadecimal digits.
     Hexadecimal(&'static str),
     /// An extended key, which has too many letters for any search.
@@ -50,8 +53,33 @@ fn extended_key(text: &str) -> Option<&'static str> {
     EXTENDED_LEN.contains(&text.len()).then_some(kind)
 }
 
-/// Returns the hit for an intact Base58Check string of a kind that cannot be searched for.
+/// Returns `true` for a text with the start and the length of a mini private key.
+fn is_like_mini_key(text: &str) -> bool {
+    let is_of_key = |c: char| c.is_ascii_alphanumeric() || c == '?';
+    text.starts_with(['S', 's']) && [22, 30].contains(&text.len()) && text.chars().all(is_of_key)
+}
+
+/// Returns the hit for an intact mini private key: the digest of the text and `?` starts with a zero byte.
+fn intact_mini_key(text: &str) -> Option<Hit> {
+    let checked = Zeroizing::new(format!("{text}?"));
+    let check: [u8; 32] = digest::<Sha256>(checked.as_bytes()).into();
+    let key: [u8; 32] = digest::<Sha256>(text.as_bytes()).into();
+    let is_intact = check[0] == 0;
+    (is_intact && text.starts_with('S') && is_like_mini_key(text)).then(|| Hit {
+        text: Zeroizing::new(text.to_owned()),
+        kind: "mini private key, whose check has only 8 bits".into(),
+        is_secret: true,
+        edits: 0,
+        payload: Zeroizing::new(key.to_vec()),
+        unit: 0,
+    })
+}
+
+/// Returns the hit for an intact string of a kind that cannot be searched for.
 pub(super) fn intact(text: &str) -> Option<Hit> {
+    if let Some(hit) = intact_mini_key(text) {
+        return Some(hit);
+    }
     let decode = |alphabet| decode_check(text, alphabet).ok();
     let payload = Alphabet::ALL.into_iter().find_map(decode)?;
     let kind = extended_key(text).unwrap_or("Base58Check string of an unknown kind");
@@ -109,6 +137,9 @@ impl OtherFormat {
         if !is_any {
             return None;
         }
+        if is_like_mini_key(text) {
+            return Some(Self::MiniKey);
+        }
         let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric());
         // Base58 text of 32 bytes.
         (is_plain && (43..=44).contains(&text.len())).then_some(Self::Unchecked(
@@ -140,6 +171,9 @@ impl OtherFormat {
                     "this looks like {what}, which cannot be recovered: there is no checksum to check against"
                 )
             }
+            Self::MiniKey => bail!(
+                "this looks like a mini private key (S..., 22 or 30 characters), a kind that is not searched for: its check has 8 bits, so one candidate of 256 fits by accident"
+            ),
             Self::Hexadecimal(what) => bail!(
                 "this is {what} in hexadecimal: its value does not depend on the letter case, and wrong or missing digits cannot be recovered, because no checksum covers them"
             ),

@@ -62,6 +62,31 @@ fn witness_addresses_are_repaired() {
     );
 }
 
+/// The prefix of no known network (BIP 173), and prefixes that were misread.
+#[test]
+fn only_the_prefix_can_be_wrong() {
+    let other = "tc1qw508d6qejxtdg4y5r3zarvary0c5xw7kg3g4ty";
+    let ended = recover(&[other]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));
+    let message =
+        "the checksum fits the prefix tc, which no known network has: only the prefix can be wrong";
+    assert!(ended.stderr.contains(message), "{}", ended.stderr);
+    let json = recover(&["--json", other]).stdout;
+    assert!(json.contains("\"valid\":false,\"hits\":[]"), "{json}");
+    for damaged in [
+        "8e1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+        "??lqw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+    ] {
+        let ended = recover(&[damaged]);
+        let address = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
+        assert!(ended.stdout.starts_with(address), "{ended:?}");
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    }
+    // A text of this length is no address because of that.
+    let ended = recover(&["8e1qw508d6qejxtdg4y5r3zarvarq0c5xw7kv8f3t4"]);
+    assert!(!ended.stderr.contains("witness"), "{}", ended.stderr);
+}
+
 #[test]
 fn facts_rule_out_witness_addresses() {
     const INTACT: &str = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";

@@ -96,6 +96,14 @@ fn impossible_searches_are_refused() {
             "2^",
         ),
         (
+            &["S6c56bnXQiBjk9mqSYE7ykVQ7NzrRz"],
+            "this looks like a mini private key (S..., 22 or 30 characters), a kind that is not searched for",
+        ),
+        (
+            &["S4b3N3oGqDqR5jNuxEv?wf"],
+            "one candidate of 256 fits by accident",
+        ),
+        (
             &["0x52908400098527886e0f7030069857d2e4169ee7"],
             "this is an address of Ethereum or a similar chain in hexadecimal",
         ),
