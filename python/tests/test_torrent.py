@@ -174,11 +174,11 @@ def test_a_set_event_cancels(content: Path) -> None:
 
 
 def test_damaged_torrents_name_the_place() -> None:
-    with pytest.raises(hashlane.TorrentError, match="^byte 0: ") as caught:
-        Torrent.parse(b"not bencode")
-    assert caught.value.position == 0
+    with pytest.raises(hashlane.TorrentError, match="^byte 4: ") as caught:
+        Torrent.parse(b"d1:ax")
+    assert caught.value.position == 4
     again = pickle.loads(pickle.dumps(caught.value))
-    assert (str(again), again.position) == (str(caught.value), 0)
+    assert (str(again), again.position) == (str(caught.value), 4)
 
 
 def test_errors_of_the_system_have_number_and_name(tmp_path: Path) -> None:

@@ -3,6 +3,22 @@
 use crate::bencode::{Kind, SyntaxError};
 use crate::{Difference, Field, LengthsError, MAX_PATH_DEPTH};
 
+/// Number of bytes of another file that an error shows.
+pub(crate) const START_LEN: usize = 16;
+
+/// Describes a file that is no .torrent file by its first bytes.
+fn described(start: &[u8]) -> String {
+    let text = String::from_utf8_lossy(start);
+    let trimmed = text.trim_start();
+    match start {
+        [] => "empty".to_owned(),
+        [0x1f, 0x8b, ..] => "compressed by gzip".to_owned(),
+        _ if trimmed.starts_with('<') => "a page of HTML or XML".to_owned(),
+        _ if trimmed.starts_with("magnet:") => "a magnet link".to_owned(),
+        _ => format!("a file that starts with {text:?}"),
+    }
+}
+
 /// The reason why a .torrent file is refused.
 ///
 /// Offsets are in bytes from the start of the .torrent file. Indexes of files count from zero in
@@ -10,6 +26,13 @@ use crate::{Difference, Field, LengthsError, MAX_PATH_DEPTH};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The file is something else than a dictionary in bencode (BEP 3).
+    #[error("not a .torrent file: it is {}", described(start))]
+    NotATorrent {
+        /// The first bytes of the file, at most 16.
+        start: Vec<u8>,
+    },
+
     /// The file is not bencode (BEP 3).
     #[error(transparent)]
     Syntax(#[from] SyntaxError),

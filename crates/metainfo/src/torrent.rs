@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use crate::bencode::Value;
+use crate::error::START_LEN;
 use crate::metadata::other_keys;
 use crate::parsed::Parsed;
 use crate::{
@@ -72,7 +73,12 @@ impl Torrent {
     /// refused, and so are files that cannot be verified. Outside the info dictionary, only the hashes are checked: see
     /// [`Self::metadata`].
     pub fn parse(metainfo: impl Into<Vec<u8>>) -> Result<Self, Error> {
-        let inner = cell::BytesAndParsed::try_new(metainfo.into(), |bytes| Parsed::read(bytes))?;
+        let metainfo = metainfo.into();
+        if metainfo.first() != Some(&b'd') {
+            let start = metainfo[..metainfo.len().min(START_LEN)].to_vec();
+            return Err(Error::NotATorrent { start });
+        }
+        let inner = cell::BytesAndParsed::try_new(metainfo, |bytes| Parsed::read(bytes))?;
         Ok(Self {
             inner: Arc::new(inner),
         })

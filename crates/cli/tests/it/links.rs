@@ -229,7 +229,9 @@ fn several_torrents_and_standard_input() {
     let ended = end_with_input(hashlane().args(["show", "-"]), b"i1e");
     assert_eq!(ended.code, Some(2));
     assert!(
-        ended.stderr.starts_with("hashlane: -: byte 0: "),
+        ended
+            .stderr
+            .starts_with("hashlane: -: not a .torrent file: "),
         "{}",
         ended.stderr
     );

@@ -135,7 +135,9 @@ fn info_hashes_and_other_links() {
     let ended = show(INFO_HASH);
     assert_eq!(ended.code, Some(2));
     assert!(
-        ended.stderr.contains("expected a value"),
+        ended
+            .stderr
+            .contains("not a .torrent file: it is a file that starts with \"x\""),
         "{}",
         ended.stderr
     );

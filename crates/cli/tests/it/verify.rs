@@ -304,8 +304,14 @@ fn a_torrent_that_cannot_be_used_is_refused_with_the_reason() {
         ),
         (folder.path().join("empty"), "has no .torrent files"),
         (huge, "is longer than 32 MiB, the limit for .torrent files"),
-        (write("empty.torrent", b""), "byte 0"),
-        (write("text.torrent", b"<html>not found</html>"), "byte 0"),
+        (
+            write("empty.torrent", b""),
+            "not a .torrent file: it is empty",
+        ),
+        (
+            write("text.torrent", b"<html>not found</html>"),
+            "a page of HTML",
+        ),
         (write("newline.torrent", b"de\n"), "info is missing"),
         (
             write(

@@ -33,6 +33,28 @@ fn refused_files(files: &str, at: impl AsRef<[u8]>, text: &str) -> Error {
     refused(&with_files(files), at, text)
 }
 
+/// What people pass in place of a .torrent file.
+#[test]
+fn other_files() {
+    for (bytes, reason) in [
+        (&b""[..], "empty"),
+        (b"12abc", "a file that starts with \"12abc\""),
+        (b"i1e", "a file that starts with \"i1e\""),
+        (b"li1ee", "a file that starts with \"li1ee\""),
+        (b"\xff\xfe", "a file that starts with \"\u{fffd}\u{fffd}\""),
+        (b"\n<!DOCTYPE html>", "a page of HTML or XML"),
+        (b"\x1f\x8b\x08", "compressed by gzip"),
+        (b"magnet:?xt=urn:btih:", "a magnet link"),
+        (
+            b"a file with a long first line",
+            "a file that starts with \"a file with a lo\"",
+        ),
+    ] {
+        let error = Torrent::parse(bytes).unwrap_err().to_string();
+        assert_eq!(error, format!("not a .torrent file: it is {reason}"));
+    }
+}
+
 #[test]
 fn syntax() {
     let error = refused(b"d4:infoi007ee", "007e", "number has a leading zero");
@@ -150,11 +172,6 @@ fn duplicate_keys() {
 
 #[test]
 fn wrong_types() {
-    refused(
-        b"i1e",
-        "i1e",
-        "metainfo is an integer, expected a dictionary",
-    );
     refused(
         b"d4:infolee",
         "lee",
