@@ -134,6 +134,11 @@ const METHODS: &[MethodEntry] = &[
     ("torrents/stop", WRITES, edit::stop),
     ("torrents/tags", READS, torrents::tags),
     (
+        "torrents/toggleFirstLastPiecePrio",
+        WRITES,
+        edit::toggle_first_last,
+    ),
+    (
         "torrents/toggleSequentialDownload",
         WRITES,
         edit::toggle_sequential,

@@ -249,6 +249,12 @@ pub(super) fn toggle_sequential(call: &Call<'_>) -> Result<Answer, Failure> {
     })
 }
 
+/// Pieces are downloaded rarest first or in order, so the choice is ignored, as `firstLastPiecePrio` of a new torrent.
+pub(super) fn toggle_first_last(call: &Call<'_>) -> Result<Answer, Failure> {
+    call.form.torrents(&call.torrents)?;
+    Ok(done())
+}
+
 /// Folders never follow categories later, so only what is so already can be chosen.
 pub(super) fn set_auto_management(call: &Call<'_>) -> Result<Answer, Failure> {
     call.form.required("enable")?;

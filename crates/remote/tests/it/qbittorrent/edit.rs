@@ -320,6 +320,8 @@ fn limits_files_and_names_of_a_torrent() {
         .client
         .edit_files(1, |files| files[0].path = "new".into());
     served.post("torrents/setAutoManagement", &[hashes, ("enable", "false")]);
+    // Accepted and ignored, as with a new torrent.
+    served.post("torrents/toggleFirstLastPiecePrio", &[hashes]);
     for (path, fields, status) in [
         ("setAutoManagement", &[hashes, ("enable", "true")][..], 409),
         ("setDownloadLimit", &[hashes], 400),
