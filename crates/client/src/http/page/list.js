@@ -44,7 +44,15 @@ const COLUMNS = {
       setState(cell, name, kind === "good" && problemOf(torrent) !== "" ? "warn" : kind);
     },
   },
-  problem: { width: 115, show: text(problemOf), isNothing: (t) => problemOf(t) === "" },
+  problem: {
+    width: 230,
+    show: (cell, torrent) => {
+      text(problemOf)(cell, torrent);
+      // A reason can be longer than any column.
+      cell.title = problemOf(torrent);
+    },
+    isNothing: (t) => problemOf(t) === "",
+  },
   done: { width: 130, show: (cell, torrent) => setBar(cell, `${title(torrent)}: done`, ...progressOf(torrent)) },
   size: { width: 80, isNumber: true, show: text((t) => size(t.total_bytes)), isNothing: (t) => t.total_bytes === 0 },
   down: { width: 88, isNumber: true, show: text((t) => speed(t.down_bytes_per_second)), isNothing: (t) => t.down_bytes_per_second === 0 },
