@@ -97,7 +97,7 @@ fn a_cancelled_run_checks_nothing() {
     });
     let expected = "hashlane: 2 torrents not checked: interrupted\n";
     assert_eq!(stderr, expected);
-    let expected = "2 torrents: 2 not checked, 0 bytes checked in ";
+    let expected = "2 torrents: 2 not checked, nothing to read";
     assert!(stdout.starts_with(expected), "{stdout}");
 }
 

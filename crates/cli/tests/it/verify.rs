@@ -44,8 +44,9 @@ fn absent_content_is_missing() {
   20 missing: 0 of 20 pieces, 0.0 % of 306 KiB
   -d names the folder that has the content, --content the content under another name
 
-306 KiB checked in ";
-    assert!(ended.stdout.starts_with(expected), "{}", ended.stdout);
+nothing to read
+";
+    assert_eq!(ended.stdout, expected);
     let ended = end(verify_demo("nowhere").arg("--verbose"));
     assert!(ended.stdout.contains("\n  ░░░░░░░░░░░░░░░░░░░░\n"));
 }

@@ -97,11 +97,14 @@ impl Tally {
         }
         let checked = Size(self.checked_bytes);
         let seconds = self.elapsed.as_secs_f64();
-        write!(env.stdout, "{checked} checked in {seconds:.3} s")?;
         if self.has_read {
+            write!(env.stdout, "{checked} checked in {seconds:.3} s")?;
             #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
             let rate = self.checked_bytes as f64 / seconds.max(f64::EPSILON) / 1e9;
             write!(env.stdout, ", {rate:.2} GB/s")?;
+        } else {
+            // All of the content is absent.
+            write!(env.stdout, "nothing to read")?;
         }
         Ok(writeln!(env.stdout)?)
     }
