@@ -268,6 +268,8 @@ struct Choice {
     accidental_hits: f64,
     /// Strings with fewer edits remain to be searched for.
     nearer_than: Option<u32>,
+    /// Whether strings fit the text as it is. Then nothing shows that it was cut off.
+    fits: bool,
     rounds: VecDeque<Round>,
     /// The searches that remain in this round.
     steps: VecDeque<Step>,
@@ -299,6 +301,7 @@ impl Choice {
             ambiguous: Vec::new(),
             accidental_hits: 0.0,
             nearer_than: None,
+            fits: false,
             rounds: VecDeque::from([
                 round(vec![least], SHORT),
                 // Preparing a search for two errors takes longer than most searches for one.
@@ -335,6 +338,7 @@ impl Choice {
             } = self.rounds.pop_front()?;
             damages.retain(|damage| self.is_wanted(*damage) && !self.is_ambiguous(*damage));
             let mut steps = subject.steps(damages, part, is_over);
+            self.fits |= steps.iter().any(|step| step.damage == self.least);
             let ambiguous = steps.iter();
             let ambiguous = ambiguous.filter(|step| {
                 let most = match step.damage.gap {
@@ -357,7 +361,8 @@ impl Choice {
     }
 
     fn is_wanted(&self, damage: Damage) -> bool {
-        !self.is_covered(damage) && self.is_nearer(damage)
+        let is_possible = damage.gap == Gap::None || !self.fits;
+        is_possible && !self.is_covered(damage) && self.is_nearer(damage)
     }
 
     /// Returns `true` if every string that a search for `damage` finds has fewer edits than those that were found.

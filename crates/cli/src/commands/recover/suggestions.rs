@@ -35,8 +35,12 @@ pub(super) fn suggestions(
         }
     }
     let until = Instant::now() + PREPARE_FOR;
-    let gaps = least.with_gaps().filter(is_new).collect();
-    steps.extend(subject.steps(gaps, None, &|| Instant::now() >= until));
+    let is_over = || Instant::now() >= until;
+    if subject.step(least, None, &is_over).is_none() {
+        // Nothing fits the text as it is: it may have been cut off.
+        let gaps = least.with_gaps().filter(is_new).collect();
+        steps.extend(subject.steps(gaps, None, &is_over));
+    }
     let by_options = steps
         .iter()
         .map(|step| Suggestion::new(AsOptions(step.damage).to_string(), step));

@@ -169,7 +169,7 @@ fn a_character_that_no_string_has_is_tried_first() {
 /// Two wrong characters are nearer than three look-alikes, some of which fit by accident.
 #[test]
 fn nothing_is_complete_while_a_nearer_repair_was_not_tried() {
-    let text = "1Lbcfr75AHTD9CgdQD3HTMTkVBLK4??X71";
+    let text = "1Lbcfr75AHTD9CgdQD3HTMTkVBLK4Z[adefhjmnrtyHEFAM]?71";
     let ended = recover(&["--json", "--kind", "p2pkh", text]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
     let reason = "strings with fewer edits were not searched for: there can be more hits";
@@ -181,10 +181,7 @@ fn nothing_is_complete_while_a_nearer_repair_was_not_tried() {
     assert_eq!(summary["complete"], false);
     let suggestions = summary["suggestions"].as_array().unwrap();
     let mut changes = suggestions.iter().map(|one| &one["change"]);
-    assert!(
-        changes.any(|change| change == "--case kept --errors 2"),
-        "{summary}"
-    );
+    assert!(changes.any(|change| change == "--case lost"), "{summary}");
 }
 
 #[test]
