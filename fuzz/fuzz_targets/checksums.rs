@@ -16,7 +16,7 @@ fuzz_target!(|input: &[u8]| {
     let algorithm = DigestAlgorithm::ALL[usize::from(*choice) % DigestAlgorithm::ALL.len()];
     let (mut gnu, mut any) = (GnuLines::new(algorithm), AnyLines::new(&[algorithm]));
     let mut values = ValueLines::new("TAG");
-    let mut lines = Lines::new(list);
+    let mut lines = Lines::of_list(list);
     while let Some(line) = lines.next_line().expect("memory can be read") {
         if let Line::Entry(entry) = gnu.read(line) {
             assert!(!entry.name.contains(&0));
@@ -68,7 +68,7 @@ fn check(entry: &Entry) {
                 name: entry.name.clone(),
                 digests: vec![(*algorithm, digest.clone())],
                 len_bytes: None,
-                alternative: None,
+                alternatives: Vec::new(),
             });
             assert_eq!(GnuLines::new(*algorithm).read(&line), expected);
         }

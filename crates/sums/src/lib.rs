@@ -27,5 +27,5 @@ pub use list::{
     AnyLines, Entry, GnuLines, Line, LineStyle, Lines, ListFormat, ListWriter, Unwritable,
     ValueLine, ValueLines, write_line,
 };
-pub use name::{bytes_of, escape, needs_escape, path_of};
+pub use name::{bytes_of, escape, needs_escape, path_of, with_slashes};
 pub use run::{Event, Item, Outcome, Source, hash_items};

@@ -4,6 +4,7 @@
 //! - `gnu.rs`: lines of GNU coreutils, plain and `--tag`; BSD lines
 //! - `hashdeep.rs`: lines of hashdeep
 //! - `mtree.rs`: specifications of mtree
+//! - `signed.rs`: the armor of signed lists
 //! - `any.rs`: lines of SFV files, and of all these formats
 //! - `values.rs`: lines of results of any form
 //! - `write.rs`: lists in all these formats, written
@@ -15,6 +16,7 @@ mod gnu;
 mod hashdeep;
 mod lines;
 mod mtree;
+mod signed;
 mod values;
 mod write;
 

@@ -44,6 +44,13 @@ pub fn escape(name: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// Returns the name with slashes in place of backslashes, as lists made on Windows mean it, or `None` without backslashes.
+pub fn with_slashes(name: &[u8]) -> Option<Vec<u8>> {
+    let slashed = |byte: &u8| if *byte == b'\\' { b'/' } else { *byte };
+    name.contains(&b'\\')
+        .then(|| name.iter().map(slashed).collect())
+}
+
 /// Reverses [`escape`]. Returns `None` for other escapes, a backslash at the end, and a zero byte.
 pub(crate) fn unescape(text: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = text.iter();

@@ -628,6 +628,7 @@ enum Line {
         extra: u64,
         moved: u64,
         excluded: u64,
+        unchecked: u64,
         improper_lines: u64,
     },
     Error {
@@ -686,6 +687,7 @@ fn json_lines() {
         extra: 0,
         moved: 1,
         excluded: 0,
+        unchecked: 0,
         improper_lines: 0,
     };
     let expected = [

@@ -1,12 +1,16 @@
 //! Lists of unknown origin, in which each line shows its own format.
 
+use std::borrow::Cow;
+
+use hashlane_hashes::HashFunction;
+
 use super::entry::{Entry, Line};
 use super::gnu::GnuLines;
 use super::hashdeep::HashdeepLines;
+use super::lines::without_end;
 use super::mtree::MtreeLines;
-use hashlane_hashes::HashFunction;
-
-use crate::algorithm::{Digest, DigestAlgorithm};
+use super::signed::SignedLines;
+use crate::algorithm::{Blake2bLen, Digest, DigestAlgorithm};
 
 /// Algorithms by digest length, for lines that do not name an algorithm.
 const BY_LENGTH: [DigestAlgorithm; 7] = [
@@ -19,12 +23,13 @@ const BY_LENGTH: [DigestAlgorithm; 7] = [
     DigestAlgorithm::Hash(HashFunction::Sha512),
 ];
 
-/// A reader of the lines of GNU coreutils and BSD for all algorithms, of hashdeep, of mtree, and of SFV
+/// A reader of the lines of GNU coreutils, BSD and OpenSSL for all algorithms, of hashdeep, of mtree, of FastSum, and of SFV
 /// files.
 #[derive(Clone, Debug)]
 pub struct AnyLines {
     /// Algorithms for lines that do not name one, in order of preference.
-    by_length: Vec<DigestAlgorithm>,
+    preferred: Vec<DigestAlgorithm>,
+    signed: SignedLines,
     /// Readers of the algorithms seen so far.
     gnu: Vec<(DigestAlgorithm, GnuLines)>,
     /// The reader of hashdeep lines, after a hashdeep header.
@@ -33,37 +38,53 @@ pub struct AnyLines {
     mtree: Option<MtreeLines>,
     /// Whether the last line that has a single format is one of an SFV file.
     is_sfv: Option<bool>,
+    /// The name of the next file in UTF-8, which FastSum writes in a comment.
+    utf8_name: Option<Vec<u8>>,
     is_after_first_line: bool,
 }
 
 impl AnyLines {
     /// Returns a reader. A line that names no algorithm belongs to the first of `preferred` with
-    /// digests of its length, or else to MD5, SHA-1, SHA-2 or CRC-32.
+    /// digests of its length, BLAKE2b of any length among them, or else to MD5, SHA-1, SHA-2 or CRC-32.
     pub fn new(preferred: &[DigestAlgorithm]) -> Self {
         Self {
-            by_length: [preferred, &BY_LENGTH].concat(),
+            preferred: preferred.to_vec(),
+            signed: SignedLines::default(),
             gnu: Vec::new(),
             hashdeep: None,
             mtree: None,
             is_sfv: None,
+            utf8_name: None,
             is_after_first_line: false,
         }
     }
 
-    /// Reads a line, with or without its line feed. A byte order mark at the start of the first line
-    /// is not part of it.
+    /// Reads a line, with or without its line feed or zero byte. A name before a zero byte has no escapes, as in the lists
+    /// of `sha256sum --zero`. A byte order mark at the start of the first line is not part of it.
     ///
     /// The name in a line of an SFV file can start with as many hexadecimal digits as a digest has,
-    /// for example with a date. Such a line has a second reading, see [`Entry::alternative`].
+    /// for example with a date. Such a line has two readings, see [`Entry::alternatives`].
     pub fn read(&mut self, line: &[u8]) -> Line {
         let is_first = !std::mem::replace(&mut self.is_after_first_line, true);
-        let text = line.strip_suffix(b"\n").unwrap_or(line);
-        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        let (text, ends_with_zero) = without_end(line);
         let mark = text.strip_prefix("\u{feff}".as_bytes());
         let text = mark.filter(|_| is_first).unwrap_or(text);
+        if text.contains(&0) {
+            return Line::Improper;
+        }
+        let text = match self.signed.read(text) {
+            Ok(text) => text,
+            Err(line) => return line,
+        };
+        match self.read_text(text, ends_with_zero) {
+            Line::Entry(entry) => Line::Entry(entry.with_slashes()),
+            line => line,
+        }
+    }
+
+    fn read_text(&mut self, text: &[u8], ends_with_zero: bool) -> Line {
         if let Some(header) = text.strip_prefix(b"%%%%") {
-            self.hashdeep.get_or_insert_default().read_header(header);
-            return Line::Ignored;
+            return self.hashdeep.get_or_insert_default().read_header(header);
         }
         let is_free = self.hashdeep.is_none() && self.is_sfv.is_none();
         if self.mtree.is_none() && is_free && MtreeLines::is_first(text) {
@@ -72,17 +93,24 @@ impl AnyLines {
         if let Some(mtree) = &mut self.mtree {
             return mtree.read(text);
         }
-        if text.is_empty() || text.starts_with(b"#") {
+        if text.is_empty() {
             return Line::Ignored;
+        }
+        if text.starts_with(b"#") {
+            return self.comment(text);
         }
         if let Some(hashdeep) = &self.hashdeep {
-            return hashdeep.read(text).map_or(Line::Improper, Line::Entry);
+            return hashdeep.read(text);
         }
-        if text.starts_with(b";") {
+        if let Some(comment) = text.strip_prefix(b";") {
             self.is_sfv = Some(true);
+            let name = comment.strip_prefix(b" UTF8: ");
+            self.utf8_name = name.map(|name| name.strip_prefix(b"*").unwrap_or(name).to_vec());
             return Line::Ignored;
         }
+        let utf8_name = self.utf8_name.take();
         let sfv = read_sfv(text);
+        let text = &*usual_form(text);
         let Some((algorithm, is_tagged)) = self.algorithm_of(text) else {
             self.is_sfv = sfv.as_ref().map(|_| true).or(self.is_sfv);
             return sfv.map_or(Line::Improper, Line::Entry);
@@ -93,7 +121,7 @@ impl AnyLines {
             self.gnu.len() - 1
         });
         let mut reader = self.gnu[known].1.clone();
-        match (reader.read(text), sfv) {
+        match (reader.record(text, !ends_with_zero), sfv) {
             (Line::Entry(gnu), Some(sfv)) if !is_tagged => {
                 let is_sfv = self.is_sfv.unwrap_or_else(|| {
                     // No program writes a single space after a CRC-32.
@@ -102,7 +130,7 @@ impl AnyLines {
                 });
                 let (first, second) = if is_sfv { (sfv, gnu) } else { (gnu, sfv) };
                 Line::Entry(Entry {
-                    alternative: Some(Box::new(second)),
+                    alternatives: vec![second],
                     ..first
                 })
             }
@@ -110,13 +138,27 @@ impl AnyLines {
                 self.is_sfv = Some(true);
                 Line::Entry(sfv)
             }
-            (line, _) => {
-                if matches!(line, Line::Entry(_)) {
+            (mut line, _) => {
+                if let Line::Entry(entry) = &mut line {
                     self.is_sfv = Some(false);
                     self.gnu[known].1 = reader;
+                    if let Some(name) = utf8_name {
+                        entry.name = name;
+                    }
                 }
                 line
             }
+        }
+    }
+
+    /// Reads a line that begins with `#`. Comments of an SFV file start with a semicolon.
+    fn comment(&self, text: &[u8]) -> Line {
+        match (self.is_sfv, read_sfv(text)) {
+            (Some(true), Some(entry)) => Line::Entry(entry),
+            (None, Some(_)) if self.hashdeep.is_none() => {
+                Line::Unchecked("is a comment, or a file of an SFV list".into())
+            }
+            _ => Line::Ignored,
         }
     }
 
@@ -129,10 +171,38 @@ impl AnyLines {
             return Some((tagged, true));
         }
         let n_digits = text.iter().take_while(|c| c.is_ascii_hexdigit()).count();
-        let mut algorithms = self.by_length.iter().copied();
-        let found = algorithms.find(|algorithm| 2 * algorithm.digest_len() == n_digits)?;
-        Some((found, false))
+        let has_len = |algorithm: &DigestAlgorithm| 2 * algorithm.digest_len() == n_digits;
+        let mut preferred = self.preferred.iter().copied();
+        let has_blake2b = preferred
+            .clone()
+            .any(|algorithm| matches!(algorithm, DigestAlgorithm::Blake2b(_)));
+        let blake2b = || {
+            let len = Blake2bLen::from_bits(4 * n_digits as u64).filter(|_| has_blake2b);
+            len.map(DigestAlgorithm::Blake2b)
+        };
+        let found = preferred.find(has_len).or_else(blake2b);
+        Some((
+            found.or_else(|| BY_LENGTH.into_iter().find(has_len))?,
+            false,
+        ))
     }
+}
+
+/// Returns a line of OpenSSL 3, `SHA2-256(name)= digest` or `BLAKE2B-512(name)= digest`, as BSD writes it, and a line without the
+/// quotes of an entity tag at its start.
+fn usual_form(text: &[u8]) -> Cow<'_, [u8]> {
+    for (start, usual) in [(&b"SHA2-"[..], &b"SHA"[..]), (b"BLAKE2B-512(", b"BLAKE2b(")] {
+        if let Some(rest) = text.strip_prefix(start) {
+            return [usual, rest].concat().into();
+        }
+    }
+    if let Some(quoted) = text.strip_prefix(b"\"") {
+        let n_digits = quoted.iter().take_while(|c| c.is_ascii_hexdigit()).count();
+        if let (digits, [b'"', rest @ ..]) = quoted.split_at(n_digits) {
+            return [digits, rest].concat().into();
+        }
+    }
+    text.into()
 }
 
 /// Parses a line of an SFV file: a name, a space, and a CRC-32.
@@ -148,14 +218,13 @@ fn read_sfv(text: &[u8]) -> Option<Entry> {
         name: name.to_vec(),
         digests: vec![(DigestAlgorithm::Crc32, digest)],
         len_bytes: None,
-        alternative: None,
+        alternatives: Vec::new(),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::list::Entry;
 
     fn read(
         lines: &mut AnyLines,
@@ -166,8 +235,8 @@ mod tests {
                 name,
                 digests,
                 len_bytes,
-                alternative: None,
-            }) => Some((
+                alternatives,
+            }) if alternatives.is_empty() => Some((
                 String::from_utf8(name).expect("the names are ASCII"),
                 digests
                     .into_iter()
@@ -175,18 +244,18 @@ mod tests {
                     .collect(),
                 len_bytes,
             )),
-            Line::Entry(_) | Line::Ignored | Line::Improper => None,
+            Line::Entry(_) | Line::Ignored | Line::Unchecked(_) | Line::Improper => None,
         }
     }
 
-    /// Returns the names of both readings of a line.
+    /// Returns the names of all readings of a line.
     fn names(lines: &mut AnyLines, line: &str) -> Vec<String> {
         let Line::Entry(entry) = lines.read(line.as_bytes()) else {
             return Vec::new();
         };
-        let second = entry.alternative.map(|second| second.name);
-        let names = [Some(entry.name), second].into_iter().flatten();
-        names
+        let others = entry.alternatives.into_iter().map(|other| other.name);
+        std::iter::once(entry.name)
+            .chain(others)
             .map(|name| String::from_utf8(name).expect("the names are ASCII"))
             .collect()
     }
@@ -214,6 +283,20 @@ mod tests {
                 format!("SHA1(a)= {hex40}"),
                 entry("a", DigestAlgorithm::Hash(HashFunction::Sha1)),
             ),
+            (
+                format!("SHA2-256(a)= {hex64}"),
+                entry("a", DigestAlgorithm::Hash(HashFunction::Sha256)),
+            ),
+            (format!("SHA2-512/256(a)= {hex64}"), None),
+            (
+                format!("BLAKE2B-512(a)= {hex64}{hex64}"),
+                entry("a", DigestAlgorithm::Blake2b(Blake2bLen::MAX)),
+            ),
+            (
+                format!("\"{hex32}\"  a"),
+                entry("a", DigestAlgorithm::Hash(HashFunction::Md5)),
+            ),
+            (format!("\"{hex32}  a"), None),
             (
                 "some name.txt 1234ABCD".into(),
                 entry("some name.txt", DigestAlgorithm::Crc32),

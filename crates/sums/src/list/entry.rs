@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::algorithm::{Digest, DigestAlgorithm};
+use crate::name::with_slashes;
 
 /// A file in a list, with its expected properties. Programs compare entries with literals, so a new property is a breaking
 /// change.
@@ -14,9 +15,10 @@ pub struct Entry {
     pub digests: Vec<(DigestAlgorithm, Digest)>,
     /// The expected length in bytes, if the list contains it.
     pub len_bytes: Option<u64>,
-    /// A second reading of the line, for a line of two formats. It is meant if no file has the name
-    /// of this reading, and a file has the name of the second one.
-    pub alternative: Option<Box<Entry>>,
+    /// Other readings of the line, for a line of two formats, and for names with backslashes, which
+    /// lists made on Windows have in place of slashes. The first reading whose name a file has is
+    /// meant, or this one if no file has such a name.
+    pub alternatives: Vec<Self>,
 }
 
 impl Entry {
@@ -27,17 +29,9 @@ impl Entry {
     }
 
     /// Adds the digests of another entry of the same file. Returns `false` and adds nothing if the
-    /// entries contradict each other, or if a line has two readings.
+    /// entries contradict each other, or have other readings.
     pub fn add(&mut self, other: &Self) -> bool {
-        let contradicts = |(algorithm, digest): &(DigestAlgorithm, Digest)| {
-            let mut own = self.digests.iter();
-            own.any(|(known, own)| known == algorithm && own != digest)
-        };
-        let is_ambiguous = self.alternative.is_some() || other.alternative.is_some();
-        if is_ambiguous
-            || self.len_bytes != other.len_bytes
-            || other.digests.iter().any(contradicts)
-        {
+        if !self.accepts(other) {
             return false;
         }
         for digest in &other.digests {
@@ -45,7 +39,40 @@ impl Entry {
                 self.digests.push(digest.clone());
             }
         }
+        for (own, other) in self.alternatives.iter_mut().zip(&other.alternatives) {
+            own.add(other);
+        }
         true
+    }
+
+    /// Returns `true` if both entries are of one file, in each reading.
+    fn accepts(&self, other: &Self) -> bool {
+        let contradicts = |(algorithm, digest): &(DigestAlgorithm, Digest)| {
+            let mut own = self.digests.iter();
+            own.any(|(known, own)| known == algorithm && own != digest)
+        };
+        let mut readings = self.alternatives.iter().zip(&other.alternatives);
+        self.len_bytes == other.len_bytes
+            && self.alternatives.len() == other.alternatives.len()
+            && !other.digests.iter().any(contradicts)
+            && readings.all(|(own, other)| own.name == other.name && own.accepts(other))
+    }
+
+    /// Adds readings with slashes in place of the backslashes of names.
+    pub(super) fn with_slashes(mut self) -> Self {
+        let readings = std::iter::once(&self).chain(&self.alternatives);
+        let slashed: Vec<Self> = readings
+            .filter_map(|reading| {
+                Some(Self {
+                    name: with_slashes(&reading.name)?,
+                    digests: reading.digests.clone(),
+                    len_bytes: reading.len_bytes,
+                    alternatives: Vec::new(),
+                })
+            })
+            .collect();
+        self.alternatives.extend(slashed);
+        self
     }
 
     /// Returns `true` if `found` equals the digests of the entry. `found` is in the order of
@@ -63,6 +90,8 @@ pub enum Line {
     Ignored,
     /// The entry of a file.
     Entry(Entry),
+    /// A line with something that no digest of a file checks, such as a signature or a link, as text for people.
+    Unchecked(String),
     /// An invalid line.
     Improper,
 }

@@ -39,10 +39,15 @@ impl GnuLines {
         if line.is_empty() {
             return Line::Ignored;
         }
+        self.record(line, true)
+    }
+
+    /// Reads a line without its end. With `may_escape`, a backslash at its start shows that the name has escapes.
+    pub(super) fn record(&mut self, line: &[u8], may_escape: bool) -> Line {
         let text = without_blanks(line);
         let (text, is_escaped) = match text.strip_prefix(b"\\") {
-            Some(text) => (text, true),
-            None => (text, false),
+            Some(text) if may_escape => (text, true),
+            _ => (text, false),
         };
         let found = if text.starts_with(self.algorithm.tag().as_bytes()) {
             self.tagged(text, is_escaped)
@@ -54,7 +59,7 @@ impl GnuLines {
                 name,
                 digests: vec![(algorithm, digest)],
                 len_bytes: None,
-                alternative: None,
+                alternatives: Vec::new(),
             })
         })
     }

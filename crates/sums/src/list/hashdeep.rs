@@ -1,6 +1,6 @@
 //! Lines of hashdeep: `size,digest,digest,name`. A header names the columns.
 
-use super::entry::Entry;
+use super::entry::{Entry, Line};
 use crate::algorithm::{Digest, DigestAlgorithm};
 
 /// A reader of hashdeep lines.
@@ -19,21 +19,45 @@ enum Column {
 
 impl HashdeepLines {
     /// Reads a header without its `%%%%`. The version header has no columns.
-    pub(super) fn read_header(&mut self, header: &[u8]) {
+    pub(super) fn read_header(&mut self, header: &[u8]) -> Line {
         let columns = header.trim_ascii().strip_suffix(b",filename");
-        if let Some(columns) = columns {
-            let names = columns.split(|c| *c == b',');
-            self.columns = names
-                .map(|name| match name {
-                    b"size" => Column::Size,
-                    name => algorithm_named(name).map_or(Column::Other, Column::Digest),
-                })
-                .collect();
+        let Some(columns) = columns else {
+            return Line::Ignored;
+        };
+        let mut unknown = Vec::new();
+        let names = columns.split(|c| *c == b',');
+        self.columns = names
+            .map(|name| match name {
+                b"size" => Column::Size,
+                name => algorithm_named(name).map_or_else(
+                    || {
+                        unknown.push(String::from_utf8_lossy(name));
+                        Column::Other
+                    },
+                    Column::Digest,
+                ),
+            })
+            .collect();
+        match &unknown[..] {
+            [] => Line::Ignored,
+            names => Line::Unchecked(format!("digests of {} are not checked", names.join(", "))),
         }
     }
 
-    /// Parses a line with at least one digest.
-    pub(super) fn read(&self, text: &[u8]) -> Option<Entry> {
+    /// Reads a line with at least one digest.
+    pub(super) fn read(&self, text: &[u8]) -> Line {
+        match self.entry(text) {
+            Some(entry) if is_piece(&entry) => {
+                let name = String::from_utf8_lossy(&entry.name);
+                Line::Unchecked(format!(
+                    "{name}: digests of pieces of files are not checked"
+                ))
+            }
+            entry => entry.map_or(Line::Improper, Line::Entry),
+        }
+    }
+
+    fn entry(&self, text: &[u8]) -> Option<Entry> {
         let mut fields = text.splitn(self.columns.len() + 1, |c| *c == b',');
         let (mut digests, mut len_bytes) = (Vec::new(), None);
         for column in &self.columns {
@@ -56,7 +80,7 @@ impl HashdeepLines {
             name,
             digests,
             len_bytes,
-            alternative: None,
+            alternatives: Vec::new(),
         })
     }
 }
@@ -65,6 +89,18 @@ impl HashdeepLines {
 pub(super) fn column(algorithm: DigestAlgorithm) -> Option<&'static str> {
     let name = algorithm.name();
     matches!(name, "md5" | "sha1" | "sha256").then_some(name)
+}
+
+/// Returns `true` for a piece of a file as `hashdeep -p` writes it: its name ends with ` offset 0-4095`.
+fn is_piece(entry: &Entry) -> bool {
+    let range = || {
+        let (_, range) = str::from_utf8(&entry.name).ok()?.rsplit_once(" offset ")?;
+        let (first, last) = range.split_once('-')?;
+        let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+        last.checked_sub(first)?.checked_add(1)
+    };
+    let len_bytes = range();
+    len_bytes.is_some() && len_bytes == entry.len_bytes
 }
 
 fn algorithm_named(name: &[u8]) -> Option<DigestAlgorithm> {

@@ -86,7 +86,10 @@ impl MtreeLines {
                 b"type" => of_type = Some(value.to_vec()),
                 b"size" => {
                     let size = str::from_utf8(value).ok();
-                    len_bytes = size.and_then(|text| text.parse().ok());
+                    let Some(size) = size.and_then(|text| text.parse().ok()) else {
+                        return Line::Improper;
+                    };
+                    len_bytes = Some(size);
                 }
                 key => {
                     let Some(algorithm) = algorithm_of(key) else {
@@ -113,10 +116,6 @@ impl MtreeLines {
             self.folder.push(name);
             return Line::Ignored;
         }
-        if digests.is_empty() {
-            // A link, a device, or a file whose digest was not recorded.
-            return Line::Ignored;
-        }
         let mut parts: Vec<&[u8]> = Vec::new();
         if !name.contains(&b'/') {
             parts.extend(self.folder.iter().map(Vec::as_slice));
@@ -124,11 +123,23 @@ impl MtreeLines {
         parts.push(&name);
         let path = parts.join(&b'/');
         let path = path.strip_prefix(b"./").unwrap_or(&path);
+        if digests.is_empty() {
+            return match of_type.as_deref() {
+                // A file whose digest was not recorded.
+                None | Some(b"file") => Line::Improper,
+                Some(of_type) => {
+                    let [path, of_type] = [path, of_type].map(String::from_utf8_lossy);
+                    Line::Unchecked(format!(
+                        "{path}: has the type {of_type}, which is not checked"
+                    ))
+                }
+            };
+        }
         Line::Entry(Entry {
             name: path.to_vec(),
             digests,
             len_bytes,
-            alternative: None,
+            alternatives: Vec::new(),
         })
     }
 }
@@ -218,6 +229,7 @@ mod tests {
                     entry.len_bytes,
                 ))),
                 Line::Ignored => None,
+                Line::Unchecked(text) => Some(Ok((text, None))),
                 Line::Improper => Some(Err(())),
             });
         found.collect()
@@ -234,11 +246,28 @@ mod tests {
         let file = |name: &str, len| Ok((name.to_owned(), Some(len)));
         assert_eq!(
             read(&text),
-            [file("a b", 1), file("d/b", 2), file("x/y", 3), Err(())]
+            [
+                file("a b", 1),
+                file("d/b", 2),
+                Ok((
+                    "d/link: has the type link, which is not checked".into(),
+                    None
+                )),
+                file("x/y", 3),
+                Err(())
+            ]
         );
         assert_eq!(read("a md5=00"), [Err(())]);
         assert_eq!(read("a\\9 md5=00"), [Err(())]);
-        assert_eq!(read("/set type=file\n/unset all\na type=dir\nb size=1"), []);
+        assert_eq!(read(&format!("a size=abc md5={md5}")), [Err(())]);
+        assert_eq!(read(&format!("a size=-1 md5={md5}")), [Err(())]);
+        // A file without a digest.
+        for text in [
+            "/set type=file\n/unset all\na type=dir\nb size=1",
+            "a type=file",
+        ] {
+            assert_eq!(read(text), [Err(())], "{text}");
+        }
     }
 
     #[test]

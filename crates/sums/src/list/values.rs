@@ -1,6 +1,7 @@
 //! Lists of results that are texts of any form, such as `sha256:...  name`, in the lines of GNU coreutils and BSD.
 
 use super::gnu::{name_of, without_blanks};
+use super::lines::without_end;
 
 /// The meaning of a line of a list of results. A program must decide about each, so a new meaning is a breaking change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,17 +32,19 @@ impl ValueLines {
         }
     }
 
-    /// Reads a line, with or without its line feed. The value is not checked.
+    /// Reads a line, with or without its line feed or zero byte. The value is not checked.
     pub fn read(&mut self, line: &[u8]) -> ValueLine {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let (line, ends_with_zero) = without_end(line);
         if line.is_empty() || line.starts_with(b"#") {
             return ValueLine::Ignored;
         }
+        if line.contains(&0) {
+            return ValueLine::Improper;
+        }
         let text = without_blanks(line);
         let (text, is_escaped) = match text.strip_prefix(b"\\") {
-            Some(text) => (text, true),
-            None => (text, false),
+            Some(text) if !ends_with_zero => (text, true),
+            _ => (text, false),
         };
         let found = self.tagged(text).or_else(|| self.plain(text));
         let entry = found.and_then(|(value, name)| {

@@ -176,8 +176,8 @@ fn write_hashdeep(
 }
 
 fn write_sfv(out: &mut Vec<u8>, name: &[u8], digests: &[Digest]) -> Result<(), Unwritable> {
-    // Comments start with a semicolon, and here with `#` as well. Blanks at the end are not part of a name.
-    let is_ignored = name.starts_with(b";") || name.starts_with(b"#") || name.starts_with(b"%%%%");
+    // Comments start with a semicolon. Blanks at the end are not part of a name.
+    let is_ignored = name.starts_with(b";") || name.starts_with(b"%%%%");
     if !is_line(name) || is_ignored || name.trim_ascii_end() != name {
         return Err(Unwritable::Name);
     }

@@ -47,6 +47,7 @@ fn read_again(
         .filter_map(|line| match lines.read(line) {
             Line::Entry(entry) => Some(entry),
             Line::Ignored => None,
+            Line::Unchecked(text) => panic!("{line:?}: {text}"),
             Line::Improper => panic!("{line:?} is improper"),
         });
     Ok(entries.collect())
@@ -95,13 +96,13 @@ proptest! {
             name,
             digests: vec![(algorithm, digest)],
             len_bytes: None,
-            alternative: None,
+            alternatives: Vec::new(),
         });
         prop_assert_eq!(GnuLines::new(algorithm).read(&line), expected.clone());
         let mut any = AnyLines::new(&[algorithm]).read(&line);
         if let Line::Entry(entry) = &mut any {
             // The line can be one of an SFV file, too.
-            entry.alternative = None;
+            entry.alternatives.clear();
         }
         prop_assert_eq!(any, expected);
     }

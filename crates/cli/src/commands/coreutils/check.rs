@@ -143,7 +143,7 @@ impl<R: Read> List<R> {
                     n_bytes += entry.name.len();
                     batch.push(Wanted::File(entry));
                 }
-                Line::Ignored => {}
+                Line::Ignored | Line::Unchecked(_) => {}
                 Line::Entry(_) | Line::Improper => batch.push(Wanted::Improper(self.n_lines)),
             }
             if self.is_stdin && self.lines.reader().buffer().is_empty() {

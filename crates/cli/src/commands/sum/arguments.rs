@@ -87,7 +87,7 @@ pub(crate) struct Sum {
     )]
     pub(super) format: Option<FormatName>,
 
-    /// Check files against lists: of GNU coreutils, BSD, hashdeep, mtree or SFV
+    /// Check files against lists: of GNU coreutils, BSD, OpenSSL, hashdeep, mtree, FastSum or SFV. Signatures are not checked
     #[arg(short, long, help_heading = "Check")]
     pub(super) check: bool,
 

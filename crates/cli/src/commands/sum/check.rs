@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use hashlane_files::{is_absent, is_rotational};
 use hashlane_sums::{
     AnyLines, Digest, DigestAlgorithm, Entry, Item, Line, Lines, Options, Outcome, Source,
-    bytes_of, path_of,
+    bytes_of, path_of, with_slashes,
 };
 
 use super::against::{Folder, Place, Prefix};
@@ -146,7 +146,7 @@ impl<'s> Check<'s> {
             }
             Box::new(reader)
         };
-        let mut lines = Lines::new(reader);
+        let mut lines = Lines::of_list(reader);
         let mut format = AnyLines::new(&self.sum.digest_algorithms());
         // All names of a list are needed to find their prefix.
         let max_files = match self.folder {
@@ -177,6 +177,11 @@ impl<'s> Check<'s> {
                     });
                 }
                 Line::Ignored => {}
+                Line::Unchecked(reason) => {
+                    self.report.counts.unchecked += 1;
+                    let name = list.display();
+                    output.error(&format!("{name}: line {n_lines}: {reason}"));
+                }
                 Line::Improper => {
                     self.report.counts.improper += 1;
                     let name = list.display();
@@ -304,7 +309,12 @@ impl<'s> Check<'s> {
         folder: &Folder,
         batch: &[Listed],
     ) -> anyhow::Result<Prefix> {
-        let names: Vec<PathBuf> = batch.iter().map(|file| path_of(&file.entry.name)).collect();
+        // Names of a list that was made on Windows are those with slashes.
+        let name_of = |file: &Listed| match with_slashes(&file.entry.name) {
+            Some(name) if !file.entry.name.contains(&b'/') => path_of(&name),
+            _ => path_of(&file.entry.name),
+        };
+        let names: Vec<PathBuf> = batch.iter().map(name_of).collect();
         let prefix = folder.prefix_of(&names);
         let Prefix { path, tied } = &prefix;
         let is_removed = !path.as_os_str().is_empty();
@@ -331,7 +341,7 @@ impl<'s> Check<'s> {
         Ok(prefix)
     }
 
-    /// Returns the reading of a line that is meant: the first one, unless only the second one names a file.
+    /// Returns the reading of a line that is meant: the first one that names a file, or the first one of all.
     fn meant(&self, mut entry: Entry, prefix: Option<&Prefix>) -> Entry {
         let exists = |entry: &Entry| {
             let name = path_of(&entry.name);
@@ -342,10 +352,11 @@ impl<'s> Check<'s> {
                 _ => self.base.join(name).is_file(),
             }
         };
-        match entry.alternative.take() {
-            Some(second) if !exists(&entry) && exists(&second) => *second,
-            _ => entry,
+        let others = std::mem::take(&mut entry.alternatives);
+        if others.is_empty() || exists(&entry) {
+            return entry;
         }
+        others.into_iter().find(exists).unwrap_or(entry)
     }
 
     fn note_missing(&mut self, output: &mut Output<'_>, wanted: &Wanted) -> anyhow::Result<()> {

@@ -16,6 +16,8 @@ pub(super) struct Counts {
     pub(super) moved: u64,
     /// Files of lists that `--exclude` leaves out.
     pub(super) excluded: u64,
+    /// What lists have and no digest of a file checks, such as signatures and links.
+    pub(super) unchecked: u64,
     #[serde(rename = "improper_lines")]
     pub(super) improper: u64,
 }
@@ -45,6 +47,7 @@ impl Counts {
             (self.extra, "extra"),
             (self.unreadable, "unreadable"),
             (self.excluded, "excluded"),
+            (self.unchecked, "not checked"),
         ];
         let others = others.into_iter().filter(|(n, _)| *n > 0);
         let others = others.map(|(n, state)| format!("{n} {state}"));

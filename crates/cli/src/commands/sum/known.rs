@@ -190,7 +190,7 @@ fn finish(
                     name,
                     digests: vec![(algorithm, digest)],
                     len_bytes: file.len_bytes,
-                    alternative: None,
+                    alternatives: Vec::new(),
                 },
                 line: 0,
             }),

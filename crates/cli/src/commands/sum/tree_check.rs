@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use hashlane_files::is_absent;
-use hashlane_sums::{Lines, Options, ValueLine, ValueLines, path_of};
+use hashlane_sums::{Lines, Options, ValueLine, ValueLines, path_of, with_slashes};
 use hashlane_trees::{Format, Item, Outcome, TreeFiles, TreeName, WithFormat};
 
 use super::arguments::Sum;
@@ -135,7 +135,7 @@ impl<'f, F: Format> Check<'f, F> {
         } else {
             Box::new(BufReader::new(File::open(output.env.resolve(list))?))
         };
-        let (mut lines, mut forms) = (Lines::new(reader), ValueLines::new(tag(self.name)));
+        let (mut lines, mut forms) = (Lines::of_list(reader), ValueLines::new(tag(self.name)));
         let (mut batch, mut has_entries, mut n_lines) = (Vec::new(), false, 0_u64);
         while !output.env.cancel.is_cancelled()
             && let Some(line) = lines.next_line().context("cannot be read")?
@@ -144,7 +144,8 @@ impl<'f, F: Format> Check<'f, F> {
             let entry = match forms.read(line) {
                 ValueLine::Ignored => continue,
                 ValueLine::Entry(value, name) => {
-                    self.format.normalized(&value).map(|value| (name, value))
+                    let value = self.format.normalized(&value);
+                    value.map(|value| (self.meant(name), value))
                 }
                 ValueLine::Improper => None,
             };
@@ -164,6 +165,15 @@ impl<'f, F: Format> Check<'f, F> {
         }
         anyhow::ensure!(has_entries, "has no results of {}", self.name.name());
         self.files(output, options, batch)
+    }
+
+    /// Returns the name that is meant: with slashes in place of backslashes, if only that one exists.
+    fn meant(&self, name: Vec<u8>) -> Vec<u8> {
+        let exists = |name: &[u8]| self.base.join(path_of(name)).exists();
+        match with_slashes(&name) {
+            Some(slashed) if !exists(&name) && exists(&slashed) => slashed,
+            _ => name,
+        }
     }
 
     /// Checks folders that are in a list.
