@@ -144,9 +144,11 @@ def digest_files(
     cancel: Any,
 ) -> list[bytes | OSError]: ...
 
-_Tree = tuple[str, int | None, bytes | None, int | None, str | None, int | None, Sequence[str]]
+_Tree = tuple[
+    str, int | None, bytes | None, int | None, str | None, int | None, Sequence[str], int | None, int | None
+]
 _Path = str | os.PathLike[str]
-_Outputs = tuple[_Path | None, _Path | None, _Path | None, bytes | None, bool]
+_Outputs = tuple[_Path | None, _Path | None, _Path | None, bytes | None, bool, int | None]
 
 def tree_digest(
     path: str | os.PathLike[str],
@@ -166,7 +168,7 @@ def tree_check(
 ) -> bool: ...
 def verity_check(
     path: str | os.PathLike[str],
-    hash_device: str | os.PathLike[str],
+    hash_device: tuple[_Path, int],
     root_hash: bytes | None,
     threads: int | None,
     progress: Any,

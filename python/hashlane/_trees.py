@@ -21,12 +21,15 @@ def tree_digest(
     algorithm: str,
     *,
     block_size: int | None = None,
+    hash_block_size: int | None = None,
+    data_blocks: int | None = None,
     salt: bytes | None = None,
     part_size: int | None = None,
     hash_name: str | None = None,
     verity_format: int | None = None,
     exclude: Sequence[str] = (),
     hash_device: str | os.PathLike[str] | None = None,
+    hash_offset: int | None = None,
     uuid: UUID | str | None = None,
     out_merkle_tree: str | os.PathLike[str] | None = None,
     out_descriptor: str | os.PathLike[str] | None = None,
@@ -49,6 +52,11 @@ def tree_digest(
         A name of ``tree_digests_available``, for example ``"fsverity"``, ``"cid"`` or ``"s3-etag"``.
     block_size : int, optional
         Length of a block of ``fsverity``, ``fsverity-sha512`` and ``dmverity`` in bytes, by default 4096.
+    hash_block_size : int, optional
+        Length of a block of the hash device of ``dmverity`` in bytes, by default `block_size`.
+    data_blocks : int, optional
+        Number of blocks of ``dmverity`` at the start of the file. Bytes after them are not hashed. By default all: a file whose
+        length is no multiple of that of a block is then an error.
     salt : bytes, optional
         Salt of ``fsverity``, ``fsverity-sha512`` and ``dmverity``.
     part_size : int, optional
@@ -63,6 +71,8 @@ def tree_digest(
         a path from the top. Letter case makes no difference. The ``.git`` at the top is left out of ``git`` anyway.
     hash_device : path, optional
         File to write the hash device of ``dmverity`` to: the superblock and the tree.
+    hash_offset : int, optional
+        Position of the superblock in the hash device to write in bytes: a multiple of 512, by default 0.
     uuid : uuid.UUID or str, optional
         UUID of the hash device to write, by default made of the root hash.
     out_merkle_tree : path, optional
@@ -93,8 +103,9 @@ def tree_digest(
     from hashlane._progress import callback
 
     report = callback(progress, "digest")
-    tree = (algorithm, block_size, salt, part_size, hash_name, verity_format, exclude)
-    outputs = (out_merkle_tree, out_descriptor, hash_device, None if uuid is None else _uuid_bytes(uuid), overwrite)
+    tree = (algorithm, block_size, salt, part_size, hash_name, verity_format, exclude, hash_block_size, data_blocks)
+    number = None if uuid is None else _uuid_bytes(uuid)
+    outputs = (out_merkle_tree, out_descriptor, hash_device, number, overwrite, hash_offset)
     return _hashlane.tree_digest(path, tree, outputs, threads, report, cancel)
 
 
@@ -113,6 +124,8 @@ def tree_check(
     digest: str,
     *,
     block_size: int | None = None,
+    hash_block_size: int | None = None,
+    data_blocks: int | None = None,
     salt: bytes | None = None,
     part_size: int | None = None,
     hash_name: str | None = None,
@@ -132,7 +145,7 @@ def tree_check(
         A name of ``tree_digests_available``.
     digest : str
         The expected tree hash. The case of hexadecimal digits makes no difference, and neither do quotes around an ``ETag``.
-    block_size, salt, hash_name, verity_format, exclude, threads, progress, cancel
+    block_size, hash_block_size, data_blocks, salt, hash_name, verity_format, exclude, threads, progress, cancel
         As for :func:`tree_digest`.
     part_size : int, optional
         Length of a part of ``s3-etag``, ``s3-sha1`` and ``s3-sha256`` in bytes. By default, it follows from the number of
@@ -150,5 +163,5 @@ def tree_check(
     from hashlane._progress import callback
 
     report = callback(progress, "check")
-    tree = (algorithm, block_size, salt, part_size, hash_name, verity_format, exclude)
+    tree = (algorithm, block_size, salt, part_size, hash_name, verity_format, exclude, hash_block_size, data_blocks)
     return _hashlane.tree_check(path, digest, tree, threads, report, cancel)

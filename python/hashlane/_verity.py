@@ -19,15 +19,15 @@ class VerityReport:
     """The result of :func:`verity_check` and :func:`idsig_check`, where the device is the tree in the signature file."""
 
     is_right: bool
-    """Whether no block is damaged, the root hash is the expected one, and the device has digests of all whole blocks."""
+    """Whether no block is damaged, the root hash is the expected one, and the device has digests of all bytes."""
     root_hash: str
     """Root hash of the device in hexadecimal digits. If the device has no tree, that of the data."""
     has_root_hash: bool
     """Whether the root hash is the expected one, or none is expected."""
     blocks: int
     """Number of blocks of the data that the device has digests of."""
-    blocks_beyond: int
-    """Number of whole blocks of the data after these."""
+    bytes_beyond: int
+    """Number of bytes of the data that the device has no digests of."""
     damaged: int
     """Number of blocks of the data whose digests differ from those in the device."""
     damaged_ranges: tuple[range, ...]
@@ -43,6 +43,7 @@ def verity_check(
     hash_device: str | os.PathLike[str],
     root_hash: bytes | str | None = None,
     *,
+    hash_offset: int = 0,
     threads: int | None = None,
     progress: Progress | None = None,
     cancel: Cancel | None = None,
@@ -57,9 +58,11 @@ def verity_check(
     path : path
         The data, a regular file.
     hash_device : path
-        The hash device.
+        The hash device. It can be the file of the data.
     root_hash : bytes or str, optional
         The expected root hash, as bytes or in hexadecimal digits. Data of one block needs it.
+    hash_offset : int, optional
+        Position of the superblock in the hash device in bytes.
     threads : int, optional
         Number of threads that read and hash, by default one for each CPU.
     progress : callable, tqdm bar or rich Progress, optional
@@ -84,7 +87,7 @@ def verity_check(
     except ValueError as error:
         raise ValueError(f"root_hash: {error}") from None
     report = callback(progress, "check")
-    return _report(_hashlane.verity_check(path, hash_device, root, threads, report, cancel))
+    return _report(_hashlane.verity_check(path, (hash_device, hash_offset), root, threads, report, cancel))
 
 
 def idsig_check(

@@ -106,7 +106,26 @@ def test_devices_of_veritysetup(tmp_path: Path, hash_name: str, verity_format: i
     assert report.damaged_ranges == (range(7, 9), range(299, 300))
     last = device.stat().st_size // 512 - 1
     assert (report.device_damaged, report.device_damaged_ranges) == (1, (range(last, last + 1),))
-    assert report.blocks_beyond == 2
+    assert report.bytes_beyond == 1024
+
+
+def test_verity_leaves_no_bytes_out(tmp_path: Path) -> None:
+    data = tmp_path / "odd"
+    data.write_bytes(bytes(5000))
+    with pytest.raises(OSError, match="no multiple of 4096 bytes"):
+        hashlane.tree_digest(data, "dmverity")
+    root = hashlane.tree_digest(data, "dmverity", data_blocks=1)
+    with pytest.raises(OSError, match="no multiple of 4096 bytes"):
+        hashlane.tree_check(data, "dmverity", root)
+    assert hashlane.tree_check(data, "dmverity", root, data_blocks=1)
+    data.write_bytes(bytes(8192))
+    device = tmp_path / "device"
+    parameters = {"block_size": 512, "hash_block_size": 1024, "hash_offset": 512}
+    root = hashlane.tree_digest(data, "dmverity", hash_device=device, **parameters)
+    assert hashlane.verity_check(data, device, root, hash_offset=512).is_right
+    data.write_bytes(bytes(8193))
+    report = hashlane.verity_check(data, device, root, hash_offset=512)
+    assert (report.is_right, report.bytes_beyond) == (False, 1)
 
 
 def test_folders_of_git(tmp_path: Path) -> None:

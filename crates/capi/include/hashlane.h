@@ -318,6 +318,19 @@ typedef struct {
      */
     uint64_t part_len;
     /**
+     * The length of a block of the hash device of `dmverity` in bytes. Usually `block_len`.
+     */
+    uint64_t hash_block_len;
+    /**
+     * The number of blocks of `dmverity` at the start of the file. Bytes after them are not hashed.
+     * Usually all: a file whose length is no multiple of that of a block is then an error.
+     */
+    uint64_t data_blocks;
+    /**
+     * The position of the superblock in the `hash_device` to write in bytes: a multiple of 512.
+     */
+    uint64_t hash_offset;
+    /**
      * The hash function of `dmverity`: `HASHLANE_SHA1`, `HASHLANE_SHA256` or `HASHLANE_SHA512`.
      * Usually SHA-256. fs-verity with SHA-512 has the name `fsverity-sha512`.
      */
@@ -371,9 +384,9 @@ typedef struct {
      */
     uint64_t n_blocks;
     /**
-     * The number of whole blocks of the data after these.
+     * The number of bytes of the data that the device has no digests of.
      */
-    uint64_t n_beyond;
+    uint64_t bytes_beyond;
     /**
      * The number of blocks of the data whose digests differ from those in the device.
      */
@@ -892,8 +905,9 @@ hashlane_error hashlane_tree_check(const hashlane_engine *engine,
  * The superblock of the hash device has the parameters. The `root_len` bytes at `root` are the
  * root hash that the device must have, from a trusted place; `root` may be NULL. Without it, the
  * report only says that data and device belong together. Data of one block needs it. The root hash
- * does not cover the number of blocks: compare the length of the data, too. `n_threads` is the
- * number of threads, and 0 one for each CPU. `engine` may be NULL.
+ * does not cover the number of blocks: compare the length of the data, too. `hash_offset` is the
+ * position of the superblock in bytes, usually 0. The device can be the file of the data.
+ * `n_threads` is the number of threads, and 0 one for each CPU. `engine` may be NULL.
  *
  * Fails with `HASHLANE_ERROR_TREE_PARAMETER` if `root` has another length than the digests of the
  * device, or is needed and NULL, with `HASHLANE_ERROR_UNUSABLE_FILE` if a file is too short or
@@ -910,6 +924,7 @@ hashlane_error hashlane_tree_check(const hashlane_engine *engine,
 hashlane_error hashlane_verity_check(const hashlane_engine *engine,
                                      const char *data_path,
                                      const char *device_path,
+                                     uint64_t hash_offset,
                                      const uint8_t *root,
                                      size_t root_len,
                                      size_t n_threads,
@@ -951,7 +966,7 @@ void hashlane_verity_report_free(hashlane_verity_report *report);
 
 /**
  * Returns 1 if no block is damaged, the root hash is the expected one or none is expected, and the
- * device has digests of all whole blocks of the data. Otherwise, and for NULL, returns 0.
+ * device has digests of all bytes of the data. Otherwise, and for NULL, returns 0.
  *
  * Thread-safe.
  *

@@ -38,6 +38,13 @@ pub struct TreeOptions {
     /// The length of a part of `s3-etag`, `s3-sha1` and `s3-sha256` in bytes. Usually 8 MiB, and
     /// for `hashlane_tree_check()` what follows from the number of parts.
     pub part_len: u64,
+    /// The length of a block of the hash device of `dmverity` in bytes. Usually `block_len`.
+    pub hash_block_len: u64,
+    /// The number of blocks of `dmverity` at the start of the file. Bytes after them are not hashed.
+    /// Usually all: a file whose length is no multiple of that of a block is then an error.
+    pub data_blocks: u64,
+    /// The position of the superblock in the `hash_device` to write in bytes: a multiple of 512.
+    pub hash_offset: u64,
     /// The hash function of `dmverity`: `HASHLANE_SHA1`, `HASHLANE_SHA256` or `HASHLANE_SHA512`.
     /// Usually SHA-256. fs-verity with SHA-512 has the name `fsverity-sha512`.
     pub hash: AlgorithmId,
@@ -130,6 +137,9 @@ impl Request<'_> {
                     return Err(Error::TreeParameter.with_details(details));
                 }
             },
+            hash_block_len: Some(given.hash_block_len).filter(|len| *len > 0),
+            data_blocks: Some(given.data_blocks).filter(|n_blocks| *n_blocks > 0),
+            hash_offset: Some(given.hash_offset).filter(|offset| *offset > 0),
             uuid: uuid.try_into().ok(),
             excludes,
         };

@@ -26,8 +26,9 @@ pub struct VerityReport(VerityVerdict);
 /// The superblock of the hash device has the parameters. The `root_len` bytes at `root` are the
 /// root hash that the device must have, from a trusted place; `root` may be NULL. Without it, the
 /// report only says that data and device belong together. Data of one block needs it. The root hash
-/// does not cover the number of blocks: compare the length of the data, too. `n_threads` is the
-/// number of threads, and 0 one for each CPU. `engine` may be NULL.
+/// does not cover the number of blocks: compare the length of the data, too. `hash_offset` is the
+/// position of the superblock in bytes, usually 0. The device can be the file of the data.
+/// `n_threads` is the number of threads, and 0 one for each CPU. `engine` may be NULL.
 ///
 /// Fails with `HASHLANE_ERROR_TREE_PARAMETER` if `root` has another length than the digests of the
 /// device, or is needed and NULL, with `HASHLANE_ERROR_UNUSABLE_FILE` if a file is too short or
@@ -45,6 +46,7 @@ pub unsafe extern "C" fn hashlane_verity_check(
     engine: *const Engine,
     data_path: *const c_char,
     device_path: *const c_char,
+    hash_offset: u64,
     root: *const u8,
     root_len: usize,
     n_threads: usize,
@@ -62,7 +64,7 @@ pub unsafe extern "C" fn hashlane_verity_check(
         let root = Some(root).filter(|root| !root.is_empty());
         let options = with_threads(Options::default().engine(engine), n_threads);
         let cancel = CancelToken::default();
-        let verdict = check_device(data, device, root, &options, &cancel, |_| ());
+        let verdict = check_device(data, (device, hash_offset), root, &options, &cancel, |_| ());
         verdict.map(VerityReport).map_err(failed)
     };
     // SAFETY: `report` points to a writable pointer.
@@ -121,7 +123,7 @@ pub unsafe extern "C" fn hashlane_verity_report_free(report: *mut VerityReport) 
 }
 
 /// Returns 1 if no block is damaged, the root hash is the expected one or none is expected, and the
-/// device has digests of all whole blocks of the data. Otherwise, and for NULL, returns 0.
+/// device has digests of all bytes of the data. Otherwise, and for NULL, returns 0.
 ///
 /// Thread-safe.
 ///
@@ -146,8 +148,8 @@ pub struct VerityCounts {
     pub struct_size: usize,
     /// The number of blocks of the data that the device has digests of.
     pub n_blocks: u64,
-    /// The number of whole blocks of the data after these.
-    pub n_beyond: u64,
+    /// The number of bytes of the data that the device has no digests of.
+    pub bytes_beyond: u64,
     /// The number of blocks of the data whose digests differ from those in the device.
     pub n_damaged: u64,
     /// The number of blocks of the device whose digests differ from those in the blocks above them.
@@ -177,7 +179,7 @@ pub unsafe extern "C" fn hashlane_verity_report_counts(
         let found = VerityCounts {
             struct_size: size_of::<VerityCounts>(),
             n_blocks: verdict.report.n_blocks,
-            n_beyond: verdict.n_beyond,
+            bytes_beyond: verdict.bytes_beyond,
             n_damaged: verdict.report.data.n_blocks(),
             n_device_damaged: verdict.report.device.n_blocks(),
         };

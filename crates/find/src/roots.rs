@@ -299,8 +299,11 @@ impl RootTable {
                 Outcome::NotOpened(error)
                 | Outcome::NotRead(error)
                 | Outcome::NotWritten(error) => update.unreadable.push((candidate, error)),
-                // The next search hashes it again. No file with content is too short or too long.
-                Outcome::Changed | Outcome::TooShort(_) | Outcome::TooLong(_) => {}
+                // The next search hashes it again. No file with content has a wrong length.
+                Outcome::Changed
+                | Outcome::TooShort(_)
+                | Outcome::TooLong(_)
+                | Outcome::NotMultiple(_) => {}
             }
             Ok(())
         })?;

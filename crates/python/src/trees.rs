@@ -31,11 +31,23 @@ pub(crate) struct Tree(
     Option<String>,
     Option<u32>,
     Vec<String>,
+    Option<u64>,
+    Option<u64>,
 );
 
 impl Tree {
     fn parse(self) -> PyResult<(TreeName, TreeParameters)> {
-        let Self(algorithm, block_len, salt, part_len, hash_name, verity_format, patterns) = self;
+        let Self(
+            algorithm,
+            block_len,
+            salt,
+            part_len,
+            hash_name,
+            verity_format,
+            patterns,
+            hash_block_len,
+            data_blocks,
+        ) = self;
         let name = TreeName::of(&algorithm)
             .ok_or_else(|| PyValueError::new_err(format!("unsupported tree hash {algorithm}")))?;
         let function = |name: String| {
@@ -60,6 +72,9 @@ impl Tree {
             part_len,
             function: hash_name.map(function).transpose()?,
             verity_format: verity_format.map(format).transpose()?,
+            hash_block_len,
+            data_blocks,
+            hash_offset: None,
             uuid: None,
             excludes,
         };
@@ -75,6 +90,7 @@ pub(crate) struct Outputs(
     Option<PathBuf>,
     Option<[u8; 16]>,
     bool,
+    Option<u64>,
 );
 
 /// Runs work with the options of all calls. The work notes the number of bytes hashed so far.
@@ -116,8 +132,8 @@ pub(crate) fn tree_digest(
     cancel: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let (name, mut parameters) = tree.parse()?;
-    let Outputs(merkle_tree, descriptor, hash_device, uuid, overwrite) = outputs;
-    parameters.uuid = uuid;
+    let Outputs(merkle_tree, descriptor, hash_device, uuid, overwrite, hash_offset) = outputs;
+    (parameters.uuid, parameters.hash_offset) = (uuid, hash_offset);
     let outputs = TreeOutputs {
         merkle_tree,
         descriptor,
@@ -157,7 +173,7 @@ pub(crate) fn tree_check(
 pub(crate) fn verity_check(
     py: Python<'_>,
     path: PathBuf,
-    hash_device: PathBuf,
+    hash_device: (PathBuf, u64),
     root_hash: Option<Vec<u8>>,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
@@ -166,7 +182,8 @@ pub(crate) fn verity_check(
     let watch = Watch { progress, cancel };
     let verdict = run(py, threads, &watch, |options, cancel, note| {
         let root = root_hash.as_deref();
-        check_device(&path, &hash_device, root, options, cancel, note)
+        let device = (&*hash_device.0, hash_device.1);
+        check_device(&path, device, root, options, cancel, note)
     })?;
     fields(py, &verdict)
 }
@@ -201,7 +218,7 @@ fn fields<'py>(py: Python<'py>, verdict: &VerityVerdict) -> PyResult<Bound<'py, 
     dict.set_item("root_hash", report.root.to_string())?;
     dict.set_item("has_root_hash", verdict.has_root)?;
     dict.set_item("blocks", report.n_blocks)?;
-    dict.set_item("blocks_beyond", verdict.n_beyond)?;
+    dict.set_item("bytes_beyond", verdict.bytes_beyond)?;
     dict.set_item("damaged", report.data.n_blocks())?;
     dict.set_item("damaged_ranges", ranges(&report.data))?;
     dict.set_item("device_damaged", report.device.n_blocks())?;

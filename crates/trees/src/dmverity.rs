@@ -29,28 +29,19 @@ pub(crate) const SUPERBLOCK_LEN: usize = 512;
 /// What a superblock starts with.
 const SIGNATURE: &[u8; 8] = b"verity\0\0";
 
+/// Maximum position of the superblock in bytes. What a file can have fits after it.
+const MAX_HASH_OFFSET: u64 = 1 << 62;
+
 /// The version of the superblock.
 const VERSION: u32 = 1;
 
 /// The format of dm-verity. A leaf is a block of the data, and a node of the tree is a block of digests. The result is the
-/// digest of the highest node. Bytes after the last whole block are ignored.
-#[derive(Clone, Debug)]
+/// digest of the highest node. Without a number of blocks, every byte of the file belongs to a block: a file whose length is no
+/// multiple of that of a block has no result.
+#[derive(Clone, Debug, Default)]
 pub struct DmVerity {
     parameters: VerityParameters,
-    /// Number of blocks of the data, or `None` for all blocks of the file.
-    n_blocks: Option<u64>,
     device: Option<Arc<File>>,
-}
-
-/// The usual parameters.
-impl Default for DmVerity {
-    fn default() -> Self {
-        Self {
-            parameters: VerityParameters::default(),
-            n_blocks: None,
-            device: None,
-        }
-    }
 }
 
 /// The parameters of dm-verity. Callers make them, so a new field is a breaking change.
@@ -66,11 +57,16 @@ pub struct VerityParameters {
     pub hash_block_len: u32,
     /// The salt, at most 256 bytes.
     pub salt: Vec<u8>,
+    /// Number of blocks of the data at the start of the file, at least 1, or `None` for the whole file. Bytes after these blocks
+    /// are not hashed.
+    pub data_blocks: Option<u64>,
+    /// Position of the superblock in the hash device in bytes: a multiple of 512.
+    pub hash_offset: u64,
     /// The UUID of the hash device. Without one, it is made of the root hash.
     pub uuid: Option<[u8; 16]>,
 }
 
-/// Without a salt, with SHA-256 and blocks of 4096 bytes in format 1.
+/// All blocks of the file, without a salt, with SHA-256 and blocks of 4096 bytes in format 1.
 impl Default for VerityParameters {
     fn default() -> Self {
         Self {
@@ -79,6 +75,8 @@ impl Default for VerityParameters {
             data_block_len: 4096,
             hash_block_len: 4096,
             salt: Vec::new(),
+            data_blocks: None,
+            hash_offset: 0,
             uuid: None,
         }
     }
@@ -114,6 +112,10 @@ pub enum VerityError {
     BlockLen(u32),
     /// The salt has more than 256 bytes. The number of its bytes.
     SaltLen(usize),
+    /// The number of blocks is 0, or more than a file can have.
+    DataBlocks(u64),
+    /// The position of the superblock is no multiple of 512, or beyond the end of any file.
+    HashOffset(u64),
 }
 
 impl fmt::Display for VerityError {
@@ -132,6 +134,13 @@ impl fmt::Display for VerityError {
             }
             Self::SaltLen(len) => {
                 write!(f, "a salt of {len} bytes: use at most {MAX_SALT_LEN}")
+            }
+            Self::DataBlocks(n_blocks) => write!(f, "{n_blocks} blocks of data"),
+            Self::HashOffset(offset) => {
+                write!(
+                    f,
+                    "a superblock at byte {offset}: use a multiple of {SUPERBLOCK_LEN}"
+                )
             }
         }
     }
@@ -161,9 +170,21 @@ impl DmVerity {
         if salt_len > MAX_SALT_LEN {
             return Err(VerityError::SaltLen(salt_len));
         }
+        let has_max_len = |n_blocks: u64| {
+            let len = n_blocks.checked_mul(parameters.data_block_len.into());
+            len.is_some_and(|len| i64::try_from(len).is_ok())
+        };
+        if let Some(n_blocks) = parameters.data_blocks
+            && (n_blocks == 0 || !has_max_len(n_blocks))
+        {
+            return Err(VerityError::DataBlocks(n_blocks));
+        }
+        let offset = parameters.hash_offset;
+        if !offset.is_multiple_of(SUPERBLOCK_LEN as u64) || offset > MAX_HASH_OFFSET {
+            return Err(VerityError::HashOffset(offset));
+        }
         Ok(Self {
             parameters,
-            n_blocks: None,
             device: None,
         })
     }
@@ -179,12 +200,6 @@ impl DmVerity {
     /// Returns the parameters.
     pub fn parameters(&self) -> &VerityParameters {
         &self.parameters
-    }
-
-    /// Returns the format for this number of blocks of data.
-    pub(crate) fn with_blocks(mut self, n_blocks: u64) -> Self {
-        self.n_blocks = Some(n_blocks);
-        self
     }
 
     pub(crate) fn node_hash(&self, engine: Engine) -> NodeHash {
@@ -211,7 +226,8 @@ impl DmVerity {
 
     /// Returns the position of the tree in the hash device in bytes.
     pub(crate) fn tree_start(&self) -> u64 {
-        (SUPERBLOCK_LEN as u64).next_multiple_of(self.parameters.hash_block_len.into())
+        let end = self.parameters.hash_offset + SUPERBLOCK_LEN as u64;
+        end.next_multiple_of(self.parameters.hash_block_len.into())
     }
 
     /// Returns the superblock of a device with this number of blocks and this root hash.
@@ -239,8 +255,11 @@ impl DmVerity {
         block
     }
 
-    /// Returns the format in a superblock, or the reason why there is none.
-    pub(crate) fn of_superblock(block: &[u8; SUPERBLOCK_LEN]) -> Result<Self, String> {
+    /// Returns the format in a superblock at this position of its device, or the reason why there is none.
+    pub(crate) fn of_superblock(
+        block: &[u8; SUPERBLOCK_LEN],
+        hash_offset: u64,
+    ) -> Result<Self, String> {
         let number = |at: usize| {
             let bytes: [u8; 4] = block[at..at + 4].try_into().unwrap_or_default();
             u32::from_le_bytes(bytes)
@@ -278,14 +297,11 @@ impl DmVerity {
             data_block_len: number(64),
             hash_block_len: number(68),
             salt: salt.to_vec(),
+            data_blocks: Some(n_blocks),
+            hash_offset,
             uuid: block[16..32].try_into().ok(),
         });
-        let verity = verity.map_err(|error| format!("the superblock has {error}"))?;
-        let len = n_blocks.checked_mul(number(64).into());
-        if n_blocks == 0 || len.is_none_or(|len| len > i64::MAX as u64) {
-            return Err(format!("the superblock has {n_blocks} blocks of data"));
-        }
-        Ok(verity.with_blocks(n_blocks))
+        verity.map_err(|error| format!("the superblock has {error}"))
     }
 }
 
@@ -314,12 +330,19 @@ impl Format for DmVerity {
     }
 
     fn content_len(&self, file_len: u64) -> u64 {
-        let whole = file_len / self.leaf_len() * self.leaf_len();
-        whole.min(self.n_blocks.map_or(u64::MAX, |n| n * self.leaf_len()))
+        let n_blocks = self.parameters.data_blocks;
+        file_len.min(n_blocks.map_or(u64::MAX, |n| n * self.leaf_len()))
     }
 
     fn min_len(&self) -> u64 {
-        self.n_blocks.unwrap_or(1) * self.leaf_len()
+        self.parameters.data_blocks.unwrap_or(1) * self.leaf_len()
+    }
+
+    fn len_unit(&self) -> u64 {
+        match self.parameters.data_blocks {
+            Some(_) => 1,
+            None => self.leaf_len(),
+        }
     }
 
     fn normalized(&self, text: &str) -> Option<String> {
@@ -357,8 +380,9 @@ impl Builder for RootBuilder {
         if let Some(device) = self.format.device.as_deref() {
             let mut first = self.format.superblock(self.n_blocks, &root).to_vec();
             // Zeros fill the blocks of the superblock.
-            first.resize(self.format.tree_start() as usize, 0);
-            write_all_at(device, &first, 0)?;
+            let offset = self.format.parameters.hash_offset;
+            first.resize((self.format.tree_start() - offset) as usize, 0);
+            write_all_at(device, &first, offset)?;
         }
         Ok(RootHash(root))
     }

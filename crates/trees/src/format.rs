@@ -43,6 +43,11 @@ pub trait Format: Clone + Sync {
         u64::MAX
     }
 
+    /// Returns the number that divides the lengths of files in bytes: other files have no result.
+    fn len_unit(&self) -> u64 {
+        1
+    }
+
     /// Returns the text of a result in the form in which [`Self::Hash`] is written, or `None` if `text` is no result of this
     /// format with these parameters.
     fn normalized(&self, text: &str) -> Option<String>;

@@ -124,21 +124,21 @@ pub fn check_path(
     name.with_format(parameters, &files, check)?
 }
 
-/// Checks data against a hash device of dm-verity, which has the parameters, and its root hash against `root`, if there is one.
-/// `on_progress` gets the number of bytes hashed so far.
+/// Checks data against a hash device of dm-verity, whose superblock at byte `hash_offset` has the parameters, and its root hash
+/// against `root`, if there is one. The device can be the file of the data. `on_progress` gets the number of bytes hashed so far.
 ///
 /// # Errors
 /// [`TreeError`], also if the hash device cannot be used, or if it does not suffice without a root hash.
 pub fn check_device(
     data: &Path,
-    device: &Path,
+    (device, hash_offset): (&Path, u64),
     root: Option<&[u8]>,
     options: &Options,
     cancel: &CancelToken,
     on_progress: impl FnMut(u64),
 ) -> Result<VerityVerdict, TreeError> {
     let file = File::open(device).map_err(TreeError::read(device))?;
-    let check = VerityCheck::new(file).map_err(unusable(device))?;
+    let check = VerityCheck::new(file, hash_offset).map_err(unusable(device))?;
     check.check_root(root).map_err(ParameterError::RootHash)?;
     verdict(&check, (data, device), root, options, cancel, on_progress)
 }
@@ -190,7 +190,7 @@ fn verdict(
     on_progress: impl FnMut(u64),
 ) -> Result<VerityVerdict, TreeError> {
     match outcome(check, data, options, cancel, on_progress)? {
-        Outcome::Hash(report, len_bytes) => Ok(check.judge(report, len_bytes, root)),
+        Outcome::Hash(report, len_bytes) => Ok(check.judge(report, data, len_bytes, root)),
         // The tree is read, not written.
         Outcome::NotWritten(error) => Err(TreeError::read(device)(error)),
         failed => Err(TreeError::of_outcome(data, failed)),

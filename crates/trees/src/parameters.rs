@@ -30,6 +30,12 @@ pub struct TreeParameters {
     pub function: Option<HashFunction>,
     /// Format: of [`TreeName::DmVerity`].
     pub verity_format: Option<VerityFormat>,
+    /// Length of a block of the hash device in bytes, if it is another than that of the data: of [`TreeName::DmVerity`].
+    pub hash_block_len: Option<u64>,
+    /// Number of blocks at the start of the file that are hashed: of [`TreeName::DmVerity`]. Bytes after them are not hashed.
+    pub data_blocks: Option<u64>,
+    /// Position of the superblock in the hash device in bytes: of [`TreeName::DmVerity`], if the hash device is written.
+    pub hash_offset: Option<u64>,
     /// UUID of the hash device: of [`TreeName::DmVerity`], if the hash device is written. It does not change the root hash.
     pub uuid: Option<[u8; 16]>,
     /// Patterns of files and folders in a folder that are left out, by their paths in the folder: of [`TreeName::Git`] and
@@ -147,23 +153,23 @@ impl TreeParameters {
             .map_err(ParameterError::Fsverity)
     }
 
-    /// Returns dm-verity with these parameters. Blocks of the data and of the hash device have one length.
+    /// Returns dm-verity with these parameters.
     ///
     /// # Errors
     /// dm-verity does not have such parameters.
     fn dmverity(&self) -> Result<DmVerity, ParameterError> {
         let usual = VerityParameters::default();
-        let block_len = match self.block_len {
-            // A length that does not fit is refused like others above the limit.
-            Some(len) => u32::try_from(len).unwrap_or(u32::MAX),
-            None => usual.data_block_len,
-        };
+        // A length that does not fit is refused like others above the limit.
+        let block_len = |len| u32::try_from(len).unwrap_or(u32::MAX);
+        let data_block_len = self.block_len.map_or(usual.data_block_len, block_len);
         DmVerity::new(VerityParameters {
             function: self.function.unwrap_or(usual.function),
             format: self.verity_format.unwrap_or(usual.format),
-            data_block_len: block_len,
-            hash_block_len: block_len,
+            data_block_len,
+            hash_block_len: self.hash_block_len.map_or(data_block_len, block_len),
             salt: self.salt.clone().unwrap_or_default(),
+            data_blocks: self.data_blocks,
+            hash_offset: self.hash_offset.unwrap_or(0),
             uuid: self.uuid,
         })
         .map_err(ParameterError::DmVerity)
@@ -189,6 +195,17 @@ impl TreeParameters {
                 "choice of a format",
                 self.verity_format.is_some(),
                 is_dmverity,
+            ),
+            (
+                "length of a block of the hash device",
+                self.hash_block_len.is_some(),
+                is_dmverity,
+            ),
+            ("number of blocks", self.data_blocks.is_some(), is_dmverity),
+            (
+                "position in a hash device",
+                self.hash_offset.is_some(),
+                is_dmverity && files.hash_device.is_some(),
             ),
             ("UUID", self.uuid.is_some(), is_dmverity),
             (

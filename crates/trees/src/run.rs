@@ -61,6 +61,8 @@ pub enum Outcome<H> {
     TooShort(u64),
     /// The file is longer than this number of bytes, the limit of the format.
     TooLong(u64),
+    /// The length of the file is no multiple of this number of bytes, so that the format would leave its last bytes out.
+    NotMultiple(u64),
     /// The file that the tree is written to could not be written.
     NotWritten(io::Error),
 }
@@ -78,6 +80,11 @@ impl<H> Outcome<H> {
             }
             Self::TooLong(max) => {
                 format!("is longer than {max} bytes: choose longer blocks or parts")
+            }
+            Self::NotMultiple(unit) => {
+                format!(
+                    "its length is no multiple of {unit} bytes: fill it with zeros, or choose the number of blocks to hash"
+                )
             }
             Self::NotWritten(error) => format!("the tree cannot be written: {error}"),
         }
@@ -203,6 +210,9 @@ where
         let state = match opened {
             Ok(_) if len_bytes > max_len => Err(Outcome::TooLong(max_len)),
             Ok(_) if len_bytes < min_len => Err(Outcome::TooShort(min_len)),
+            Ok(_) if !len_bytes.is_multiple_of(self.format.len_unit()) => {
+                Err(Outcome::NotMultiple(self.format.len_unit()))
+            }
             Ok(stamp) => Ok(stamp),
             Err(error) => Err(Outcome::NotOpened(error)),
         };

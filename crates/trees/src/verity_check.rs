@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::ops::RangeInclusive;
+use std::io::{self, Seek as _, SeekFrom};
+use std::ops::{Range, RangeInclusive};
+use std::path::Path;
 use std::sync::Arc;
 
-use hashlane_files::{Stamp, read_exact_at};
+use hashlane_files::{FileId, Stamp, read_exact_at};
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
@@ -31,6 +32,8 @@ pub struct VerityCheck {
     device: Arc<File>,
     /// Position of the block of the device with the number 0.
     device_start: u64,
+    /// Superblock and tree in the device, in bytes.
+    extent: Range<u64>,
     /// The state of the device when it was opened.
     stamp: Stamp,
     /// Number of nodes of each level, the lowest first, and the position of its first node in the device. Without levels, the
@@ -112,21 +115,21 @@ impl fmt::Display for RootHashError {
 impl std::error::Error for RootHashError {}
 
 impl VerityCheck {
-    /// Reads the superblock of a hash device.
+    /// Reads the superblock at byte `hash_offset` of a hash device, which can be the file of the data itself.
     ///
     /// # Errors
     /// [`HashDeviceError`].
-    pub fn new(mut device: File) -> Result<Self, HashDeviceError> {
+    pub fn new(mut device: File, hash_offset: u64) -> Result<Self, HashDeviceError> {
         let found = device.seek(SeekFrom::End(0))?;
-        device.seek(SeekFrom::Start(0))?;
         let stamp = Stamp::of(&device.metadata()?);
         let mut superblock = [0; SUPERBLOCK_LEN];
-        if found < SUPERBLOCK_LEN as u64 {
+        if found.saturating_sub(hash_offset) < SUPERBLOCK_LEN as u64 {
             let reason = "has no superblock of dm-verity".to_owned();
             return Err(HashDeviceError::Superblock(reason));
         }
-        device.read_exact(&mut superblock)?;
-        let verity = DmVerity::of_superblock(&superblock).map_err(HashDeviceError::Superblock)?;
+        read_exact_at(&device, &mut superblock, hash_offset)?;
+        let verity = DmVerity::of_superblock(&superblock, hash_offset)
+            .map_err(HashDeviceError::Superblock)?;
         let (nodes, n_blocks) = (verity.nodes(), verity.min_len() / verity.leaf_len());
         let (levels, expected) = places(nodes, n_blocks, verity.tree_start());
         if found < expected && !levels.is_empty() {
@@ -138,6 +141,7 @@ impl VerityCheck {
             is_package: false,
             device: Arc::new(device),
             device_start: 0,
+            extent: hash_offset..expected,
             stamp,
             levels,
             n_blocks,
@@ -171,6 +175,7 @@ impl VerityCheck {
             is_package: true,
             device: Arc::new(idsig.file),
             device_start,
+            extent: 0..0,
             stamp: idsig.stamp,
             levels,
             n_blocks,
@@ -205,19 +210,33 @@ impl VerityCheck {
         }
     }
 
-    /// Compares the result for data of `len_bytes` bytes with the root hash that is expected, if one is.
+    /// Compares the result for the file `data` of `len_bytes` bytes with the root hash that is expected, if one is.
     pub fn judge(
         &self,
         report: VerityReport,
+        data: &Path,
         len_bytes: u64,
         expected: Option<&[u8]>,
     ) -> VerityVerdict {
-        let n_whole = len_bytes / u64::from(self.verity.parameters().data_block_len);
         VerityVerdict {
             has_root: expected.is_none_or(|root| root == report.root.as_bytes()),
-            n_beyond: n_whole.saturating_sub(self.n_blocks),
+            bytes_beyond: len_bytes - self.covered_len(data, len_bytes),
             report,
         }
+    }
+
+    /// Returns the number of bytes of the data that the device has digests of, with superblock and tree if they follow the data
+    /// in the same file.
+    fn covered_len(&self, data: &Path, len_bytes: u64) -> u64 {
+        let content_len = self.content_len(len_bytes);
+        let Range { start, end } = self.extent;
+        let device = self.device.metadata().ok();
+        let device = device.and_then(|device| FileId::of_metadata(&device));
+        let is_same = device.is_some() && FileId::of_path(data).ok().flatten() == device;
+        if is_same && start >= content_len {
+            return content_len + end.min(len_bytes).saturating_sub(start);
+        }
+        content_len
     }
 
     /// Returns the parameters in the superblock.
@@ -450,15 +469,15 @@ pub struct VerityVerdict {
     pub report: VerityReport,
     /// Whether the root hash is the expected one, or none is expected.
     pub has_root: bool,
-    /// Number of whole blocks of the data that the device has no digests of.
-    pub n_beyond: u64,
+    /// Number of bytes of the data that the device has no digests of.
+    pub bytes_beyond: u64,
 }
 
 impl VerityVerdict {
     /// Returns `true` if the data and the device belong together and have the expected root hash.
     pub fn is_right(&self) -> bool {
         let n_damaged = self.report.data.n_blocks() + self.report.device.n_blocks();
-        self.has_root && n_damaged == 0 && self.n_beyond == 0
+        self.has_root && n_damaged == 0 && self.bytes_beyond == 0
     }
 }
 

@@ -628,6 +628,7 @@ enum Line {
         extra: u64,
         moved: u64,
         excluded: u64,
+        partly: u64,
         unchecked: u64,
         improper_lines: u64,
     },
@@ -687,6 +688,7 @@ fn json_lines() {
         extra: 0,
         moved: 1,
         excluded: 0,
+        partly: 0,
         unchecked: 0,
         improper_lines: 0,
     };

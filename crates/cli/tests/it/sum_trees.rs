@@ -659,7 +659,14 @@ fn dmverity_checks_no_data_without_digests() {
     fs::write(folder.join("data"), vec![7; 5 * 4096]).unwrap();
     let longer = sum(folder, "--check -a dmverity --hash-device tree data");
     assert_eq!(longer.code, Some(1), "{longer:?}");
-    let expected = "data: tree has no digests of the last 2 blocks";
+    let expected = "data: tree has no digests of 8,192 bytes of it";
+    assert!(longer.stderr.contains(expected), "{longer:?}");
+
+    // A part of a block is content, too.
+    fs::write(folder.join("data"), vec![7; 3 * 4096 + 1]).unwrap();
+    let longer = sum(folder, "--check -a dmverity --hash-device tree data");
+    assert_eq!(longer.code, Some(1), "{longer:?}");
+    let expected = "data: tree has no digests of 1 byte of it";
     assert!(longer.stderr.contains(expected), "{longer:?}");
 
     fs::write(folder.join("one"), vec![7; 4096]).unwrap();
@@ -674,6 +681,75 @@ fn dmverity_checks_no_data_without_digests() {
     fs::write(folder.join("one"), vec![8; 4096]).unwrap();
     let changed = sum(folder, &format!("{check} --root-hash {root}"));
     assert_eq!(changed.code, Some(1), "{changed:?}");
+}
+
+/// A root hash of whole blocks said nothing about the bytes after them, and the file was called right.
+#[test]
+fn dmverity_calls_no_bytes_right_that_it_did_not_hash() {
+    let folder = tree();
+    let folder = folder.path();
+    fs::write(folder.join("odd"), vec![7; 5000]).unwrap();
+    let refused = sum(folder, "-a dmverity odd");
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
+    let message = "odd: its length is no multiple of 4096 bytes";
+    assert!(refused.stderr.contains(message), "{refused:?}");
+
+    let note = "hashlane: odd: only the first 4096 of 5000 bytes are hashed\n";
+    let made = sum(folder, "-a dmverity --data-blocks 1 odd");
+    assert_eq!((made.code, made.stderr.as_str()), (Some(0), note));
+    fs::write(folder.join("list"), &made.stdout).unwrap();
+    let check = "--check -a dmverity --data-blocks 1 list";
+    let partly = "partly      odd\n0 files right, 1 partly right\n";
+    assert_eq!(sum(folder, check), ended(0, partly, note));
+    fs::write(folder.join("odd"), vec![8; 5000]).unwrap();
+    let changed = "changed     odd\n0 files right, 1 changed\n";
+    assert_eq!(sum(folder, check), ended(1, changed, ""));
+    // The whole file of an old list.
+    let unread = sum(folder, "--check -a dmverity list");
+    assert_eq!(unread.code, Some(2), "{unread:?}");
+    assert!(unread.stderr.contains(message), "{unread:?}");
+    fs::write(folder.join("odd"), vec![7; 4096]).unwrap();
+    assert_eq!(sum(folder, check), ended(0, "1 file right\n", ""));
+
+    fs::write(folder.join("large"), vec![7; 5 << 16]).unwrap();
+    for (args, message) in [
+        ("--data-blocks 0 odd", "--data-blocks: 0 blocks of data"),
+        ("--data-blocks 2 odd", "odd: has fewer than 8192 bytes"),
+        (
+            "--hash-block-size 100 odd",
+            "--block-size: a block of 100 bytes",
+        ),
+        (
+            "--hash-device t --hash-offset 100 odd",
+            "--hash-offset: a superblock at byte 100",
+        ),
+        ("--hash-offset 512 odd", "--hash-device"),
+        (
+            "--block-size 512KiB large",
+            "large: has fewer than 524288 bytes",
+        ),
+        (
+            "--block-size 128KiB large",
+            "large: its length is no multiple of 131072 bytes",
+        ),
+    ] {
+        let refused = sum(folder, &format!("-a dmverity {args}"));
+        assert_eq!(refused.code, Some(2), "{args}: {refused:?}");
+        assert!(refused.stderr.contains(message), "{args}: {refused:?}");
+    }
+    let parameters = "--block-size 1KiB --hash-block-size 4KiB --hash-offset 1024";
+    let made = sum(
+        folder,
+        &format!("-a dmverity {parameters} --hash-device tree large"),
+    );
+    let root = made.stdout.split(' ').next().unwrap();
+    let check = "--check -a dmverity --hash-device tree large";
+    assert_eq!(sum(folder, check).code, Some(2));
+    let right = format!("root hash   {root}\n1 file right\n");
+    assert_eq!(
+        sum(folder, &format!("{check} --hash-offset 1024")),
+        ended(0, &right, "")
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use data_encoding::HEXLOWER;
 use hashlane_trees::{
     CancelToken, DmVerity, Error, Event, Format, HashDeviceError, HashFunction, IoMode, Item,
     Options, Outcome, VerityCheck, VerityError, VerityFormat, VerityParameters, VerityReport,
-    hash_files,
+    check_device, hash_files,
 };
 
 use crate::judge::{Numbers, hashes, is_installed, write_files};
@@ -37,9 +37,12 @@ fn format(parameters: &VerityParameters, data: &Path, device: &Path) -> String {
         format!("--data-block-size={}", parameters.data_block_len),
         format!("--hash-block-size={}", parameters.hash_block_len),
         format!("--salt={salt}"),
+        format!("--hash-offset={}", parameters.hash_offset),
         "--uuid=5a5a5a5a-5a5a-5a5a-5a5a-5a5a5a5a5a5a".to_owned(),
     ];
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let n_blocks = parameters.data_blocks.map(|n| format!("--data-blocks={n}"));
+    args.extend(n_blocks.as_deref());
     let output = veritysetup(&args, &[data, device]);
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
@@ -68,6 +71,8 @@ fn parameters() -> Vec<VerityParameters> {
                     data_block_len,
                     hash_block_len,
                     salt: (0..salt_len).map(|i| i as u8 ^ 0x5a).collect(),
+                    data_blocks: None,
+                    hash_offset: 0,
                     uuid: Some(UUID),
                 });
             }
@@ -79,7 +84,7 @@ fn parameters() -> Vec<VerityParameters> {
 /// Returns the results of a check.
 fn check(device: &Path, data: &Path) -> Outcome<VerityReport> {
     check_with(
-        &VerityCheck::new(File::open(device).unwrap()).unwrap(),
+        &VerityCheck::new(File::open(device).unwrap(), 0).unwrap(),
         data,
     )
 }
@@ -115,7 +120,7 @@ fn root_hashes_and_hash_devices_are_those_of_veritysetup() {
         let block = u64::from(parameters.data_block_len);
         let verity = DmVerity::new(parameters.clone()).unwrap();
         let mut lens: Vec<u64> = [1, 2, 3, 127, 128, 129].map(|n| n * block).into();
-        lens.extend((0..4).map(|_| block + numbers.below(600 * block)));
+        lens.extend((0..4).map(|_| (1 + numbers.below(600)) * block));
         let lens: Vec<usize> = lens.into_iter().map(|len| len as usize).collect();
         let paths = write_files(folder.path(), &lens, &mut numbers);
         let place = |name: &str| folder.path().join(name);
@@ -202,11 +207,117 @@ fn damaged_blocks_are_named() {
     assert_ne!(top.to_string(), root);
 }
 
+/// `veritysetup` leaves out the bytes after the last block, so that their damage is not found.
+#[test]
+fn a_file_with_bytes_that_belong_to_no_block_has_no_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, options) = (folder.path().join("data"), Options::default());
+    let verity = DmVerity::default();
+    let outcome = |format: &DmVerity| {
+        let mut found = None;
+        let cancel = CancelToken::default();
+        hash_files(format, [Item::new(&data, ())], &options, &cancel, |event| {
+            if let Event::Outcome((), outcome) = event {
+                found = Some(outcome);
+            }
+            Ok::<_, Error>(())
+        })
+        .unwrap();
+        found.unwrap()
+    };
+    for len in [4097, 5000, 8191] {
+        fs::write(&data, vec![1; len]).unwrap();
+        let refused = outcome(&verity);
+        assert!(matches!(refused, Outcome::NotMultiple(4096)), "{refused:?}");
+    }
+    fs::write(&data, vec![1; 4096]).unwrap();
+    let one = hashes(&verity, std::slice::from_ref(&data), &options);
+    fs::write(&data, vec![1; 8191]).unwrap();
+    let first = DmVerity::new(VerityParameters {
+        data_blocks: Some(1),
+        ..VerityParameters::default()
+    });
+    assert_eq!(hashes(&first.unwrap(), &[data], &options), one);
+}
+
+/// The data, its superblock and its tree in one file, and with an offset in a file of the tree.
+#[test]
+fn a_number_of_blocks_and_an_offset_are_those_of_veritysetup() {
+    if !is_installed("veritysetup", "VERITYSETUP") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let content: Vec<u8> = (0..200 * 4096_u32 + 904)
+        .map(|i| (i / 4096) as u8)
+        .collect();
+    let parameters = VerityParameters {
+        data_blocks: Some(150),
+        hash_offset: 7 * 512,
+        uuid: Some(UUID),
+        ..VerityParameters::default()
+    };
+    fs::write(place("data"), &content).unwrap();
+    let root = format(&parameters, &place("data"), &place("theirs"));
+    let ours = File::create(place("ours")).unwrap();
+    let writing = DmVerity::new(parameters.clone()).unwrap().with_device(ours);
+    assert_eq!(
+        hashes(&writing, &[place("data")], &Options::default()),
+        [root.clone()]
+    );
+    assert!(fs::read(place("ours")).unwrap() == fs::read(place("theirs")).unwrap());
+
+    // 200 blocks, a gap of 904 bytes, and from the next multiple of 512 on superblock and tree.
+    let hash_offset = (content.len() as u64).next_multiple_of(512);
+    let inside = VerityParameters {
+        data_blocks: Some(200),
+        hash_offset,
+        ..parameters
+    };
+    let root = format(&inside, &place("data"), &place("data"));
+    let (options, cancel) = (Options::default(), CancelToken::default());
+    let verdict = |hash_offset| {
+        let (data, root) = (place("data"), HEXLOWER.decode(root.as_bytes()).unwrap());
+        check_device(
+            &data,
+            (&data, hash_offset),
+            Some(&root),
+            &options,
+            &cancel,
+            |_| (),
+        )
+    };
+    let found = verdict(hash_offset).unwrap();
+    assert_eq!(
+        (found.bytes_beyond, found.is_right()),
+        (hash_offset - 200 * 4096, false)
+    );
+    assert!(found.has_root);
+    assert_eq!(
+        found.report.data.n_blocks() + found.report.device.n_blocks(),
+        0
+    );
+    assert!(verdict(0).is_err());
+    assert!(verdict(u64::MAX).is_err());
+    // Without the gap, every byte is covered.
+    fs::write(place("data"), &content[..200 * 4096]).unwrap();
+    let inside = VerityParameters {
+        hash_offset: 200 * 4096,
+        ..inside
+    };
+    assert_eq!(format(&inside, &place("data"), &place("data")), root);
+    assert!(verdict(200 * 4096).unwrap().is_right());
+    let mut file = OpenOptions::new().append(true).open(place("data")).unwrap();
+    file.write_all(b"x").unwrap();
+    let longer = verdict(200 * 4096).unwrap();
+    assert_eq!((longer.bytes_beyond, longer.is_right()), (1, false));
+}
+
 #[test]
 fn threads_share_a_check() {
     let folder = tempfile::tempdir().unwrap();
     let (data, device, _) = sample(folder.path());
-    let check = VerityCheck::new(File::open(&device).unwrap()).unwrap();
+    let check = VerityCheck::new(File::open(&device).unwrap(), 0).unwrap();
     for _ in 0..20 {
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -225,7 +336,7 @@ fn threads_share_a_check() {
 fn hash_devices_that_cannot_be_used_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let (data, device, _) = sample(folder.path());
-    let open = || VerityCheck::new(File::open(&device).unwrap());
+    let open = || VerityCheck::new(File::open(&device).unwrap(), 0);
     let intact = fs::read(&device).unwrap();
     for (at, bytes, message) in [
         (0, &b"x"[..], "has no superblock of dm-verity"),
@@ -307,6 +418,27 @@ fn parameters_outside_the_limits_are_refused() {
                 ..usual()
             },
             VerityError::SaltLen(257),
+        ),
+        (
+            VerityParameters {
+                data_blocks: Some(0),
+                ..usual()
+            },
+            VerityError::DataBlocks(0),
+        ),
+        (
+            VerityParameters {
+                data_blocks: Some(1 << 51),
+                ..usual()
+            },
+            VerityError::DataBlocks(1 << 51),
+        ),
+        (
+            VerityParameters {
+                hash_offset: 100,
+                ..usual()
+            },
+            VerityError::HashOffset(100),
         ),
     ] {
         assert_eq!(DmVerity::new(parameters).unwrap_err(), error);

@@ -83,6 +83,7 @@ pub(crate) fn hashes<F: Format>(format: &F, paths: &[PathBuf], options: &Options
                 Outcome::Changed => "changed".into(),
                 Outcome::TooShort(min) => format!("shorter than {min}"),
                 Outcome::TooLong(max) => format!("longer than {max}"),
+                Outcome::NotMultiple(unit) => format!("no multiple of {unit}"),
             });
         }
         Ok::<_, Error>(())

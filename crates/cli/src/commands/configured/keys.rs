@@ -36,7 +36,7 @@ const SHARED: [(&str, Define); 3] = [
 
 /// Options that say what a command is to do this time: its inputs and outputs, when it ends, what it may overwrite or
 /// print, how a string is damaged, and the parameters of tree hashes.
-pub(crate) const ONCE: [&str; 43] = [
+pub(crate) const ONCE: [&str; 46] = [
     "against",
     "alphabet",
     "base",
@@ -48,6 +48,7 @@ pub(crate) const ONCE: [&str; 43] = [
     "config",
     "content",
     "content-map",
+    "data-blocks",
     "debsums",
     "dry-run",
     "errors",
@@ -56,7 +57,9 @@ pub(crate) const ONCE: [&str; 43] = [
     "force",
     "glyphs",
     "hash",
+    "hash-block-size",
     "hash-device",
+    "hash-offset",
     "hf",
     "idsig",
     "kind",

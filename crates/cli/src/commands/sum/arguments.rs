@@ -209,6 +209,20 @@ pub(super) struct TreeOptions {
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(super) block_size: Option<u64>,
 
+    /// Length of a block of the hash device of dmverity in bytes [default: that of --block-size]
+    #[arg(long, value_name = "SIZE", value_parser = values::size)]
+    pub(super) hash_block_size: Option<u64>,
+
+    /// Number of blocks of dmverity at the start of the file. Bytes after them are not hashed [default: all; the length of the
+    /// file must then be a multiple of that of a block]
+    #[arg(long, value_name = "NUMBER")]
+    pub(super) data_blocks: Option<u64>,
+
+    /// Position of the superblock in the hash device in bytes: a multiple of 512. With --check, the hash device can be the file
+    /// itself [default: 0]
+    #[arg(long, value_name = "SIZE", value_parser = values::size, requires = "hash_device")]
+    pub(super) hash_offset: Option<u64>,
+
     /// Salt in hexadecimal digits: at most 32 bytes for fsverity, and 256 for dmverity [default: none]
     #[arg(long, value_name = "HEX", value_parser = values::hex_bytes)]
     pub(super) salt: Option<values::Bytes>,
@@ -299,6 +313,9 @@ impl TreeOptions {
     pub(super) fn parameters(&self) -> TreeParameters {
         TreeParameters {
             block_len: self.block_size,
+            hash_block_len: self.hash_block_size,
+            data_blocks: self.data_blocks,
+            hash_offset: self.hash_offset,
             salt: self.salt.clone().map(Into::into),
             part_len: self.part_size,
             function: self.hash.map(Into::into),
@@ -313,6 +330,9 @@ impl TreeOptions {
     fn given(&self) -> impl Iterator<Item = &'static str> {
         let all = [
             ("--block-size", self.block_size.is_some()),
+            ("--hash-block-size", self.hash_block_size.is_some()),
+            ("--data-blocks", self.data_blocks.is_some()),
+            ("--hash-offset", self.hash_offset.is_some()),
             ("--salt", self.salt.is_some()),
             ("--out-merkle-tree", self.out_merkle_tree.is_some()),
             ("--out-descriptor", self.out_descriptor.is_some()),
@@ -335,6 +355,9 @@ fn options_of(tree: TreeName) -> &'static [&'static str] {
         TreeName::ApkIdsig => &["--out-merkle-tree", "--idsig"],
         TreeName::DmVerity => &[
             "--block-size",
+            "--hash-block-size",
+            "--data-blocks",
+            "--hash-offset",
             "--salt",
             "--hash-device",
             "--root-hash",

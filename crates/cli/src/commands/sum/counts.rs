@@ -9,6 +9,8 @@ use crate::output::text::count;
 #[derive(Clone, Default, Serialize)]
 pub(super) struct Counts {
     pub(super) right: u64,
+    /// Files whose first bytes are right, and whose others no digest covers.
+    pub(super) partly: u64,
     pub(super) changed: u64,
     pub(super) missing: u64,
     pub(super) unreadable: u64,
@@ -29,7 +31,7 @@ impl Counts {
             Exit::NotChecked
         } else if self.changed + self.missing + self.extra + self.moved > 0 {
             Exit::Bad
-        } else if self.right > 0 {
+        } else if self.right + self.partly > 0 {
             Exit::Good
         } else {
             // Ctrl-C came before the first result, or every file is excluded.
@@ -41,6 +43,7 @@ impl Counts {
     pub(super) fn text(&self) -> String {
         let right = format!("{} right", count(self.right, "file"));
         let others = [
+            (self.partly, "partly right"),
             (self.changed, "changed"),
             (self.missing, "missing"),
             (self.moved, "moved"),

@@ -67,6 +67,12 @@ impl Report {
         self.print(output, name, state, Found::InPlace)
     }
 
+    /// Counts a file that is right as far as its tree hash covers it.
+    pub(super) fn note_part(&mut self, output: &mut Output<'_>, name: &[u8]) -> anyhow::Result<()> {
+        self.counts.partly += 1;
+        self.print(output, name, "partly", Found::InPlace)
+    }
+
     /// Prints the result for a file.
     pub(super) fn print(
         &self,

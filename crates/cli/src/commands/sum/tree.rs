@@ -43,6 +43,8 @@ fn of_option(error: ParameterError) -> anyhow::Error {
         | ParameterError::DmVerity(VerityError::BlockLen(_)) => "--block-size",
         ParameterError::Fsverity(FsverityError::SaltLen(_))
         | ParameterError::DmVerity(VerityError::SaltLen(_)) => "--salt",
+        ParameterError::DmVerity(VerityError::DataBlocks(_)) => "--data-blocks",
+        ParameterError::DmVerity(VerityError::HashOffset(_)) => "--hash-offset",
         ParameterError::S3(_) => "--part-size",
         _ => return error.into(),
     };
@@ -125,10 +127,28 @@ impl WithFormat for Trees<'_> {
         } = self;
         let sum = printer.sum;
         let print = |output: &mut Output<'_>, file: &[u8], length, hash: &F::Hash| {
+            note_part(output, file, format.content_len(length), length);
             print(sum, name, output, file, length, hash)
         };
         printer.run(env, &format, options, print)
     }
+}
+
+/// Prints a note about a file of which only the first `content_len` bytes are hashed. Returns `true` if it is such a file.
+pub(super) fn note_part(
+    output: &mut Output<'_>,
+    name: &[u8],
+    content_len: u64,
+    length: u64,
+) -> bool {
+    let is_part = content_len < length;
+    if is_part {
+        let name = String::from_utf8_lossy(name);
+        output.error(&format!(
+            "{name}: only the first {content_len} of {length} bytes are hashed"
+        ));
+    }
+    is_part
 }
 
 /// Prints the tree hash of a file.

@@ -13,7 +13,7 @@ use super::arguments::Sum;
 use super::filter::Filter;
 use super::output::Output;
 use super::report::{Found, Report};
-use super::tree::{tag, with_format};
+use super::tree::{note_part, tag, with_format};
 use super::verity;
 use crate::{Env, Exit};
 
@@ -247,14 +247,16 @@ impl<'f, F: Format> Check<'f, F> {
                 options,
                 name_of,
                 |output, (name, expected), outcome| match outcome {
-                    Outcome::Hash(hash, _) => {
+                    Outcome::Hash(hash, length) => {
                         let is_right = hash.to_string() == *expected;
-                        match for_file.doubt().filter(|_| !is_right) {
-                            Some(reason) => {
-                                report.note_unreadable(output, name, &choose_parts(&reason))
-                            }
-                            None => report.note_read(output, name, is_right),
+                        if let Some(reason) = for_file.doubt().filter(|_| !is_right) {
+                            return report.note_unreadable(output, name, &choose_parts(&reason));
                         }
+                        let content_len = for_file.content_len(length);
+                        if is_right && note_part(output, name, content_len, length) {
+                            return report.note_part(output, name);
+                        }
+                        report.note_read(output, name, is_right)
                     }
                     Outcome::NotOpened(error) if is_absent(&error) => {
                         report.counts.missing += 1;

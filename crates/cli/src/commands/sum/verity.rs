@@ -25,6 +25,8 @@ pub(super) fn check(
     let (name, path) = one_file(sum, env, "--hash-device: the device has the tree")?;
     for (option, is_given) in [
         ("--block-size", sum.tree.block_size.is_some()),
+        ("--hash-block-size", sum.tree.hash_block_size.is_some()),
+        ("--data-blocks", sum.tree.data_blocks.is_some()),
         ("--salt", sum.tree.salt.is_some()),
         ("--hash", sum.tree.hash.is_some()),
         ("--verity-format", sum.tree.verity_format.is_some()),
@@ -37,7 +39,8 @@ pub(super) fn check(
     }
     let shown = device.display().to_string();
     let file = File::open(env.resolve(device)).with_context(|| shown.clone())?;
-    let format = VerityCheck::new(file).with_context(|| shown.clone())?;
+    let hash_offset = sum.tree.hash_offset.unwrap_or(0);
+    let format = VerityCheck::new(file, hash_offset).with_context(|| shown.clone())?;
     let root = sum.tree.root_hash.as_deref();
     format.check_root(root).map_err(|error| match error {
         RootHashError::Required => anyhow::anyhow!("{shown}: {error}: use --root-hash"),
@@ -90,7 +93,7 @@ fn against_tree(
     if output.shows_progress() {
         output.total_bytes = path.metadata().map_or(0, |metadata| metadata.len());
     }
-    let items = [Item::new(path, name)];
+    let items = [Item::new(path.clone(), name)];
     let result = output.hash_trees(
         format,
         items,
@@ -110,7 +113,7 @@ fn against_tree(
                 failure => return report.note_unreadable(output, name, &failure.problem()),
             };
             print(sum, output, name, shown, &found)?;
-            let verdict = format.judge(found, length, expected.map(|(root, _)| root));
+            let verdict = format.judge(found, &path, length, expected.map(|(root, _)| root));
             if !verdict.has_root
                 && let Some((_, source)) = expected
             {
@@ -119,12 +122,10 @@ fn against_tree(
                     "{name}: the root hash differs from that of {source}"
                 ));
             }
-            if verdict.n_beyond > 0 {
+            if verdict.bytes_beyond > 0 {
                 let name = String::from_utf8_lossy(name);
-                let blocks = count(verdict.n_beyond, "block");
-                output.error(&format!(
-                    "{name}: {shown} has no digests of the last {blocks}"
-                ));
+                let bytes = count(verdict.bytes_beyond, "byte");
+                output.error(&format!("{name}: {shown} has no digests of {bytes} of it"));
             }
             report.note_read(output, name, verdict.is_right())
         },
