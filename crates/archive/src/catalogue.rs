@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hashlane_files::{CATALOGUE_NAME, CATALOGUE_SUFFIXES};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
@@ -15,7 +16,7 @@ use crate::error::{Error, Reason};
 use crate::record::{COLUMNS, Record};
 
 /// The name of the catalogue in the folder of its archive, unless another place is chosen.
-pub const FILE_NAME: &str = ".hashlane-archive.sqlite";
+pub const FILE_NAME: &str = CATALOGUE_NAME;
 
 /// The version of the schema that this crate reads and writes.
 pub const SCHEMA_VERSION: i64 = 1;
@@ -37,8 +38,12 @@ CREATE TABLE files (
   rot_since INTEGER
 ) STRICT, WITHOUT ROWID";
 
-/// What SQLite adds to the name of a database for the files beside it, and this crate for its lock.
-const SUFFIXES: [&str; 5] = ["", "-wal", "-shm", "-journal", LOCK_SUFFIX];
+/// The number of rows and the sum of their checks, modulo 2^64: a row that is lost is found.
+const TOTAL_SCHEMA: &str = "\
+CREATE TABLE total (
+  n_files INTEGER NOT NULL,
+  row_checks INTEGER NOT NULL
+) STRICT";
 
 const LOCK_SUFFIX: &str = "-lock";
 
@@ -155,15 +160,11 @@ impl Catalogue {
     }
 }
 
-/// Returns `true` if a file with this name is a catalogue in the folder of its archive, or lies beside one.
-pub(crate) fn is_default_name(name: &[u8]) -> bool {
-    let suffix = name.strip_prefix(FILE_NAME.as_bytes());
-    suffix.is_some_and(|suffix| SUFFIXES.iter().any(|known| known.as_bytes() == suffix))
-}
-
 /// Returns the paths of a catalogue and of the files beside it.
 pub(crate) fn files_of(path: &Path) -> impl Iterator<Item = PathBuf> {
-    SUFFIXES.iter().map(|suffix| with_suffix(path, suffix))
+    CATALOGUE_SUFFIXES
+        .iter()
+        .map(|suffix| with_suffix(path, suffix))
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

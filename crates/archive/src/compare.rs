@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use hashlane_files::{Listed, list_files};
 use rusqlite::{Connection, Rows};
 
-use crate::catalogue::{files_of, is_default_name};
+use crate::catalogue::files_of;
 use crate::error::{Error, Reason};
 use crate::record::State;
 
@@ -34,7 +34,7 @@ pub(crate) struct Known {
     pub(crate) is_rotten: bool,
 }
 
-/// Compares a folder with its catalogue. The files of the catalogue itself are left out. An error of `visit` ends the work.
+/// Compares a folder with its catalogue. The files of the catalogue itself, and others of Hashlane, are left out. An error of `visit` ends the work.
 pub(crate) fn compare(
     connection: &Connection,
     catalogue: &Path,
@@ -50,8 +50,7 @@ pub(crate) fn compare(
             unread: Vec::new(),
         };
         let walked = list_files(folder, |path, listed| {
-            let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-            if is_default_name(name) || own.iter().any(|own| own == path) {
+            if matches!(listed, Listed::Own) || own.iter().any(|own| own == path) {
                 return ControlFlow::Continue(());
             }
             match merge.add(path, listed, &mut visit) {

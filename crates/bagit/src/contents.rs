@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hashlane_files::Stamp;
+use hashlane_files::{Stamp, is_own_name};
 
 use crate::error::Error;
 use crate::path::text_of;
@@ -77,13 +77,29 @@ impl Contents {
         Ok(())
     }
 
-    /// Fails for what a bag cannot have.
-    pub(crate) fn check(self, root: &Path) -> Result<BTreeMap<String, Stamp>, Error> {
-        if let Some((path, error)) = self.errors.into_iter().next() {
+    /// Returns the files of Hashlane itself, by their paths.
+    pub(crate) fn own(&self) -> impl Iterator<Item = &str> {
+        let paths = self.files.keys().map(String::as_str);
+        paths.filter(|path| Path::new(path).file_name().is_some_and(is_own_name))
+    }
+
+    /// Returns the files without those of Hashlane itself at the top of the folder, which are no part of a bag. Fails for what
+    /// a bag cannot have.
+    pub(crate) fn check(mut self, root: &Path) -> Result<BTreeMap<String, Stamp>, Error> {
+        if let Some((path, error)) = std::mem::take(&mut self.errors).into_iter().next() {
             return Err(Error::Io {
                 path: root.join(path),
                 error,
             });
+        }
+        let own: Vec<String> = self.own().map(str::to_owned).collect();
+        for path in own {
+            if path.contains('/') {
+                let reason = "is a file of Hashlane itself: move it out of the folder";
+                self.others.push((path.into(), reason));
+            } else {
+                self.files.remove(&path);
+            }
         }
         match self.others.into_iter().next() {
             Some((path, reason)) => Err(Error::NotBaggable {

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashlane_files::{Overwrite, Stamp};
+use hashlane_files::{Overwrite, Stamp, is_own_name};
 use hashlane_sums::{Digest, DigestAlgorithm};
 
 use crate::contents::Contents;
@@ -44,13 +44,15 @@ impl NewBag {
 }
 
 /// A new bag.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Created {
     /// Number of the payload files.
     pub n_files: u64,
     /// Their length in bytes.
     pub n_bytes: u64,
+    /// Names of the files of Hashlane itself that stay where they are, such as the catalogue of an archive.
+    pub left_out: Vec<String>,
 }
 
 /// Makes a bag of a folder: hashes all files, moves everything in the folder into a new folder `data` in it, and writes the
@@ -61,11 +63,22 @@ pub struct Created {
 /// that is not UTF-8), or changed after it was hashed.
 pub fn create_in_place(folder: &Path, new: &NewBag, run: &mut Run<'_>) -> Result<Created, Error> {
     check(folder)?;
-    let files = Contents::of(folder).check(folder)?;
+    let (files, left_out) = contents(folder)?;
     let digests = hash_payload(folder, &files, new, run)?;
     check_unchanged(folder, &files)?;
     move_into_payload(folder)?;
-    write_tags(folder, &files, digests, new, run)
+    let created = write_tags(folder, &files, digests, new, run)?;
+    Ok(Created {
+        left_out,
+        ..created
+    })
+}
+
+/// Returns the files for the payload of a bag, and the names of those that are left out.
+fn contents(folder: &Path) -> Result<(BTreeMap<String, Stamp>, Vec<String>), Error> {
+    let contents = Contents::of(folder);
+    let left_out = contents.own().map(str::to_owned).collect();
+    Ok((contents.check(folder)?, left_out))
 }
 
 /// Makes a bag in a new folder with copies of all files of a folder, which stays as it is. The copies are read again and
@@ -81,7 +94,7 @@ pub fn create_copy(
 ) -> Result<Created, Error> {
     check(folder)?;
     check_outside(to, folder)?;
-    let files = Contents::of(folder).check(folder)?;
+    let (files, left_out) = contents(folder)?;
     let digests = hash_payload(folder, &files, new, run)?;
     match fs::create_dir(to) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -114,7 +127,10 @@ pub fn create_copy(
         fs::remove_file(&declaration).map_err(Error::io(&declaration))?;
         return Err(Error::Changed(place(to, &changed.unwrap_or_default())));
     }
-    Ok(created)
+    Ok(Created {
+        left_out,
+        ..created
+    })
 }
 
 fn check(folder: &Path) -> Result<(), Error> {
@@ -178,11 +194,12 @@ fn check_unchanged(folder: &Path, before: &BTreeMap<String, Stamp>) -> Result<()
     changed.map_or(Ok(()), |(path, _)| Err(Error::Changed(place(folder, path))))
 }
 
-/// Moves all entries of a folder into the new folder `data` in it.
+/// Moves all entries of a folder except the files of Hashlane itself into the new folder `data` in it.
 fn move_into_payload(folder: &Path) -> Result<(), Error> {
     let entries: io::Result<Vec<PathBuf>> =
         fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
-    let entries = entries.map_err(Error::io(folder))?;
+    let mut entries = entries.map_err(Error::io(folder))?;
+    entries.retain(|path| path.is_dir() || !path.file_name().is_some_and(is_own_name));
     let unfinished = folder.join(UNFINISHED);
     fs::create_dir(&unfinished).map_err(Error::io(&unfinished))?;
     let mut moved: Vec<(PathBuf, PathBuf)> = Vec::new();
@@ -221,6 +238,7 @@ fn write_tags(
     let created = Created {
         n_files: files.len() as u64,
         n_bytes: files.values().map(Stamp::length).sum(),
+        left_out: Vec::new(),
     };
     let mut info = Info::default();
     for (label, value) in &new.info {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use anyhow::{Context as _, anyhow, bail};
-use hashlane_files::walk_files;
+use hashlane_files::{Walked, walk_files};
 use hashlane_metainfo::{Magnet, Torrent};
 #[cfg(unix)]
 use rustix::fs::OFlags;
@@ -86,10 +86,14 @@ pub(crate) fn in_folders(env: &Env, paths: &[PathBuf]) -> Vec<Found> {
         let before = all.len();
         for found in walk_files(&root, false) {
             match found {
-                Ok(found) if has_extension(&found) => all.push(Ok(given(&found))),
-                Ok(_) => {}
-                Err((other, _)) if is_special(&other) && !has_extension(&other) => {}
-                Err((found, error)) => {
+                Walked::File(found) if has_extension(&found) => all.push(Ok(given(&found))),
+                Walked::LeftOut(found, reason) if has_extension(&found) => {
+                    let found = given(&found);
+                    let error = anyhow!("{}: is {reason}", found.display());
+                    all.push(Err((found, error)));
+                }
+                Walked::File(_) | Walked::LeftOut(..) => {}
+                Walked::Failed(found, error) => {
                     let found = given(&found);
                     let error = anyhow!(error).context(found.display().to_string());
                     all.push(Err((found, error)));
@@ -102,12 +106,6 @@ pub(crate) fn in_folders(env: &Env, paths: &[PathBuf]) -> Vec<Found> {
         }
     }
     all
-}
-
-/// Returns `true` for pipes, sockets and devices.
-fn is_special(path: &Path) -> bool {
-    let metadata = fs::symlink_metadata(path);
-    metadata.is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
 /// Describes the option for content that lies beside its .torrent file instead of at `expected`, if it does.

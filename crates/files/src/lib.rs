@@ -44,6 +44,7 @@ mod listing;
 #[cfg(unix)]
 mod mark;
 mod new_file;
+mod own;
 mod positioned;
 #[cfg(unix)]
 mod relocate;
@@ -78,6 +79,7 @@ pub use links::{LinkState, read_link, resolve_link};
 #[cfg(unix)]
 pub use listing::{Listed, list_files};
 pub use new_file::{NewFile, place_of};
+pub use own::{CATALOGUE_NAME, CATALOGUE_SUFFIXES, is_own_name};
 pub use positioned::{read_at, read_exact_at, write_all_at};
 #[cfg(unix)]
 pub use relocate::{Relocation, UNFINISHED_MOVES, rename_new, rename_to_free};
@@ -97,4 +99,4 @@ pub use temporary::TemporaryNames;
 pub use tree::{
     Candidate, Choice, Entry, EntryKind, FileTree, LeftOut, Links, Selection, WalkError,
 };
-pub use walk::walk_files;
+pub use walk::{NotContent, Walked, walk_files};

@@ -4,15 +4,17 @@
 //! in memory. A folder is listed whole before its first file is visited. Its files are asked for their stamps in the order of
 //! their inodes, which on a disk is near the order in which the inodes are stored.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
 use std::io;
 use std::ops::{ControlFlow, Range};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
+use crate::own::is_own_name;
 use crate::stamp::Stamp;
 
 /// What a walk finds at a path.
@@ -21,6 +23,8 @@ use crate::stamp::Stamp;
 pub enum Listed {
     /// A regular file.
     File(Stamp),
+    /// A file of Hashlane itself, which is not content: see [`is_own_name`].
+    Own,
     /// A symbolic link, pipe, socket or device.
     Other,
     /// A file or folder that cannot be read. Nothing is known of what lies below it.
@@ -62,6 +66,7 @@ pub fn list_files<B>(
                 Err(Errno::NOENT) => continue,
                 Err(error) => Listed::Failed(error.into()),
             },
+            Kind::File(_) if is_own_path(&path) => Listed::Own,
             Kind::File(stamp) => Listed::File(stamp),
             Kind::Other => Listed::Other,
             Kind::Failed(error) => Listed::Failed(error.into()),
@@ -71,6 +76,11 @@ pub fn list_files<B>(
         }
     }
     Ok(ControlFlow::Continue(()))
+}
+
+fn is_own_path(path: &[u8]) -> bool {
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+    is_own_name(OsStr::from_bytes(name))
 }
 
 const FOLDER: OFlags = OFlags::RDONLY
@@ -192,9 +202,7 @@ impl Level {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsStr;
     use std::fs;
-    use std::os::unix::ffi::OsStrExt as _;
     use std::os::unix::fs::symlink;
 
     use super::*;

@@ -9,6 +9,7 @@ use walkdir::WalkDir;
 
 use crate::budget::Budget;
 use crate::links::resolve_link;
+use crate::own::is_own_name;
 use crate::stamp::{Stamp, TICK};
 use crate::walk::{LinkPaths, MAX_LINK_PATHS, reason_of};
 
@@ -134,6 +135,8 @@ pub struct LeftOut {
     pub excluded: usize,
     /// Files and folders that are never content.
     pub junk: usize,
+    /// Files of Hashlane itself: see [`is_own_name`].
+    pub own: usize,
     /// Hidden files and folders.
     pub hidden: usize,
     /// Symbolic links.
@@ -217,6 +220,10 @@ impl FileTree {
             ))
             .into_iter()
             .filter_entry(|entry| {
+                if !entry.file_type().is_dir() && is_own_name(entry.file_name()) {
+                    left_out.own += 1;
+                    return false;
+                }
                 let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
                 if is_hidden && !selection.hidden {
                     left_out.hidden += 1;

@@ -9,15 +9,15 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use hashlane_files::Stamp;
-#[cfg(not(unix))]
-use hashlane_files::walk_files;
 #[cfg(unix)]
 use hashlane_files::{Listed, list_files};
+#[cfg(not(unix))]
+use hashlane_files::{Walked, walk_files};
 
 /// A regular file and its stamp, or a file or folder that cannot be read and the reason.
 pub(crate) type Seen = Result<(PathBuf, Stamp), (PathBuf, io::Error)>;
 
-/// Visits the regular files below a folder. Each path begins with `folder`. Symbolic links are not followed, and a file that
+/// Visits the regular files below a folder, except those of Hashlane itself. Each path begins with `folder`. Symbolic links are not followed, and a file that
 /// vanishes during the walk is left out. The walk ends when `visit` returns [`ControlFlow::Break`].
 #[cfg(unix)]
 pub(crate) fn visit_files(folder: &Path, mut visit: impl FnMut(Seen) -> ControlFlow<()>) {
@@ -40,15 +40,14 @@ pub(crate) fn visit_files(folder: &Path, mut visit: impl FnMut(Seen) -> ControlF
 pub(crate) fn visit_files(folder: &Path, mut visit: impl FnMut(Seen) -> ControlFlow<()>) {
     for file in walk_files(folder, false) {
         let seen = match file {
-            Ok(path) => match path.symlink_metadata() {
+            Walked::File(path) => match path.symlink_metadata() {
                 Ok(metadata) if metadata.is_file() => Ok((path, Stamp::of(&metadata))),
                 Ok(_) => continue,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => Err((path, error)),
             },
-            // A device.
-            Err((_, error)) if error.kind() == io::ErrorKind::Other => continue,
-            Err(error) => Err(error),
+            Walked::LeftOut(..) => continue,
+            Walked::Failed(path, error) => Err((path, error)),
         };
         if visit(seen).is_break() {
             return;

@@ -3,6 +3,7 @@
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
+use hashlane_files::is_own_name;
 use hashlane_pipeline::{CancelToken, Error, Options};
 use hashlane_sha::Engine;
 
@@ -11,7 +12,7 @@ use crate::format::{FolderRules, Format, GitMode};
 use crate::run::{Event, Item, Outcome, hash_files};
 
 /// Returns the result of a folder and the number of bytes of its files. Files and folders for whose paths `takes` returns
-/// `false` are left out. `on_progress` gets the number of bytes hashed so far, and the path of a file that is read. Its error
+/// `false` are left out, and so are files of Hashlane itself, such as the catalogue of an archive. `on_progress` gets the number of bytes hashed so far, and the path of a file that is read. Its error
 /// ends the run.
 ///
 /// Anything that cannot be part of the result is an error, because the result of the rest would look like that of the whole.
@@ -114,6 +115,9 @@ impl<F: Format, T: Fn(&Path) -> bool> Tree<'_, F, T> {
                 return Err(unfit(&path, "the name is not Unicode"));
             }
             let metadata = entry.metadata().map_err(TreeError::read(&path))?;
+            if metadata.is_file() && is_own_name(&name) {
+                continue;
+            }
             let name = name.as_encoded_bytes().to_vec();
             if metadata.is_dir() {
                 folders.push((name, path));

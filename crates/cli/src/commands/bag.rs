@@ -8,11 +8,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use hashlane_bagit::{Depth, NewBag, Run, Verdict, create_copy, create_in_place, update, validate};
+use hashlane_files::NotContent;
 use hashlane_sums::{DigestAlgorithm, HashFunction, UnknownAlgorithm};
 use time::OffsetDateTime;
 
 use crate::options::{Hashing, Output};
-use crate::output::text::count;
+use crate::output::text::{Shown, count};
 use crate::{Env, Exit};
 use output::Line;
 
@@ -200,6 +201,13 @@ impl Bag {
             None => create_in_place(&folder, &new, run),
         })?;
         let bag = create.to.as_ref().unwrap_or(&create.folder);
+        for name in &created.left_out {
+            let folder = Shown(&create.folder);
+            env.error(&format!(
+                "{folder}: left out: {name} is {}",
+                NotContent::Own
+            ));
+        }
         self.print(env, &Line::created(bag, &created, &new.algorithms))?;
         Ok(Exit::Good)
     }

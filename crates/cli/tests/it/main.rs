@@ -48,6 +48,7 @@ mod options;
 #[cfg(unix)]
 mod other_program;
 mod output;
+mod own_files;
 mod own_process;
 #[cfg(unix)]
 #[path = "../pages/mod.rs"]

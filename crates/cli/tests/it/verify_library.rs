@@ -219,7 +219,7 @@ fn other_entries_of_a_folder_of_torrents_are_ignored() {
     assert!(made.unwrap().success());
     std::os::unix::fs::symlink(".", root.join("loop")).unwrap();
     let ended = end(hashlane().current_dir(root).args(["verify", "."]));
-    let expected = "hashlane: ./pipe.torrent: not a regular file\n";
+    let expected = "hashlane: ./pipe.torrent: is a pipe, socket or device\n";
     assert_eq!((ended.code, &*ended.stderr), (Some(2), expected));
     assert!(
         ended

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use hashlane_files::{Choice, FileTree, Links, Selection, WalkError, walk_files};
+use hashlane_files::{Choice, FileTree, Links, Selection, WalkError, Walked, walk_files};
 
 /// Number of files after which a walk without a limit would not end within minutes.
 const MANY: usize = 10_000;
@@ -41,12 +41,12 @@ fn is_in_chain(path: &Path) -> bool {
 fn a_walk_ends_if_too_many_paths_lead_to_one_folder() {
     let root = chain(10, 10);
     let mut files = walk_files(root.path(), true);
-    let (n_files, error) = files.by_ref().take(MANY).fold((0, None), |(n, _), file| {
-        (n + usize::from(file.is_ok()), file.err())
-    });
-    let (folder, error) = error.expect("the last item of the walk is an error");
-    assert!(n_files < MANY);
-    assert!(is_in_chain(&folder), "{}", folder.display());
+    let found: Vec<Walked> = files.by_ref().take(MANY).collect();
+    assert!(found.len() < MANY);
+    let Some(Walked::Failed(folder, error)) = found.last() else {
+        panic!("the last item of the walk is an error");
+    };
+    assert!(is_in_chain(folder), "{}", folder.display());
     let message = "more than 64 paths of symbolic links lead to this folder";
     assert_eq!(error.to_string(), message);
     assert!(files.next().is_none());
@@ -63,12 +63,16 @@ fn a_walk_ends_if_too_many_paths_lead_to_one_folder() {
 #[test]
 fn sixty_four_paths_are_allowed() {
     let root = chain(2, 64);
-    let files: Vec<PathBuf> = walk_files(root.path(), true).map(Result::unwrap).collect();
+    let files = walk_files(root.path(), true).map(|found| match found {
+        Walked::File(path) => path,
+        other => panic!("{other:?}"),
+    });
+    let files: Vec<PathBuf> = files.collect();
     assert_eq!(files.len(), 65);
     let tree = walk_tree(root.path(), Links::Follow).unwrap();
     assert_eq!(tree.entries().len(), 65);
     let root = chain(2, 65);
-    assert!(walk_files(root.path(), true).any(|file| file.is_err()));
+    assert!(walk_files(root.path(), true).any(|found| matches!(found, Walked::Failed(..))));
     assert!(walk_tree(root.path(), Links::Follow).is_err());
 }
 

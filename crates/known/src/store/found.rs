@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hashlane_files::walk_files;
+use hashlane_files::{NotContent, Walked, walk_files};
 
 use crate::file::{KnownDigest, KnownFile};
 
@@ -46,12 +46,8 @@ impl Found {
             found.add_error(link, io::Error::other(reason));
         });
         for file in walk_files(folder, false) {
-            let path = match file {
-                Ok(path) => path,
-                Err((path, error)) => {
-                    self.problems.push((path, Problem::Unreadable(error)));
-                    continue;
-                }
+            let Some(path) = self.file(file) else {
+                continue;
             };
             let name = path.file_name().and_then(|name| name.to_str());
             match name.map_or(Name::Unknown, |name| meaning(&path, name)) {
@@ -64,7 +60,9 @@ impl Found {
                 Name::Other => {}
                 Name::Unknown => self.problems.push((path, Problem::Unknown)),
             }
+            Walked::Failed(path, error) => self.add_error(&path, error),
         }
+        None
     }
 
     /// Visits the links below a folder. Folders behind links are not searched.

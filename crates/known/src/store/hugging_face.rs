@@ -77,12 +77,8 @@ fn read_repository(folder: &Path, found: &mut Found) {
 pub(super) fn read_download(folder: &Path, found: &mut Found) {
     let records = folder.join(RECORDS);
     for record in hashlane_files::walk_files(&records, false) {
-        let record = match record {
-            Ok(record) => record,
-            Err((path, error)) => {
-                found.add_error(&path, error);
-                continue;
-            }
+        let Some(record) = found.file(record) else {
+            continue;
         };
         let extension = record.extension().and_then(|extension| extension.to_str());
         if extension == Some("incomplete") {

@@ -179,9 +179,8 @@ pub(super) fn read_ollama(folder: &Path, found: &mut Found) {
     };
     let mut named = Named::new(found, place);
     for manifest in manifests {
-        match manifest {
-            Ok(path) => named.read(path),
-            Err((path, error)) => named.found.add_error(&path, error),
+        if let Some(path) = named.found.file(manifest) {
+            named.read(path);
         }
     }
     named.finish();

@@ -64,7 +64,18 @@ fn names_are_bytes() {
 
 #[test]
 fn what_is_left_out() {
-    let folder = folder(&["a", ".b", ".c/d", "e/.f", "tmp/g", "e/h", "e/i", "e/j", "k"]);
+    let folder = folder(&[
+        "a",
+        ".b",
+        ".c/d",
+        "e/.f",
+        "tmp/g",
+        "e/h",
+        "e/i",
+        "e/j",
+        "k",
+        "e/.hashlane-archive.sqlite",
+    ]);
     let choose = |found: Candidate<'_>| match found.path.to_str() {
         Some("tmp") if found.is_folder => Choice::Exclude,
         Some("e/i" | "k") if !found.is_folder => Choice::Junk,
@@ -77,6 +88,7 @@ fn what_is_left_out() {
     let left_out = LeftOut {
         excluded: 1,
         junk: 2,
+        own: 1,
         hidden: 3,
         links: 0,
     };

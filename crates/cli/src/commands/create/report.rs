@@ -79,6 +79,7 @@ struct Created<'c> {
 #[derive(Serialize)]
 struct LeftOut {
     excluded: usize,
+    own: usize,
     hidden: usize,
     links: usize,
     junk: Vec<PathText>,
@@ -104,6 +105,7 @@ impl<'s> Summary<'s> {
             pieces: content.lengths().piece_count(),
             left_out: LeftOut {
                 excluded: left_out.excluded,
+                own: left_out.own,
                 hidden: left_out.hidden,
                 links: left_out.links,
                 junk: junk
@@ -210,13 +212,14 @@ fn print_line(env: &mut Env, draft: &Draft, created: &Created<'_>) -> anyhow::Re
     let summary = &created.summary;
     let LeftOut {
         excluded,
+        own,
         hidden,
         links,
         junk,
         nodes,
         web_seeds,
     } = &summary.left_out;
-    let n_left_out = excluded + hidden + links + junk.len();
+    let n_left_out = excluded + own + hidden + links + junk.len();
     let n_urls = nodes + web_seeds;
     let notes = [
         (n_left_out > 0).then(|| format!("{} left out", Grouped(n_left_out as u64))),
@@ -344,6 +347,7 @@ fn print_left_out(
 ) -> anyhow::Result<()> {
     let files = [
         (left_out.excluded, "excluded"),
+        (left_out.own, "of Hashlane itself"),
         (left_out.hidden, "hidden"),
         (left_out.links, "symbolic links"),
     ];

@@ -10,8 +10,8 @@ use hashlane_verify::{Candidate, Choice, Selection, SourceTree, SourceTreeError,
 
 use super::arguments::Create;
 use super::choices::Links;
+use crate::Env;
 use crate::options::globs;
-use crate::{Env, new_file};
 
 /// Files and folders that are never content: of file managers, of the systems that wrote to a disk, and of unfinished
 /// downloads.
@@ -117,10 +117,6 @@ impl Create {
         let is_content = Cell::new(false);
         let choose = |found: Candidate<'_>| {
             let path = found.path;
-            // Another process can be creating a torrent in the same folder.
-            if new_file::is_temporary(path) {
-                return Choice::Ignore;
-            }
             if let Some(former) = former
                 .as_deref()
                 .filter(|former| is_same(root, path, former))

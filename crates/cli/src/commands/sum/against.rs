@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use hashlane_files::{is_absent, walk_files};
+use hashlane_files::{Walked, is_absent, walk_files};
 use hashlane_sums::Entry;
 
 use super::filter::Filter;
@@ -29,25 +29,22 @@ pub(super) enum Place {
 }
 
 impl Folder {
-    /// Finds the files of a folder that `filter` takes. `failed` gets errors.
+    /// Finds the files of a folder that `filter` takes. `other` gets all else.
     pub(super) fn walk(
         path: &Path,
         follows_links: bool,
         filter: &Filter,
-        mut failed: impl FnMut(&Path, &io::Error),
+        mut other: impl FnMut(Walked),
     ) -> Self {
         let mut files = HashMap::new();
-        let found = walk_files(path, follows_links).filter(|found| {
-            let (Ok(found) | Err((found, _))) = found;
-            filter.takes(path, found)
-        });
-        for found in found {
+        let found = walk_files(path, follows_links);
+        for found in found.filter(|found| filter.takes(path, found.path())) {
             match found {
-                Ok(file) => {
+                Walked::File(file) => {
                     let inside = file.strip_prefix(path).unwrap_or(&file);
                     files.insert(inside.to_owned(), false);
                 }
-                Err((path, error)) => failed(&path, &error),
+                found => other(found),
             }
         }
         Self {

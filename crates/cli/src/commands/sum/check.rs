@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use hashlane_files::{is_absent, is_rotational};
+use hashlane_files::{Walked, is_absent, is_rotational};
 use hashlane_sums::{
     AnyLines, Digest, DigestAlgorithm, Entry, Item, Line, Lines, Options, Outcome, Source,
     bytes_of, path_of, with_slashes,
@@ -15,6 +15,7 @@ use hashlane_sums::{
 
 use super::against::{Folder, Place, Prefix};
 use super::arguments::Sum;
+use super::digests::note_left_out;
 use super::filter::Filter;
 use super::json;
 use super::output::Output;
@@ -75,9 +76,15 @@ pub(super) fn run(
     let mut output = Output::new(env, sum.printing.quiet);
     let mut exit = Exit::Good;
     let folder = sum.against.is_some().then(|| {
-        Folder::walk(&base, sum.follows_links(), filter, |path, error| {
-            output.error(&format!("{}: {error}", path.display()));
-            exit = Exit::NotChecked;
+        Folder::walk(&base, sum.follows_links(), filter, |found| match found {
+            Walked::Failed(path, error) => {
+                output.error(&format!("{}: {error}", path.display()));
+                exit = Exit::NotChecked;
+            }
+            Walked::LeftOut(path, reason) => {
+                note_left_out(&mut output, &bytes_of(&path), reason);
+            }
+            Walked::File(_) => {}
         })
     });
     let mut check = Check::new(sum, filter, base, folder, Report::new(sum));

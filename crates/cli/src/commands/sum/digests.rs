@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashlane_files::walk_files;
+use hashlane_files::{NotContent, Walked, walk_files};
 use hashlane_sums::{Item, Options, Outcome, Source, bytes_of};
 
 use super::arguments::Sum;
@@ -17,15 +17,23 @@ use crate::{Env, Exit};
 pub(super) enum Named {
     /// The name to print.
     File(Vec<u8>),
+    /// The name of what is not content.
+    LeftOut(Vec<u8>, NotContent),
     /// The name and the problem.
     Error(Vec<u8>, String),
 }
 
 impl Named {
     pub(super) fn name(&self) -> &[u8] {
-        let (Self::File(name) | Self::Error(name, _)) = self;
+        let (Self::File(name) | Self::LeftOut(name, _) | Self::Error(name, _)) = self;
         name
     }
+}
+
+/// Prints a note about something in a folder that is not content.
+pub(super) fn note_left_out(output: &mut Output<'_>, name: &[u8], reason: NotContent) {
+    let name = String::from_utf8_lossy(name);
+    output.error(&format!("{name}: left out: is {reason}"));
 }
 
 /// Prints the digests of all operands.
@@ -77,6 +85,10 @@ pub(super) fn run(
             (Named::File(name), Outcome::NotOpened(error) | Outcome::NotRead(error)) => {
                 (name, error.to_string())
             }
+            (Named::LeftOut(name, reason), _) => {
+                note_left_out(output, name, *reason);
+                return Ok(());
+            }
             (Named::File(_), Outcome::Nothing) => return Ok(()),
             (Named::Error(name, message), _) => (name, message.clone()),
         };
@@ -118,16 +130,15 @@ pub(super) fn files_of(
         bytes_of(&name).into_owned()
     };
     let (filter, folder) = (filter.clone(), path.clone());
-    let found = walk_files(&path, sum.follows_links()).filter(move |found| {
-        let (Ok(found) | Err((found, _))) = found;
-        filter.takes(&folder, found)
-    });
-    Box::new(found.map(move |found| match found {
-        Ok(path) => (Named::File(name_of(&path)), Source::File(path)),
-        Err((path, error)) => (
-            Named::Error(name_of(&path), error.to_string()),
-            Source::Nothing,
-        ),
+    let found = walk_files(&path, sum.follows_links());
+    let found = found.filter(move |found| filter.takes(&folder, found.path()));
+    Box::new(found.map(move |found| {
+        let name = name_of(found.path());
+        match found {
+            Walked::File(path) => (Named::File(name), Source::File(path)),
+            Walked::LeftOut(_, reason) => (Named::LeftOut(name, reason), Source::Nothing),
+            Walked::Failed(_, error) => (Named::Error(name, error.to_string()), Source::Nothing),
+        }
     }))
 }
 

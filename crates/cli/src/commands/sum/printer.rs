@@ -7,7 +7,7 @@ use hashlane_sums::{Options, Source};
 use hashlane_trees::{Format, Item, Outcome};
 
 use super::arguments::Sum;
-use super::digests::{Named, files_of, len_of};
+use super::digests::{Named, files_of, len_of, note_left_out};
 use super::filter::Filter;
 use super::json::Line;
 use super::output::Output;
@@ -73,6 +73,10 @@ impl Printer<'_> {
                 break Ok(());
             };
             let message = match (&named, source) {
+                (Named::LeftOut(name, reason), _) => {
+                    note_left_out(&mut output, name, *reason);
+                    continue;
+                }
                 (Named::Error(_, message), _) => message.clone(),
                 (Named::File(_), Source::File(path)) => {
                     match output.hash_folder(format, options, self.filter, &path) {

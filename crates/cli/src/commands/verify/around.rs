@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use hashlane_files::walk_files;
+use hashlane_files::{NotContent, Walked, walk_files};
 use hashlane_find::Elsewhere;
 use hashlane_metainfo::FileKind;
 use hashlane_verify::{Content, FileIndex};
@@ -77,8 +77,9 @@ pub(super) fn for_each_extra(
         .collect();
     for file in walk_files(root, false) {
         let file = match file {
-            Ok(file) => file,
-            Err((path, error)) => return Err(error).context(Shown(&path).to_string()),
+            Walked::File(file) | Walked::LeftOut(file, NotContent::Special) => file,
+            Walked::LeftOut(_, NotContent::Own) => continue,
+            Walked::Failed(path, error) => return Err(error).context(Shown(&path).to_string()),
         };
         if !known.contains(&file) {
             found(file.strip_prefix(root).unwrap_or(&file))?;

@@ -54,6 +54,7 @@ enum Line {
 #[serde(deny_unknown_fields)]
 struct LeftOut {
     excluded: usize,
+    own: usize,
     hidden: usize,
     links: usize,
     junk: Vec<Target>,
@@ -105,6 +106,7 @@ fn a_torrent_that_is_planned() {
         pieces: 2,
         left_out: LeftOut {
             excluded: 0,
+            own: 0,
             hidden: 0,
             links: 0,
             junk: vec![junk],
@@ -153,6 +155,7 @@ fn a_torrent_that_is_made_and_shown() {
     };
     let nothing = LeftOut {
         excluded: 0,
+        own: 0,
         hidden: 0,
         links: 0,
         junk: Vec::new(),
