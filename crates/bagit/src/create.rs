@@ -14,7 +14,7 @@ use crate::declaration::{self, DECLARATION};
 use crate::error::Error;
 use crate::hash::{Run, ToHash};
 use crate::info::{INFO, Info, Oxum};
-use crate::manifest::Kind;
+use crate::manifest::{Kind, Manifest};
 use crate::path::{PAYLOAD, place};
 use crate::tags::{self, Digests, digests_of};
 use crate::validate::{Depth, Validation, Verdict, is_bag, validate};
@@ -56,7 +56,7 @@ pub struct Created {
 }
 
 /// Makes a bag of a folder: hashes all files, moves everything in the folder into a new folder `data` in it, and writes the
-/// tag files. The declaration and the tag manifests are written last. If an entry cannot be moved, all are moved back.
+/// tag files. The declaration is written last. If an entry cannot be moved, all are moved back.
 ///
 /// # Errors
 /// Nothing was moved if the folder is a bag already, a file cannot be read or cannot be in a bag (a link, a device, a name
@@ -146,6 +146,22 @@ fn check(folder: &Path) -> Result<(), Error> {
         let reason = "is left from an earlier run: move its entries up, and remove it";
         return Err(Error::NotBaggable {
             path: unfinished,
+            reason,
+        });
+    }
+    // A run that was ended after the files moved.
+    let entries = fs::read_dir(folder).map_err(Error::io(folder))?;
+    let mut names = entries.flatten().map(|entry| entry.file_name());
+    let is_manifest = |name: &std::ffi::OsString| {
+        let manifest = name.to_str().and_then(Manifest::of_name);
+        manifest.is_some_and(|manifest| manifest.kind == Kind::Payload)
+    };
+    if folder.join("data").is_dir()
+        && let Some(name) = names.find(is_manifest)
+    {
+        let reason = "is of a bag that is not finished: move the entries of data up, and remove the tag files";
+        return Err(Error::NotBaggable {
+            path: folder.join(name),
             reason,
         });
     }
@@ -249,9 +265,9 @@ fn write_tags(
         n_files: created.n_files,
     });
     tags::write(bag, INFO, info.text().as_bytes(), Overwrite::Yes)?;
-    // The tag manifests have its digest. A bag without tag manifests is valid, too.
     let text = declaration::text(version);
+    tags::write_tag_manifests(bag, version, &new.algorithms, Some(&text), run)?;
+    // Without its declaration, an unfinished bag is no bag.
     tags::write(bag, DECLARATION, text.as_bytes(), Overwrite::No)?;
-    tags::write_tag_manifests(bag, version, &new.algorithms, run)?;
     Ok(created)
 }

@@ -29,6 +29,7 @@ pub(crate) fn read(bag: &Path) -> Result<Version, Error> {
     };
     let improper = |reason: &str| Error::improper(&path, reason);
     let mut lines = Lines::new(BufReader::new(file.take(MAX_LEN)));
+    let mut has_blank = false;
     let mut next = |label: &str| -> Result<Option<String>, Error> {
         match lines.next_line().map_err(Error::io(&path))? {
             None => Ok(None),
@@ -37,6 +38,7 @@ pub(crate) fn read(bag: &Path) -> Result<Version, Error> {
             )),
             Some(Line::Text(text)) => match text.split_once(':') {
                 Some((found, value)) if found.trim_end() == label => {
+                    has_blank |= found != label;
                     Ok(Some(value.trim().to_owned()))
                 }
                 _ if label.is_empty() && text.trim().is_empty() => Ok(None),
@@ -71,6 +73,11 @@ pub(crate) fn read(bag: &Path) -> Result<Version, Error> {
         if version >= Version::V1_0 && !rest.is_empty() || rest.is_empty() {
             return Err(improper("has more than two lines"));
         }
+    }
+    if version >= Version::V1_0 && has_blank {
+        return Err(improper(
+            "has a blank before a colon, which RFC 8493 forbids",
+        ));
     }
     Ok(version)
 }

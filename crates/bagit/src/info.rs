@@ -77,15 +77,32 @@ impl Info {
         self.add(OXUM, &format!("{}.{}", oxum.n_bytes, oxum.n_files));
     }
 
-    /// Returns the length and number of files, if there is a valid one.
-    pub(crate) fn oxum(&self) -> Option<Oxum> {
-        let line = self.lines().find(|line| is_labelled(line, OXUM))?;
-        let (_, value) = line.split_once(':')?;
-        let (n_bytes, n_files) = value.trim().split_once('.')?;
-        Some(Oxum {
-            n_bytes: n_bytes.parse().ok()?,
-            n_files: n_files.parse().ok()?,
-        })
+    /// Returns the length and number of files, if there is one. The first of several counts.
+    ///
+    /// # Errors
+    /// The value, if it has not the form `BYTES.FILES`.
+    pub(crate) fn oxum(&self) -> Result<Option<Oxum>, String> {
+        let mut lines = self.lines().skip_while(|line| !is_labelled(line, OXUM));
+        let Some((_, first)) = lines.next().and_then(|line| line.split_once(':')) else {
+            return Ok(None);
+        };
+        let more = lines.take_while(|line| line.starts_with([' ', '\t']));
+        let value = std::iter::once(first).chain(more).collect::<String>();
+        let number = |text: &str| {
+            let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+            text.parse().ok().filter(|_| is_number)
+        };
+        let read = || {
+            let (n_bytes, n_files) = value.trim().split_once('.')?;
+            Some(Oxum {
+                n_bytes: number(n_bytes)?,
+                n_files: number(n_files)?,
+            })
+        };
+        match read() {
+            Some(oxum) => Ok(Some(oxum)),
+            None => Err(value.trim().to_owned()),
+        }
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -143,15 +160,21 @@ mod tests {
         };
         of.set_oxum(oxum);
         assert_eq!(of.text(), "A: b\r\n  c\r\nD: e\nPayload-Oxum: 10.3\n");
-        assert_eq!(of.oxum(), Some(oxum));
+        assert_eq!(of.oxum(), Ok(Some(oxum)));
         for text in [
             "Payload-Oxum: 1",
             "Payload-Oxum: 1.x",
             "Payload-Oxum: -1.2",
-            "Oxum: 1.2",
-            "",
+            "Payload-Oxum: +1.2",
+            "Payload-Oxum: 1.2.3",
+            "Payload-Oxum: 1.2\n 3\n",
+            "Payload-Oxum: 99999999999999999999.1",
+            "Payload-Oxum:",
         ] {
-            assert_eq!(info(text).oxum(), None, "{text}");
+            assert!(info(text).oxum().is_err(), "{text}");
+        }
+        for text in ["Oxum: 1.2", ""] {
+            assert_eq!(info(text).oxum(), Ok(None), "{text}");
         }
     }
 

@@ -86,11 +86,8 @@ fn entry(line: &str, manifest: &Manifest, version: Version) -> EntryOr {
         return Err(LineProblem::Form);
     }
     let text = rest.trim_start_matches([' ', '\t']);
-    // `md5sum -b` marks files by an asterisk, and early bags were made with it.
-    let marked = text.strip_prefix('*').filter(|text| {
-        version < Version::V1_0 || manifest.kind == Kind::Payload && text.starts_with(PAYLOAD)
-    });
-    let path = listed(marked.unwrap_or(text), version)?;
+    // `md5sum -b` marks files by an asterisk.
+    let path = listed(text.strip_prefix('*').unwrap_or(text), version)?;
     let is_payload = path.starts_with(PAYLOAD);
     if is_payload != (manifest.kind == Kind::Payload) {
         return Err(LineProblem::Outside(path));
@@ -280,6 +277,10 @@ mod tests {
         assert!(entry(&format!("{md5} bagit.txt"), &tags, new).is_ok());
         assert!(
             entry(&format!("{md5} *bagit.txt"), &tags, old)
+                .is_ok_and(|(path, _)| path == "bagit.txt")
+        );
+        assert!(
+            entry(&format!("{md5} *bagit.txt"), &tags, new)
                 .is_ok_and(|(path, _)| path == "bagit.txt")
         );
         assert!(entry(&format!("{md5} data/a"), &tags, new).is_err());

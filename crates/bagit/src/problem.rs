@@ -34,6 +34,8 @@ pub enum ProblemKind {
         /// Bytes and files that were found.
         found: (u64, u64),
     },
+    /// The value of `Payload-Oxum` in this file, which has not the form `BYTES.FILES`.
+    OxumForm(String),
     /// The bag has no payload manifest, or no payload folder: this name is missing.
     Required,
     /// The file is a symbolic link, a device, or has a name that is not Unicode.
@@ -79,6 +81,12 @@ impl fmt::Display for ProblemKind {
                 write!(
                     f,
                     "Payload-Oxum is {bytes}.{files}, and the payload has {found_bytes}.{found_files} (bytes.files)"
+                )
+            }
+            Self::OxumForm(value) => {
+                write!(
+                    f,
+                    "Payload-Oxum is {value:?}, which has not the form BYTES.FILES"
                 )
             }
             Self::Required => f.write_str("missing: a bag must have it"),

@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hashlane_files::{AtomicFile, Overwrite};
-use hashlane_sums::{Digest, DigestAlgorithm};
+use hashlane_sums::{Digest, DigestAlgorithm, Stream};
 
 use crate::contents::Contents;
+use crate::declaration::DECLARATION;
 use crate::error::Error;
 use crate::hash::{Run, ToHash};
 use crate::manifest::{Kind, Manifest, name_of, write_line};
@@ -53,11 +54,13 @@ pub(crate) fn write_manifests(
     Ok(())
 }
 
-/// Hashes all tag files but the tag manifests, and writes the tag manifests.
+/// Hashes all tag files but the tag manifests, and writes the tag manifests. `declaration` is the text of `bagit.txt` if it is
+/// not written yet.
 pub(crate) fn write_tag_manifests(
     bag: &Path,
     version: Version,
     algorithms: &[DigestAlgorithm],
+    declaration: Option<&str>,
     run: &mut Run<'_>,
 ) -> Result<(), Error> {
     let shared: Arc<[DigestAlgorithm]> = algorithms.into();
@@ -73,7 +76,18 @@ pub(crate) fn write_tag_manifests(
         algorithms: Arc::clone(&shared),
         tag: path,
     });
-    let digests = digests_of(bag, tags.collect(), run)?;
+    let mut digests = digests_of(bag, tags.collect(), run)?;
+    if let Some(text) = declaration {
+        let digest = |algorithm: &DigestAlgorithm| {
+            let mut stream = Stream::new(*algorithm, run.options.engine);
+            stream.update(text.as_bytes());
+            stream.finish()
+        };
+        digests.insert(
+            DECLARATION.to_owned(),
+            algorithms.iter().map(digest).collect(),
+        );
+    }
     write_manifests(bag, Kind::Tags, version, algorithms, &digests)
 }
 

@@ -108,7 +108,7 @@ pub fn update(
         let path = bag.join(&manifest.name);
         fs::remove_file(&path).map_err(Error::io(&path))?;
     }
-    tags::write_tag_manifests(bag, version, &kept, run)?;
+    tags::write_tag_manifests(bag, version, &kept, None, run)?;
     Ok(updated)
 }
 

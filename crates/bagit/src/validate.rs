@@ -122,10 +122,18 @@ pub fn validate(
     if !bag.join("data").is_dir() {
         check.note("data", ProblemKind::Required);
     }
-    let oxum = info.as_ref().and_then(Info::oxum);
+    let oxum = info.as_ref().map_or(Ok(None), Info::oxum);
+    let oxum = oxum.unwrap_or_else(|value| {
+        check.note(INFO, ProblemKind::OxumForm(value));
+        None
+    });
     if depth == Depth::Oxum {
-        let oxum = oxum.ok_or_else(|| Error::NoOxum(bag.to_owned()))?;
-        check.compare_oxum(oxum);
+        match oxum {
+            Some(oxum) => check.compare_oxum(oxum),
+            // The form of the value is a problem.
+            None if check.found.n_invalid > 0 => {}
+            None => return Err(Error::NoOxum(bag.to_owned())),
+        }
         return Ok(check.found);
     }
     check.read_manifests()?;

@@ -86,7 +86,7 @@ impl Bag {
     }
 }
 
-fn with_run<R>(work: impl FnOnce(&mut Run<'_>) -> R) -> R {
+pub(crate) fn with_run<R>(work: impl FnOnce(&mut Run<'_>) -> R) -> R {
     let (options, cancel) = (Options::default(), CancelToken::default());
     work(&mut Run {
         options: &options,
@@ -337,6 +337,20 @@ fn section_2_2_2_the_oxum_is_compared() {
         Verdict::Valid
     );
     assert_eq!(bag.verdict().0, Verdict::Invalid);
+    // bagit-python calls such a bag invalid.
+    let bag = Bag::new();
+    for value in ["abc", "2", "2.2.2", "-2.2", "2.2\n  x"] {
+        bag.write("bag-info.txt", format!("Payload-Oxum: {value}\n"));
+        for depth in [Depth::Digests, Depth::Completeness, Depth::Oxum] {
+            let (found, problems) = bag.validated(depth);
+            assert_eq!(found.unwrap().verdict(), Verdict::Invalid, "{value}");
+            assert!(
+                problems[0].contains("not the form BYTES.FILES"),
+                "{problems:?}"
+            );
+        }
+    }
+    bag.write("data/a", "x");
     bag.write("bag-info.txt", "A: b");
     assert!(matches!(
         bag.validated(Depth::Oxum).0,

@@ -88,7 +88,7 @@ impl Line {
             ProblemKind::Changed(_) => "changed",
             ProblemKind::Unlisted(_) => "unlisted",
             ProblemKind::Line(..) => "line",
-            ProblemKind::Oxum { .. } => "oxum",
+            ProblemKind::Oxum { .. } | ProblemKind::OxumForm(_) => "oxum",
             ProblemKind::Required => "required",
             ProblemKind::NotAFile(_) => "not_a_file",
             ProblemKind::UnknownAlgorithm => "unknown_algorithm",
