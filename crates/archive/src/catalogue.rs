@@ -35,7 +35,8 @@ CREATE TABLE files (
   sha256 BLOB NOT NULL CHECK (length(sha256) = 32),
   first_checked INTEGER NOT NULL,
   last_checked INTEGER NOT NULL,
-  rot_since INTEGER
+  rot_since INTEGER,
+  row_check INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID";
 
 /// The number of rows and the sum of their checks, modulo 2^64: a row that is lost is found.
@@ -147,16 +148,9 @@ impl Catalogue {
     /// Calls `visit` with each path, in the order of its bytes, and its record.
     pub(crate) fn each<E: From<Reason>>(
         &self,
-        mut visit: impl FnMut(&[u8], Record) -> Result<(), E>,
+        visit: impl FnMut(&[u8], Record) -> Result<(), E>,
     ) -> Result<(), E> {
-        let reason = |error: rusqlite::Error| Reason::from(error);
-        let select = format!("SELECT {COLUMNS} FROM files ORDER BY path");
-        let mut select = self.connection.prepare(&select).map_err(reason)?;
-        let mut rows = select.query([]).map_err(reason)?;
-        while let Some(row) = rows.next().map_err(reason)? {
-            visit(Record::path(row)?, Record::of(row)?)?;
-        }
-        Ok(())
+        each(&self.connection, visit)
     }
 }
 
@@ -174,14 +168,18 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Opens a file as a database, and limits what a hostile file can do.
-fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Reason> {
+fn connect(path: &Path, mut flags: OpenFlags) -> Result<Connection, Reason> {
     match path.metadata() {
         Ok(metadata) if metadata.is_file() => {}
         Ok(_) => return Err(Reason::Foreign),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if path.is_symlink() {
+                return Err(Reason::Dangling);
+            }
             if !flags.contains(OpenFlags::SQLITE_OPEN_CREATE) {
                 return Err(Reason::Absent);
             }
+            flags |= OpenFlags::SQLITE_OPEN_NOFOLLOW;
         }
         Err(error) => return Err(error.into()),
     }
@@ -220,6 +218,8 @@ fn create(connection: &Connection) -> Result<(), Reason> {
          PRAGMA application_id = {APPLICATION_ID};
          PRAGMA user_version = {SCHEMA_VERSION};
          {SCHEMA};
+         {TOTAL_SCHEMA};
+         INSERT INTO total VALUES (0, 0);
          COMMIT;"
     ))?)
 }
@@ -240,13 +240,49 @@ fn check(connection: &Connection) -> Result<(), Reason> {
     let objects: Vec<Option<String>> = select
         .query_map([], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
-    if objects != [Some(SCHEMA.to_owned())] {
+    if objects != [SCHEMA, TOTAL_SCHEMA].map(|schema| Some(schema.to_owned())) {
         return Err(Reason::damaged("its schema is not that of its version"));
     }
     let check = "PRAGMA quick_check(1)";
     let answer: String = connection.query_row(check, [], |row| row.get(0))?;
     if answer != "ok" {
         return Err(Reason::damaged(answer));
+    }
+    // One snapshot, while another process may write.
+    let snapshot = connection.unchecked_transaction()?;
+    let (mut n_files, mut row_checks) = (0, 0_i64);
+    each(&snapshot, |path, record| {
+        n_files += 1;
+        row_checks = row_checks.wrapping_add(record.check(path));
+        Ok::<(), Reason>(())
+    })?;
+    if total(&snapshot)? != (n_files, row_checks) {
+        return Err(Reason::damaged("files are missing in it"));
+    }
+    Ok(())
+}
+
+/// Returns the number of rows and the sum of their checks, as they were recorded.
+pub(crate) fn total(connection: &Connection) -> Result<(i64, i64), Reason> {
+    let mut select = connection.prepare("SELECT n_files, row_checks FROM total")?;
+    let mut rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    match (rows.next(), rows.next()) {
+        (Some(total), None) => Ok(total?),
+        _ => Err(Reason::damaged("it has no total")),
+    }
+}
+
+/// Calls `visit` with each path, in the order of its bytes, and its record.
+fn each<E: From<Reason>>(
+    connection: &Connection,
+    mut visit: impl FnMut(&[u8], Record) -> Result<(), E>,
+) -> Result<(), E> {
+    let reason = |error: rusqlite::Error| Reason::from(error);
+    let select = format!("SELECT {COLUMNS} FROM files ORDER BY path");
+    let mut select = connection.prepare(&select).map_err(reason)?;
+    let mut rows = select.query([]).map_err(reason)?;
+    while let Some(row) = rows.next().map_err(reason)? {
+        visit(Record::path(row)?, Record::of(row)?)?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use rusqlite::{Connection, Rows};
 
 use crate::catalogue::files_of;
 use crate::error::{Error, Reason};
-use crate::record::State;
+use crate::record::{COLUMNS, Record, State};
 
 /// What the comparison finds at a path.
 #[derive(Debug)]
@@ -43,8 +43,8 @@ pub(crate) fn compare(
 ) -> Result<(), Error> {
     let own = own_paths(catalogue, folder);
     let mut files = || {
-        let select = "SELECT path, size, mtime_ns, ctime_ns, inode, sha256, rot_since IS NOT NULL FROM files ORDER BY path";
-        let mut select = connection.prepare(select)?;
+        let select = format!("SELECT {COLUMNS} FROM files ORDER BY path");
+        let mut select = connection.prepare(&select)?;
         let mut merge = Merge {
             catalogue: Cursor::new(select.query([])?)?,
             unread: Vec::new(),
@@ -186,23 +186,17 @@ impl<'c> Cursor<'c> {
             self.is_end = true;
             return Ok(());
         };
-        let path = row.get_ref(0)?.as_blob().map_err(Reason::damaged)?;
+        let path = Record::path(row)?;
         if path <= self.path.as_slice() {
             return Err(Reason::damaged("its paths are out of order"));
         }
         self.path.clear();
         self.path.extend(path);
-        let number = |column| row.get_ref(column)?.as_i64().map_err(Reason::damaged);
-        let digest = row.get_ref(5)?.as_blob().map_err(Reason::damaged)?;
+        let record = Record::of(row)?;
         self.known = Known {
-            state: State {
-                size: number(1)?,
-                mtime_ns: number(2)?,
-                ctime_ns: number(3)?,
-                inode: number(4)?,
-            },
-            digest: digest.try_into().map_err(Reason::damaged)?,
-            is_rotten: number(6)? != 0,
+            state: record.state,
+            digest: record.digest.into(),
+            is_rotten: record.rot_since.is_some(),
         };
         Ok(())
     }

@@ -23,6 +23,9 @@ pub enum Reason {
     /// There is no catalogue.
     #[error("no catalogue: make it with `hashlane archive update`")]
     Absent,
+    /// The path is a link to a file that does not exist, which is not made.
+    #[error("is a symbolic link to a file that does not exist")]
+    Dangling,
     /// The file is no catalogue of this crate.
     #[error("is no catalogue of `hashlane archive`: name another file with --catalogue")]
     Foreign,

@@ -252,7 +252,7 @@ impl<'r> Run<'r> {
         match verdict {
             Verdict::Rot => self.table.mark_rot(path, now)?,
             Verdict::Changed if self.kind == Kind::Update => {
-                self.table.replace(path, &state, &digest, now)?;
+                self.table.write(path, &state, &digest, now)?;
             }
             Verdict::Changed => {}
             _ => self.table.confirm(path, &state, now)?,
@@ -289,7 +289,7 @@ impl<'r> Run<'r> {
             return Ok(());
         }
         if self.kind == Kind::Update {
-            self.table.insert(path, state, digest, now)?;
+            self.table.write(path, state, digest, now)?;
         }
         if self.has_known {
             // The verdict depends on the files of the catalogue.

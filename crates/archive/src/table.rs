@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use hashlane_sha::Sha256Digest;
 use rusqlite::{Connection, OptionalExtension as _, Statement};
 
+use crate::catalogue::total;
 use crate::error::Reason;
 use crate::record::{COLUMNS, Record, State};
 
@@ -16,12 +17,11 @@ const INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) struct Table<'c> {
     connection: &'c Connection,
     select: Statement<'c>,
-    insert: Statement<'c>,
-    replace: Statement<'c>,
-    confirm: Statement<'c>,
-    mark: Statement<'c>,
-    rename: Statement<'c>,
+    put: Statement<'c>,
     delete: Statement<'c>,
+    set_total: Statement<'c>,
+    /// The number of rows and the sum of their checks, with the changes that are not committed.
+    total: (i64, i64),
     /// The begin of the open transaction.
     begun: Option<Instant>,
 }
@@ -32,22 +32,12 @@ impl<'c> Table<'c> {
         Ok(Self {
             connection,
             select: prepare(&format!("SELECT {COLUMNS} FROM files WHERE path = ?1"))?,
-            insert: prepare("INSERT INTO files VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, NULL)")?,
-            replace: prepare(
-                "UPDATE files SET size = ?2, mtime_ns = ?3, ctime_ns = ?4, inode = ?5, sha256 = ?6, first_checked = ?7, \
-                 last_checked = ?7, rot_since = NULL WHERE path = ?1",
-            )?,
-            confirm: prepare(
-                "UPDATE files SET size = ?2, mtime_ns = ?3, ctime_ns = ?4, inode = ?5, last_checked = ?6, rot_since = NULL \
-                 WHERE path = ?1",
-            )?,
-            mark: prepare(
-                "UPDATE files SET last_checked = ?2, rot_since = coalesce(rot_since, ?2) WHERE path = ?1",
-            )?,
-            rename: prepare(
-                "UPDATE files SET path = ?2, size = ?3, mtime_ns = ?4, ctime_ns = ?5, inode = ?6 WHERE path = ?1",
-            )?,
+            put: prepare(&format!(
+                "INSERT OR REPLACE INTO files ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+            ))?,
             delete: prepare("DELETE FROM files WHERE path = ?1")?,
+            set_total: prepare("UPDATE total SET n_files = ?1, row_checks = ?2")?,
+            total: total(connection)?,
             begun: None,
         })
     }
@@ -58,58 +48,93 @@ impl<'c> Table<'c> {
         record.optional()?.transpose()
     }
 
-    /// Adds a file that was read now, in seconds since 1970.
-    pub(crate) fn insert(
+    /// Records the content of a file that was read now, in seconds since 1970, in place of what was known of it.
+    pub(crate) fn write(
         &mut self,
         path: &[u8],
         state: &State,
         digest: &Sha256Digest,
         now: i64,
     ) -> Result<(), Reason> {
-        self.begin()?;
-        write(&mut self.insert, path, state, digest, now)
-    }
-
-    /// Records the new content of a file.
-    pub(crate) fn replace(
-        &mut self,
-        path: &[u8],
-        state: &State,
-        digest: &Sha256Digest,
-        now: i64,
-    ) -> Result<(), Reason> {
-        self.begin()?;
-        write(&mut self.replace, path, state, digest, now)
+        let record = Record {
+            state: *state,
+            digest: *digest,
+            first_checked: now,
+            last_checked: now,
+            rot_since: None,
+        };
+        self.put(path, &record)
     }
 
     /// Records that a file still has its content.
     pub(crate) fn confirm(&mut self, path: &[u8], state: &State, now: i64) -> Result<(), Reason> {
-        self.begin()?;
-        let (size, mtime, ctime, inode) = numbers(state);
-        self.confirm
-            .execute((path, size, mtime, ctime, inode, now))?;
-        Ok(())
+        self.change(path, |record| Record {
+            state: *state,
+            last_checked: now,
+            rot_since: None,
+            ..record
+        })
     }
 
     /// Records that a file has other content without another time. Its digest stays.
     pub(crate) fn mark_rot(&mut self, path: &[u8], now: i64) -> Result<(), Reason> {
-        self.begin()?;
-        self.mark.execute((path, now))?;
-        Ok(())
+        self.change(path, |record| Record {
+            last_checked: now,
+            rot_since: record.rot_since.or(Some(now)),
+            ..record
+        })
     }
 
     /// Records the new path of a file.
     pub(crate) fn rename(&mut self, from: &[u8], to: &[u8], state: &State) -> Result<(), Reason> {
-        self.begin()?;
-        let (size, mtime, ctime, inode) = numbers(state);
-        self.rename.execute((from, to, size, mtime, ctime, inode))?;
-        Ok(())
+        let Some(record) = self.record(from)? else {
+            return Ok(());
+        };
+        self.delete(from)?;
+        let state = *state;
+        self.put(to, &Record { state, ..record })
     }
 
     /// Forgets a file.
     pub(crate) fn delete(&mut self, path: &[u8]) -> Result<(), Reason> {
         self.begin()?;
-        self.delete.execute([path])?;
+        if let Some(record) = self.record(path)? {
+            self.delete.execute([path])?;
+            self.total.0 -= 1;
+            self.total.1 = self.total.1.wrapping_sub(record.check(path));
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, path: &[u8], change: impl FnOnce(Record) -> Record) -> Result<(), Reason> {
+        match self.record(path)? {
+            Some(record) => self.put(path, &change(record)),
+            None => Ok(()),
+        }
+    }
+
+    fn put(&mut self, path: &[u8], record: &Record) -> Result<(), Reason> {
+        self.begin()?;
+        let (n_before, check_before) = match self.record(path)? {
+            Some(before) => (1, before.check(path)),
+            None => (0, 0),
+        };
+        let (state, check) = (&record.state, record.check(path));
+        self.put.execute((
+            path,
+            state.size,
+            state.mtime_ns,
+            state.ctime_ns,
+            state.inode,
+            record.digest.as_ref(),
+            record.first_checked,
+            record.last_checked,
+            record.rot_since,
+            check,
+        ))?;
+        let (n_files, row_checks) = self.total;
+        let row_checks = row_checks.wrapping_sub(check_before).wrapping_add(check);
+        self.total = (n_files + 1 - n_before, row_checks);
         Ok(())
     }
 
@@ -132,25 +157,9 @@ impl<'c> Table<'c> {
     /// Commits the changes.
     pub(crate) fn commit(&mut self) -> Result<(), Reason> {
         if self.begun.take().is_some() {
+            self.set_total.execute(self.total)?;
             self.connection.execute_batch("COMMIT")?;
         }
         Ok(())
     }
-}
-
-/// Executes a statement that takes all of a file that was read.
-fn write(
-    statement: &mut Statement<'_>,
-    path: &[u8],
-    state: &State,
-    digest: &Sha256Digest,
-    now: i64,
-) -> Result<(), Reason> {
-    let (size, mtime, ctime, inode) = numbers(state);
-    statement.execute((path, size, mtime, ctime, inode, digest.as_ref(), now))?;
-    Ok(())
-}
-
-fn numbers(state: &State) -> (i64, i64, i64, i64) {
-    (state.size, state.mtime_ns, state.ctime_ns, state.inode)
 }

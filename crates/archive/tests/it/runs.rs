@@ -116,6 +116,46 @@ impl Archive {
         let connection = Connection::open(&self.catalogue).unwrap();
         connection.execute_batch(sql).unwrap();
     }
+
+    /// Changes rows of the catalogue, with their checks.
+    fn change(&self, sql: &str) {
+        let mut connection = Connection::open(&self.catalogue).unwrap();
+        connection.execute_batch(sql).unwrap();
+        let transaction = connection.transaction().unwrap();
+        let mut total = (0, 0_i64);
+        {
+            let mut select = transaction.prepare("SELECT * FROM files").unwrap();
+            let mut rows = select.query([]).unwrap();
+            let set = "UPDATE files SET row_check = ?2 WHERE path = ?1";
+            let mut set = transaction.prepare(set).unwrap();
+            while let Some(row) = rows.next().unwrap() {
+                let (path, check) = (row.get::<_, Vec<u8>>(0).unwrap(), row_check(row));
+                set.execute((path, check)).unwrap();
+                total = (total.0 + 1, total.1.wrapping_add(check));
+            }
+        }
+        let set = "UPDATE total SET n_files = ?1, row_checks = ?2";
+        transaction.execute(set, total).unwrap();
+        transaction.commit().unwrap();
+    }
+}
+
+/// Returns the check of a row, as docs/reference/archive.md defines it.
+fn row_check(row: &rusqlite::Row<'_>) -> i64 {
+    let bytes = |column| row.get::<_, Vec<u8>>(column).unwrap();
+    let number = |column| row.get::<_, i64>(column).unwrap().to_be_bytes();
+    let (path, rot_since) = (bytes(0), row.get::<_, Option<i64>>(8).unwrap());
+    let message = [
+        &(path.len() as i64).to_be_bytes()[..],
+        &[number(1), number(2), number(3), number(4)].concat(),
+        &path,
+        &bytes(5),
+        &[number(6), number(7)].concat(),
+        &i64::from(rot_since.is_some()).to_be_bytes(),
+        &rot_since.unwrap_or(0).to_be_bytes(),
+    ];
+    let digest = hashlane_sha::digest::<hashlane_sha::Sha256>(&message.concat());
+    i64::from_be_bytes(digest.as_ref()[..8].try_into().unwrap())
 }
 
 fn rows(catalogue: &Path) -> Rows {
@@ -199,7 +239,7 @@ fn rot_is_found_by_every_run_until_it_is_repaired() {
 fn known_rot_is_read_again_by_an_update() {
     let archive = Archive::new(&[("a", "content")]);
     archive.update();
-    archive.execute("UPDATE files SET sha256 = zeroblob(32)");
+    archive.change("UPDATE files SET sha256 = zeroblob(32)");
     assert_eq!(archive.update().1, [], "nothing shows that it has rotted");
     let rot = [found("a", Verdict::Rot)];
     assert_eq!(archive.scrub(Limits::default()).1, rot);
@@ -266,7 +306,7 @@ fn other_times_of_equal_content_are_no_change() {
 fn a_renamed_folder_is_not_read_again() {
     let archive = Archive::new(&[("a/b", "one"), ("a/c", "two"), ("d", "")]);
     archive.update();
-    archive.execute("UPDATE files SET first_checked = 7");
+    archive.change("UPDATE files SET first_checked = 7");
     fs::rename(archive.path("a"), archive.path("z")).unwrap();
     let (summary, moved) = archive.update();
     let expected = [
@@ -414,7 +454,7 @@ fn a_file_that_changes_while_it_is_read_has_no_digest() {
 fn a_scrub_reads_within_its_limits_what_was_not_read_for_longest() {
     let archive = Archive::new(&[("a", "123456"), ("b", "1234"), ("c", "12345678")]);
     archive.update();
-    archive.execute(
+    archive.change(
         "UPDATE files SET last_checked = CASE path WHEN x'61' THEN 3 WHEN x'62' THEN 1 ELSE 2 END",
     );
     for path in ["a", "b", "c"] {
@@ -437,7 +477,7 @@ fn a_scrub_reads_within_its_limits_what_was_not_read_for_longest() {
     let mut old = Limits::default();
     old.min_age = Some(Duration::from_secs(3600));
     assert_eq!(archive.scrub(old).0.count(Verdict::Rot), 0);
-    archive.execute("UPDATE files SET last_checked = last_checked - 4000 WHERE path = x'61'");
+    archive.change("UPDATE files SET last_checked = last_checked - 4000 WHERE path = x'61'");
     assert_eq!(archive.scrub(old).1, [found("a", Verdict::Rot)]);
 
     let mut no_time = Limits::default();
@@ -621,6 +661,88 @@ fn a_damaged_catalogue_is_refused() {
     archive.open();
 }
 
+/// A flipped bit is damage of the catalogue, or changes nothing: it was a verdict about a file, or hid one.
+#[test]
+fn a_flipped_bit_of_a_catalogue_is_no_verdict_about_a_file() {
+    let archive = Archive::new(&[("a", "one"), ("b/c", "two"), ("d", "")]);
+    archive.update();
+    archive.execute("PRAGMA journal_mode = DELETE");
+    let good = fs::read(&archive.catalogue).unwrap();
+    let read = || {
+        let catalogue = Catalogue::open_to_read(&archive.catalogue)?;
+        let mut found = Vec::new();
+        catalogue.for_each(|entry| {
+            found.push(format!("{entry:?}"));
+            Ok::<(), Error>(())
+        })?;
+        Ok::<_, Error>(found)
+    };
+    let expected = read().unwrap();
+    let mut n_refused = 0;
+    // One byte in seven, and each bit in turn.
+    for place in (0..good.len()).step_by(7) {
+        let mut bad = good.clone();
+        bad[place] ^= 1 << (place % 8);
+        fs::write(&archive.catalogue, &bad).unwrap();
+        match read() {
+            Ok(found) => assert_eq!(found, expected, "byte {place}"),
+            Err(_) => n_refused += 1,
+        }
+    }
+    assert!(n_refused > 40, "{n_refused}");
+}
+
+/// What no run writes, such as a hostile catalogue has it.
+#[test]
+fn rows_that_no_run_writes_are_refused() {
+    for sql in [
+        "UPDATE files SET path = CAST('../a' AS BLOB)",
+        "UPDATE files SET path = CAST('/etc/a' AS BLOB)",
+        "UPDATE files SET path = CAST('a//b' AS BLOB)",
+        "UPDATE files SET path = CAST('a/.' AS BLOB)",
+        "UPDATE files SET path = x'6100'",
+        "PRAGMA ignore_check_constraints = 1; UPDATE files SET size = -1",
+    ] {
+        let archive = Archive::new(&[("a", "one")]);
+        archive.update();
+        archive.change(sql);
+        let reason = refused(&archive.catalogue);
+        assert!(matches!(reason, Reason::Damaged(_)), "{sql}: {reason:?}");
+    }
+    for sql in [
+        "UPDATE files SET size = 4",
+        "DELETE FROM files",
+        "DELETE FROM total",
+        "INSERT INTO total VALUES (0, 0)",
+    ] {
+        let archive = Archive::new(&[("a", "one")]);
+        archive.update();
+        archive.execute(sql);
+        let reason = refused(&archive.catalogue);
+        assert!(matches!(reason, Reason::Damaged(_)), "{sql}: {reason:?}");
+    }
+}
+
+#[test]
+fn a_link_to_nothing_is_not_followed_to_make_a_catalogue() {
+    let archive = Archive::new(&[("a", "one")]);
+    let other = tempfile::tempdir().unwrap();
+    let target = other.path().join("new");
+    symlink(&target, &archive.catalogue).unwrap();
+    for result in [
+        Catalogue::open_or_create(&archive.catalogue),
+        Catalogue::open(&archive.catalogue),
+        Catalogue::open_to_read(&archive.catalogue),
+    ] {
+        let reason = result.unwrap_err().reason;
+        assert!(matches!(reason, Reason::Dangling), "{reason:?}");
+    }
+    assert!(!target.exists());
+    // A link to a catalogue is followed.
+    drop(Catalogue::open_or_create(&target).unwrap());
+    archive.open();
+}
+
 /// After any changes, an update leads to the catalogue that a new one would be.
 #[test]
 fn random_changes_lead_to_the_catalogue_of_a_new_run() {
@@ -672,7 +794,7 @@ fn lists_have_the_forms_of_other_programs() {
         .join(std::ffi::OsStr::from_bytes(b"\xff"));
     fs::write(name, "").unwrap();
     archive.update();
-    archive.execute(
+    archive.change(
         "UPDATE files SET mtime_ns = -1, ctime_ns = 2, inode = -3, first_checked = 4, last_checked = 5;
          UPDATE files SET rot_since = 6 WHERE size = 1",
     );
@@ -729,11 +851,11 @@ fn a_parquet_file_has_all_columns_of_all_rows() {
     fs::write(archive.folder.path().join(name), "").unwrap();
     archive.update();
     // More rows than a row group has.
-    archive.execute(
+    archive.change(
         "UPDATE files SET mtime_ns = -1, ctime_ns = 2, inode = -3, first_checked = 4, last_checked = 5;
          UPDATE files SET rot_since = 6 WHERE size = 1;
          INSERT INTO files WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70000)
-         SELECT CAST('more/' || i AS BLOB), i, 0, 0, i, zeroblob(32), 0, 0, NULL FROM n",
+         SELECT CAST('more/' || i AS BLOB), i, 0, 0, i, zeroblob(32), 0, 0, NULL, 0 FROM n",
     );
     let catalogue = Catalogue::open_to_read(&archive.catalogue).unwrap();
     let (mut bytes, mut parts) = (Vec::new(), Vec::new());
