@@ -13,7 +13,7 @@ use hashlane_archive::{Catalogue, IfMissing, Job, Limits, Summary, Verdict, chec
 use crate::options::{Force, Hashing};
 use crate::{Env, Exit, documentation, values};
 use export::ListFormat;
-use report::{Lists, Report};
+use report::{Kept, Lists, Report};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -30,6 +30,10 @@ Exit status:
 /// Start with `update`, and run `update` and `scrub` regularly. Files are only read. Symbolic links are not followed.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS, subcommand_required = true, arg_required_else_help = true)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 pub(crate) struct Archive {
     /// File of the catalogue [default: `.hashlane-archive.sqlite` in DIR]
     #[arg(long, value_name = "FILE", global = true)]
@@ -38,9 +42,19 @@ pub(crate) struct Archive {
     #[arg(long, global = true, help = documentation::json_help(), help_heading = "Output")]
     json: bool,
 
-    /// Print only rotten, missing and unreadable files, and no progress
+    /// Print only rotten, missing and unreadable files, for check and scrub also changed ones, and no progress
     #[arg(short, long, global = true, help_heading = "Output")]
     quiet: bool,
+
+    /// Print only the paths of the files of --quiet, one per line. A backslash before a path shows that it has escapes, as in
+    /// lists of `sha256sum`
+    #[arg(
+        long,
+        global = true,
+        conflicts_with_all = ["json", "verbose"],
+        help_heading = "Output"
+    )]
+    list_bad: bool,
 
     /// List every file that was read
     #[arg(
@@ -142,8 +156,11 @@ impl Archive {
         let given = self.catalogue.as_deref();
         let mut report = Report {
             is_json: self.json,
+            must_be_unchanged: !matches!(self.action, Action::Update(_)),
+            lists_bad: self.list_bad,
+            kept: Kept::default(),
             lists: match &self.action {
-                _ if self.quiet => Lists::Bad,
+                _ if self.quiet || self.list_bad => Lists::Bad,
                 _ if self.verbose => Lists::All,
                 Action::Check(_) => Lists::New,
                 _ if self.json => Lists::New,

@@ -378,3 +378,55 @@ fn the_catalogue_lies_in_the_folder_by_default() {
     let one = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed";
     assert_eq!(exported, ended(0, &format!("{one}  a\n")));
 }
+
+/// A moved folder was a line for each file, among which rot was lost.
+#[test]
+fn a_moved_folder_has_one_line_and_bad_files_come_last() {
+    let archive = Archive::new(&[("a/1", "one"), ("a/sub/2", "two"), ("b", "b"), ("z", "z")]);
+    archive.write("c", "c");
+    assert_eq!(archive.run("update", &[]).code, Some(0));
+    fs::rename(archive.path("a"), archive.path("new")).unwrap();
+    fs::rename(archive.path("c"), archive.path("d")).unwrap();
+    archive.rot("b", "B");
+    fs::remove_file(archive.path("z")).unwrap();
+    let ended = archive.run("update", &[]);
+    let expected = "moved     new/  from a/  2 files\n\
+                    moved     d  from c\n\
+                    rot       b  its content changed, its time did not\n\
+                    missing   z\n";
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(ended.stdout.starts_with(expected), "{}", ended.stdout);
+    let ended = archive.run("check", &[]);
+    let lines: Vec<&str> = ended.stdout.lines().map(|line| &line[..7]).collect();
+    assert_eq!(lines[..2], ["rot    ", "missing"], "{}", ended.stdout);
+}
+
+/// `--quiet` left out the changed files that are the reason for the exit status.
+#[test]
+fn quiet_and_list_bad_name_each_file_that_the_exit_status_is_about() {
+    let archive = Archive::new(&[("changed", "1"), ("line\nfeed", "2"), ("ok", "3")]);
+    assert_eq!(archive.run("update", &[]).code, Some(0));
+    archive.write("changed", "one");
+    archive.rot("line\nfeed", "x");
+    archive.write("new", "4");
+    for action in ["check", "scrub"] {
+        let ended = archive.run(action, &["--quiet"]);
+        assert_eq!(ended.code, Some(1));
+        assert!(
+            ended.stdout.starts_with("changed   changed\nrot "),
+            "{}",
+            ended.stdout
+        );
+        assert_eq!(ended.stdout.lines().count(), 2, "{}", ended.stdout);
+        let ended = archive.run(action, &["--list-bad"]);
+        let mut lines: Vec<&str> = ended.stdout.lines().collect();
+        lines.sort_unstable();
+        assert_eq!(lines, ["\\line\\nfeed", "changed"]);
+    }
+    // An update takes changes for right.
+    let ended = archive.run("update", &["--list-bad"]);
+    assert_eq!(
+        (ended.code, ended.stdout.as_str()),
+        (Some(1), "\\line\\nfeed\n")
+    );
+}

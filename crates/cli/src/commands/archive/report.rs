@@ -2,10 +2,11 @@
 //! tests/it/archive.rs check them.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use hashlane_archive::{Error, Event, Finding, Summary, Verdict};
-use hashlane_sums::path_of;
+use hashlane_sums::{escape, needs_escape, path_of};
 use serde::Serialize;
 
 use crate::Env;
@@ -57,6 +58,96 @@ pub(super) struct Report {
     pub(super) line: Option<ProgressLine>,
     /// The error of the first line that could not be printed.
     pub(super) failure: Option<anyhow::Error>,
+    /// Whether `changed` is a reason for the exit status.
+    pub(super) must_be_unchanged: bool,
+    /// Whether only the paths of files that are not right are printed.
+    pub(super) lists_bad: bool,
+    pub(super) kept: Kept,
+}
+
+/// Lines that wait for the end of the run, to be printed by verdict.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// The lines of each verdict.
+    lines: BTreeMap<Verdict, Vec<u8>>,
+    /// The files that moved, by the folders that they moved from and to.
+    moves: BTreeMap<(Vec<u8>, Vec<u8>), Moved>,
+    n_bytes: usize,
+}
+
+/// Files that moved from one folder to another.
+struct Moved {
+    n_files: u64,
+    /// The new and the earlier path of the first one.
+    first: (Vec<u8>, Vec<u8>),
+}
+
+/// Number of bytes of lines after which they are printed before the end of the run.
+const MAX_KEPT: usize = 64 << 20;
+
+impl Kept {
+    fn add(&mut self, verdict: Verdict, line: &[u8]) {
+        self.lines.entry(verdict).or_default().extend(line);
+        self.n_bytes += line.len();
+    }
+
+    fn add_moved(&mut self, to: &[u8], from: &[u8]) {
+        let folders = folders_of(from, to);
+        self.n_bytes += folders.0.len() + folders.1.len();
+        let first = || (to.to_vec(), from.to_vec());
+        let moved = self.moves.entry(folders).or_insert_with(|| Moved {
+            n_files: 0,
+            first: first(),
+        });
+        moved.n_files += 1;
+    }
+
+    /// Prints the lines, those of the best verdict first.
+    fn print(&mut self, env: &mut Env) -> anyhow::Result<()> {
+        let palette = Palette::new(env.color);
+        for ((from, to), moved) in std::mem::take(&mut self.moves) {
+            let mut line = Vec::new();
+            let name = Styled(palette.strong, format!("{:<8}", Verdict::Moved.name()));
+            if moved.n_files == 1 {
+                let (to, from) = (path_of(&moved.first.0), path_of(&moved.first.1));
+                writeln!(line, "{name}  {}  from {}", Shown(&to), Shown(&from))?;
+            } else {
+                let folder = |path: &[u8]| match path {
+                    b"" => PathBuf::from("./"),
+                    path => path_of(&[path, b"/"].concat()),
+                };
+                let (to, from) = (folder(&to), folder(&from));
+                let n_files = Grouped(moved.n_files);
+                writeln!(
+                    line,
+                    "{name}  {}  from {}  {n_files} files",
+                    Shown(&to),
+                    Shown(&from)
+                )?;
+            }
+            self.add(Verdict::Moved, &line);
+        }
+        for lines in std::mem::take(&mut self.lines).into_values() {
+            env.stdout.write_all(&lines)?;
+        }
+        self.n_bytes = 0;
+        Ok(())
+    }
+}
+
+/// Returns the folders that a file moved from and to: both paths without the parts that they have in common at their ends.
+fn folders_of(from: &[u8], to: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let parts = |path: &[u8]| -> Vec<Vec<u8>> {
+        path.split(|byte| *byte == b'/')
+            .map(<[u8]>::to_vec)
+            .collect()
+    };
+    let (mut from, mut to) = (parts(from), parts(to));
+    while from.last().is_some() && from.last() == to.last() {
+        from.pop();
+        to.pop();
+    }
+    (from.join(&b'/'), to.join(&b'/'))
 }
 
 impl Report {
@@ -72,10 +163,11 @@ impl Report {
         if let Some(line) = self.line.take() {
             line.clear();
         }
-        match self.failure.take() {
-            Some(failure) => Err(failure),
-            None => Ok(summary?),
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
         }
+        self.kept.print(env)?;
+        Ok(summary?)
     }
 
     fn take(&mut self, env: &mut Env, event: &Event<'_>) {
@@ -123,11 +215,12 @@ impl Report {
         }
     }
 
-    fn print(&self, env: &mut Env, finding: &Finding<'_>) -> anyhow::Result<()> {
+    fn print(&mut self, env: &mut Env, finding: &Finding<'_>) -> anyhow::Result<()> {
         let is_listed = match finding.verdict {
             Verdict::Unchanged | Verdict::Intact => self.lists == Lists::All,
             Verdict::New => self.lists >= Lists::New,
             Verdict::Rot | Verdict::Missing | Verdict::Unstable | Verdict::Unreadable => true,
+            Verdict::Changed if self.must_be_unchanged => true,
             _ => self.lists >= Lists::Changes,
         };
         if !is_listed {
@@ -140,6 +233,11 @@ impl Report {
         if self.is_json {
             return print_json(env, finding);
         }
+        if self.lists_bad {
+            let mut line = Vec::new();
+            write_path(finding.path, &mut line);
+            return Ok(env.stdout.write_all(&line)?);
+        }
         if matches!(finding.verdict, Verdict::Unreadable | Verdict::Unstable) {
             return Ok(());
         }
@@ -150,22 +248,24 @@ impl Report {
             Verdict::Intact | Verdict::Repaired => palette.good,
             _ => palette.strong,
         };
-        let name = format!("{:<8}", finding.verdict.name());
-        let path = path_of(finding.path);
-        write!(env.stdout, "{}  {}", Styled(style, name), Shown(&path))?;
-        if let Some(from) = finding.from {
-            let word = match finding.verdict {
-                Verdict::Moved => "from",
-                _ => "of",
-            };
-            write!(env.stdout, "  {word} {}", Shown(&path_of(from)))?;
+        if let (Verdict::Moved, Some(from)) = (finding.verdict, finding.from) {
+            self.kept.add_moved(finding.path, from);
+        } else {
+            let mut line = Vec::new();
+            let name = format!("{:<8}", finding.verdict.name());
+            let path = path_of(finding.path);
+            write!(line, "{}  {}", Styled(style, name), Shown(&path))?;
+            if let Some(from) = finding.from {
+                write!(line, "  of {}", Shown(&path_of(from)))?;
+            }
+            if finding.verdict == Verdict::Rot {
+                write!(line, "  its content changed, its time did not")?;
+            }
+            writeln!(line)?;
+            self.kept.add(finding.verdict, &line);
         }
-        if finding.verdict == Verdict::Rot {
-            write!(env.stdout, "  its content changed, its time did not")?;
-        }
-        writeln!(env.stdout)?;
-        if self.line.is_some() {
-            env.stdout.flush()?;
+        if self.kept.n_bytes > MAX_KEPT {
+            self.kept.print(env)?;
         }
         Ok(())
     }
@@ -218,6 +318,17 @@ impl Report {
         )?;
         Ok(())
     }
+}
+
+/// Appends a line with a path, as lists of digests have it: a backslash before it shows that it has escapes.
+fn write_path(path: &[u8], out: &mut Vec<u8>) {
+    if needs_escape(path) {
+        out.push(b'\\');
+        escape(path, out);
+    } else {
+        out.extend(path);
+    }
+    out.push(b'\n');
 }
 
 /// Returns the reason why a file could not be compared.
