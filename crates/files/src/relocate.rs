@@ -9,12 +9,12 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::fd::AsFd;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, PermissionsExt as _};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Timespec, Timestamps, XattrFlags};
 use rustix::io::Errno;
 use tempfile::TempDir;
 
@@ -210,6 +210,7 @@ impl Relocation {
         } else if kind.is_symlink() {
             let (to, _) = holder(&self.copy_folder()?, path)?;
             to.symlink_contents(from.read_link_contents(name)?, name)?;
+            keep_times_of_link(&to, name, &metadata)?;
             self.files
                 .insert(path.to_owned(), Stamp::of_entry(&metadata));
         } else {
@@ -241,7 +242,7 @@ impl Relocation {
             }
             left -= n;
         }
-        copy.set_permissions(metadata.permissions())?;
+        keep_properties(&original, &copy, &metadata)?;
         sync(&copy)?;
         // The copy is read back from the disk.
         sys::drop_pages(&copy);
@@ -273,11 +274,22 @@ impl Relocation {
         let copy = self.copy_folder()?;
         for path in self.folders.keys().rev() {
             let (holder, name) = holder(&copy, path)?;
-            sync(&open_folder(&holder, name)?.into_std_file())?;
+            let folder = open_folder(&holder, name)?.into_std_file();
+            self.keep_properties_of_folder(path, &folder)?;
+            sync(&folder)?;
         }
         rename_new_at(&copy, &self.name, &self.to, &self.name)?;
         sync(&open_folder(&self.to, OsStr::new("."))?.into_std_file())?;
         self.remove_originals()
+    }
+
+    /// Gives the copy of a folder, which is complete, the properties of the original, if that still exists.
+    fn keep_properties_of_folder(&self, path: &Path, copy: &File) -> io::Result<()> {
+        let original = holder(&self.from, path).and_then(|(from, name)| open_folder(&from, name));
+        let Ok(original) = original.map(Dir::into_std_file) else {
+            return Ok(());
+        };
+        keep_properties(&original, copy, &original.metadata()?)
     }
 
     /// Compares a copy with its original. An original that changed is not compared.
@@ -426,6 +438,57 @@ pub(crate) fn remove_unchanged(
     Ok(false)
 }
 
+/// Gives a copy the owner, permissions, extended attributes and times of its original, as `mv` does. What the user may not set,
+/// or the file system does not have, is left out.
+fn keep_properties(original: &File, copy: &File, metadata: &fs::Metadata) -> io::Result<()> {
+    let is_owned = std::os::unix::fs::fchown(copy, Some(metadata.uid()), Some(metadata.gid()));
+    let mut mode = metadata.permissions().mode() & 0o7777;
+    if is_owned.is_err() {
+        // A program must not run as another user than the owner of the original.
+        mode &= 0o1777;
+    }
+    // Attributes have access control lists, whose mask the permissions are.
+    copy_attributes(original, copy);
+    copy.set_permissions(fs::Permissions::from_mode(mode))?;
+    let times = fs::FileTimes::new()
+        .set_accessed(metadata.accessed()?)
+        .set_modified(metadata.modified()?);
+    copy.set_times(times)
+}
+
+/// Copies the extended attributes that the user may set and the file system has.
+fn copy_attributes(original: &File, copy: &File) {
+    // No list and no value is longer on Linux.
+    const MAX_LEN: usize = 64 << 10;
+    let (mut names, mut value) = (vec![0; MAX_LEN], vec![0; MAX_LEN]);
+    let n_bytes = rustix::fs::flistxattr(original, &mut names[..]).unwrap_or(0);
+    let names = names[..n_bytes].split(|byte| *byte == 0);
+    for name in names.filter(|name| !name.is_empty()) {
+        if let Ok(len) = rustix::fs::fgetxattr(original, name, &mut value[..]) {
+            let _ = rustix::fs::fsetxattr(copy, name, &value[..len], XattrFlags::empty());
+        }
+    }
+}
+
+fn keep_times_of_link(
+    folder: &Dir,
+    name: &OsStr,
+    metadata: &cap_std::fs::Metadata,
+) -> io::Result<()> {
+    use cap_std::fs::MetadataExt as _;
+    let timespec = |tv_sec, tv_nsec| Timespec { tv_sec, tv_nsec };
+    let times = Timestamps {
+        last_access: timespec(metadata.atime(), metadata.atime_nsec()),
+        last_modification: timespec(metadata.mtime(), metadata.mtime_nsec()),
+    };
+    Ok(rustix::fs::utimensat(
+        folder,
+        name,
+        &times,
+        AtFlags::SYMLINK_NOFOLLOW,
+    )?)
+}
+
 /// Opens the folder that holds `path` below `root`, and returns it with the name of the file. No
 /// symbolic link is followed.
 pub(crate) fn holder<'a>(root: &Dir, path: &'a Path) -> io::Result<(Dir, &'a OsStr)> {
@@ -566,6 +629,64 @@ mod tests {
         assert!(left.is_empty(), "{left:?}");
         assert_eq!(place.read("from/other"), "2");
         assert_eq!(place.names("from"), ["other"]);
+    }
+
+    #[test]
+    fn a_move_keeps_times_permissions_owners_and_attributes() {
+        let place = Place::new();
+        let old = std::time::UNIX_EPOCH + std::time::Duration::new(1_000_000_000, 5);
+        let names = ["other", "sub/file", "sub", ""];
+        let set = |file: &File| file.set_times(fs::FileTimes::new().set_modified(old));
+        let is_root = rustix::process::geteuid().is_root();
+        for name in names {
+            let path = place.path("from/a").join(name);
+            let file = File::open(&path).unwrap();
+            let mode = if path.is_dir() { 0o751 } else { 0o4640 };
+            if is_root {
+                std::os::unix::fs::chown(&path, Some(12), Some(34)).unwrap();
+            }
+            file.set_permissions(fs::Permissions::from_mode(mode))
+                .unwrap();
+            // Not every file system has attributes.
+            let _ = rustix::fs::fsetxattr(&file, "user.test", b"value", XattrFlags::empty());
+            set(&file).unwrap();
+        }
+        let link = place.path("from/a/link");
+        let then = Timespec {
+            tv_sec: 7,
+            tv_nsec: 8,
+        };
+        let times = Timestamps {
+            last_access: then,
+            last_modification: then,
+        };
+        rustix::fs::utimensat(CWD, &link, &times, AtFlags::SYMLINK_NOFOLLOW).unwrap();
+        let state = |folder: &str| {
+            names.map(|name| {
+                let path = place.path(folder).join(name);
+                let metadata = path.metadata().unwrap();
+                let mut value = [0; 16];
+                let file = File::open(&path).unwrap();
+                let len = rustix::fs::fgetxattr(&file, "user.test", &mut value[..]);
+                (
+                    (metadata.modified().unwrap(), metadata.mode()),
+                    (metadata.uid(), metadata.gid()),
+                    len.map(|len| value[..len].to_vec()),
+                )
+            })
+        };
+        let before = state("from/a");
+        assert_eq!(before[0].0.0, old);
+        assert!(
+            place
+                .start()
+                .finish(|_, _| false, || false)
+                .unwrap()
+                .is_empty()
+        );
+        assert_eq!(state("to/a"), before);
+        let moved = place.path("to/a/link").symlink_metadata().unwrap();
+        assert_eq!((moved.mtime(), moved.mtime_nsec()), (7, 8));
     }
 
     /// Neither copying nor removing follows a folder that was exchanged for a symbolic link.
