@@ -2,8 +2,9 @@
 
     huggingface.py FOLDER
 
-Makes FOLDER/cache and FOLDER/local with `hf`'s own code, FOLDER/listing.json, and copies of both folders with damage, whose names
-end with `-damaged`. Prints the exit status of `hf cache verify` for the four folders, as JSON.
+Makes FOLDER/cache, FOLDER/shared and FOLDER/local with `hf`'s own code, FOLDER/listing.json, and copies of these folders with damage,
+whose names end with `-damaged`. The large file of FOLDER/shared is a shared blob. Prints the exit status of `hf cache verify` for the
+six folders, as JSON.
 """
 
 import hashlib
@@ -88,6 +89,7 @@ class Handler(BaseHTTPRequestHandler):
 def damage(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[0] ^= 1
+    path.chmod(0o644)
     path.write_bytes(content)
 
 
@@ -103,14 +105,24 @@ def main() -> None:
         "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     }
     from huggingface_hub import snapshot_download
+    from huggingface_hub.utils._shared_blobs import publish_blob_to_shared_store
 
     snapshot_download("some/model", cache_dir=folder / "cache")
     snapshot_download("some/model", local_dir=folder / "local")
+    shutil.copytree(folder / "cache", folder / "shared", symlinks=True)
+    large = folder / "shared/models--some--model/blobs" / tag("model.safetensors")
+    size = large.stat().st_size
+    # A download by Xet, which needs a server of its own, ends with this call.
+    assert publish_blob_to_shared_store(
+        blob_path=str(large), xet_hash="f5" * 32, cache_dir=folder / "shared", expected_size=size
+    )
+    assert large.is_symlink()
     (folder / "listing.json").write_text(json.dumps(LISTING))
-    for name in ("cache", "local"):
+    for name in ("cache", "shared", "local"):
         shutil.copytree(folder / name, folder / f"{name}-damaged", symlinks=True)
     for name in ("model.safetensors", "config.json"):
-        damage(folder / "cache-damaged/models--some--model/blobs" / tag(name))
+        for cache in ("cache-damaged", "shared-damaged"):
+            damage(folder / cache / "models--some--model/blobs" / tag(name))
         damage(folder / "local-damaged" / name)
 
     def verify(*options: str) -> int:
@@ -119,7 +131,10 @@ def main() -> None:
         print(options, ended.stdout, ended.stderr, file=sys.stderr)
         return ended.returncode
 
-    caches = {name: verify("--cache-dir", str(folder / name)) for name in ("cache", "cache-damaged")}
+    caches = {
+        name: verify("--cache-dir", str(folder / name))
+        for name in ("cache", "cache-damaged", "shared", "shared-damaged")
+    }
     downloads = {name: verify("--local-dir", str(folder / name)) for name in ("local", "local-damaged")}
     print(json.dumps(caches | downloads))
 

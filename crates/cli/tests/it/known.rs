@@ -203,6 +203,8 @@ fn hugging_face_finds_the_same_damage() {
     for (name, layout) in [
         ("cache", "huggingface"),
         ("cache-damaged", "huggingface"),
+        ("shared", "huggingface"),
+        ("shared-damaged", "huggingface"),
         ("local", "huggingface-download"),
         ("local-damaged", "huggingface-download"),
     ] {

@@ -41,7 +41,20 @@ pub(super) struct Found {
 impl Found {
     /// Adds all files below a folder. `meaning` returns what the name of a file means.
     pub(super) fn add_files(&mut self, folder: &Path, meaning: impl Fn(&Path, &str) -> Name) {
+        self.add_files_and_links(folder, meaning, |_| false);
+    }
+
+    /// Adds all files below a folder, and the links for which `follows` returns `true`, by their own names.
+    pub(super) fn add_files_and_links(
+        &mut self,
+        folder: &Path,
+        meaning: impl Fn(&Path, &str) -> Name,
+        follows: impl Fn(&Path) -> bool,
+    ) {
         self.each_link(folder, &|found, link| {
+            if follows(link) {
+                return found.add_file(link.to_owned(), &meaning);
+            }
             let reason = "is a symbolic link, which is not followed";
             found.add_error(link, io::Error::other(reason));
         });
@@ -49,16 +62,31 @@ impl Found {
             let Some(path) = self.file(file) else {
                 continue;
             };
-            let name = path.file_name().and_then(|name| name.to_str());
-            match name.map_or(Name::Unknown, |name| meaning(&path, name)) {
-                Name::Digest(digest) => self.files.push(KnownFile {
-                    path,
-                    len_bytes: None,
-                    digest,
-                }),
-                Name::Unfinished => self.n_unfinished += 1,
-                Name::Other => {}
-                Name::Unknown => self.problems.push((path, Problem::Unknown)),
+            self.add_file(path, &meaning);
+        }
+    }
+
+    fn add_file(&mut self, path: PathBuf, meaning: &impl Fn(&Path, &str) -> Name) {
+        let name = path.file_name().and_then(|name| name.to_str());
+        match name.map_or(Name::Unknown, |name| meaning(&path, name)) {
+            Name::Digest(digest) => self.files.push(KnownFile {
+                path,
+                len_bytes: None,
+                digest,
+            }),
+            Name::Unfinished => self.n_unfinished += 1,
+            Name::Other => {}
+            Name::Unknown => self.problems.push((path, Problem::Unknown)),
+        }
+    }
+
+    /// Returns the path of a file that a walk found. Notes what is unreadable.
+    pub(super) fn file(&mut self, walked: Walked) -> Option<PathBuf> {
+        match walked {
+            Walked::File(path) => return Some(path),
+            Walked::LeftOut(_, NotContent::Own) => {}
+            Walked::LeftOut(path, NotContent::Special) => {
+                self.add_error(&path, io::Error::other("not a regular file"));
             }
             Walked::Failed(path, error) => self.add_error(&path, error),
         }

@@ -1,12 +1,13 @@
 //! The cache of Hugging Face, and downloads with `--local-dir`.
 //!
-//! In the cache, each repository has `blobs/`, whose names are entity tags, and `snapshots/REVISION/` with links to blobs. A download
+//! In the cache, each repository has `blobs/`, whose names are entity tags and whose files can be links to `blobs/` of the cache, and `snapshots/REVISION/` with links to blobs. A download
 //! has a record for each file, whose second line is the entity tag.
 
 use std::io;
 use std::path::Path;
 
 use hashlane_files::is_absent;
+use hashlane_sums::HashFunction;
 
 use super::found::{Found, Name};
 use crate::file::KnownFile;
@@ -56,7 +57,7 @@ pub(super) fn read_cache(folder: &Path, found: &mut Found) {
 }
 
 fn read_repository(folder: &Path, found: &mut Found) {
-    found.add_files(&folder.join("blobs"), |_, name| {
+    let meaning = |_: &Path, name: &str| {
         if let Some(digest) = text::entity_tag(name.as_bytes()) {
             return Name::Digest(digest);
         }
@@ -65,12 +66,47 @@ fn read_repository(folder: &Path, found: &mut Found) {
             Some((_, "lock")) => Name::Other,
             _ => Name::Unknown,
         }
-    });
+    };
+    found.add_files_and_links(&folder.join("blobs"), meaning, is_shared);
     found.each_link(&folder.join("snapshots"), &|found, link| {
         if link.metadata().is_err_and(|error| is_absent(&error)) {
             found.add_missing(link);
         }
     });
+}
+
+/// Returns `true` for a blob that its cache shares with other repositories (`huggingface_hub` since 1.32): a link to
+/// `../../blobs/f5/f5...`, whose name is a Xet hash, and not the digest of the file.
+fn is_shared(link: &Path) -> bool {
+    let Ok(target) = link.read_link() else {
+        return false;
+    };
+    let parts: Option<Vec<&str>> = target.iter().map(|part| part.to_str()).collect();
+    let is_named = match parts.as_deref() {
+        Some(["..", "..", "blobs", start, name]) => {
+            name.starts_with(start) && text::digest(HashFunction::Sha256, name.as_bytes()).is_some()
+        }
+        _ => false,
+    };
+    // Neither the folders nor the file may lead elsewhere.
+    let place = link.parent().map(|folder| folder.join(&target));
+    let is_file = |path: &Path| {
+        path.symlink_metadata()
+            .is_ok_and(|metadata| metadata.is_file())
+    };
+    let is_folder = |path: &Path| {
+        path.symlink_metadata()
+            .is_ok_and(|metadata| metadata.is_dir())
+    };
+    is_named
+        && place.is_some_and(|place| {
+            let mut folders = place.ancestors().skip(1).take(2);
+            // A blob that is absent is missing, and not a link that leads elsewhere.
+            let is_absent = place
+                .symlink_metadata()
+                .is_err_and(|error| is_absent(&error));
+            is_absent || is_file(&place) && folders.all(is_folder)
+        })
 }
 
 /// Reads a download.

@@ -250,6 +250,30 @@ fn repositories_of_hugging_face() {
     assert_eq!(store.files.len(), 1);
     let name = format!("blobs/{large}");
     assert!(problems(&repository, &store).contains(&(name, "unreadable")));
+    // A blob that the cache shares is behind a link of a certain form.
+    let shared = |start: &str, name: &str| {
+        fs::remove_file(&blob).unwrap();
+        let target = format!("../../blobs/{start}/{name}");
+        std::os::unix::fs::symlink(target, &blob).unwrap();
+        let store = store::read(&repository).unwrap();
+        let files = paths(&repository, &store.files);
+        files.contains(&PathBuf::from(format!("blobs/{large}")))
+    };
+    let xet = format!("f5{}", "0".repeat(62));
+    write(root, &format!("hub/blobs/f5/{xet}"), "");
+    write(root, &format!("hub/blobs/f6/{xet}"), "");
+    write(root, "hub/blobs/f5/f5", "");
+    assert!(shared("f5", &xet));
+    assert!(!shared("f6", &xet));
+    assert!(!shared("f5", "f5"));
+    assert!(
+        shared("f5", &format!("f5{}", "1".repeat(62))),
+        "it is missing"
+    );
+    let outside = root.join("outside");
+    fs::rename(root.join("hub/blobs/f5"), &outside).unwrap();
+    std::os::unix::fs::symlink(&outside, root.join("hub/blobs/f5")).unwrap();
+    assert!(!shared("f5", &xet));
     fs::remove_dir_all(repository.join("blobs")).unwrap();
     let store = store::read(root).unwrap();
     let found = problems(root, &store);
