@@ -15,7 +15,9 @@
 //! | `kernels/{sha1,sha256}.rs` | the algorithms: constants, round, schedule in words and in vectors |
 //! | `kernels/sha1_vectors.rs` | the disturbance vectors of attacks on SHA-1, and their differences |
 //! | `kernels/sha1_conditions.rs` | the conditions on the schedule that blocks of attacks meet |
+//! | `kernels/sha1_one_block.rs` | the test of these conditions for one block |
 //! | `kernels/sha1_checked.rs` | SHA-1 in lanes with the detection of attacks |
+//! | `kernels/x86_sha1_checked.rs` | SHA-1 of one message with the SHA instructions, and the detection of attacks |
 //! | `kernels/{md5,sha512}.rs` | several messages of MD5 or SHA-512 in the lanes of vectors |
 //! | `kernels/{x86_sha,aarch64_sha,sha_streams}.rs` | one, two or four messages with the SHA instructions |
 //! | `backend.rs` | backends by name, and whether this CPU can run them |
