@@ -34,7 +34,7 @@ def main() -> None:
             started, used = time.perf_counter(), time.process_time()
             tasks = (Task((empty(number),)) for number in range(n))
             window = Window(client, threads=1, retries=0, timeout=3600)
-            answers = sum(1 for _ in window.run(tasks))
+            answers = sum(1 for _ in window.run({None: tasks}))
             wall, cpu = time.perf_counter() - started, time.process_time() - used
             if answers != n:
                 raise SystemExit(f"{answers} answers for {n} tasks")

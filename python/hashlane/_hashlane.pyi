@@ -25,6 +25,8 @@ __all__ = [
     "sha256",
     "sha384",
     "sha512",
+    "read_sums",
+    "sum_line",
     "digest_chunks",
     "digest_many",
     "merkle_root",
@@ -143,6 +145,8 @@ def digest_files(
     progress: Any,
     cancel: Any,
 ) -> list[bytes | OSError]: ...
+def read_sums(text: bytes, algorithm: str | None) -> list[tuple[int, bytes, str, str]]: ...
+def sum_line(algorithm: str, digest: str, name: bytes, is_tagged: bool) -> bytes: ...
 
 _Tree = tuple[
     str, int | None, bytes | None, int | None, str | None, int | None, Sequence[str], int | None, int | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
 
 THREADS = 8
 """Reads that wait at the same time. A store answers each after tens of milliseconds."""
+
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*::)*[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def is_url(path: object) -> bool:
+    """Whether a path is a URL of fsspec, possibly a chain of several, and not the name of a local file."""
+    return isinstance(path, str) and _URL.match(path) is not None
 
 
 def verify(

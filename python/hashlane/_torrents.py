@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hashlane import _hashlane
 from hashlane._progress import Cancel, Progress, callback
+from hashlane._remote import is_url
 
 if TYPE_CHECKING:
     import numpy
@@ -372,7 +373,7 @@ class Torrent:
             ``s3://bucket/folder`` is read by fsspec.
         pieces : range, optional
             Pieces to verify, with a step of 1. All others are ``UNCHECKED`` in the report. If a file of version 2 has one hash for
-            all of its pieces, they are verified together.
+            all of its pieces, they are verified together. Empty files and links are looked at with the first piece.
         threads : int, optional
             Number of threads that read and hash: by default one for each CPU, or 8 for a URL, whose reads wait.
         progress : callable, tqdm bar or rich Progress, optional
@@ -415,7 +416,7 @@ class Torrent:
                 raise ValueError(f"pieces: {pieces} is not a run of the {self.piece_count} pieces")
             run = (pieces.start, pieces.stop)
         text, show = os.fspath(path), callback(progress, "verify")
-        if isinstance(text, str) and "://" in text:
+        if is_url(text):
             from hashlane import _remote
 
             return _report(_remote.verify(self, text, run, threads, show, cancel, storage_options))

@@ -16,6 +16,7 @@
 //! | `many.rs` | many messages from iterables, Arrow arrays, rows of a matrix, and chunks of a buffer |
 //! | `watch.rs` | progress, cancellation and Ctrl-C of long work |
 //! | `files.rs` | digests of whole files |
+//! | `lists.rs` | lists of checksums, read and written |
 //! | `trees.rs` | tree hashes of files |
 //! | `torrent.rs` | .torrent files and magnet links |
 //! | `verify.rs` | verification of content on disk, and of content that Python code reads |
@@ -42,6 +43,7 @@ mod edit;
 mod errors;
 mod files;
 mod hasher;
+mod lists;
 mod many;
 mod recover;
 mod sets;
@@ -66,6 +68,8 @@ mod module {
         Hash, Hmac, blake2b, blake3, hmac_digest, hmac_new, md5, new, sha1, sha224, sha256, sha384,
         sha512,
     };
+    #[pymodule_export]
+    use crate::lists::{read_sums, sum_line};
     #[pymodule_export]
     use crate::many::{digest_chunks, digest_many, merkle_root};
     #[pymodule_export]

@@ -161,7 +161,8 @@ impl<'a> Verification<'a> {
     }
 
     /// Verifies only the pieces with these indexes. All others are [`Unchecked`](crate::PieceState::Unchecked) in the
-    /// report. If a file has a single hash for all of its pieces, all of them are verified.
+    /// report. If a file has a single hash for all of its pieces, all of them are verified. Empty files and links are looked
+    /// at together with the first piece.
     pub fn pieces(mut self, pieces: Range<u32>) -> Self {
         self.pieces = pieces;
         self
@@ -376,7 +377,11 @@ impl States<'_> {
         let comparison = &mut self.comparison;
         let mut is_cancelled = comparison.counts().unchecked > self.n_left_out;
         for file in comparison.unknown_files() {
-            let pieces = layout.pieces_of(file);
+            let mut pieces = layout.pieces_of(file);
+            if pieces.is_empty() {
+                // An empty file or a link has no piece, and is looked at with the first one.
+                pieces = 0..u32::from(!choices.is_empty());
+            }
             let pieces = &choices[pieces.start as usize..pieces.end as usize];
             if self.n_left_out > 0 && pieces.iter().all(|choice| *choice == Choice::LeaveOut) {
                 continue;

@@ -13,23 +13,31 @@ another host if possible. A wrong hash is a result, and never retried.
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import datetime
 import os
-import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from distributed import Client, default_client
+try:
+    from distributed import Client, Variable, default_client
+except ImportError:
+    raise ImportError("hashlane.dask needs Dask: pip install 'hashlane[dask]'") from None
 
 import hashlane
 from hashlane import Torrent
+from hashlane._arguments import listed
+from hashlane._progress import Progress, callback
+from hashlane._remote import is_url
+from hashlane._sums import Sum, read_sums, sums_of
 from hashlane.dask._manifest import Known, Manifest, parts
 from hashlane.dask._recover import Recovered, recover_sharded
-from hashlane.dask._window import Task, Window, require_resources
-from hashlane.dask._work import FileSum, Item, Listing, PieceRun, Row
+from hashlane.dask._window import Task, Window, require_resources, workers_of
+from hashlane.dask._work import FileSum, Item, Lengths, Listing, PieceRun, Row, Stat
 
 if TYPE_CHECKING:
     import dask.dataframe
@@ -46,12 +54,11 @@ __all__ = [
     "verify_many",
 ]
 
-FILES_IN_TASK = 1000
+ITEMS_IN_TASK = 1000
 NAMES_IN_LIST = 10_000
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(TypedDict, total=False):
     """What :func:`verify_many`, :func:`sum_many` and :func:`check_many` have in common.
 
     Parameters
@@ -62,43 +69,97 @@ class Options:
         The resource of Dask that reads each path, for example ``{"/archive/a": "vol:A"}`` for workers that were started with
         ``--resources "vol:A=1"``. A volume that is absent or empty on a host counts as not mounted there.
     manifest : path
-        Folder of the report. A call does only what the report lacks.
+        Folder of the report, by default ``"report"``. Each call appends to it.
+    resume : bool
+        Whether results of earlier calls in the report are enough. A result counts if everything was present and correct, and
+        the files still have the same sizes, times and inodes. By default, everything is read.
     max_age : timedelta or seconds, optional
-        Age from which a result is not enough. By default, results stay valid.
+        With ``resume``, age from which a result is not enough. By default, results stay valid.
     task_bytes : int
-        Bytes of a task.
+        Bytes of a task, by default 1 GiB.
     threads : int
-        Threads of a task. Dask runs as many tasks on a worker as it has threads.
+        Threads of a task, by default 1. Dask runs as many tasks on a worker as it has threads.
     retries : int
-        Further attempts after an error of the system.
+        Further attempts after an error of the system, by default 3.
     timeout : float
-        Seconds after which a task without a result moves to another worker.
+        Seconds from the start of a task, after which it moves to another worker if it has no result. By default 3600.
     parquet : bool
         Whether the report is in Parquet when a call ends, which needs pyarrow. Otherwise, it is in JSON lines.
-    progress : callable, optional
+    progress : callable, tqdm bar or rich Progress, optional
         Called with the number of bytes done and of all bytes.
     """
+
+    client: Client | None
+    where: Mapping[str, str] | None
+    manifest: str | os.PathLike[str]
+    resume: bool
+    max_age: datetime.timedelta | float | None
+    task_bytes: int
+    threads: int
+    retries: int
+    timeout: float
+    parquet: bool
+    progress: Progress | None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Call:
+    """The options of a call, with their defaults."""
 
     client: Client | None = None
     where: Mapping[str, str] | None = None
     manifest: str | os.PathLike[str] = "report"
+    resume: bool = False
     max_age: datetime.timedelta | float | None = None
     task_bytes: int = 1 << 30
     threads: int = 1
     retries: int = 3
     timeout: float = 3600.0
     parquet: bool = False
-    progress: Callable[[int, int], object] | None = None
+    progress: Progress | None = None
+
+    @classmethod
+    def of(cls, options: Options) -> _Call:
+        """Returns the options of a caller.
+
+        Raises
+        ------
+        TypeError
+            An option is unknown.
+        ValueError
+            ``max_age`` without ``resume``.
+        """
+        unknown = sorted(options.keys() - {field.name for field in dataclasses.fields(cls)})
+        if unknown:
+            raise TypeError(f"unknown option {unknown[0]!r}")
+        call = cls(**options)
+        if call.max_age is not None and not call.resume:
+            raise ValueError("max_age: only with resume are results of earlier calls used")
+        return call
+
+    @property
+    def cluster(self) -> Client:
+        return self.client or default_client()
+
+    def window(self) -> Window:
+        """Returns a new window on the cluster."""
+        return Window(self.cluster, threads=self.threads, retries=self.retries, timeout=self.timeout)
 
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
-    """The state of everything that a call was asked for, with results of earlier calls."""
+    """The state of everything that a call was asked for."""
 
+    wanted: int
+    """Number of pieces, or of files, that the call was asked for. Files without pieces, such as empty ones, count as one each."""
+    proven: int
+    """Number of these that are present and correct, or whose sum was computed."""
     counts: dict[str, int]
-    """Number of pieces, or of files, with each verdict: a :class:`hashlane.PieceState` in lower case, or ``read`` for a sum."""
-    faults: list[Row]
+    """Number of these with each verdict: a :class:`hashlane.PieceState` in lower case, or ``read`` for a sum."""
+    faults: list[Row] = dataclasses.field(repr=False)
     """The rows with another verdict than ``have`` or ``read``, among them those of unstable reads."""
+    notes: list[str]
+    """Sentences about hosts that do not see the same files as others."""
     checked: int
     """Number of units that this call read."""
     skipped: int
@@ -110,8 +171,8 @@ class Summary:
 
     @property
     def is_ok(self) -> bool:
-        """Whether everything is present and correct."""
-        return not self.faults
+        """Whether everything is present and correct, and there was something to do."""
+        return 0 < self.wanted == self.proven and not self.faults
 
     @property
     def unstable(self) -> list[Row]:
@@ -120,9 +181,9 @@ class Summary:
 
 
 def verify_many(
-    torrents: Iterable[Torrent | str | os.PathLike[str]], root: str | os.PathLike[str], **options: Any
+    torrents: Iterable[Torrent | str | os.PathLike[str]], root: str | os.PathLike[str], **options: Unpack[Options]
 ) -> Summary:
-    """Verifies the content of torrents in a folder.
+    """Verifies the content of torrents in a folder. The verdicts are those of :meth:`hashlane.Torrent.verify`.
 
     Parameters
     ----------
@@ -140,22 +201,29 @@ def verify_many(
     OSError
         The report cannot be written, or a torrent cannot be read.
     """
-    chosen = Options(**options)
-    items: list[Item] = []
-    for torrent in torrents:
-        if not isinstance(torrent, Torrent):
-            torrent = Torrent.open(torrent)
-        items += _runs(torrent, os.fspath(root), chosen)
-    return _check(items, chosen)
+    call = _Call.of(options)
+    if isinstance(torrents, Torrent):
+        raise TypeError("torrents: expected a list, found one Torrent")
+    with contextlib.ExitStack() as stack:
+        items: list[PieceRun] = []
+        for torrent in listed(torrents, "torrents"):
+            if not isinstance(torrent, Torrent):
+                torrent = Torrent.open(torrent)
+            items += _runs(torrent, _absolute(root), call, stack)
+        return _check(items, call)
 
 
-def sum_many(files: Iterable[str | os.PathLike[str]], algorithm: str = "sha256", **options: Any) -> Summary:
+def sum_many(
+    files: Iterable[str | bytes | os.PathLike[str]], algorithm: str = "sha256", **options: Unpack[Options]
+) -> Summary:
     """Computes the digests of files.
 
     Parameters
     ----------
     files : iterable of paths, URLs or globs
-        The files, as the workers see them. ``**`` matches folders at any depth.
+        The files, as the workers see them. In a str that is not the name of a file, ``*``, ``?`` and ``[`` are patterns, and
+        ``**`` matches folders at any depth. All workers list patterns, and a file counts that one of them sees. A pattern that
+        matches nothing counts as a missing file.
     algorithm : str
         A name of ``hashlane.algorithms_available``.
     **options
@@ -169,53 +237,52 @@ def sum_many(files: Iterable[str | os.PathLike[str]], algorithm: str = "sha256",
         The report cannot be written, or the files cannot be listed.
     """
     hashlane.new(algorithm)
-    chosen = Options(**options)
-    listed = _listed([os.fspath(file) for file in files], chosen)
-    return _check([_file_sum(item, algorithm, None) for item in listed], chosen)
+    call = _Call.of(options)
+    notes: list[str] = []
+    names: list[str] = []
+    patterns: list[str] = []
+    for file in listed(files, "files"):
+        name = _absolute(file)
+        is_pattern = isinstance(file, str) and any(letter in name for letter in "*?[")
+        (patterns if is_pattern else names).append(name)
+    found = _expanded(patterns, call, notes) + _placed(names, call)
+    return _check([_file_sum(item, algorithm, None) for item in found], call, notes)
 
 
 def check_many(
     sums: str | os.PathLike[str] | Mapping[str, str],
     root: str | os.PathLike[str] | None = None,
     algorithm: str | None = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Summary:
     """Compares files with the digests that they should have.
 
     Parameters
     ----------
     sums : path or mapping
-        A file in the format of ``sha256sum`` or of BSD, or hexadecimal digests by path.
+        A list that ``hashlane sum --check`` reads, such as those of ``sha256sum`` and BSD, or hexadecimal digests by path.
     root : path or URL, optional
         The folder that relative paths start from, by default that of the file.
     algorithm : str, optional
-        A name of ``hashlane.algorithms_available``. By default, the length of a digest selects MD5 or an algorithm of SHA.
+        A name of ``hashlane.algorithms_available``. By default, the length of a digest selects MD5, SHA or CRC-32.
     **options
         As for :class:`Options`.
 
     Raises
     ------
     ValueError
-        A line is not a sum, or as for :func:`sum_many`.
+        A line is not a sum, two lines contradict each other, or as for :func:`sum_many`.
     OSError
         As for :func:`sum_many`.
     """
-    chosen = Options(**options)
-    found: dict[str, tuple[str | None, str]]
-    if isinstance(sums, Mapping):
-        found = {path: (None, digest) for path, digest in sums.items()}
-    else:
-        found = _read_sums(Path(sums))
+    call = _Call.of(options)
+    found: Sequence[Sum] = sums_of(sums, algorithm) if isinstance(sums, Mapping) else read_sums(sums, algorithm)
     if root is None:
         root = "." if isinstance(sums, Mapping) else Path(sums).parent
-    base = os.fspath(root)
-    base = base if "://" in base else os.path.abspath(base)
-    wanted = {os.path.join(base, path): sum for path, sum in found.items()}
-    items: list[Item] = []
-    for item in _listed(list(wanted), chosen, base):
-        named, digest = wanted[item.path]
-        items.append(_file_sum(item, algorithm or named or _algorithm_of(digest, item.path), digest.lower()))
-    return _check(items, chosen)
+    base = _absolute(root)
+    paths = [_below(base, sum.path) for sum in found]
+    items = [_file_sum(item, sum.algorithm, sum.digest) for item, sum in zip(_placed(paths, call), found, strict=True)]
+    return _check(items, call)
 
 
 def read_manifest(folder: str | os.PathLike[str]) -> dask.dataframe.DataFrame:
@@ -235,67 +302,121 @@ def read_manifest(folder: str | os.PathLike[str]) -> dask.dataframe.DataFrame:
     return found
 
 
-def _check(items: list[Item], options: Options) -> Summary:
-    """Does what the report lacks, the least recently checked first."""
+def _check(items: Sequence[Item], call: _Call, notes: Sequence[str] = ()) -> Summary:
+    """Does what is wanted, the least recently checked first."""
     started = time.monotonic()
-    client = options.client or default_client()
-    require_resources(client, {item.resource for item in items})
-    age = options.max_age
-    seconds = age.total_seconds() if isinstance(age, datetime.timedelta) else age
-    with Manifest(options.manifest, parquet=options.parquet) as manifest:
-        latest = manifest.latest
-        due = [item for item in items if _is_due(latest.get(item.unit), seconds)]
-        due.sort(key=lambda item: latest[item.unit].checked_at if item.unit in latest else 0.0)
-        done, total = 0, sum(item.bytes for item in due)
-        for answer in _window(client, options).run(_tasks(due, options)):
-            manifest.add(answer)
+    show = callback(call.progress, "check")
+    units = {item.unit: item for item in items}
+    require_resources(call.cluster, {item.resource for item in items})
+    window = call.window()
+    with Manifest(call.manifest, units, parquet=call.parquet) as manifest:
+        earlier = manifest.earlier
+        known = _still_valid(units, earlier, call) if call.resume else {}
+        due = [item for item in units.values() if item.unit not in known]
+        due.sort(key=lambda item: earlier[item.unit].checked_at if item.unit in earlier else 0.0)
+        n_due, done, total = len(due), 0, sum(item.bytes for item in due)
+        for answer in window.run(_tasks(due, call)):
+            known[answer.item.unit] = manifest.add(answer)
             done += answer.item.bytes
-            if options.progress is not None:
-                options.progress(done, total)
-        counts: collections.Counter[str] = collections.Counter()
-        faults: list[Row] = []
-        for item in items:
-            counts.update(latest[item.unit].counts)
-            faults += latest[item.unit].faults
-    return Summary(dict(counts), faults, len(due), len(items) - len(due), manifest.folder, time.monotonic() - started)
+            if show is not None:
+                show(done, total)
+    counts: collections.Counter[str] = collections.Counter()
+    faults: list[Row] = []
+    for item in units.values():
+        if item.unit in known:
+            counts.update(known[item.unit].counts)
+            faults += known[item.unit].faults
+    return Summary(
+        wanted=sum(item.n_wanted for item in units.values()),
+        proven=counts["have"] + counts["read"],
+        counts=dict(counts),
+        faults=faults,
+        notes=[*notes, *window.notes],
+        checked=n_due,
+        skipped=len(units) - n_due,
+        manifest=manifest.folder,
+        seconds=time.monotonic() - started,
+    )
 
 
-def _is_due(known: Known | None, max_age: float | None) -> bool:
-    if known is None or not known.is_result:
-        return True
-    return max_age is not None and time.time() - known.checked_at >= max_age
+def _still_valid(units: Mapping[str, Item], earlier: Mapping[str, Known], call: _Call) -> dict[str, Known]:
+    """Returns the results of earlier calls that are enough. Workers look at the stamps of the files."""
+    age = call.max_age
+    seconds = age.total_seconds() if isinstance(age, datetime.timedelta) else age
+    limit = None if seconds is None else time.time() - seconds
+    questions: list[Item] = [
+        Stat(unit, item.path, item.volume, item.resource, 0, item, known.stamp)
+        for unit, item in units.items()
+        if (known := earlier.get(unit)) is not None
+        and known.is_sound
+        and known.stamp is not None
+        and (limit is None or known.checked_at > limit)
+    ]
+    valid = {}
+    for answer in call.window().run(_tasks(questions, call)):
+        if answer.problem is None and answer.findings[0]["is_unchanged"]:
+            valid[answer.item.unit] = earlier[answer.item.unit]
+    return valid
 
 
-def _window(client: Client, options: Options) -> Window:
-    return Window(client, threads=options.threads, retries=options.retries, timeout=options.timeout)
-
-
-def _tasks(items: Iterable[Item], options: Options) -> Iterator[Task]:
-    """Returns tasks: a run of pieces each, or files of one volume that are read side by side."""
-    held: dict[str | None, list[Item]] = {}
+def _tasks(items: Iterable[Item], call: _Call) -> dict[str | None, Iterator[Task]]:
+    """Returns the tasks for each resource: items that one worker does together."""
+    groups: dict[str | None, list[Item]] = {}
     for item in items:
-        if isinstance(item, PieceRun):
-            yield Task((item,))
-            continue
-        files = held.setdefault(item.resource, [])
-        files.append(item)
-        if len(files) == FILES_IN_TASK or sum(file.bytes for file in files) >= options.task_bytes:
-            yield Task(tuple(held.pop(item.resource)))
-    for files in held.values():
-        yield Task(tuple(files))
+        groups.setdefault(item.resource, []).append(item)
+    return {resource: _batches(group, call.task_bytes) for resource, group in groups.items()}
 
 
-def _runs(torrent: Torrent, root: str, options: Options) -> Iterator[PieceRun]:
-    root = root if "://" in root else os.path.abspath(root)
+def _batches(items: list[Item], task_bytes: int) -> Iterator[Task]:
+    held: list[Item] = []
+    n_bytes = 0
+    for item in items:
+        if held and (len(held) == ITEMS_IN_TASK or n_bytes + item.bytes > task_bytes):
+            yield Task(tuple(held))
+            held, n_bytes = [], 0
+        held.append(item)
+        n_bytes += item.bytes
+    if held:
+        yield Task(tuple(held))
+
+
+def _runs(torrent: Torrent, root: str, call: _Call, stack: contextlib.ExitStack) -> Iterator[PieceRun]:
     path = f"{root.rstrip('/')}/{torrent.name}"
-    volume, resource = _volume(path, options.where) or (root, None)
-    length, metainfo = torrent.piece_length, bytes(torrent)
-    in_run = max(options.task_bytes // length, 1)
-    for first in range(0, torrent.piece_count, in_run):
-        end = min(first + in_run, torrent.piece_count)
+    volume, resource = _volume(path, call.where) or (root, None)
+    length, count = torrent.piece_length, torrent.piece_count
+    in_run = max(call.task_bytes // length, 1)
+    source: bytes | str = bytes(torrent)
+    if count > in_run:
+        # The scheduler has the metainfo once, and gives it to each worker once.
+        variable = Variable(f"hashlane-{torrent.info_hash}-{uuid.uuid4()}", client=call.cluster)
+        variable.set(source)
+        stack.callback(variable.delete)
+        source = variable.name
+    alone = tuple(file.path for file in torrent.files if file.kind != "padding" and file.length == 0)
+    for first in range(0, count, in_run):
+        end = min(first + in_run, count)
         unit = f"{torrent.info_hash} {first}-{end} {path}"
-        n_bytes = min(end * length, max(torrent.length, first * length)) - first * length
-        yield PieceRun(unit, path, volume, resource, n_bytes, torrent.info_hash, metainfo, first, end)
+        n_bytes = min(end * length, max(torrent.total_length, first * length)) - first * length
+        files = alone if first == 0 else ()
+        yield PieceRun(unit, path, volume, resource, n_bytes, torrent.info_hash, source, first, end, files)
+
+
+def _absolute(path: str | bytes | os.PathLike[str]) -> str:
+    """Returns a URL as it is, and a path without ``.`` from the root, with the bytes that are not UTF-8 as surrogates."""
+    if is_url(path):
+        return str(path)
+    return _below(os.getcwd(), os.fsdecode(path))
+
+
+def _below(base: str, name: str) -> str:
+    """Returns the path or URL of a file with this name below a folder."""
+    if is_url(base):
+        if "::" in name:
+            raise ValueError(f"{name}: fsspec takes :: in a URL for a chain of file systems")
+        return f"{base.rstrip('/')}/{PurePosixPath(name)}"
+    path = str(PurePosixPath(base, name))
+    # POSIX lets two slashes at the start have a meaning of their own. On Linux, they have none.
+    return "/" + path.lstrip("/")
 
 
 def _volume(path: str, where: Mapping[str, str] | None) -> tuple[str, str] | None:
@@ -309,67 +430,88 @@ def _volume(path: str, where: Mapping[str, str] | None) -> tuple[str, str] | Non
     return max(found, key=lambda one: len(one[0]))
 
 
-def _listed(names: list[str], options: Options, base: str | None = None) -> list[Item]:
-    """Returns the files of patterns, or with a folder ``base`` those with these names. Workers list them."""
-    groups: dict[tuple[str, str | None], list[str]] = {}
-    for name in names:
-        name = name if "://" in name else os.path.abspath(name)
-        folder = base or re.split(r"[*?\[]", name, maxsplit=1)[0].rpartition("/")[0] or "/"
-        groups.setdefault(_volume(name, options.where) or (folder, None), []).append(name)
-    client = options.client or default_client()
-    require_resources(client, {resource for _, resource in groups})
-    tasks = []
-    for (volume, resource), group in groups.items():
+def _placed(paths: list[str], call: _Call) -> list[Item]:
+    """Returns the items of files. A worker of each volume looks at the lengths, from which tasks are cut."""
+    groups: dict[str | None, list[int]] = {}
+    places = [_volume(path, call.where) or (path.rpartition("/")[0] or "/", None) for path in paths]
+    for index, (_, resource) in enumerate(places):
+        groups.setdefault(resource, []).append(index)
+    require_resources(call.cluster, groups)
+    tasks: dict[str | None, list[Task]] = {}
+    starts: dict[str, list[int]] = {}
+    for resource, group in groups.items():
         for start in range(0, len(group), NAMES_IN_LIST):
-            some = tuple(group[start : start + NAMES_IN_LIST])
-            tasks.append(Task((Listing(f"list {some[0]}", some[0], volume, resource, 0, some, base is None),)))
+            some = group[start : start + NAMES_IN_LIST]
+            unit = f"lengths {resource} {start}"
+            names = tuple(paths[index] for index in some)
+            tasks.setdefault(resource, []).append(Task((Lengths(unit, names[0], "", resource, 0, names),)))
+            starts[unit] = some
+    lengths = [0] * len(paths)
+    for answer in call.window().run(tasks):
+        if answer.problem is None:
+            for index, length in zip(starts[answer.item.unit], answer.findings[0]["lengths"], strict=True):
+                lengths[index] = length
+    return [
+        Item("", path, volume, resource, length)
+        for path, (volume, resource), length in zip(paths, places, lengths, strict=True)
+    ]
+
+
+def _expanded(patterns: list[str], call: _Call, notes: list[str]) -> list[Item]:
+    """Returns the files of patterns that any worker sees. Adds a sentence to ``notes`` about each worker that sees others."""
+    groups: dict[tuple[str, str | None], list[str]] = {}
+    for pattern in patterns:
+        folder = pattern[: min(pattern.find(letter) for letter in "*?[" if letter in pattern)].rpartition("/")[0] or "/"
+        groups.setdefault(_volume(pattern, call.where) or (folder, None), []).append(pattern)
+    require_resources(call.cluster, {resource for _, resource in groups})
     found: dict[str, Item] = {}
-    for answer in _window(client, options).run(tasks):
-        if answer.problem is not None:
-            raise OSError(answer.problem)
-        item = answer.item
-        for row in answer.rows:
-            found[row["file"]] = Item("", row["file"], item.volume, item.resource, row["bytes"])
+    for (volume, resource), group in groups.items():
+        lists = _lists(Listing(f"list {group[0]}", group[0], volume, resource, 0, tuple(group), False), call, notes)
+        for number, pattern in enumerate(group):
+            # Without a match, the pattern stands for a file that is missing.
+            files = {path: length for seen in lists.values() for path, length in seen[number]} or {pattern: 0}
+            for place, seen in lists.items():
+                missing = sorted(files.keys() - {path for path, _ in seen[number]})
+                if missing and files != {pattern: 0}:
+                    notes.append(
+                        f"{place} lists {len(seen[number])} of {len(files)} files of {pattern}: not {missing[0]}"
+                    )
+            for path, length in files.items():
+                found[path] = Item("", path, volume, resource, length)
     return sorted(found.values(), key=lambda item: item.path)
+
+
+def _lists(listing: Listing, call: _Call, notes: list[str]) -> dict[str, list[list[tuple[str, int]]]]:
+    """Returns the different lists of files that workers see, by host and worker: the files of each pattern."""
+    resource = listing.resource
+    places: list[str | None] = [None]
+    if not is_url(listing.path):
+        workers = workers_of(call.cluster).items()
+        places = [
+            address for address, worker in workers if resource is None or worker["resources"].get(resource, 0) >= 1
+        ]
+    if len(places) > 1:
+        # Most often, all workers see the same: digests show it.
+        question = dataclasses.replace(listing, digest_only=True)
+        different: dict[str, str | None] = {}
+        problems = []
+        for answer in call.window().run({resource: [Task((question,), only=place) for place in places]}):
+            if answer.problem is None:
+                different.setdefault(answer.findings[0]["digest"], answer.worker)
+            else:
+                problems.append(f"{answer.host or answer.worker}: {answer.problem}")
+        if not different:
+            raise OSError(f"no worker could list {listing.path}: {problems[0]}")
+        notes += problems
+        places = list(different.values())
+    lists: dict[str, list[list[tuple[str, int]]]] = {}
+    for answer in call.window().run({resource: [Task((listing,), only=place) for place in places]}):
+        if answer.problem is not None:
+            raise OSError(f"{answer.host or answer.worker}: {answer.problem}")
+        lists[f"{answer.host} ({answer.worker})"] = answer.findings[0]["files"]
+    return lists
 
 
 def _file_sum(file: Item, algorithm: str, wanted: str | None) -> FileSum:
     unit = f"{algorithm} {wanted or '-'} {file.path}"
     return FileSum(unit, file.path, file.volume, file.resource, file.bytes, algorithm, wanted)
-
-
-_GNU = re.compile(r"(\\?)([0-9a-fA-F]{32,128}) [ *](.+)")
-_BSD = re.compile(r"(\\?)([A-Za-z0-9-]+) \((.+)\) = ([0-9a-fA-F]{32,128})")
-_ESCAPED = {"\\\\": "\\", "\\n": "\n", "\\r": "\r"}
-_BY_LENGTH = {32: "md5", 40: "sha1", 56: "sha224", 64: "sha256", 96: "sha384", 128: "sha512"}
-
-
-def _read_sums(path: Path) -> dict[str, tuple[str | None, str]]:
-    """Returns the digests of a file of sums by path, with the algorithm where a line names it."""
-    found: dict[str, tuple[str | None, str]] = {}
-    with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-        for number, line in enumerate(file, 1):
-            text = line.rstrip("\r\n")
-            algorithm = None
-            if not text or text.startswith("#"):
-                continue
-            if match := _GNU.fullmatch(text):
-                escape, digest, name = match.groups()
-            elif match := _BSD.fullmatch(text):
-                escape, algorithm, name, digest = match.groups()
-                algorithm = algorithm.lower()
-                if algorithm not in hashlane.algorithms_available:
-                    raise ValueError(f"{path}: line {number}: unsupported algorithm {algorithm}")
-            else:
-                raise ValueError(f"{path}: line {number}: not a sum: expected a digest and a file")
-            if escape:
-                name = re.sub(r"\\[\\nr]", lambda match: _ESCAPED[match[0]], name)
-            found[name] = (algorithm, digest)
-    return found
-
-
-def _algorithm_of(digest: str, path: str) -> str:
-    algorithm = _BY_LENGTH.get(len(digest))
-    if algorithm is None:
-        raise ValueError(f"{path}: no algorithm has digests of {len(digest)} digits: name it by algorithm")
-    return algorithm

@@ -7,18 +7,24 @@ import contextlib
 import datetime
 import getpass
 import re
+import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import dask.config
 from distributed import Client, LocalCluster
 
-from hashlane.dask import Recovered, Summary, check_many, recover_sharded, sum_many, verify_many
+from hashlane.dask import Options, Recovered, Summary, check_many, recover_sharded, sum_many, verify_many
+
+if TYPE_CHECKING:
+    from hashlane._progress import Progress
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 STATUSES = "Exit status: 0 if everything is present and correct, 1 if not, 2 for errors."
-RECOVER_STATUSES = "Exit status: 0 if one string fits, 1 if none, 3 if several, 2 for errors and if parts could not be searched."
+RECOVER_STATUSES = (
+    "Exit status: 0 if one string fits, 1 if none, 3 if several, 2 for errors and if parts could not be searched."
+)
 MAX_SHOWN = 100
 """Faults that are printed. The report has all."""
 
@@ -49,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
         default=3,
         help="further attempts after an error of the system, by default 3",
     )
-    add("--timeout", metavar="S", type=float, default=3600, help="seconds until a task moves to another worker")
+    add("--timeout", metavar="S", type=float, default=3600, help="seconds that a task may take, by default 3600")
     report = argparse.ArgumentParser(add_help=False)
     add = report.add_argument
     add(
@@ -60,7 +66,13 @@ def _parser() -> argparse.ArgumentParser:
         help="resource of the workers with a volume",
     )
     add("--manifest", metavar="FOLDER", default="report", help="folder of the report, by default report")
-    add("--max-age", metavar="AGE", type=_age, help="age from which results are checked again, for example 30d")
+    add("--resume", action="store_true", help="read only what the report lacks, what was wrong, and files that changed")
+    add(
+        "--max-age",
+        metavar="AGE",
+        type=_age,
+        help="with --resume, age from which results are checked again, such as 30d",
+    )
     add("--task-bytes", metavar="N", type=int, default=1 << 30, help="bytes of a task, by default 1 GiB")
     add("--parquet", action="store_true", help="write the report in Parquet (needs pyarrow)")
     parser = argparse.ArgumentParser(
@@ -84,7 +96,11 @@ def _parser() -> argparse.ArgumentParser:
     text = "Recover a damaged address or key. Makes one search: `hashlane recover` finds which damage is likely."
     recover = commands.add_parser("recover", help=text, description=text, epilog=RECOVER_STATUSES, parents=[cluster])
     add = recover.add_argument
-    add("text", metavar="STRING", help="damaged string, with ? for an unknown character; - reads it from the standard input")
+    add(
+        "text",
+        metavar="STRING",
+        help="damaged string, with ? for an unknown character; - reads it from the standard input",
+    )
     add("--kind", metavar="KIND", action="append", help="kind of string, as for `hashlane recover`; repeatable")
     add("--case", choices=("auto", "lost", "kept"), default="auto", help="state of the letter case")
     add("--glyphs", action="store_true", help="allow characters that look alike")
@@ -96,25 +112,30 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _progress(unit: str) -> Callable[[int, int], object] | None:
+def _progress(unit: str) -> Progress | None:
     """Returns a progress bar, if the output is a terminal and tqdm is installed."""
     try:
         from tqdm import tqdm
     except ImportError:
         return None
-    bar = tqdm(unit=unit, unit_scale=True, disable=None)
-
-    def show(done: int, total: int) -> None:
-        bar.total = total
-        bar.update(done - bar.n)
-
-    return show
+    bar: Progress = tqdm(unit=unit, unit_scale=True, disable=None)
+    return bar
 
 
 def _run(arguments: argparse.Namespace, client: Client) -> Summary:
-    names = ("manifest", "max_age", "task_bytes", "threads", "retries", "timeout", "parquet")
-    options = {name: getattr(arguments, name) for name in names}
-    options.update(client=client, where=dict(arguments.where) if arguments.where else None, progress=_progress("B"))
+    options: Options = {
+        "client": client,
+        "where": dict(arguments.where) if arguments.where else None,
+        "manifest": arguments.manifest,
+        "resume": arguments.resume,
+        "max_age": arguments.max_age,
+        "task_bytes": arguments.task_bytes,
+        "threads": arguments.threads,
+        "retries": arguments.retries,
+        "timeout": arguments.timeout,
+        "parquet": arguments.parquet,
+        "progress": _progress("B"),
+    }
     if arguments.command == "verify":
         return verify_many(arguments.torrents, arguments.root, **options)
     if arguments.command == "sum":
@@ -132,7 +153,9 @@ def _recover(arguments: argparse.Namespace, client: Client) -> Recovered:
         text = getpass.getpass("String, which is not shown: ") if sys.stdin.isatty() else sys.stdin.readline()
     names = ("case", "glyphs", "errors", "pubkey_hash", "prefix", "shard_seconds", "threads", "retries", "timeout")
     options = {name: getattr(arguments, name) for name in names}
-    return recover_sharded(text, kinds=arguments.kind, known=known, client=client, progress=_progress(" parts"), **options)
+    return recover_sharded(
+        text, kinds=arguments.kind, known=known, client=client, progress=_progress(" parts"), **options
+    )
 
 
 def _print_recovered(recovered: Recovered) -> int:
@@ -156,10 +179,14 @@ def _print(summary: Summary) -> int:
         print(f"{row['verdict']:10} {place}{pieces}{': ' + row['error'] if row['error'] else ''}")
     if len(summary.faults) > MAX_SHOWN:
         print(f"... and {len(summary.faults) - MAX_SHOWN} more in {summary.manifest}")
+    for note in summary.notes:
+        print(f"hashlane.dask: {note}", file=sys.stderr)
     counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(summary.counts.items()))
-    print(
-        f"{counts or 'nothing to do'}: {summary.checked} tasks in {summary.seconds:.1f} s, {summary.skipped} known before"
-    )
+    units = f"{summary.checked} units read in {summary.seconds:.1f} s, {summary.skipped} known before"
+    if summary.wanted == 0:
+        print("hashlane.dask: there was nothing to do", file=sys.stderr)
+    else:
+        print(f"{summary.proven} of {summary.wanted} proven: {counts}; {units}")
     return 0 if summary.is_ok else 1
 
 
@@ -170,15 +197,27 @@ def main(argv: list[str] | None = None) -> int:
         with contextlib.ExitStack() as stack:
             # The profile that workers take of themselves a hundred times per second costs as much as a tenth of the hashing.
             stack.enter_context(dask.config.set({"distributed.worker.profile.enabled": False}))
-            cluster = arguments.scheduler or stack.enter_context(LocalCluster(threads_per_worker=1))
+            cluster = arguments.scheduler or stack.enter_context(_workers_here())
             client = stack.enter_context(Client(cluster))
             print(f"dashboard: {client.dashboard_link}", file=sys.stderr)
             if arguments.command == "recover":
                 return _print_recovered(_recover(arguments, client))
             return _print(_run(arguments, client))
-    except (OSError, ValueError) as error:
+    except KeyboardInterrupt:
+        print("hashlane.dask: interrupted; --resume continues", file=sys.stderr)
+        return 128 + signal.SIGINT
+    except (OSError, ValueError, TypeError) as error:
         print(f"hashlane.dask: {error}", file=sys.stderr)
         return 2
+
+
+def _workers_here() -> LocalCluster:
+    """Returns a cluster on this machine. Its processes leave Ctrl-C to this one, which ends them."""
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return LocalCluster(threads_per_worker=1, silence_logs="CRITICAL")
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 if __name__ == "__main__":

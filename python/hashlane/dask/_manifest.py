@@ -9,11 +9,11 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 
-from hashlane.dask._work import Answer, Row
+from hashlane.dask._work import Answer, Item, Row
 
 SOUND = frozenset({"have", "read"})
 """Verdicts without a fault."""
@@ -35,27 +35,24 @@ class Known:
     """The rows whose verdict is not sound."""
 
     @property
-    def is_result(self) -> bool:
-        """Whether all of the unit could be read."""
-        return "unreadable" not in self.counts
+    def is_sound(self) -> bool:
+        """Whether everything was present and correct."""
+        return not self.faults
 
     @classmethod
-    def of(cls, rows: list[Row]) -> Known:
-        """Returns the result that the rows of a unit describe."""
+    def of(cls, item: Item, rows: list[Row]) -> Known | None:
+        """Returns the result that rows describe, or None if they do not cover the item: its call was interrupted."""
+        results = [row for row in rows if row["verdict"] != "unstable"]
+        if not results or not item.is_covered(results):
+            return None
         counts: collections.Counter[str] = collections.Counter()
-        for row in rows:
-            if row["verdict"] != "unstable":
-                counts[row["verdict"]] += 1 if row["first_piece"] is None else row["end_piece"] - row["first_piece"]
-        finding = [
-            (row["first_piece"], row["end_piece"], row["verdict"], row["got"])
-            for row in rows
-            if row["verdict"] != "unstable"
-        ]
+        for row in results:
+            counts[row["verdict"]] += 1 if row["first_piece"] is None else row["end_piece"] - row["first_piece"]
         return cls(
-            rows[0]["checked_at"],
-            rows[0]["host"] or "",
-            rows[0]["stamp"],
-            tuple(finding),
+            results[0]["checked_at"],
+            results[0]["host"] or "",
+            results[0]["stamp"],
+            tuple((row["first_piece"], row["end_piece"], row["verdict"], row["got"]) for row in results),
             dict(counts),
             tuple(row for row in rows if row["verdict"] not in SOUND),
         )
@@ -63,6 +60,11 @@ class Known:
 
 class Manifest:
     """The rows of all calls with the same folder. Each call appends a part.
+
+    Parameters
+    ----------
+    items : mapping of str to Item
+        The items of this call by unit. Rows of other units are not held.
 
     Raises
     ------
@@ -72,13 +74,20 @@ class Manifest:
         A part is damaged, with its name and line.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, parquet: bool) -> None:
+    def __init__(self, folder: str | os.PathLike[str], items: Mapping[str, Item], *, parquet: bool) -> None:
         self.folder = Path(folder)
         self.parquet = parquet
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.latest: dict[str, Known] = {}
+        self.earlier: dict[str, Known] = {}
+        """The latest results of earlier calls. A result whose rows were not all written counts as none."""
         for rows in _units(self.folder):
-            self.latest[rows[0]["unit"]] = Known.of(rows)
+            unit = rows[0]["unit"]
+            if unit in items:
+                known = Known.of(items[unit], rows)
+                if known is None:
+                    self.earlier.pop(unit, None)
+                else:
+                    self.earlier[unit] = known
         self.part = self.folder / f"part-{time.time_ns()}.jsonl"
         self.file = open(self.part, "xb", buffering=0)  # noqa: SIM115 - closed by __exit__
         self.end = 0
@@ -98,18 +107,26 @@ class Manifest:
         elif self.parquet and error is None:
             _to_parquet(self.part)
 
-    def add(self, answer: Answer) -> None:
-        """Appends the rows of an answer. If an earlier result of unchanged content was different, a row says so."""
-        rows, unit = answer.rows, answer.item.unit
-        new, old = Known.of(rows), self.latest.get(unit)
-        is_comparable = old is not None and old.is_result and new.is_result and old.stamp == new.stamp
-        if old is not None and is_comparable and old.finding != new.finding:
+    def add(self, answer: Answer) -> Known:
+        """Appends the rows of an answer. If an earlier result of unchanged content was different, a row says so.
+
+        Raises
+        ------
+        ValueError
+            The answer does not cover its item.
+        """
+        rows = answer.rows()
+        new, old = Known.of(answer.item, rows), self.earlier.get(answer.item.unit)
+        if new is None:
+            raise ValueError(f"{answer.item.unit}: the worker {answer.worker} answered for another part of it")
+        are_results = old is not None and "unreadable" not in old.counts and "unreadable" not in new.counts
+        if old is not None and are_results and old.stamp == new.stamp and old.finding != new.finding:
             rows = [*rows, _unstable(rows[0], f"other results on {old.host} and then on {new.host}")]
         elif any(row["got"] is not None and row["got"] == row["wanted"] and row["verdict"] == "bad" for row in rows):
             # The digest comes from a second read of a wrong piece.
             rows = [*rows, _unstable(rows[0], f"two reads on {new.host} differ")]
-        self._write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
-        self.latest[unit] = Known.of(rows)
+        self._write(b"".join(map(_line, rows)))
+        return dataclasses.replace(new, faults=tuple(row for row in rows if row["verdict"] not in SOUND))
 
     def _write(self, data: bytes) -> None:
         rest = memoryview(data)
@@ -128,10 +145,19 @@ def _unstable(row: Row, error: str) -> Row:
     return {**row, "verdict": "unstable", "error": f"unstable read: {error}", "wanted": None, "got": None}
 
 
+def _line(row: Row) -> bytes:
+    try:
+        return (json.dumps(row, ensure_ascii=False) + "\n").encode()
+    except UnicodeEncodeError:
+        # The name of a file is not UTF-8.
+        return (json.dumps(row) + "\n").encode()
+
+
 def parts(folder: str | os.PathLike[str]) -> list[Path]:
     """Returns the parts of a report in the order of their calls."""
-    found = itertools.chain(Path(folder).glob("part-*.jsonl"), Path(folder).glob("part-*.parquet"))
-    return sorted(found, key=lambda part: part.stem)
+    # A call that was interrupted while it wrote Parquet can have left its lines, too.
+    found = {part.stem: part for suffix in ("jsonl", "parquet") for part in Path(folder).glob(f"part-*.{suffix}")}
+    return [found[stem] for stem in sorted(found)]
 
 
 def rows_of(part: Path) -> Iterator[Row]:
@@ -180,7 +206,7 @@ def _to_parquet(part: Path) -> None:
     try:
         with pyarrow.parquet.ParquetWriter(partial, schema) as writer:
             for rows in _batches(rows_of(part), 50_000):
-                writer.write_table(pyarrow.Table.from_pylist(rows, schema))
+                writer.write_table(pyarrow.Table.from_pylist([_in_utf8(row) for row in rows], schema))
         with open(partial, "rb") as file:
             os.fsync(file.fileno())
         os.rename(partial, target)
@@ -189,6 +215,15 @@ def _to_parquet(part: Path) -> None:
             partial.unlink()
         raise
     part.unlink()
+
+
+def _in_utf8(row: Row) -> Row:
+    """Returns a row whose texts Parquet can hold. Bytes of names that are not UTF-8 become escapes."""
+    return {name: _escaped(value) if isinstance(value, str) else value for name, value in row.items()}
+
+
+def _escaped(text: str) -> str:
+    return text.encode(errors="surrogateescape").decode(errors="backslashreplace") if not text.isascii() else text
 
 
 def _batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:

@@ -6,13 +6,15 @@ import dataclasses
 import math
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 from distributed import Client, Event, default_client
 
 from hashlane import CustomKind, Hit, estimate
-from hashlane.dask._window import Task, Window, n_threads
+from hashlane._arguments import listed
+from hashlane._progress import Progress, callback
+from hashlane.dask._window import Task, Window, slots_of, workers_of
 from hashlane.dask._work import ShardSearch
 
 MAX_SHARDS = 1_000_000
@@ -52,7 +54,7 @@ def recover_sharded(
     threads: int = 1,
     retries: int = 3,
     timeout: float = 3600.0,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Progress | None = None,
 ) -> Recovered:
     """Searches on a cluster for every Base58Check string that a damaged text can have been.
 
@@ -75,8 +77,8 @@ def recover_sharded(
     retries : int
         Further attempts after an error of the system.
     timeout : float
-        Seconds after which a task without a result moves to another worker. At least several times ``shard_seconds``.
-    progress : callable, optional
+        Seconds from the start of a task, after which it moves to another worker if it has no result. At least several times ``shard_seconds``.
+    progress : callable, tqdm bar or rich Progress, optional
         Called with the number of parts done and of all parts.
 
     Raises
@@ -86,10 +88,11 @@ def recover_sharded(
     """
     started = time.monotonic()
     client = client or default_client()
-    kinds = None if kinds is None else list(kinds)
+    kinds = None if kinds is None else listed(kinds, "kinds")
+    show = callback(progress, "recover")
     cost = estimate(text, kinds=kinds, case=case, glyphs=glyphs, errors=errors, threads=threads)
     # A part of less than a second costs more than it saves.
-    least = min(sum(n_threads(client).values()), math.ceil(cost.seconds))
+    least = min(slots_of(workers_of(client))[None], math.ceil(cost.seconds))
     shards = max(min(math.ceil(cost.seconds / shard_seconds), MAX_SHARDS), least, 1)
     stop = f"hashlane-recover-{uuid.uuid4()}"
     options: dict[str, Any] = {
@@ -97,7 +100,7 @@ def recover_sharded(
         "case": case,
         "glyphs": glyphs,
         "errors": errors,
-        "known": None if known is None else list(known),
+        "known": None if known is None else listed(known, "known"),
         "pubkey_hash": pubkey_hash,
         "prefix": prefix,
     }
@@ -113,16 +116,16 @@ def recover_sharded(
     problems: list[str] = []
     done, is_unique = 0, False
     try:
-        for answer in Window(client, threads=threads, retries=retries, timeout=timeout).run(tasks()):
+        for answer in Window(client, threads=threads, retries=retries, timeout=timeout).run({None: tasks()}):
             if answer.problem is not None:
                 problems.append(answer.problem)
                 continue
             done += 1
-            for row in answer.rows:
-                hit = Hit(**row["hit"])
+            for finding in answer.findings:
+                hit = Hit(**finding["hit"])
                 hits[hit.text] = hit
-            if progress is not None:
-                progress(done, shards)
+            if show is not None:
+                show(done, shards)
             if hits and is_certain:
                 is_unique = True
                 break

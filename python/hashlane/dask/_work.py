@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import errno
 import functools
@@ -19,6 +20,7 @@ from fsspec.implementations.local import LocalFileSystem
 
 import hashlane
 from hashlane import PieceState, Torrent
+from hashlane._remote import is_url
 
 Row = dict[str, Any]
 """A line of a report, with the keys :data:`COLUMNS`."""
@@ -44,8 +46,17 @@ COLUMNS = (
     "stamp",
 )
 
+Finding = dict[str, Any]
+"""The part of a row that the worker determines."""
+
+Result = tuple[list[Finding], "str | None"]
+"""The findings of an item, and the error of the system if another attempt can have another result."""
+
 BLOCK = 4 << 20
-"""Bytes of a file on a remote file system that are read at a time."""
+"""Bytes of a file that are read at a time."""
+
+TOPIC = "hashlane"
+"""The topic of Dask's events that workers send when they start a task."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,23 +72,60 @@ class Item:
     """The resource of Dask that a worker needs."""
     bytes: int
 
+    @property
+    def n_wanted(self) -> int:
+        """Number of pieces and files whose verdict is wanted."""
+        return 0
+
+    def is_covered(self, findings: list[Finding]) -> bool:
+        """Whether there is a finding for all of the item, and for nothing twice."""
+        return True
+
+    def of_all(self, **fields: Any) -> list[Finding]:
+        """Returns the findings for a state of all of the item."""
+        return [fields]
+
+    def row(self, finding: Finding) -> Row:
+        """Returns a line of the report."""
+        row: Row = dict.fromkeys(COLUMNS)
+        row.update(unit=self.unit, volume=self.resource or self.volume, bytes=self.bytes)
+        row.update(finding)
+        return row
+
 
 @dataclasses.dataclass(frozen=True)
 class PieceRun(Item):
     """Pieces of a torrent."""
 
     info_hash: str
-    metainfo: bytes = dataclasses.field(repr=False)
+    source: bytes | str = dataclasses.field(repr=False)
+    """The .torrent file, or the name of the variable of Dask that holds it for all runs of the torrent."""
     first: int
     end: int
+    files: tuple[str, ...]
+    """Files without pieces, such as empty ones and links, which are looked at with the first piece."""
 
-    def row(self, **fields: Any) -> Row:
-        """Returns a line of the report."""
-        return _row(self, {"kind": "verify", "torrent": self.info_hash}, fields)
+    @property
+    def n_wanted(self) -> int:
+        return self.end - self.first + len(self.files)
 
-    def rows_of_all(self, **fields: Any) -> list[Row]:
-        """Returns the lines for a state of all of the item."""
-        return [self.row(first_piece=self.first, end_piece=self.end, **fields)]
+    def is_covered(self, findings: list[Finding]) -> bool:
+        end, files = self.first, []
+        for finding in findings:
+            if finding.get("first_piece") is None:
+                files.append(finding["file"])
+            elif finding["first_piece"] == end < finding["end_piece"]:
+                end = finding["end_piece"]
+            else:
+                return False
+        return end == self.end and tuple(files) == self.files
+
+    def of_all(self, **fields: Any) -> list[Finding]:
+        pieces = {"first_piece": self.first, "end_piece": self.end, **fields}
+        return [pieces, *({"file": file, **fields} for file in self.files)]
+
+    def row(self, finding: Finding) -> Row:
+        return super().row({"kind": "verify", "torrent": self.info_hash, **finding})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,26 +135,40 @@ class FileSum(Item):
     algorithm: str
     wanted: str | None
 
-    def row(self, **fields: Any) -> Row:
-        """Returns a line of the report."""
-        kind = "sum" if self.wanted is None else "check"
-        return _row(self, {"kind": kind, "file": self.path, "algorithm": self.algorithm, "wanted": self.wanted}, fields)
+    @property
+    def n_wanted(self) -> int:
+        return 1
 
-    def rows_of_all(self, **fields: Any) -> list[Row]:
-        """Returns the line for a state of the file."""
-        return [self.row(**fields)]
+    def is_covered(self, findings: list[Finding]) -> bool:
+        return len(findings) == 1
+
+    def row(self, finding: Finding) -> Row:
+        kind = "sum" if self.wanted is None else "check"
+        file = {"kind": kind, "file": self.path, "algorithm": self.algorithm, "wanted": self.wanted}
+        return super().row({**file, **finding})
+
+
+@dataclasses.dataclass(frozen=True)
+class Stat(Item):
+    """The question whether the files of an item still have a stamp: the same sizes, times and inodes."""
+
+    item: Item
+    stamp: str
 
 
 @dataclasses.dataclass(frozen=True)
 class Listing(Item):
-    """Files that patterns match, with their lengths."""
+    """Files that patterns match, with their lengths, or a digest of them."""
 
     patterns: tuple[str, ...]
-    are_patterns: bool = True
+    digest_only: bool
 
-    def rows_of_all(self, **fields: Any) -> list[Row]:
-        """Returns a line for the failure of the list."""
-        return [_row(self, {"kind": "list"}, fields)]
+
+@dataclasses.dataclass(frozen=True)
+class Lengths(Item):
+    """Lengths of files with these names. A file that the worker does not see has none."""
+
+    names: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,9 +184,17 @@ class ShardSearch(Item):
     stop: str
     """The name of the event that ends the search on all workers."""
 
-    def rows_of_all(self, **fields: Any) -> list[Row]:
-        """Returns a line for the failure of the part."""
-        return [_row(self, {"kind": "recover"}, fields)]
+
+@dataclasses.dataclass(frozen=True)
+class Done:
+    """The results of the items of a task, in their order. The items do not travel back."""
+
+    host: str
+    worker: str
+    started: float
+    """Seconds since 1970-01-01 UTC."""
+    seconds: float
+    results: list[Result]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,63 +202,68 @@ class Answer:
     """The result of an item on one worker. With a ``problem``, another attempt can have another result."""
 
     item: Item
-    rows: list[Row]
+    findings: list[Finding]
     problem: str | None
     host: str
     worker: str
+    started: float
+    seconds: float
+
+    def rows(self) -> list[Row]:
+        """Returns the lines of the report."""
+        place = {"host": self.host, "worker": self.worker, "seconds": self.seconds, "checked_at": self.started}
+        return [self.item.row({**finding, **place}) for finding in self.findings]
 
 
-def _row(item: Item, *fields: dict[str, Any]) -> Row:
-    row: Row = dict.fromkeys(COLUMNS)
-    row.update(unit=item.unit, volume=item.resource or item.volume, bytes=item.bytes)
-    for some in fields:
-        row.update(some)
-    return row
+def answers_of(items: tuple[Item, ...], done: Done) -> list[Answer]:
+    """Returns the answers of a task."""
+    seconds = round(done.seconds / len(items), 6)
+    return [
+        Answer(item, findings, problem, done.host, done.worker, done.started, seconds)
+        for item, (findings, problem) in zip(items, done.results, strict=True)
+    ]
 
 
-def work(items: tuple[Item, ...], threads: int) -> list[Answer]:
-    """Does the work of a task on this worker. Errors of the system are part of the answers."""
-    worker = distributed.get_worker().address
-    host = socket.gethostname()
-    answers = []
-    for kind, function in _KINDS:
-        some = [item for item in items if isinstance(item, kind)]
-        started = time.time()
-        for item, rows, problem in function(some, threads) if some else ():
-            seconds = time.time() - started
-            for row in rows:
-                row.update(host=host, worker=worker, seconds=round(seconds / len(some), 6), checked_at=started)
-            answers.append(Answer(item, rows, problem, host, worker))
-    return answers
-
-
-def failed(item: Item, problem: str, host: str | None, worker: str | None) -> Answer:
+def failed(item: Item, problem: str, worker: str | None) -> Answer:
     """Returns the answer for an item without a result."""
-    rows = item.rows_of_all(verdict="unreadable", error=problem, host=host, worker=worker, checked_at=time.time())  # type: ignore[attr-defined]
-    return Answer(item, rows, problem, host or "", worker or "")
+    findings = item.of_all(verdict="unreadable", error=problem)
+    return Answer(item, findings, problem, "", worker or "", time.time(), 0.0)
 
 
-Result = tuple[Item, list[Row], str | None]
+def work(items: tuple[Item, ...], threads: int, window: str) -> Done:
+    """Does the work of a task on this worker. All items are of one type. Errors of the system are part of the results."""
+    worker = distributed.get_worker()
+    worker.log_event(TOPIC, {"window": window, "key": worker.get_current_task(), "worker": worker.address})
+    started = time.time()
+    results = _FUNCTIONS[type(items[0])](items, threads)
+    return Done(socket.gethostname(), worker.address, started, time.time() - started, results)
 
 
-def _guarded(item: Any, function: Callable[[], tuple[list[Row], str | None]]) -> Result:
+def _guarded(item: Item, function: Callable[[], Result]) -> Result:
     """Returns the result of an item, or the error of the system."""
     try:
-        rows, problem = function()
-        return item, rows, problem
+        return function()
     except OSError as error:
-        problem = _text(error)
-        return item, item.rows_of_all(verdict="unreadable", error=problem), problem
+        return _failure(item, error)
+
+
+def _failure(item: Item, error: OSError) -> Result:
+    problem = _text(error)
+    return item.of_all(verdict="unreadable", error=problem), problem
 
 
 def _text(error: OSError) -> str:
     reason = error.strerror or str(error) or type(error).__name__
-    return f"{error.filename}: {reason}" if error.filename else reason
+    return f"{_name(error.filename)}: {reason}" if error.filename else reason
+
+
+def _name(name: object) -> str:
+    return os.fsdecode(name) if isinstance(name, (str, bytes)) else str(name)
 
 
 def _require_volume(folder: str) -> None:
     """Raises an error if a volume is not mounted on this host, so that no file on it counts as missing."""
-    fs, path = fsspec.core.url_to_fs(folder)
+    fs, path = _place_of(folder)
     if not isinstance(fs, LocalFileSystem):
         return
     try:
@@ -201,103 +276,166 @@ def _require_volume(folder: str) -> None:
     raise OSError(errno.ENODEV, f"{problem} on {socket.gethostname()}: is the volume mounted?", folder)
 
 
+def _problem_of(volume: str) -> OSError | None:
+    try:
+        _require_volume(volume)
+    except OSError as error:
+        return error
+    return None
+
+
+_LOCAL = LocalFileSystem()
+
+
+def _place_of(path: str) -> tuple[Any, str]:
+    """Returns a file system of fsspec, and the path in it. A local path can have any characters."""
+    return fsspec.core.url_to_fs(path) if is_url(path) else (_LOCAL, path)
+
+
 # Runs of pieces.
 
 
+@dataclasses.dataclass(frozen=True)
+class _Parsed:
+    torrent: Torrent
+    files: list[hashlane.File]
+    starts: list[int]
+    """For each file, its first byte in the pieces."""
+    paths: list[str]
+    """Paths of the files that are on the disk."""
+    hashes: list[bytes] | None
+
+    def parts(self, first: int, end: int) -> Iterator[tuple[hashlane.File, int, int]]:
+        """Returns the files that some pieces lie in, each with the first and the end of its bytes in these pieces."""
+        start, stop = first * self.torrent.piece_length, end * self.torrent.piece_length
+        # The file before the first one that starts after the first byte can have that byte, and empty files can follow it.
+        index = max(bisect.bisect_right(self.starts, start) - 1, 0)
+        while index > 0 and self.starts[index - 1] + self.files[index - 1].length > start:
+            index -= 1
+        while index < len(self.files) and self.starts[index] < stop:
+            file, begin = self.files[index], self.starts[index]
+            if begin + file.length > start and file.length > 0:
+                yield file, max(start, begin) - begin, min(stop, begin + file.length) - begin
+            index += 1
+
+
 @functools.lru_cache(maxsize=8)
-def _parsed(metainfo: bytes) -> tuple[Torrent, list[tuple[hashlane.File, int, int]]]:
-    """Returns a torrent, and for each file its offset in the pieces in bytes and the end of its last piece."""
-    torrent = Torrent.parse(metainfo)
-    files, offset, piece_length = [], 0, torrent.piece_length
-    for file in torrent.files:
-        files.append((file, offset, offset + file.length))
+def _parsed(source: bytes | str) -> _Parsed:
+    """Returns a torrent. Its metainfo is here, or in a variable of Dask, which is asked once per process."""
+    if isinstance(source, str):
+        source = cast(bytes, distributed.Variable(source).get(timeout="60 s"))
+    torrent = Torrent.parse(source)
+    files, starts, offset = torrent.files, [], 0
+    for file in files:
+        starts.append(offset)
         offset += file.length
         if torrent.version == "v2":
             # Each file of version 2 starts with a piece of its own (BEP 52).
-            offset = -(-offset // piece_length) * piece_length
-    return torrent, files
+            offset = -(-offset // torrent.piece_length) * torrent.piece_length
+    paths = [file.path for file in files if file.kind != "padding"]
+    return _Parsed(torrent, files, starts, paths, torrent.piece_hashes if torrent.version == "v1" else None)
 
 
-def _parts(run: PieceRun, first: int, end: int) -> Iterator[tuple[hashlane.File, int, int]]:
-    """Returns the files that some pieces lie in, each with the first and the end of its bytes in these pieces."""
-    torrent, files = _parsed(run.metainfo)
-    start, stop = first * torrent.piece_length, end * torrent.piece_length
-    for file, begin, finish in files:
-        if begin < stop and finish > start:
-            yield file, max(start, begin) - begin, min(stop, finish) - begin
+def _verify(runs: tuple[PieceRun, ...], threads: int) -> list[Result]:
+    return [_guarded(run, functools.partial(_verify_run, run, threads)) for run in runs]
 
 
-def _verify(runs: list[PieceRun], threads: int) -> Iterator[Result]:
-    for run in runs:
-        yield _guarded(run, functools.partial(_verify_run, run, threads))
+_VERDICTS = {"whole": "have", "too long": "have", "link": "have", "wrong link": "bad", "incomplete": "bad"}
+"""Verdicts of files without pieces. The other states are verdicts."""
 
 
-def _verify_run(run: PieceRun, threads: int) -> tuple[list[Row], str | None]:
+def _verify_run(run: PieceRun, threads: int) -> Result:
     _require_volume(run.volume)
-    torrent, _ = _parsed(run.metainfo)
-    place = _Place(run, torrent)
-    files = [file for file, _, _ in _parts(run, run.first, run.end) if file.kind == "file"]
-    stamp = _stamps(place.fs, [place.path_of(file) for file in files])
-    report = torrent.verify(run.path, pieces=range(run.first, run.end), threads=threads)
-    if stamp != _stamps(place.fs, [place.path_of(file) for file in files]):
+    parsed = _parsed(run.source)
+    place = _Place(run, parsed)
+    stamp = place.stamp()
+    report = parsed.torrent.verify(run.path, pieces=range(run.first, run.end), threads=threads)
+    if stamp != place.stamp():
         raise OSError(errno.EAGAIN, "changed while it was read", run.path)
     problem = next((_text(file.error) for file in report.files if file.error), None)
-    rows = []
+    findings: list[Finding] = []
     first = run.first
-    while first < run.end:
-        state = PieceState(report.pieces[first])
-        end = first + 1
-        # A wrong piece has a line of its own.
-        while end < run.end and report.pieces[end] == state and state != PieceState.BAD:
-            end += 1
-        row = run.row(first_piece=first, end_piece=end, verdict=state.name.lower(), stamp=stamp)
-        names = [file.path for file, _, _ in _parts(run, first, end) if file.kind == "file"]
-        row["file"] = names[0] if len(names) == 1 else None
+    for state, states in itertools.groupby(report.pieces[run.first : run.end]):
+        end = first + len(list(states))
+        verdict = PieceState(state).name.lower()
         if state == PieceState.BAD:
-            row["file"] = ", ".join(names)
-            # Of a hybrid, the hash of version 2 can be the wrong one.
-            if torrent.version == "v1" and torrent.piece_hashes is not None:
-                row["wanted"] = torrent.piece_hashes[first].hex()
-                row["got"] = place.sha1(first)
-        if state == PieceState.UNREADABLE:
-            row["error"] = problem
-        rows.append(row)
+            findings += place.bad(first, end, stamp)
+        else:
+            names = [file.path for file, _, _ in itertools.islice(parsed.parts(first, end), 2) if file.kind == "file"]
+            finding = {"first_piece": first, "end_piece": end, "verdict": verdict, "stamp": stamp}
+            finding["file"] = names[0] if len(names) == 1 else None
+            finding["error"] = problem if state == PieceState.UNREADABLE else None
+            findings.append(finding)
         first = end
-    is_unreadable = PieceState.UNREADABLE in report.pieces[run.first : run.end]
-    return rows, (problem or "unreadable") if is_unreadable else None
+    states_of = {file.path: file for file in report.files} if run.files else {}
+    for name in run.files:
+        file = states_of[name]
+        error = _text(file.error) if file.error else None
+        findings.append(
+            {"file": name, "verdict": _VERDICTS.get(file.state, file.state), "error": error, "stamp": stamp}
+        )
+    is_unreadable = any(finding["verdict"] == "unreadable" for finding in findings)
+    return findings, (problem or "unreadable") if is_unreadable else None
 
 
 class _Place:
-    """The content of a torrent on a file system."""
+    """The content of a run on a file system."""
 
-    def __init__(self, run: PieceRun, torrent: Torrent) -> None:
-        self.run, self.torrent = run, torrent
-        self.fs, self.root = fsspec.core.url_to_fs(run.path)
-        self.is_file = torrent.is_single_file and not self.fs.isdir(self.root)
+    def __init__(self, run: PieceRun, parsed: _Parsed) -> None:
+        self.run, self.parsed = run, parsed
+        self.fs, self.root = _place_of(run.path)
+        self.is_file = parsed.torrent.is_single_file and not self.fs.isdir(self.root)
 
-    def path_of(self, file: hashlane.File) -> str:
-        return self.root if self.is_file else f"{self.root.rstrip('/')}/{file.path}"
+    def path_of(self, file: str) -> str:
+        return self.root if self.is_file else f"{self.root.rstrip('/')}/{file}"
 
-    def sha1(self, piece: int) -> str | None:
-        """Returns the SHA-1 of a piece that is read again, or None if it cannot be read."""
-        digest = hashlane.sha1()
-        for file, start, end in _parts(self.run, piece, piece + 1):
+    def stamp(self) -> str:
+        """Returns size, time and inode of the file of the run, or a digest of those of several files."""
+        parts = self.parsed.parts(self.run.first, self.run.end)
+        names = [file.path for file, _, _ in parts if file.kind == "file"] + list(self.run.files)
+        stamps = [_stamp(self.fs, self.path_of(name)) for name in names]
+        return stamps[0] if len(stamps) == 1 else hashlib.sha256("\n".join(stamps).encode()).hexdigest()
+
+    def bad(self, first: int, end: int, stamp: str) -> list[Finding]:
+        """Returns a finding for each of some wrong pieces."""
+        findings: list[Finding] = []
+        got = self.digests(first, end) if self.parsed.hashes is not None else itertools.repeat(None)
+        for piece, digest in zip(range(first, end), got, strict=False):
+            names = [file.path for file, _, _ in self.parsed.parts(piece, piece + 1) if file.kind == "file"]
+            finding = {"first_piece": piece, "end_piece": piece + 1, "verdict": "bad", "stamp": stamp}
+            finding["file"] = ", ".join(names)
+            # Of a hybrid, the hash of version 2 can be the wrong one.
+            if self.parsed.hashes is not None:
+                finding["wanted"] = self.parsed.hashes[piece].hex()
+                finding["got"] = digest
+            findings.append(finding)
+        return findings
+
+    def digests(self, first: int, end: int) -> Iterator[str | None]:
+        """Returns the SHA-1 of pieces that are read again, or None for each that cannot be read."""
+        length = self.parsed.torrent.piece_length
+        at_once = max(BLOCK // length, 1)
+        for start in range(first, end, at_once):
+            stop = min(start + at_once, end)
+            content = bytearray()
             try:
-                is_padding = file.kind != "file"
-                digest.update(bytes(end - start) if is_padding else self.fs.cat_file(self.path_of(file), start, end))
+                for file, begin, finish in self.parsed.parts(start, stop):
+                    is_file = file.kind == "file"
+                    content += (
+                        self.fs.cat_file(self.path_of(file.path), begin, finish) if is_file else bytes(finish - begin)
+                    )
             except OSError:
-                return None
-        return digest.hexdigest()
-
-
-def _stamps(fs: Any, paths: list[str]) -> str:
-    """Returns size, time and inode of a file, or a digest of those of several."""
-    stamps = [_stamp(fs, path) for path in paths]
-    return stamps[0] if len(stamps) == 1 else hashlib.sha256("\n".join(stamps).encode()).hexdigest()
+                yield from itertools.repeat(None, stop - start)
+                continue
+            found = [digest.hex() for digest in hashlane.digest_chunks(content, length, "sha1", threads=1)]
+            yield from found if len(found) == stop - start else itertools.repeat(None, stop - start)
 
 
 def _stamp(fs: Any, path: str) -> str:
     try:
+        if fs is _LOCAL:
+            status = os.stat(path)
+            return f"{status.st_size} {status.st_mtime_ns} {status.st_ino}"
         info = fs.info(path)
     except OSError as error:
         return type(error).__name__
@@ -309,38 +447,36 @@ def _stamp(fs: Any, path: str) -> str:
 # Sums of files.
 
 
-def _sum(items: list[FileSum], threads: int) -> Iterator[Result]:
+def _sum(items: tuple[FileSum, ...], threads: int) -> list[Result]:
     """Returns the results of files. Those on the disk are hashed side by side."""
-    ready, stamps = [], {}
-    for item in items:
-        try:
-            _require_volume(item.volume)
-            fs, path = fsspec.core.url_to_fs(item.path)
-            stamps[item] = _stamp(fs, path)
-            ready.append(item)
-        except OSError as error:
-            yield _guarded(item, functools.partial(_raise, error))
-    groups: dict[tuple[str, bool], list[FileSum]] = {}
-    for item in ready:
-        groups.setdefault((item.algorithm, "://" in item.path), []).append(item)
+    results: dict[int, Result] = {}
+    volumes: dict[str, OSError | None] = {}
+    stamps: dict[int, str] = {}
+    groups: dict[tuple[str, bool], list[int]] = {}
+    for index, item in enumerate(items):
+        if item.volume not in volumes:
+            volumes[item.volume] = _problem_of(item.volume)
+        problem = volumes[item.volume]
+        if problem is not None:
+            results[index] = _failure(item, problem)
+            continue
+        stamps[index] = _stamp(*_place_of(item.path))
+        groups.setdefault((item.algorithm, is_url(item.path)), []).append(index)
     for (algorithm, is_remote), group in groups.items():
-        paths = [item.path for item in group]
+        paths = [items[index].path for index in group]
         if is_remote:
             digests: list[bytes | OSError] = [_remote_digest(path, algorithm) for path in paths]
         else:
             digests = hashlane.digest_files(paths, algorithm, threads=threads, return_errors=True)
-        for item, digest in zip(group, digests, strict=True):
-            yield _guarded(item, functools.partial(_judge, item, digest, stamps[item]))
-
-
-def _raise(error: OSError) -> tuple[list[Row], str | None]:
-    raise error
+        for index, digest in zip(group, digests, strict=True):
+            results[index] = _guarded(items[index], functools.partial(_judge, items[index], digest, stamps[index]))
+    return [results[index] for index in range(len(items))]
 
 
 def _remote_digest(path: str, algorithm: str) -> bytes | OSError:
     digest = hashlane.new(algorithm)
     try:
-        fs, name = fsspec.core.url_to_fs(path)
+        fs, name = _place_of(path)
         with fs.open(name, "rb", block_size=BLOCK) as file:
             while block := file.read(BLOCK):
                 digest.update(block)
@@ -349,42 +485,68 @@ def _remote_digest(path: str, algorithm: str) -> bytes | OSError:
     return digest.digest()
 
 
-def _judge(item: FileSum, digest: bytes | OSError, stamp: str) -> tuple[list[Row], str | None]:
+def _judge(item: FileSum, digest: bytes | OSError, stamp: str) -> Result:
     if isinstance(digest, FileNotFoundError):
-        return [item.row(verdict="missing", stamp=stamp)], None
+        return [{"verdict": "missing", "stamp": stamp}], None
     if isinstance(digest, OSError):
         raise digest
-    fs, path = fsspec.core.url_to_fs(item.path)
-    if stamp != _stamp(fs, path):
+    if stamp != _stamp(*_place_of(item.path)):
         raise OSError(errno.EAGAIN, "changed while it was read", item.path)
     got = digest.hex()
     verdict = "read" if item.wanted is None else "have" if got == item.wanted else "bad"
-    return [item.row(verdict=verdict, got=got, stamp=stamp)], None
+    return [{"verdict": verdict, "got": got, "stamp": stamp}], None
+
+
+# Stamps of files that were read before.
+
+
+def _stat(items: tuple[Stat, ...], threads: int) -> list[Result]:
+    return [_guarded(item, functools.partial(_is_unchanged, item)) for item in items]
+
+
+def _is_unchanged(question: Stat) -> Result:
+    item = question.item
+    stamp = _Place(item, _parsed(item.source)).stamp() if isinstance(item, PieceRun) else _stamp(*_place_of(item.path))
+    return [{"is_unchanged": stamp == question.stamp}], None
 
 
 # Lists of files.
 
 
-def _list(items: list[Listing], threads: int) -> Iterator[Result]:
-    for item in items:
-        yield _guarded(item, functools.partial(_expand, item))
+def _list(items: tuple[Listing, ...], threads: int) -> list[Result]:
+    return [_guarded(item, functools.partial(_expand, item)) for item in items]
 
 
-def _expand(item: Listing) -> tuple[list[Row], str | None]:
-    """Returns a row for each file. A name without a pattern is kept even if no file has it."""
+def _expand(item: Listing) -> Result:
     _require_volume(item.volume)
-    rows = []
-    for pattern in item.patterns:
-        fs, path = fsspec.core.url_to_fs(pattern)
-        if not item.are_patterns or not any(letter in path for letter in "*?["):
-            found = {path: fs.info(path)} if fs.exists(path) else {path: {"size": 0, "type": "file"}}
-        else:
-            found = fs.glob(path, detail=True)
-        for name, info in sorted(found.items()):
-            if info["type"] == "file" or name == path:
-                file = fs.unstrip_protocol(name) if "://" in pattern else name
-                rows.append(_row(item, {"kind": "list", "file": file, "bytes": info["size"] or 0}))
-    return rows, None
+    lists = [_matches(pattern) for pattern in item.patterns]
+    if item.digest_only:
+        return [{"digest": hashlib.sha256(repr(lists).encode(errors="surrogateescape")).hexdigest()}], None
+    return [{"files": lists}], None
+
+
+def _matches(pattern: str) -> list[tuple[str, int]]:
+    """Returns the files that a pattern matches, with their lengths, in the order of their names."""
+    fs, path = _place_of(pattern)
+    is_remote = fs is not _LOCAL
+    if not is_remote and os.path.lexists(path):
+        # A name that exists is a name, whatever characters it has.
+        return [(path, _length(path))]
+    found = fs.glob(path, detail=True).items()
+    files = [(name, info["size"] or 0) for name, info in found if info["type"] == "file"]
+    return sorted((fs.unstrip_protocol(name) if is_remote else name, length) for name, length in files)
+
+
+def _measure(items: tuple[Lengths, ...], threads: int) -> list[Result]:
+    return [([{"lengths": [_length(name) for name in item.names]}], None) for item in items]
+
+
+def _length(path: str) -> int:
+    try:
+        fs, path = _place_of(path)
+        return os.stat(path).st_size if fs is _LOCAL else fs.info(path)["size"] or 0
+    except OSError:
+        return 0
 
 
 # Searches.
@@ -409,21 +571,22 @@ class _Stop:
         return self.is_over
 
 
-def _search(items: list[ShardSearch], threads: int) -> Iterator[Result]:
-    for item in items:
-        yield _guarded(item, functools.partial(_search_shard, item, threads))
+def _search(items: tuple[ShardSearch, ...], threads: int) -> list[Result]:
+    return [_guarded(item, functools.partial(_search_shard, item, threads)) for item in items]
 
 
-def _search_shard(item: ShardSearch, threads: int) -> tuple[list[Row], str | None]:
+def _search_shard(item: ShardSearch, threads: int) -> Result:
     stop = _Stop(item.stop)
     with hashlane.recover(item.text, shard=item.shard, threads=threads, cancel=stop, **item.options) as hits:
         found = itertools.islice(hits, 1 if item.ends_at_hit else None)
-        return [_row(item, {"kind": "recover", "hit": dataclasses.asdict(hit)}) for hit in found], None
+        return [{"hit": dataclasses.asdict(hit)} for hit in found], None
 
 
-_KINDS: tuple[tuple[type[Item], Callable[[Any, int], Iterator[Result]]], ...] = (
-    (PieceRun, _verify),
-    (FileSum, _sum),
-    (Listing, _list),
-    (ShardSearch, _search),
-)
+_FUNCTIONS: dict[type[Item], Callable[[Any, int], list[Result]]] = {
+    PieceRun: _verify,
+    FileSum: _sum,
+    Stat: _stat,
+    Listing: _list,
+    Lengths: _measure,
+    ShardSearch: _search,
+}
