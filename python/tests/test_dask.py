@@ -487,3 +487,30 @@ def test_a_worker_that_sees_less_hides_no_file(tmp_path: Path) -> None:
                 assert (verified.counts, verified.is_ok) == ({"have": torrent.piece_count}, True)
         finally:
             worker.kill()
+
+
+def test_a_killed_a_stopped_and_a_blind_worker_change_no_verdict(archive, tmp_path: Path, capsys) -> None:
+    torrents, root = archive
+    paths = []
+    for torrent in torrents:
+        paths.append(str(tmp_path / f"{torrent.name}.torrent"))
+        Path(paths[-1]).write_bytes(bytes(torrent))
+    with cluster() as client, blind_worker(client, root, tmp_path) as blind:
+        killed, stopped = [nanny.pid for nanny in client.cluster.workers.values()][:2]
+        try:
+            client.wait_for_workers(5, timeout=60)
+            client.run(slow_down, 0.1, workers=[nanny.worker_address for nanny in client.cluster.workers.values()])
+            os.kill(stopped, signal.SIGSTOP)
+            threading.Timer(1.0, os.kill, (killed, signal.SIGKILL)).start()
+            argv = ["verify", *paths, "--root", str(root), "--scheduler", client.scheduler.address]
+            argv += ["--manifest", str(tmp_path / "report"), "--task-bytes", str(4 * PIECE), "--timeout", "4"]
+            assert within(300, command.main, argv) == 1
+        finally:
+            os.kill(stopped, signal.SIGCONT)
+            blind.kill()
+    assert states(tmp_path / "report") == on_one_machine(torrents, root)
+    shown = capsys.readouterr().out
+    expected = on_one_machine(torrents, root)
+    proven = sum(pieces.count(PieceState.HAVE) for pieces in expected.values())
+    assert f"{proven} of {sum(map(len, expected.values()))} proven: " in shown
+    assert "unreadable" not in shown
