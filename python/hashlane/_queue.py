@@ -36,7 +36,7 @@ class Queue:
     def __init__(self, algorithm: str = "sha256") -> None:
         _hashlane.new(algorithm)
         self._algorithm = algorithm
-        self._waiting: list[tuple[bytes | bytearray | memoryview, asyncio.Future[bytes]]] = []
+        self._waiting: list[tuple[bytes | memoryview, asyncio.Future[bytes]]] = []
 
     async def digest(self, message: bytes | bytearray | memoryview) -> bytes:
         """Returns the digest of a message.
@@ -45,11 +45,17 @@ class Queue:
         ------
         TypeError
             The message is not a bytes-like object. Other messages are not affected.
+        BufferError
+            The message is not contiguous.
         """
         # Programs with an event loop have imported it. Others need it no sooner, and it takes longer than all of this package.
         import asyncio
 
-        memoryview(message)
+        if not isinstance(message, bytes):
+            # A view of our own: the message can change and its view can be released before it is hashed.
+            message = memoryview(message)
+            if not message.c_contiguous:
+                raise BufferError("the message is not contiguous: copy it first")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[bytes] = loop.create_future()
         if not self._waiting:
@@ -62,13 +68,14 @@ class Queue:
         waiting, self._waiting = self._waiting, []
         waiting = [(message, future) for message, future in waiting if not future.cancelled()]
         messages = [message for message, _ in waiting]
-        if sum(memoryview(message).nbytes for message in messages) <= self.IN_LOOP:
+        n_bytes = sum(len(message) if isinstance(message, bytes) else message.nbytes for message in messages)
+        if n_bytes <= self.IN_LOOP:
             self._finish(waiting, self._digest(messages))
             return
         task = loop.run_in_executor(None, self._digest, messages)
         task.add_done_callback(lambda done: self._finish(waiting, done.result()))
 
-    def _digest(self, messages: list[bytes | bytearray | memoryview]) -> list[bytes] | BaseException:
+    def _digest(self, messages: list[bytes | memoryview]) -> list[bytes] | BaseException:
         try:
             return _hashlane.digest_many(messages, self._algorithm)
         except BaseException as error:  # noqa: BLE001 - the tasks that wait receive it
@@ -76,7 +83,7 @@ class Queue:
 
     @staticmethod
     def _finish(
-        waiting: list[tuple[bytes | bytearray | memoryview, asyncio.Future[bytes]]],
+        waiting: list[tuple[bytes | memoryview, asyncio.Future[bytes]]],
         digests: list[bytes] | BaseException,
     ) -> None:
         for index, (_, future) in enumerate(waiting):

@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import contextlib
+import ctypes
 import hashlib
 import hmac
 import multiprocessing
@@ -98,6 +99,59 @@ def test_a_buffer_of_the_wrong_length_is_refused_before_anything_is_written() ->
         hashlane.digest_many([b"a"], out=bytes(32))
 
 
+def test_a_buffer_over_the_messages_is_refused() -> None:
+    """The later messages would change before they are hashed."""
+    data = bytearray(os.urandom(64 * 1000))
+    rows = numpy.frombuffer(data, dtype=numpy.uint8).reshape(1000, 64)
+    before = bytes(data)
+    for place in (slice(0, 20_000), slice(44_000, 64_000)):
+        out = memoryview(data)[place]
+        for call in (
+            lambda out=out: hashlane.digest_chunks(data, 64, "sha1", out=out),
+            lambda out=out: hashlane.digest_many(rows, "sha1", out=out),
+            lambda out=out: hashlane.digest_many([memoryview(row) for row in rows], "sha1", out=out),
+        ):
+            with pytest.raises(ValueError, match="out overlaps the messages"):
+                call()
+            assert data == before
+    # Neighbours share no byte.
+    both = bytearray(64 + 20)
+    hashlane.digest_chunks(memoryview(both)[:64], 64, "sha1", out=memoryview(both)[64:])
+    assert both[64:] == hashlib.sha1(bytes(64)).digest()
+
+
+def test_a_buffer_of_objects_is_refused() -> None:
+    """The bytes of a digest would be taken for the address of an object."""
+    for wrong in (numpy.empty(4, dtype=object), numpy.empty(2, dtype=[("a", object), ("b", "u8")])):
+        with pytest.raises(ValueError, match="the items of out must be numbers or bytes"):
+            hashlane.digest_many([b"a"], out=wrong)
+    for kind in ("u1", "<i4", ">u8", "f8", "S16", "V32", "?"):
+        out = numpy.zeros(32, "u1").view(kind)
+        assert hashlane.digest_many([b"a"], out=out).tobytes() == hashlib.sha256(b"a").digest()
+
+
+def test_arrays_of_ctypes_are_bytes_like() -> None:
+    words = (ctypes.c_uint32 * 8)(*range(8))
+    expected_digest = hashlib.sha256(words).digest()
+    assert hashlane.sha256(words).digest() == expected_digest
+    assert hashlane.digest_many([words]) == [expected_digest]
+    out = (ctypes.c_uint8 * 32)()
+    assert hashlane.digest_chunks(words, 32, out=out) is out
+    assert bytes(out) == expected_digest
+
+
+def test_updates_of_several_threads_come_one_after_another() -> None:
+    parts = [bytes([letter]) * (70 << 20) for letter in b"ab"]
+    either = {hashlib.sha256(b"".join(order)).digest() for order in (parts, parts[::-1])}
+    state = hashlane.sha256()
+    threads = [threading.Thread(target=state.update, args=(part,)) for part in parts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert state.digest() in either
+
+
 @pytest.mark.parametrize("wrong", [b"abc", "abc", 5, [b"a", "b"], [b"a", 1]])
 def test_other_objects_are_refused(wrong: object) -> None:
     with pytest.raises(TypeError):
@@ -160,11 +214,24 @@ def test_a_queue_hashes_messages_of_many_tasks() -> None:
 def test_a_wrong_message_of_a_queue_fails_alone() -> None:
     async def main() -> list[object]:
         queue = hashlane.Queue()
-        return await asyncio.gather(queue.digest(b"a"), queue.digest("b"), return_exceptions=True)  # type: ignore[arg-type]
+        released = memoryview(b"released")
+        tasks = [
+            queue.digest(b"a"),
+            queue.digest("b"),  # type: ignore[arg-type]
+            queue.digest(memoryview(b"abcd")[::2]),
+            queue.digest(released),
+        ]
+        found = asyncio.gather(*tasks, return_exceptions=True)
+        # Each task has given its message to the queue when the loop comes back here.
+        await asyncio.sleep(0)
+        released.release()
+        return await found
 
-    right, wrong = asyncio.run(main())
+    right, wrong, apart, released = asyncio.run(main())
     assert right == hashlib.sha256(b"a").digest()
     assert isinstance(wrong, TypeError)
+    assert isinstance(apart, BufferError)
+    assert released == hashlib.sha256(b"released").digest()
 
 
 @pytest.mark.parametrize(

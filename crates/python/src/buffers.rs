@@ -8,7 +8,7 @@
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyMemoryView, PyString};
 
 /// The bytes of an object, held for as long as this value exists.
 pub(crate) enum Bytes<'py> {
@@ -58,15 +58,19 @@ impl<'py> Bytes<'py> {
 }
 
 fn untyped(object: &Bound<'_, PyAny>) -> PyResult<PyUntypedBuffer> {
-    PyUntypedBuffer::get(object).map_err(|error| {
-        let py = object.py();
-        if error.is_instance_of::<PyBufferError>(py) {
-            return error;
-        }
-        let name = object.get_type().name();
-        let name = name.map_or_else(|_| "object".to_owned(), |name| name.to_string());
-        PyTypeError::new_err(format!("expected a bytes-like object, found {name}"))
-    })
+    // Arrays of ctypes have no strides, which a view of them has.
+    let view = || PyUntypedBuffer::get(PyMemoryView::from(object)?.as_any());
+    PyUntypedBuffer::get(object)
+        .or_else(|error| view().map_err(|_| error))
+        .map_err(|error| {
+            let py = object.py();
+            if error.is_instance_of::<PyBufferError>(py) {
+                return error;
+            }
+            let name = object.get_type().name();
+            let name = name.map_or_else(|_| "object".to_owned(), |name| name.to_string());
+            PyTypeError::new_err(format!("expected a bytes-like object, found {name}"))
+        })
 }
 
 /// A matrix of bytes, such as a two-dimensional array of `NumPy`, whose rows are messages.
@@ -140,11 +144,20 @@ impl Out {
     /// Holds the buffer of an object.
     ///
     /// # Errors
-    /// `TypeError` if the object has no buffer, `ValueError` if the buffer is read-only or not contiguous.
+    /// `TypeError` if the object has no buffer, `ValueError` if the buffer is read-only or not contiguous, or has other items
+    /// than numbers and bytes: bytes of a digest are no reference to an object.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let buffer = untyped(object)?;
         if buffer.readonly() || !buffer.is_c_contiguous() {
             return Err(PyValueError::new_err("out must be writable and contiguous"));
+        }
+        let format = buffer.format().to_bytes();
+        let marks = |byte: &&u8| b"@=<>!^".contains(*byte) || byte.is_ascii_digit();
+        let kind = &format[format.iter().take_while(marks).count()..];
+        if !matches!(kind, [byte] if b"?cbBhHiIlLqQnNefdgsx".contains(byte)) {
+            return Err(PyValueError::new_err(
+                "the items of out must be numbers or bytes",
+            ));
         }
         Ok(Self(buffer))
     }
@@ -152,6 +165,13 @@ impl Out {
     /// Returns the length in bytes.
     pub(crate) fn len(&self) -> usize {
         self.0.len_bytes()
+    }
+
+    /// Returns `true` if the buffer and `bytes` have a byte in common.
+    pub(crate) fn overlaps(&self, bytes: &[u8]) -> bool {
+        let start = self.0.buf_ptr().addr();
+        let other = bytes.as_ptr_range();
+        self.len() > 0 && other.start.addr() < start + self.len() && start < other.end.addr()
     }
 
     /// Copies `bytes` to an offset.

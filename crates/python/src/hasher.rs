@@ -96,10 +96,10 @@ impl Hash {
     #[pyo3(signature = (data, /))]
     fn update(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = Bytes::of(data)?;
-        append(py, bytes.as_slice(), |part| {
-            let stream = self.stream.lock();
-            stream.unwrap_or_else(PoisonError::into_inner).update(part);
-        })
+        // Held for all parts, so that updates of other threads come before or after this one.
+        let stream = self.stream.lock_py_attached(py);
+        let stream = &mut *stream.unwrap_or_else(PoisonError::into_inner);
+        append(py, bytes.as_slice(), |part| stream.update(part))
     }
 
     fn digest<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -255,10 +255,9 @@ impl Hmac {
 
     fn update(&self, py: Python<'_>, msg: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = Bytes::of(msg)?;
-        append(py, bytes.as_slice(), |part| {
-            let message = self.message.lock();
-            message.unwrap_or_else(PoisonError::into_inner).update(part);
-        })
+        let message = self.message.lock_py_attached(py);
+        let message = &mut *message.unwrap_or_else(PoisonError::into_inner);
+        append(py, bytes.as_slice(), |part| message.update(part))
     }
 
     fn digest<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {

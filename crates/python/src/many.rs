@@ -52,6 +52,16 @@ impl<'py> Digests<'py> {
         Ok(Self::Out(out, object.clone(), 0))
     }
 
+    /// Fails if a buffer of the caller has a byte of some messages, which would change before it is hashed.
+    fn check_apart(&self, messages: &[u8]) -> PyResult<()> {
+        match self {
+            Self::Out(out, ..) if out.overlaps(messages) => Err(PyValueError::new_err(
+                "out overlaps the messages: use a buffer of its own",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn push(&mut self, py: Python<'py>, digests: &[u8], digest_len: usize) -> PyResult<()> {
         match self {
             Self::List(list) => {
@@ -128,6 +138,9 @@ fn look(py: Python<'_>, watch: &Watch) -> PyResult<()> {
 impl<'py> Run<'py> {
     /// Hashes a set of messages, with the GIL released unless they are short.
     fn set(&mut self, messages: &[&[u8]]) -> PyResult<()> {
+        for message in messages {
+            self.digests.check_apart(message)?;
+        }
         let digest_len = self.function.digest_len();
         self.values.resize(messages.len() * digest_len, 0);
         let n_bytes: usize = messages.iter().map(|message| message.len()).sum();
@@ -168,6 +181,7 @@ impl<'py> Run<'py> {
 
     /// Hashes the rows of a matrix, a set of them at a time.
     fn rows(&mut self, rows: Matrix<'_>) -> PyResult<()> {
+        self.digests.check_apart(rows.bytes)?;
         let digest_len = self.function.digest_len();
         let in_set = (SET_BYTES / rows.len.max(1)).clamp(1, SET);
         for first in (0..rows.count).step_by(in_set) {
@@ -333,7 +347,8 @@ impl<'m> Matrix<'m> {
 /// TypeError
 ///     A message has no bytes, or another Arrow type.
 /// ValueError
-///     A message is null, ``out`` has another length than all digests, or an Arrow array is invalid.
+///     A message is null, ``out`` has another length than all digests, other items than numbers or bytes, or a byte in common
+///     with a message, or an Arrow array is invalid.
 /// Cancelled
 ///     ``cancel`` was set. ``out`` then has the digests of some messages.
 #[expect(
@@ -436,6 +451,7 @@ pub(crate) fn digest_chunks<'py>(
             cancel,
         },
     };
+    run.digests.check_apart(bytes)?;
     let in_set = (SET_BYTES / size).clamp(1, SET);
     for set in bytes.chunks(size.saturating_mul(in_set)) {
         let messages: Vec<&[u8]> = set.chunks(size).collect();
