@@ -12,7 +12,7 @@ use crate::arrow::Arrays;
 use crate::buffers::{Bytes, Out, Rows};
 use crate::errors::cancelled;
 use crate::hasher::SHORT;
-use crate::sets::{Function, threads_for};
+use crate::sets::{Function, Threads};
 use crate::watch::Watch;
 
 /// Messages that are held at a time.
@@ -106,18 +106,14 @@ fn check_len(out: &Out, count: usize, digest_len: usize) -> PyResult<()> {
 
 /// Returns the number of threads: all CPUs that the process may use, unless the caller chooses.
 pub(crate) fn threads_or_all(threads: Option<usize>) -> PyResult<NonZeroUsize> {
-    match threads {
-        None => Ok(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)),
-        Some(threads) => NonZeroUsize::new(threads)
-            .ok_or_else(|| PyValueError::new_err("threads must be 1 or more")),
-    }
+    Ok(Threads::new(threads)?.all())
 }
 
 /// A call to hash many messages.
 struct Run<'py> {
     py: Python<'py>,
     function: Function,
-    threads: NonZeroUsize,
+    threads: Threads,
     digests: Digests<'py>,
     /// The digests of one set.
     values: Vec<u8>,
@@ -146,7 +142,7 @@ impl<'py> Run<'py> {
         let n_bytes: usize = messages.iter().map(|message| message.len()).sum();
         let (function, values, threads) = (&self.function, &mut self.values[..], self.threads);
         if n_bytes <= SHORT {
-            function.digest(messages, values, NonZeroUsize::MIN, &mut || Ok(()))?;
+            function.digest(messages, values, Threads::ONE, &mut || Ok(()))?;
             look(self.py, &self.watch)?;
         } else {
             let watch = &self.watch;
@@ -187,7 +183,7 @@ impl<'py> Run<'py> {
         for first in (0..rows.count).step_by(in_set) {
             let n = in_set.min(rows.count - first);
             let n_bytes = n * rows.len;
-            if n_bytes > SET_BYTES / 8 || threads_for(self.threads, n_bytes) > 1 {
+            if n_bytes > SET_BYTES / 8 || self.threads.for_bytes(n_bytes) > 1 {
                 let messages: Vec<&[u8]> = (first..first + n).map(|i| rows.row(i)).collect();
                 self.set(&messages)?;
                 continue;
@@ -376,7 +372,7 @@ pub(crate) fn digest_many<'py>(
     let mut run = Run {
         py,
         digests: Digests::new(out, count, digest_len)?,
-        threads: threads_or_all(threads)?,
+        threads: Threads::new(threads)?,
         function,
         values: Vec::new(),
         watch: Watch {
@@ -443,7 +439,7 @@ pub(crate) fn digest_chunks<'py>(
     let mut run = Run {
         py,
         digests: Digests::new(out, Some(bytes.len().div_ceil(size)), digest_len)?,
-        threads: threads_or_all(threads)?,
+        threads: Threads::new(threads)?,
         function,
         values: Vec::new(),
         watch: Watch {

@@ -4,14 +4,17 @@ use std::num::NonZeroUsize;
 use std::thread;
 
 use hashlane_hashes::{HashFunction, Hmac, HmacKey as AnyKey};
-use hashlane_sha::{Algorithm, Engine, HmacKey, Mac, Sha1, Sha256};
+use hashlane_sha::{Algorithm, Engine, HmacKey, Mac, Md5, Sha1, Sha256};
 use hashlane_sums::{DigestAlgorithm, Stream};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::algorithm::named;
 use crate::buffers::Bytes;
 use crate::hasher::hmac_function;
+
+/// Length of a block in bytes, for the keys of HMAC-MD5.
+const BLOCK_LEN: usize = 64;
 
 /// Messages whose digests stay in the first level of the cache until they are copied.
 const BATCH: usize = 512;
@@ -25,15 +28,41 @@ const LONG: usize = 16 << 20;
 /// Bytes below which another thread costs more than it saves.
 const THREAD_BYTES: usize = 256 << 10;
 
-/// Returns the number of threads that are worth their cost for messages of this length together in bytes.
-pub(crate) fn threads_for(threads: NonZeroUsize, n_bytes: usize) -> usize {
-    threads.get().min(n_bytes / THREAD_BYTES).max(1)
+/// The number of threads that the caller chooses, or all CPUs that the process may use.
+#[derive(Clone, Copy)]
+pub(crate) struct Threads(Option<NonZeroUsize>);
+
+impl Threads {
+    pub(crate) const ONE: Self = Self(Some(NonZeroUsize::MIN));
+
+    /// # Errors
+    /// `ValueError` for 0.
+    pub(crate) fn new(threads: Option<usize>) -> PyResult<Self> {
+        let refusal = || PyValueError::new_err("threads must be 1 or more");
+        let chosen = threads.map(|threads| NonZeroUsize::new(threads).ok_or_else(refusal));
+        chosen.transpose().map(Self)
+    }
+
+    /// Returns the number. To count the CPUs takes as long as to hash some kilobytes: it reads files of the cgroup.
+    pub(crate) fn all(self) -> NonZeroUsize {
+        let all = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.0.unwrap_or_else(all)
+    }
+
+    /// Returns the number of threads that are worth their cost for messages of this length together in bytes.
+    pub(crate) fn for_bytes(self, n_bytes: usize) -> usize {
+        match n_bytes / THREAD_BYTES {
+            0 | 1 => 1,
+            useful => self.all().get().min(useful),
+        }
+    }
 }
 
 /// The digests to compute: of messages alone, after a common prefix, or under a key.
 pub(crate) enum Function {
     Sha1(Start<Sha1>),
     Sha256(Start<Sha256>),
+    Md5(StartMd5),
     /// Algorithms without lanes: one message after another, each from this state.
     Each(Message, usize),
 }
@@ -43,6 +72,12 @@ pub(crate) enum Start<A: Algorithm> {
     Empty,
     Prefix(A),
     Key(HmacKey<A>),
+}
+
+/// The beginning of each message of MD5: after a prefix, or after the inner key of an HMAC, whose outer key follows.
+pub(crate) struct StartMd5 {
+    inner: Md5,
+    outer: Option<Md5>,
 }
 
 /// The state of one message.
@@ -85,11 +120,12 @@ impl Function {
             )),
             (Some(key), None) => {
                 let function = hmac_function(algorithm)?;
-                let key = Bytes::of(key)?;
+                let key_bytes = Bytes::of(key)?;
                 Ok(
-                    match AnyKey::with_engine(engine, function, key.as_slice()) {
+                    match AnyKey::with_engine(engine, function, key_bytes.as_slice()) {
                         AnyKey::Sha1(key) => Self::Sha1(Start::Key(key)),
                         AnyKey::Sha256(key) => Self::Sha256(Start::Key(key)),
+                        AnyKey::Md5(_) => Self::Md5(StartMd5::with_key(key_bytes.as_slice())),
                         key => {
                             Self::Each(Message::Hmac(Box::new(key.start())), function.digest_len())
                         }
@@ -103,6 +139,11 @@ impl Function {
                 Ok(match algorithm {
                     DigestAlgorithm::Hash(HashFunction::Sha1) => Self::Sha1(start(prefix)),
                     DigestAlgorithm::Hash(HashFunction::Sha256) => Self::Sha256(start(prefix)),
+                    DigestAlgorithm::Hash(HashFunction::Md5) => {
+                        let mut inner = Md5::default();
+                        inner.update(prefix.unwrap_or_default());
+                        Self::Md5(StartMd5 { inner, outer: None })
+                    }
                     _ => {
                         let mut stream = Stream::new(algorithm, engine);
                         stream.update(prefix.unwrap_or_default());
@@ -118,6 +159,7 @@ impl Function {
         match self {
             Self::Sha1(_) => 20,
             Self::Sha256(_) => 32,
+            Self::Md5(_) => 16,
             Self::Each(_, len) => *len,
         }
     }
@@ -128,14 +170,14 @@ impl Function {
         &self,
         messages: &[&[u8]],
         digests: &mut [u8],
-        threads: NonZeroUsize,
+        threads: Threads,
         pause: &mut dyn FnMut() -> PyResult<()>,
     ) -> PyResult<()> {
         if messages.iter().any(|message| message.len() >= LONG) {
             return self.digest_long(messages, digests, pause);
         }
         let n_bytes: usize = messages.iter().map(|message| message.len()).sum();
-        let threads = threads_for(threads, n_bytes);
+        let threads = threads.for_bytes(n_bytes);
         thread::scope(|scope| {
             let (mut messages, mut digests) = (messages, digests);
             for _ in 1..threads {
@@ -161,6 +203,7 @@ impl Function {
         match self {
             Self::Sha1(start) => start.digest(messages, digests),
             Self::Sha256(start) => start.digest(messages, digests),
+            Self::Md5(start) => start.digest(messages, digests),
             Self::Each(start, len) => {
                 for (message, digest) in messages.iter().zip(digests.chunks_mut(*len)) {
                     let mut state = start.clone();
@@ -210,6 +253,7 @@ impl Function {
             Self::Sha256(Start::Key(key)) => {
                 (&Message::Hmac(Box::new(Hmac::Sha256(key.start()))), 32)
             }
+            Self::Md5(start) => return start.windows(messages, digests, pause),
             Self::Each(start, len) => (start, *len),
         };
         for (message, digest) in messages.iter().zip(digests.chunks_mut(len)) {
@@ -256,6 +300,79 @@ impl<A: Algorithm> Start<A> {
                 }
             }
             copy(values, digests);
+        }
+    }
+}
+
+impl StartMd5 {
+    /// Returns the start of HMAC-MD5 (RFC 2104).
+    fn with_key(key: &[u8]) -> Self {
+        let mut block = [0; BLOCK_LEN];
+        if key.len() > BLOCK_LEN {
+            let mut hashed = Md5::default();
+            hashed.update(key);
+            block[..16].copy_from_slice(&hashed.finalize());
+        } else {
+            block[..key.len()].copy_from_slice(key);
+        }
+        let [inner, outer] = [0x36, 0x5c].map(|pad| {
+            let mut state = Md5::default();
+            state.update(&block.map(|byte| byte ^ pad));
+            state
+        });
+        Self {
+            inner,
+            outer: Some(outer),
+        }
+    }
+
+    fn digest(&self, messages: &[&[u8]], digests: &mut [u8]) {
+        for (messages, digests) in messages.chunks(BATCH).zip(digests.chunks_mut(BATCH * 16)) {
+            let mut states = vec![self.inner.clone(); messages.len()];
+            Md5::update_many(Engine::detect().md5_kernel(), &mut states, messages);
+            self.finish(states, digests);
+        }
+    }
+
+    /// Hashes messages side by side, a window of each at a time.
+    fn windows(
+        &self,
+        messages: &[&[u8]],
+        digests: &mut [u8],
+        pause: &mut dyn FnMut() -> PyResult<()>,
+    ) -> PyResult<()> {
+        let kernel = Engine::detect().md5_kernel();
+        let at_once = kernel.lanes();
+        for (messages, digests) in messages
+            .chunks(at_once)
+            .zip(digests.chunks_mut(at_once * 16))
+        {
+            let mut states = vec![self.inner.clone(); messages.len()];
+            let longest = messages.iter().map(|message| message.len()).max();
+            for offset in (0..longest.unwrap_or(0)).step_by(WINDOW) {
+                let windows = messages.iter().map(|message| {
+                    let begin = offset.min(message.len());
+                    &message[begin..message.len().min(begin + WINDOW)]
+                });
+                Md5::update_many(kernel, &mut states, &windows.collect::<Vec<_>>());
+                pause()?;
+            }
+            self.finish(states, digests);
+        }
+        Ok(())
+    }
+
+    fn finish(&self, states: Vec<Md5>, digests: &mut [u8]) {
+        let inner: Vec<[u8; 16]> = states.into_iter().map(Md5::finalize).collect();
+        for (inner, digest) in inner.iter().zip(digests.chunks_mut(16)) {
+            digest.copy_from_slice(&match &self.outer {
+                None => *inner,
+                Some(outer) => {
+                    let mut outer = outer.clone();
+                    outer.update(inner);
+                    outer.finalize()
+                }
+            });
         }
     }
 }
