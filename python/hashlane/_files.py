@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
+
 from hashlane import _hashlane
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable
 
     from hashlane._progress import Cancel, Progress
 
 
 def digest_files(
-    paths: Iterable[str | os.PathLike[str]],
+    paths: Iterable[str | bytes | os.PathLike[str]],
     algorithm: str = "sha256",
     *,
     threads: int | None = None,
@@ -34,7 +35,7 @@ def digest_files(
     progress : callable, tqdm bar or rich Progress, optional
         Called with the number of hashed bytes, and None.
     cancel : object with ``is_set()``, optional
-        Ends the work when it is set. The list is then shorter than ``paths``.
+        Ends the work when it is set.
     return_errors : bool
         Whether a file that cannot be read has its error in the list. Otherwise, the first error is raised, after all files
         were read.
@@ -43,10 +44,14 @@ def digest_files(
     ------
     OSError
         A file cannot be read, with ``filename``.
+    hashlane.Cancelled
+        The work was cancelled.
     """
+    from hashlane._arguments import listed
     from hashlane._progress import callback
 
-    digests = _hashlane.digest_files(list(paths), algorithm, threads, callback(progress, "digest"), cancel)
+    names = [os.fsdecode(path) for path in listed(paths, "paths")]
+    digests = _hashlane.digest_files(names, algorithm, threads, callback(progress, "digest"), cancel)
     if not return_errors:
         for digest in digests:
             if isinstance(digest, OSError):

@@ -139,7 +139,7 @@ def digest_chunks(
 ) -> _Out: ...
 def merkle_root(data: Buffer, *, cancel: _Cancel | None = None) -> bytes: ...
 def digest_files(
-    paths: list[str | os.PathLike[str]],
+    paths: Sequence[str | os.PathLike[str]],
     algorithm: str,
     threads: int | None,
     progress: Any,

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Literal, Self
 
 from hashlane import _hashlane
+from hashlane._arguments import listed
 from hashlane._progress import Cancel, Progress, callback
 
 
@@ -210,7 +211,7 @@ def recover(
     request = _request(kinds, case, glyphs, errors)
     widens = case == "auto" and not glyphs and errors == 0 and shard is None
     facts: _hashlane._Facts = {
-        "known": None if known is None else list(known),
+        "known": None if known is None else listed(known, "known"),
         "pubkey_hash": pubkey_hash,
         "prefix": prefix,
         "shard": shard,
@@ -254,7 +255,7 @@ def _request(kinds: Iterable[str | CustomKind] | None, case: str, glyphs: bool, 
     if not 0 <= errors <= 80:
         raise ValueError(f"errors {errors}: expected 0 to 80")
     return {
-        "kinds": None if kinds is None else list(kinds),
+        "kinds": None if kinds is None else listed(kinds, "kinds"),
         "case_lost": _CASE_LOST[case],
         "glyphs": glyphs,
         "errors": errors,

@@ -11,6 +11,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hashlane import _hashlane
+from hashlane._arguments import listed
 from hashlane._progress import Cancel, Progress, callback
 from hashlane._remote import is_url
 
@@ -24,7 +25,7 @@ class PieceState(enum.IntEnum):
     """The state of a piece."""
 
     UNCHECKED = 0
-    """Not verified, because the verification was cancelled."""
+    """Not verified, because it was not among the wanted pieces."""
     HAVE = 1
     """Present and correct."""
     BAD = 2
@@ -123,8 +124,6 @@ class Report:
     """Bytes of all pieces."""
     elapsed: float
     """Duration in seconds."""
-    is_cancelled: bool
-    """Whether the verification was cancelled before all pieces were known."""
     is_complete: bool
     """Whether all pieces and links are present and correct."""
 
@@ -195,7 +194,7 @@ class Torrent:
         return torrent
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Torrent:
+    def open(cls, path: str | bytes | os.PathLike[str]) -> Torrent:
         """Reads a .torrent file.
 
         Raises
@@ -205,7 +204,7 @@ class Torrent:
         TorrentError
             The file is damaged, or other programs could read it in another way.
         """
-        return cls._of(_hashlane.Torrent.open(path))
+        return cls._of(_hashlane.Torrent.open(os.fsdecode(path)))
 
     @classmethod
     def parse(cls, data: bytes | bytearray | memoryview) -> Torrent:
@@ -356,7 +355,7 @@ class Torrent:
 
     def verify(
         self,
-        path: str | os.PathLike[str],
+        path: str | bytes | os.PathLike[str],
         *,
         pieces: range | None = None,
         threads: int | None = None,
@@ -379,7 +378,7 @@ class Torrent:
         progress : callable, tqdm bar or rich Progress, optional
             Called with the number of verified bytes and of all bytes. A bar shows them: ``progress=tqdm(unit="B")``.
         cancel : object with ``is_set()``, optional
-            Ends the verification when it is set. The report then has ``is_cancelled``.
+            Ends the verification when it is set.
         **storage_options
             Options of the file system of a URL.
 
@@ -388,6 +387,8 @@ class Torrent:
         OSError
             The path cannot be the content, for example a file where the torrent has a folder. Files that are absent or
             unreadable are part of the report, not errors.
+        hashlane.Cancelled
+            The verification was cancelled.
 
         Examples
         --------
@@ -415,14 +416,14 @@ class Torrent:
             if pieces.step != 1 or not 0 <= pieces.start <= pieces.stop <= self.piece_count:
                 raise ValueError(f"pieces: {pieces} is not a run of the {self.piece_count} pieces")
             run = (pieces.start, pieces.stop)
-        text, show = os.fspath(path), callback(progress, "verify")
-        if is_url(text):
+        text, show = os.fsdecode(path), callback(progress, "verify")
+        if is_url(path):
             from hashlane import _remote
 
             return _report(_remote.verify(self, text, run, threads, show, cancel, storage_options))
         if storage_options:
             raise TypeError(f"options of a file system without a URL: {', '.join(storage_options)}")
-        return _report(_hashlane.verify(self._native, path, run, threads, show, cancel))
+        return _report(_hashlane.verify(self._native, text, run, threads, show, cancel))
 
     def edit(
         self,
@@ -490,13 +491,13 @@ class Torrent:
         True
         """
         changes: dict[str, Any] = {
-            "trackers": (None if trackers is ... else _tiers(trackers), _tiers(add_trackers)),
-            "web_seeds": (_kept_or_list(web_seeds), list(add_web_seeds)),
-            "nodes": (_kept_or_list(nodes), []),
-            "similar": (_kept_or_list(similar), []),
-            "collections": (_kept_or_list(collections), []),
-            "remove_trackers": list(remove_trackers),
-            "remove_web_seeds": list(remove_web_seeds),
+            "trackers": (None if trackers is ... else _tiers(trackers), _tiers(add_trackers, "add_trackers")),
+            "web_seeds": (_kept_or_list(web_seeds, "web_seeds"), listed(add_web_seeds, "add_web_seeds")),
+            "nodes": (_kept_or_list(nodes, "nodes"), []),
+            "similar": (_kept_or_list(similar, "similar"), []),
+            "collections": (_kept_or_list(collections, "collections"), []),
+            "remove_trackers": listed(remove_trackers, "remove_trackers"),
+            "remove_web_seeds": listed(remove_web_seeds, "remove_web_seeds"),
             "replace": list((replace or {}).items()),
             "comment": None if comment is ... else (comment,),
             "created_by": None if created_by is ... else (created_by,),
@@ -604,16 +605,16 @@ def _report(fields: dict[str, Any]) -> Report:
 _Item = TypeVar("_Item")
 
 
-def _kept_or_list(items: Iterable[_Item] | EllipsisType) -> list[_Item] | None:
-    return None if items is ... else list(items)
+def _kept_or_list(items: Iterable[_Item] | EllipsisType, name: str) -> list[_Item] | None:
+    return None if items is ... else listed(items, name)
 
 
-def _tiers(trackers: Iterable[str | Iterable[str]]) -> list[list[str]]:
-    return [[tier] if isinstance(tier, str) else list(tier) for tier in trackers]
+def _tiers(trackers: Iterable[str | Iterable[str]], name: str = "trackers") -> list[list[str]]:
+    return [[tier] if isinstance(tier, str) else list(tier) for tier in listed(trackers, name)]
 
 
 def create(
-    path: str | os.PathLike[str],
+    path: str | bytes | os.PathLike[str],
     *,
     version: str = "hybrid",
     name: str | None = None,
@@ -674,11 +675,11 @@ def create(
         "name": name,
         "piece_length": piece_length,
         "trackers": _tiers(trackers),
-        "web_seeds": list(web_seeds),
+        "web_seeds": listed(web_seeds, "web_seeds"),
         "comment": comment,
         "created_by": created_by,
         "creation_date": int(time.time()) if creation_date is None else creation_date,
         "private": private,
         "source": source,
     }
-    return Torrent._of(_hashlane.create(path, options, threads, callback(progress, "create"), cancel))
+    return Torrent._of(_hashlane.create(os.fsdecode(path), options, threads, callback(progress, "create"), cancel))

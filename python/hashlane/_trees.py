@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from hashlane import _hashlane
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
     from uuid import UUID
 
@@ -17,7 +18,7 @@ tree_digests_available = frozenset(_hashlane.tree_names())
 
 
 def tree_digest(
-    path: str | os.PathLike[str],
+    path: str | bytes | os.PathLike[str],
     algorithm: str,
     *,
     block_size: int | None = None,
@@ -100,13 +101,24 @@ def tree_digest(
     hashlane.Cancelled
         The work was cancelled.
     """
+    from hashlane._arguments import listed
     from hashlane._progress import callback
 
     report = callback(progress, "digest")
-    tree = (algorithm, block_size, salt, part_size, hash_name, verity_format, exclude, hash_block_size, data_blocks)
+    tree = (
+        algorithm,
+        block_size,
+        salt,
+        part_size,
+        hash_name,
+        verity_format,
+        listed(exclude, "exclude"),
+        hash_block_size,
+        data_blocks,
+    )
     number = None if uuid is None else _uuid_bytes(uuid)
     outputs = (out_merkle_tree, out_descriptor, hash_device, number, overwrite, hash_offset)
-    return _hashlane.tree_digest(path, tree, outputs, threads, report, cancel)
+    return _hashlane.tree_digest(os.fsdecode(path), tree, outputs, threads, report, cancel)
 
 
 def _uuid_bytes(uuid: UUID | str) -> bytes:
@@ -119,7 +131,7 @@ def _uuid_bytes(uuid: UUID | str) -> bytes:
 
 
 def tree_check(
-    path: str | os.PathLike[str],
+    path: str | bytes | os.PathLike[str],
     algorithm: str,
     digest: str,
     *,
@@ -160,8 +172,19 @@ def tree_check(
     hashlane.Cancelled
         The work was cancelled.
     """
+    from hashlane._arguments import listed
     from hashlane._progress import callback
 
     report = callback(progress, "check")
-    tree = (algorithm, block_size, salt, part_size, hash_name, verity_format, exclude, hash_block_size, data_blocks)
-    return _hashlane.tree_check(path, digest, tree, threads, report, cancel)
+    tree = (
+        algorithm,
+        block_size,
+        salt,
+        part_size,
+        hash_name,
+        verity_format,
+        listed(exclude, "exclude"),
+        hash_block_size,
+        data_blocks,
+    )
+    return _hashlane.tree_check(os.fsdecode(path), digest, tree, threads, report, cancel)

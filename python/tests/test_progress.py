@@ -94,6 +94,16 @@ def test_creation_is_cancelled(large: Path) -> None:
         hashlane.create(large, version="hybrid", threads=1, cancel=event)
 
 
+def test_verification_and_digests_are_cancelled(large: Path) -> None:
+    torrent = hashlane.create(large, version="v1")
+    event = threading.Event()
+    event.set()
+    with pytest.raises(hashlane.Cancelled):
+        torrent.verify(large, threads=1, cancel=event)
+    with pytest.raises(hashlane.Cancelled):
+        hashlane.digest_files([large] * 3, threads=1, cancel=event)
+
+
 def test_a_file_that_changes_while_it_is_hashed_is_an_error(large: Path) -> None:
     def change(done: int, total: int | None) -> None:
         os.truncate(large, 12 << 24 | 1)

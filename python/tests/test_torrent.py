@@ -3,7 +3,6 @@
 import errno
 import os
 import pickle
-import threading
 from pathlib import Path
 
 import fsspec
@@ -39,7 +38,6 @@ def test_a_new_torrent_verifies_its_content(content: Path, version: str) -> None
     assert sorted(files) == ["a", "empty", "inner/b"]
     report = torrent.verify(content)
     assert report.is_complete
-    assert not report.is_cancelled
     assert report.have == b"\1" * torrent.piece_count
     assert report.counts[PieceState.HAVE] == torrent.piece_count
     assert report.have_bytes == report.total_bytes
@@ -165,12 +163,54 @@ def test_an_exception_of_the_progress_ends_the_call(content: Path) -> None:
         torrent.verify(content, progress=fail)
 
 
-def test_a_set_event_cancels(content: Path) -> None:
-    torrent = hashlane.create(content, piece_length=16384)
-    cancel = threading.Event()
-    cancel.set()
-    report = torrent.verify(content, threads=1, cancel=cancel)
-    assert report.is_cancelled or report.is_complete
+def test_one_text_is_no_list(content: Path) -> None:
+    torrent = hashlane.create(content)
+    url = "http://a.invalid/x"
+    for call, name in (
+        (lambda: hashlane.create(content, trackers=url), "trackers"),
+        (lambda: hashlane.create(content, web_seeds=url), "web_seeds"),
+        (lambda: torrent.edit(add_trackers=url), "add_trackers"),
+        (lambda: torrent.edit(similar=torrent.info_hash), "similar"),
+        (lambda: hashlane.digest_files(str(content / "a")), "paths"),
+        (lambda: hashlane.digest_files(content / "a"), "paths"),  # type: ignore[arg-type]
+        (lambda: hashlane.recover("1", kinds="p2pkh"), "kinds"),
+        (lambda: hashlane.tree_digest(content, "git", exclude="*.tmp"), "exclude"),
+    ):
+        with pytest.raises(TypeError, match=f"^{name}: expected a list, found one "):
+            call()
+
+
+def test_paths_may_be_bytes(content: Path, tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/caf\xe9"
+    os.rename(content, name)
+    torrent = hashlane.create(name, name="content")
+    assert torrent.verify(name).is_complete
+    with open(name + b".torrent", "wb") as file:
+        file.write(bytes(torrent))
+    assert Torrent.open(name + b".torrent") == torrent
+    assert hashlane.digest_files([name + b"/empty"]) == [hashlane.sha256().digest()]
+    assert len(hashlane.tree_digest(name, "git")) == 40
+
+
+def test_a_mistake_of_the_caller_is_no_state_of_content(content: Path) -> None:
+    torrent = hashlane.create(content)
+    fs = fsspec.filesystem("memory")
+    fs.put(f"{content}/", "/mistake/", recursive=True)
+
+    class Broken(type(fs)):  # type: ignore[misc]
+        protocol = "broken"
+        cachable = False
+
+        @classmethod
+        def _strip_protocol(cls, path: str) -> str:
+            return "/" + path.removeprefix("broken://").lstrip("/")
+
+        def cat_file(self, path: str, start: int | None = None, end: int | None = None, **options: object) -> bytes:
+            raise TypeError("an option is wrong")
+
+    fsspec.register_implementation("broken", Broken, clobber=True)
+    with pytest.raises(TypeError, match="an option is wrong"):
+        torrent.verify("broken://mistake")
 
 
 def test_damaged_torrents_name_the_place() -> None:

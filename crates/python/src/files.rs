@@ -9,11 +9,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::algorithm::named;
-use crate::errors::{os_error, run_error};
+use crate::errors::{cancelled, os_error, run_error};
 use crate::many::threads_or_all;
 use crate::watch::Watch;
 
 /// Returns the digest of each file, or its `OSError`, in the order of the paths.
+///
+/// # Errors
+/// `Cancelled`.
 #[pyfunction]
 pub(crate) fn digest_files(
     py: Python<'_>,
@@ -60,6 +63,9 @@ pub(crate) fn digest_files(
         Ok::<_, hashlane_sums::Error>(())
     })?;
     run.map_err(|error| run_error(&error))?;
+    if outcomes.len() < paths.len() {
+        return Err(cancelled(py));
+    }
     let outcomes = outcomes.into_iter().map(|outcome| {
         Ok(match outcome {
             Ok(digest) => PyBytes::new(py, &digest).into_any().unbind(),

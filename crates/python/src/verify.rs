@@ -7,13 +7,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hashlane_verify::{
-    Content, FileIndex, Options, PieceCounts, PieceState, ReadAt, Readers, Report, Verification,
+    CancelToken, Content, FileIndex, Options, PieceCounts, PieceState, ReadAt, Readers, Report,
+    Verification,
 };
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use crate::errors::{errno_of, os_error, run_error};
+use crate::errors::{cancelled, errno_of, os_error, run_error};
 use crate::many::threads_or_all;
 use crate::torrent::Torrent;
 use crate::watch::Watch;
@@ -42,11 +43,17 @@ fn counts(counts: PieceCounts) -> [u32; 6] {
 }
 
 /// Returns what the dataclasses of `hashlane.Report` are made of.
+///
+/// # Errors
+/// `Cancelled`.
 fn fields<'py>(
     py: Python<'py>,
     torrent: &Torrent,
     report: &Report,
 ) -> PyResult<Bound<'py, PyDict>> {
+    if report.is_cancelled() {
+        return Err(cancelled(py));
+    }
     let files = PyList::empty(py);
     for file in report.files() {
         let path: Vec<String> = torrent
@@ -82,7 +89,6 @@ fn fields<'py>(
     dict.set_item("have_bytes", report.have_bytes())?;
     dict.set_item("total_bytes", report.total_bytes())?;
     dict.set_item("elapsed", report.elapsed().as_secs_f64())?;
-    dict.set_item("is_cancelled", report.is_cancelled())?;
     dict.set_item("is_complete", report.is_complete())?;
     Ok(dict)
 }
@@ -154,12 +160,32 @@ impl Blocks {
     }
 }
 
+/// The first exception that is no error of content, such as a `TypeError` for an option of a store. It ends the verification.
+#[derive(Clone, Default)]
+struct Mistake {
+    error: Arc<Mutex<Option<PyErr>>>,
+    cancel: CancelToken,
+}
+
+impl Mistake {
+    /// Returns an error of content, and notes any other exception.
+    fn io_error(&self, py: Python<'_>, error: PyErr) -> io::Error {
+        if !error.is_instance_of::<PyOSError>(py) {
+            let mut first = self.error.lock().unwrap_or_else(PoisonError::into_inner);
+            first.get_or_insert_with(|| error.clone_ref(py));
+            self.cancel.cancel();
+        }
+        io_error(py, error)
+    }
+}
+
 /// A file that a function of Python reads: `read(offset, length)` returns up to that many bytes, and none at the end.
 struct Reader {
     read: Py<PyAny>,
     file: FileIndex,
     len_bytes: u64,
     blocks: Arc<Blocks>,
+    mistake: Mistake,
 }
 
 impl Reader {
@@ -168,7 +194,7 @@ impl Reader {
         Python::attach(|py| {
             let read = self.read.bind(py).call1((start, len));
             let bytes = read.and_then(|bytes| Ok(bytes.extract::<Bound<'_, PyBytes>>()?));
-            let bytes = bytes.map_err(|error| io_error(py, error))?;
+            let bytes = bytes.map_err(|error| self.mistake.io_error(py, error))?;
             if bytes.as_bytes().len() as u64 > len {
                 return Err(io::Error::other("the reader returned too many bytes"));
             }
@@ -238,16 +264,18 @@ pub(crate) fn verify_readers<'py>(
         kept: Mutex::default(),
         capacity: threads.saturating_mul(BLOCKS_OF_THREAD),
     });
+    let mistake = Mistake::default();
     let readers = Readers::new(|file: FileIndex| {
         Python::attach(|py| {
             let opened = open.bind(py).call1((file.get(),));
             let opened = opened.and_then(|opened| opened.extract::<(u64, Py<PyAny>)>());
-            let (len_bytes, read) = opened.map_err(|error| io_error(py, error))?;
+            let (len_bytes, read) = opened.map_err(|error| mistake.io_error(py, error))?;
             Ok(Box::new(Reader {
                 read,
                 file,
                 len_bytes,
                 blocks: Arc::clone(&blocks),
+                mistake: mistake.clone(),
             }) as Box<dyn ReadAt>)
         })
     });
@@ -261,7 +289,16 @@ pub(crate) fn verify_readers<'py>(
             .options(options)
             .pieces(run_of(pieces))
             .cancel(cancel);
-        verification.run(|progress| state.set(progress.hashed_bytes, progress.total_bytes))
+        verification.run(|progress| {
+            if mistake.cancel.is_cancelled() {
+                cancel.cancel();
+            }
+            state.set(progress.hashed_bytes, progress.total_bytes);
+        })
     })?;
+    let mut mistake = mistake.error.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(error) = mistake.take() {
+        return Err(error);
+    }
     fields(py, torrent, &report.map_err(|error| run_error(&error))?)
 }
