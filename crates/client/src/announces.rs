@@ -1,5 +1,6 @@
 //! The trackers that a torrent has asked, and their last answers.
 
+use hashlane_swarm::TrackerState;
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of trackers of a torrent that are remembered.
@@ -21,36 +22,48 @@ pub struct Announce {
     pub error: Option<String>,
 }
 
-/// Remembers the answer of a tracker.
-pub(crate) fn on_reply(announces: &mut Vec<Announce>, url: &str) {
-    set(announces, url, None);
-}
-
-/// Remembers a failure, which the session reports as the URL of the tracker, `: ` and the reason.
-pub(crate) fn on_failure(announces: &mut Vec<Announce>, failure: &str) {
-    let (url, reason) = failure.split_once(": ").unwrap_or((failure, ""));
-    set(announces, url, Some(reason));
-}
-
-fn set(announces: &mut Vec<Announce>, url: &str, error: Option<&str>) {
-    let tracker = host_of(url);
-    let error = error.map(|error| error.chars().take(MAX_ERROR_LEN).collect());
-    if let Some(known) = announces.iter_mut().find(|known| known.tracker == tracker) {
-        known.error = error;
-    } else if announces.len() < MAX_TRACKERS {
-        announces.push(Announce {
-            tracker: tracker.to_owned(),
-            error,
-        });
+/// Remembers what the trackers of a torrent answered. A tracker works if any of its URLs was reached from any address of this
+/// machine. Without a new result, for example while an announcement waits for its answer, the last one stays.
+///
+/// `trackers` are the URL, state and message of each tracker.
+pub(crate) fn update<'t>(
+    announces: &mut Vec<Announce>,
+    trackers: impl IntoIterator<Item = (&'t str, TrackerState, &'t str)>,
+) {
+    let mut hosts: Vec<(&str, TrackerState, &str)> = Vec::new();
+    for (url, state, message) in trackers {
+        let host = host_of(url);
+        match hosts.iter_mut().find(|(known, ..)| *known == host) {
+            Some(known) if state > known.1 => *known = (host, state, message),
+            Some(_) => {}
+            None => hosts.push((host, state, message)),
+        }
     }
+    let result = |(host, state, message): (&str, TrackerState, &str)| {
+        let error = match state {
+            TrackerState::Working => None,
+            TrackerState::Failed => Some(message.chars().take(MAX_ERROR_LEN).collect()),
+            TrackerState::Unused | TrackerState::Updating => {
+                let mut before = announces.iter();
+                return before.find(|known| known.tracker == host).cloned();
+            }
+        };
+        let tracker = host.to_owned();
+        Some(Announce { tracker, error })
+    };
+    *announces = hosts
+        .into_iter()
+        .filter_map(result)
+        .take(MAX_TRACKERS)
+        .collect();
 }
 
-/// The failures of a torrent's trackers and web seeds that were reported. A tracker with several addresses can fail in several ways.
+/// The failures of a torrent's trackers and web seeds that were reported.
 #[derive(Debug, Default)]
 pub(crate) struct Failures(Vec<String>);
 
 impl Failures {
-    /// Records a failure, which the session reports as the URL of the tracker, `: ` and the reason. Returns `true` unless it was
+    /// Records a failure: the URL, `: ` and the reason. Returns `true` unless it was
     /// recorded since the tracker last answered.
     pub(crate) fn on_failure(&mut self, failure: &str) -> bool {
         if self.0.iter().any(|known| known == failure) {
@@ -84,27 +97,37 @@ fn host_of(url: &str) -> &str {
 mod tests {
     use super::*;
 
+    /// Returns the hosts with their errors.
+    fn found(announces: &[Announce]) -> Vec<(&str, Option<&str>)> {
+        let pairs = announces.iter();
+        pairs
+            .map(|it| (it.tracker.as_str(), it.error.as_deref()))
+            .collect()
+    }
+
     #[test]
-    fn the_last_answer_of_each_host_counts() {
+    fn a_host_fails_if_none_of_its_urls_works() {
+        use TrackerState::{Failed, Unused, Updating, Working};
         let mut announces = Vec::new();
-        on_failure(
-            &mut announces,
-            "http://user:***@one.example:80/***/announce: no: unregistered torrent",
-        );
-        on_reply(&mut announces, "udp://[::1]:6969");
+        let one = "http://user:***@one.example:80/***/announce";
+        let again = "http://one.example:80/other?passkey=***";
+        let other = "udp://[::1]:6969";
+        let failed = (one, Failed, "no: unregistered torrent");
+        let new = ("udp://new.example", Updating, "");
+        update(&mut announces, [failed, (other, Working, ""), new]);
         let expected = [
             ("one.example:80", Some("no: unregistered torrent")),
             ("[::1]:6969", None),
         ];
-        let found = |announces: &[Announce]| -> Vec<(String, Option<String>)> {
-            let pairs = announces.iter().cloned();
-            pairs.map(|it| (it.tracker, it.error)).collect()
-        };
-        let owned = expected.map(|(host, error)| (host.to_owned(), error.map(str::to_owned)));
-        assert_eq!(found(&announces), owned);
-        on_reply(&mut announces, "http://one.example:80/other?passkey=***");
-        assert_eq!(announces[0].error, None);
-        assert_eq!(announces.len(), 2);
+        assert_eq!(found(&announces), expected);
+        // The next announcement waits for its answer.
+        update(&mut announces, [(one, Updating, ""), (other, Unused, "")]);
+        assert_eq!(found(&announces), expected);
+        let works = (again, Working, "");
+        for trackers in [[works, failed], [failed, works]] {
+            update(&mut announces, trackers);
+            assert_eq!(found(&announces), [("one.example:80", None)]);
+        }
     }
 
     #[test]
@@ -127,10 +150,11 @@ mod tests {
     #[test]
     fn answers_are_limited() {
         let mut announces = Vec::new();
-        for n in 0..2 * MAX_TRACKERS {
-            let reason = "\u{e9}".repeat(1000);
-            on_failure(&mut announces, &format!("http://t{n}.example/: {reason}"));
-        }
+        let reason = "\u{e9}".repeat(1000);
+        let urls = (0..2 * MAX_TRACKERS).map(|n| format!("http://t{n}.example/"));
+        let urls: Vec<String> = urls.collect();
+        let failed = |url| (url, TrackerState::Failed, &*reason);
+        update(&mut announces, urls.iter().map(|url| failed(url.as_str())));
         assert_eq!(announces.len(), MAX_TRACKERS);
         let error = announces[0].error.as_ref().unwrap();
         assert_eq!(error.chars().count(), MAX_ERROR_LEN);

@@ -96,8 +96,9 @@ pub struct Tracker {
     pub next_seconds: Option<u32>,
 }
 
-/// What became of the last announce to a tracker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What became of the last announcements to a tracker, which is asked from each address of this machine. A later variant takes
+/// precedence: a tracker works if any address gets an answer, and fails only if none gets or expects one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TrackerState {
     /// The tracker was not contacted yet.
     Unused,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use hashlane_swarm::{Event as SessionEvent, Replaced, Session, Sources};
+use hashlane_swarm::{Event as SessionEvent, Replaced, Session, Sources, TrackerState};
 use tracing::{debug, warn};
 
 use super::stage::{Active, Phase, Stage};
@@ -97,14 +97,8 @@ impl Machine {
                 self.report_replaced(shared);
                 return Err(failure.map_or(TorrentError::Stopped(text), TorrentError::from));
             }
-            SessionEvent::TrackerReplied(_, url, _) => {
-                announces::on_reply(&mut self.snapshot.announces, &url);
-                self.failures.on_reply(&url);
-            }
-            SessionEvent::TrackerFailed(_, reason) => {
-                announces::on_failure(&mut self.snapshot.announces, &reason);
-                let is_new = self.failures.on_failure(&reason);
-                self.on_problem(shared, reason, is_new);
+            SessionEvent::TrackerReplied(..) | SessionEvent::TrackerFailed(..) => {
+                self.has_announced = true;
             }
             SessionEvent::PeerUnreached(_, text) => self.on_unreached(shared, &text),
             SessionEvent::WebSeedFailed(_, reason) => {
@@ -121,6 +115,33 @@ impl Machine {
         let named = &shared.config.peers;
         if let Some(problem) = self.unreached.on_failure(named, text) {
             self.on_problem(shared, problem, true);
+        }
+    }
+
+    /// Updates what the trackers answered, if one did or failed. An event of the session concerns only one of the addresses
+    /// from which a tracker was asked.
+    pub(super) fn update_announces(&mut self, shared: &Shared) {
+        if !std::mem::take(&mut self.has_announced) {
+            return;
+        }
+        // The torrent can have left the session.
+        let trackers = self.snapshot.id.map(|id| shared.session.trackers(id));
+        let Some(Ok(trackers)) = trackers else {
+            return;
+        };
+        let states = trackers.iter();
+        let states = states.map(|it| (it.url.as_str(), it.state, it.message.as_str()));
+        announces::update(&mut self.snapshot.announces, states);
+        for tracker in trackers {
+            match tracker.state {
+                TrackerState::Working => self.failures.on_reply(&tracker.url),
+                TrackerState::Failed => {
+                    let reason = format!("{}: {}", tracker.url, tracker.message);
+                    let is_new = self.failures.on_failure(&reason);
+                    self.on_problem(shared, reason, is_new);
+                }
+                TrackerState::Unused | TrackerState::Updating => {}
+            }
         }
     }
 
@@ -179,12 +200,13 @@ impl Machine {
 
     /// Returns events for the current state, in place of the events that libtorrent dropped.
     pub(crate) fn missed_events(
-        &self,
+        &mut self,
         session: &Session,
     ) -> Result<Vec<SessionEvent>, TorrentError> {
         let Some(id) = self.snapshot.id else {
             return Ok(Vec::new());
         };
+        self.has_announced = true;
         Ok(match self.stages.current() {
             Stage::Metadata(_) => session
                 .metadata(id)?

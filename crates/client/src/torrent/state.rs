@@ -90,6 +90,8 @@ pub(crate) struct Machine {
     /// Whether complete content was reported.
     pub(super) is_announced: bool,
     pub(super) unreached: Unreached,
+    /// Whether a tracker answered or failed since the last look at the trackers.
+    pub(super) has_announced: bool,
     /// The failures of trackers and web seeds that were reported.
     pub(super) failures: Failures,
     /// The last problem of a tracker, a web seed or a file.
@@ -192,6 +194,7 @@ impl Machine {
             found: now,
             is_announced: false,
             unreached: Unreached::default(),
+            has_announced: false,
             failures: Failures::default(),
             last_problem: None,
             place: None,

@@ -78,6 +78,7 @@ impl Machine {
             .stillness
             .note(status.state, is_still && status.peers == 0);
         self.is_idle = is_settled && self.rates.is_idle();
+        self.update_announces(shared);
         self.check_suspects(shared);
         self.report_replaced(shared);
         self.warn_of_shortage(shared);
