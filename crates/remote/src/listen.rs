@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::pin::Pin;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Bytes, HttpBody as _};
@@ -23,8 +24,8 @@ pub struct Listen {
     pub address: SocketAddr,
     /// The socket that listens at the address already, if a service manager has opened it.
     pub listener: Option<TcpListener>,
-    /// The name and password that each request must have.
-    pub login: Option<Login>,
+    /// The name and password that each request must have. Listeners that share it count wrong passwords together.
+    pub login: Option<Arc<Login>>,
     /// Names of this machine that requests may have as `Host`, besides addresses and `localhost`: names of containers, of
     /// the local network, or of a proxy.
     pub hosts: Vec<String>,

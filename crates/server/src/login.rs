@@ -4,9 +4,12 @@
 //! milliseconds to check, and a program sends its password with each request: a keyed digest of the last right password
 //! answers all requests but the first.
 //!
-//! An address with [`MAX_FAILURES`] wrong passwords is refused for [`PAUSE`], whatever it sends.
+//! All other passwords are checked one after the other ([`GATE`]), so that guesses take the memory of one hash, and none is
+//! checked before the one before it is counted. An address with [`MAX_FAILURES`] wrong passwords is refused for [`PAUSE`],
+//! whatever it sends. After [`MAX_ALL_FAILURES`] wrong passwords, so are all addresses from which the right password never
+//! came.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,7 +18,7 @@ use std::time::{Duration, Instant};
 use argon2::Argon2;
 use argon2::password_hash::PasswordVerifier as _;
 use argon2::password_hash::phc::PasswordHash;
-use hashlane_sha::{Mac, Sha256, hmac};
+use hashlane_sha::{Hmac, Mac, Sha256};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
@@ -25,8 +28,14 @@ const MAX_FAILURES: u32 = 10;
 /// Time without a wrong password after which an address may try again.
 const PAUSE: Duration = Duration::from_secs(60);
 
+/// Wrong passwords of all addresses within [`PAUSE`] before addresses that never had the right one are refused.
+const MAX_ALL_FAILURES: u32 = 100;
+
 /// Maximum number of addresses that are remembered. Beyond it, all of them are forgotten.
 const MAX_ADDRESSES: usize = 4096;
+
+/// Held while a password is checked: a hash takes up to [`MAX_HASH_COST`]. All listeners of a process share it.
+static GATE: Mutex<()> = Mutex::new(());
 
 /// Maximum memory of a hash in KiB, and its number of passes: a hash must not stop the server.
 const MAX_HASH_COST: (u32, u32) = (1 << 18, 16);
@@ -48,10 +57,64 @@ enum Password {
 
 #[derive(Default)]
 struct State {
-    /// The MAC of the last right password under a random key.
+    /// The MAC of the last right name and password under a random key.
     last: Option<Mac<Sha256>>,
     /// The number of wrong passwords of each address, and the time of the last one.
     failures: HashMap<IpAddr, (u32, Instant)>,
+    /// The number of wrong passwords of all addresses, and the time of the first one.
+    all_failures: Option<(u32, Instant)>,
+    /// Addresses from which the right password came.
+    known: HashSet<IpAddr>,
+}
+
+impl State {
+    /// Returns `true` if an address is refused. Forgets failures that are too long ago.
+    fn is_refused(&mut self, client: IpAddr, now: Instant) -> bool {
+        let is_past = |since: Instant| now.duration_since(since) >= PAUSE;
+        if self
+            .failures
+            .get(&client)
+            .is_some_and(|(_, last)| is_past(*last))
+        {
+            self.failures.remove(&client);
+        }
+        self.all_failures.take_if(|(_, first)| is_past(*first));
+        let of_client = self.failures.get(&client);
+        of_client.is_some_and(|(n, _)| *n >= MAX_FAILURES)
+            || !self.known.contains(&client)
+                && self
+                    .all_failures
+                    .is_some_and(|(n, _)| n >= MAX_ALL_FAILURES)
+    }
+
+    /// Counts a wrong password.
+    fn fail(&mut self, client: IpAddr, now: Instant) {
+        if self.failures.len() >= MAX_ADDRESSES && !self.failures.contains_key(&client) {
+            self.failures.clear();
+        }
+        let (n, last) = self.failures.entry(client).or_insert((0, now));
+        (*n, *last) = (*n + 1, now);
+        let (n_all, _) = self.all_failures.get_or_insert((0, now));
+        *n_all += 1;
+        let (n, n_all) = (*n, *n_all);
+        tracing::warn!(%client, n, "wrong password");
+        if n == MAX_FAILURES {
+            tracing::warn!(%client, "too many wrong passwords: the address is refused for a minute");
+        }
+        if n_all == MAX_ALL_FAILURES {
+            tracing::warn!("too many wrong passwords: new addresses are refused for a minute");
+        }
+    }
+
+    /// Records the right password.
+    fn succeed(&mut self, client: IpAddr, mac: Mac<Sha256>) {
+        self.last = Some(mac);
+        self.failures.remove(&client);
+        if self.known.len() >= MAX_ADDRESSES {
+            self.known.clear();
+        }
+        self.known.insert(client);
+    }
 }
 
 /// An error of a password's file.
@@ -82,7 +145,7 @@ pub enum Verdict {
     Right,
     /// The name or the password is wrong or missing.
     Wrong,
-    /// The address has sent too many wrong passwords.
+    /// The address has sent too many wrong passwords, or many addresses have together.
     TooMany,
 }
 
@@ -122,54 +185,68 @@ impl Login {
     }
 
     /// Checks the name and the password of a request. `None` is a request without them, which does not count as a wrong
-    /// password, because programs send one first. Takes tens of milliseconds if the password is stored as a hash.
+    /// password, because programs send one first. Takes tens of milliseconds if the password is stored as a hash, and waits for
+    /// all checks that are under way.
     pub fn check(&self, client: IpAddr, given: Option<(&str, &str)>) -> Verdict {
-        let now = Instant::now();
-        {
-            let mut state = self.state();
-            if let Some((failures, last)) = state.failures.get(&client).copied() {
-                if now.duration_since(last) >= PAUSE {
-                    state.failures.remove(&client);
-                } else if failures >= MAX_FAILURES {
-                    return Verdict::TooMany;
-                }
-            }
-        }
         let Some((user, password)) = given else {
-            return Verdict::Wrong;
+            return if self.is_refused(client) {
+                Verdict::TooMany
+            } else {
+                Verdict::Wrong
+            };
         };
+        let mut mac = Hmac::<Sha256>::new(&self.key);
+        for part in [user, ":", password] {
+            mac.update(part.as_bytes());
+        }
+        let mac = mac.finalize();
+        if let Some(verdict) = self.known(client, mac) {
+            return verdict;
+        }
+        // A panic while it was held left nothing inconsistent.
+        let _gate = GATE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(verdict) = self.known(client, mac) {
+            return verdict;
+        }
         let is_user: bool = user.as_bytes().ct_eq(self.user.as_bytes()).into();
-        if self.is_password(password) & is_user {
-            self.state().failures.remove(&client);
-            return Verdict::Right;
-        }
+        let is_right = self.is_password(password) & is_user;
         let mut state = self.state();
-        if state.failures.len() >= MAX_ADDRESSES && !state.failures.contains_key(&client) {
-            state.failures.clear();
+        if is_right {
+            state.succeed(client, mac);
+            Verdict::Right
+        } else {
+            state.fail(client, Instant::now());
+            Verdict::Wrong
         }
-        let failures = state.failures.entry(client).or_insert((0, now));
-        *failures = (failures.0 + 1, now);
-        Verdict::Wrong
+    }
+
+    /// Returns the verdict if it needs no check: the address is refused, or the name and password are those that were last right.
+    fn known(&self, client: IpAddr, mac: Mac<Sha256>) -> Option<Verdict> {
+        if self.is_refused(client) {
+            return Some(Verdict::TooMany);
+        }
+        let last = self.state().last?;
+        last.verify(mac.as_bytes()).is_ok().then(|| {
+            self.state().succeed(client, mac);
+            Verdict::Right
+        })
+    }
+
+    fn is_refused(&self, client: IpAddr) -> bool {
+        let is_refused = self.state().is_refused(client, Instant::now());
+        if is_refused {
+            tracing::debug!(%client, "refused after too many wrong passwords");
+        }
+        is_refused
     }
 
     fn is_password(&self, given: &str) -> bool {
         match &self.password {
             Password::Plain(password) => password.as_bytes().ct_eq(given.as_bytes()).into(),
-            Password::Hash(hash) => {
-                let mac = hmac::<Sha256>(&self.key, given.as_bytes());
-                let last = self.state().last;
-                if last.is_some_and(|last| last.verify(mac.as_bytes()).is_ok()) {
-                    return true;
-                }
-                let is_right = PasswordHash::new(hash).is_ok_and(|hash| {
-                    let verified = Argon2::default().verify_password(given.as_bytes(), &hash);
-                    verified.is_ok()
-                });
-                if is_right {
-                    self.state().last = Some(mac);
-                }
-                is_right
-            }
+            Password::Hash(hash) => PasswordHash::new(hash).is_ok_and(|hash| {
+                let verified = Argon2::default().verify_password(given.as_bytes(), &hash);
+                verified.is_ok()
+            }),
         }
     }
 

@@ -23,7 +23,6 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use hashlane_server::{Endpoint, Login, Session, Sessions, Verdict, is_address};
-use tokio::sync::Semaphore;
 
 use super::credentials::{Auth, Credentials, EVERYBODY, Token};
 use crate::config::Http;
@@ -32,9 +31,6 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The header with the token of a session.
 const CSRF_TOKEN: HeaderName = HeaderName::from_static("x-csrf-token");
-
-/// Maximum number of passwords that are checked at once: a check of a hash takes up to 256 MiB.
-const MAX_CHECKS: usize = 2;
 
 /// Headers of every response: the page loads resources from this server only.
 const HEADERS: [(HeaderName, &str); 5] = [
@@ -59,7 +55,6 @@ pub(super) struct Access {
     /// What requests without credentials may do.
     without: Rights,
     sessions: Sessions,
-    checks: Semaphore,
     /// Origins under which browsers reach this server, besides its address.
     origins: Vec<String>,
 }
@@ -119,7 +114,6 @@ impl Access {
                 Some(address) => format!("hashlane-{}", address.port()),
                 None => "hashlane-unix".to_owned(),
             })?,
-            checks: Semaphore::new(MAX_CHECKS),
             origins: http.origins.clone(),
         })
     }
@@ -185,8 +179,6 @@ impl Access {
                     login: Some(login), ..
                 },
             ) => {
-                // The semaphore is never closed.
-                let _place = self.checks.acquire().await;
                 let login = Arc::clone(login);
                 let check = move || login.check(client, Some((&user, &password)));
                 let checked = tokio::task::spawn_blocking(check).await;

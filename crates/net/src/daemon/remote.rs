@@ -28,7 +28,7 @@ use hashlane_remote::model::{
     SessionChange, Torrent, Tracker,
 };
 use hashlane_remote::{Control, Listen, serve_qbittorrent, serve_transmission};
-use hashlane_server::Server;
+use hashlane_server::{Login, Server};
 use hashlane_store::{Metainfo, Name};
 use hashlane_verify::{HashVersions, Layout, files_of};
 
@@ -73,12 +73,16 @@ pub(super) fn serve(
         may_delete: options.remote_delete,
     };
     let remote: Arc<Remote> = Arc::new(Remote::new(Arc::clone(torrents), rights, fixed));
+    let password = options.remote_password_file.as_deref();
+    let login = login(env, "--remote", options.remote_user.as_deref(), password)?;
+    let login = login.map(Arc::new);
+    let listen = |address, listener| listen(options, &login, address, listener);
     let mut servers = Vec::new();
-    if let Some(listen) = listen(env, options, options.transmission, transmission)? {
+    if let Some(listen) = listen(options.transmission, transmission)? {
         let server = serve_transmission(listen, Arc::<Remote>::clone(&remote), MAX_LEN);
         servers.push(server.context("--transmission")?);
     }
-    if let Some(listen) = listen(env, options, options.qbittorrent, qbittorrent)? {
+    if let Some(listen) = listen(options.qbittorrent, qbittorrent)? {
         let server = serve_qbittorrent(listen, Arc::<Remote>::clone(&remote), MAX_LEN);
         servers.push(server.context("--qbittorrent")?);
     }
@@ -87,8 +91,8 @@ pub(super) fn serve(
 
 /// Returns the place of a protocol, and who may use it; `None` without an address and a socket.
 fn listen(
-    env: &Env,
     options: &RemoteOptions,
+    login: &Option<Arc<Login>>,
     address: Option<SocketAddr>,
     listener: Option<TcpListener>,
 ) -> anyhow::Result<Option<Listen>> {
@@ -96,11 +100,10 @@ fn listen(
     let Some(address) = of_listener.transpose()?.or(address) else {
         return Ok(None);
     };
-    let password = options.remote_password_file.as_deref();
     Ok(Some(Listen {
         address,
         listener,
-        login: login(env, "--remote", options.remote_user.as_deref(), password)?,
+        login: login.clone(),
         hosts: options.remote_hosts.clone(),
         is_open: options.insecure_no_auth,
     }))

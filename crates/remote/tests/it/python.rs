@@ -39,7 +39,7 @@ fn run(script: &str, args: &[&str]) {
 }
 
 fn with_login() -> Listen {
-    let login = Some(Login::new("user", "password").unwrap());
+    let login = Some(Login::new("user", "password").unwrap().into());
     Listen { login, ..listen() }
 }
 

@@ -11,7 +11,7 @@ use crate::{qbittorrent, transmission};
 
 fn with_login(hosts: &[&str]) -> Listen {
     Listen {
-        login: Some(Login::new("user", "password").unwrap()),
+        login: Some(Login::new("user", "password").unwrap().into()),
         hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
         ..listen()
     }

@@ -221,7 +221,10 @@ fn nobody_else_controls_the_client_by_mistake() {
         );
     }
     let address = SocketAddr::from(([0, 0, 0, 0], 0));
-    for (login, is_open) in [(Some(Login::new("u", "p").unwrap()), false), (None, true)] {
+    for (login, is_open) in [
+        (Some(Login::new("u", "p").unwrap().into()), false),
+        (None, true),
+    ] {
         let listen = Listen {
             address,
             login,
@@ -236,7 +239,7 @@ fn nobody_else_controls_the_client_by_mistake() {
 #[test]
 fn a_login_is_required_and_guessing_ends() {
     let served = Served::new(Listen {
-        login: Some(Login::new("user", "password").unwrap()),
+        login: Some(Login::new("user", "password").unwrap().into()),
         ..listen()
     });
     assert_eq!(

@@ -57,7 +57,7 @@ fn served() -> Option<Served> {
         let _ = writeln!(io::stderr(), "NOT RUN: transmission-remote is missing");
         return None;
     }
-    let login = Some(Login::new("user", "password").unwrap());
+    let login = Some(Login::new("user", "password").unwrap().into());
     let listen = Listen { login, ..listen() };
     Some(Served::with_password(listen, "user:password"))
 }

@@ -3,3 +3,5 @@
 
 mod endpoint;
 mod login;
+#[cfg(target_os = "linux")]
+mod own_process;

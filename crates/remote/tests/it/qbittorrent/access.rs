@@ -12,7 +12,7 @@ use crate::transmission::listen;
 
 fn with_login() -> Listen {
     Listen {
-        login: Some(Login::new("user", "password").unwrap()),
+        login: Some(Login::new("user", "password").unwrap().into()),
         ..listen()
     }
 }

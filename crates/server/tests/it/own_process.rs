@@ -1,0 +1,1 @@
+../../../../tests/own_process.rs
