@@ -99,6 +99,8 @@ pub struct Hooks {
     pub added: Option<ShellCommand>,
     /// Runs after all selected content of a torrent is present.
     pub complete: Option<ShellCommand>,
+    /// Whether `complete` also runs for content that was complete when its torrent was added or imported.
+    pub complete_present: bool,
     /// Runs after a torrent has failed.
     pub failed: Option<ShellCommand>,
     /// Runs after a torrent was removed.

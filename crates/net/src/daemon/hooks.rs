@@ -98,6 +98,11 @@ impl Hooks {
         Ok(())
     }
 
+    /// Returns `true` if the command of [`Moment::Complete`] also runs for content that was complete from the start.
+    pub(super) fn runs_for_present(&self) -> bool {
+        self.commands.complete_present
+    }
+
     /// Runs the command of a moment, if there is one. Returns at once.
     pub(super) fn run(&self, moment: Moment, entry: &Entry, error: Option<&str>) {
         let command = match moment {

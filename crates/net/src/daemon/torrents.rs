@@ -311,6 +311,16 @@ impl Torrents {
         Ok(())
     }
 
+    /// Records that selected content is missing. Content that is complete from the start is no news for hooks.
+    fn note_missing(&mut self, name: Name, verified: &VerifiedContent) {
+        if let Some(running) = self.running.get_mut(&name)
+            && !verified.has_selected
+        {
+            self.is_save_due |= !running.base.was_incomplete;
+            running.base.was_incomplete = true;
+        }
+    }
+
     /// Restarts a torrent as a download whose content is damaged, if a person asked for its verification. Without a right piece,
     /// the file system of the content may not be mounted.
     fn repair(&mut self, name: Name, verified: &VerifiedContent) {
@@ -380,7 +390,10 @@ impl Torrents {
             return Ok(());
         };
         match event {
-            Event::Verified(verified) => self.repair(name, verified),
+            Event::Verified(verified) => {
+                self.note_missing(name, verified);
+                self.repair(name, verified);
+            }
             Event::Relocated { content, error, .. } => {
                 if let Some(running) = self.running.get_mut(&name) {
                     running.not_moved = error.as_ref().map(|error| format!("not moved: {error}"));
@@ -391,8 +404,12 @@ impl Torrents {
             Event::Complete(complete) => {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH);
                 let now = now.as_ref().map_or(0, Duration::as_secs);
-                let running = self.running.get(&name);
-                if running.is_some_and(|running| running.base.completed.is_none()) {
+                let base = self.running.get(&name).map(|running| &running.base);
+                let is_news = |base: &TorrentTotals| {
+                    let is_due = base.was_incomplete || self.hooks.runs_for_present();
+                    base.completed.is_none() && is_due
+                };
+                if base.is_some_and(is_news) {
                     self.hook(name, Moment::Complete, None);
                 }
                 if let Some(running) = self.running.get_mut(&name) {

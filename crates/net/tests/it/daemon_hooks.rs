@@ -10,7 +10,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::daemon::{Daemon, daemon_command, folder};
-use super::peers::{Content, ended};
+use super::peers::{Content, Peer, ended};
+use super::tracker::Tracker;
 use crate::wait_for;
 
 fn text(path: &Path) -> &str {
@@ -40,8 +41,9 @@ fn hooks_run_with_the_torrent_in_the_environment() {
         "'''printf '%s|%s|%s|%s|%s|%s|%s\\n' {variables} >> {}'''",
         log.display()
     );
-    let hooks =
-        format!("[hooks]\nadded = {hook}\ncomplete = {hook}\nremoved = {hook}\n[categories.tv]\n");
+    let hooks = format!(
+        "[hooks]\nadded = {hook}\ncomplete = {hook}\ncomplete-present = true\nremoved = {hook}\n[categories.tv]\n"
+    );
     fs::write(&config, &hooks).unwrap();
     let options = ["--dir", text(content.path()), "--config", text(&config)];
     let mut command = daemon_command(&state, &options);
@@ -79,6 +81,45 @@ fn hooks_run_with_the_torrent_in_the_environment() {
     assert_eq!(found, expected);
     assert!(!place.path().join("pwned").exists());
     assert_eq!(daemon.stderr(), "");
+}
+
+/// An unpack hook must not unpack again what another program had downloaded.
+#[test]
+fn content_that_was_complete_is_no_news() {
+    let content = Content::new();
+    let tracker = Tracker::start();
+    let new = content.torrent_with("tree", "v1", &["--announce", &tracker.url()]);
+    let _seed = Peer::seed(&[&new], content.path());
+    wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+    let present = content.torrent("file.bin", "v1");
+    let (place, state) = folder();
+    let log = place.path().join("log");
+    let config = place.path().join("config.toml");
+    let hook = format!(
+        "[hooks]\ncomplete = '''printf '%s\\n' \"$HASHLANE_NAME\" >> {}'''\n",
+        log.display()
+    );
+    fs::write(&config, hook).unwrap();
+    fs::copy(
+        content.path().join("file.bin"),
+        place.path().join("file.bin"),
+    )
+    .unwrap();
+    let options = ["--dir", text(place.path()), "--config", text(&config)];
+    let daemon = Daemon::start(&state, &options);
+    daemon.done(["add", text(&present)]);
+    daemon.wait_until("complete", |torrent| torrent["completed"].is_u64());
+    daemon.done(["add", text(&new)]);
+    wait_for(|| !lines(&log).is_empty());
+    // Neither is a start of the daemon.
+    daemon.terminate();
+    let daemon = Daemon::start(&state, &options);
+    wait_for(|| {
+        let list = daemon.done(["list"]);
+        list.iter().all(|torrent| torrent["activity"] == "serving")
+    });
+    daemon.terminate();
+    assert_eq!(lines(&log), ["tree"]);
 }
 
 #[test]
