@@ -65,6 +65,7 @@ pub(super) fn serve(
     let api = Api {
         torrents: Arc::clone(torrents),
         may_delete: daemon.remote.remote_delete,
+        folders: folders.clone(),
         started: Instant::now(),
     };
     let context = format!("--http {address}");
@@ -125,6 +126,8 @@ struct Api {
     torrents: Arc<Mutex<Torrents>>,
     /// Whether requests may delete content.
     may_delete: bool,
+    /// Folders in which requests may place content, and below them.
+    folders: Vec<PathBuf>,
     started: Instant,
 }
 
@@ -310,8 +313,18 @@ impl Service for Api {
                 let reason = "the configuration does not allow requests to delete content";
                 return Err(RequestError::Forbidden(reason.into()));
             }
-            Change::Remove(content) => torrents.remove(name, content),
-            Change::Relocate(folder) => torrents.relocate(name, &folder),
+            Change::Remove(content) => {
+                if content == Remove::DeleteContent {
+                    let checked = torrents.check_deletion(name, &self.folders);
+                    checked.map_err(RequestError::Forbidden)?;
+                }
+                torrents.remove(name, content)
+            }
+            Change::Relocate(folder) => {
+                let checked = torrents.check_content(name, &self.folders);
+                checked.map_err(RequestError::Forbidden)?;
+                torrents.relocate(name, &folder)
+            }
             Change::Prioritize(files, priority) => torrents.prioritize(name, &files, priority),
             Change::Reannounce | Change::AddPeer(_) => {
                 let waits = || RequestError::Conflict("the torrent waits for its start".into());

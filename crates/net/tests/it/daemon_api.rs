@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::daemon::{Daemon, daemon_command, folder};
+use super::daemon::{Daemon, daemon_command, folder, text};
 use super::http::{Response, ask, ask_bytes, open};
 use super::metadata::shown;
 use super::page::Torrents;
@@ -667,5 +667,53 @@ fn a_request_reloads_the_configuration() {
         "{answer:?}"
     );
     assert_eq!(api.get("config").json()["max_up"], 5000);
+    api.daemon.terminate();
+}
+
+/// Adds content outside the folder of requests, and content that is only served, by `ctl`. Returns the paths of both.
+pub(crate) fn add_outside(daemon: &Daemon, content: &Content, downloads: &Path) -> [PathBuf; 2] {
+    let outside = downloads.with_file_name("outside");
+    fs::create_dir_all(&outside).unwrap();
+    fs::create_dir_all(downloads).unwrap();
+    let paths = [outside.join("file.bin"), downloads.join("served.bin")];
+    for path in &paths {
+        fs::copy(content.path().join("file.bin"), path).unwrap();
+    }
+    let [v1, v2] = ["v1", "v2"].map(|version| content.torrent("file.bin", version));
+    daemon.done(["add", text(&v1), "--dir", text(&outside)]);
+    daemon.done(["add", text(&v2), "--content", text(&paths[1])]);
+    wait_for(|| {
+        let list = daemon.done(["list"]);
+        list.iter().all(|torrent| torrent["activity"] == "serving")
+    });
+    paths
+}
+
+/// Requests change no content where a person alone placed it, and delete none that is only served.
+#[test]
+fn content_of_others_is_not_deleted() {
+    let content = Content::new();
+    let (_place, state, downloads) = places();
+    let api = Api::start(&state, &downloads, &["--remote-delete"]);
+    let paths = add_outside(&api.daemon, &content, &downloads);
+    for number in 0..2 {
+        let path = format!("torrents/{number}?content=delete");
+        let deleted = api.send("DELETE", &path, &Value::Null);
+        assert_eq!(deleted.status, 403, "{deleted:?}");
+    }
+    let batch = json!({"all": true, "change": {"action": "remove", "content": "delete"}});
+    let results = api.send("POST", "batch", &batch).json();
+    let results = results["results"].as_array().unwrap();
+    assert!(
+        results.iter().all(|one| one["status"] == 403),
+        "{results:?}"
+    );
+    let into = json!({"folder": text(&downloads)});
+    let moved = api.send("POST", "torrents/0/relocate", &into);
+    assert_eq!(moved.status, 403, "{moved:?}");
+    assert!(paths.iter().all(|path| path.exists()));
+    // The user's own command deletes both.
+    api.daemon.done(["remove", "--all", "--delete-content"]);
+    wait_for(|| !paths.iter().any(|path| path.exists()));
     api.daemon.terminate();
 }

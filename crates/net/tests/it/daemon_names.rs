@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::daemon::{Daemon, folder};
+use super::daemon_api::add_outside;
 use super::http::ask;
 use super::peers::{Content, Peer};
 use super::tracker::Tracker;
@@ -430,5 +431,27 @@ fn a_torrent_that_sends_nothing_is_paused() {
         .daemon
         .wait_until("paused", |torrent| torrent["paused"] == true);
     assert_eq!(paused["complete"], json!(true));
+    served.daemon.terminate();
+}
+
+#[test]
+fn content_of_others_is_neither_deleted_nor_renamed() {
+    let content = Content::new();
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let served = Served::start_with(&state, &downloads, &["--remote-delete"]);
+    let paths = add_outside(&served.daemon, &content, &downloads);
+    let list = served.daemon.done(["list"]);
+    for torrent in &list {
+        // qBittorrent knows torrents of version 2 by the first 40 digits.
+        let hash = &torrent["info_hash"].as_str().unwrap()[..40];
+        let (status, reason) = served.tried("delete", &[("hashes", hash), ("deleteFiles", "true")]);
+        assert_eq!(status, 403, "{reason}");
+    }
+    let hash = list[0]["info_hash"].as_str().unwrap();
+    let (status, reason) = served.rename("renameFile", hash, "file.bin", "other.bin");
+    assert_eq!(status, 403, "{reason}");
+    assert!(paths.iter().all(|path| path.exists()));
+    assert_eq!(served.daemon.done(["list"]).len(), 2);
     served.daemon.terminate();
 }

@@ -8,6 +8,7 @@ use std::process::Command;
 use data_encoding::BASE64;
 
 use super::daemon::{Daemon, daemon_command, folder};
+use super::daemon_api::add_outside;
 use super::http::ask;
 use super::peers::{Content, Peer, ended, not_run};
 use super::tracker::Tracker;
@@ -447,5 +448,23 @@ fn limits_of_programs_last() {
         settings.contains("\"start-added-torrents\":true"),
         "{settings}"
     );
+    remote.daemon.terminate();
+}
+
+#[test]
+fn content_of_others_is_not_deleted_by_transmission_remote() {
+    let content = Content::new();
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let Some(remote) = Remote::start(&state, &downloads, &["--remote-delete"]) else {
+        return;
+    };
+    let paths = add_outside(&remote.daemon, &content, &downloads);
+    for number in ["-t1", "-t2"] {
+        let (_, printed) = remote.tried(&[number, "-rad"]);
+        assert!(!printed.contains("\"success\""), "{printed}");
+    }
+    assert!(paths.iter().all(|path| path.exists()));
+    assert_eq!(remote.daemon.done(["list"]).len(), 2);
     remote.daemon.terminate();
 }

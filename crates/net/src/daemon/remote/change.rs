@@ -41,9 +41,12 @@ impl Remote {
                     Remove::Keep
                 };
                 let name = self.name(id)?;
-                lock(&self.torrents)
-                    .remove(name, content)
-                    .map_err(Refusal::Failed)
+                let mut torrents = lock(&self.torrents);
+                if delete {
+                    let checked = torrents.check_deletion(name, &self.rights.folders);
+                    checked.map_err(Refusal::Forbidden)?;
+                }
+                torrents.remove(name, content).map_err(Refusal::Failed)
             }
             Change::Folder { folder, is_moved } => self.place(id, &folder, is_moved),
             Change::Labels(labels) => {
@@ -67,8 +70,10 @@ impl Remote {
             Change::Select { files, priority } => self.select(id, &files, priority),
             Change::Rename { from, to } => {
                 let name = self.name(id)?;
-                let renamed = lock(&self.torrents).rename(name, &from, &to);
-                renamed.map_err(Refusal::Failed)
+                let mut torrents = lock(&self.torrents);
+                let checked = torrents.check_content(name, &self.rights.folders);
+                checked.map_err(Refusal::Forbidden)?;
+                torrents.rename(name, &from, &to).map_err(Refusal::Failed)
             }
             Change::Queue(to) => {
                 let name = self.name(id)?;
@@ -137,8 +142,10 @@ impl Remote {
         let folder = self.allowed(folder)?;
         if is_moved {
             let name = self.name(id)?;
-            let moved = lock(&self.torrents).relocate(name, &folder);
-            return moved.map_err(Refusal::Failed);
+            let mut torrents = lock(&self.torrents);
+            let checked = torrents.check_content(name, &self.rights.folders);
+            checked.map_err(Refusal::Forbidden)?;
+            return torrents.relocate(name, &folder).map_err(Refusal::Failed);
         }
         let name = self.choose(id, |choices| {
             choices.place = match &choices.place {

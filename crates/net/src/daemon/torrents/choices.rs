@@ -1,8 +1,10 @@
 //! What a person chose for torrents, and changes of it.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
-use hashlane_store::{Choices, Goal, Name, Target};
+use hashlane_files::is_below;
+use hashlane_store::{Choices, Goal, Name, Place, Target};
 
 use super::Torrents;
 use crate::daemon::goal::limits;
@@ -63,6 +65,42 @@ impl Torrents {
         self.check_running()?;
         let written = self.store.update_all(changed);
         written.map_err(|error| error.to_string())
+    }
+
+    /// Refuses changes of content by requests outside these folders and those of categories, because a person alone places
+    /// content there. Returns the reason.
+    pub(crate) fn check_content(&self, name: Name, folders: &[PathBuf]) -> Result<(), String> {
+        let choices = &self.entry(name)?.choices;
+        let place = match &choices.place {
+            Place::Folder(folder) => folder,
+            Place::Content(content) => content,
+        };
+        let configured = self.configured.tables.categories.keys();
+        let names = configured.chain(self.store.groups().categories.keys());
+        let of_categories = names.filter_map(|name| self.category(name).folder);
+        let roots: Vec<PathBuf> = folders.iter().cloned().chain(of_categories).collect();
+        let is_allowed = |place: &PathBuf| roots.iter().any(|root| is_below(place, root));
+        let mut places = [Some(place), choices.move_to.as_ref()]
+            .into_iter()
+            .flatten();
+        match places.find(|place| !is_allowed(place)) {
+            None => Ok(()),
+            Some(place) => Err(format!(
+                "{}: not in a folder that the configuration allows for content, so only `hashlane ctl` changes it",
+                place.display()
+            )),
+        }
+    }
+
+    /// Refuses the deletion of content by requests where [`Self::check_content`] does, and of content that is only served.
+    pub(crate) fn check_deletion(&self, name: Name, folders: &[PathBuf]) -> Result<(), String> {
+        if let Place::Content(content) = &self.entry(name)?.choices.place {
+            return Err(format!(
+                "{}: only served, so only `hashlane ctl remove` deletes it",
+                content.display()
+            ));
+        }
+        self.check_content(name, folders)
     }
 
     /// Pauses torrents.
