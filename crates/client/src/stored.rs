@@ -1,5 +1,6 @@
 //! A torrent and its files on this machine: opened, checked for a download, and verified.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ use hashlane_metainfo::{
 };
 use hashlane_swarm::{Access, Priority, Remains, Sources, Stamps, Storage};
 use hashlane_verify::{
-    CancelToken, Content, FileReport, Options, PieceState, Progress, Report, files_of,
+    CancelToken, Content, FileIndex, FileReport, HashVersions, Layout, Options, PieceState,
+    Progress, Report, files_of,
 };
 
 use crate::config::{Naming, Place, Seed};
@@ -316,6 +318,22 @@ impl StoredTorrent {
         let files = self.selectable().enumerate();
         let selected = files.filter(|(position, _)| selection.has_file(*position));
         selected.map(|(_, file)| file.length()).sum()
+    }
+
+    /// Returns the bytes of selected files that are in these pieces. `have` has an entry for each piece.
+    pub(crate) fn present_bytes(&self, have: &[bool]) -> u64 {
+        let torrent = self.torrent();
+        let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
+        let selection = self.selection();
+        let files = files_of(torrent).filter(|(_, file)| file.kind() != FileKind::Padding);
+        let selected = files.enumerate();
+        let selected = selected.filter(|(position, _)| selection.has_file(*position));
+        let selected: HashSet<FileIndex> = selected.map(|(_, (index, _))| index).collect();
+        let pieces = torrent.lengths().pieces().zip(have);
+        let present = pieces.filter(|(_, have)| **have);
+        let extents = present.flat_map(|(piece, _)| layout.extents(piece));
+        let extents = extents.filter(|it| it.file.is_some_and(|file| selected.contains(&file)));
+        extents.map(|extent| extent.len_bytes).sum()
     }
 
     /// Returns the names on the disk that another program writes instead of the torrent's.

@@ -118,6 +118,10 @@ impl Machine {
     pub(super) fn fail_as(&mut self, shared: &Shared, error: TorrentError, outcome: Outcome) {
         let message = masked_text(&error.to_string());
         error!(torrent = self.snapshot.torrent, reason = message, "failed");
+        if !matches!(self.stages.current(), Stage::Active(_) | Stage::Moving(_)) {
+            // What the last verification found may be there no more.
+            self.snapshot.done_bytes = 0;
+        }
         self.end(shared, outcome);
         self.snapshot.activity = Activity::Failed;
         if let Some(file) = &self.snapshot.detail.file {

@@ -48,7 +48,11 @@ impl Machine {
                 self.on_found(shared, stored);
                 Ok(())
             }
-            Done::Checked(content) => self.on_checked(shared, content?),
+            Done::Checked(Ok(content)) => self.on_checked(shared, content),
+            Done::Checked(Err(error)) => {
+                self.snapshot.done_bytes = 0;
+                Err(error)
+            }
         }
     }
 

@@ -123,6 +123,7 @@ impl Machine {
         let Some(active) = self.stages.get_mut::<Active>() else {
             return Ok(());
         };
+        self.snapshot.done_bytes = active.stored.present_bytes(&content.have);
         if let Some(refusal) = active.stored.refusal() {
             self.fail(shared, refusal);
             return Ok(());
@@ -281,6 +282,7 @@ impl Machine {
         content: &ContentState,
     ) -> Result<bool, TorrentError> {
         if content.n_have() == 0 && stored.piece_count > 0 {
+            (self.snapshot.done_bytes, self.snapshot.is_complete) = (0, false);
             self.wait_for_content(shared, content.stamps.clone());
             return Ok(false);
         }

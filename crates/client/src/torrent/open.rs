@@ -201,6 +201,7 @@ impl Machine {
         // A torrent has at most as many files as a u32 can count.
         self.snapshot.files = stored.selectable().count() as u32;
         self.snapshot.total_bytes = stored.total_bytes;
+        self.snapshot.wanted_bytes = stored.selected_bytes();
         if let Some(renamed) = stored.take_renamed() {
             self.on_renamed(shared, &stored, renamed.err());
         }

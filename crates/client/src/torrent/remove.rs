@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::stage::{Active, Moving, Opening};
 use super::state::{Machine, Shared};
 use crate::command::Remove;
-use crate::event::{Deletion, RemovedTorrent};
+use crate::event::{Deletion, KeptFile, RemovedTorrent};
 use crate::inbox::Done;
 use crate::stored::StoredTorrent;
 use crate::worker::Turn;
@@ -54,7 +54,7 @@ impl Machine {
             let _ = shared.session.remove(id);
         }
         let stored = self.snapshot.detail.stored.clone();
-        let removed = RemovedTorrent {
+        let mut removed = RemovedTorrent {
             torrent: self.identity(),
             label: self.snapshot.torrent.clone(),
             content: stored.as_ref().map(|stored| stored.root.clone()),
@@ -65,6 +65,9 @@ impl Machine {
         let stored = match (stored, content) {
             (Some(stored), Remove::DeleteContent) => stored,
             (stored, _) => {
+                if content == Remove::DeleteContent {
+                    removed.deletion = self.unknown_content();
+                }
                 drop(self.place.take());
                 shared.places.retain(|_, label| label.strong_count() > 0);
                 if let Some(stored) = stored {
@@ -89,6 +92,16 @@ impl Machine {
             },
             next_number,
             waiting: Vec::new(),
+        })
+    }
+
+    /// Returns the report about the content of a torrent that failed before its files were known: nothing is deleted.
+    fn unknown_content(&self) -> Option<Deletion> {
+        let (folder, reason) = (&self.snapshot.detail.folder, &self.snapshot.error);
+        let (path, reason) = (folder.as_ref()?.to_path_buf(), reason.clone()?);
+        Some(Deletion {
+            kept: vec![KeptFile { path, reason }],
+            ..Deletion::default()
         })
     }
 

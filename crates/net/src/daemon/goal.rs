@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashlane_cli::output::text::Size;
-use hashlane_client::{Download, Goal, Limits, Naming, Priority, Seed, SeedLimits, Source};
+use hashlane_client::{
+    Activity, Download, Goal, Limits, Naming, Priority, Seed, SeedLimits, Source, TorrentSnapshot,
+};
 use hashlane_metainfo::{Names, Torrent};
 use hashlane_store::{Choices, Entry, Metainfo, Place, TorrentTotals};
 
@@ -111,9 +113,16 @@ pub(super) fn source(entry: &Entry) -> Source {
     }
 }
 
+/// A download whose content was there before, and is not.
+pub(super) struct Vanished {
+    pub(super) reason: String,
+    /// What is known of the torrent.
+    pub(super) snapshot: TorrentSnapshot,
+}
+
 /// Returns the reason why a download must not start: it has received content or was complete before, and nothing of it is present.
 /// Its file system is probably not mounted, and a download would fill the folder below.
-pub(super) fn vanished(entry: &Entry, totals: &TorrentTotals) -> Option<String> {
+pub(super) fn vanished(entry: &Entry, totals: &TorrentTotals) -> Option<Vanished> {
     let Place::Folder(folder) = &entry.choices.place else {
         return None;
     };
@@ -141,11 +150,22 @@ pub(super) fn vanished(entry: &Entry, totals: &TorrentTotals) -> Option<String> 
         0 => "it was complete before".to_owned(),
         received => format!("{} were received", Size(received)),
     };
-    Some(format!(
+    let reason = format!(
         "{}: not present, but {before}: its file system may not be mounted. Remove the torrent and add it again \
          to download it again",
         content.display()
-    ))
+    );
+    let lengths = torrent.lengths();
+    let mut snapshot = TorrentSnapshot::new(0, &entry.title);
+    snapshot.name = Some(entry.title.clone());
+    snapshot.content = Some(content.to_string_lossy().into_owned());
+    (snapshot.activity, snapshot.is_download) = (Activity::Absent, true);
+    snapshot.is_private = torrent.metadata_ref().is_private;
+    snapshot.total_bytes = torrent.content_length();
+    snapshot.wanted_bytes = snapshot.total_bytes;
+    snapshot.pieces = lengths.piece_count();
+    snapshot.piece_length = lengths.piece_length().get();
+    Some(Vanished { reason, snapshot })
 }
 
 #[cfg(test)]
@@ -166,6 +186,10 @@ mod tests {
         }
     }
 
+    fn reason(entry: &Entry, totals: &TorrentTotals) -> Option<String> {
+        vanished(entry, totals).map(|vanished| vanished.reason)
+    }
+
     /// A download whose file system is not mounted must not fill the folder below.
     #[test]
     fn a_download_whose_content_vanished_does_not_start() {
@@ -178,21 +202,21 @@ mod tests {
         let choices = Choices::at(Place::Folder(folder.clone()));
         let mut entry = store.put(torrent, choices).unwrap().clone();
         // Nothing is expected of a new torrent, and a complete one is only served.
-        assert_eq!(vanished(&entry, &totals(0, None)), None);
-        assert_eq!(vanished(&entry, &totals(2048, Some(1))), None);
-        let reason = vanished(&entry, &totals(2048, None)).unwrap();
+        assert_eq!(reason(&entry, &totals(0, None)), None);
+        assert_eq!(reason(&entry, &totals(2048, Some(1))), None);
+        let found = reason(&entry, &totals(2048, None)).unwrap();
         let start = format!(
             "{}: not present, but 2 KiB were received: ",
             folder.join("a").display()
         );
-        assert!(reason.starts_with(&start), "{reason}");
+        assert!(found.starts_with(&start), "{found}");
         // Deselected files may be selected later, so the torrent remains a download.
         entry.choices.priorities.skip = [0].into();
-        let reason = vanished(&entry, &totals(0, Some(1))).unwrap();
-        assert!(reason.contains("but it was complete before"), "{reason}");
+        let found = reason(&entry, &totals(0, Some(1))).unwrap();
+        assert!(found.contains("but it was complete before"), "{found}");
         // The content may be under other names, or on its way to another folder.
         let received = totals(2048, None);
-        let is_present = |entry: &Entry| vanished(entry, &received).is_none();
+        let is_present = |entry: &Entry| reason(entry, &received).is_none();
         fs::create_dir(&other).unwrap();
         fs::write(other.join("a"), "").unwrap();
         entry.choices.move_to = Some(other.clone());

@@ -28,21 +28,25 @@ impl Space {
     /// Returns the reason if a folder has too little free space. `is_held` says whether it had before. A folder that does not
     /// exist yet has the space of its parent.
     pub(super) fn shortage(&mut self, folder: &Path, is_held: bool) -> Option<String> {
-        let free = self.free.entry(folder.to_owned()).or_insert_with(|| {
-            let mut existing = folder.ancestors();
-            existing
-                .find_map(|folder| statvfs(folder).ok())
-                .map(|status| status.f_bavail.saturating_mul(status.f_frsize))
-        });
-        let free = (*free)?;
+        let free = self.free.entry(folder.to_owned());
+        let free = (*free.or_insert_with(|| free_bytes(folder)))?;
         let margin = if is_held { self.min_free / MARGIN } else { 0 };
-        (free < self.min_free.saturating_add(margin)).then(|| {
+        let missing = self.min_free.saturating_add(margin).checked_sub(free)?;
+        (missing > 0).then(|| {
             format!(
-                "{}: {} free, less than {} (--min-free); continues when there is more",
+                "waiting for space: {}: {} free, less than {} (--min-free); {} more needed",
                 folder.display(),
                 Size(free),
-                Size(self.min_free)
+                Size(self.min_free),
+                Size(missing)
             )
         })
     }
+}
+
+/// Returns the free bytes of the file system of a folder. One that does not exist yet has those of its parent.
+pub(super) fn free_bytes(folder: &Path) -> Option<u64> {
+    let mut existing = folder.ancestors();
+    let status = existing.find_map(|folder| statvfs(folder).ok())?;
+    Some(status.f_bavail.saturating_mul(status.f_frsize))
 }

@@ -10,11 +10,13 @@ mod trackers;
 mod turns;
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hashlane_cli::control::{Add, StatusReply, TorrentReply};
+use hashlane_cli::output::text::Size;
 use hashlane_client::{
     Activity, AddOptions, Client, Event, Network, NetworkError, Remove, Snapshot, TorrentError,
     TorrentHandle, TorrentKey, TorrentSnapshot, VerifiedContent,
@@ -23,13 +25,13 @@ use hashlane_metainfo::Torrent;
 use hashlane_store::{Entry, Metainfo, Name, Place, Store, StoreError, TorrentTotals};
 
 use super::configured::{Configured, Start};
-use super::goal::{goal, is_served, limits, source, vanished};
+use super::goal::{Vanished, goal, is_served, limits, source, vanished};
 use super::hooks::{Hooks, Moment};
 use super::queue::Turn;
 use super::rates::Rates;
 use super::report;
 use super::schedule;
-use super::space::Space;
+use super::space::{Space, free_bytes};
 use super::trackers::{Tiers, of_magnet, with_trackers};
 use crate::runner::named;
 
@@ -105,6 +107,8 @@ struct Running {
     wait: Option<Wait>,
     /// The next wait.
     delay: Duration,
+    /// What is known of a torrent whose content has vanished, so that the client does not have it.
+    vanished: Option<TorrentSnapshot>,
     /// The trackers, if a person changed them since the start.
     tiers: Option<Tiers>,
     /// The reason why the last move of the content failed.
@@ -115,9 +119,14 @@ struct Running {
 
 impl Running {
     /// Returns the snapshot of the torrent, if the client has it and knows it already.
-    fn snapshot<'s>(&self, all: &'s Snapshot) -> Option<&'s TorrentSnapshot> {
+    fn in_client<'s>(&self, all: &'s Snapshot) -> Option<&'s TorrentSnapshot> {
         let number = self.handle.as_ref()?.number();
         all.find(TorrentKey::Number(number)).map(|found| &**found)
+    }
+
+    /// Returns the snapshot of the torrent, or what is known of vanished content.
+    fn snapshot<'s>(&'s self, all: &'s Snapshot) -> Option<&'s TorrentSnapshot> {
+        self.in_client(all).or(self.vanished.as_ref())
     }
 
     /// Returns what keeps the torrent from running: the activity that users see instead of the client's, if it waits for a
@@ -125,7 +134,10 @@ impl Running {
     fn obstacle(&self) -> (Option<Activity>, Option<&str>) {
         match &self.wait {
             Some(wait) => (Some(wait.activity), Some(&wait.reason)),
-            None => (None, self.held.as_deref()),
+            None => (
+                self.held.as_ref().map(|_| Activity::Waiting),
+                self.held.as_deref(),
+            ),
         }
     }
 
@@ -150,7 +162,7 @@ enum Repair {
 
 /// A torrent that will be started later.
 struct Wait {
-    /// The activity that users see: `Absent` if the content has vanished, `Paused` after an error of the system.
+    /// The activity that users see: `Absent` if the content has vanished, `Waiting` after an error of the system.
     activity: Activity,
     reason: String,
     until: Instant,
@@ -229,11 +241,6 @@ impl Torrents {
     /// Removes a torrent, and its content if that is wanted. A kill between the two leaves the content.
     pub(super) fn remove(&mut self, name: Name, content: Remove) -> Result<(), String> {
         self.check_running()?;
-        if content == Remove::DeleteContent && self.handle(name).is_none() {
-            return Err(format!(
-                "{name}: waits, so that its content cannot be deleted now"
-            ));
-        }
         let entry = self.entry(name)?.clone();
         self.count_changed();
         self.store.remove(name).map_err(|error| error.to_string())?;
@@ -259,7 +266,9 @@ impl Torrents {
     pub(super) fn relocate(&mut self, name: Name, folder: &Path) -> Result<(), String> {
         self.check_running()?;
         let none = || format!("{name}: waits, so that its content cannot be moved now");
-        let handle = self.handle(name).cloned().ok_or_else(none)?;
+        let waits = self.running.get(&name).is_some_and(|it| it.wait.is_some());
+        let handle = self.handle(name).filter(|_| !waits);
+        let handle = handle.cloned().ok_or_else(none)?;
         if self
             .names_of_content(name)
             .is_some_and(|(names, _)| !names.has_top())
@@ -296,19 +305,29 @@ impl Torrents {
         self.store.update(name, choices)
     }
 
-    /// Verifies the content of a torrent again. A download then loads what is missing.
+    /// Verifies the content of a torrent again. A download then loads what is missing. A torrent that waits or failed is started
+    /// again, which verifies it too.
     pub(super) fn verify(&mut self, name: Name) -> Result<(), String> {
         self.check_running()?;
-        let none = || format!("{name}: waits, and is verified at its start");
-        let handle = self.handle(name).ok_or_else(none)?;
-        let verified = handle.verify();
-        verified.map_err(|error| format!("{name}: {error}"))?;
-        if let Some(running) = self.running.get_mut(&name)
-            && running.repair == Repair::No
-        {
+        self.entry(name)?;
+        let all = self.all();
+        let is_over = self
+            .find(name, &all)
+            .is_some_and(|it| it.activity.is_over());
+        let running = self.running_of(name);
+        if running.repair == Repair::No {
             running.repair = Repair::Asked;
         }
-        Ok(())
+        match &running.handle {
+            Some(handle) if running.wait.is_none() && !is_over => {
+                let verified = handle.verify();
+                verified.map_err(|error| format!("{name}: {error}"))
+            }
+            _ => {
+                self.restart(name);
+                Ok(())
+            }
+        }
     }
 
     /// Records that selected content is missing. Content that is complete from the start is no news for hooks.
@@ -432,7 +451,8 @@ impl Torrents {
                 if delay == Some(FIRST_RETRY) {
                     self.hook(name, Moment::Failed, Some(&error.to_string()));
                 }
-                self.wait(name, Activity::Paused, error.to_string());
+                let reason = self.reason_to_wait(name, error);
+                self.wait(name, Activity::Waiting, reason);
             }
             Event::Failed { error, .. }
                 if !matches!(error, TorrentError::Ended | TorrentError::Interrupted) =>
@@ -502,7 +522,7 @@ impl Torrents {
             errors.extend(self.pause_at_goal(name).err());
         }
         for name in due {
-            self.start(name);
+            self.restart(name);
         }
         errors
     }
@@ -540,7 +560,7 @@ impl Torrents {
     }
 
     /// Returns the snapshot of a torrent, if the client has it and knows it already.
-    pub(super) fn find<'s>(&self, name: Name, all: &'s Snapshot) -> Option<&'s TorrentSnapshot> {
+    pub(super) fn find<'s>(&'s self, name: Name, all: &'s Snapshot) -> Option<&'s TorrentSnapshot> {
         self.running.get(&name)?.snapshot(all)
     }
 
@@ -673,8 +693,10 @@ impl Torrents {
         let totals = self.kept_totals(name);
         let running = self.running.get(&name);
         let is_repaired = running.is_some_and(|running| running.repair == Repair::Downloads);
-        if let Some(reason) = vanished(entry, &totals) {
-            return self.wait(name, Activity::Absent, reason);
+        if let Some(Vanished { reason, snapshot }) = vanished(entry, &totals) {
+            self.wait(name, Activity::Absent, reason);
+            self.running_of(name).vanished = Some(snapshot);
+            return;
         }
         // A torrent waits for its first turn, which comes at the next tick.
         let is_waiting = self.queue().is_some() && !entry.choices.forced;
@@ -701,11 +723,11 @@ impl Torrents {
                 let running = self.running_of(name);
                 running.has_metainfo |= !is_link;
                 running.handle = Some(handle);
-                running.wait = None;
+                (running.wait, running.vanished) = (None, None);
                 running.turn = Turn::new(is_waiting, Instant::now());
                 running.is_paused = is_paused;
             }
-            Err(error) => self.wait(name, Activity::Paused, error.to_string()),
+            Err(error) => self.wait(name, Activity::Waiting, error.to_string()),
         }
     }
 
@@ -727,6 +749,7 @@ impl Torrents {
             repair: Repair::No,
             wait: None,
             delay: FIRST_RETRY,
+            vanished: None,
             tiers: None,
             not_moved: None,
             idle: None,
@@ -742,7 +765,23 @@ impl Torrents {
             until: Instant::now() + running.delay,
         });
         running.delay = MAX_RETRY.min(running.delay * 2);
-        self.take_handle(name);
+    }
+
+    /// Returns the reason why a torrent waits after an error of the system: with what is missing, if it is space.
+    fn reason_to_wait(&self, name: Name, error: &TorrentError) -> String {
+        if !is_full(error) {
+            return error.to_string();
+        }
+        let snapshot = self.handle(name).map(TorrentHandle::snapshot);
+        let left = snapshot.map(|it| it.wanted_bytes.saturating_sub(it.done_bytes));
+        let entry = self.store.get(name);
+        let free = entry.and_then(|entry| free_bytes(entry.choices.place.path()));
+        let missing = left.zip(free).map(|(left, free)| left.saturating_sub(free));
+        let missing = missing.filter(|missing| *missing > 0);
+        let missing = missing.map_or_else(String::new, |missing| {
+            format!("; {} more needed", Size(missing))
+        });
+        format!("waiting for space: {error}{missing}")
     }
 
     /// Removes a torrent that will be started again from the client.
@@ -771,6 +810,16 @@ fn is_of_system(error: &TorrentError) -> bool {
             | TorrentError::Thread(_)
             | TorrentError::NothingPresent(_)
     )
+}
+
+/// Returns `true` if a disk is full, or a quota is used up.
+fn is_full(error: &TorrentError) -> bool {
+    let kind = match error {
+        TorrentError::Storage(storage) => storage.error.kind(),
+        TorrentError::Path { error, .. } => error.kind(),
+        _ => return false,
+    };
+    matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
 /// Returns `true` if the metadata is a whole .torrent file. Peers send no piece layers, which version 2 needs.

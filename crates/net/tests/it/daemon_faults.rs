@@ -94,16 +94,44 @@ fn a_full_disk_of_the_content_delays_a_download() {
         let full = daemon.wait_until("full", |torrent| torrent["error"].is_string());
         assert_eq!(
             (&full["activity"], &full["paused"]),
-            (&"paused".into(), &false.into())
+            (&"waiting".into(), &false.into())
         );
         let reason = full["error"].as_str().unwrap();
-        assert!(
-            reason.contains("file.bin: No space left on device"),
-            "{reason}"
-        );
+        let start = format!("waiting for space: {}", text(disk));
+        assert!(reason.starts_with(&start), "{reason}");
+        let (_, missing) = reason.rsplit_once("; ").unwrap();
+        assert!(missing.ends_with(" MiB more needed"), "{reason}");
+        // What has arrived stays visible.
+        assert!(full["done_bytes"].as_u64() > Some(0), "{full}");
+        assert_eq!(full["wanted_bytes"], content.len_of("file.bin"));
         assert!(mount("remount,size=8m", disk));
         daemon.wait_until("complete", |torrent| torrent["complete"] == true);
         content.assert_same("file.bin", disk);
+    });
+}
+
+/// A torrent that waits because of an error is removed with its content. What cannot be deleted is named.
+#[test]
+fn a_torrent_in_error_is_removed_with_its_content() {
+    on_disk("size=1m", |disk| {
+        let (_content, torrent, _seed, _tracker) = served(&[]);
+        let (_place, state) = folder();
+        let daemon = Daemon::start(&state, &["--dir", text(disk)]);
+        daemon.done(["add", text(&torrent)]);
+        daemon.wait_until("full", |torrent| torrent["error"].is_string());
+        daemon.done(["remove", "--all", "--delete-content"]);
+        let file = disk.join("file.bin");
+        wait_for(|| !file.exists());
+        assert!(daemon.done(["list"]).is_empty());
+        // A folder where the file should be is not of the torrent.
+        fs::create_dir(&file).unwrap();
+        daemon.done(["add", text(&torrent)]);
+        daemon.wait_until("failed", |torrent| torrent["error"].is_string());
+        daemon.done(["remove", "--all", "--delete-content"]);
+        wait_for(|| daemon.stderr().contains("left there: "));
+        assert!(daemon.done(["list"]).is_empty());
+        assert!(file.is_dir());
+        daemon.terminate();
     });
 }
 
@@ -122,12 +150,12 @@ fn a_disk_keeps_free_space() {
             reason.contains("less than 7.50 MiB (--min-free)"),
             "{reason}"
         );
-        daemon.wait_for_activity("paused");
+        daemon.wait_for_activity("waiting");
         daemon.done(["resume", "--all"]);
         let still = daemon.torrent();
         assert_eq!(
             (&still["activity"], &still["paused"]),
-            (&"paused".into(), &false.into())
+            (&"waiting".into(), &false.into())
         );
         assert_eq!(still["complete"], false);
         assert!(mount("remount,size=32m", disk));
@@ -210,7 +238,7 @@ fn a_read_only_disk_of_the_content_delays_a_download() {
     let failed = daemon.wait_until("read-only", |torrent| torrent["error"].is_string());
     assert_eq!(
         (&failed["activity"], &failed["paused"]),
-        (&"paused".into(), &false.into())
+        (&"waiting".into(), &false.into())
     );
     let reason = failed["error"].as_str().unwrap();
     assert!(
@@ -396,7 +424,7 @@ fn a_broken_disk_of_the_content_delays_a_download() {
     let failed = daemon.wait_until("broken", |torrent| torrent["error"].is_string());
     assert_eq!(
         (&failed["activity"], &failed["paused"]),
-        (&"paused".into(), &false.into())
+        (&"waiting".into(), &false.into())
     );
     let reason = failed["error"].as_str().unwrap();
     assert!(reason.contains("file.bin: Input/output error"), "{reason}");

@@ -455,3 +455,42 @@ fn content_of_others_is_neither_deleted_nor_renamed() {
     assert_eq!(served.daemon.done(["list"]).len(), 2);
     served.daemon.terminate();
 }
+
+/// The progress of a torrent in error is what was verified, not that of nothing at all.
+#[test]
+fn a_torrent_in_error_does_not_look_complete() {
+    let content = Content::new();
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let served = Served::copy_of(&content, ("file.bin", "v1"), &state, &downloads);
+    let len = content.len_of("file.bin");
+    let shown = |hash: &str| {
+        let info = served.post("info", &[("hashes", hash)]);
+        let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+        info[0].clone()
+    };
+    let assert_nothing = |hash: &str| {
+        wait_for(|| shown(hash)["state"] == "error");
+        let shown = shown(hash);
+        let found = ["progress", "amount_left", "completed", "total_size"];
+        let found = found.map(|key| shown[key].as_f64().unwrap());
+        assert_eq!(found, [0.0, len as f64, 0.0, len as f64], "{shown}");
+    };
+    // The path is taken, so this torrent fails before its verification.
+    let other = content.torrent("file.bin", "v2");
+    served
+        .daemon
+        .done(["add", other.to_str().unwrap(), "--paused"]);
+    let list = served.daemon.done(["list"]);
+    let hash = &list[1]["info_hash"].as_str().unwrap()[..40];
+    assert_nothing(hash);
+    served.daemon.done(["remove", hash]);
+    // The verification fails: the content leads out of its folder.
+    let file = downloads.join("file.bin");
+    fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink(content.path().join("file.bin"), &file).unwrap();
+    let hash = served.hash();
+    served.daemon.done(["verify", &hash]);
+    assert_nothing(&hash);
+    served.daemon.terminate();
+}

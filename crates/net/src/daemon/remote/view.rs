@@ -91,6 +91,8 @@ pub(super) fn torrent(
                 State::WaitsToSeed
             }
             Some(Activity::Paused) if torrents.is_queued(entry) => State::WaitsToDownload,
+            // For space, or another condition of the system.
+            Some(Activity::Waiting) if reason.is_some() => State::WaitsToDownload,
             activity => activity.map_or(State::Stopped, state),
         },
         error: reason.or_else(|| snapshot.error.clone()),

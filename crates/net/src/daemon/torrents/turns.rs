@@ -22,7 +22,10 @@ impl Torrents {
             if !is_held && handle.snapshot().activity != Activity::Downloading {
                 continue;
             }
-            running.held = space.shortage(entry.choices.place.path(), is_held);
+            let folder = entry.choices.place.path();
+            running.held = (!entry.choices.paused)
+                .then(|| space.shortage(folder, is_held))
+                .flatten();
             if running.held.is_some() != is_held {
                 changed.push(*name);
             }
@@ -53,7 +56,7 @@ impl Torrents {
                 continue;
             };
             running.turn.is_waiting &= limits.is_some();
-            if let Some(snapshot) = running.snapshot(&all)
+            if let Some(snapshot) = running.in_client(&all)
                 && !entry.choices.paused
                 && running.held.is_none()
             {
