@@ -108,7 +108,7 @@ pub struct Torrent {
     pub name: String,
     /// The folder of the content.
     pub folder: String,
-    /// The path of the content itself: a file in the folder, or the folder of the files.
+    /// The path of the content itself: a file in the folder, or the folder of the files. Empty before it is known.
     pub content: String,
     /// What the torrent does.
     pub state: State,

@@ -86,7 +86,7 @@ pub(super) fn is_new(totals: &TorrentTotals) -> bool {
 }
 
 /// Returns the paths in a folder of which one exists if any content does.
-fn tops(folder: &Path, names: &Names, torrent: &Torrent) -> Vec<PathBuf> {
+pub(super) fn tops(folder: &Path, names: &Names, torrent: &Torrent) -> Vec<PathBuf> {
     let paths = names.components(torrent).into_iter();
     let first = paths.filter_map(|path| path.into_iter().next());
     let mut tops: Vec<PathBuf> = first

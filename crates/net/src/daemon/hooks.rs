@@ -103,8 +103,14 @@ impl Hooks {
         self.commands.complete_present
     }
 
-    /// Runs the command of a moment, if there is one. Returns at once.
-    pub(super) fn run(&self, moment: Moment, entry: &Entry, error: Option<&str>) {
+    /// Runs the command of a moment, if there is one. Returns at once. `content` is the path of the content, if it is known.
+    pub(super) fn run(
+        &self,
+        moment: Moment,
+        entry: &Entry,
+        content: Option<PathBuf>,
+        error: Option<&str>,
+    ) {
         let command = match moment {
             Moment::Added => &self.commands.added,
             Moment::Complete => &self.commands.complete,
@@ -119,7 +125,7 @@ impl Hooks {
             command: command.as_str().to_owned(),
             timeout: self.commands.timeout.unwrap_or(TIMEOUT),
             name: entry.name().to_string(),
-            variables: variables(moment, entry, error),
+            variables: variables(moment, entry, content, error),
         };
         if let Err(TrySendError::Full(job) | TrySendError::Disconnected(job)) = jobs.try_send(job) {
             let problem = format!("not run: {MAX_WAITING} other commands wait");
@@ -165,14 +171,16 @@ fn described(job: &Job, problem: &str) -> String {
 }
 
 /// Returns the variables that describe a torrent.
-fn variables(moment: Moment, entry: &Entry, error: Option<&str>) -> Vec<(&'static str, OsString)> {
+fn variables(
+    moment: Moment,
+    entry: &Entry,
+    content: Option<PathBuf>,
+    error: Option<&str>,
+) -> Vec<(&'static str, OsString)> {
     let choices = &entry.choices;
-    let (folder, content) = match &choices.place {
-        Place::Folder(folder) => (folder.clone(), folder.join(&entry.title)),
-        Place::Content(content) => (
-            content.parent().map(PathBuf::from).unwrap_or_default(),
-            content.clone(),
-        ),
+    let folder = match &choices.place {
+        Place::Folder(folder) => folder.clone(),
+        Place::Content(content) => content.parent().map(PathBuf::from).unwrap_or_default(),
     };
     let text = |text: Option<String>| OsString::from(text.unwrap_or_default());
     let labels: Vec<&str> = choices.labels.iter().map(String::as_str).collect();
@@ -189,7 +197,7 @@ fn variables(moment: Moment, entry: &Entry, error: Option<&str>) -> Vec<(&'stati
         ),
         ("HASHLANE_NAME", entry.title.clone().into()),
         ("HASHLANE_FOLDER", folder.into()),
-        ("HASHLANE_CONTENT", content.into()),
+        ("HASHLANE_CONTENT", content.unwrap_or_default().into()),
         ("HASHLANE_CATEGORY", text(choices.category.clone())),
         ("HASHLANE_LABELS", labels.join("\n").into()),
         ("HASHLANE_ERROR", text(error.map(str::to_owned))),

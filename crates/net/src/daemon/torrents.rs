@@ -229,7 +229,7 @@ impl Torrents {
         };
         match put.map(Entry::name) {
             Ok(name) => {
-                self.hook(name, Moment::Added, None);
+                self.hook(name, Moment::Added, None, None);
                 self.start(name);
                 Ok((name, true))
             }
@@ -242,9 +242,10 @@ impl Torrents {
     pub(super) fn remove(&mut self, name: Name, content: Remove) -> Result<(), String> {
         self.check_running()?;
         let entry = self.entry(name)?.clone();
+        let path = self.content_path(name);
         self.count_changed();
         self.store.remove(name).map_err(|error| error.to_string())?;
-        self.hooks.run(Moment::Removed, &entry, None);
+        self.hooks.run(Moment::Removed, &entry, path, None);
         if let Some(running) = self.running.remove(&name) {
             self.numbered.remove(&running.number);
             if let Some(handle) = running.handle {
@@ -429,7 +430,8 @@ impl Torrents {
                     base.completed.is_none() && is_due
                 };
                 if base.is_some_and(is_news) {
-                    self.hook(name, Moment::Complete, None);
+                    let content = complete.content.clone();
+                    self.hook(name, Moment::Complete, Some(content), None);
                 }
                 if let Some(running) = self.running.get_mut(&name) {
                     running.base.completed.get_or_insert(now);
@@ -449,7 +451,7 @@ impl Torrents {
                 let delay = self.running.get(&name).map(|running| running.delay);
                 // Not for each try.
                 if delay == Some(FIRST_RETRY) {
-                    self.hook(name, Moment::Failed, Some(&error.to_string()));
+                    self.hook(name, Moment::Failed, None, Some(&error.to_string()));
                 }
                 let reason = self.reason_to_wait(name, error);
                 self.wait(name, Activity::Waiting, reason);
@@ -457,7 +459,7 @@ impl Torrents {
             Event::Failed { error, .. }
                 if !matches!(error, TorrentError::Ended | TorrentError::Interrupted) =>
             {
-                self.hook(name, Moment::Failed, Some(&error.to_string()));
+                self.hook(name, Moment::Failed, None, Some(&error.to_string()));
             }
             _ => {}
         }
@@ -469,10 +471,11 @@ impl Torrents {
         self.hooks.problems()
     }
 
-    /// Runs a hook for a torrent.
-    fn hook(&self, name: Name, moment: Moment, error: Option<&str>) {
+    /// Runs a hook for a torrent. `content` is the path of the content, if it is newer than that of the last snapshot.
+    fn hook(&self, name: Name, moment: Moment, content: Option<PathBuf>, error: Option<&str>) {
         if let Some(entry) = self.store.get(name) {
-            self.hooks.run(moment, entry, error);
+            let content = content.or_else(|| self.content_path(name));
+            self.hooks.run(moment, entry, content, error);
         }
     }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::daemon::{Daemon, daemon_command, folder};
+use super::daemon_names::Served;
 use super::peers::{Content, Peer, ended};
 use super::tracker::Tracker;
 use crate::wait_for;
@@ -371,4 +372,55 @@ while [ ! -e {2} ]; do sleep 0.05; done; rm {0}/$$'''\n",
     assert!(counts.iter().all(is_small), "{counts:?}");
     assert!(!daemon.stderr().contains("hook"), "{}", daemon.stderr());
     daemon.terminate();
+}
+
+/// The path is that of the files, whatever their names.
+#[test]
+fn hooks_get_the_path_of_the_content() {
+    let content = Content::new();
+    let tracker = Tracker::start();
+    let announce = ["--announce", &tracker.url()];
+    let torrent = content.torrent_with("tree", "v1", &announce);
+    let _seed = Peer::seed(&[&torrent], content.path());
+    wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+    for (layout, renamed, expected) in [
+        ("Original", None, "tree"),
+        ("NoSubfolder", None, ""),
+        ("Original", Some("other"), "other"),
+    ] {
+        let (place, state) = folder();
+        let downloads = place.path().join("downloads");
+        let log = place.path().join("log");
+        let config = place.path().join("config.toml");
+        let hook = format!(
+            "'''printf '%s|%s\\n' \"$HASHLANE_EVENT\" \"$HASHLANE_CONTENT\" >> {}'''",
+            log.display()
+        );
+        let hooks = ["added", "complete", "removed"].map(|event| format!("{event} = {hook}\n"));
+        fs::write(&config, format!("[hooks]\n{}", hooks.concat())).unwrap();
+        let options = ["--config", text(&config)];
+        let served = Served::start_with(&state, &downloads, &options);
+        let fields = [("contentLayout", layout), ("stopped", "true")];
+        let hash = served.add(&torrent, &fields);
+        if let Some(name) = renamed {
+            wait_for(|| served.rename("renameFolder", &hash, "tree", name).0 == 200);
+        }
+        served.post("start", &[("hashes", &hash)]);
+        wait_for(|| lines(&log).len() == 2);
+        let below = |name: &str| text(&downloads.join(name)).trim_end_matches('/').to_owned();
+        let path = below(expected);
+        assert!(Path::new(&path).join("a.bin").exists());
+        served.daemon.done(["remove", "--all"]);
+        wait_for(|| lines(&log).len() == 3);
+        let mut found = lines(&log);
+        found.sort();
+        let added = if renamed.is_some() { "tree" } else { expected };
+        let expected = [
+            format!("added|{}", below(added)),
+            format!("complete|{path}"),
+            format!("removed|{path}"),
+        ];
+        assert_eq!(found, expected, "{layout}");
+        served.daemon.terminate();
+    }
 }

@@ -8,14 +8,14 @@ use serde_json::json;
 
 use super::daemon::{Daemon, folder};
 use super::daemon_api::add_outside;
-use super::http::ask;
+use super::http::{ask, ask_bytes};
 use super::peers::{Content, Peer};
 use super::tracker::Tracker;
 use crate::wait_for;
 
 /// A daemon that serves the qBittorrent Web API, with content in a folder.
-struct Served {
-    daemon: Daemon,
+pub(crate) struct Served {
+    pub(crate) daemon: Daemon,
     at: SocketAddr,
 }
 
@@ -24,7 +24,7 @@ impl Served {
         Self::start_with(state, downloads, &[])
     }
 
-    fn start_with(state: &Path, downloads: &Path, options: &[&str]) -> Self {
+    pub(crate) fn start_with(state: &Path, downloads: &Path, options: &[&str]) -> Self {
         // Another test can take a free port before the daemon does.
         for _ in 0..10 {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -65,10 +65,30 @@ impl Served {
     }
 
     #[track_caller]
-    fn post(&self, method: &str, fields: &[(&str, &str)]) -> String {
+    pub(crate) fn post(&self, method: &str, fields: &[(&str, &str)]) -> String {
         let (status, body) = self.tried(method, fields);
         assert_eq!(status, 200, "{method} {fields:?}: {body}");
         body
+    }
+
+    /// Adds a torrent with these fields, and returns its info-hash.
+    pub(crate) fn add(&self, torrent: &Path, fields: &[(&str, &str)]) -> String {
+        let boundary = "hashlane-test";
+        let head =
+            |name: &str| format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"");
+        let mut body = Vec::new();
+        for (name, value) in fields {
+            body.extend(format!("{}\r\n\r\n{value}\r\n", head(name)).into_bytes());
+        }
+        let file = format!("{}; filename=\"a.torrent\"\r\n\r\n", head("torrents"));
+        body.extend(file.into_bytes());
+        body.extend(fs::read(torrent).unwrap());
+        body.extend(format!("\r\n--{boundary}--\r\n").into_bytes());
+        let form = format!("multipart/form-data; boundary={boundary}");
+        let form = [("Content-Type", form.as_str())];
+        let answer = ask_bytes(self.at, "POST /api/v2/torrents/add", &form, &body);
+        assert_eq!(answer.status, 200, "{answer:?}");
+        self.hash()
     }
 
     fn hash(&self) -> String {
@@ -108,7 +128,7 @@ impl Served {
         });
     }
 
-    fn rename(&self, method: &str, hash: &str, from: &str, to: &str) -> (u16, String) {
+    pub(crate) fn rename(&self, method: &str, hash: &str, from: &str, to: &str) -> (u16, String) {
         let fields = [("hash", hash), ("oldPath", from), ("newPath", to)];
         self.tried(method, &fields)
     }

@@ -79,13 +79,8 @@ pub(super) fn torrent(
         info_hashes: entry.info_hashes,
         name: entry.shown_title(),
         folder: folder.to_string_lossy().into_owned(),
-        content: snapshot.content.clone().unwrap_or_else(|| {
-            let content = match &choices.place {
-                Place::Folder(folder) => folder.join(&entry.title),
-                Place::Content(content) => content.clone(),
-            };
-            content.to_string_lossy().into_owned()
-        }),
+        // Unknown before the client has read the metadata.
+        content: snapshot.content.clone().unwrap_or_default(),
         state: match activity {
             Some(Activity::Paused) if torrents.is_queued(entry) && snapshot.is_complete => {
                 State::WaitsToSeed

@@ -10,7 +10,7 @@ use hashlane_metainfo::ContentLayout;
 use hashlane_store::{Choices, Name, Place, StoreError};
 
 use super::Torrents;
-use crate::daemon::goal::{is_new, naming};
+use crate::daemon::goal::{is_new, naming, tops};
 
 impl Torrents {
     /// Returns the metadata of a torrent, if it is known.
@@ -25,6 +25,25 @@ impl Torrents {
         let choices = &self.store.get(name)?.choices;
         let names = naming(choices).of(&metainfo).unwrap_or_default();
         Some((names, metainfo))
+    }
+
+    /// Returns the path of a torrent's content: a file or a folder; `None` while the metadata is unknown.
+    pub(crate) fn content_path(&self, name: Name) -> Option<PathBuf> {
+        let of_client = self.handle(name).and_then(TorrentHandle::content);
+        of_client.or_else(|| self.expected_content(name))
+    }
+
+    /// Returns the path of content that the client has not opened yet.
+    fn expected_content(&self, name: Name) -> Option<PathBuf> {
+        let folder = match &self.store.get(name)?.choices.place {
+            Place::Content(content) => return Some(content.clone()),
+            Place::Folder(folder) => folder,
+        };
+        let (names, metainfo) = self.names_of_content(name)?;
+        if !names.has_top() {
+            return Some(folder.clone());
+        }
+        tops(folder, &names, &metainfo).into_iter().next()
     }
 
     /// Renames a file or folder of a torrent's content. Both paths start with the name of the content. Nothing that exists
