@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 import { linksOf, problemOf as problemOfLines } from "../../src/http/page/add.js";
 import { reasonOf } from "../../src/http/page/answers.js";
-import { bytesOf, kibOf } from "../../src/http/page/commands.js";
+import { bytesOf, kibOf, makeCommands, targetsOf } from "../../src/http/page/commands.js";
 import { duration, percent, plain, size } from "../../src/http/page/format.js";
 import { lossOf } from "../../src/http/page/header.js";
 import { columnsIn, moveColumn } from "../../src/http/page/list.js";
@@ -16,6 +16,7 @@ import { isRoute, readRoute } from "../../src/http/page/route.js";
 import { placesOf } from "../../src/http/page/sidebar.js";
 import { changesOf, emptyState, makeStore } from "../../src/http/page/store.js";
 import { countFacets, findTorrent, magnetOf, matching, problemOf, sortTorrents, stateOf } from "../../src/http/page/torrents.js";
+import { verdict } from "../../src/http/page/text.js";
 import { linesOf, treeOf } from "../../src/http/page/tree.js";
 import { detailOf, torrent } from "./torrent.mjs";
 
@@ -75,6 +76,18 @@ test("states and problems", () => {
   assert.equal(problemOf(torrent(0, { announces: refused })), "one.example: no\ufffd");
   assert.equal(problemOf(torrent(0, { announces: refused, activity: "ended" })), "");
   assert.equal(problemOf(torrent(0, { announces: refused, error: "gone" })), "gone");
+});
+
+test("a torrent that failed can be resumed and verified", () => {
+  const state = { ...emptyState(), session: { read: true, change: true, csrf_token: null, token_login: false, password_login: false } };
+  const commands = makeCommands(makeStore(state), /** @type {any} */ ({ batch: () => {} }));
+  const fits = (/** @type {import("../../src/http/page/types.js").Torrent} */ one) =>
+    commands.filter((command) => targetsOf(command, state, [one]).length > 0).map(({ id }) => id);
+  const failed = fits(torrent(0, { activity: "failed", error: "gone", complete: false }));
+  assert.deepEqual(failed, ["resume", "verify", "labels", "magnet", "remove"]);
+  const ended = fits(torrent(0, { activity: "ended" }));
+  assert.deepEqual(ended, ["labels", "magnet", "remove"]);
+  assert.match(verdict("failed", { error: "gone", trusted: 0, pieces: 1 }), /^Failed: gone\. .*“Resume”/);
 });
 
 test("the sidebar counts each torrent in its places", () => {

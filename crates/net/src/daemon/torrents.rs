@@ -33,6 +33,7 @@ use super::report;
 use super::schedule;
 use super::space::{Space, free_bytes};
 use super::trackers::{Tiers, of_magnet, with_trackers};
+use crate::output::reporter::remedy;
 use crate::runner::named;
 
 /// Interval at which totals are counted, goals are checked, and systemd is informed.
@@ -111,6 +112,8 @@ struct Running {
     vanished: Option<TorrentSnapshot>,
     /// The trackers, if a person changed them since the start.
     tiers: Option<Tiers>,
+    /// What a person can do about the error of the client, to follow its text.
+    remedy: &'static str,
     /// The reason why the last move of the content failed.
     not_moved: Option<String>,
     /// While the torrent is served: the bytes that were sent, and since when no more were.
@@ -143,9 +146,11 @@ impl Running {
 
     /// Returns the error that users see: what keeps the torrent from running, that of the client, or that of the last move.
     fn error(&self, of_client: Option<&str>) -> Option<String> {
-        let of_move = self.not_moved.as_deref();
-        let error = self.obstacle().1.or(of_client).or(of_move);
-        error.map(str::to_owned)
+        if let Some(obstacle) = self.obstacle().1 {
+            return Some(obstacle.to_owned());
+        }
+        let of_client = of_client.map(|error| [error, self.remedy].concat());
+        of_client.or_else(|| self.not_moved.clone())
     }
 }
 
@@ -459,6 +464,9 @@ impl Torrents {
             Event::Failed { error, .. }
                 if !matches!(error, TorrentError::Ended | TorrentError::Interrupted) =>
             {
+                if let Some(running) = self.running.get_mut(&name) {
+                    running.remedy = remedy(error, false);
+                }
                 self.hook(name, Moment::Failed, None, Some(&error.to_string()));
             }
             _ => {}
@@ -618,7 +626,7 @@ impl Torrents {
         status
     }
 
-    /// Returns the activity of a torrent, and the reason for which it waits; no activity before its start.
+    /// Returns the activity of a torrent, and its error; no activity before its start.
     pub(super) fn activity(
         &self,
         name: Name,
@@ -627,10 +635,10 @@ impl Torrents {
         let Some(running) = self.running.get(&name) else {
             return (None, None);
         };
-        let (activity, reason) = running.obstacle();
         let started = running.handle.as_ref();
         let of_client = started.map(|_| snapshot.map_or(Activity::Waiting, |it| it.activity));
-        (activity.or(of_client), reason.map(str::to_owned))
+        let error = running.error(snapshot.and_then(|it| it.error.as_deref()));
+        (running.obstacle().0.or(of_client), error)
     }
 
     /// Returns the number by which requests know a torrent.
@@ -726,7 +734,7 @@ impl Torrents {
                 let running = self.running_of(name);
                 running.has_metainfo |= !is_link;
                 running.handle = Some(handle);
-                (running.wait, running.vanished) = (None, None);
+                (running.wait, running.vanished, running.remedy) = (None, None, "");
                 running.turn = Turn::new(is_waiting, Instant::now());
                 running.is_paused = is_paused;
             }
@@ -754,6 +762,7 @@ impl Torrents {
             delay: FIRST_RETRY,
             vanished: None,
             tiers: None,
+            remedy: "",
             not_moved: None,
             idle: None,
         })

@@ -34,6 +34,19 @@ const MAX_FOUND: usize = 10;
 const NOT_KEPT: &str =
     "note: torrents that the page adds, and what it changes, last until the end of this command";
 
+/// Returns what a person can do about an error, to follow its text; nothing if the text says it. `has_force` says whether the
+/// command has the option `--force`.
+pub(crate) fn remedy(error: &TorrentError, has_force: bool) -> &'static str {
+    match error {
+        TorrentError::Unrelated { .. } if has_force => "; --force replaces it",
+        TorrentError::Unrelated { .. } => "; rename or remove it, and resume the torrent",
+        TorrentError::Linked { .. } if has_force => "; --copy-linked writes to a copy",
+        TorrentError::Linked { .. } => "; copy it under its name, and resume the torrent",
+        TorrentError::WebSeed(_) => "; --web-seeds=0 downloads it from peers",
+        _ => "",
+    }
+}
+
 /// Prints the events of a client.
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub(crate) struct Reporter {
@@ -672,14 +685,7 @@ impl Reporter {
     }
 
     fn failed(&self, env: &mut Env, torrent: Identity, error: &TorrentError) -> anyhow::Result<()> {
-        let remedy = match error {
-            TorrentError::Unrelated { .. } if self.has_force => "; --force replaces it",
-            TorrentError::Unrelated { .. } => "; rename or remove it, and resume the torrent",
-            TorrentError::Linked { .. } if self.has_force => "; --copy-linked writes to a copy",
-            TorrentError::Linked { .. } => "; copy it under its name, and resume the torrent",
-            TorrentError::WebSeed(_) => "; --web-seeds=0 downloads it from peers",
-            _ => "",
-        };
+        let remedy = remedy(error, self.has_force);
         self.error(env, self.name(torrent), &format!("{error}{remedy}"))
     }
 

@@ -102,16 +102,16 @@ fn files_of_the_user_have_a_remedy_that_exists() {
     fs::write(place.path().join("file.bin"), vec![7; 2_000_123]).unwrap();
     let daemon = Daemon::start(&state, &["--dir", text(place.path())]);
     daemon.done(["add", text(&torrent)]);
-    daemon.wait_for_activity("failed");
+    let failed = daemon.wait_for_activity("failed");
+    let reason = failed["error"].as_str().unwrap();
+    let remedy = "; rename or remove it, and resume the torrent";
+    assert!(reason.ends_with(remedy), "{reason}");
     wait_for(|| daemon.stderr().contains("does not belong to this torrent"));
     let stderr = daemon.stderr();
-    assert!(
-        stderr.contains("; rename or remove it, and resume the torrent"),
-        "{stderr}"
-    );
+    assert!(stderr.contains(remedy), "{stderr}");
     assert!(!stderr.contains("--force"), "{stderr}");
     fs::remove_file(place.path().join("file.bin")).unwrap();
-    daemon.done(["resume", "file.bin"]);
+    daemon.done(["verify", "file.bin"]);
     daemon.wait_for_activity("downloading");
     daemon.terminate();
 }

@@ -139,11 +139,13 @@ export function makeCommands(store, { batch }) {
     else copy(links.join("\n"));
   }
 
+  // A daemon starts a torrent that failed again.
+  const hasFailed = is("failed");
   const send = (/** @type {string} */ action) => (/** @type {Torrent[]} */ torrents) => batch(torrents, { action });
   return [
-    { id: "resume", label: "Resume", key: "Space", fits: (torrent) => isRunning(torrent) && torrent.paused, run: send("resume") },
+    { id: "resume", label: "Resume", key: "Space", fits: (torrent) => hasFailed(torrent) || isRunning(torrent) && torrent.paused, run: send("resume") },
     { id: "pause", label: "Pause", key: "Space", fits: (torrent) => isRunning(torrent) && !torrent.paused, run: send("pause") },
-    { id: "verify", label: "Verify now", key: "V", fits: (torrent) => isRunning(torrent) && !is("metadata")(torrent), run: send("verify") },
+    { id: "verify", label: "Verify now", key: "V", fits: (torrent) => hasFailed(torrent) || isRunning(torrent) && !is("metadata")(torrent), run: send("verify") },
     { id: "reannounce", label: "Ask trackers now", fits: isRunning, run: send("reannounce") },
     { id: "labels", label: "Labels …", fits: () => true, run: label },
     { id: "move", label: "Move …", fits: isRunning, run: move },

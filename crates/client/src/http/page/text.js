@@ -154,7 +154,7 @@ export function verdict(state, { error, trusted, pieces }) {
     : `Complete, but ${number(trusted)} of ${count(pieces, "piece")} trusted, not verified`;
   /** @type {Record<string, string>} */
   const sentences = {
-    failed: `Failed: ${error}`,
+    failed: `Failed: ${error}. When the reason is gone, a daemon starts the torrent again by “Resume” or “Verify now”.`,
     absent: `Waiting for the content: ${error}`,
     confirming: "Some pieces on the disk are wrong. Answer the question in the terminal to continue.",
     partial: "Incomplete: only the pieces that are present and right are served. See the map of pieces.",

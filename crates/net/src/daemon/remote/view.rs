@@ -54,7 +54,7 @@ pub(super) fn torrent(
     let keys = snapshot.metainfo().map(Metainfo::metadata_ref);
     let choices = &entry.choices;
     let inherited = torrents.goal_of_groups(entry);
-    let (activity, reason) = torrents.activity(name, found);
+    let (activity, error) = torrents.activity(name, found);
     let folder = match &choices.place {
         Place::Folder(folder) => folder.as_path(),
         Place::Content(content) => content.parent().unwrap_or(content),
@@ -87,10 +87,10 @@ pub(super) fn torrent(
             }
             Some(Activity::Paused) if torrents.is_queued(entry) => State::WaitsToDownload,
             // For space, or another condition of the system.
-            Some(Activity::Waiting) if reason.is_some() => State::WaitsToDownload,
+            Some(Activity::Waiting) if error.is_some() => State::WaitsToDownload,
             activity => activity.map_or(State::Stopped, state),
         },
-        error: reason.or_else(|| snapshot.error.clone()),
+        error,
         has_metadata,
         is_private: snapshot.is_private,
         comment: keys
