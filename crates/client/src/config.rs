@@ -138,7 +138,8 @@ pub struct AddOptions {
     pub label: Option<String>,
     /// The goal; `None` for that of [`Additions::goal`].
     pub goal: Option<Goal>,
-    /// Whether the torrent joins the session paused. The metadata of a magnet link is fetched all the same.
+    /// Whether the torrent joins the session paused. A magnet link then announces nothing, and its metadata is fetched when it
+    /// is resumed.
     pub is_paused: bool,
     /// Labels, for snapshots. The client does not interpret them.
     pub labels: Vec<String>,

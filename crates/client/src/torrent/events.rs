@@ -60,7 +60,7 @@ impl Machine {
     pub(crate) fn on_command(&mut self, shared: &Shared, command: TorrentCommand) {
         match command {
             TorrentCommand::Pause => self.pause(&shared.session),
-            TorrentCommand::Resume => self.resume(&shared.session),
+            TorrentCommand::Resume => self.resume(shared),
             TorrentCommand::Prioritize(files, priority) => {
                 self.request_priorities(&files, priority);
             }
@@ -235,7 +235,7 @@ impl Machine {
     }
 
     /// Resumes the torrent.
-    fn resume(&mut self, session: &Session) {
+    fn resume(&mut self, shared: &Shared) {
         self.snapshot.is_paused = false;
         // No bytes were expected during the pause.
         self.last_arrival.0 = Instant::now();
@@ -245,6 +245,11 @@ impl Machine {
             self.is_verification_due = true;
             return;
         }
-        let _ = self.snapshot.id.map(|id| session.resume(id));
+        let resumed = self.snapshot.id.map(|id| shared.session.resume(id));
+        if resumed.is_none()
+            && let Err(error) = self.join_link(shared)
+        {
+            self.fail(shared, error);
+        }
     }
 }

@@ -332,7 +332,7 @@ impl Machine {
     }
 
     /// Repeats in the session what was changed by commands.
-    fn configure(&self, shared: &Shared, id: TorrentId) -> Result<(), TorrentError> {
+    pub(super) fn configure(&self, shared: &Shared, id: TorrentId) -> Result<(), TorrentError> {
         let session = &shared.session;
         let snapshot = &self.snapshot;
         if snapshot.max_down.is_some() || snapshot.max_up.is_some() {

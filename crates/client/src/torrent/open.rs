@@ -55,14 +55,28 @@ impl Machine {
                 if self.snapshot.identity.info_hashes.is_none() {
                     self.identify(shared, magnet.info_hashes);
                 }
-                let id = shared.session.add_magnet(&magnet, &shared.config.peers)?;
                 self.snapshot.detail.origin = Some(Origin::of_magnet(&magnet));
-                shared.ledger.joined(id, self.identity());
-                self.joined(id, Activity::Metadata);
                 self.stages.advance(|_: &Opening| Metadata { magnet });
+                if self.snapshot.is_paused {
+                    self.snapshot.activity = Activity::Paused;
+                } else {
+                    self.join_link(shared)?;
+                }
             }
         }
         Ok(())
+    }
+
+    /// Adds a magnet link to the session, which announces it and fetches its metadata. A link that is paused from the start is
+    /// added when it is resumed.
+    pub(super) fn join_link(&mut self, shared: &Shared) -> Result<(), TorrentError> {
+        let Some(Metadata { magnet }) = self.stages.get() else {
+            return Ok(());
+        };
+        let id = shared.session.add_magnet(magnet, &shared.config.peers)?;
+        shared.ledger.joined(id, self.identity());
+        self.joined(id, Activity::Metadata);
+        self.configure(shared, id)
     }
 
     /// Reports the info-hashes as soon as they are known.

@@ -22,7 +22,9 @@ impl Machine {
             | Stage::Confirming(_)
             | Stage::Absent(_)
             | Stage::Moving(_) => true,
-            Stage::Metadata(_) | Stage::Verifying(_) => false,
+            // A link that is paused from the start is not in the session.
+            Stage::Metadata(_) => self.snapshot.id.is_none(),
+            Stage::Verifying(_) => false,
             Stage::Active(active) => {
                 let is_settled = matches!(active.phase, Phase::Serving)
                     || self.snapshot.activity == Activity::Paused;

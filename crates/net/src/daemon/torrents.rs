@@ -370,8 +370,12 @@ impl Torrents {
         let Some(metainfo) = self.handle(name).and_then(TorrentHandle::metainfo) else {
             return Ok(());
         };
+        let waits = self.queue().is_some();
         if let Some(running) = self.running.get_mut(&name) {
             running.has_metainfo = true;
+            // The content needs a turn.
+            running.turn = Turn::new(waits, Instant::now());
+            self.apply(name);
         }
         if !is_readable(&metainfo) {
             return Ok(());
@@ -709,8 +713,9 @@ impl Torrents {
             self.running_of(name).vanished = Some(snapshot);
             return;
         }
-        // A torrent waits for its first turn, which comes at the next tick.
-        let is_waiting = self.queue().is_some() && !entry.choices.forced;
+        // A torrent waits for its first turn, which comes at the next tick. Metadata is fetched without a turn.
+        let is_link = matches!(entry.metainfo, Metainfo::Magnet(_));
+        let is_waiting = self.queue().is_some() && !entry.choices.forced && !is_link;
         let is_paused = entry.choices.paused || is_waiting;
         let options = AddOptions {
             label: Some(entry.shown_title()),
@@ -724,7 +729,6 @@ impl Torrents {
             labels: entry.choices.labels.iter().cloned().collect(),
             limits: limits(entry),
         };
-        let is_link = matches!(entry.metainfo, Metainfo::Magnet(_));
         let Some(client) = &self.client else {
             return;
         };

@@ -40,3 +40,35 @@ fn a_paused_download_creates_nothing_before_it_starts() {
     assert_eq!(daemon.stderr(), "");
     daemon.terminate();
 }
+
+/// A link that is added paused says nothing to its tracker until it is resumed, also after a restart.
+#[test]
+fn a_paused_link_announces_nothing() {
+    let content = Content::new();
+    let [paused, running] = [(); 2].map(|()| Tracker::start());
+    let link = |name: &str, tracker: &Tracker| {
+        let link = content.magnet(&content.torrent(name, "v1"));
+        format!("{link}&tr={}", tracker.url())
+    };
+    let (_place, state) = folder();
+    let daemon = Daemon::start(&state, &["--dir", text(content.path())]);
+    daemon.done(["add", "--paused", &link("tree", &paused)]);
+    daemon.done(["add", &link("file.bin", &running)]);
+    wait_for(|| running.heard(|heard| heard.ports.len() == 1));
+    assert!(paused.heard(|heard| heard.ports.is_empty()));
+    daemon.terminate();
+    let daemon = Daemon::start(&state, &["--dir", text(content.path())]);
+    wait_for(|| running.heard(|heard| heard.ports.len() == 2));
+    assert!(paused.heard(|heard| heard.ports.is_empty()));
+    let list = daemon.done(["list"]);
+    let hash = |position: usize| list[position]["info_hash"].as_str().unwrap();
+    let activity = |hash: &str| daemon.done(["list", hash])[0]["activity"].clone();
+    assert_eq!(activity(hash(0)), "paused");
+    daemon.done(["pause", hash(1)]);
+    wait_for(|| activity(hash(1)) == "paused");
+    wait_for(|| running.heard(|heard| heard.stopped.len() == 2));
+    daemon.done(["resume", hash(0)]);
+    wait_for(|| paused.heard(|heard| heard.ports.len() == 1));
+    wait_for(|| activity(hash(0)) == "metadata");
+    daemon.terminate();
+}

@@ -137,6 +137,7 @@ impl Torrents {
         let is_waiting = self.queue().is_some() && !forced;
         for name in names {
             if let Some(running) = self.running.get_mut(name) {
+                let is_waiting = is_waiting && running.has_metainfo;
                 running.turn = Turn::new(is_waiting, Instant::now());
             }
             let snapshot = self.find(*name, &all);
