@@ -158,6 +158,8 @@ pub struct Torrent {
     pub added: u64,
     /// Time at which the download was complete.
     pub completed: Option<u64>,
+    /// Time at which content was last sent or received, or that of the addition if it never was.
+    pub active: u64,
     /// Time of the last change of anything that this structure shows, or of the last byte.
     pub changed: u64,
     /// Seconds spent downloading, across restarts.

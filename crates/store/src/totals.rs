@@ -43,6 +43,9 @@ pub struct TorrentTotals {
     /// Time when the download was complete, in seconds since 1970-01-01 UTC; `None` if it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completed: Option<u64>,
+    /// Time when content was last sent or received, in seconds since 1970-01-01 UTC; `None` if it never was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active: Option<u64>,
     /// Whether selected content was ever missing, so that its completion is news.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub was_incomplete: bool,

@@ -150,6 +150,7 @@ fn shown(torrents: &Torrents, entry: &Entry, all: &Snapshot) -> Option<Arc<Torre
     torrent.seed_seconds = goal.time.limit().map(|time| time.as_secs_f64());
     torrent.added_at = totals.added;
     torrent.completed_at = totals.completed;
+    torrent.active_at = totals.active;
     torrent.downloaded_bytes = totals.received;
     torrent.uploaded_bytes = totals.sent;
     torrent.serving_seconds = Duration::from_secs(totals.seeding_seconds)

@@ -514,3 +514,35 @@ fn a_torrent_in_error_does_not_look_complete() {
     assert_nothing(&hash);
     served.daemon.terminate();
 }
+
+/// Programs remove torrents that were idle for long: a torrent that is only served stays idle, also after a restart.
+#[test]
+fn the_last_activity_is_that_of_content() {
+    const LONG_AGO: u64 = 1_000_000_000;
+    let content = Content::new();
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let served = Served::copy_of(&content, ("file.bin", "v1"), &state, &downloads);
+    let hash = served.hash();
+    served.daemon.terminate();
+    let totals = state.join("totals.toml");
+    let text = fs::read_to_string(&totals).unwrap();
+    assert!(!text.contains("active"), "{text}");
+    let (head, rest) = text.split_once(&hash).unwrap();
+    let (key, rest) = rest.split_once('\n').unwrap();
+    let with_activity = format!("{head}{hash}{key}\nactive = {LONG_AGO}\n{rest}");
+    fs::write(&totals, with_activity).unwrap();
+    let served = Served::start(&state, &downloads);
+    let shown = || {
+        let info: serde_json::Value = serde_json::from_str(&served.post("info", &[])).unwrap();
+        let [active, time] = ["last_activity", "seeding_time"].map(|key| info[0][key].as_u64());
+        (active.unwrap(), time.unwrap())
+    };
+    let (_, first) = shown();
+    // The time of seeding changes, and no content is sent.
+    wait_for(|| shown().1 > first + 1);
+    assert_eq!(shown().0, LONG_AGO);
+    served.daemon.terminate();
+    let text = fs::read_to_string(&totals).unwrap();
+    assert!(text.contains(&format!("active = {LONG_AGO}")), "{text}");
+}

@@ -79,7 +79,7 @@ pub(super) const FIELDS: [Field; 56] = [
         let v2 = view.0.info_hashes.v2();
         json!(v2.map_or_else(String::new, |v2| v2.to_string()))
     }),
-    ("last_activity", |view| json!(view.0.changed)),
+    ("last_activity", |view| json!(view.0.active)),
     ("magnet_uri", |view| json!(view.0.magnet())),
     ("max_inactive_seeding_time", |view| {
         effective(view.0.goals().idle_minutes, view.1.idle_minutes)

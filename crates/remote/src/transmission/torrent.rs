@@ -24,8 +24,9 @@ pub(super) type Field = (&'static str, fn(&mut View<'_>) -> Value);
 
 /// The fields of `torrent-get` (rpc-spec.md of Transmission 4.0), in the order of its table.
 const FIELDS: &[Field] = &[
-    ("activityDate", |view| json!(view.torrent.changed)),
-    ("editDate", |view| json!(view.torrent.changed)),
+    ("activityDate", |view| json!(view.torrent.active)),
+    // The time of edits is not recorded.
+    ("editDate", |view| json!(view.torrent.added)),
     ("addedDate", |view| json!(view.torrent.added)),
     ("availability", |view| json!(view.availability())),
     ("bandwidthPriority", |_| json!(0)),

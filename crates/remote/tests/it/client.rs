@@ -185,6 +185,7 @@ fn known(id: u32, new: &NewTorrent) -> Result<Known, Refusal> {
             n_seeds: 1,
             added: TIME,
             completed: None,
+            active: TIME,
             changed: TIME,
             seconds_downloading: 5,
             seconds_seeding: 6,

@@ -124,7 +124,8 @@ pub(super) fn torrent(
         n_seeds: snapshot.seeds,
         added: totals.added,
         completed: totals.completed,
-        changed: snapshot.active_at.unwrap_or(totals.added),
+        active: totals.active.unwrap_or(totals.added),
+        changed: totals.active.unwrap_or(totals.added),
         seconds_downloading: Duration::try_from_secs_f64(snapshot.downloading_seconds.seconds())
             .map_or(0, |time| time.as_secs()),
         seconds_seeding: totals.seeding_seconds,

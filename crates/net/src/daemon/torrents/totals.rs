@@ -34,6 +34,7 @@ impl Running {
             sent: base.sent + snapshot.uploaded_bytes,
             received: base.received + snapshot.downloaded_bytes,
             seeding_seconds: base.seeding_seconds + seconds_served,
+            active: snapshot.active_at.or(base.active),
             ..*base
         }
     }
