@@ -74,7 +74,7 @@ pub struct Add {
     pub category: Option<String>,
     /// Words to find the torrent by.
     pub labels: Vec<String>,
-    /// Sent bytes as a multiple of the content after which the torrent is no longer served.
+    /// The ratio after which the torrent is no longer served.
     pub ratio: Option<f64>,
     /// Seconds of serving after which the torrent is no longer served.
     pub seed_seconds: Option<u64>,
@@ -110,7 +110,7 @@ pub struct Set {
     /// Whether the torrents get the goals of their categories, their labels or the daemon.
     #[serde(default)]
     pub default_goal: bool,
-    /// Sent bytes as a multiple of the content after which the torrents are no longer served; 0 for no limit.
+    /// The ratio after which the torrents are no longer served; 0 for no limit.
     #[serde(default)]
     pub ratio: Option<f64>,
     /// Seconds of serving after which the torrents are no longer served; 0 for no limit.
@@ -152,7 +152,7 @@ pub struct SetCategory {
     pub name: String,
     /// Folder for the content of torrents that are added to the category.
     pub folder: Option<PathBuf>,
-    /// Sent bytes as a multiple of the content after which its torrents are paused; 0 for no limit.
+    /// The ratio after which its torrents are paused; 0 for no limit.
     pub ratio: Option<f64>,
     /// Seconds of serving after which its torrents are paused; 0 for no limit.
     pub seed_seconds: Option<u64>,
@@ -276,7 +276,7 @@ pub struct CategoryReply {
     pub name: String,
     /// Folder for the content of new torrents; `None` for that of the daemon.
     pub folder: Option<String>,
-    /// Sent bytes as a multiple of the content after which its torrents are paused.
+    /// The ratio after which its torrents are paused.
     pub seed_ratio: Option<f64>,
     /// Seconds of serving after which its torrents are paused.
     pub seed_seconds: Option<u64>,
@@ -361,7 +361,7 @@ pub struct TorrentReply {
     pub max_down: Option<NonZeroU32>,
     /// Upload limit in bytes per second.
     pub max_up: Option<NonZeroU32>,
-    /// Sent bytes as a multiple of the content after which the torrent is paused.
+    /// The ratio after which the torrent is paused.
     pub seed_ratio: Option<f64>,
     /// Seconds of serving after which the torrent is paused.
     pub seed_seconds: Option<u64>,

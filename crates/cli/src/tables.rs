@@ -46,7 +46,7 @@ impl Tables {
 pub struct CategoryTable {
     /// Folder for the content of torrents that are added to the category.
     pub dir: Option<FilePath>,
-    /// Sent bytes as a multiple of the content; 0 for no limit.
+    /// The ratio; 0 for no limit.
     #[serde(deserialize_with = "ratio")]
     pub seed_ratio: Target<f64>,
     /// Time of serving; 0 for no limit.
@@ -67,7 +67,7 @@ impl CategoryTable {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LabelTable {
-    /// Sent bytes as a multiple of the content; 0 for no limit.
+    /// The ratio; 0 for no limit.
     #[serde(deserialize_with = "ratio")]
     pub seed_ratio: Target<f64>,
     /// Time of serving; 0 for no limit.

@@ -108,7 +108,7 @@ pub use file::TorrentFile;
 pub use handle::{HandleError, TorrentHandle};
 pub use handover::{Handover, Observer};
 pub use identity::{Identity, InfoHash, InvalidKey, TorrentKey};
-pub use limits::{Limits, SeedLimits};
+pub use limits::{Limits, SeedLimits, sent_ratio};
 pub use rates::RateHistory;
 pub use snapshot::{Activity, Reach, Snapshot, TorrentSnapshot};
 pub use stopwatch::Stopwatch;

@@ -8,10 +8,17 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// Limits after which a torrent is no longer served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SeedLimits {
-    /// Sent bytes as a multiple of the content.
+    /// The ratio, as [`sent_ratio`] counts it.
     pub ratio: Option<f64>,
     /// Time of serving, without pauses.
     pub time: Option<Duration>,
+}
+
+/// Returns the ratio of a torrent: sent bytes as a multiple of the received bytes, or of the length of the selected files if fewer
+/// bytes were received.
+#[expect(clippy::cast_precision_loss, reason = "a ratio needs no more digits")]
+pub fn sent_ratio(sent: u64, received: u64, selected: u64) -> f64 {
+    sent as f64 / received.max(selected).max(1) as f64
 }
 
 /// Rate limits of the session or of one torrent, in bytes per second. `None` leaves a limit as it is, `Some(None)` removes it.

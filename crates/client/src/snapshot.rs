@@ -130,7 +130,7 @@ pub struct TorrentSnapshot {
     /// Whether the content is served when it is complete.
     #[serde(rename = "serve")]
     pub is_served: bool,
-    /// The torrent is served until this many bytes are sent, as a multiple of the content; `None` for no limit.
+    /// The torrent is served until this ratio, as [`sent_ratio`](crate::sent_ratio) counts it; `None` for no limit.
     pub seed_ratio: Option<f64>,
     /// The torrent is served for this time; `None` for no limit.
     pub seed_seconds: Option<f64>,

@@ -710,14 +710,11 @@ impl Torrent {
         self.has_metadata && self.left() == 0
     }
 
-    /// Returns the sent bytes per received byte, or per byte of content if none was received.
+    /// Returns the sent bytes as a multiple of the received bytes, or of the length of the selected files if fewer bytes were
+    /// received; `None` while neither is known. Goals count the same ratio.
     #[expect(clippy::cast_precision_loss, reason = "programs show few digits")]
     pub fn ratio(&self) -> Option<f64> {
-        let base = if self.downloaded > 0 {
-            self.downloaded
-        } else {
-            self.done_len
-        };
+        let base = self.downloaded.max(self.wanted_len);
         (base > 0).then(|| self.uploaded as f64 / base as f64)
     }
 }

@@ -94,7 +94,7 @@ impl Place {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(into = "GoalFields", try_from = "GoalFields")]
 pub struct Goal {
-    /// Sent bytes as a multiple of the content. Not negative, and finite.
+    /// The ratio: sent bytes as a multiple of the received bytes, or of the selected files if fewer bytes were received. Not negative, and finite.
     pub ratio: Target<f64>,
     /// Time of serving, in whole seconds.
     pub time: Target<Duration>,

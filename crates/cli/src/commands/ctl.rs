@@ -130,7 +130,7 @@ struct AddArgs {
     #[arg(long = "label", value_name = "WORD", help_heading = "Torrent")]
     labels: Vec<String>,
 
-    /// Stop serving after the content has been sent this many times, for example 1.5
+    /// Stop serving at this ratio of sent to received bytes, for example 1.5
     #[arg(long, value_name = "RATIO", value_parser = values::positive, help_heading = "Goal")]
     seed_ratio: Option<f64>,
 
@@ -192,7 +192,7 @@ struct SetArgs {
     #[arg(long, help_heading = "Torrent")]
     no_labels: bool,
 
-    /// Stop serving after the content has been sent this many times; 0 for no limit
+    /// Stop serving at this ratio of sent to received bytes; 0 for no limit
     #[arg(long, value_name = "RATIO", value_parser = values::positive_or_zero, help_heading = "Goal")]
     seed_ratio: Option<f64>,
 
@@ -253,7 +253,7 @@ struct CategoryArgs {
     #[arg(short, long, value_name = "DIR")]
     dir: Option<PathBuf>,
 
-    /// Stop serving after the content has been sent this many times; 0 for no limit
+    /// Stop serving at this ratio of sent to received bytes; 0 for no limit
     #[arg(long, value_name = "RATIO", value_parser = values::positive_or_zero)]
     seed_ratio: Option<f64>,
 

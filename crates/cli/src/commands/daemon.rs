@@ -43,7 +43,7 @@ pub struct Daemon {
     #[arg(long, help_heading = "Content")]
     pub watch_remove: bool,
 
-    /// Stop serving after the content has been sent this many times, for example 1.5 [default: no limit]
+    /// Stop serving at this ratio of sent to received bytes, for example 1.5 [default: no limit]
     ///
     /// Goals of a torrent, its category and its labels win, in this order.
     #[arg(long, value_name = "RATIO", value_parser = values::positive, help_heading = "Seeding")]

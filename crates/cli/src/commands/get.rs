@@ -79,7 +79,7 @@ pub struct Get {
     #[arg(long, help_heading = "Seeding")]
     pub seed: bool,
 
-    /// Continue serving until the content has been sent this many times, for example 1.5
+    /// Continue serving until this ratio of sent to received bytes, for example 1.5
     #[arg(long, value_name = "RATIO", value_parser = values::positive, help_heading = "Seeding")]
     pub seed_ratio: Option<f64>,
 

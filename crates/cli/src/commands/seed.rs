@@ -66,7 +66,7 @@ pub struct Seed {
     #[arg(long, value_name = "WHAT", help_heading = "Content")]
     pub trust: Option<Trust>,
 
-    /// Stop serving a torrent after its content has been sent this many times, for example 1.5
+    /// Stop serving a torrent at this ratio of sent to received bytes, for example 1.5
     #[arg(long, value_name = "RATIO", value_parser = values::positive, help_heading = "Seeding")]
     pub seed_ratio: Option<f64>,
 

@@ -9,7 +9,7 @@ use super::stage::{Active, Phase, Stage};
 use super::state::{Machine, Shared};
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
-use crate::limits::SeedLimits;
+use crate::limits::{SeedLimits, sent_ratio};
 use crate::snapshot::Activity;
 
 impl Machine {
@@ -50,8 +50,9 @@ impl Machine {
         let is_over = match self.limits() {
             None => true,
             Some(SeedLimits { ratio, time }) => {
-                let uploaded = self.snapshot.uploaded_bytes;
-                ratio.is_some_and(|most| sent_ratio(uploaded, active.stored.total_bytes) >= most)
+                let it = &self.snapshot;
+                let reached = sent_ratio(it.uploaded_bytes, it.downloaded_bytes, it.wanted_bytes);
+                ratio.is_some_and(|most| reached >= most)
                     || time.is_some_and(|most| {
                         self.snapshot.serving_seconds.seconds() >= most.as_secs_f64()
                     })
@@ -146,10 +147,4 @@ impl Machine {
         snapshot.verified_bytes = 0;
         self.rates.reset();
     }
-}
-
-/// Returns the number of sent bytes as a multiple of the content.
-#[expect(clippy::cast_precision_loss, reason = "a ratio needs no more digits")]
-fn sent_ratio(uploaded: u64, length: u64) -> f64 {
-    uploaded as f64 / length.max(1) as f64
 }

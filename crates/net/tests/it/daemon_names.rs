@@ -546,3 +546,52 @@ fn the_last_activity_is_that_of_content() {
     let text = fs::read_to_string(&totals).unwrap();
     assert!(text.contains(&format!("active = {LONG_AGO}")), "{text}");
 }
+
+/// A torrent is paused at the ratio that programs see: of more received bytes than the content has, for example.
+#[test]
+fn a_goal_counts_the_ratio_that_is_shown() {
+    let content = Content::new();
+    let len = content.len_of("file.bin");
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let served = Served::copy_of(&content, ("file.bin", "v1"), &state, &downloads);
+    served.daemon.terminate();
+    let totals = state.join("totals.toml");
+    let set = |key: &str, value: u64| {
+        let text = fs::read_to_string(&totals).unwrap();
+        let (head, torrents) = text.split_once("[torrents.").unwrap();
+        let lines = torrents.lines().map(|line| {
+            let is_set = line.starts_with(&format!("{key} = "));
+            let line = if is_set {
+                format!("{key} = {value}")
+            } else {
+                line.into()
+            };
+            line + "\n"
+        });
+        let torrents: String = lines.collect();
+        fs::write(&totals, format!("{head}[torrents.{torrents}")).unwrap();
+    };
+    set("received", 2 * len);
+    set("sent", len * 3 / 2);
+    let start = || Served::start_with(&state, &downloads, &["--seed-ratio", "1"]);
+    let served = start();
+    served.wait_for_content();
+    let shown = |served: &Served| {
+        let info: serde_json::Value = serde_json::from_str(&served.post("info", &[])).unwrap();
+        info[0].clone()
+    };
+    let first = shown(&served)["seeding_time"].as_u64();
+    wait_for(|| shown(&served)["seeding_time"].as_u64() > first.map(|first| first + 1));
+    let ratio = shown(&served)["ratio"].as_f64().unwrap();
+    assert!((ratio - 0.75).abs() < 0.001, "{ratio}");
+    assert_eq!(served.daemon.torrent()["paused"], false);
+    served.daemon.terminate();
+    set("sent", 2 * len);
+    let served = start();
+    served
+        .daemon
+        .wait_until("paused", |torrent| torrent["paused"] == true);
+    assert_eq!(shown(&served)["ratio"], 1.0);
+    served.daemon.terminate();
+}

@@ -45,10 +45,10 @@ export const progressOf = (torrent) => torrent.activity === "verifying"
   : [torrent.done_bytes, torrent.wanted_bytes];
 
 /**
- * Sent bytes as a multiple of the content, as --seed-ratio counts them.
+ * Sent bytes as a multiple of the received bytes, or of the selected files if fewer bytes were received, as --seed-ratio counts them.
  * @param {Torrent} torrent
  */
-export const ratio = (torrent) => torrent.uploaded_bytes / Math.max(torrent.total_bytes, 1);
+export const ratio = (torrent) => torrent.uploaded_bytes / Math.max(torrent.downloaded_bytes, torrent.wanted_bytes, 1);
 
 /** @param {Torrent} torrent */
 const failedTracker = (torrent) => (isOver(torrent) ? undefined : torrent.announces.find(({ error }) => error !== null));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hashlane_client::{Activity, Snapshot, TorrentSnapshot};
+use hashlane_client::{Activity, Snapshot, TorrentSnapshot, sent_ratio};
 use hashlane_store::{Choices, Entry, Name, StoreError, TorrentTotals};
 
 use super::{Running, Torrents};
@@ -120,7 +120,8 @@ impl Torrents {
             return false;
         };
         let totals = running.counted(snapshot);
-        ratio.is_some_and(|ratio| sent_ratio(totals.sent, snapshot.total_bytes) >= ratio)
+        let reached = sent_ratio(totals.sent, totals.received, snapshot.wanted_bytes);
+        ratio.is_some_and(|ratio| reached >= ratio)
             || time.is_some_and(|time| totals.seeding_seconds >= time.as_secs())
             || idle.is_some_and(|idle| running.idle_time() >= idle)
     }
@@ -138,12 +139,6 @@ impl Torrents {
         self.apply(name);
         Ok(())
     }
-}
-
-/// Returns the number of sent bytes as a multiple of the content.
-#[expect(clippy::cast_precision_loss, reason = "a ratio needs no more digits")]
-fn sent_ratio(sent: u64, length: u64) -> f64 {
-    sent as f64 / length.max(1) as f64
 }
 
 /// Returns whole seconds. Negative numbers, which do not occur, and fractions become 0.
