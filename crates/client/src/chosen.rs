@@ -28,6 +28,8 @@ pub(crate) struct Chosen {
     max_down: Option<Change<Option<u32>>>,
     max_up: Option<Change<Option<u32>>>,
     seeding: Option<Change<Option<SeedLimits>>>,
+    #[serde(default)]
+    is_sequential: Option<bool>,
     /// The tiers that replaced those of the torrent.
     #[serde(default)]
     tiers: Option<Vec<Vec<String>>>,
@@ -78,6 +80,9 @@ impl Chosen {
                         *limit = Some(Change { to });
                     }
                 }
+            }
+            TorrentCommand::Sequential(is_sequential) => {
+                self.is_sequential = Some(*is_sequential);
             }
             TorrentCommand::Label(labels) => self.labels = Some(labels.clone()),
             TorrentCommand::Seed(limits) => self.seeding = Some(Change { to: *limits }),
@@ -131,6 +136,7 @@ impl Chosen {
             }
         });
         let seeding = self.seeding.map(|change| TorrentCommand::Seed(change.to));
+        let sequential = self.is_sequential.map(TorrentCommand::Sequential);
         let ended = self.has_ended.then_some(TorrentCommand::End);
         [TorrentCommand::Limit(limits)]
             .into_iter()
@@ -139,6 +145,7 @@ impl Chosen {
             .chain(labels)
             .chain(is_paused)
             .chain(seeding)
+            .chain(sequential)
             .chain(ended)
             .collect()
     }

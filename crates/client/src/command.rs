@@ -38,6 +38,8 @@ pub enum TorrentCommand {
     AddTracker(String),
     /// Uses the trackers of these tiers instead of all others.
     SetTrackers(Vec<Vec<String>>),
+    /// Requests the pieces of a download in order, or not.
+    Sequential(bool),
     /// Changes the rate limits of the torrent.
     Limit(Limits),
     /// Replaces the labels.

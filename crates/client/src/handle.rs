@@ -177,6 +177,14 @@ impl TorrentHandle {
         self.send(TorrentCommand::Limit(limits))
     }
 
+    /// Requests the pieces of a download in order, or the rarest ones first.
+    ///
+    /// # Errors
+    /// Those of [`Self::pause`].
+    pub fn set_sequential(&self, is_sequential: bool) -> Result<(), HandleError> {
+        self.send(TorrentCommand::Sequential(is_sequential))
+    }
+
     /// Sets for how long the content is served. Without limits (`None`), the torrent ends when its content is complete, and a
     /// torrent that is only served ends at once.
     ///

@@ -322,6 +322,12 @@ void Session::replace_trackers(std::uint32_t torrent, rust::Vec<TrackerUrl> urls
 
 void Session::reannounce(std::uint32_t torrent) const { handle(torrent).force_reannounce(); }
 
+void Session::set_sequential(std::uint32_t torrent, bool sequential) const
+{
+    auto const flag = lt::torrent_flags::sequential_download;
+    handle(torrent).set_flags(sequential ? flag : lt::torrent_flags_t{}, flag);
+}
+
 void Session::limit_torrent(std::uint32_t torrent, std::int32_t max_down, std::int32_t max_up) const
 {
     auto const torrent_handle = handle(torrent);

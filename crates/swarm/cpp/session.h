@@ -45,6 +45,7 @@ public:
     void add_tracker(std::uint32_t torrent, rust::Str url) const;
     void replace_trackers(std::uint32_t torrent, rust::Vec<TrackerUrl> urls) const;
     void reannounce(std::uint32_t torrent) const;
+    void set_sequential(std::uint32_t torrent, bool sequential) const;
     void limit_torrent(std::uint32_t torrent, std::int32_t max_down, std::int32_t max_up) const;
     void limit(std::int32_t max_down, std::int32_t max_up) const;
     void listen_again() const;

@@ -294,6 +294,8 @@ pub(crate) mod ffi {
         fn replace_trackers(self: &Session, torrent: u32, urls: Vec<TrackerUrl>) -> Result<()>;
         /// Announces the torrent to its trackers as soon as their minimum interval permits.
         fn reannounce(self: &Session, torrent: u32) -> Result<()>;
+        /// Requests pieces in order, or not.
+        fn set_sequential(self: &Session, torrent: u32, sequential: bool) -> Result<()>;
         /// Sets rate limits of one torrent in bytes per second, 0 for no limit.
         fn limit_torrent(self: &Session, torrent: u32, max_down: i32, max_up: i32) -> Result<()>;
         /// Sets rate limits in bytes per second, 0 for no limit.

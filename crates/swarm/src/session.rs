@@ -256,6 +256,14 @@ impl Session {
         Ok(self.inner.reannounce(torrent.0)?)
     }
 
+    /// Requests the pieces of a torrent in order, or the rarest ones first.
+    ///
+    /// # Errors
+    /// Fails if the torrent is not in the session.
+    pub fn set_sequential(&self, torrent: TorrentId, sequential: bool) -> Result<(), SessionError> {
+        Ok(self.inner.set_sequential(torrent.0, sequential)?)
+    }
+
     /// Sets the maximum download and upload rates of a torrent in bytes per second; `None` for no limit. The limits of the
     /// session apply too.
     ///

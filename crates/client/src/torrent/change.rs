@@ -145,6 +145,21 @@ impl Machine {
         self.snapshot.announces.clear();
     }
 
+    /// Requests the pieces of a download in order, or not.
+    pub(super) fn set_sequential(&mut self, shared: &Shared, is_sequential: bool) {
+        let Goal::Download(download) = &mut self.goal else {
+            return;
+        };
+        if download.sequential == is_sequential {
+            return;
+        }
+        Arc::make_mut(download).sequential = is_sequential;
+        if let Some(id) = self.snapshot.id {
+            // The torrent can have left the session.
+            let _ = shared.session.set_sequential(id, is_sequential);
+        }
+    }
+
     /// Changes the rate limits.
     pub(super) fn limit(&mut self, shared: &Shared, limits: Limits) {
         let snapshot = &mut *self.snapshot;

@@ -207,7 +207,7 @@ class Client:
         content : path
             The file, or the folder that holds the files, under any name.
         ratio, seconds : float or None
-            The torrent ends after it was sent this many times, or after this time.
+            The torrent ends at this ratio of sent to received bytes, or after this time.
         """
     def torrents(self) -> list[TorrentHandle]:
         """Returns all torrents that were not removed, in the order in which they were added."""

@@ -54,7 +54,7 @@ fn at(content: &Path) -> AddOptions {
 }
 
 /// Returns the first event that `wanted` accepts.
-fn next<T>(events: &Subscription, wanted: impl Fn(&Event) -> Option<T>) -> T {
+fn next<T>(events: &Subscription, mut wanted: impl FnMut(&Event) -> Option<T>) -> T {
     loop {
         let event = events.recv_timeout(PATIENCE).unwrap();
         if let Some(found) = wanted(&event) {
@@ -629,4 +629,34 @@ fn a_deletion_waits_for_torrents_that_are_being_opened() {
     shared.assert_same(folder.path());
     drop(client);
     seed.interrupt();
+}
+
+/// A download that is under way requests its pieces in order from the command on.
+#[test]
+fn pieces_are_requested_in_order_by_command() {
+    let shared = Shared::new(Version::V1);
+    let seed = Running::start(vec![shared.seed()], &[]);
+    let folder = tempfile::tempdir().unwrap();
+    let client = start(&[]);
+    let events = client.subscribe();
+    let torrent = client.add(shared.source(), to(folder.path())).unwrap();
+    until(|| torrent.have().is_ok());
+    torrent.set_sequential(true).unwrap();
+    // Commands are handled one after the other.
+    torrent.set_labels(vec!["ordered".to_owned()]).unwrap();
+    until(|| torrent.snapshot().labels == ["ordered"]);
+    torrent.add_peer(seed.address()).unwrap();
+    let mut pieces = Vec::new();
+    next(&events, |event| match event {
+        Event::Complete(_) => Some(()),
+        Event::Piece { piece, .. } => {
+            pieces.push(*piece);
+            None
+        }
+        _ => None,
+    });
+    assert!(pieces.len() > 15, "{pieces:?}");
+    // Several pieces are requested at the same time.
+    let is_near = |(position, piece): (u32, &u32)| piece.abs_diff(position) <= 4;
+    assert!((0..).zip(&pieces).all(is_near), "{pieces:?}");
 }

@@ -58,7 +58,6 @@ impl Remote {
                 Ok(())
             }
             Change::Sequential(is_sequential) => {
-                // It applies when the torrent is started again.
                 self.choose(id, |choices| choices.sequential = is_sequential)?;
                 Ok(())
             }

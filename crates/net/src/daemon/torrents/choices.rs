@@ -55,6 +55,7 @@ impl Torrents {
                 // The torrent may have ended.
                 let _ = handle
                     .set_limits(limits(entry))
+                    .and_then(|()| handle.set_sequential(entry.choices.sequential))
                     .and_then(|()| handle.set_labels(labels));
             }
         }
