@@ -199,6 +199,8 @@ pub enum State {
     WaitsToDownload,
     /// Downloads its content or its metadata.
     Downloads,
+    /// Moves its content to another folder.
+    Moves,
     /// Waits for its turn to seed.
     WaitsToSeed,
     /// Seeds its complete content.
@@ -543,6 +545,8 @@ pub struct Session {
     pub seeding_minutes: Option<u32>,
     /// Minutes without an upload after which seeding ends.
     pub idle_minutes: Option<u32>,
+    /// Whether the client listens for peers.
+    pub is_listening: bool,
     /// Whether a peer has connected to this client since the start.
     pub is_reachable: bool,
     /// Known nodes of the distributed hash table.
@@ -559,6 +563,8 @@ pub struct Session {
     pub uses_utp: bool,
     /// Encryption of connections to peers.
     pub encryption: Encryption,
+    /// The proxy of connections to peers and trackers.
+    pub proxy: Option<Proxy>,
     /// Maximum number of connected peers.
     pub max_peers: Option<u32>,
     /// Maximum number of downloads at once.
@@ -586,6 +592,30 @@ pub enum Encryption {
     Preferred,
     /// Unencrypted connections first.
     Tolerated,
+    /// Only unencrypted connections.
+    Off,
+}
+
+/// A proxy, without its user name and password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proxy {
+    /// The protocol.
+    pub kind: ProxyKind,
+    /// The name or address of the proxy.
+    pub host: String,
+    /// The port of the proxy.
+    pub port: u16,
+    /// Whether the client has a user name and a password for the proxy.
+    pub has_login: bool,
+}
+
+/// The protocol of a proxy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProxyKind {
+    /// HTTP, with CONNECT.
+    Http,
+    /// SOCKS5 (RFC 1928).
+    Socks5,
 }
 
 /// Statistics of a client.

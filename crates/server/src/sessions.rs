@@ -12,9 +12,6 @@ use data_encoding::HEXLOWER;
 use hashlane_sha::{Sha256, hmac};
 use subtle::ConstantTimeEq as _;
 
-/// Time without a request after which a session ends, as in qBittorrent.
-const IDLE: Duration = Duration::from_secs(3600);
-
 /// Maximum number of sessions. A further one ends the session that has been idle for the longest time.
 const MAX_SESSIONS: usize = 1000;
 
@@ -63,6 +60,9 @@ impl Session {
 }
 
 impl Sessions {
+    /// Time without a request after which a session ends, as in qBittorrent.
+    pub const IDLE: Duration = Duration::from_secs(3600);
+
     /// Returns no sessions yet. Programs know a session by the cookie with this name.
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl Sessions {
         let value = HEXLOWER.encode(&bytes);
         let session = self.session(&value);
         let mut last = self.lock();
-        last.retain(|_, last| last.elapsed() < IDLE);
+        last.retain(|_, last| last.elapsed() < Self::IDLE);
         if last.len() >= MAX_SESSIONS {
             let oldest = last.iter().min_by_key(|(_, last)| **last);
             if let Some(oldest) = oldest.map(|(value, _)| value.clone()) {
@@ -104,7 +104,7 @@ impl Sessions {
         let value = self.values(headers).find(|value| {
             let last = last.get_mut(*value);
             last.is_some_and(|last| {
-                let is_valid = last.elapsed() < IDLE;
+                let is_valid = last.elapsed() < Self::IDLE;
                 if is_valid {
                     *last = Instant::now();
                 }

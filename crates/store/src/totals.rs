@@ -25,6 +25,10 @@ pub struct AllTotals {
     pub sent: u64,
     /// Bytes of content received.
     pub received: u64,
+    /// Number of starts of the daemon.
+    pub starts: u64,
+    /// Seconds for which the daemon ran.
+    pub seconds: u64,
 }
 
 /// The totals of one torrent.

@@ -73,6 +73,8 @@ pub(super) struct Torrents {
     numbered: HashMap<usize, Name>,
     /// The names of torrents by their numbers in the client.
     names: HashMap<usize, Name>,
+    /// The time of the start, and the seconds for which the daemon ran before.
+    started: (Instant, u64),
     /// The time of the last tick.
     ticked: Instant,
     /// The time of the last save of totals.
@@ -186,8 +188,10 @@ impl Torrents {
         configured: Configured,
         hooks: Hooks,
     ) -> Self {
+        let ran = store.totals().all.seconds;
         Self {
             store,
+            started: (Instant::now(), ran),
             client: Some(client),
             start,
             configured,
@@ -208,6 +212,8 @@ impl Torrents {
     /// Starts all torrents of the folder.
     pub(super) fn start_all(&mut self) {
         self.send_limits();
+        self.store.totals_mut().all.starts += 1;
+        self.is_save_due = true;
         for name in self.names_in_order() {
             self.start(name);
         }

@@ -1,13 +1,14 @@
 //! The version and the settings of the client.
 
 use axum::http::StatusCode;
+use hashlane_server::Sessions;
 use serde_json::{Map, Value, json};
 
 use super::call::{Answer, Call, done};
 use super::client::queues;
 use super::request::Failure;
 use crate::check::absolute;
-use crate::model::{Encryption, Session, SessionChange};
+use crate::model::{Encryption, ProxyKind, Session, SessionChange};
 
 /// The versions that programs expect: a pair that exists.
 const VERSION: &str = "v5.0.5";
@@ -15,6 +16,9 @@ const WEBAPI_VERSION: &str = "2.11.2";
 
 /// Maximum number of downloads if a request turns the queue on without a number, as in qBittorrent.
 const DEFAULT_DOWNLOADS: u32 = 3;
+
+/// The port of a proxy that qBittorrent shows without one.
+const DEFAULT_PROXY_PORT: u16 = 8080;
 
 /// Value of a limit or goal that does not apply.
 const NONE: i64 = -1;
@@ -60,6 +64,13 @@ fn all(session: &Session) -> Map<String, Value> {
     let encryption = match session.encryption {
         Encryption::Preferred | Encryption::Tolerated => 0,
         Encryption::Required => 1,
+        Encryption::Off => 2,
+    };
+    let proxy = session.proxy.as_ref();
+    let proxy_type = match proxy.map(|proxy| proxy.kind) {
+        None => "None",
+        Some(ProxyKind::Http) => "HTTP",
+        Some(ProxyKind::Socks5) => "SOCKS5",
     };
     let settings = [
         ("add_stopped_enabled", json!(!session.starts_added)),
@@ -118,7 +129,19 @@ fn all(session: &Session) -> Map<String, Value> {
         ("max_uploads_per_torrent", json!(NONE)),
         ("pex", json!(session.uses_peer_exchange)),
         ("preallocate_all", json!(false)),
-        ("proxy_type", json!("None")),
+        (
+            "proxy_auth_enabled",
+            json!(proxy.is_some_and(|proxy| proxy.has_login)),
+        ),
+        (
+            "proxy_ip",
+            json!(proxy.map_or("", |proxy| proxy.host.as_str())),
+        ),
+        (
+            "proxy_port",
+            json!(proxy.map_or(DEFAULT_PROXY_PORT, |proxy| proxy.port)),
+        ),
+        ("proxy_type", json!(proxy_type)),
         ("queueing_enabled", json!(queues(session))),
         ("random_port", json!(false)),
         ("rss_auto_downloading_enabled", json!(false)),
@@ -137,7 +160,7 @@ fn all(session: &Session) -> Map<String, Value> {
         ("use_category_paths_in_manual_mode", json!(true)),
         ("web_ui_csrf_protection_enabled", json!(true)),
         ("web_ui_host_header_validation_enabled", json!(true)),
-        ("web_ui_session_timeout", json!(3600)),
+        ("web_ui_session_timeout", json!(Sessions::IDLE.as_secs())),
     ];
     settings
         .map(|(name, value)| (name.to_owned(), value))

@@ -7,10 +7,10 @@ use crate::model::{Category, Session, Torrent};
 /// Returns rates, sums and limits.
 pub(super) fn state(session: &Session, torrents: &[Torrent]) -> Map<String, Value> {
     let sum = |rate: fn(&Torrent) -> u64| torrents.iter().map(rate).fold(0, u64::saturating_add);
-    let connection = if session.is_reachable {
-        "connected"
-    } else {
-        "firewalled"
+    let connection = match (session.is_listening, session.is_reachable) {
+        (true, true) => "connected",
+        (true, false) => "firewalled",
+        (false, _) => "disconnected",
     };
     let fields = [
         ("connection_status", json!(connection)),

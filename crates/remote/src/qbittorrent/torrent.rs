@@ -208,6 +208,7 @@ pub(super) fn state(torrent: &Torrent) -> &'static str {
         State::Downloads if torrent.is_forced => "forcedDL",
         State::Downloads if torrent.down_rate > 0 => "downloading",
         State::Downloads => "stalledDL",
+        State::Moves => "moving",
         State::WaitsToSeed => "queuedUP",
         State::Seeds if torrent.is_forced => "forcedUP",
         State::Seeds if torrent.up_rate > 0 => "uploading",
@@ -240,8 +241,7 @@ pub(super) fn passes(torrent: &Torrent, filter: &str) -> Option<bool> {
         "stalled_uploading" => stalls_up,
         "stalled_downloading" => stalls_down,
         "checking" => is_checked,
-        // A move is not a state of the client.
-        "moving" => false,
+        "moving" => state == State::Moves,
         "errored" => torrent.error.is_some(),
         _ => return None,
     })

@@ -263,7 +263,8 @@ fn encryption(encryption: Encryption) -> &'static str {
     match encryption {
         Encryption::Required => "required",
         Encryption::Preferred => "preferred",
-        Encryption::Tolerated => "tolerated",
+        // Transmission cannot switch encryption off.
+        Encryption::Tolerated | Encryption::Off => "tolerated",
     }
 }
 

@@ -286,7 +286,8 @@ fn status(state: State) -> u8 {
         State::WaitsToVerify => 1,
         State::Verifies => 2,
         State::WaitsToDownload => 3,
-        State::Downloads => 4,
+        // Transmission has no state for a move.
+        State::Downloads | State::Moves => 4,
         State::WaitsToSeed => 5,
         State::Seeds => 6,
     }
@@ -474,6 +475,8 @@ fn tracker_stats((id, tracker): (usize, &Tracker)) -> Value {
         .map_or(0, |seconds| now + u64::from(seconds));
     // Programs show how long ago that was. The numbers of peers come with the answer to an announce.
     let answered = tracker.answered.unwrap_or(0);
+    // An announce lasts for seconds, so that it started about now.
+    let started = if tracker.is_announcing { now } else { answered };
     let has_counts = tracker.seeds.is_some() && tracker.answered.is_some();
     let count = |peers: Option<u32>| peers.map_or(UNKNOWN, i64::from);
     json!({
@@ -487,7 +490,7 @@ fn tracker_stats((id, tracker): (usize, &Tracker)) -> Value {
         "isBackup": false,
         "lastAnnouncePeerCount": 0,
         "lastAnnounceResult": message,
-        "lastAnnounceStartTime": answered,
+        "lastAnnounceStartTime": started,
         "lastAnnounceSucceeded": is_right,
         "lastAnnounceTime": answered,
         "lastAnnounceTimedOut": false,

@@ -54,6 +54,7 @@ impl Default for Client {
             ratio: Some(2.0),
             seeding_minutes: None,
             idle_minutes: None,
+            is_listening: true,
             is_reachable: true,
             n_dht_nodes: 7,
             uses_dht: true,
@@ -62,6 +63,7 @@ impl Default for Client {
             maps_port: false,
             uses_utp: true,
             encryption: Encryption::Preferred,
+            proxy: None,
             max_peers: Some(200),
             max_downloads: Some(5),
             max_seeds: None,
@@ -119,6 +121,11 @@ impl Client {
     /// Changes the files of a torrent.
     pub(crate) fn edit_files(&self, id: u32, edit: impl FnOnce(&mut Vec<File>)) {
         edit(&mut self.inner().torrents.get_mut(&id).unwrap().files);
+    }
+
+    /// Changes what the protocols see of the client.
+    pub(crate) fn edit_session(&self, edit: impl FnOnce(&mut Session)) {
+        edit(&mut self.inner().session);
     }
 
     /// Changes what the protocols see of a torrent.

@@ -448,6 +448,15 @@ fn every_field_of_a_torrent() {
         (&stats[0]["seederCount"], &stats[1]["seederCount"]),
         (&json!(3), &json!(-1))
     );
+    // A program shows for how long the tracker has been asked.
+    served.client.edit_trackers(1, |trackers| {
+        (trackers[0].is_announcing, trackers[0].answered) = (true, None);
+    });
+    let stats = served.get(1, "trackerStats");
+    assert!(
+        stats[0]["lastAnnounceStartTime"].as_u64() > Some(TIME),
+        "{stats}"
+    );
     assert_eq!(served.get(2, "metadataPercentComplete"), 0.0);
     assert_eq!(served.get(2, "files"), json!([]));
 }
@@ -461,6 +470,7 @@ fn states_have_the_numbers_of_transmission() {
         (State::Verifies, 2),
         (State::WaitsToDownload, 3),
         (State::Downloads, 4),
+        (State::Moves, 4),
         (State::WaitsToSeed, 5),
         (State::Seeds, 6),
     ];

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use hashlane_client::{Encryption, Network, Transport};
+use hashlane_client::{Encryption, Network, ProxyKind, Transport};
 use hashlane_remote::model::{self, Refusal, Session, SessionChange, Statistics};
 use hashlane_store as store;
 
@@ -20,6 +20,8 @@ impl Remote {
         let (rates, queue, goal) = (torrents.rates(), torrents.queue(), torrents.session_goal());
         let number = |limit: Option<NonZeroU32>| limit.map(NonZeroU32::get);
         let (received, sent) = torrents.exchanged();
+        let client = torrents.all();
+        let reach = &client.reach;
         let settings = &self.fixed.settings;
         let text = |path: &Path| path.to_string_lossy().into_owned();
         Session {
@@ -35,9 +37,9 @@ impl Remote {
             ratio: goal.ratio.limit(),
             seeding_minutes: goal.time.limit().map(view::minutes),
             idle_minutes: goal.idle.limit().map(view::minutes),
-            // The session does not say either.
-            is_reachable: false,
-            n_dht_nodes: 0,
+            is_listening: client.network_problem.is_none() && !reach.listening.is_empty(),
+            is_reachable: reach.counters.has_incoming,
+            n_dht_nodes: reach.counters.dht_nodes,
             uses_dht: settings.dht,
             uses_local_discovery: settings.local_discovery,
             uses_peer_exchange: true,
@@ -46,8 +48,17 @@ impl Remote {
             encryption: match settings.encryption {
                 Encryption::Required => model::Encryption::Required,
                 Encryption::Allowed => model::Encryption::Preferred,
-                Encryption::Off => model::Encryption::Tolerated,
+                Encryption::Off => model::Encryption::Off,
             },
+            proxy: settings.proxy.as_ref().map(|proxy| model::Proxy {
+                kind: match proxy.kind {
+                    ProxyKind::Http => model::ProxyKind::Http,
+                    ProxyKind::Socks5 => model::ProxyKind::Socks5,
+                },
+                host: proxy.host.clone(),
+                port: proxy.port,
+                has_login: proxy.login.is_some(),
+            }),
             max_peers: settings.max_peers.map(u32::from),
             max_downloads: number(queue.downloads),
             max_seeds: number(queue.uploads),
@@ -65,8 +76,8 @@ impl Remote {
                 uploaded: all.sent,
                 downloaded: all.received,
                 n_added: torrents.store.entries().len() as u64,
-                n_starts: 1,
-                seconds: self.started.elapsed().as_secs(),
+                n_starts: all.starts,
+                seconds: torrents.seconds(),
             },
         }
     }

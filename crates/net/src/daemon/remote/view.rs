@@ -14,7 +14,8 @@ fn state(activity: Activity) -> State {
     match activity {
         Activity::Waiting => State::WaitsToVerify,
         Activity::Verifying => State::Verifies,
-        Activity::Metadata | Activity::Downloading | Activity::Moving => State::Downloads,
+        Activity::Metadata | Activity::Downloading => State::Downloads,
+        Activity::Moving => State::Moves,
         Activity::Serving => State::Seeds,
         Activity::Confirming
         | Activity::Paused

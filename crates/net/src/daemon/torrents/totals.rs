@@ -55,10 +55,17 @@ impl Torrents {
         totals.copied().unwrap_or_default()
     }
 
+    /// Returns the seconds for which the daemon has run, in all its starts.
+    pub(crate) fn seconds(&self) -> u64 {
+        let (started, before) = self.started;
+        before + started.elapsed().as_secs()
+    }
+
     /// Adds what the client counted to the totals of all torrents.
     pub(super) fn count(&mut self) {
         self.counted = Arc::default();
         self.count_changed();
+        self.store.totals_mut().all.seconds = self.seconds();
     }
 
     /// Adds what the client counted to the totals of the torrents that changed since the last count. Those of the others

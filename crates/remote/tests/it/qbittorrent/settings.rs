@@ -1,5 +1,6 @@
 //! The version, settings, rates and limits of the client.
 
+use hashlane_remote::model::{Encryption, Proxy, ProxyKind, State};
 use serde_json::{Value, json};
 
 use super::{Served, text_of};
@@ -127,4 +128,60 @@ fn rates_and_limits_of_the_client() {
         [&preferences["alt_dl_limit"], &preferences["alt_up_limit"]],
         [&json!(2048), &json!(0)]
     );
+}
+
+/// Settings that the client has, and how it can be reached.
+#[test]
+fn the_state_of_the_client_is_shown() {
+    let served = Served::new(listen());
+    let proxy = |kind| Proxy {
+        kind,
+        host: "proxy.example".into(),
+        port: 1080,
+        has_login: true,
+    };
+    for (kind, name) in [(ProxyKind::Http, "HTTP"), (ProxyKind::Socks5, "SOCKS5")] {
+        served.client.edit_session(|session| {
+            session.encryption = Encryption::Off;
+            session.proxy = Some(proxy(kind));
+        });
+        let shown = served.json("app/preferences");
+        let keys = [
+            "encryption",
+            "proxy_type",
+            "proxy_ip",
+            "proxy_port",
+            "proxy_auth_enabled",
+        ];
+        let found = keys.map(|key| shown[key].clone());
+        let expected = [
+            json!(2),
+            json!(name),
+            json!("proxy.example"),
+            json!(1080),
+            json!(true),
+        ];
+        assert_eq!(found, expected);
+    }
+    for (is_listening, is_reachable, status) in [
+        (true, true, "connected"),
+        (true, false, "firewalled"),
+        (false, true, "disconnected"),
+    ] {
+        served.client.edit_session(|session| {
+            (session.is_listening, session.is_reachable) = (is_listening, is_reachable);
+        });
+        assert_eq!(served.json("transfer/info")["connection_status"], status);
+    }
+}
+
+#[test]
+fn a_move_is_a_state() {
+    let served = Served::new(listen()).with_two();
+    served
+        .client
+        .edit(1, |torrent| torrent.state = State::Moves);
+    let info = served.json("torrents/info?filter=moving");
+    assert_eq!(info.as_array().unwrap().len(), 1);
+    assert_eq!(info[0]["state"], "moving");
 }
