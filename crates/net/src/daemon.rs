@@ -52,6 +52,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex};
 
+use anyhow::Context as _;
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Daemon, Env, Exit, state_folder};
 use hashlane_client::{Additions, Client, Config, Error, Pulse, Subscription};
@@ -118,7 +119,8 @@ impl Serve for Daemon {
             fetches_local: self.http.http_fetch_local,
             max_verifications: config.max_verifications,
         };
-        let hooks = Hooks::start(configured.tables.hooks.clone()).map_err(Error::Thread)?;
+        let hooks = Hooks::start(configured.tables.hooks.clone(), &state)
+            .with_context(|| format!("{}: hooks", state.display()))?;
         let earlier = again::continued()?;
         let (client, events) =
             Client::continue_from(config.clone(), Vec::new(), earlier).map_err(named)?;
@@ -160,6 +162,9 @@ impl Serve for Daemon {
         service.stopping();
         drop((socket, remote, page));
         let ended = lock(&torrents).end();
+        if let Some(left) = lock(&torrents).hooks.left() {
+            log::warn(env, &left);
+        }
         drop(watchdog);
         followed?;
         ended?;

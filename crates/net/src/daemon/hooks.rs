@@ -2,27 +2,45 @@
 //!
 //! Commands come from the configuration alone. Names of torrents come from other people: the shell gets them as variables,
 //! never as code. The daemon never waits for a command.
+//!
+//! A file in the state folder records each command that is to run, with its variables, until it succeeded. The next start of
+//! the daemon runs those that are left.
 
-use std::ffi::OsString;
-use std::io;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder};
+use std::io::{self, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Child;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, TrySendError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use hashlane_cli::tables;
+use hashlane_files::{AtomicFile, Overwrite};
 use hashlane_store::{Entry, Place};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::executor::shell;
 
+/// The folder of records in the state folder.
+const FOLDER: &str = "hooks";
+
+/// Maximum length of a record in bytes: four paths, a name and labels.
+const MAX_RECORD_LEN: u64 = 1 << 20;
+
+/// Maximum number of commands that are named when the daemon ends.
+const MAX_NAMED: usize = 10;
+
 /// Number of commands that run at once.
 const THREADS: usize = 2;
 
-/// Maximum number of commands that wait. Further ones are not run.
+/// Maximum number of commands that wait. Further ones run after the next start.
 const MAX_WAITING: usize = 10_000;
 
 /// Time after which a command is killed, if the configuration has no other.
@@ -41,6 +59,8 @@ pub(super) enum Moment {
 }
 
 impl Moment {
+    const ALL: [Self; 4] = [Self::Added, Self::Complete, Self::Failed, Self::Removed];
+
     fn name(self) -> &'static str {
         match self {
             Self::Added => "added",
@@ -53,16 +73,88 @@ impl Moment {
 
 /// A command that is to run.
 struct Job {
+    /// The number of its record.
+    number: u64,
     moment: Moment,
     command: String,
     timeout: Duration,
+    /// The info-hash of the torrent.
     name: String,
-    variables: Vec<(&'static str, OsString)>,
+    variables: Variables,
 }
 
-/// Runs the hooks. Commands that wait, and those that run, are abandoned when the value is dropped.
+/// Variables that describe a torrent.
+type Variables = Vec<(OsString, OsString)>;
+
+/// The commands that have not succeeded, and their records.
+#[derive(Clone)]
+struct Unfinished {
+    folder: PathBuf,
+    /// What the commands are for, by the numbers of their records.
+    waiting: Arc<Mutex<BTreeMap<u64, String>>>,
+}
+
+impl Unfinished {
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<u64, String>> {
+        // No code that holds the lock leaves the map inconsistent.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn path(&self, number: u64) -> PathBuf {
+        // In this form, names have the order of numbers.
+        self.folder.join(format!("{number:020}"))
+    }
+
+    /// Records a command, which is then on the disk. A record has the form of `/proc/PID/environ`: `NAME=VALUE` and a zero byte.
+    fn record(&self, number: u64, variables: &Variables) -> io::Result<()> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.folder)?;
+        let path = self.path(number);
+        let file = AtomicFile::beside(&path, 0o600)?;
+        for (name, value) in variables {
+            let parts: [&[u8]; 4] = [name.as_bytes(), b"=", value.as_bytes(), b"\0"];
+            file.as_file().write_all(&parts.concat())?;
+        }
+        file.put(&path, Overwrite::No)
+    }
+
+    /// Returns the records in their order. A file that is none is ignored.
+    fn read(&self) -> io::Result<Vec<(u64, Variables)>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let number = |name: OsString| name.to_str()?.parse::<u64>().ok();
+        let numbers = entries.filter_map(|entry| number(entry.ok()?.file_name()));
+        let mut numbers: Vec<u64> = numbers.collect();
+        numbers.sort_unstable();
+        let records = numbers.into_iter().filter_map(|number| {
+            let path = self.path(number);
+            let is_short = path.symlink_metadata().ok()?.len() <= MAX_RECORD_LEN;
+            Some((
+                number,
+                variables_of(&is_short.then(|| fs::read(&path).ok())??),
+            ))
+        });
+        Ok(records.collect())
+    }
+
+    /// Forgets a command.
+    fn forget(&self, number: u64) {
+        self.waiting().remove(&number);
+        // Without a record, there is nothing to remove.
+        let _ = fs::remove_file(self.path(number));
+    }
+}
+
+/// Runs the hooks. Commands that wait, and those that run, are abandoned when the value is dropped, and run after the next start.
 pub(super) struct Hooks {
     commands: tables::Hooks,
+    unfinished: Unfinished,
+    /// The number of the next record.
+    next: AtomicU64,
     /// The queue of the threads; `None` before there are commands, because it allocates all of its places at once.
     jobs: Option<mpsc::SyncSender<Job>>,
     problems: mpsc::Receiver<String>,
@@ -70,16 +162,30 @@ pub(super) struct Hooks {
 }
 
 impl Hooks {
-    /// Returns the hooks, and starts the threads if there are commands.
-    pub(super) fn start(commands: tables::Hooks) -> io::Result<Self> {
+    /// Returns the hooks, and starts the threads if there are commands. Runs the commands that an earlier daemon recorded in the
+    /// state folder.
+    pub(super) fn start(commands: tables::Hooks, state: &Path) -> io::Result<Self> {
         let (sender, problems) = mpsc::channel();
         let mut hooks = Self {
             commands: tables::Hooks::default(),
+            unfinished: Unfinished {
+                folder: state.join(FOLDER),
+                waiting: Arc::default(),
+            },
+            next: AtomicU64::default(),
             jobs: None,
             problems,
             sender,
         };
         hooks.set(commands)?;
+        let records = hooks.unfinished.read()?;
+        let next = records.last().map_or(0, |(number, _)| number + 1);
+        hooks.next = AtomicU64::new(next);
+        for (number, variables) in records {
+            if !hooks.queue(number, variables) {
+                hooks.unfinished.forget(number);
+            }
+        }
         Ok(hooks)
     }
 
@@ -92,7 +198,7 @@ impl Hooks {
             &commands.removed,
         ];
         if self.jobs.is_none() && all.iter().any(|command| command.is_some()) {
-            self.jobs = Some(start_threads(&self.sender)?);
+            self.jobs = Some(start_threads(&self.sender, &self.unfinished)?);
         }
         self.commands = commands;
         Ok(())
@@ -111,26 +217,75 @@ impl Hooks {
         content: Option<PathBuf>,
         error: Option<&str>,
     ) {
+        if self.command(moment).is_none() {
+            return;
+        }
+        let variables = variables(moment, entry, content, error);
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        if let Err(error) = self.unfinished.record(number, &variables) {
+            let path = self.unfinished.path(number);
+            let _ = self.sender.send(format!("{}: {error}", path.display()));
+        }
+        self.queue(number, variables);
+    }
+
+    /// Queues a command with these variables. Returns `false` if the configuration has none for their moment.
+    fn queue(&self, number: u64, variables: Variables) -> bool {
+        let value = |wanted: &str| {
+            let mut variables = variables.iter();
+            let found = variables.find(|(name, _)| name == wanted);
+            found.map(|(_, value)| value.to_string_lossy().into_owned())
+        };
+        let event = value("HASHLANE_EVENT");
+        let mut moments = Moment::ALL.into_iter();
+        let moment = moments.find(|moment| event.as_deref() == Some(moment.name()));
+        let command = moment.and_then(|moment| self.command(moment));
+        let (Some(moment), Some(command), Some(jobs)) = (moment, command, &self.jobs) else {
+            return false;
+        };
+        let job = Job {
+            number,
+            moment,
+            command: command.to_owned(),
+            timeout: self.commands.timeout.unwrap_or(TIMEOUT),
+            name: value("HASHLANE_INFO_HASH").unwrap_or_default(),
+            variables,
+        };
+        self.unfinished.waiting().insert(number, described(&job));
+        if let Err(TrySendError::Full(job) | TrySendError::Disconnected(job)) = jobs.try_send(job) {
+            let job = described(&job);
+            let problem =
+                format!("{job}: {MAX_WAITING} other commands wait; runs after the next start");
+            let _ = self.sender.send(problem);
+        }
+        true
+    }
+
+    fn command(&self, moment: Moment) -> Option<&str> {
         let command = match moment {
             Moment::Added => &self.commands.added,
             Moment::Complete => &self.commands.complete,
             Moment::Failed => &self.commands.failed,
             Moment::Removed => &self.commands.removed,
         };
-        let (Some(command), Some(jobs)) = (command, &self.jobs) else {
-            return;
+        command.as_ref().map(|command| command.as_str())
+    }
+
+    /// Describes the commands that have not succeeded, if there are some.
+    pub(super) fn left(&self) -> Option<String> {
+        let waiting = self.unfinished.waiting();
+        let named: Vec<&str> = waiting
+            .values()
+            .take(MAX_NAMED)
+            .map(String::as_str)
+            .collect();
+        let more = match waiting.len() - named.len() {
+            0 => String::new(),
+            n => format!(" and {n} more"),
         };
-        let job = Job {
-            moment,
-            command: command.as_str().to_owned(),
-            timeout: self.commands.timeout.unwrap_or(TIMEOUT),
-            name: entry.name().to_string(),
-            variables: variables(moment, entry, content, error),
-        };
-        if let Err(TrySendError::Full(job) | TrySendError::Disconnected(job)) = jobs.try_send(job) {
-            let problem = format!("not run: {MAX_WAITING} other commands wait");
-            let _ = self.sender.send(described(&job, &problem));
-        }
+        let named = named.join(", ");
+        (!waiting.is_empty())
+            .then(|| format!("not finished, and run after the next start: {named}{more}"))
     }
 
     /// Returns the problems since the last call.
@@ -140,11 +295,15 @@ impl Hooks {
 }
 
 /// Starts the threads that run commands, and returns their queue.
-fn start_threads(sender: &mpsc::Sender<String>) -> io::Result<mpsc::SyncSender<Job>> {
+fn start_threads(
+    sender: &mpsc::Sender<String>,
+    unfinished: &Unfinished,
+) -> io::Result<mpsc::SyncSender<Job>> {
     let (jobs, waiting) = mpsc::sync_channel::<Job>(MAX_WAITING);
     let waiting = Arc::new(Mutex::new(waiting));
     for _ in 0..THREADS {
         let (waiting, sender) = (Arc::clone(&waiting), sender.clone());
+        let unfinished = unfinished.clone();
         let run = move || {
             loop {
                 let job = waiting
@@ -156,8 +315,12 @@ fn start_threads(sender: &mpsc::Sender<String>) -> io::Result<mpsc::SyncSender<J
                 };
                 let ended = execute(&job);
                 tracing::info!(hook = job.moment.name(), torrent = job.name, result = ?ended);
-                if let Err(problem) = ended {
-                    let _ = sender.send(described(&job, &problem));
+                match ended {
+                    Ok(()) => unfinished.forget(job.number),
+                    Err(problem) => {
+                        let problem = format!("{}: {problem}", described(&job));
+                        let _ = sender.send(problem);
+                    }
                 }
             }
         };
@@ -166,8 +329,19 @@ fn start_threads(sender: &mpsc::Sender<String>) -> io::Result<mpsc::SyncSender<J
     Ok(jobs)
 }
 
-fn described(job: &Job, problem: &str) -> String {
-    format!("hook `{}` for {}: {problem}", job.moment.name(), job.name)
+fn described(job: &Job) -> String {
+    format!("hook `{}` for {}", job.moment.name(), job.name)
+}
+
+/// Reads the variables of a record.
+fn variables_of(record: &[u8]) -> Variables {
+    let pairs = record.split(|byte| *byte == 0);
+    let pair = |pair: &[u8]| {
+        let at = pair.iter().position(|byte| *byte == b'=')?;
+        let (name, value) = (pair[..at].to_vec(), pair[at + 1..].to_vec());
+        Some((OsString::from_vec(name), OsString::from_vec(value)))
+    };
+    pairs.filter_map(pair).collect()
 }
 
 /// Returns the variables that describe a torrent.
@@ -176,7 +350,7 @@ fn variables(
     entry: &Entry,
     content: Option<PathBuf>,
     error: Option<&str>,
-) -> Vec<(&'static str, OsString)> {
+) -> Variables {
     let choices = &entry.choices;
     let folder = match &choices.place {
         Place::Folder(folder) => folder.clone(),
@@ -184,7 +358,7 @@ fn variables(
     };
     let text = |text: Option<String>| OsString::from(text.unwrap_or_default());
     let labels: Vec<&str> = choices.labels.iter().map(String::as_str).collect();
-    vec![
+    let variables: [(&str, OsString); 10] = [
         ("HASHLANE_EVENT", moment.name().into()),
         ("HASHLANE_INFO_HASH", entry.name().to_string().into()),
         (
@@ -201,7 +375,11 @@ fn variables(
         ("HASHLANE_CATEGORY", text(choices.category.clone())),
         ("HASHLANE_LABELS", labels.join("\n").into()),
         ("HASHLANE_ERROR", text(error.map(str::to_owned))),
-    ]
+    ];
+    let variables = variables.into_iter();
+    variables
+        .map(|(name, value)| (OsStr::new(name).to_owned(), value))
+        .collect()
 }
 
 /// Runs a command until it ends, or kills it and the processes that it started.

@@ -424,3 +424,44 @@ fn hooks_get_the_path_of_the_content() {
         served.daemon.terminate();
     }
 }
+
+/// Commands that wait or run when the daemon ends run after the next start.
+#[test]
+fn hooks_outlast_the_daemon() {
+    let content = Content::new();
+    let (place, state) = folder();
+    let [log, go] = ["log", "go"].map(|name| place.path().join(name));
+    let config = place.path().join("config.toml");
+    let hook = format!(
+        "[hooks]\nadded = '''while [ ! -e {} ]; do sleep 0.05; done; echo \"$HASHLANE_NAME\" >> {}'''\n",
+        go.display(),
+        log.display()
+    );
+    fs::write(&config, hook).unwrap();
+    let options = ["--dir", text(content.path()), "--config", text(&config)];
+    let mut daemon = Daemon::start(&state, &options);
+    let records = || fs::read_dir(state.join("hooks")).map_or(0, Iterator::count);
+    for (name, version) in [("tree", "v1"), ("file.bin", "v1"), ("tree", "v2")] {
+        daemon.done(["add", text(&content.torrent(name, version)), "--paused"]);
+    }
+    // Two run, and one waits.
+    assert_eq!(records(), 3);
+    daemon.signal("TERM");
+    daemon.end();
+    let stderr = daemon.stderr();
+    let left = stderr
+        .lines()
+        .find(|line| line.contains("run after the next start"));
+    let named = left.map_or(0, |left| left.matches("hook `added` for ").count());
+    assert_eq!(named, 3, "{stderr}");
+    assert!(lines(&log).is_empty());
+    fs::write(&go, "").unwrap();
+    let daemon = Daemon::start(&state, &options);
+    wait_for(|| records() == 0);
+    let mut found = lines(&log);
+    found.sort();
+    found.dedup();
+    assert_eq!(found, ["file.bin", "tree"]);
+    assert!(lines(&log).iter().filter(|name| *name == "tree").count() >= 2);
+    daemon.terminate();
+}
