@@ -125,6 +125,7 @@ pub(crate) struct NewTorrent {
     pub(crate) is_paused: bool,
     pub(crate) labels: Vec<String>,
     pub(crate) limits: Limits,
+    pub(crate) is_known: bool,
     /// The origin, unless it is a file.
     pub(crate) origin: Option<Origin>,
     /// The file of a watched folder.
@@ -145,6 +146,8 @@ pub struct AddOptions {
     pub labels: Vec<String>,
     /// Rate limits of the torrent.
     pub limits: Limits,
+    /// Whether a program that keeps torrents adds one that it already had. That is no news for people and for the log.
+    pub is_known: bool,
 }
 
 /// The reason why a torrent cannot be added.

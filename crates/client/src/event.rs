@@ -26,6 +26,8 @@ pub enum Event {
         torrent: Identity,
         /// Name of the torrent, or of the file that it came from.
         label: String,
+        /// Whether a program that keeps torrents had this one already.
+        is_known: bool,
     },
     /// The info-hashes of a torrent are known. Sent again if the metadata of a magnet link has another version too. All
     /// later events of the torrent have these info-hashes.
@@ -245,6 +247,8 @@ pub struct RemovedTorrent {
     pub uploaded_bytes: u64,
     /// The deletion of the content; `None` if the content was kept or is unknown.
     pub deletion: Option<Deletion>,
+    /// Whether a program that keeps torrents is about to add it again.
+    pub will_return: bool,
 }
 
 /// A deletion of the files of a torrent.

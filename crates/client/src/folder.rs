@@ -150,6 +150,7 @@ fn new_torrent(file: WatchedFile, max_len: u64) -> NewTorrent {
         is_paused: false,
         labels: Vec::new(),
         limits: Limits::default(),
+        is_known: false,
         origin: None,
         file: Some(file),
     }

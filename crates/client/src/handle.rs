@@ -441,6 +441,7 @@ impl Control {
             is_paused: options.is_paused,
             labels: options.labels,
             limits: options.limits,
+            is_known: options.is_known,
             file: None,
         })?;
         Ok(self.handle(number, &label))

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use hashlane_swarm::{Bind, Event as SessionEvent, Network, Session, Status, TorrentId, Transport};
 use tokio::sync::watch;
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
 use crate::command::{Command, Remove, TorrentCommand};
 use crate::comparison::Comparison;
@@ -506,7 +506,11 @@ impl Running {
     fn remove(&mut self, number: usize, content: Remove) {
         self.shared.ledger.forget(number);
         if let Some(torrent) = self.torrents.remove(&number) {
-            info!(torrent = torrent.snapshot.torrent, "removed");
+            if content == Remove::Restart {
+                debug!(torrent = torrent.snapshot.torrent, "stops");
+            } else {
+                info!(torrent = torrent.snapshot.torrent, "removed");
+            }
             self.busy.remove(&number);
             match torrent.remove_from_client(&mut self.shared, content, self.next_number) {
                 Ok(removal) => self.removals.push(removal),
@@ -532,7 +536,11 @@ impl Running {
         debug_assert_eq!(number, self.next_number);
         self.next_number = number + 1;
         let label = new.label;
-        info!(torrent = label, number, "added");
+        if new.is_known {
+            debug!(torrent = label, number, "starts");
+        } else {
+            info!(torrent = label, number, "added");
+        }
         self.remove_ended(Duration::ZERO);
         let mut torrent = Machine::new(number, &label, goal);
         let detail = &mut torrent.snapshot.detail;
@@ -544,6 +552,7 @@ impl Running {
         self.shared.events.send(Event::Added {
             torrent: torrent.snapshot.identity,
             label,
+            is_known: new.is_known,
         });
         if let Err(error) = torrent.start(&self.shared, new.source) {
             torrent.fail(&self.shared, error);

@@ -351,6 +351,7 @@ mod tests {
             downloaded_bytes: 0,
             uploaded_bytes: 0,
             deletion: None,
+            will_return: false,
         })
     }
 
@@ -427,6 +428,7 @@ mod tests {
             events.send(Event::Added {
                 torrent: torrent(number),
                 label: String::new(),
+                is_known: false,
             });
             events.send(ended(number, 1));
             events.send(removed(number));

@@ -61,6 +61,7 @@ impl Machine {
             downloaded_bytes: self.snapshot.downloaded_bytes,
             uploaded_bytes: self.snapshot.uploaded_bytes,
             deletion: None,
+            will_return: content == Remove::Restart,
         };
         let stored = match (stored, content) {
             (Some(stored), Remove::DeleteContent) => stored,

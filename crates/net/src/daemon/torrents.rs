@@ -215,7 +215,7 @@ impl Torrents {
         self.store.totals_mut().all.starts += 1;
         self.is_save_due = true;
         for name in self.names_in_order() {
-            self.start(name);
+            self.start(name, true);
         }
     }
 
@@ -240,8 +240,9 @@ impl Torrents {
         };
         match put.map(Entry::name) {
             Ok(name) => {
+                tracing::info!(torrent = %name, "added");
                 self.hook(name, Moment::Added, None, None);
-                self.start(name);
+                self.start(name, false);
                 Ok((name, true))
             }
             Err(StoreError::Exists(name)) => Ok((name, false)),
@@ -256,6 +257,7 @@ impl Torrents {
         let path = self.content_path(name);
         self.count_changed();
         self.store.remove(name).map_err(|error| error.to_string())?;
+        tracing::info!(torrent = %name, "removed");
         self.hooks.run(Moment::Removed, &entry, path, None);
         if let Some(running) = self.running.remove(&name) {
             self.numbered.remove(&running.number);
@@ -703,11 +705,11 @@ impl Torrents {
     /// Starts a torrent again that has ended, failed or waits.
     pub(super) fn restart(&mut self, name: Name) {
         self.take_handle(name);
-        self.start(name);
+        self.start(name, true);
     }
 
-    /// Starts a torrent, or lets it wait if its content has vanished.
-    fn start(&mut self, name: Name) {
+    /// Starts a torrent, or lets it wait if its content has vanished. `is_known` says whether the folder had it before.
+    fn start(&mut self, name: Name, is_known: bool) {
         let Some(entry) = self.store.get(name) else {
             return;
         };
@@ -734,6 +736,7 @@ impl Torrents {
             is_paused,
             labels: entry.choices.labels.iter().cloned().collect(),
             limits: limits(entry),
+            is_known,
         };
         let Some(client) = &self.client else {
             return;
@@ -817,7 +820,7 @@ impl Torrents {
         (running.base, running.held, running.idle) = (base, None, None);
         if let Some(handle) = running.handle.take() {
             self.store.totals_mut().torrents.insert(name, base);
-            self.leave(&handle, Remove::Keep);
+            self.leave(&handle, Remove::Restart);
         }
     }
 }

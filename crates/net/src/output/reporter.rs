@@ -249,7 +249,8 @@ impl Reporter {
                 error: TorrentError::Ended | TorrentError::Interrupted,
                 ..
             } if self.is_daemon => Ok(()),
-            Event::Added { torrent, label } => {
+            Event::Added { is_known: true, .. } => Ok(()),
+            Event::Added { torrent, label, .. } => {
                 self.print(env, Some(self.name(*torrent)), &Report::Added {}, || {
                     format!("{label}: added")
                 })
@@ -277,6 +278,7 @@ impl Reporter {
                 torrent,
                 uploaded_bytes,
             } => self.ended(env, torrent, uploaded_bytes),
+            Event::Removed(removed) if removed.will_return => Ok(()),
             Event::Removed(removed) => self.removed(env, removed),
             Event::Relocated {
                 torrent,
@@ -776,7 +778,7 @@ impl Labels {
     /// Remembers the label of an event's torrent.
     pub(crate) fn on_event(&mut self, event: &Event) {
         match event {
-            Event::Added { torrent, label } => {
+            Event::Added { torrent, label, .. } => {
                 self.0.insert(torrent.number, label.clone());
             }
             // Of a removed torrent, all other events can be lost.
@@ -882,6 +884,7 @@ mod tests {
         let added = |number, label: &str| Event::Added {
             torrent: Identity::new(number),
             label: label.to_owned(),
+            is_known: false,
         };
         let ended = |number| Event::Ended {
             torrent: Identity::new(number),

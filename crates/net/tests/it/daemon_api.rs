@@ -43,6 +43,19 @@ fn a_daemon_names_the_file_of_its_token() {
     }
 }
 
+/// Returns the address of the page that the standard output of a daemon names first.
+pub(crate) fn page_address(stdout: &Path) -> SocketAddr {
+    let mut address = None;
+    wait_for(|| {
+        let text = fs::read_to_string(stdout).unwrap();
+        let line = text.split_once('\n');
+        let url = line.and_then(|(line, _)| line.strip_prefix("page: http://"));
+        address = url.map(|url| url.trim_end_matches('/').parse().unwrap());
+        address.is_some()
+    });
+    address.unwrap()
+}
+
 /// A daemon with an API on a free port.
 pub(crate) struct Api {
     pub(crate) daemon: Daemon,
@@ -58,18 +71,11 @@ impl Api {
         let stdout = state.with_extension("stdout");
         command.stdout(fs::File::create(&stdout).unwrap());
         let daemon = Daemon::of(state, command);
-        let mut address = None;
-        wait_for(|| {
-            let text = fs::read_to_string(&stdout).unwrap();
-            let line = text.split_once('\n');
-            let url = line.and_then(|(line, _)| line.strip_prefix("page: http://"));
-            address = url.map(|url| url.trim_end_matches('/').parse().unwrap());
-            address.is_some()
-        });
+        let address = page_address(&stdout);
         let token = fs::read_to_string(state.join("http-token")).unwrap_or_default();
         Self {
             daemon,
-            address: address.unwrap(),
+            address,
             bearer: format!("Bearer {}", token.trim()),
         }
     }

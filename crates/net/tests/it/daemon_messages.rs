@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::daemon::{Daemon, daemon_command, folder, text};
+use super::daemon_api::page_address;
+use super::http::ask;
 use super::peers::{Content, Peer, ended};
 use super::tracker::Tracker;
 use crate::wait_for;
@@ -130,6 +132,52 @@ fn warnings(log: &Path) -> usize {
         .count()
 }
 
+/// A machine has several addresses, and a tracker is asked from each. One that answers any of them works.
+#[test]
+fn a_tracker_that_answers_one_address_works() {
+    let content = Content::new();
+    let tracker = Tracker::start();
+    let torrent = content.torrent_with("file.bin", "v1", &["--announce", &tracker.url()]);
+    let (place, state) = folder();
+    let log = place.path().join("log");
+    // At all addresses, unlike other daemons of tests.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
+    command.args([
+        "daemon",
+        "--port",
+        "0",
+        "--no-dht",
+        "--no-discovery",
+        "--http",
+        "0",
+    ]);
+    command.args([
+        "--log",
+        text(&log),
+        "--log-level",
+        "debug",
+        "--insecure-no-auth",
+    ]);
+    command.args(["--dir", text(content.path()), "--state-dir"]);
+    let stdout = place.path().join("stdout");
+    command.arg(&state).stdin(Stdio::null());
+    command.stdout(fs::File::create(&stdout).unwrap());
+    let daemon = Daemon::of(&state, command);
+    daemon.done(["add", text(&torrent)]);
+    wait_for(|| count(&log, "tracker replied") > 0);
+    let address = page_address(&stdout);
+    let get = |path: &str| ask(address, &format!("GET /api/v1/torrents/0{path}"), &[], "").json();
+    wait_for(|| get("/trackers")["trackers"][0]["state"] == "working");
+    wait_for(|| get("")["announces"] != serde_json::json!([]));
+    assert!(get("")["announces"][0]["error"].is_null(), "{}", get(""));
+    let logged = fs::read_to_string(&log).unwrap();
+    let mut warnings = logged.lines().filter(|line| line.contains(" WARN "));
+    let url = tracker.url();
+    assert!(!warnings.any(|line| line.contains(&url)), "{logged}");
+    assert!(!daemon.stderr().contains(&url), "{}", daemon.stderr());
+    daemon.terminate();
+}
+
 #[test]
 fn the_log_has_every_warning_once() {
     let content = Content::new();
@@ -164,6 +212,11 @@ fn the_log_has_every_warning_once() {
         }
     }
     assert_eq!(warnings(&log), 1);
+    // A start is no addition.
+    let logged = fs::read_to_string(&log).unwrap();
+    let added = logged.lines().filter(|line| line.contains(" INFO added "));
+    assert_eq!(added.count(), 2, "{logged}");
+    assert!(!logged.contains(" INFO removed "), "{logged}");
     // Nothing was downloaded after the second start.
     assert_eq!(count(&log, "all selected pieces received"), 1);
     let stderr = daemon.stderr();
