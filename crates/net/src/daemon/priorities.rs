@@ -22,6 +22,18 @@ pub(super) fn set(priorities: &mut Priorities, files: &[u32], priority: Priority
     }
 }
 
+/// Returns the priority of a file, by its position without padding.
+pub(super) fn of(priorities: &Priorities, file: u32) -> Priority {
+    let Priorities { skip, low, high } = priorities;
+    let sets = [
+        (skip, Priority::Skip),
+        (low, Priority::Low),
+        (high, Priority::High),
+    ];
+    let found = sets.into_iter().find(|(set, _)| set.contains(&file));
+    found.map_or(Priority::Normal, |(_, priority)| priority)
+}
+
 /// Deselects all files of a torrent but these.
 pub(super) fn select(priorities: &mut Priorities, torrent: &Torrent, selected: &[u32]) {
     let files = torrent.files().iter();

@@ -32,6 +32,7 @@ use hashlane_server::{Login, Server};
 use hashlane_store::{Metainfo, Name};
 use hashlane_verify::{HashVersions, Layout, files_of};
 
+use super::priorities;
 use super::torrents::{Torrents, lock};
 use crate::config::login;
 use seen::Seen;
@@ -206,26 +207,37 @@ impl Control for Remote {
         seen.date(all, now())
     }
 
+    /// The files stay in view while the client adds a torrent again, for example to rename them.
     fn files(&self, id: u32) -> Vec<File> {
-        let asked = self.ask(id, |handle| Ok((handle.files(), handle.metainfo())));
-        let Ok((files, Some(metainfo))) = asked else {
-            return Vec::new();
-        };
-        let layout = Layout::new(&metainfo, HashVersions::of(metainfo.version()));
-        let indices = files_of(&metainfo).filter(|(_, file)| file.kind() != FileKind::Padding);
         let Ok(name) = self.name(id) else {
             return Vec::new();
         };
-        let names = lock(&self.torrents).names_of_content(name);
-        let paths = names.map_or_else(Vec::new, |(names, metainfo)| names.paths(&metainfo));
-        let files = files.into_iter().zip(indices).zip(paths);
+        let torrents = lock(&self.torrents);
+        let (Some((names, metainfo)), Some(entry)) =
+            (torrents.names_of_content(name), torrents.store.get(name))
+        else {
+            return Vec::new();
+        };
+        let chosen = entry.choices.priorities.clone();
+        let handle = torrents.handle(name).cloned();
+        drop(torrents);
+        let of_client = handle.map_or_else(Vec::new, |handle| handle.files());
+        let layout = Layout::new(&metainfo, HashVersions::of(metainfo.version()));
+        let files = files_of(&metainfo).filter(|(_, file)| file.kind() != FileKind::Padding);
+        let files = files.zip(names.paths(&metainfo)).zip(0..);
         files
-            .map(|((file, (index, _)), path)| File {
-                path,
-                len: file.length_bytes,
-                pieces: layout.pieces_of(index),
-                done_len: file.done_bytes.unwrap_or(0),
-                priority: model_priority(file.priority),
+            .map(|(((index, file), path), position)| {
+                let of_client = of_client.get(position as usize);
+                File {
+                    path,
+                    len: file.length(),
+                    pieces: layout.pieces_of(index),
+                    done_len: of_client.and_then(|it| it.done_bytes).unwrap_or(0),
+                    priority: match of_client {
+                        Some(file) => model_priority(file.priority),
+                        None => model_priority(priorities::of(&chosen, position)),
+                    },
+                }
             })
             .collect()
     }

@@ -595,3 +595,37 @@ fn a_goal_counts_the_ratio_that_is_shown() {
     assert_eq!(shown(&served)["ratio"], 1.0);
     served.daemon.terminate();
 }
+
+/// Programs send a request for each file, and look at the files meanwhile.
+#[test]
+fn several_files_are_renamed_at_once() {
+    let content = Content::new();
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    copy(&content, "tree", &downloads);
+    let served = Served::start(&state, &downloads);
+    // At once after the addition.
+    let hash = served.add(&content.torrent("tree", "v1"), &[]);
+    let before = served.files(&hash);
+    assert!(before.len() > 2, "{before:?}");
+    let renamed = |file: &str| format!("{file}.new");
+    std::thread::scope(|scope| {
+        let rename = |file| served.rename("renameFile", &hash, file, &renamed(file));
+        let threads: Vec<_> = before
+            .iter()
+            .map(|file| scope.spawn(move || rename(file)))
+            .collect();
+        while threads.iter().any(|thread| !thread.is_finished()) {
+            assert_eq!(served.files(&hash).len(), before.len());
+        }
+        for thread in threads {
+            let (status, reason) = thread.join().unwrap();
+            assert_eq!(status, 200, "{reason}");
+        }
+    });
+    let expected: Vec<String> = before.iter().map(|file| renamed(file)).collect();
+    assert_eq!(served.files(&hash), expected);
+    wait_for(|| expected.iter().all(|file| downloads.join(file).is_file()));
+    served.wait_for_content();
+    served.daemon.terminate();
+}

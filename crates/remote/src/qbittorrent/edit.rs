@@ -532,6 +532,9 @@ fn rename_path(call: &Call<'_>, is_at: impl Fn(&str, &str) -> bool) -> Result<An
     };
     // As for a path that is taken.
     let renamed = call.control.change(torrent.id, change);
-    renamed.map_err(|refusal| Failure::conflict(refusal.to_string()))?;
+    renamed.map_err(|refusal| match refusal {
+        Refusal::Forbidden(_) => refusal.into(),
+        _ => Failure::conflict(refusal.to_string()),
+    })?;
     Ok(done())
 }

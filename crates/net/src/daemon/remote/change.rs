@@ -1,7 +1,9 @@
 //! Changes of one torrent.
 
 use std::num::NonZeroU32;
-use std::time::Duration;
+use std::sync::MutexGuard;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use hashlane_client::{HandleError, Remove};
 use hashlane_remote::Control as _;
@@ -10,7 +12,13 @@ use hashlane_store::{Choices, Name, Place, Target};
 
 use super::{Remote, client_priority, unsupported};
 use crate::daemon::queue::QueueMove;
-use crate::daemon::torrents::lock;
+use crate::daemon::torrents::{Torrents, lock};
+
+/// Time for which a request waits until the files of a torrent are renamed.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Interval at which it looks.
+const TICK: Duration = Duration::from_millis(20);
 
 impl Remote {
     pub(super) fn change_torrent(&self, id: u32, change: Change) -> Result<(), Refusal> {
@@ -69,7 +77,7 @@ impl Remote {
             Change::Select { files, priority } => self.select(id, &files, priority),
             Change::Rename { from, to } => {
                 let name = self.name(id)?;
-                let mut torrents = lock(&self.torrents);
+                let mut torrents = self.after_renames(name);
                 let checked = torrents.check_content(name, &self.rights.folders);
                 checked.map_err(Refusal::Forbidden)?;
                 torrents.rename(name, &from, &to).map_err(Refusal::Failed)
@@ -85,6 +93,19 @@ impl Remote {
                 changed.map_err(Refusal::Failed)
             }
             _ => Err(unsupported("this change")),
+        }
+    }
+
+    /// Locks the torrents when earlier requests have renamed the files of a torrent: programs send one request for each file.
+    fn after_renames(&self, name: Name) -> MutexGuard<'_, Torrents> {
+        let started = Instant::now();
+        loop {
+            let torrents = lock(&self.torrents);
+            if !torrents.is_renaming(name) || started.elapsed() >= PATIENCE {
+                return torrents;
+            }
+            drop(torrents);
+            thread::sleep(TICK);
         }
     }
 

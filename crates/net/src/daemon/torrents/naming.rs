@@ -46,6 +46,12 @@ impl Torrents {
         tops(folder, &names, &metainfo).into_iter().next()
     }
 
+    /// Returns `true` while the files of a torrent are being renamed.
+    pub(crate) fn is_renaming(&self, name: Name) -> bool {
+        let entry = self.store.get(name);
+        entry.is_some_and(|entry| entry.choices.names_before.is_some())
+    }
+
     /// Renames a file or folder of a torrent's content. Both paths start with the name of the content. Nothing that exists
     /// is replaced.
     pub(crate) fn rename(&mut self, name: Name, from: &str, to: &str) -> Result<(), String> {
