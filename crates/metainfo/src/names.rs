@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{ComponentError, File, FileKind, PathComponent, Torrent};
+use crate::{ComponentError, File, FileKind, MAX_PATH_DEPTH, PathComponent, Torrent};
 
 /// Maximum length of a name in bytes on the file systems of Linux, macOS and the BSDs.
 const MAX_NAME_LEN: usize = 255;
@@ -79,6 +79,9 @@ pub enum NamesError {
     /// A name is longer than file systems permit.
     #[error("{0:?}: a name has at most {MAX_NAME_LEN} bytes, and a path {MAX_PATH_LEN}")]
     TooLong(String),
+    /// A path has more folders than one of a torrent may have.
+    #[error("{0:?}: a path has at most {MAX_PATH_DEPTH} names")]
+    TooDeep(String),
     /// Two files would have the same path, or one would be a folder with another one.
     #[error("{0:?}: another file of the torrent has this path, or a folder of it")]
     Taken(String),
@@ -339,6 +342,9 @@ fn check_path(path: &str) -> Result<(), NamesError> {
     if path.len() > MAX_PATH_LEN {
         return Err(NamesError::TooLong(path.to_owned()));
     }
+    if path.split('/').count() > MAX_PATH_DEPTH {
+        return Err(NamesError::TooDeep(path.to_owned()));
+    }
     Ok(())
 }
 
@@ -410,6 +416,8 @@ mod tests {
         }
         let long = "x".repeat(256);
         assert_eq!(rename("tree/a", &long), NamesError::TooLong(long.clone()));
+        let deep = ["x"; MAX_PATH_DEPTH + 1].join("/");
+        assert_eq!(rename("tree/a", &deep), NamesError::TooDeep(deep.clone()));
         for to in ["tree/sub/b", "tree/sub", "tree/sub/b/x", "tree"] {
             let error = rename("tree/a", to);
             assert!(matches!(error, NamesError::Taken(_)), "{to}: {error}");

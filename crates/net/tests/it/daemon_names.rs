@@ -629,3 +629,28 @@ fn several_files_are_renamed_at_once() {
     served.wait_for_content();
     served.daemon.terminate();
 }
+
+/// A link below the folder can lead anywhere. Nothing behind it is renamed, and no answer says whether it exists.
+#[test]
+fn nothing_behind_a_link_is_renamed() {
+    let content = Content::new();
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let outside = place.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("present"), "x").unwrap();
+    let served = Served::copy_of(&content, ("tree", "v1"), &state, &downloads);
+    std::os::unix::fs::symlink(&outside, downloads.join("tree/link")).unwrap();
+    let hash = served.hash();
+    for new in ["tree/link/present", "tree/link/absent"] {
+        let (status, reason) = served.rename("renameFile", &hash, "tree/a.bin", new);
+        assert_eq!(status, 409, "{reason}");
+        assert!(reason.contains("tree/link: a symbolic link"), "{reason}");
+    }
+    let deep = format!("tree/{}", vec!["x"; 2000].join("/"));
+    let (status, reason) = served.rename("renameFile", &hash, "tree/a.bin", &deep);
+    assert_eq!(status, 409, "{reason}");
+    assert!(downloads.join("tree/a.bin").exists());
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+    served.daemon.terminate();
+}

@@ -3,7 +3,7 @@
 //! The state folder gets the new names together with those of before. The client then adds the torrent again, and renames
 //! its files when it opens them. A kill in between leaves both names in the folder, and the next start continues.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hashlane_client::{Activity, Metainfo, Names, TorrentHandle};
 use hashlane_metainfo::ContentLayout;
@@ -11,6 +11,9 @@ use hashlane_store::{Choices, Name, Place, StoreError};
 
 use super::Torrents;
 use crate::daemon::goal::{is_new, naming, tops};
+
+/// Maximum length of a path in bytes, as Linux has it.
+const MAX_PATH_LEN: usize = 4095;
 
 impl Torrents {
     /// Returns the metadata of a torrent, if it is known.
@@ -78,7 +81,12 @@ impl Torrents {
         }
         let old = paths(&entry.choices.place, &before, &metainfo);
         let new = paths(&entry.choices.place, &names, &metainfo);
+        let root = entry.choices.place.path();
         let mut changed = old.iter().zip(&new).filter(|(old, new)| old != new);
+        // Before anything is asked about a path: a link can lead out of the folder.
+        for path in changed.clone().flat_map(|(old, new)| [old, new]) {
+            check_path(root, path)?;
+        }
         if let Some((_, taken)) = changed.find(|(_, new)| new.symlink_metadata().is_ok()) {
             return Err(format!("{}: exists, and is not replaced", taken.display()));
         }
@@ -107,6 +115,25 @@ impl Torrents {
             choices.names = before;
         }
         self.store.update(name, choices)
+    }
+}
+
+/// Refuses a path that is too long for the system, or that leads through a symbolic link below the root.
+fn check_path(root: &Path, path: &Path) -> Result<(), String> {
+    if path.as_os_str().len() > MAX_PATH_LEN {
+        return Err(format!(
+            "{}: a path has at most {MAX_PATH_LEN} bytes",
+            path.display()
+        ));
+    }
+    let folders = path.ancestors().skip(1);
+    let mut below = folders.take_while(|folder| *folder != root && folder.starts_with(root));
+    match below.find(|folder| folder.is_symlink()) {
+        None => Ok(()),
+        Some(link) => Err(format!(
+            "{}: a symbolic link, and nothing behind it is renamed",
+            link.display()
+        )),
     }
 }
 
