@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-use hashlane_metainfo::{Magnet, MetadataRef, Text, Torrent, masked_url, masked_web_seed};
+use hashlane_metainfo::{Magnet, MetadataRef, Secrets, Text, Torrent, masked_url, masked_web_seed};
 
 use crate::output::text::count;
 
@@ -29,6 +29,21 @@ impl Passkeys {
     /// Returns the URL of a web seed as text.
     pub(crate) fn web_seed(self, url: Text<'_>, is_private: bool) -> String {
         self.masked_by(url, mask(is_private))
+    }
+
+    /// Returns a text of the torrent, such as its comment. Sites repeat a user's passkey in it.
+    pub(crate) fn text(self, keys: &MetadataRef<'_>, text: Text<'_>) -> String {
+        let secrets = match self {
+            Self::Show => Secrets::default(),
+            Self::Hide => Secrets::of(keys),
+        };
+        if secrets.is_empty() {
+            text.to_string()
+        } else if is_long(text) {
+            "***".to_owned()
+        } else {
+            secrets.mask_known(&text.to_string())
+        }
     }
 
     fn masked_by(self, url: Text<'_>, masked: fn(&str) -> String) -> String {

@@ -10,6 +10,7 @@ use std::fmt;
 use data_encoding::BASE64_NOPAD;
 use percent_encoding::{percent_decode_str, utf8_percent_encode};
 
+use crate::MetadataRef;
 use crate::magnet::ENCODED;
 
 /// The replacement for a secret.
@@ -41,6 +42,24 @@ impl fmt::Debug for Secrets {
 }
 
 impl Secrets {
+    /// Returns the secrets in the URLs of a torrent's trackers and web seeds.
+    pub fn of(keys: &MetadataRef<'_>) -> Self {
+        let mut secrets = Self::default();
+        let tiers = keys.trackers().flat_map(|tier| tier.urls());
+        for url in tiers.take(MAX_KNOWN) {
+            secrets.add_url(&url.to_string());
+        }
+        for url in keys.web_seeds().chain(keys.http_seeds()).take(MAX_KNOWN) {
+            // The path of a web seed of a private torrent can contain a key, too.
+            if keys.is_private {
+                secrets.add_url(&url.to_string());
+            } else {
+                secrets.add_web_seed(&url.to_string());
+            }
+        }
+        secrets
+    }
+
     /// Adds the secrets in the URL of a tracker, or of any source of a private torrent.
     pub fn add_url(&mut self, url: &str) {
         self.add_parts(url, Rule::Tracker);
@@ -98,6 +117,15 @@ impl Secrets {
     /// Returns a text from outside for a report: with `***` for each known secret, with masked URLs, and with at most
     /// 500 characters.
     pub fn mask(&self, text: &str) -> String {
+        let mut text = masked_text(&self.mask_known(text));
+        if let Some((end, _)) = text.char_indices().nth(MAX_TEXT_CHARS) {
+            text.truncate(end);
+        }
+        text
+    }
+
+    /// Returns a text of the torrent itself, such as its comment, with `***` for each known secret.
+    pub fn mask_known(&self, text: &str) -> String {
         let mut text = text.to_owned();
         // A longer secret can contain a shorter one.
         let mut known: Vec<&String> = self.0.iter().collect();
@@ -115,10 +143,6 @@ impl Secrets {
                 text = without(&text, &lower_case, &secret);
                 lower_case = text.to_ascii_lowercase();
             }
-        }
-        let mut text = masked_text(&text);
-        if let Some((end, _)) = text.char_indices().nth(MAX_TEXT_CHARS) {
-            text.truncate(end);
         }
         text
     }

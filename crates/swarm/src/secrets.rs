@@ -21,12 +21,7 @@ pub(crate) fn of_settings(settings: &Settings) -> Secrets {
 pub(crate) fn of_torrent(torrent: &Torrent, sources: &Sources) -> Secrets {
     let keys = torrent.metadata_ref();
     let mut secrets = of_sources(sources, keys.is_private);
-    for url in keys.trackers().flat_map(|tier| tier.urls()) {
-        secrets.add_url(&url.to_string());
-    }
-    for url in keys.web_seeds().chain(keys.http_seeds()) {
-        add_web_seed(&mut secrets, &url.to_string(), keys.is_private);
-    }
+    secrets.extend(&Secrets::of(&keys));
     secrets
 }
 

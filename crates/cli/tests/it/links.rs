@@ -29,7 +29,9 @@ fn run(folder: &Path, command: &str, args: &[&str]) -> Ended {
 fn no_command_prints_passkeys_unless_asked() {
     let announce = format!("https://t.example/{KEY}/announce");
     let query = format!("https://u.example/announce?passkey={KEY}");
-    let trackers = ["-a", &announce, "-a", &query];
+    // Sites repeat the key in the comment.
+    let comment = format!("for {KEY} alone");
+    let trackers = ["-a", &announce, "-a", &query, "-c", &comment, "-s", KEY];
     for private in [&["-p"][..], &[]] {
         for json in [&["--json"][..], &[]] {
             let hidden = [&trackers[..], private, json].concat();

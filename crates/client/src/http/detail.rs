@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use data_encoding::BASE64;
-use hashlane_metainfo::{Text, Torrent};
+use hashlane_metainfo::{MetadataRef, Secrets, Torrent};
 use hashlane_swarm::Peer;
 use hashlane_verify::bitfield::bitfield;
 use serde::Serialize;
@@ -108,9 +108,14 @@ impl Detail {
         peers.sort_by(|a, b| rate(b).cmp(&rate(a)).then(a.address.cmp(&b.address)));
         peers.truncate(MAX_PEERS);
         let keys = torrent.metainfo().map(Torrent::metadata_ref);
-        let text = |text: Option<Text<'_>>| text.map(|text| text.chars().take(MAX_TEXT).collect());
-        let comment = text(keys.as_ref().and_then(|keys| keys.comment));
-        let created_by = text(keys.as_ref().and_then(|keys| keys.created_by));
+        // Sites repeat a user's passkey in the comment.
+        let text = |of: fn(&MetadataRef<'_>) -> Option<String>| {
+            let keys = keys.as_ref()?;
+            let start: String = of(keys)?.chars().take(MAX_TEXT).collect();
+            Some(Secrets::of(keys).mask_known(&start))
+        };
+        let comment = text(|keys| keys.comment.map(|it| it.to_string()));
+        let created_by = text(|keys| keys.created_by.map(|it| it.to_string()));
         let created_at = keys.and_then(|keys| keys.creation_date);
         Self {
             have,

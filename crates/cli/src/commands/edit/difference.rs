@@ -74,6 +74,13 @@ fn fields(torrent: &Torrent, passkeys: Passkeys) -> Vec<(&'static str, Vec<Item>
         value: url.to_string(),
         text: passkeys.web_seed(url, keys.is_private),
     };
+    let text = |text: Option<hashlane_metainfo::Text<'_>>| {
+        let item = text.map(|text| Item {
+            value: text.to_string(),
+            text: passkeys.text(&keys, text),
+        });
+        item.into_iter().collect()
+    };
     let nodes = keys.nodes();
     let nodes = nodes.map(|(host, port)| Item::plain(HostAndPort(host, port).to_string()));
     let similar = keys
@@ -86,9 +93,9 @@ fn fields(torrent: &Torrent, passkeys: Passkeys) -> Vec<(&'static str, Vec<Item>
         ("info_hash_v1", Item::of(hashes.v1())),
         ("info_hash_v2", Item::of(hashes.v2())),
         ("private", Item::of(keys.is_private.then_some("yes"))),
-        ("source", Item::of(keys.source)),
-        ("comment", Item::of(keys.comment)),
-        ("created_by", Item::of(keys.created_by)),
+        ("source", text(keys.source)),
+        ("comment", text(keys.comment)),
+        ("created_by", text(keys.created_by)),
         ("creation_date", date.into_iter().collect()),
         ("trackers", trackers(&keys, passkeys)),
         ("web_seeds", keys.web_seeds().map(web_seed).collect()),

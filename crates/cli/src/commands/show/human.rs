@@ -49,7 +49,7 @@ pub(super) fn print_torrent(
     writeln!(out, "{}", Styled(palette.strong, torrent.name()))?;
     let mut rows = Rows { out: &mut *out };
     let keys = torrent.metadata_ref();
-    print_identity(&mut rows, torrent, &keys)?;
+    print_identity(&mut rows, torrent, &keys, passkeys)?;
     print_sources(&mut rows, &keys, passkeys)?;
     rows.rows("similar", keys.similar().map(|hash| HEXLOWER.encode(hash)))?;
     rows.rows("collection", keys.collections().map(Escaped))?;
@@ -72,7 +72,9 @@ fn print_identity(
     rows: &mut Rows<'_>,
     torrent: &Torrent,
     keys: &MetadataRef<'_>,
+    passkeys: Passkeys,
 ) -> anyhow::Result<()> {
+    let text = |text| Escaped(passkeys.text(keys, text));
     rows.row("version", torrent.version())?;
     rows.rows("info-hash", torrent.info_hashes().v1())?;
     let v2 = torrent.info_hashes().v2();
@@ -95,9 +97,9 @@ fn print_identity(
     if keys.is_private {
         rows.row("private", "yes: peers may come from the trackers only")?;
     }
-    rows.rows("source", keys.source.map(Escaped))?;
-    rows.rows("comment", keys.comment.map(Escaped))?;
-    rows.rows("created by", keys.created_by.map(Escaped))?;
+    rows.rows("source", keys.source.map(text))?;
+    rows.rows("comment", keys.comment.map(text))?;
+    rows.rows("created by", keys.created_by.map(text))?;
     rows.rows("created", keys.creation_date.map(date))
 }
 

@@ -88,9 +88,10 @@ impl Serialize for Keys<'_> {
         let web_seed = |url| passkeys.web_seed(url, keys.is_private);
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("private", &keys.is_private)?;
-        map.serialize_entry("source", &keys.source.map(AsText))?;
-        map.serialize_entry("comment", &keys.comment.map(AsText))?;
-        map.serialize_entry("created_by", &keys.created_by.map(AsText))?;
+        let text = |text| passkeys.text(keys, text);
+        map.serialize_entry("source", &keys.source.map(text))?;
+        map.serialize_entry("comment", &keys.comment.map(text))?;
+        map.serialize_entry("created_by", &keys.created_by.map(text))?;
         map.serialize_entry("creation_date", &keys.creation_date)?;
         let tiers = keys.trackers();
         let tiers = tiers.map(|tier| Each(tier.urls().map(tracker)));
