@@ -1,9 +1,11 @@
 //! The connections of the server: their limit, and room for new ones.
 //!
 //! An idle connection has no request in progress. If all connections are taken, a new one replaces the one that has been
-//! idle for the longest time. Clients with idle connections therefore delay no other client.
+//! idle for the longest time. If none is idle, it replaces one that still receives the body of its request: the oldest of the
+//! client with the most of them. Clients that send nothing, or slowly, therefore delay no other client.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -39,8 +41,12 @@ struct Open {
 /// The state of one connection.
 #[derive(Debug)]
 struct State {
+    /// The address of the client.
+    client: IpAddr,
     /// The number of requests in progress.
     n_requests: usize,
+    /// The number of those whose bodies have not arrived.
+    n_receiving: usize,
     /// The reading of the clock when the connection became idle.
     idle_since: u64,
     /// Ends the connection.
@@ -48,7 +54,34 @@ struct State {
     is_closing: bool,
 }
 
+impl State {
+    /// Returns `true` if no request has arrived that is not answered yet.
+    fn can_close(&self) -> bool {
+        self.n_requests == self.n_receiving
+    }
+}
+
 impl Open {
+    /// Returns the number of the connection that makes room for another one, if one does.
+    fn replaceable(&self) -> Option<u64> {
+        let open = || {
+            self.connections
+                .iter()
+                .filter(|(_, state)| !state.is_closing)
+        };
+        let idle = open().filter(|(_, state)| state.n_requests == 0);
+        if let Some((number, _)) = idle.min_by_key(|(_, state)| state.idle_since) {
+            return Some(*number);
+        }
+        let mut receiving: HashMap<IpAddr, (usize, u64)> = HashMap::new();
+        for (number, state) in open().filter(|(_, state)| state.can_close()) {
+            // The oldest one is first.
+            receiving.entry(state.client).or_insert((0, *number)).0 += 1;
+        }
+        let most = receiving.into_values().max_by_key(|(n, _)| *n)?;
+        Some(most.1)
+    }
+
     fn tick(&mut self) -> u64 {
         self.clock += 1;
         self.clock
@@ -74,11 +107,11 @@ impl Connections {
         if open.connections.len() < MAX_CONNECTIONS {
             return true;
         }
-        let connections = open.connections.values_mut();
-        let idle = connections.filter(|state| state.n_requests == 0 && !state.is_closing);
-        if let Some(oldest) = idle.min_by_key(|state| state.idle_since) {
-            oldest.is_closing = true;
-            oldest.close.notify_one();
+        let replaceable = open.replaceable();
+        let state = replaceable.and_then(|number| open.connections.get_mut(&number));
+        if let Some(state) = state {
+            state.is_closing = true;
+            state.close.notify_one();
         }
         false
     }
@@ -96,11 +129,13 @@ impl Connections {
     }
 
     /// Registers a new connection.
-    pub(crate) fn start(self: &Arc<Self>) -> Connection {
+    pub(crate) fn start(self: &Arc<Self>, client: IpAddr) -> Connection {
         let mut open = self.open();
         let number = open.tick();
         let close = Arc::new(Notify::new());
         let state = State {
+            client,
+            n_receiving: 0,
             n_requests: 0,
             idle_since: number,
             close: Arc::clone(&close),
@@ -132,7 +167,7 @@ impl Connection {
             let state = open.connections.get_mut(&self.number);
             match state {
                 // A request came in between.
-                Some(state) if state.n_requests > 0 => state.is_closing = false,
+                Some(state) if !state.can_close() => state.is_closing = false,
                 _ => return,
             }
         }
@@ -146,6 +181,30 @@ impl Connection {
         }
         drop(open);
         Busy(Arc::clone(self))
+    }
+}
+
+impl Connection {
+    /// Counts a request whose body has not arrived, until the result is dropped.
+    pub(crate) fn receiving(self: &Arc<Self>) -> Receiving {
+        if let Some(state) = self.all.open().connections.get_mut(&self.number) {
+            state.n_receiving += 1;
+        }
+        // A connection may wait for room that this one can make now.
+        self.all.changed.notify_one();
+        Receiving(Arc::clone(self))
+    }
+}
+
+/// A request whose body has not arrived.
+#[derive(Debug)]
+pub(crate) struct Receiving(Arc<Connection>);
+
+impl Drop for Receiving {
+    fn drop(&mut self) {
+        if let Some(state) = self.0.all.open().connections.get_mut(&self.0.number) {
+            state.n_receiving -= 1;
+        }
     }
 }
 
@@ -204,5 +263,42 @@ impl HttpBody for BusyBody {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One client takes all connections with bodies that do not arrive. It loses them to another client.
+    #[test]
+    fn bodies_that_do_not_arrive_make_room() {
+        let all = Arc::new(Connections::default());
+        let [one, other] = [1, 2].map(|last| IpAddr::from([192, 0, 2, last]));
+        let answered = Arc::new(all.start(other));
+        let _working = answered.request();
+        let first = Arc::new(all.start(other));
+        let clients = (2..MAX_CONNECTIONS).map(|_| Arc::new(all.start(one)));
+        let mut connections: Vec<_> = clients.collect();
+        connections.push(first);
+        let requests: Vec<_> = connections
+            .iter()
+            .map(|connection| (connection.request(), connection.receiving()))
+            .collect();
+        assert!(!all.has_room());
+        let closing = |all: &Connections| {
+            let open = all.open();
+            let closing = open
+                .connections
+                .iter()
+                .filter(|(_, state)| state.is_closing);
+            closing.map(|(number, _)| *number).collect::<Vec<_>>()
+        };
+        assert_eq!(closing(&all), [connections[0].number]);
+        // A request that has arrived is answered.
+        drop(requests);
+        let working: Vec<Busy> = connections.iter().map(Connection::request).collect();
+        assert_eq!(all.open().replaceable(), None);
+        drop(working);
     }
 }

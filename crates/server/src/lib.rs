@@ -202,7 +202,7 @@ async fn accept(socket: Socket, router: Router, connections: Arc<Connections>) {
         match accepted {
             Ok((stream, client)) => {
                 connections.room().await;
-                let connection = connections.start();
+                let connection = connections.start(client.ip());
                 let router = router.clone();
                 match stream {
                     Stream::Tcp(stream) => tokio::spawn(serve(stream, client, router, connection)),
@@ -243,6 +243,7 @@ async fn serve(
     let service = service_fn(move |mut request: hyper::Request<_>| {
         let busy = requests.request();
         request.extensions_mut().insert(ConnectInfo(client));
+        request.extensions_mut().insert(Arc::clone(&requests));
         let answer = router.call(request);
         async move { answer.await.map(|answer| busy.with_answer(answer)) }
     });
