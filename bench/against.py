@@ -151,7 +151,7 @@ def _swarm_cases(program: Path, work: Path) -> Iterator[Case]:
         "libtorrent-rasterbar"
         in subprocess.run([program, "get", "x"], capture_output=True, text=True, check=False).stderr
     ):
-        print("against: NOT RUN: get and seed, the old build has none", file=sys.stderr)
+        print("against: get and seed are not compared: the old build has none", file=sys.stderr)
         return
     swarm = Swarm.in_empty_folder(program, work)
     served = swarm.torrent("served.bin", 485 * MIB)

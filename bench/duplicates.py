@@ -71,7 +71,7 @@ def contestants(hashlane: str) -> dict[str, tuple[list[str], Callable[[str], Gro
     }
     for name, (command, _) in list(commands.items()):
         if shutil.which(command[0]) is None:
-            print(f"NOT RUN: {name} is not installed")
+            print(f"{name} is not compared: it is not installed")
             del commands[name]
     return commands
 

@@ -5,6 +5,9 @@
 
 #![no_main]
 
+#[path = "../../tests/not_run.rs"]
+mod not_run;
+
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::LazyLock;
 
@@ -172,8 +175,10 @@ fn load() -> Option<[Pair; 2]> {
 static PAIRS: LazyLock<Option<[Pair; 2]>> = LazyLock::new(|| {
     let pairs = load();
     if pairs.is_none() {
-        eprintln!(
-            "NOT RUN: libmd: libmd.so.0 is not installed (Debian: libmd0). No input is tried."
+        not_run::not_run(
+            "all inputs of libmd",
+            "libmd.so.0 is not installed",
+            "apt-get install libmd0",
         );
     }
     pairs

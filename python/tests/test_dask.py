@@ -280,7 +280,7 @@ def test_another_host_reads_what_a_host_without_its_mount_cannot(
     script = f"mount -t tmpfs none '{root}' && exec '{sys.executable}' -m distributed.cli.dask_worker"
     argv = ["unshare", "--mount", "sh", "-c", f"{script} {client.scheduler.address} --nthreads 8 --no-dashboard"]
     if subprocess.run(["unshare", "--mount", "true"], check=False, capture_output=True).returncode:
-        pytest.skip("mount namespaces need root")
+        pytest.skip("no mount namespace can be made; run as root")
     others = set(client.nthreads())
     submit, placed = client.submit, []
 
@@ -316,7 +316,7 @@ def test_a_full_disk_for_the_report_is_an_error(client, archive, tmp_path: Path)
     manifest.mkdir()
     options = {"client": client, "manifest": manifest, "task_bytes": PIECE}
     if ctypes.CDLL(None, use_errno=True).mount(b"none", bytes(manifest), b"tmpfs", 0, b"size=16k"):
-        pytest.skip("mounts need root")
+        pytest.skip("nothing can be mounted; run as root")
     try:
         with pytest.raises(OSError, match="the report ends here") as caught:
             verify_many(torrents, root, **options)

@@ -98,7 +98,7 @@ def program() -> Path:
         path = ROOT / "target" / profile / "hashlane"
         if path.exists():
             return path
-    pytest.skip("the program is not built")
+    pytest.skip("the program is not built; make build")
 
 
 @pytest.mark.parametrize("name", ["demo", "odd", "hybrid", "v2", "rich"])

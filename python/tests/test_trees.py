@@ -26,11 +26,11 @@ SUB_CID_V0 = "QmZfBgt9PZx6JD46UduVQ6o7bzfmuoSNXAJfPmkDUSthTo"
 DEEP = 1900
 
 
-def require(program: str) -> None:
-    """Skips a test if a program is not installed, or fails if the variable ``HASHLANE_TEST_REQUIRE_...`` is set."""
+def require(program: str, package: str) -> None:
+    """Skips a test if a program of a package of Debian is not installed, or fails if ``HASHLANE_TEST_REQUIRE_...`` is 1."""
     if shutil.which(program) is None:
-        assert not os.environ.get(f"HASHLANE_TEST_REQUIRE_{program.upper()}"), f"{program} is not installed"
-        pytest.skip(f"{program} is not installed")
+        assert os.environ.get(f"HASHLANE_TEST_REQUIRE_{program.upper()}") != "1", f"{program} is not installed"
+        pytest.skip(f"{program} is not installed; apt-get install {package}")
 
 
 def run(*command: str | Path, cwd: Path | None = None) -> str:
@@ -70,7 +70,7 @@ def test_parts_of_an_object(tmp_path: Path) -> None:
 @pytest.mark.parametrize("verity_format", [0, 1])
 @pytest.mark.parametrize("hash_name", ["sha1", "sha256", "sha512"])
 def test_devices_of_veritysetup(tmp_path: Path, hash_name: str, verity_format: int) -> None:
-    require("veritysetup")
+    require("veritysetup", "cryptsetup-bin")
     data, device = tmp_path / "data", tmp_path / "device"
     data.write_bytes(os.urandom(512 * 300))
     options = (f"--hash={hash_name}", f"--format={verity_format}", "--salt=00ff")
@@ -129,7 +129,7 @@ def test_verity_leaves_no_bytes_out(tmp_path: Path) -> None:
 
 
 def test_folders_of_git(tmp_path: Path) -> None:
-    require("git")
+    require("git", "git")
     for name, object_format in [("git", "sha1"), ("git-sha256", "sha256")]:
         folder = tmp_path / name
         (folder / "sub" / "empty").mkdir(parents=True)
@@ -209,7 +209,7 @@ def test_checks(file: Path, tmp_path: Path) -> None:
 
 
 def test_written_hash_devices(tmp_path: Path) -> None:
-    require("veritysetup")
+    require("veritysetup", "cryptsetup-bin")
     data, theirs, device = tmp_path / "data", tmp_path / "theirs", tmp_path / "device"
     data.write_bytes(os.urandom(4096 * 300))
     number = uuid.uuid4()
@@ -241,7 +241,7 @@ def test_written_hash_devices(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("length", [0, 1, 5000, 600_000])
 def test_written_trees_of_fsverity(tmp_path: Path, length: int) -> None:
-    require("fsverity")
+    require("fsverity", "fsverity")
     data, tree, descriptor = tmp_path / "data", tmp_path / "tree", tmp_path / "descriptor"
     data.write_bytes(os.urandom(length))
     files = (f"--out-merkle-tree={tmp_path / 'a'}", f"--out-descriptor={tmp_path / 'b'}")
@@ -257,7 +257,7 @@ def test_written_trees_of_fsverity(tmp_path: Path, length: int) -> None:
 
 
 def test_packages_and_their_signature_files(tmp_path: Path) -> None:
-    require("apksigner")
+    require("apksigner", "apksigner")
     key = ("-storepass", "password", "-keypass", "password", "-alias", "a", "-keyalg", "EC", "-dname", "CN=a")
     run("keytool", "-genkeypair", "-keystore", tmp_path / "key", *key)
     with zipfile.ZipFile(tmp_path / "unsigned", "w", zipfile.ZIP_STORED) as content:
@@ -320,7 +320,7 @@ def test_unusable_hash_devices(file: Path, tmp_path: Path) -> None:
 
 
 def test_devices_that_need_a_root_hash(tmp_path: Path) -> None:
-    require("veritysetup")
+    require("veritysetup", "cryptsetup-bin")
     data, device = tmp_path / "data", tmp_path / "device"
     data.write_bytes(b"a" * 4096)
     root = run("veritysetup", "format", "--salt=-", data, device).split("Root hash:")[1].split()[0]

@@ -4,7 +4,8 @@ use anyhow::{Result, bail};
 use clap::Subcommand;
 use xshell::cmd;
 
-use crate::project::{Project, not_run};
+use crate::not_run::not_run;
+use crate::project::Project;
 
 #[derive(Subcommand)]
 pub(crate) enum Job {
@@ -58,6 +59,7 @@ fn check(project: &Project) -> Result<()> {
 
 /// What is checked without a compiler.
 fn texts(project: &Project) -> Result<()> {
+    reports(project)?;
     if project.has("python3") {
         project.command("tools/layering").run()?;
         project.command("tools/links").run()?;
@@ -69,6 +71,34 @@ fn texts(project: &Project) -> Result<()> {
         );
     }
     Ok(project.cargo("fmt --all --check").run()?)
+}
+
+/// Reports of what was not run have one form, because only these files write them. Records of benchmarks have others.
+fn reports(project: &Project) -> Result<()> {
+    const WRITERS: [&str; 4] = [
+        "dist/test",
+        "kernel/test/run",
+        "python/tests/conftest.py",
+        "tests/not_run.rs",
+    ];
+    let literal = r#"["']NOT RUN: "#;
+    let found = cmd!(
+        project.shell,
+        "git grep --untracked --files-with-matches --extended-regexp {literal} -- :!bench :!*.toml"
+    )
+    .quiet()
+    .read()?;
+    let others: Vec<_> = found
+        .lines()
+        .filter(|file| !WRITERS.contains(file))
+        .collect();
+    if !others.is_empty() {
+        bail!(
+            "use tests/not_run.rs to report what is not run: {}",
+            others.join(", ")
+        );
+    }
+    Ok(())
 }
 
 /// The other workspaces of the repository.

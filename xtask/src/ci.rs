@@ -91,6 +91,7 @@ pub(crate) fn run(project: &Project, arguments: &Arguments) -> Result<()> {
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
     }
+    report.check()?;
     println!("{} passed, 0 failed", outcomes.len());
     Ok(())
 }
@@ -112,10 +113,11 @@ fn runs<'table>(
         if let Some(pass) = pass {
             println!("== {}: passed at {pass}", step.name);
         } else if step.full && !is_forced {
-            report.add_output(&format!(
-                "NOT RUN: the step {}, because it takes long; FULL=1 bash .ci/run",
-                step.name
-            ));
+            report.add(
+                &format!("the step {}", step.name),
+                "it takes long",
+                "FULL=1 bash .ci/run",
+            );
         } else {
             runs.push((step, key));
         }

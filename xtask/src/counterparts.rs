@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 use xshell::cmd;
 
-use crate::project::{Project, not_run};
+use crate::not_run::not_run;
+use crate::project::Project;
 use crate::python;
 
 /// The file with the versions. Other jobs read its other sections.
@@ -51,7 +52,7 @@ pub(crate) fn install(project: &Project) -> Result<()> {
                 // Otherwise, tests would use a part of it.
                 project.shell.remove_path(&folder)?;
                 let because = format!("{folder} could not be installed ({error:#})");
-                not_run(&counterpart.what, &because, "run: cargo xtask counterparts");
+                not_run(&counterpart.what, &because, "cargo xtask counterparts");
             }
         }
     }

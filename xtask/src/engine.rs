@@ -4,7 +4,8 @@ use anyhow::{Result, bail};
 use clap::Subcommand;
 use xshell::{Cmd, cmd};
 
-use crate::project::{Project, not_run};
+use crate::not_run::not_run;
+use crate::project::Project;
 
 #[derive(Subcommand)]
 pub(crate) enum Job {

@@ -10,6 +10,7 @@ mod counterparts;
 mod dist;
 mod engine;
 mod kernel;
+mod not_run;
 mod project;
 mod python;
 mod report;

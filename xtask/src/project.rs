@@ -132,8 +132,3 @@ impl Project {
         Ok(value.trim_end_matches('"').to_owned())
     }
 }
-
-/// Prints that something was not run, in the one form that reports collect.
-pub(crate) fn not_run(what: &str, because: &str, how: &str) {
-    eprintln!("NOT RUN: {what}, because {because}; {how}");
-}

@@ -7,7 +7,8 @@ use clap::Subcommand;
 use xshell::cmd;
 
 use crate::dist::{self, Libtorrent};
-use crate::project::{Project, not_run};
+use crate::not_run::not_run;
+use crate::project::Project;
 
 const MATURIN: &str = "maturin>=1.16,<2";
 /// The environment with maturin.
@@ -164,7 +165,7 @@ fn test(project: &Project) -> Result<()> {
     pytest(
         project,
         bin,
-        &["-rs", "python/tests", "python/README.md", "docs/python.md"],
+        &["python/tests", "python/README.md", "docs/python.md"],
     )
 }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
-/// Starts the line of a test, or of a job, that lacks what it needs.
-const NOT_RUN: &str = "NOT RUN: ";
+use crate::not_run::{self, START};
+
 /// Where cargo-nextest writes its results, as `.config/nextest.toml` says.
 pub(crate) const JUNIT: &str = "target/nextest/default/junit.xml";
 const N_SLOWEST: usize = 10;
@@ -19,10 +19,15 @@ pub(crate) struct Report {
 }
 
 impl Report {
+    /// Adds what was not run, why, and how to get what is missing.
+    pub(crate) fn add(&mut self, what: &str, because: &str, how: &str) {
+        self.not_run.insert(not_run::line(what, because, how));
+    }
+
     /// Adds the lines of an output that name what was not run.
     pub(crate) fn add_output(&mut self, output: &str) {
         for line in output.lines() {
-            if let Some(at) = line.find(NOT_RUN) {
+            if let Some(at) = line.find(START) {
                 self.not_run.insert(line[at..].trim_end().to_owned());
             }
         }
@@ -61,6 +66,65 @@ impl Report {
         println!("== not run: {}", self.not_run.len());
         for line in &self.not_run {
             println!("{line}");
+        }
+    }
+
+    /// Fails if a line does not say why something was not run, and how to get what is missing.
+    pub(crate) fn check(&self) -> Result<()> {
+        let wrong = self.not_run.iter().filter(|line| !is_complete(line));
+        let wrong: Vec<&str> = wrong.map(String::as_str).collect();
+        if !wrong.is_empty() {
+            bail!(
+                "not in the form `{}`:\n{}",
+                not_run::line("what", "what", "how to get it"),
+                wrong.join("\n")
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Returns `true` if a line has all parts of a report.
+fn is_complete(line: &str) -> bool {
+    let parts = line.strip_prefix(START).and_then(|text| {
+        let (what, rest) = text.split_once(", because ")?;
+        let (because, how) = rest.split_once("; ")?;
+        Some([what, because, how])
+    });
+    parts.is_some_and(|parts| parts.iter().all(|part| !part.trim().is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_are_found_in_outputs() {
+        let line = not_run::line("tests with git", "it\nis  missing\n", "apt-get install git");
+        let mut report = Report::default();
+        report.add_output(&format!("test a ... {line}\r\nok\n{line}\nNOT RUN"));
+        let expected = format!("{START}tests with git, because it is missing; apt-get install git");
+        assert_eq!(report.not_run, BTreeSet::from([expected]));
+        assert!(report.check().is_ok());
+    }
+
+    #[test]
+    fn a_report_says_why_and_what_to_do() {
+        for text in [
+            "git is not installed",
+            "tests with git: not installed",
+            "tests with git, because it is missing",
+            "tests with git, because it is missing.",
+            "tests with git, because it is missing; ",
+            ", because it is missing; apt-get install git",
+            "tests with git; apt-get install git",
+        ] {
+            let mut report = Report::default();
+            report.add("the step package", "it takes long", "FULL=1 bash .ci/run");
+            report.add_output(&format!("{START}{text}"));
+            let error = report.check().unwrap_err().to_string();
+            assert!(error.contains(text.trim_end()), "{error}");
+            assert!(!error.contains("the step package"), "{error}");
         }
     }
 }

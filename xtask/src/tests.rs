@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 
-use crate::project::{Project, not_run};
+use crate::not_run::not_run;
+use crate::project::Project;
 use crate::report::{JUNIT, Report};
 
 /// Many tests wait for other processes, and use no processor meanwhile.
@@ -61,13 +62,18 @@ fn test(project: &Project, arguments: &[String]) -> Result<()> {
     if arguments.is_empty() {
         page(project)?;
         if !project.has("node") {
-            report.add_output("NOT RUN: the tests of the page's scripts, because Node.js is missing; apt-get install nodejs");
+            report.add(
+                "the tests of the page's scripts",
+                "Node.js is missing",
+                "apt-get install nodejs",
+            );
         }
     }
     if !project.has_libtorrent() {
-        report.add_output(
-            "NOT RUN: the tests of get, seed and daemon, because libtorrent-rasterbar 2.0.8 or later, pkg-config or a C++ compiler \
-             is missing; sudo make setup",
+        report.add(
+            "the tests of get, seed and daemon",
+            "libtorrent-rasterbar 2.0.8 or later, pkg-config or a C++ compiler is missing",
+            "sudo make setup",
         );
     }
     let passed = if project.has("cargo-nextest") {
@@ -79,7 +85,7 @@ fn test(project: &Project, arguments: &[String]) -> Result<()> {
     if !passed {
         bail!("tests failed");
     }
-    Ok(())
+    report.check()
 }
 
 /// Runs the tests by cargo-nextest: each in a process of its own, all test programs at once. Then those in documentation, which it

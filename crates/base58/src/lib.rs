@@ -59,6 +59,9 @@ mod kind;
 mod lookup;
 mod message;
 mod mismatch;
+#[cfg(test)]
+#[path = "../tests/it/not_run.rs"]
+mod not_run;
 mod patience;
 mod pattern;
 mod search;

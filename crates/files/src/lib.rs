@@ -44,6 +44,9 @@ mod listing;
 #[cfg(unix)]
 mod mark;
 mod new_file;
+#[cfg(test)]
+#[path = "../tests/it/not_run.rs"]
+mod not_run;
 mod own;
 mod positioned;
 #[cfg(unix)]

@@ -109,6 +109,9 @@ mod kernels;
 mod lane_hash;
 mod many;
 mod md5;
+#[cfg(test)]
+#[path = "../tests/it/not_run.rs"]
+mod not_run;
 mod queue;
 #[cfg(feature = "std")]
 mod readers;

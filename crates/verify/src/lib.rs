@@ -29,6 +29,9 @@ mod file_report;
 mod layout;
 mod library;
 mod links;
+#[cfg(test)]
+#[path = "../tests/it/not_run.rs"]
+mod not_run;
 mod piece;
 mod piece_hasher;
 mod report;

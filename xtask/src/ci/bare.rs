@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use xshell::cmd;
 
-use crate::project::{Project, not_run};
+use crate::not_run::not_run;
+use crate::project::Project;
 
 /// What README.md asks for, and what a C compiler of Debian brings along.
 const PROGRAMS: [&str; 16] = [

@@ -8,7 +8,8 @@ use xshell::cmd;
 
 use crate::counterparts;
 use crate::engine::required;
-use crate::project::{Project, not_run};
+use crate::not_run::not_run;
+use crate::project::Project;
 
 /// `.ci/tools.toml`, without the counterparts of tests.
 #[derive(Deserialize)]

@@ -1,11 +1,12 @@
 //! Tests of the search for checksums: every kernel by name, against an independent implementation.
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
 use std::sync::Mutex;
 
 use proptest::prelude::*;
 use sha2::Digest as _;
+
+use crate::not_run::not_run;
 
 use super::{Addends, Match, Query, Sha256dKernel, Shape};
 
@@ -37,9 +38,10 @@ fn named(name: &str) -> Option<Sha256dKernel> {
             !required.split(',').any(|required| required == name),
             "{name} is required, and this CPU cannot run it"
         );
-        // Once for each kernel. The test runner does not capture this stream.
+        // Once for each kernel.
         if REPORTED.lock().unwrap().insert(name.to_owned()) {
-            let _ = writeln!(std::io::stderr(), "NOT RUN: this CPU lacks {name}");
+            let what = format!("tests of {name}");
+            not_run(&what, "this CPU lacks it", "use a CPU that has it");
         }
     }
     kernel

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod every_kind;
+mod not_run;
 mod recovery;
 mod strings;
 mod vectors;

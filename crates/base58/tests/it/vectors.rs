@@ -1,6 +1,5 @@
 //! Known strings: Bitcoin Core's vectors, if they are available, and well-known addresses.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use data_encoding::HEXLOWER_PERMISSIVE;
@@ -10,11 +9,17 @@ use hashlane_base58::{
 use proptest::prelude::*;
 use serde_json::Value;
 
+use crate::not_run::not_run;
+
 fn vectors(name: &str) -> Option<Vec<Vec<Value>>> {
     let folder =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors/bitcoin-base58");
     let Ok(text) = std::fs::read(folder.join(name)) else {
-        let _ = writeln!(std::io::stderr(), "NOT RUN: {name} is missing");
+        not_run(
+            "vectors of Bitcoin Core",
+            &format!("../shared/vectors/bitcoin-base58 has no {name}"),
+            "copy it there from src/test/data of Bitcoin Core",
+        );
         return None;
     };
     Some(serde_json::from_slice(&text).unwrap())

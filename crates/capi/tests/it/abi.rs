@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::support::{has, library, not_run, package, run};
+use crate::support::{is_installed, is_linux, library, package, run};
 
 /// The modules whose items the header shows, in the order of the header.
 const MODULES: [&str; 13] = [
@@ -55,8 +55,8 @@ fn the_header_is_generated_from_the_sources() {
 
 #[test]
 fn the_library_exports_the_listed_symbols() {
-    if !cfg!(target_os = "linux") || !has("nm") {
-        return not_run("list of symbols", "nm of binutils on Linux is missing");
+    if !is_linux("the list of symbols") || !is_installed("nm", "binutils") {
+        return;
     }
     let library = library().join("libhashlane.so");
     let listing = run(Command::new("nm")
@@ -74,8 +74,8 @@ fn the_library_exports_the_listed_symbols() {
 
 #[test]
 fn the_shared_library_has_its_soname() {
-    if !cfg!(target_os = "linux") || !has("readelf") {
-        return not_run("soname", "readelf of binutils on Linux is missing");
+    if !is_linux("the soname") || !is_installed("readelf", "binutils") {
+        return;
     }
     let library = library().join("libhashlane.so");
     let dynamic = run(Command::new("readelf").arg("-d").arg(library)).stdout;

@@ -4,15 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{C99, has, library, not_run, package, run};
+use crate::support::{C99, is_installed, library, package, run};
 
-/// Returns `false` and reports it if a program is missing.
+/// Returns `false` and reports it if one of these programs is missing, which are packages of the same name, or the compiler.
 fn have_all(what: &str, programs: &[&str]) -> bool {
-    let missing = programs.iter().find(|program| !has(program));
-    if let Some(program) = missing {
-        not_run(what, &format!("{program} is not installed"));
-    }
-    missing.is_none() && C99.is_possible(what)
+    programs
+        .iter()
+        .all(|program| is_installed(program, program))
+        && C99.is_possible(what)
 }
 
 /// Returns the command that installs the library of a folder below `DESTDIR`, without Cargo.

@@ -2,5 +2,6 @@
 
 mod abi;
 mod install;
+mod not_run;
 mod programs;
 mod support;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Build, C99, CPP, SANITIZED, STATIC, has, not_run, run};
+use crate::support::{Build, C99, CPP, SANITIZED, STATIC, is_installed, run};
 
 /// Programs that check themselves and exit with 0 if all is right.
 const PROGRAMS: [&str; 10] = [
@@ -169,11 +169,10 @@ fn programs_with_sanitizers() {
 /// The sanitizers check the programs; valgrind checks the library, too. It offers the library no AVX-512.
 #[test]
 fn programs_under_valgrind() {
-    let what = "C programs under valgrind";
-    if !has("valgrind") {
-        return not_run(what, "valgrind is not installed");
+    if !is_installed("valgrind", "valgrind") {
+        return;
     }
-    run_all_programs(C99, what, |program| {
+    run_all_programs(C99, "C programs under valgrind", |program| {
         let mut valgrind = Command::new("valgrind");
         valgrind
             .args([

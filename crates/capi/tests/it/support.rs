@@ -1,22 +1,31 @@
-//! The built library, the C compiler, and reports of tests that cannot run.
+//! The built library, the C compiler, and what the tests need besides.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+
+use crate::not_run::{self, not_run_unless_required};
+
+/// What the tests need in `HASHLANE_TEST_REQUIRE_...`.
+const REQUIRED: &str = "CC";
 
 /// Returns the folder of this package.
 pub(crate) fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Reports that a test was not run, bypassing its captured output. Fails if `HASHLANE_TEST_REQUIRE_CC` is 1.
-pub(crate) fn not_run(what: &str, why: &str) {
-    let _ = writeln!(std::io::stderr(), "NOT RUN: {what}: {why}");
-    let is_required =
-        std::env::var_os("HASHLANE_TEST_REQUIRE_CC").is_some_and(|value| value == "1");
-    assert!(!is_required, "HASHLANE_TEST_REQUIRE_CC: {what}: {why}");
+/// Returns `true` if a program is installed. If not, reports it with its package.
+pub(crate) fn is_installed(program: &str, package: &str) -> bool {
+    not_run::is_installed(REQUIRED, program, package)
+}
+
+/// Returns `true` on Linux. Reports a test that other systems do not run.
+pub(crate) fn is_linux(what: &str) -> bool {
+    if !cfg!(target_os = "linux") {
+        not_run_unless_required(REQUIRED, what, "this system is not Linux", "use Linux");
+    }
+    cfg!(target_os = "linux")
 }
 
 /// Runs a command that must succeed, and returns its output. A failure shows the command and its output.
@@ -32,14 +41,6 @@ pub(crate) fn run(command: &mut Command) -> Output {
         String::from_utf8_lossy(&output.stderr),
     );
     output
-}
-
-/// Returns `true` if the program can be started.
-pub(crate) fn has(program: &str) -> bool {
-    Command::new(program)
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success())
 }
 
 /// Returns the folder with the shared library under its installed names, and with the static library.
@@ -144,8 +145,7 @@ pub(crate) const CPP: Build = Build {
 impl Build {
     /// Returns `true` if the compiler can build and run a program in this way. Reports it otherwise.
     pub(crate) fn is_possible(self, what: &str) -> bool {
-        if !cfg!(target_os = "linux") {
-            not_run(what, "the tests of the C library need Linux");
+        if !is_linux(what) {
             return false;
         }
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -164,13 +164,12 @@ impl Build {
                 .status()
                 .is_ok_and(|status| status.success());
         if !is_run {
-            not_run(
+            let command = format!("{} {}", self.compiler, self.flags.join(" "));
+            not_run_unless_required(
+                REQUIRED,
                 what,
-                &format!(
-                    "{} {} builds no program",
-                    self.compiler,
-                    self.flags.join(" ")
-                ),
+                &format!("`{command}` builds no program"),
+                "apt-get install gcc g++",
             );
         }
         is_run

@@ -4,10 +4,10 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
-use std::path::Path;
 use std::process::Command;
 
 use crate::fixture::{end, hashlane};
+use crate::not_run::is_installed;
 
 const INFO_HASH: &str = "0123456789abcdef0123456789abcdef01234567";
 
@@ -85,7 +85,7 @@ impl Scratch {
     /// Runs a program, and returns what it prints.
     fn run(&self, program: &str, args: &[&str]) -> String {
         let mut command = Command::new("/usr/bin/env");
-        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.path("bin"));
+        let path = format!("{}:{}", self.path("bin"), std::env::var("PATH").unwrap());
         command.arg(program).args(args).env("PATH", path);
         command
             .env("HOME", self.folder.path())
@@ -132,17 +132,9 @@ fn no_daemon_has_no_torrents() {
     assert!(ended.stderr.contains("no daemon runs"), "{}", ended.stderr);
 }
 
-/// Returns `true` if a shell is installed. It must be where the variable says so.
+/// Returns `true` if a shell, whose package has its name, is installed. Reports a missing one.
 fn has(shell: &str) -> bool {
-    let is_installed = ["/usr/local/bin", "/usr/bin", "/bin"]
-        .iter()
-        .any(|folder| Path::new(folder).join(shell).exists());
-    if !is_installed {
-        let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_SHELLS").is_some();
-        assert!(!is_required, "{shell} is not installed");
-        let _ = writeln!(std::io::stderr(), "NOT RUN: {shell} is not installed");
-    }
-    is_installed
+    is_installed("SHELLS", shell, shell)
 }
 
 #[test]

@@ -5,17 +5,17 @@ mod errors;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hashlane_cli::{Env, Exit};
 use serde_json::{Value, json};
 
-#[cfg(unix)]
-use crate::fixture::drop_privileges;
 use crate::fixture::{Ended, demo, end, hashlane};
+#[cfg(unix)]
+use crate::fixture::{can_drop_privileges, drop_privileges};
 use crate::in_process::run_with;
+use crate::not_run::not_run;
 
 const TORRENT: &str = "union-addresses.torrent";
 
@@ -420,8 +420,12 @@ fn commands_come_only_by_ways_that_nobody_else_can_change() {
     assert_eq!(run("open/link").code, Some(0));
     assert_eq!(run("own/loop").code, Some(2));
     if lchown(folder.path("open/link"), Some(65534), None).is_err() {
-        let _ = writeln!(std::io::stderr(), "NOT RUN: links of other users need root");
-        return;
+        let what = "links of other users";
+        return not_run(
+            what,
+            "only the superuser can make them",
+            "run the tests as root",
+        );
     }
     for way in &ways[..2] {
         let ended = run(way);
@@ -534,6 +538,9 @@ fn the_null_device_is_no_configuration() {
 #[test]
 fn a_file_that_exists_must_be_readable() {
     use std::os::unix::fs::PermissionsExt as _;
+    if !can_drop_privileges() {
+        return;
+    }
     let folder = Folder::new("[sum]\nalgorithm = 'crc32'\n");
     let home = folder.path("home/.config/hashlane");
     fs::create_dir_all(&home).unwrap();

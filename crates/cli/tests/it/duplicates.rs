@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +9,8 @@ use std::process::Command;
 use hashlane_files::SourceFile;
 use serde_json::{Value, json};
 
-use crate::fixture::{drop_privileges, end, hashlane};
+use crate::fixture::{can_drop_privileges, drop_privileges, end, hashlane};
+use crate::not_run::{is_in_path, not_run, not_run_unless_required};
 use crate::xfs::on_xfs;
 
 /// A folder with equal and different files.
@@ -274,6 +274,9 @@ fn links_are_never_made_without_a_kind_that_can_replace_files() {
 #[test]
 fn what_cannot_be_read_is_an_error() {
     use std::os::unix::fs::PermissionsExt as _;
+    if !can_drop_privileges() {
+        return;
+    }
     let tree = Tree::new();
     fs::set_permissions(tree.folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(tree.path("two/large"), fs::Permissions::from_mode(0o000)).unwrap();
@@ -308,18 +311,13 @@ hashlane: two/large: Permission denied (os error 13)\n"
 /// Groups of paths, each with the names of a file that the other program would list.
 type Sets = BTreeSet<BTreeSet<PathBuf>>;
 
-/// Returns the groups of a program, or `None` if it is not installed.
-fn groups_of(program: &str, run: impl FnOnce() -> Option<Sets>) -> Option<Sets> {
-    let is_installed = Command::new(program).arg("--version").output().is_ok();
-    if is_installed {
-        return run();
+/// Returns the groups of a program. Reports one that is not installed.
+fn groups_of(program: &str, how: &str, run: impl FnOnce() -> Sets) -> Option<Sets> {
+    if is_in_path(program) {
+        return Some(run());
     }
-    let variable = format!("HASHLANE_TEST_REQUIRE_{}", program.to_uppercase());
-    assert!(
-        std::env::var_os(variable).is_none(),
-        "{program} is not installed"
-    );
-    let _ = writeln!(std::io::stderr(), "NOT RUN: {program} is not installed");
+    let what = format!("the comparison with {program}");
+    not_run_unless_required(&program.to_uppercase(), &what, "it is not installed", how);
     None
 }
 
@@ -374,13 +372,13 @@ fn other_programs_find_the_same_groups() {
         .collect();
     assert!(ours.len() > 5, "{ours:?}");
     let output = |command: &mut Command| end(command).stdout;
-    let theirs = groups_of("jdupes", || {
-        Some(blocks(&output(
+    let theirs = groups_of("jdupes", "apt-get install jdupes", || {
+        blocks(&output(
             Command::new("jdupes").args(["-r", "-q"]).arg(root.path()),
-        )))
+        ))
     });
     assert!(theirs.is_none_or(|theirs| theirs == ours), "jdupes");
-    let theirs = groups_of("fclones", || {
+    let theirs = groups_of("fclones", "cargo install fclones", || {
         let mut command = Command::new("fclones");
         // The name of the temporary folder begins with a dot.
         let args = ["group", "--hidden", "-f", "json"];
@@ -393,10 +391,10 @@ fn other_programs_find_the_same_groups() {
                 .map(|file| PathBuf::from(file.as_str().unwrap()))
                 .collect()
         };
-        Some(groups.map(files).collect())
+        groups.map(files).collect()
     });
     assert!(theirs.is_none_or(|theirs| theirs == ours), "fclones");
-    let theirs = groups_of("rmlint", || {
+    let theirs = groups_of("rmlint", "apt-get install rmlint", || {
         let mut command = Command::new("rmlint");
         let text = output(command.args(["-T", "df", "-o", "json"]).arg(root.path()));
         let report: Value = serde_json::from_str(&text).unwrap();
@@ -409,7 +407,7 @@ fn other_programs_find_the_same_groups() {
                     .insert(file["path"].as_str().unwrap().into());
             }
         }
-        Some(by_checksum.into_values().collect())
+        by_checksum.into_values().collect()
     });
     assert!(theirs.is_none_or(|theirs| theirs == ours), "rmlint");
 }
@@ -452,11 +450,11 @@ fn a_file_system_that_cannot_share_bytes_is_named() {
     let tree = Tree::new();
     let ended = end(&mut tree.find(&["--link", "reflink"]));
     if ended.code == Some(0) {
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: this file system can share bytes"
+        return not_run(
+            "a file system that cannot share bytes",
+            "that of temporary files can",
+            "set TMPDIR to a folder on ext4 or tmpfs",
         );
-        return;
     }
     assert_eq!(ended.code, Some(2));
     let has_line = |reason: &str| {

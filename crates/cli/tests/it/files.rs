@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::fixture::{demo, end, hashlane};
+#[cfg(target_os = "linux")]
+use crate::not_run::not_run;
 
 /// Returns a new named pipe in a folder.
 fn pipe_in(folder: &Path) -> std::path::PathBuf {
@@ -184,11 +186,11 @@ fn a_new_torrent_has_no_temporary_name() {
         .status();
     let trace = fs::read_to_string(trace).unwrap_or_default();
     if !traced.is_ok_and(|status| status.success()) || trace.contains("EOPNOTSUPP") {
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: strace, or a file system with O_TMPFILE, is missing"
+        return not_run(
+            "names of temporary files",
+            "strace traces nothing, or the file system has no O_TMPFILE",
+            "apt-get install strace, and set TMPDIR to a folder on ext4, XFS, Btrfs or tmpfs",
         );
-        return;
     }
     assert!(folder.path().join("f.torrent").exists());
     let named = trace.lines().find(|line| line.contains("O_CREAT"));
@@ -219,10 +221,10 @@ fn the_limit_of_open_files_is_raised() {
     ] {
         let expected = run(raised, hard, &["cat", "/proc/self/limits"]);
         if expected.code != Some(0) && hard > 256 {
-            let _ = writeln!(
-                std::io::stderr(),
-                "NOT RUN: {hard} open files: {}",
-                expected.stderr
+            not_run(
+                &format!("the limit of {hard} open files"),
+                &expected.stderr,
+                "run where `ulimit -H -n` shows more",
             );
             continue;
         }

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 #[cfg(unix)]
-use crate::fixture::drop_privileges;
+use crate::fixture::{can_drop_privileges, drop_privileges};
 use crate::fixture::{demo, end, hashlane};
 use crate::import::copy;
 
@@ -174,6 +174,9 @@ fn damage_is_found_only_by_a_full_check() {
 #[test]
 fn a_file_that_cannot_be_read_is_an_error() {
     use std::os::unix::fs::PermissionsExt as _;
+    if !can_drop_privileges() {
+        return;
+    }
     let disk = Disk::new();
     let root = disk.folder.path();
     fs::set_permissions(root, fs::Permissions::from_mode(0o755)).unwrap();
@@ -593,15 +596,7 @@ fn libtorrent_agrees_about_what_was_found() {
         command.args(["-W", "ignore", "-c"]).args(args);
         end(&mut command)
     };
-    let imported = Command::new("python3")
-        .args(["-c", "import libtorrent"])
-        .output();
-    if !imported.is_ok_and(|output| output.status.success()) {
-        assert!(
-            std::env::var_os("HASHLANE_TEST_REQUIRE_LIBTORRENT").is_none(),
-            "libtorrent's Python binding is required"
-        );
-        eprintln!("NOT RUN: python3 does not have libtorrent");
+    if !crate::not_run::has_python_module("LIBTORRENT", "libtorrent", "libtorrent") {
         return;
     }
     let n_trees = std::env::var("HASHLANE_TEST_FIND").map_or(15, |n| n.parse().unwrap());

@@ -5,6 +5,10 @@ use std::process::{Command, Output, Stdio};
 
 use sha1::{Digest as _, Sha1};
 
+#[cfg(unix)]
+use crate::not_run::not_run;
+use crate::not_run::not_run_unless_required;
+
 /// Returns a command for the program, without environment variables that could change its
 /// behaviour.
 pub(crate) fn hashlane() -> Command {
@@ -71,6 +75,22 @@ pub(crate) fn drop_privileges(command: &mut Command) {
     }
 }
 
+/// Returns `true` if a user without privileges can run the program. Reports a checkout that only the superuser can read.
+#[cfg(unix)]
+pub(crate) fn can_drop_privileges() -> bool {
+    let mut version = hashlane();
+    drop_privileges(version.arg("-V"));
+    let is_run = version.output().is_ok_and(|output| output.status.success());
+    if !is_run {
+        not_run(
+            "commands of a user without privileges",
+            "only root can run the program in this checkout",
+            "use a checkout that all users can read, or run as another user",
+        );
+    }
+    is_run
+}
+
 /// A torrent of files with these contents, in a temporary folder.
 pub(crate) struct Fixture {
     pub(crate) folder: tempfile::TempDir,
@@ -131,18 +151,18 @@ impl Fixture {
     }
 }
 
-/// Returns bagit.py, which `cargo xtask counterparts` installs. Without it, prints a message and returns `None`.
+/// Returns bagit.py, which `cargo xtask counterparts` installs. Reports a missing one.
 pub(crate) fn bagit_python() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let program = root.join("target/bagit/bin/bagit.py");
     if program.exists() {
         return Some(program);
     }
-    let variable = "HASHLANE_TEST_REQUIRE_BAGIT";
-    assert!(
-        std::env::var_os(variable).is_none(),
-        "bagit-python is not installed"
+    not_run_unless_required(
+        "BAGIT",
+        "comparisons with bagit-python",
+        "it is not installed",
+        "cargo xtask counterparts",
     );
-    eprintln!("NOT RUN: bagit-python is missing: cargo xtask counterparts installs it");
     None
 }

@@ -13,6 +13,7 @@ use sha1::{Digest as _, Sha1};
 use tempfile::TempDir;
 
 use crate::fixture::Fixture;
+use crate::not_run::is_installed;
 
 /// Number of files of the smallest input.
 const N: usize = 250;
@@ -69,10 +70,7 @@ impl Input {
 /// Runs a command for n, 2n and 4n files.
 #[track_caller]
 fn grows_linearly(input: impl Fn(usize) -> Input) {
-    if Command::new("valgrind").arg("--version").output().is_err() {
-        eprintln!(
-            "NOT RUN: growth of a command, because valgrind is not installed; apt install valgrind"
-        );
+    if !is_installed("VALGRIND", "valgrind", "valgrind") {
         return;
     }
     let [small, medium, large] = [N, 2 * N, 4 * N].map(|n| input(n).instructions());

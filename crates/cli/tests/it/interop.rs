@@ -1,14 +1,13 @@
 //! Torrents created by other programs and by Hashlane from the same files must have equal
 //! info-hashes. The results of other programs are stored here, so that the test also runs where
-//! they are not installed. If they are installed, the test runs them on more cases. With
-//! `HASHLANE_TEST_REQUIRE_PEERS=1`, a missing program is a failure.
+//! they are not installed. If they are installed, the test runs them on more cases.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::fixture::hashlane;
+use crate::not_run::{has_python_module, is_installed};
 
 /// Files with these lengths. No file's name is a prefix of the name of a folder beside it.
 /// libtorrent 2.1 sorts whole paths, so that `a.txt` precedes `a/b`, and then refuses its own
@@ -142,19 +141,6 @@ fn ours(folder: &Path, name: &str, format: &str, piece_length: u32) -> [String; 
     info_hashes(&torrent)
 }
 
-/// Returns `true` if this command runs; otherwise reports that the test did not run.
-fn is_there(what: &str, command: &mut Command) -> bool {
-    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let is_there = status.is_ok_and(|status| status.success());
-    if !is_there {
-        let is_required =
-            std::env::var_os("HASHLANE_TEST_REQUIRE_PEERS").is_some_and(|value| value == "1");
-        assert!(!is_required, "{what} is required and not installed");
-        let _ = writeln!(std::io::stderr(), "NOT RUN: {what} is not installed");
-    }
-    is_there
-}
-
 #[test]
 fn stored_info_hashes() {
     let folder = trees();
@@ -184,11 +170,7 @@ torrent = lt.create_torrent(*args)
 lt.set_piece_hashes(torrent, os.path.dirname(os.path.abspath(path)))
 open(out, "wb").write(lt.bencode(torrent.generate()))
 "#;
-    let mut python = Command::new("python3");
-    if !is_there(
-        "libtorrent for Python",
-        python.args(["-c", "import libtorrent"]),
-    ) {
+    if !has_python_module("LIBTORRENT", "libtorrent", "libtorrent") {
         return;
     }
     let folder = trees();
@@ -252,11 +234,7 @@ open(out, "wb").write(lt.bencode(torrent.generate()))
         ours[0], "5fbcc835fd92e66bb1f84258ada6433e8e2a7cdb",
         "libtorrent 2.1.1"
     );
-    let mut python = Command::new("python3");
-    if !is_there(
-        "libtorrent for Python",
-        python.args(["-c", "import libtorrent"]),
-    ) {
+    if !has_python_module("LIBTORRENT", "libtorrent", "libtorrent") {
         return;
     }
     let output = Command::new("python3")
@@ -288,7 +266,7 @@ fn mktorrent_makes_the_same_with_whole_paths() {
         ours[0], "35eb8f9b4e6420484ff6eb58767e2a84c9755d8b",
         "mktorrent 1.1"
     );
-    if !is_there("mktorrent", Command::new("mktorrent").arg("-h")) {
+    if !is_installed("MKTORRENT", "mktorrent", "mktorrent") {
         return;
     }
     let output = Command::new("mktorrent")
@@ -302,7 +280,7 @@ fn mktorrent_makes_the_same_with_whole_paths() {
 
 #[test]
 fn mktorrent_makes_the_same() {
-    if !is_there("mktorrent", Command::new("mktorrent").arg("-h")) {
+    if !is_installed("MKTORRENT", "mktorrent", "mktorrent") {
         return;
     }
     let folder = trees();

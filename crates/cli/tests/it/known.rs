@@ -1,24 +1,17 @@
 //! `hashlane sum --check` of files whose digests other programs know, compared with these programs.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
 use crate::fixture::{Ended, end, hashlane};
+use crate::not_run::{is_installed, not_run_unless_required};
 
-/// Returns `true` if a program is installed, and reports a missing one. The variable makes the test fail then.
+/// Returns `true` if a program, whose package has its name, is installed. Reports a missing one.
 fn has(program: &str) -> bool {
-    let has = Command::new(program).arg("--help").output();
-    let has = has.is_ok_and(|output| output.status.success());
-    if !has {
-        let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_KNOWN").is_some();
-        assert!(!is_required, "{program} is not installed");
-        let _ = writeln!(std::io::stderr(), "NOT RUN: {program} is not installed");
-    }
-    has
+    is_installed("KNOWN", program, program)
 }
 
 /// Runs a program that must succeed.
@@ -186,13 +179,12 @@ fn hugging_face_finds_the_same_damage() {
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
     let python = target.join("huggingface/bin/python");
     if !python.exists() {
-        let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_HUGGINGFACE").is_some();
-        assert!(!is_required, "cargo xtask counterparts was not run");
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: huggingface_hub is not installed"
+        return not_run_unless_required(
+            "HUGGINGFACE",
+            "stores of huggingface_hub",
+            "it is not installed",
+            "cargo xtask counterparts",
         );
-        return;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/huggingface.py");
     let folder = tempfile::tempdir().unwrap();
@@ -341,7 +333,7 @@ fn debsums(folder: &Path, packages: &[&str]) -> Vec<String> {
 
 /// Makes a system with three packages: the second one takes a file over, and the third one diverts one.
 fn system() -> Option<tempfile::TempDir> {
-    if !has("debsums") || !has("dpkg-deb") {
+    if !has("debsums") || !is_installed("KNOWN", "dpkg-deb", "dpkg") {
         return None;
     }
     let system = tempfile::tempdir().unwrap();

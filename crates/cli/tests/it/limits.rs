@@ -2,12 +2,12 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::fixture::{Ended, drop_privileges, end, hashlane};
+use crate::fixture::{Ended, can_drop_privileges, drop_privileges, end, hashlane};
+use crate::not_run::{is_installed, not_run_unless_required};
 
 /// A folder of small files, some of them in folders of folders, and one file that can be mapped.
 fn content() -> tempfile::TempDir {
@@ -85,6 +85,9 @@ fn few_descriptors_are_enough() {
 
 /// Returns a command of a process that can start no thread, or `None` if this machine cannot run it.
 pub(crate) fn without_threads() -> Option<Command> {
+    if !can_drop_privileges() || !is_installed("PRLIMIT", "prlimit", "util-linux") {
+        return None;
+    }
     let limited = || {
         let mut command = Command::new("prlimit");
         command.args(["--nproc=1", env!("CARGO_BIN_EXE_hashlane")]);
@@ -96,8 +99,12 @@ pub(crate) fn without_threads() -> Option<Command> {
     if runs.is_ok_and(|output| output.status.success()) {
         return Some(limited());
     }
-    assert!(std::env::var_os("HASHLANE_TEST_REQUIRE_PRLIMIT").is_none());
-    let _ = writeln!(std::io::stderr(), "NOT RUN: prlimit, as another user");
+    not_run_unless_required(
+        "PRLIMIT",
+        "commands that can start no thread",
+        "they cannot start at all with this limit",
+        "run as root, while the user `nobody` runs nothing else",
+    );
     None
 }
 

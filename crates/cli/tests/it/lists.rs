@@ -1,11 +1,11 @@
 //! Lists of `hashlane sum --format` that other programs check, and lists of these programs.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
 use crate::fixture::{Ended, end, hashlane};
+use crate::not_run::is_installed;
 
 /// Names that all formats can have.
 const FILES: [(&str, &str); 4] = [("a", "a"), ("d/b c", "b"), ("d/e/é", "e"), ("zero", "")];
@@ -18,17 +18,6 @@ fn tree() -> tempfile::TempDir {
         fs::write(path, text).unwrap();
     }
     root
-}
-
-/// Returns `true` if a program is installed, and reports a missing one. The variable makes the test fail then.
-fn has(program: &str) -> bool {
-    let has = Command::new(program).arg("--version").output().is_ok();
-    if !has {
-        let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_LISTS").is_some();
-        assert!(!is_required, "{program} is not installed");
-        let _ = writeln!(std::io::stderr(), "NOT RUN: {program} is not installed");
-    }
-    has
 }
 
 fn run(folder: &Path, program: &str, args: &[&str]) -> Ended {
@@ -138,7 +127,7 @@ fn formats_refuse_what_they_cannot_have() {
 
 #[test]
 fn hashdeep_audits_a_list_and_its_list_is_checked() {
-    if !has("hashdeep") {
+    if !is_installed("LISTS", "hashdeep", "hashdeep") {
         return;
     }
     let root = tree();
@@ -171,7 +160,7 @@ fn hashdeep_audits_a_list_and_its_list_is_checked() {
 
 #[test]
 fn mtree_checks_a_specification_and_its_own_is_checked() {
-    if !has("mtree") {
+    if !is_installed("LISTS", "mtree", "mtree-netbsd") {
         return;
     }
     let root = tree();
@@ -208,7 +197,7 @@ fn mtree_checks_a_specification_and_its_own_is_checked() {
 
 #[test]
 fn cksfv_checks_a_list_and_its_list_is_checked() {
-    if !has("cksfv") {
+    if !is_installed("LISTS", "cksfv", "cksfv") {
         return;
     }
     let root = tree();
@@ -321,7 +310,7 @@ fn lists_with_zero_bytes_are_read_to_their_end() {
         list("sha256sum", &["-z", "a", odd, "d/b c"]),
         list("sha256sum", &["-z", "--tag", "a", odd, "d/b c"]),
     ];
-    if has("hashdeep") {
+    if is_installed("LISTS", "hashdeep", "hashdeep") {
         // Its header has the names as they are.
         lists.push(list("hashdeep", &["-0", "-l", "a", "d/e/é", "d/b c"]));
     }
@@ -396,7 +385,7 @@ fn what_a_list_has_and_no_digest_checks_is_named_and_counted() {
 /// A list of pieces says nothing about whole files.
 #[test]
 fn pieces_of_hashdeep_are_named_as_pieces() {
-    if !has("hashdeep") {
+    if !is_installed("LISTS", "hashdeep", "hashdeep") {
         return;
     }
     let root = tree();
@@ -412,7 +401,7 @@ fn pieces_of_hashdeep_are_named_as_pieces() {
 
 #[test]
 fn lists_of_openssl_are_checked() {
-    if !has("openssl") {
+    if !is_installed("OPENSSL", "openssl", "openssl") {
         return;
     }
     let root = tree();
@@ -461,7 +450,7 @@ fn short_digests_of_b2sum_are_checked() {
 /// The names of comments of GNU lists are those of files in SFV files.
 #[test]
 fn names_that_begin_with_a_number_sign_are_checked() {
-    if !has("cksfv") {
+    if !is_installed("LISTS", "cksfv", "cksfv") {
         return;
     }
     let root = tree();
@@ -569,11 +558,9 @@ fn signed_lists_are_checked_without_their_signatures() {
         1,
         "changed     a\n2 files right, 1 changed, 1 not checked\n",
     );
-    let Ok(gpg) = Command::new("gpg").arg("--version").output() else {
-        let _ = writeln!(std::io::stderr(), "NOT RUN: gpg is not installed");
+    if !is_installed("GPG", "gpg", "gpg") {
         return;
-    };
-    assert!(gpg.status.success());
+    }
     let (home, list) = (tempfile::tempdir().unwrap(), root.path().join("LIST"));
     fs::write(&list, "- 0\n9dd4e461268c8034f5c8564e155c67a6  -x\n-----\n").unwrap();
     let home = home.path().to_str().unwrap();

@@ -44,6 +44,7 @@ mod look;
 mod memory;
 #[cfg(unix)]
 mod naming;
+mod not_run;
 mod options;
 #[cfg(unix)]
 mod other_program;

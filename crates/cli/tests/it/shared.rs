@@ -2,18 +2,19 @@
 //! `../shared/torrents` is beside the checkout.
 
 use std::fs::File;
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use crate::fixture::{end, hashlane};
+use crate::not_run::not_run;
 
-/// Returns the folder of torrents. Without it, prints a message and returns `None`.
+/// Returns the folder of torrents. Reports a missing one.
 fn torrents() -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/torrents");
     if !folder.exists() {
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: ../shared/torrents is not there"
+        not_run(
+            "torrents of other projects with content",
+            "../shared/torrents does not exist",
+            "put the torrents there",
         );
         return None;
     }

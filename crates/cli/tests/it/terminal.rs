@@ -1,10 +1,10 @@
 //! Commands on a terminal.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
 use crate::fixture::hashlane;
+use crate::not_run::is_installed;
 
 /// Runs a command in a new terminal, types texts after prompts, and prints the exit status and the text that the terminal
 /// showed. The first argument describes the terminal in JSON.
@@ -97,8 +97,7 @@ impl Terminal<'_> {
         args: &[&str],
         variables: &[(&str, &str)],
     ) -> Option<(i32, String)> {
-        if Command::new("python3").arg("-V").output().is_err() {
-            let _ = writeln!(std::io::stderr(), "NOT RUN: python3 is missing");
+        if !is_installed("PYTHON", "python3", "python3") {
             return None;
         }
         let description = serde_json::json!({

@@ -285,7 +285,6 @@ fn rows_name_missing_content_that_has_another_name() {
 #[cfg(target_os = "linux")]
 #[test]
 fn reflinks_are_read_once() {
-    use std::io::Write as _;
     use std::os::unix::fs::FileExt as _;
     use std::process::Command;
 
@@ -342,10 +341,11 @@ fn reflinks_are_read_once() {
         assert_eq!(code, Some(0), "{table}");
         match read {
             Some(n) => assert!((LEN_BYTES..LEN_BYTES + (4 << 20)).contains(&n), "{n}"),
-            None => drop(writeln!(
-                std::io::stderr(),
-                "NOT RUN: the system does not count the bytes that are read"
-            )),
+            None => crate::not_run::not_run(
+                "the number of bytes that a verification reads",
+                "the kernel does not count them",
+                "use a kernel with CONFIG_TASK_IO_ACCOUNTING",
+            ),
         }
         let write = |name: &str| {
             let file = fs::File::options().write(true).open(path(name)).unwrap();

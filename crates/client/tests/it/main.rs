@@ -5,5 +5,6 @@
 mod exchange;
 #[cfg(target_os = "linux")]
 mod memory;
+mod not_run;
 #[cfg(target_os = "linux")]
 mod own_process;

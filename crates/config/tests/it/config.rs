@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use hashlane_config::{Config, Data, FilePath, MAX_LEN, ShellCommand, Sources};
 use serde::Deserialize;
 
+#[cfg(unix)]
+use crate::not_run::not_run;
+
 const TABLES: [&str; 3] = ["verify", "network", "daemon"];
 
 #[derive(Debug, Default, PartialEq, Deserialize)]
@@ -402,8 +405,11 @@ fn commands_need_a_file_that_only_its_owner_can_write() {
 fn commands_need_a_file_of_the_same_user() {
     let files = with_command();
     if std::os::unix::fs::chown(files.user(), Some(65534), None).is_err() {
-        eprintln!("NOT RUN: only the superuser can change the owner of a file");
-        return;
+        return not_run(
+            "commands in a file of another user",
+            "only the superuser can change the owner of a file",
+            "run as root",
+        );
     }
     let error = files.daemon().unwrap_err();
     assert!(

@@ -2,3 +2,4 @@
 #![allow(clippy::unwrap_used)]
 
 mod config;
+mod not_run;

@@ -2,13 +2,13 @@
 #![allow(unsafe_code)]
 
 use std::fs;
-use std::io::Write as _;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use hashlane_files::{DIRECT_UNIT, DirectQueue, DirectRead, SourceFile};
 
+use crate::not_run::not_run;
 use crate::own_process::alone;
 
 /// Length of the file. Its last unit is not full.
@@ -44,9 +44,10 @@ impl Disk {
 fn queue() -> Option<DirectQueue> {
     let queue = DirectQueue::new();
     if let Err(error) = &queue {
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: reads past the page cache, because io_uring is not allowed ({error}); allow the system calls io_uring_*"
+        not_run(
+            "reads past the page cache",
+            &format!("io_uring is not allowed ({error})"),
+            "allow the system calls io_uring_*",
         );
     }
     queue.ok()
@@ -76,11 +77,11 @@ fn more_reads_than_the_queue_has_places_for() {
         .collect();
     let lengths = queue.read(&mut buffer, &reads);
     if lengths[0] == 0 {
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: reads past the page cache, because the file system has none; use ext4, XFS or Btrfs"
+        return not_run(
+            "reads past the page cache",
+            "the file system has none",
+            "set CARGO_TARGET_DIR to a folder on ext4, XFS or Btrfs",
         );
-        return;
     }
     assert_eq!(lengths[..100], [DIRECT_UNIT; 100]);
     assert_eq!(lengths[100], 17);

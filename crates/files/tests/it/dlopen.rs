@@ -1,20 +1,9 @@
 //! The handler of SIGBUS in a library that is loaded by dlopen.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-fn not_run(why: &str) {
-    // Unlike `eprintln!`, this is shown for tests that pass.
-    let _ = writeln!(
-        std::io::stderr(),
-        "NOT RUN: a library in a C program: {why}"
-    );
-    assert!(
-        std::env::var_os("HASHLANE_TEST_REQUIRE_CC").is_none(),
-        "HASHLANE_TEST_REQUIRE_CC: {why}"
-    );
-}
+use crate::not_run::is_installed;
 
 #[track_caller]
 fn run(command: &mut Command) {
@@ -31,8 +20,8 @@ fn run(command: &mut Command) {
 
 #[test]
 fn the_handler_allocates_nothing() {
-    if Command::new("cc").arg("--version").output().is_err() {
-        return not_run("cc is not installed");
+    if !is_installed("CC", "cc", "gcc") {
+        return;
     }
     let (package, temporary) = (
         Path::new(env!("CARGO_MANIFEST_DIR")),

@@ -7,6 +7,7 @@ mod descriptors;
 mod dlopen;
 #[cfg(unix)]
 mod link_paths;
+mod not_run;
 #[cfg(target_os = "linux")]
 mod own_process;
 #[cfg(unix)]

@@ -1,11 +1,11 @@
 //! Files that are on the disk are no longer in the page cache.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 
 use hashlane_files::Root;
 
+use crate::not_run::not_run;
 use crate::own_process::alone;
 
 /// Magic numbers of file systems whose pages can be dropped (statfs(2)).
@@ -39,18 +39,18 @@ fn synchronise() {
     let kind = rustix::fs::statfs(folder.path()).unwrap().f_type;
     if !DISKS.iter().any(|(_, magic)| *magic == kind) {
         let names = DISKS.map(|(name, _)| name).join(", ");
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: dropped pages: {kind:#x} is not one of {names}"
+        return not_run(
+            "reads of a synchronised file from the disk",
+            &format!("the file system {kind:#x} has no disk"),
+            &format!("set CARGO_TARGET_DIR to a folder on one of {names}"),
         );
-        return;
     }
     if bytes_from_disk().is_none() {
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: dropped pages: no /proc/self/io"
+        return not_run(
+            "reads of a synchronised file from the disk",
+            "the kernel does not count the bytes that are read",
+            "use a kernel with CONFIG_TASK_IO_ACCOUNTING",
         );
-        return;
     }
     let names = ["a", "b"].map(Path::new);
     let paths = names.map(|name| folder.path().join(name));

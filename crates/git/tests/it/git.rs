@@ -1,5 +1,4 @@
-//! Packs of random repositories, compared with `git verify-pack`. Skipped without Git, unless
-//! `HASHLANE_TEST_REQUIRE_GIT` is set.
+//! Packs of random repositories, compared with `git verify-pack`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,17 +6,10 @@ use std::process::{Command, Output};
 
 use hashlane_git::{ObjectFormat, Options, Problem, Report, verify_pack};
 
+use crate::not_run::is_installed;
+
 fn has_git() -> bool {
-    let found = Command::new("git")
-        .arg("--version")
-        .output()
-        .is_ok_and(|out| out.status.success());
-    let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_GIT").is_some();
-    assert!(found || !is_required, "git is required and cannot be run");
-    if !found {
-        println!("NOT RUN: git is not installed");
-    }
-    found
+    is_installed("GIT", "git", "git")
 }
 
 fn run_git(folder: &Path, args: &[&str]) -> Output {

@@ -2,3 +2,4 @@
 
 mod git;
 mod hostile;
+mod not_run;

@@ -4,18 +4,19 @@
 use hashlane_base58::{Damage, Kind, Search, SearchBackend};
 use hashlane_gpu::{Adapter, GpuBackend, Limits, adapters};
 
+use crate::not_run::not_run_unless_required;
 use crate::searches::{Random, cpu, in_reverse, results, results_in, search};
 
-/// Returns the last device, which is one of software if there is one. Prints that nothing is run if
-/// there is none.
+/// Returns the last device, which is one of software if there is one. Reports it if there is none.
 fn adapter() -> Option<Adapter> {
     let adapter = adapters().unwrap().pop();
     if adapter.is_none() {
-        assert!(
-            std::env::var_os("HASHLANE_TEST_REQUIRE_GPU").is_none(),
-            "HASHLANE_TEST_REQUIRE_GPU is set, and there is no device of Vulkan"
+        not_run_unless_required(
+            "GPU",
+            "tests of devices of Vulkan",
+            "there is none",
+            "apt-get install mesa-vulkan-drivers",
         );
-        println!("NOT RUN: tests of devices of Vulkan: there is none (mesa-vulkan-drivers)");
     }
     adapter
 }

@@ -4,4 +4,6 @@
 #[cfg(feature = "vulkan")]
 mod devices;
 mod launches;
+#[cfg(feature = "vulkan")]
+mod not_run;
 mod searches;

@@ -1,12 +1,10 @@
 //! Runs the shared library in C programs. It is compared with the system's libmd, and it replaces
 //! libmd in a program of these tests and in programs of Debian.
 //!
-//! The tests need a C compiler and libmd with its headers (Debian: libmd-dev). Without them, the
-//! tests report NOT RUN. `HASHLANE_TEST_REQUIRE_LIBMD=1` turns that into a failure.
+//! The tests need a C compiler and libmd with its headers. `HASHLANE_TEST_REQUIRE_LIBMD=1` requires them.
 
 use std::ffi::OsStr;
 use std::fs::Permissions;
-use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +13,11 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
+use crate::not_run::{is_installed, not_run_unless_required};
+
 const LIBRARY: &str = "libmd.so.0";
+/// What the tests need in `HASHLANE_TEST_REQUIRE_...`.
+const REQUIRED: &str = "LIBMD";
 const SIGABRT: i32 = 6;
 /// Options for `AddressSanitizer`, which also checks that allocations and frees match and that
 /// nothing leaks.
@@ -31,19 +33,15 @@ struct Setup {
 static SETUP: LazyLock<Option<Setup>> = LazyLock::new(|| match set_up() {
     Ok(setup) => Some(setup),
     Err(why) => {
-        not_run("all tests of libmd.so.0", &why);
+        not_run_unless_required(
+            REQUIRED,
+            "all tests of libmd.so.0",
+            &why,
+            "apt-get install gcc libmd-dev",
+        );
         None
     }
 });
-
-fn not_run(what: &str, why: &str) {
-    assert!(
-        std::env::var_os("HASHLANE_TEST_REQUIRE_LIBMD").is_none(),
-        "{what}: {why}"
-    );
-    // Unlike `eprintln!`, this is shown for tests that pass.
-    let _ = writeln!(std::io::stderr(), "NOT RUN: {what}: {why}");
-}
 
 /// Links the library from the archive that Cargo has built for this test.
 fn set_up() -> Result<Setup, String> {
@@ -161,8 +159,8 @@ fn functions_and_contexts_are_those_of_libmd_under_address_sanitizer() {
 #[test]
 fn valgrind_finds_no_error() {
     let Some(setup) = &*SETUP else { return };
-    if Command::new("valgrind").arg("--version").output().is_err() {
-        return not_run("memory check", "valgrind is not installed");
+    if !is_installed(REQUIRED, "valgrind", "valgrind") {
+        return;
     }
     let compare = setup.compile("compare", "compare-valgrind", &[]);
     // Valgrind 3.19 has neither AVX-512 nor the SHA instructions.
@@ -376,12 +374,17 @@ fn eight_threads_hash_at_once() {
     }
 }
 
-/// Runs a program of Debian without and with the library. The output must be the same, and the dynamic linker
+/// Runs a program of a package of Debian without and with the library. The output must be the same, and the dynamic linker
 /// must report that the program takes `ours` from the library, and `others` from the system's.
-fn debian_program(program: &str, arguments: &[&str], ours: &[&str], others: &[&str]) {
+fn debian_program(
+    (program, package): (&str, &str),
+    arguments: &[&str],
+    ours: &[&str],
+    others: &[&str],
+) {
     let Some(setup) = &*SETUP else { return };
-    if Command::new(program).arg("--version").output().is_err() {
-        return not_run(program, "not installed");
+    if !is_installed(REQUIRED, program, package) {
+        return;
     }
     let command = || {
         let mut command = Command::new(program);
@@ -429,7 +432,7 @@ fn without_comments(output: &Output) -> String {
 #[test]
 fn mtree_of_debian_runs_on_it() {
     debian_program(
-        "mtree",
+        ("mtree", "mtree-netbsd"),
         &["-c", "-k", "sha1,sha256,md5,sha512"],
         &["SHA1File", "SHA256File"],
         &["MD5File", "SHA512File"],
@@ -440,10 +443,16 @@ fn mtree_of_debian_runs_on_it() {
 fn pgpring_of_debian_runs_on_it() {
     let keys = "/usr/share/keyrings/debian-archive-keyring.gpg";
     if !Path::new(keys).exists() {
-        return not_run("pgpring", "the keys of Debian's archive are not installed");
+        return not_run_unless_required(
+            REQUIRED,
+            "tests with pgpring",
+            "the keys of Debian's archive are not installed",
+            "apt-get install debian-archive-keyring",
+        );
     }
     let functions = ["SHA1Init", "SHA1Update", "SHA1Final"];
-    debian_program("pgpring", &["-S", "-k", keys], &functions, &[]);
+    let pgpring = ("pgpring", "signing-party");
+    debian_program(pgpring, &["-S", "-k", keys], &functions, &[]);
 }
 
 /// dpkg needs only MD5, which only the system's libmd has. dpkg must still start.
@@ -451,10 +460,15 @@ fn pgpring_of_debian_runs_on_it() {
 fn dpkg_of_debian_runs_on_it() {
     let status = Command::new("dpkg").args(["--status", "libmd0"]).output();
     if !status.is_ok_and(|output| output.status.success()) {
-        return not_run("dpkg", "the machine has no packages of Debian");
+        return not_run_unless_required(
+            REQUIRED,
+            "tests with dpkg",
+            "it does not know libmd0",
+            "use Debian",
+        );
     }
     debian_program(
-        "dpkg",
+        ("dpkg", "dpkg"),
         &["--verify", "libmd0"],
         &[],
         &["MD5Init", "MD5Update", "MD5Final"],

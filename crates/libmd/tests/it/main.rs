@@ -2,3 +2,5 @@
 
 #[cfg(target_os = "linux")]
 mod libmd;
+#[cfg(target_os = "linux")]
+mod not_run;

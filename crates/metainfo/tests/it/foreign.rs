@@ -1,5 +1,4 @@
-//! Paths that other programs write. If libtorrent's Python binding is installed, its paths are
-//! compared; with `HASHLANE_TEST_REQUIRE_LIBTORRENT=1`, a missing binding is a failure.
+//! Paths that other programs write. If libtorrent's Python binding is installed, its paths are compared.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -8,6 +7,7 @@ use std::process::{Command, Stdio};
 use hashlane_metainfo::{Naming, PathComponent, Torrent};
 
 use crate::HASH;
+use crate::not_run::{has_python_module, is_installed, not_run};
 
 type Paths<'p> = Vec<Vec<&'p [u8]>>;
 
@@ -292,14 +292,11 @@ fn names_by_transmission() {
 /// The installed version of Transmission lists the paths that it writes.
 #[test]
 fn transmission_writes_the_same() {
-    let version = Command::new("transmission-show").arg("--version").output();
-    let Ok(version) = version else {
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: transmission-show is not installed"
-        );
+    if !is_installed("TRANSMISSION", "transmission-show", "transmission-cli") {
         return;
-    };
+    }
+    let version = Command::new("transmission-show").arg("--version").output();
+    let version = version.unwrap();
     let version = [version.stdout, version.stderr].concat();
     let version = String::from_utf8_lossy(&version).into_owned();
     let column = match version.trim_start_matches("transmission-show ") {
@@ -307,8 +304,12 @@ fn transmission_writes_the_same() {
         version if version.starts_with("4.0") => 2,
         version if version.starts_with("4.") => 1,
         _ => {
-            let _ = writeln!(std::io::stderr(), "NOT RUN: unknown version {version}");
-            return;
+            let because = format!("no table has the paths of version {version}");
+            return not_run(
+                "the comparison with transmission-show",
+                &because,
+                "install version 3 or 4",
+            );
         }
     };
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("transmission.torrent");
@@ -361,19 +362,7 @@ for metainfo in lt.bdecode(sys.stdin.buffer.read()):
             .stderr(Stdio::null());
         command
     };
-    if !python("import libtorrent")
-        .status()
-        .is_ok_and(|status| status.success())
-    {
-        let required = std::env::var_os("HASHLANE_TEST_REQUIRE_LIBTORRENT");
-        assert!(
-            required.is_none(),
-            "libtorrent's Python binding is required"
-        );
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: python3 does not have libtorrent"
-        );
+    if !has_python_module("LIBTORRENT", "libtorrent", "libtorrent") {
         return;
     }
     let names = classes();

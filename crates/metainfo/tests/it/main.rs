@@ -11,6 +11,7 @@ mod magnet;
 mod merkle;
 mod metadata;
 mod mutations;
+mod not_run;
 mod own_process;
 mod piece_layers;
 mod reading;

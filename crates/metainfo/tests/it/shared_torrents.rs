@@ -2,12 +2,13 @@
 //! Without them, this test reports that it did not run and passes.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use hashlane_metainfo::bencode::SyntaxErrorKind;
 use hashlane_metainfo::{Error, FileKind, LengthsError, Torrent};
 use serde_json::Value as Json;
+
+use crate::not_run::not_run;
 
 /// Returns `true` if the refusal has the expected reason.
 type Refusal = fn(&Error) -> bool;
@@ -107,9 +108,10 @@ fn find(table: &[(&str, Refusal)], file: &str) -> Option<Refusal> {
 fn manifest() -> Option<(PathBuf, Vec<Json>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/torrents");
     let Ok(manifest) = fs::read(folder.join("MANIFEST.json")) else {
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: ../shared/torrents is not there"
+        not_run(
+            "verdicts about torrents of other projects",
+            "../shared/torrents has no MANIFEST.json",
+            "put the torrents there",
         );
         return None;
     };

@@ -6,8 +6,9 @@ use serde_json::json;
 
 use super::browser::Browser;
 use super::http::ask_bytes;
+use super::moving::elsewhere;
 use super::page::{Page, served};
-use super::peers::{Content, Peer, ended, get, get_command, not_run};
+use super::peers::{Content, Peer, ended, get, get_command};
 
 const TORRENTS: &str = "POST /api/v1/torrents";
 
@@ -208,10 +209,7 @@ fn a_download_that_moves() {
         let torrent = content.torrent(name, version);
         let seed = Peer::seed(&[&torrent], content.path());
         let mut places = vec![tempfile::tempdir().unwrap()];
-        match tempfile::tempdir_in("/dev/shm") {
-            Ok(place) => places.push(place),
-            Err(error) => not_run("shm", &format!("/dev/shm: {error}")),
-        }
+        places.extend(elsewhere());
         for place in &places {
             let folder = tempfile::tempdir().unwrap();
             let to = place.path().join("new/folder");

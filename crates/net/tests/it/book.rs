@@ -14,11 +14,12 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::peers::not_run;
+use super::network::report_no_namespace;
+use crate::not_run::{is_in_path, is_installed};
 use crate::pages::{Example, Step, steps, text_of, without_time, workspace};
 
-/// What a page needs besides Hashlane: the program, and the name of it in `HASHLANE_TEST_REQUIRE_*`.
-type Program = (&'static str, &'static str);
+/// What a page needs besides Hashlane: the name in `HASHLANE_TEST_REQUIRE_*`, the program, and its package of Debian.
+type Program = (&'static str, &'static str, &'static str);
 
 /// The start of the script. Whatever a page starts ends with the first process of its list.
 const START: &str = r#"
@@ -48,12 +49,7 @@ fn can_isolate() -> bool {
         .stderr(Stdio::null())
         .status();
     // The script configures the network by `ip`.
-    can.is_ok_and(|status| status.success()) && is_installed("ip")
-}
-
-pub(crate) fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).exists())
+    can.is_ok_and(|status| status.success()) && is_in_path("ip")
 }
 
 /// Returns the script of a page, which writes the output and the status of step N to files in the folder of results.
@@ -234,14 +230,14 @@ fn without_date(line: &str) -> &str {
 
 /// Runs the examples of a page.
 fn check(page: &str, programs: &[Program]) {
-    for (program, name) in programs {
-        if !is_installed(program) {
-            let why = format!("{program} is not installed, which {page} uses");
-            return not_run(name, &why);
-        }
+    let are_installed = programs
+        .iter()
+        .all(|(name, program, package)| is_installed(name, program, package));
+    if !are_installed {
+        return;
     }
     if !can_isolate() {
-        return not_run("network", "no namespaces can be made here");
+        return report_no_namespace();
     }
     let steps = steps(&text_of(page));
     let mut n_run = 0;
@@ -264,11 +260,11 @@ fn check(page: &str, programs: &[Program]) {
 
 /// Declares a test for each page, and the list of all pages.
 macro_rules! pages {
-    ($($name:ident: $page:literal $([$($program:literal as $require:literal),*])?;)*) => {
+    ($($name:ident: $page:literal $([$($require:literal: $program:literal of $package:literal),*])?;)*) => {
         $(
             #[test]
             fn $name() {
-                check($page, &[$($(($program, $require)),*)?]);
+                check($page, &[$($(($require, $program, $package)),*)?]);
             }
         )*
 
@@ -280,17 +276,18 @@ pages! {
     readme: "README.md";
     installation: "docs/start/install.md";
     a_downloader: "docs/start/downloader.md";
-    a_seedbox: "docs/start/seedbox.md" ["curl" as "CURL"];
+    a_seedbox: "docs/start/seedbox.md" ["CURL": "curl" of "curl"];
     an_archive: "docs/start/archive.md";
-    a_developer: "docs/start/developer.md" ["python3" as "PYTHON"];
+    a_developer: "docs/start/developer.md" ["PYTHON": "python3" of "python3"];
     a_recovery: "docs/start/recovery.md";
     a_service: "docs/guides/service.md";
-    media_managers: "docs/guides/media-managers.md" ["transmission-remote" as "TRANSMISSION_REMOTE", "curl" as "CURL"];
+    media_managers: "docs/guides/media-managers.md"
+        ["TRANSMISSION_REMOTE": "transmission-remote" of "transmission-cli", "CURL": "curl" of "curl"];
     moving_from_clients: "docs/guides/moving.md";
-    moving_from_tools: "docs/guides/moving-tools.md" ["mktorrent" as "MKTORRENT"];
+    moving_from_tools: "docs/guides/moving-tools.md" ["MKTORRENT": "mktorrent" of "mktorrent"];
     archives: "docs/guides/archives.md";
     private_trackers: "docs/guides/private-trackers.md";
-    monitoring: "docs/guides/monitoring.md" ["curl" as "CURL"];
+    monitoring: "docs/guides/monitoring.md" ["CURL": "curl" of "curl"];
     tuning: "docs/guides/tuning.md";
 }
 

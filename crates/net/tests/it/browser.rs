@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::http::ask;
-use super::peers::not_run;
+use crate::not_run::is_installed;
 
 /// Time limit for every step on a page.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -35,6 +35,9 @@ impl Drop for Browser {
 impl Browser {
     /// Starts the browser, or reports that it is not installed.
     pub(crate) fn start() -> Option<Self> {
+        if !is_installed("BROWSER", "chromedriver", "chromium-driver") {
+            return None;
+        }
         let free = TcpListener::bind("127.0.0.1:0")
             .unwrap()
             .local_addr()
@@ -45,15 +48,8 @@ impl Browser {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let driver = match command.spawn() {
-            Ok(driver) => driver,
-            Err(error) => {
-                not_run("browser", &format!("chromedriver: {error}"));
-                return None;
-            }
-        };
         let mut browser = Self {
-            driver,
+            driver: command.spawn().unwrap(),
             address: free,
             session: String::new(),
         };

@@ -9,7 +9,8 @@ use std::process::{Command, Stdio};
 use super::daemon::{Daemon, daemon_command, folder};
 use super::foreign::free_port;
 use super::http::ask;
-use super::peers::{Process, not_run};
+use super::peers::Process;
+use crate::not_run::is_installed;
 use crate::wait_for;
 
 /// Returns a command that starts a daemon with these descriptors and names, as systemd does: the first one is number 3.
@@ -105,8 +106,8 @@ fn sockets_that_cannot_be_used_are_refused() {
 #[test]
 fn a_connection_starts_the_daemon() {
     let program = "systemd-socket-activate";
-    if Command::new(program).arg("--version").output().is_err() {
-        return not_run("systemd", "systemd-socket-activate is not installed");
+    if !is_installed("SYSTEMD", program, "systemd") {
+        return;
     }
     let (_place, state) = folder();
     let address = SocketAddr::from(([127, 0, 0, 1], free_port()));

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use super::daemon::folder;
 use super::daemon_api::Api;
-use super::peers::{Content, not_run};
+use super::peers::Content;
+use crate::not_run::not_run_unless_required;
 
 /// Runs a program, which succeeds, and returns what it prints.
 #[track_caller]
@@ -24,9 +25,12 @@ fn a_generated_client_controls_the_daemon() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let programs = package.join("../../target/openapi/bin");
     if !programs.join("openapi-python-client").exists() {
-        let why =
-            "openapi-python-client is not installed: run `cargo xtask counterparts` (needs Python)";
-        return not_run("openapi", why);
+        return not_run_unless_required(
+            "OPENAPI",
+            "a generated client of the HTTP API",
+            "openapi-python-client is not installed",
+            "cargo xtask counterparts",
+        );
     }
     let description = package.join("../../docs/reference/openapi.json");
     let python = || Command::new(programs.join("python"));

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 use super::daemon::{Daemon, folder};
-use super::peers::not_run;
 use super::servers::WebServer;
+use crate::not_run::not_run_unless_required;
 
 /// The tests of the methods that need no other site and no other part of qBittorrent.
 const TESTS: [&str; 3] = ["test_version.py", "test_auth.py", "test_torrents.py"];
@@ -19,8 +19,12 @@ fn tests_of_qbittorrent_api_succeed() {
     let target = package.join("../../target/qbittorrent-api");
     let sources = target.join("qbittorrent-api");
     if !sources.exists() {
-        let why = "the tests of qbittorrent-api are absent: run `cargo xtask counterparts`";
-        return not_run("qbittorrent_api_tests", why);
+        return not_run_unless_required(
+            "QBITTORRENT_API_TESTS",
+            "the tests of qbittorrent-api",
+            "they are not installed",
+            "cargo xtask counterparts",
+        );
     }
     let server = WebServer::of(&sources.join("tests/_resources"));
     let (place, state) = folder();

@@ -10,8 +10,9 @@ use data_encoding::BASE64;
 use super::daemon::{Daemon, daemon_command, folder};
 use super::daemon_api::add_outside;
 use super::http::ask;
-use super::peers::{Content, Peer, ended, not_run};
+use super::peers::{Content, Peer, ended};
 use super::tracker::Tracker;
+use crate::not_run::is_installed;
 use crate::wait_for;
 
 /// A daemon that serves Transmission RPC.
@@ -23,12 +24,11 @@ struct Remote {
 impl Remote {
     /// Starts a daemon; `None` if the program is missing.
     fn start(state: &Path, downloads: &Path, options: &[&str]) -> Option<Self> {
-        if Command::new("transmission-remote")
-            .arg("--version")
-            .output()
-            .is_err()
-        {
-            not_run("transmission_remote", "it is not installed");
+        if !is_installed(
+            "TRANSMISSION_REMOTE",
+            "transmission-remote",
+            "transmission-cli",
+        ) {
             return None;
         }
         let password = state.with_extension("password");

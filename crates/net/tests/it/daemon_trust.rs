@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use hashlane_metainfo::needs_escape;
-use hashlane_swarm::WebSeeds;
 use serde_json::{Value, json};
 
 use super::daemon::{Daemon, ctl, daemon_command, folder};
 use super::daemon_api::{Api, places};
-use super::hostile::{BAD, info_hash, serve_wrong_blocks};
-use super::peers::{Content, IMPATIENT, Peer, RECONNECT, ended, get_command, not_run, preloaded};
+use super::hostile::{BAD, has_unsafe_web_seeds, info_hash, serve_wrong_blocks};
+use super::peers::{Content, IMPATIENT, Peer, RECONNECT, ended, get_command, preloaded};
 use super::secrets::{assert_hidden, telling_server, with_keys, without_query};
 use super::servers::{Answer, hostile_web_seed};
 use super::tracker::Tracker;
@@ -39,8 +38,7 @@ fn limited(limit: &str, state: &Path, options: &[&str]) -> Command {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_web_seed_that_blocks_libtorrent_ends_no_daemon() {
-    if WebSeeds::default() == WebSeeds::Used {
-        not_run("unsafe web seeds", "libtorrent is safe");
+    if !has_unsafe_web_seeds() {
         return;
     }
     let content = Content::new();

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::peers::{Peer, get_command, get_within, not_run};
+use super::peers::{Peer, get_command, get_within};
+use crate::not_run::is_installed;
 
 /// Torrents of small files.
 struct Content {
@@ -97,8 +98,7 @@ fn limit(pid: u32, max_descriptors: u32) {
 /// Without a descriptor for longer than the storage waits, a torrent waits too, whether it is served or downloaded.
 #[test]
 fn a_torrent_waits_for_descriptors() {
-    if Command::new("prlimit").arg("--version").output().is_err() {
-        not_run("prlimit", "not installed (util-linux)");
+    if !is_installed("PRLIMIT", "prlimit", "util-linux") {
         return;
     }
     let content = Content::new(1, 80);

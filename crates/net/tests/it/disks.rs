@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use super::peers::not_run;
+use crate::not_run::not_run_unless_required;
 use crate::wait_for;
 
 /// Runs a program, and returns `true` if it succeeds.
@@ -29,12 +29,34 @@ pub(crate) fn mount(options: &str, at: &Path) -> bool {
     run("mount", &["-t", "tmpfs", "-o", options, "tmpfs"], &[at])
 }
 
+/// Reports a test that needs a file system of memory, which cannot be mounted.
+pub(crate) fn report_no_mount() {
+    not_run_unless_required(
+        "MOUNT",
+        "tests of disks",
+        "no file system of memory can be mounted",
+        "run as root",
+    );
+}
+
+/// Reports a test that needs the image of a file system, which cannot be mounted, with the errors of the commands.
+pub(crate) fn report_no_image(errors: &[u8]) {
+    not_run_unless_required(
+        "LOOP",
+        "tests of disks that fail",
+        &format!(
+            "no image can be mounted ({})",
+            String::from_utf8_lossy(errors).trim()
+        ),
+        "run as root with e2fsprogs, where loop devices exist",
+    );
+}
+
 /// Runs a test on a file system of memory, which is unmounted before an assertion fails.
 pub(crate) fn on_disk(options: &str, test: impl FnOnce(&Path)) {
     let disk = tempfile::tempdir().unwrap();
     if !mount(options, disk.path()) {
-        not_run("mount", "a file system of memory cannot be mounted here");
-        return;
+        return report_no_mount();
     }
     let result = std::panic::catch_unwind(AssertUnwindSafe(|| test(disk.path())));
     run("umount", &["--lazy"], &[disk.path()]);
@@ -60,7 +82,7 @@ impl Image {
         if mounted.status.success() && image.mount_again() {
             return Some(image);
         }
-        not_run("loop", &String::from_utf8_lossy(&mounted.stderr));
+        report_no_image(&mounted.stderr);
         None
     }
 

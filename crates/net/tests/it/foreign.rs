@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use super::elsewhere::{save_map, scatter};
-use super::peers::{Content, Peer, get_from, not_run};
+use super::peers::{Content, Peer, get_from};
 use super::tracker::Tracker;
+use crate::not_run::{has_python_module, is_installed, not_run_unless_required};
 use crate::{VERSIONS, wait_for};
 
 /// Another program's process, which ends with the test.
@@ -19,19 +20,13 @@ impl Drop for Foreign {
     }
 }
 
-/// Starts another program, or reports that it is not installed.
-fn foreign(name: &str, command: &mut Command) -> Option<Foreign> {
+/// Starts another program.
+fn foreign(command: &mut Command) -> Foreign {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    match command.spawn() {
-        Ok(child) => Some(Foreign(child)),
-        Err(error) => {
-            not_run(name, &error.to_string());
-            None
-        }
-    }
+    Foreign(command.spawn().unwrap())
 }
 
 fn aria2(torrent: &Path, folder: &Path, encryption: &str) -> Command {
@@ -60,6 +55,9 @@ fn aria2(torrent: &Path, folder: &Path, encryption: &str) -> Command {
 /// Transfers to and from aria2, with and without encryption.
 #[test]
 fn aria2_serves_and_downloads() {
+    if !is_installed("ARIA2", "aria2c", "aria2") {
+        return;
+    }
     let content = Content::new();
     for encryption in ["false", "true"] {
         let options: &[&str] = if encryption == "true" {
@@ -69,9 +67,7 @@ fn aria2_serves_and_downloads() {
         };
         let tracker = Tracker::start();
         let torrent = content.torrent_with("tree", "v1", &["--announce", &tracker.url()]);
-        let Some(seed) = foreign("aria2", &mut aria2(&torrent, content.path(), encryption)) else {
-            return;
-        };
+        let seed = foreign(&mut aria2(&torrent, content.path(), encryption));
         wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
         let folder = tempfile::tempdir().unwrap();
         let ended = get_from(&[&torrent], folder.path(), None, options);
@@ -84,7 +80,7 @@ fn aria2_serves_and_downloads() {
         let seed = Peer::seed_with(&[&torrent], content.path(), options);
         wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
         let folder = tempfile::tempdir().unwrap();
-        let other = foreign("aria2", &mut aria2(&torrent, folder.path(), encryption)).unwrap();
+        let other = foreign(&mut aria2(&torrent, folder.path(), encryption));
         wait_for(|| same(&content.path().join("tree"), &folder.path().join("tree")));
         drop(other);
         assert_eq!(seed.interrupt().code, Some(0));
@@ -116,31 +112,24 @@ if peer:
 time.sleep(60)
 ";
 
-/// Starts the Python binding, or reports that it is not installed. It downloads from `peer`, or serves if that is empty.
-fn python(torrent: &Path, folder: &Path, peer: &str) -> Option<Foreign> {
-    let has_it = Command::new("python3")
-        .args(["-c", "import libtorrent"])
-        .stderr(Stdio::null())
-        .status();
-    if !has_it.is_ok_and(|status| status.success()) {
-        not_run("libtorrent", "python3 does not have it");
-        return None;
-    }
+/// Starts the Python binding. It downloads from `peer`, or serves if that is empty.
+fn python(torrent: &Path, folder: &Path, peer: &str) -> Foreign {
     let mut command = Command::new("python3");
     command.args(["-c", PYTHON]).args([torrent, folder]);
-    foreign("libtorrent", command.arg(peer))
+    foreign(command.arg(peer))
 }
 
 /// Transfers to and from libtorrent's Python binding, which supports version 2.
 #[test]
 fn libtorrent_serves_and_downloads() {
+    if !has_python_module("LIBTORRENT", "libtorrent", "libtorrent") {
+        return;
+    }
     let content = Content::new();
     for version in VERSIONS {
         let tracker = Tracker::start();
         let torrent = content.torrent_with("tree", version, &["--announce", &tracker.url()]);
-        let Some(seed) = python(&torrent, content.path(), "") else {
-            return;
-        };
+        let seed = python(&torrent, content.path(), "");
         wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
         let folder = tempfile::tempdir().unwrap();
         let ended = get_from(&[&torrent], folder.path(), None, &[]);
@@ -150,7 +139,7 @@ fn libtorrent_serves_and_downloads() {
 
         let seed = Peer::seed(&[&torrent], content.path());
         let folder = tempfile::tempdir().unwrap();
-        let other = python(&torrent, folder.path(), &seed.address().to_string()).unwrap();
+        let other = python(&torrent, folder.path(), &seed.address().to_string());
         wait_for(|| same(&content.path().join("tree"), &folder.path().join("tree")));
         drop(other);
         assert_eq!(seed.interrupt().code, Some(0), "{version}");
@@ -160,6 +149,9 @@ fn libtorrent_serves_and_downloads() {
 /// Content that lies under other names is served to libtorrent's Python binding from where it is.
 #[test]
 fn libtorrent_downloads_mapped_content() {
+    if !has_python_module("LIBTORRENT", "libtorrent", "libtorrent") {
+        return;
+    }
     let content = Content::new();
     for version in VERSIONS {
         let torrent = content.torrent("tree", version);
@@ -171,9 +163,7 @@ fn libtorrent_downloads_mapped_content() {
         let seed = Peer::seed_with(&[&torrent], empty.path(), &options);
         let folder = tempfile::tempdir().unwrap();
         let address = seed.address().to_string();
-        let Some(other) = python(&torrent, folder.path(), &address) else {
-            return;
-        };
+        let other = python(&torrent, folder.path(), &address);
         wait_for(|| same(&content.path().join("tree"), &folder.path().join("tree")));
         drop(other);
         assert_eq!(seed.interrupt().code, Some(0), "{version}");
@@ -214,9 +204,16 @@ pub(crate) fn free_port() -> u16 {
 
 /// Transfers to and from Transmission, which looks for peers every ten seconds.
 fn to_and_from_transmission(theirs: &str, ours: &str) {
-    let Some(address) = own_address() else {
-        not_run("Transmission", "this machine has no address but loopback's");
+    if !is_installed("TRANSMISSION", "transmission-cli", "transmission-cli") {
         return;
+    }
+    let Some(address) = own_address() else {
+        return not_run_unless_required(
+            "TRANSMISSION",
+            "transfers to and from Transmission",
+            "this machine has no address but loopback's",
+            "connect it to a network",
+        );
     };
     let content = Content::new();
     let bind = address.to_string();
@@ -225,9 +222,7 @@ fn to_and_from_transmission(theirs: &str, ours: &str) {
     let torrent = content.torrent_with("tree", "v1", &["--announce", &tracker.url()]);
     let config = tempfile::tempdir().unwrap();
     let mut command = transmission(&torrent, content.path(), config.path(), theirs);
-    let Some(seed) = foreign("Transmission", &mut command) else {
-        return;
-    };
+    let seed = foreign(&mut command);
     wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
     let folder = tempfile::tempdir().unwrap();
     let ended = get_from(&[&torrent], folder.path(), None, &options);
@@ -241,7 +236,7 @@ fn to_and_from_transmission(theirs: &str, ours: &str) {
     wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
     let (folder, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut command = transmission(&torrent, folder.path(), config.path(), theirs);
-    let other = foreign("Transmission", &mut command).unwrap();
+    let other = foreign(&mut command);
     // Transmission creates no empty files.
     let is_there = |name: &str| same(&content.path().join(name), &folder.path().join(name));
     wait_for(|| is_there("tree/a.bin") && is_there("tree/sub"));

@@ -10,13 +10,12 @@ use std::time::{Duration, Instant};
 use hashlane_metainfo::needs_escape;
 use hashlane_swarm::WebSeeds;
 
+use crate::not_run::not_run;
 use crate::{VERSIONS, wait_for};
 
 use super::http::ask_bytes;
 use super::page::Page;
-use super::peers::{
-    Content, Ended, IMPATIENT, PATIENCE, Peer, get, get_command, get_from, not_run, ran,
-};
+use super::peers::{Content, Ended, IMPATIENT, PATIENCE, Peer, get, get_command, get_from, ran};
 use super::servers::{Answer, WebServer, hostile_web_seed, redirecting_web_seed};
 use super::tracker::Tracker;
 
@@ -29,6 +28,19 @@ const PIECE: u8 = 7;
 
 const BLOCK_LEN: u32 = 16 << 10;
 const PIECE_LEN: u32 = 64 << 10;
+
+/// Returns `true` if web seeds can block the installed libtorrent. Reports tests that a safe one does not run.
+pub(crate) fn has_unsafe_web_seeds() -> bool {
+    let is_unsafe = WebSeeds::default() == WebSeeds::Withheld;
+    if !is_unsafe {
+        not_run(
+            "tests with unsafe web seeds",
+            "libtorrent is safe",
+            "install libtorrent 2.0.13 or older",
+        );
+    }
+    is_unsafe
+}
 
 /// A connection to a process, after the handshakes.
 struct Connection {
@@ -319,8 +331,7 @@ fn add_by_page(download: &Peer, torrent: &Path) {
 #[test]
 #[expect(clippy::too_many_lines, reason = "one session of a user")]
 fn a_web_seed_that_blocks_libtorrent_ends_one_torrent() {
-    if WebSeeds::default() == WebSeeds::Used {
-        not_run("unsafe web seeds", "libtorrent is safe");
+    if !has_unsafe_web_seeds() {
         return;
     }
     let content = Content::new();
@@ -487,8 +498,7 @@ fn unsafe_web_seeds_are_off() {
     let torrent = content.torrent_with("file.bin", "v1", &["--web-seed", &server.url("file.bin")]);
     let folder = tempfile::tempdir().unwrap();
     let options = ["--timeout", "3s"];
-    if WebSeeds::default() == WebSeeds::Used {
-        not_run("unsafe web seeds", "libtorrent is safe");
+    if !has_unsafe_web_seeds() {
         return;
     }
     let ended = get_from(&[&torrent], folder.path(), None, &options);
@@ -596,8 +606,7 @@ fn texts_of_servers_and_links_are_escaped() {
 #[cfg(target_os = "linux")]
 #[test]
 fn changes_last_when_a_web_seed_blocks_libtorrent() {
-    if WebSeeds::default() == WebSeeds::Used {
-        not_run("unsafe web seeds", "libtorrent is safe");
+    if !has_unsafe_web_seeds() {
         return;
     }
     let content = Content::new();

@@ -9,7 +9,8 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::daemon::{Daemon, folder};
-use super::peers::{Content, Peer, Process, ended, get_command, not_run, seed_command};
+use super::network::report_no_namespace;
+use super::peers::{Content, Peer, Process, ended, get_command, seed_command};
 use crate::wait_for;
 
 /// A network namespace, which lasts as long as a process in it.
@@ -126,7 +127,7 @@ impl Net {
 fn network() -> Option<Net> {
     let net = Net::new();
     if net.is_none() {
-        not_run("network", "no network namespaces can be joined here");
+        report_no_namespace();
     }
     net
 }

@@ -50,6 +50,7 @@ mod monitoring;
 mod moving;
 mod naming;
 mod network;
+mod not_run;
 mod openapi;
 mod overwrite;
 mod page;
@@ -90,7 +91,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use peers::{Content, PARTING, Peer, ended, get, get_from, not_run, ran, seed_command};
+use disks::{report_no_image, report_no_mount};
+use peers::{Content, PARTING, Peer, ended, get, get_from, ran, seed_command};
 use serde_json::Value;
 use tracker::Tracker;
 
@@ -535,8 +537,7 @@ fn a_full_disk() {
     };
     let size = content.len_of("file.bin");
     if !mount(&format!("size={}", size / 2)) {
-        not_run("mount", "a file system of memory cannot be mounted here");
-        return;
+        return report_no_mount();
     }
     let seed = Peer::seed(&[&torrent], content.path());
     let ended = get(&[&torrent], folder.path(), &seed, &[]);
@@ -588,8 +589,7 @@ cd "$0" && mkdir disk content && mount -t tmpfs -o size=1m tmpfs disk && truncat
     let unmount = r#"cd "$0" && umount content 2>/dev/null; umount disk 2>/dev/null"#;
     in_folder(unmount);
     let Some(ended) = ended else {
-        not_run("loop", &String::from_utf8_lossy(&mounted.stderr));
-        return;
+        return report_no_image(&mounted.stderr);
     };
     assert_eq!(ended.code, Some(2), "{ended:?}");
     let path = folder.path().join("content/new/file.bin");

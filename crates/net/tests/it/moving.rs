@@ -6,24 +6,27 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::disks::report_no_image;
 use super::http::ask_bytes;
 use super::page::Page;
-use super::peers::{
-    Content, Peer, get, not_run, seed_command, seed_text_command, send, text_command,
-};
+use super::peers::{Content, Peer, get, seed_command, seed_text_command, send, text_command};
+use crate::not_run::not_run_unless_required;
 
-/// A folder on another file system than that of temporary folders.
-fn elsewhere() -> Option<tempfile::TempDir> {
-    let place = tempfile::tempdir_in("/dev/shm");
-    let place = place.inspect_err(|error| not_run("shm", &format!("/dev/shm: {error}")));
-    let place = place.ok()?;
+/// Returns a folder on another file system than that of temporary folders. Reports that there is none.
+pub(crate) fn elsewhere() -> Option<tempfile::TempDir> {
     let here = tempfile::tempdir().unwrap();
     let device = |folder: &Path| folder.metadata().unwrap().dev();
-    if device(place.path()) == device(here.path()) {
-        not_run("shm", "/dev/shm is on the file system of temporary files");
-        return None;
+    let place = tempfile::tempdir_in("/dev/shm").ok();
+    let place = place.filter(|place| device(place.path()) != device(here.path()));
+    if place.is_none() {
+        not_run_unless_required(
+            "SHM",
+            "moves to another file system",
+            "there is none at /dev/shm that this user can write to",
+            "mount -t tmpfs tmpfs /dev/shm",
+        );
     }
-    Some(place)
+    place
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -106,7 +109,7 @@ cd "$0" && mkdir content && truncate -s 40M image && mkfs.ext4 -q -O ^has_journa
         let mounted = in_folder(folder.path(), mount);
         let frozen = Self(folder);
         if !mounted.status.success() {
-            not_run("loop", &String::from_utf8_lossy(&mounted.stderr));
+            report_no_image(&mounted.stderr);
             return None;
         }
         Some(frozen)

@@ -7,13 +7,15 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use super::disks::report_no_mount;
 use super::page::Page;
 use super::peers::{
-    Content, Ended, PARTING, Peer, ended, get, get_command, get_from, get_in_vain, not_run,
-    preloaded, seed_command, text_command,
+    Content, Ended, PARTING, Peer, ended, get, get_command, get_from, get_in_vain, preloaded,
+    seed_command, text_command,
 };
 use super::servers::{Socks, TlsServer, WebServer};
 use super::tracker::Tracker;
+use crate::not_run::{is_installed, not_run_unless_required};
 use crate::{VERSIONS, finished, wait_for};
 
 fn assert_came(ended: &Ended, content: &Content, name: &str, folder: &Path) {
@@ -92,10 +94,10 @@ fn torrents_from_the_web() {
 fn torrents_from_the_web_over_tls() {
     let content = Content::new();
     let torrent = content.torrent("file.bin", "v1");
-    let Some(server) = TlsServer::of(content.path()) else {
-        not_run("OpenSSL", "the program openssl does not run");
+    if !is_installed("OPENSSL", "openssl", "openssl") {
         return;
-    };
+    }
+    let server = TlsServer::of(content.path());
     let seed = Peer::seed(&[&torrent], content.path());
     let url = server.url("file.bin.v1.torrent");
     let folder = tempfile::tempdir().unwrap();
@@ -421,8 +423,7 @@ fn a_read_only_file_system_is_served() {
             .is_ok_and(|status| status.success())
     };
     if !mount("size=16m") {
-        not_run("mount", "a file system of memory cannot be mounted here");
-        return;
+        return report_no_mount();
     }
     fs::copy(
         content.path().join("file.bin"),
@@ -460,6 +461,16 @@ trap "kill $!" EXIT
 "$0" get $options --port 7002 --timeout 30s --dir "$3" "$1"
 "#;
 
+/// Reports a test that needs a network namespace.
+pub(crate) fn report_no_namespace() {
+    not_run_unless_required(
+        "NETWORK",
+        "tests in a network of their own",
+        "no network namespace can be made",
+        "run as root with util-linux and iproute2",
+    );
+}
+
 /// Runs a script of the shell in a network namespace of its own, with the program as `$0`. Returns its output, or `None` if no
 /// namespace can be made.
 #[track_caller]
@@ -468,7 +479,7 @@ pub(crate) fn in_namespace(script: &str, args: [&Path; 3]) -> Option<String> {
         .args(["--net", "ip", "link"])
         .output();
     if !may.is_ok_and(|output| output.status.success()) {
-        not_run("network", "no network namespace can be made here");
+        report_no_namespace();
         return None;
     }
     let mut command = Command::new("unshare");

@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use super::browser::Browser;
 use super::page::Page;
-use super::peers::{Content, Peer, not_run};
+use super::peers::{Content, Peer};
 use super::tracker::Tracker;
+use crate::not_run::not_run_unless_required;
 
 /// Devices: name, width and height in pixels.
 const DEVICES: [(&str, u32, u32); 2] = [("desktop", 1280, 900), ("phone", 390, 844)];
@@ -136,9 +137,11 @@ pub(crate) fn axe() -> Option<String> {
         .join("../../target/axe/node_modules/axe-core/axe.min.js");
     let text = fs::read_to_string(&script).ok();
     if text.is_none() {
-        not_run(
-            "axe",
-            "axe-core is not installed: run `cargo xtask counterparts` (needs npm)",
+        not_run_unless_required(
+            "AXE",
+            "the check of the page's accessibility",
+            "axe-core is not installed",
+            "cargo xtask counterparts",
         );
     }
     text

@@ -3,7 +3,7 @@
 use std::borrow::BorrowMut;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::SocketAddr;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -504,43 +504,6 @@ pub(crate) fn preloaded(name: &str, folder: &Path) -> PathBuf {
         .status();
     assert!(status.unwrap().success());
     library
-}
-
-/// Reports that tests were not run, bypassing the captured output of the test. Fails if the
-/// variable `HASHLANE_TEST_REQUIRE_` with this name is 1.
-pub(crate) fn not_run(what: &str, why: &str) {
-    let remedy = remedy(what);
-    let message = format!("NOT RUN: tests with {what}, because {why}: {remedy}");
-    let _ = writeln!(std::io::stderr(), "{message}");
-    let variable = format!("HASHLANE_TEST_REQUIRE_{}", what.to_uppercase());
-    let is_required = std::env::var_os(&variable).is_some_and(|value| value == "1");
-    assert!(!is_required, "{variable}: {why}");
-}
-
-/// Returns how to get what tests need.
-fn remedy(what: &str) -> &'static str {
-    match what.to_lowercase().as_str() {
-        "aria2" => "install aria2",
-        "axe" => "run `make target/axe`, which needs npm",
-        "browser" => "install chromium and chromium-driver",
-        "caddy" => "install caddy, curl and OpenSSL",
-        "curl" => "install curl",
-        "libtorrent" => "install python3-libtorrent",
-        "loop" => "run as root where loop devices exist, with e2fsprogs",
-        "mount" | "network" | "setpriv" => "run as root, with util-linux and iproute2",
-        "nginx" => "install nginx, curl and OpenSSL",
-        "openapi" => "run `make target/openapi`, which needs Python",
-        "openssl" => "install OpenSSL",
-        "prlimit" => "install util-linux",
-        "promtool" => "install prometheus",
-        "python" | "python3" => "install python3",
-        "qbittorrent_api_tests" => "run `make target/qbittorrent-api`",
-        "shm" => "run where /dev/shm is a file system of its own",
-        "systemd" => "install systemd",
-        "transmission" | "transmission_remote" => "install transmission-cli",
-        "unsafe web seeds" => "install libtorrent 2.0.13 or older",
-        _ => "install it",
-    }
 }
 
 /// Sends a signal to a process. `kill` is a part of every shell, and a program only where procps is installed.

@@ -1,13 +1,13 @@
 //! Whether peers can connect, and whom the client knows, in the API.
 
-use std::process::Command;
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::network::in_namespace;
 use super::page::{Page, served};
-use super::peers::{Content, PATIENCE, Peer, not_run};
+use super::peers::{Content, PATIENCE, Peer};
+use crate::not_run::is_installed;
 
 const STATISTICS: &str = "/api/v1/statistics";
 
@@ -59,8 +59,7 @@ for _ in $(seq 1200); do ask | grep incoming_connections.:true && break; sleep 0
 /// A peer of another network shows that the port can be reached.
 #[test]
 fn an_incoming_connection() {
-    if Command::new("curl").arg("--version").output().is_err() {
-        not_run("curl", "curl is not installed");
+    if !is_installed("CURL", "curl", "curl") {
         return;
     }
     let content = Content::new();

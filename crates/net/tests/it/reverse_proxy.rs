@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::foreign::free_port;
 use super::page::{Page, torrent_is};
-use super::peers::{Content, PATIENCE, Peer, not_run};
+use super::peers::{Content, PATIENCE, Peer};
+use crate::not_run::is_installed;
 use crate::pages::{blocks, text_of};
 
 const ORIGIN: &str = "https://torrents.example";
@@ -24,18 +25,6 @@ fn example(language: &str) -> String {
 fn with(example: &str, text: &str, replacement: &str) -> String {
     assert!(example.contains(text), "{text}: {example}");
     example.replace(text, replacement)
-}
-
-fn is_installed(what: &str, programs: &[&str]) -> bool {
-    let missing = programs.iter().find(|program| {
-        let find = format!("command -v {program}");
-        let found = Command::new("sh").args(["-c", &find]).output();
-        !found.unwrap().status.success()
-    });
-    if let Some(missing) = missing {
-        not_run(what, &format!("{missing} is not installed"));
-    }
-    missing.is_none()
 }
 
 /// A running proxy.
@@ -154,7 +143,10 @@ fn write_certificate(folder: &Path) {
 
 #[test]
 fn nginx_serves_the_page_with_tls() {
-    if !is_installed("nginx", &["nginx", "openssl", "curl"]) {
+    if !["nginx", "openssl", "curl"]
+        .iter()
+        .all(|program| is_installed("NGINX", program, program))
+    {
         return;
     }
     let content = Content::new();
@@ -192,7 +184,10 @@ fn nginx_serves_the_page_with_tls() {
 
 #[test]
 fn caddy_serves_the_page_with_tls() {
-    if !is_installed("caddy", &["caddy", "curl"]) {
+    if !["caddy", "curl"]
+        .iter()
+        .all(|program| is_installed("CADDY", program, program))
+    {
         return;
     }
     let content = Content::new();

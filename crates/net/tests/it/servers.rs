@@ -198,14 +198,14 @@ pub(crate) struct TlsServer {
 }
 
 impl TlsServer {
-    /// Serves the files of a folder. Returns `None` if the program `openssl` does not run.
-    pub(crate) fn of(content: &Path) -> Option<Self> {
+    /// Serves the files of a folder by the program `openssl`.
+    pub(crate) fn of(content: &Path) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out cert.pem \
                        -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1";
         let mut request_command = Command::new("openssl");
         let request = request_command.args(request.split_whitespace());
-        let output = request.current_dir(folder.path()).output().ok()?;
+        let output = request.current_dir(folder.path()).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         let mut server = Command::new("openssl");
         server.args(["s_server", "-WWW", "-accept", "127.0.0.1:0"]);
@@ -222,11 +222,11 @@ impl TlsServer {
             .expect("the server listens");
         // The server reports each connection.
         std::thread::spawn(move || lines.for_each(drop));
-        Some(Self {
+        Self {
             port,
             folder,
             _process: Process(child),
-        })
+        }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {

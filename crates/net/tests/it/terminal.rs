@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use super::peers::{Content, not_run, seed_text_command};
+use super::peers::{Content, seed_text_command};
+use crate::not_run::is_installed;
 
 /// Runs a command in a new terminal whose other end the script controls, and prints the result.
 /// `background` and `foreground` select how the command starts.
@@ -73,8 +74,7 @@ print(code, b"".join(output))
 
 /// Runs `seed` in a terminal, and returns its exit status.
 fn seed_in_terminal(start: &str, interrupts: u32) -> Option<i32> {
-    if Command::new("python3").arg("-V").output().is_err() {
-        not_run("python", "python3 is not installed");
+    if !is_installed("PYTHON", "python3", "python3") {
         return None;
     }
     let content = Content::new();

@@ -2,3 +2,5 @@
 
 #[cfg(target_os = "linux")]
 mod module;
+#[cfg(target_os = "linux")]
+mod not_run;

@@ -1,9 +1,7 @@
 //! Runs the module in C programs, in programs that load PKCS#11 modules, and in Python.
 //!
-//! The tests need a C compiler, p11-kit with its headers, `OpenSC`, `GnuTLS`, valgrind and
-//! python-pkcs11 (Debian: libp11-kit-dev, p11-kit, opensc, gnutls-bin, valgrind; pip:
-//! python-pkcs11). Without them, the tests report NOT RUN. `HASHLANE_TEST_REQUIRE_PKCS11=1` turns
-//! that into a failure.
+//! The tests need a C compiler, p11-kit with its headers, `OpenSC`, `GnuTLS`, valgrind and python-pkcs11.
+//! `HASHLANE_TEST_REQUIRE_PKCS11=1` requires all of them.
 
 use std::fs::{self, Permissions};
 use std::io::Write as _;
@@ -13,6 +11,8 @@ use std::process::{Command, Output, Stdio};
 
 use data_encoding::HEXLOWER;
 use tempfile::TempDir;
+
+use crate::not_run::{self, not_run_unless_required};
 
 const SANITIZERS: &[&str] = &[
     "-fsanitize=address,undefined",
@@ -28,21 +28,18 @@ const SHA512_OF_ABC: &str = "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9
 const SHA256_OF_ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 const SHA1_OF_ABC: &str = "a9993e364706816aba3e25717850c26c9cd0d89d";
 
-fn not_run(what: &str, why: &str) {
-    // Unlike `eprintln!`, this is shown for tests that pass.
-    let _ = writeln!(std::io::stderr(), "NOT RUN: {what}: {why}");
-    let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_PKCS11").is_some();
-    assert!(!is_required, "HASHLANE_TEST_REQUIRE_PKCS11: {what}: {why}");
+/// What the tests need in `HASHLANE_TEST_REQUIRE_...`.
+const REQUIRED: &str = "PKCS11";
+
+/// Returns `true` if a program is installed. If not, reports it with its package.
+fn is_installed(program: &str, package: &str) -> bool {
+    not_run::is_installed(REQUIRED, program, package)
 }
 
-/// Returns `true` if the command succeeds. Otherwise reports a test that cannot run.
-fn is_possible(what: &str, command: &mut Command, why: &str) -> bool {
+/// Returns `true` if the command succeeds.
+fn succeeds(command: &mut Command) -> bool {
     let output = command.stdin(Stdio::null()).output();
-    let is_possible = output.is_ok_and(|output| output.status.success());
-    if !is_possible {
-        not_run(what, why);
-    }
-    is_possible
+    output.is_ok_and(|output| output.status.success())
 }
 
 /// Runs a command that must succeed, and returns its output.
@@ -84,7 +81,12 @@ fn compile(name: &str, options: &[&str]) -> Option<(TempDir, PathBuf)> {
         .args(["--cflags", "p11-kit-1"])
         .output();
     let Some(flags) = pkg_config.ok().filter(|output| output.status.success()) else {
-        not_run(&what, "pkg-config finds no p11-kit-1");
+        not_run_unless_required(
+            REQUIRED,
+            &what,
+            "pkg-config finds no p11-kit-1",
+            "apt-get install libp11-kit-dev pkg-config",
+        );
         return None;
     };
     let folder = tempfile::tempdir().expect("a folder for the program");
@@ -107,7 +109,13 @@ fn compile(name: &str, options: &[&str]) -> Option<(TempDir, PathBuf)> {
         compiler.arg(source).args(["-ldl", "-o"]).arg(&program);
         compiler
     };
-    if !is_possible(&what, &mut compile(&source), "cc compiles no program") {
+    if !succeeds(&mut compile(&source)) {
+        not_run_unless_required(
+            REQUIRED,
+            &what,
+            "cc compiles no program",
+            "apt-get install gcc libc6-dev",
+        );
         return None;
     }
     run(&mut compile(&package().join(format!("tests/c/{name}.c"))));
@@ -130,12 +138,7 @@ fn check_memory(name: &str, options: &[&str], arguments: &[&str]) {
     let Some((_folder, program)) = compile(name, &[]) else {
         return;
     };
-    let mut version = Command::new("valgrind");
-    if is_possible(
-        "memory check",
-        version.arg("--version"),
-        "valgrind is not installed",
-    ) {
+    if is_installed("valgrind", "valgrind") {
         // Valgrind 3.19 has neither AVX-512 nor the SHA instructions.
         run(Command::new("valgrind")
             .args(["--quiet", "--error-exitcode=9"])
@@ -289,12 +292,7 @@ fn digests_and_macs_of_nist_and_of_the_rfcs() {
 
 #[test]
 fn exports_three_functions() {
-    let mut nm = Command::new("nm");
-    if !is_possible(
-        "list of symbols",
-        nm.arg("--version"),
-        "nm is not installed",
-    ) {
+    if !is_installed("nm", "binutils") {
         return;
     }
     let listed = run(Command::new("nm")
@@ -311,12 +309,7 @@ fn exports_three_functions() {
 
 #[test]
 fn make_installs_the_module() {
-    let mut make = Command::new("make");
-    if !is_possible(
-        "make install-pkcs11",
-        make.arg("--version"),
-        "make is not installed",
-    ) {
+    if !is_installed("make", "make") {
         return;
     }
     let root = package()
@@ -346,14 +339,8 @@ fn make_installs_the_module() {
 }
 
 /// Returns `pkcs11-tool` with the module, or `None` if it is not installed.
-fn pkcs11_tool(what: &str) -> Option<Command> {
-    let mut version = Command::new("sh");
-    is_possible(
-        what,
-        version.args(["-c", "command -v pkcs11-tool"]),
-        "OpenSC is not installed",
-    )
-    .then(|| {
+fn pkcs11_tool() -> Option<Command> {
+    is_installed("pkcs11-tool", "opensc").then(|| {
         let mut tool = Command::new("pkcs11-tool");
         tool.arg("--module").arg(module());
         tool
@@ -372,7 +359,7 @@ fn pkcs11_tool_of_opensc_hashes() {
         ("SHA384", SHA384_OF_ABC),
         ("SHA512", SHA512_OF_ABC),
     ] {
-        let Some(mut tool) = pkcs11_tool("pkcs11-tool --hash") else {
+        let Some(mut tool) = pkcs11_tool() else {
             return;
         };
         run(tool
@@ -406,7 +393,7 @@ fn pkcs11_tool_of_opensc_tests_and_lists() {
         ),
         ("--show-info", "Cryptoki version 3.0"),
     ] {
-        let Some(mut tool) = pkcs11_tool(&format!("pkcs11-tool {option}")) else {
+        let Some(mut tool) = pkcs11_tool() else {
             return;
         };
         let output = text(&run(tool.arg(option)).stdout);
@@ -427,12 +414,7 @@ fn as_user(program: &str) -> Command {
 
 #[test]
 fn p11_kit_lists_the_module() {
-    let mut version = Command::new("p11-kit");
-    if !is_possible(
-        "p11-kit",
-        version.arg("list-modules"),
-        "p11-kit is not installed",
-    ) {
+    if !is_installed("p11-kit", "p11-kit") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder of configuration");
@@ -449,10 +431,13 @@ fn p11_kit_lists_the_module() {
         "user-config: only\n",
     )
     .expect("a file");
-    let mut read = as_user("test");
-    let why = "another user cannot read temporary files";
-    if !is_possible("p11-kit", read.arg("-r").arg(&copy), why) {
-        return;
+    if !succeeds(as_user("test").arg("-r").arg(&copy)) {
+        return not_run_unless_required(
+            REQUIRED,
+            "the list of modules of p11-kit",
+            "another user cannot read temporary files",
+            "set TMPDIR to a folder that all users can read",
+        );
     }
     let listed = run(as_user("p11-kit")
         .arg("list-modules")
@@ -464,12 +449,7 @@ fn p11_kit_lists_the_module() {
 
 #[test]
 fn p11tool_of_gnutls_lists_and_generates() {
-    let mut version = Command::new("p11tool");
-    if !is_possible(
-        "p11tool",
-        version.arg("--version"),
-        "GnuTLS is not installed",
-    ) {
+    if !is_installed("p11tool", "gnutls-bin") {
         return;
     }
     let provider = format!("--provider={}", module().display());
@@ -489,9 +469,7 @@ fn p11tool_of_gnutls_lists_and_generates() {
 
 #[test]
 fn python_pkcs11_uses_the_module() {
-    let mut import = Command::new("python3");
-    import.args(["-c", "import pkcs11"]);
-    if !is_possible("python-pkcs11", &mut import, "pip install python-pkcs11") {
+    if !not_run::has_python_module(REQUIRED, "pkcs11", "python-pkcs11") {
         return;
     }
     let script = package().join("tests/use_module.py");

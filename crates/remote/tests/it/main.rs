@@ -8,6 +8,7 @@
 
 mod client;
 mod groups;
+mod not_run;
 mod python;
 mod qbittorrent;
 mod sequences;

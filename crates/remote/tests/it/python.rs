@@ -1,31 +1,16 @@
 //! Both protocols by libraries for Python that other programs use.
 
-use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::Command;
 
 use hashlane_remote::model::Change;
 use hashlane_remote::{Listen, Login};
 
+use crate::not_run::has_python_module;
 use crate::transmission::listen;
 use crate::{qbittorrent, transmission};
 
 const CRATE: &str = env!("CARGO_MANIFEST_DIR");
-
-/// Returns `true` if Python has a module, and reports a missing one. The variable makes the test fail then.
-fn has_module(module: &str, package: &str, variable: &str) -> bool {
-    let mut import = Command::new("python3");
-    let output = import.args(["-c", &format!("import {module}")]).output();
-    let has_module = output.is_ok_and(|output| output.status.success());
-    if !has_module && std::env::var_os(variable).is_none() {
-        let _ = writeln!(
-            io::stderr(),
-            "NOT RUN: {package} is missing: pip install {package}"
-        );
-        return false;
-    }
-    true
-}
 
 fn run(script: &str, args: &[&str]) {
     let script = Path::new(CRATE).join("tests").join(script);
@@ -45,8 +30,7 @@ fn with_login() -> Listen {
 
 #[test]
 fn qbittorrent_api_calls_every_method() {
-    let variable = "HASHLANE_TEST_REQUIRE_QBITTORRENT_API";
-    if !has_module("qbittorrentapi", "qbittorrent-api", variable) {
+    if !has_python_module("QBITTORRENT_API", "qbittorrentapi", "qbittorrent-api") {
         return;
     }
     let served = qbittorrent::Served::new(with_login());
@@ -59,8 +43,7 @@ fn qbittorrent_api_calls_every_method() {
 
 #[test]
 fn transmission_rpc_calls_every_method() {
-    let variable = "HASHLANE_TEST_REQUIRE_TRANSMISSION_RPC";
-    if !has_module("transmission_rpc", "transmission-rpc", variable) {
+    if !has_python_module("TRANSMISSION_RPC", "transmission_rpc", "transmission-rpc") {
         return;
     }
     let served = transmission::Served::with_password(with_login(), "user:password");

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Write as _};
 use std::process::Command;
 
 use hashlane_remote::model::{Change, Goal, Priority};
 use hashlane_remote::{Listen, Login};
 use serde_json::json;
 
+use crate::not_run::is_installed;
 use crate::transmission::{Served, listen, metainfo};
 
 /// The trackers of the first torrent.
@@ -47,14 +47,11 @@ fn done(served: &Served, args: &[&str]) {
 }
 
 fn served() -> Option<Served> {
-    let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_TRANSMISSION_REMOTE").is_some();
-    if !is_required
-        && Command::new("transmission-remote")
-            .arg("--version")
-            .output()
-            .is_err()
-    {
-        let _ = writeln!(io::stderr(), "NOT RUN: transmission-remote is missing");
+    if !is_installed(
+        "TRANSMISSION_REMOTE",
+        "transmission-remote",
+        "transmission-cli",
+    ) {
         return None;
     }
     let login = Some(Login::new("user", "password").unwrap().into());

@@ -9,7 +9,6 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
 use std::sync::Mutex;
 
 use proptest::prelude::*;
@@ -22,6 +21,7 @@ use crate::digests::Sha1Digest;
 use crate::engine::Engine;
 use crate::hasher::{Sha1, Sha256};
 use crate::kernel_name::KernelName;
+use crate::not_run::not_run;
 use crate::queue::{Hashed, LaneQueue};
 use crate::scheduler::Tail;
 use crate::table::Kernel;
@@ -156,9 +156,10 @@ fn named<K>(name: &str, mut available: impl Iterator<Item = (KernelName, K)>) ->
             !required.split(',').any(|required| required == name),
             "{name} is required, and this CPU cannot run it"
         );
-        // Once for each kernel. The test runner does not capture this stream.
+        // Once for each kernel.
         if REPORTED.lock().unwrap().insert(name.to_owned()) {
-            let _ = writeln!(std::io::stderr(), "NOT RUN: this CPU lacks {name}");
+            let what = format!("tests of {name}");
+            not_run(&what, "this CPU lacks it", "use a CPU that has it");
         }
     }
     kernel.map(|(_, kernel)| kernel)
@@ -634,10 +635,8 @@ fn plans_of_families() {
 
     let backends = [Backend::Avx2, Backend::ShaNi];
     if let Some(absent) = backends.into_iter().find(|backend| !backend.is_available()) {
-        // The test runner does not capture this stream.
-        let reason = format!("plans of families, because this CPU lacks {absent}");
-        let _ = writeln!(std::io::stderr(), "NOT RUN: {reason}");
-        return;
+        let because = format!("this CPU lacks {absent}");
+        return not_run("plans of families", &because, "use a CPU that has it");
     }
     let (avx2, sha_ni) = ((8, Backend::Avx2), (4, Backend::ShaNi));
     for (family, sha1, is_estimate) in [

@@ -4,6 +4,7 @@ mod engines;
 mod hasher;
 mod hazmat;
 mod hmac;
+mod not_run;
 mod queue;
 #[cfg(feature = "std")]
 mod rows;

@@ -14,8 +14,6 @@
     )
 )]
 
-use std::io::Write as _;
-
 use crate::wide::check_wide;
 use hashlane_simd::{BLOCK_LEN, Block, MAX_LANES, MAX_QUADS, Portable, Quads, Simd};
 
@@ -288,22 +286,18 @@ fn check_parts<S: Quads>(token: S) {
     }
 }
 
-/// Runs a check on a token, or says that the CPU lacks it.
-/// Reports a token that the CPU lacks. The test runner does not capture this stream.
-fn not_run(token: &str) {
-    let _ = writeln!(
-        std::io::stderr(),
-        "NOT RUN: operations of {token}, which this CPU lacks"
-    );
-}
-
+/// Runs checks on a token, or reports that the CPU lacks it.
 macro_rules! tokens {
     ($($name:ident: $token:ident, $($check:ident),+;)*) => { $(
         #[test]
         fn $name() {
             match hashlane_simd::$token::detect() {
                 Some(token) => { $($check(token);)+ }
-                None => not_run(stringify!($token)),
+                None => crate::not_run::not_run(
+                    concat!("operations of ", stringify!($token)),
+                    "this CPU lacks them",
+                    "use a CPU that has them",
+                ),
             }
         }
     )* };

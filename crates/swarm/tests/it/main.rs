@@ -2,4 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 #[cfg(unix)]
+mod not_run;
+#[cfg(unix)]
 mod storage;

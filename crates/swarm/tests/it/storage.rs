@@ -9,6 +9,8 @@ use hashlane_sha::{Sha1, Sha1Digest, Sha256, Sha256Digest, digest};
 use hashlane_swarm::{Access, IfDifferent, Storage};
 use hashlane_verify::Content;
 
+use crate::not_run::not_run;
+
 const PIECE_LEN: usize = 32 << 10;
 
 /// A torrent of version 1: `tree/a` of 40,000 bytes, padding up to the next piece, `tree/d/b` of 20,000.
@@ -153,8 +155,11 @@ fn a_reused_inode_is_not_permitted() {
             return;
         }
     }
-    let reason = "NOT RUN: no inode is used again, or files have no time of creation\n";
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), reason.as_bytes());
+    not_run(
+        "a reused inode",
+        "the file system uses no inode again, or records no time of creation",
+        "set TMPDIR to a folder on ext4",
+    );
 }
 
 /// A file with data only after the torrent's content has content.
@@ -615,9 +620,11 @@ fn created_files_are_marked() {
     let marked = || storage(&torrent, folder.path(), Access::Download).is_marked(index);
     let file = hashlane_files::SourceFile::open(&path).unwrap();
     if file.mark().is_none() {
-        let _ =
-            std::io::Write::write_all(&mut std::io::stderr(), b"NOT RUN: no extended attributes\n");
-        return;
+        return not_run(
+            "marks of created files",
+            "the file system has no extended attributes",
+            "set TMPDIR to a folder on ext4, XFS or Btrfs",
+        );
     }
     assert!(marked());
     // Another length means that something else wrote the file.

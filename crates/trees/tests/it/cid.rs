@@ -10,19 +10,30 @@ use hashlane_trees::{
     Outcome, hash_files,
 };
 
-use crate::judge::{Numbers, hashes, is_found, write_files};
+use crate::judge::{Numbers, hashes, write_files};
+use crate::not_run::{is_installed, not_run_unless_required};
 
 /// The profiles, with their names in the script.
 const PROFILES: [(Cid, &str); 3] = [(Cid::V0, "v0"), (Cid::V1, "v1"), (Cid::V1Of2025, "v1-2025")];
 
 const KIB: usize = 1 << 10;
 
-/// Returns the folder of the importer if it is installed.
+/// Returns the folder of the importer, or reports that it is not installed.
 fn importer() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/ipfs");
-    let node = Command::new("node").arg("--version").output();
-    let is_installed = folder.join("node_modules/ipfs-unixfs-importer").exists() && node.is_ok();
-    is_found(is_installed, "ipfs-unixfs-importer", "IPFS").then_some(folder)
+    if !is_installed("IPFS", "node", "nodejs") {
+        return None;
+    }
+    if !folder.join("node_modules/ipfs-unixfs-importer").exists() {
+        not_run_unless_required(
+            "IPFS",
+            "comparisons of CIDs",
+            "ipfs-unixfs-importer is not installed",
+            "cargo xtask counterparts",
+        );
+        return None;
+    }
+    Some(folder)
 }
 
 /// Returns the CIDs of files and folders.

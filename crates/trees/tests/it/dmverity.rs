@@ -12,7 +12,8 @@ use hashlane_trees::{
     check_device, hash_files,
 };
 
-use crate::judge::{Numbers, hashes, is_installed, write_files};
+use crate::judge::{Numbers, hashes, write_files};
+use crate::not_run::is_installed;
 
 const UUID: [u8; 16] = [0x5a; 16];
 
@@ -111,7 +112,7 @@ fn report(device: &Path, data: &Path) -> VerityReport {
 
 #[test]
 fn root_hashes_and_hash_devices_are_those_of_veritysetup() {
-    if !is_installed("veritysetup", "VERITYSETUP") {
+    if !is_installed("VERITYSETUP", "veritysetup", "cryptsetup-bin") {
         return;
     }
     let (mut numbers, mut n_cases) = (Numbers::new(16), 0);
@@ -243,7 +244,7 @@ fn a_file_with_bytes_that_belong_to_no_block_has_no_result() {
 /// The data, its superblock and its tree in one file, and with an offset in a file of the tree.
 #[test]
 fn a_number_of_blocks_and_an_offset_are_those_of_veritysetup() {
-    if !is_installed("veritysetup", "VERITYSETUP") {
+    if !is_installed("VERITYSETUP", "veritysetup", "cryptsetup-bin") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use hashlane_sha::Engine;
 use hashlane_trees::{Format, Git, GitMode, IoMode, Options};
 
-use crate::judge::{Numbers, hashes, is_installed, write_files};
+use crate::judge::{Numbers, hashes, write_files};
+use crate::not_run::is_installed;
 
 const FORMATS: [(Git, &str); 2] = [(Git::Sha1, "sha1"), (Git::Sha256, "sha256")];
 
@@ -41,7 +42,7 @@ fn git(repository: &Path, format: &str, args: &[&str], input: &str) -> String {
 
 #[test]
 fn files_of_all_lengths_have_the_identifiers_of_git() {
-    if !is_installed("git", "GIT") {
+    if !is_installed("GIT", "git", "git") {
         return;
     }
     let mut numbers = Numbers::new(11);
@@ -103,7 +104,7 @@ type Entries = Vec<(Vec<u8>, GitMode, PathBuf)>;
 /// Names around the order of Git, in which `a` the folder comes after `a.b` and before `a0`.
 #[test]
 fn trees_are_sorted_as_those_of_git() {
-    if !is_installed("git", "GIT") {
+    if !is_installed("GIT", "git", "git") {
         return;
     }
     let engine = Engine::detect();

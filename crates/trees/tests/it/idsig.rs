@@ -9,7 +9,8 @@ use hashlane_trees::{
     VerityReport, check_package, hash_files,
 };
 
-use crate::judge::{Numbers, hashes, is_found};
+use crate::judge::{Numbers, hashes};
+use crate::not_run::is_installed;
 
 /// Writes packages with one file each, and signs them.
 const SCRIPT: &str = "
@@ -70,8 +71,9 @@ fn check(idsig: Idsig, package: &Path) -> VerityReport {
 
 #[test]
 fn roots_and_trees_are_those_of_apksigner() {
-    let runs = |program: &str| Command::new(program).arg("--version").output().is_ok();
-    if !is_found(runs("apksigner"), "apksigner", "APKSIGNER") {
+    if !is_installed("APKSIGNER", "apksigner", "apksigner")
+        || !is_installed("APKSIGNER", "python3", "python3")
+    {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -1,36 +1,11 @@
-//! Files of random lengths, and the programs that results are compared with.
+//! Files of random lengths, and comparisons of results with those of other programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use hashlane_trees::{
     CancelToken, Error, Event, Format, IoMode, Item, Options, Outcome, hash_files,
 };
-
-/// Returns `true` if a program is installed. If not, the test is reported as not run, or fails if the variable
-/// `HASHLANE_TEST_REQUIRE_NAME` is set.
-pub(crate) fn is_installed(program: &str, name: &str) -> bool {
-    is_found(
-        Command::new(program).arg("--version").output().is_ok(),
-        program,
-        name,
-    )
-}
-
-/// Returns `is_found`, after the report of a program that is not found: see [`is_installed`].
-pub(crate) fn is_found(is_found: bool, program: &str, name: &str) -> bool {
-    if !is_found {
-        let variable = format!("HASHLANE_TEST_REQUIRE_{name}");
-        let is_required = std::env::var_os(&variable).is_some();
-        assert!(
-            !is_required,
-            "{program}: not installed, but required by {variable}"
-        );
-        eprintln!("NOT RUN: tests with {program}");
-    }
-    is_found
-}
 
 /// A generator of numbers that are the same in each run.
 pub(crate) struct Numbers(u64);

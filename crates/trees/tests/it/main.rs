@@ -11,5 +11,6 @@ mod glacier;
 mod idsig;
 mod judge;
 mod named;
+mod not_run;
 mod outputs;
 mod s3;

@@ -322,11 +322,11 @@ fn each_file_system_has_a_run_of_its_own() {
         .collect();
     folders.dedup_by_key(|folder| device(folder.path()));
     let [disk, memory, ..] = &folders[..] else {
-        let _ = writeln!(
-            io::stderr(),
-            "NOT RUN: there are no two file systems in memory"
+        return crate::not_run::not_run(
+            "file systems that delay no other one",
+            "there are no two file systems in memory",
+            "run as root, where /dev/shm and /run are on different ones",
         );
-        return;
     };
     let places = [
         ("one", disk),

@@ -1,22 +1,15 @@
 //! Reads past the page cache.
 
 use std::fs::{self, File};
-use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
 use hashlane_metainfo::{Torrent, Version};
 use hashlane_verify::{Content, IoMode, Options, Verification};
 
-use crate::fixture::{letters, noise};
+use crate::fixture::{cached_bytes, letters, noise};
+use crate::not_run::not_run;
 use crate::plan::{LEAF, PlannedTorrent};
-
-/// Returns the number of bytes of a file in the page cache, if the program that reports it is installed.
-fn cached_bytes(path: &Path) -> Option<u64> {
-    let args = ["--bytes", "--noheadings", "--output", "RES"];
-    let output = Command::new("fincore").args(args).arg(path).output().ok()?;
-    String::from_utf8(output.stdout).ok()?.trim().parse().ok()
-}
 
 /// Writes a file to the disk, and drops its pages from the cache.
 fn write_uncached(path: &Path, bytes: &[u8]) {
@@ -61,14 +54,12 @@ fn direct_reads_leave_the_page_cache_alone() {
                 .run(|_| ())
                 .unwrap();
             states.push(letters(&report));
-            let (Some(before), Some(after)) = (before, cached_bytes(&b)) else {
-                let _ = writeln!(std::io::stderr(), "NOT RUN: fincore is not installed");
-                continue;
-            };
+            let after = cached_bytes(&b);
             if before > 0 {
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "NOT RUN: the file system keeps its pages"
+                not_run(
+                    "the effect of direct reads on the page cache",
+                    "the file system keeps its pages",
+                    "set CARGO_TARGET_DIR to a folder on ext4, XFS or Btrfs",
                 );
                 continue;
             }

@@ -24,6 +24,14 @@ pub(crate) const V2: HashVersions = HashVersions {
     v2: true,
 };
 
+/// Returns the number of bytes of a file that are in the page cache.
+#[cfg(all(target_os = "linux", not(hashlane_portable)))]
+pub(crate) fn cached_bytes(path: &Path) -> u64 {
+    let file = hashlane_files::SourceFile::open(path).expect("the file exists");
+    let cached = file.cached_bytes(0..file.len_bytes());
+    cached.expect("the system counts pages")
+}
+
 /// Returns pseudorandom nonzero bytes that depend only on the seed.
 pub(crate) fn noise(seed: u64, len_bytes: usize) -> Vec<u8> {
     let mut state = seed;

@@ -1,14 +1,15 @@
 //! Sparse files: unwritten parts are zeros, and need not be read.
 
 use std::fs::{self, File};
-use std::io::Write as _;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
-use std::process::Command;
 
 use hashlane_metainfo::Version;
 
-use crate::fixture::{Fixture, every_road, every_way, file_of, letters, letters_by_file, noise};
+use crate::fixture::{
+    Fixture, cached_bytes, every_road, every_way, file_of, letters, letters_by_file, noise,
+};
+use crate::not_run::not_run;
 use crate::plan::{
     Entry, LEAF, PieceHash, PlannedTorrent, hash, metainfo_of_file, metainfo_of_folder,
     metainfo_of_zeros,
@@ -18,29 +19,20 @@ const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// Creates a file that is one hole. Without support for holes, prints a message and returns `None`.
+/// Creates a file that is one hole. Without support for holes, reports this and returns `None`.
 fn sparse_file(path: &Path, len_bytes: u64) -> Option<File> {
     let file = File::create_new(path).expect("the folder takes a file");
     file.set_len(MIB as u64).expect("the file can be short");
     if file.metadata().expect("it is open").blocks() > 0 {
-        let _ = writeln!(std::io::stderr(), "NOT RUN: the file system keeps no holes");
+        not_run(
+            "verification of holes",
+            "the file system keeps none",
+            "set TMPDIR to a folder on ext4, XFS, Btrfs or tmpfs",
+        );
         return None;
     }
     file.set_len(len_bytes).expect("the file can be long");
     Some(file)
-}
-
-/// Returns the file's bytes in the page cache, or `None` without a tool that reports them.
-fn cached_bytes(path: &Path) -> Option<u64> {
-    let mut command = Command::new("fincore");
-    command
-        .args(["--bytes", "--noheadings", "--output", "RES"])
-        .arg(path);
-    let output = command
-        .output()
-        .ok()
-        .filter(|output| output.status.success())?;
-    String::from_utf8(output.stdout).ok()?.trim().parse().ok()
 }
 
 #[test]
@@ -56,15 +48,7 @@ fn a_hole_of_100_gib_is_had_without_being_read() {
     assert!(report.is_complete());
     assert_eq!(report.have_bytes(), 100 * GIB);
     assert_eq!(file.metadata().unwrap().blocks(), 0);
-    match cached_bytes(&fixture.content()) {
-        Some(n_bytes) => assert_eq!(n_bytes, 0, "pages were filled"),
-        None => {
-            let _ = writeln!(
-                std::io::stderr(),
-                "NOT RUN: fincore is needed to inspect the page cache"
-            );
-        }
-    }
+    assert_eq!(cached_bytes(&fixture.content()), 0, "pages were filled");
 }
 
 #[test]
@@ -272,15 +256,7 @@ fn a_hole_has_a_merkle_tree_without_being_read() {
         let report = fixture.verify();
         assert!(report.is_complete());
         assert_eq!(report.have_bytes(), 4 * GIB);
-        match cached_bytes(&fixture.content()) {
-            Some(n_bytes) => assert_eq!(n_bytes, 0, "pages were filled"),
-            None => {
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "NOT RUN: fincore is needed to inspect the page cache"
-                );
-            }
-        }
+        assert_eq!(cached_bytes(&fixture.content()), 0, "pages were filled");
         file.write_all_at(&[1], 3 * GIB)
             .expect("the file takes a byte");
         let bad = fixture.verify();

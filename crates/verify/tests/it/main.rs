@@ -9,6 +9,7 @@ mod hybrid;
 mod layout;
 mod library;
 mod never_writes;
+mod not_run;
 mod plan;
 mod ranges;
 mod roundtrip;

@@ -1,7 +1,6 @@
 //! Files that exist and cannot be opened or read.
 
 use std::fs::{self, File, Permissions};
-use std::io::Write as _;
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
@@ -11,6 +10,7 @@ use hashlane_metainfo::{Torrent, Version};
 use hashlane_verify::{FileError, FileState, ReadAt, Readers, Verification};
 
 use crate::fixture::{Fixture, file_of, letters};
+use crate::not_run::not_run;
 use crate::plan::{Entry, LEAF, PlannedTorrent};
 
 /// Returns three files in five pieces: `a` | `a` `b` | `b` | `c` | `c`. `make` creates something
@@ -113,11 +113,11 @@ fn a_file_that_others_may_not_read() {
     let fixture = Fixture::folder(&["a", "b", "c"].map(|name| Entry::file(name, 150)), 100);
     fs::set_permissions(fixture.path("b"), Permissions::from_mode(0o000)).unwrap();
     if File::open(fixture.path("b")).is_ok() {
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: permissions do not hold for this user"
+        return not_run(
+            "a file that others may not read",
+            "permissions do not hold for this user",
+            "run as another user than root",
         );
-        return;
     }
     expect_b(&fixture, |error| {
         assert_eq!(error.offset, None);
@@ -132,8 +132,12 @@ fn a_file_that_nobody_may_read() {
     const WRITE_ONLY: &str = "/sys/bus/platform/drivers_probe";
     let denied = File::open(WRITE_ONLY).is_err_and(|e| e.kind() == ErrorKind::PermissionDenied);
     if !denied {
-        let _ = writeln!(std::io::stderr(), "NOT RUN: no {WRITE_ONLY} here");
-        return;
+        let because = format!("{WRITE_ONLY} is not such a file");
+        return not_run(
+            "a file that nobody may read",
+            &because,
+            "run where sysfs is mounted on /sys",
+        );
     }
     let fixture = with_b(|b| symlink(WRITE_ONLY, b).unwrap());
     expect_b(&fixture, |error| {
@@ -150,8 +154,12 @@ fn a_file_whose_reads_fail() {
     const FAILING: &str = "/sys/class/net/lo/speed";
     let read = File::open(FAILING).map(|mut file| file.read(&mut [0; 8]));
     let Ok(Err(expected)) = read else {
-        let _ = writeln!(std::io::stderr(), "NOT RUN: {FAILING} does not fail here");
-        return;
+        let because = format!("{FAILING} does not fail");
+        return not_run(
+            "a file whose reads fail",
+            &because,
+            "run where sysfs is mounted on /sys",
+        );
     };
     let fixture = with_b(|b| symlink(FAILING, b).unwrap());
     expect_b(&fixture, |error| {
@@ -171,8 +179,12 @@ fn a_file_whose_reads_fail() {
 fn a_file_that_is_shorter_than_it_says_is_missing_there() {
     const SHORT: &str = "/sys/class/net/lo/mtu";
     if fs::read(SHORT).map_or(true, |bytes| bytes.len() >= 50) {
-        let _ = writeln!(std::io::stderr(), "NOT RUN: no {SHORT} here");
-        return;
+        let because = format!("{SHORT} is not such a file");
+        return not_run(
+            "a file that is shorter than it says",
+            &because,
+            "run where sysfs is mounted on /sys",
+        );
     }
     let fixture = with_b(|b| symlink(SHORT, b).unwrap());
     let report = fixture.expect("hmmhh");

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::Archive;
 use crate::fixture::{Ended, bagit_python, end};
+use crate::not_run::{is_installed, not_run_unless_required};
 
 fn archive() -> Archive {
     let archive = Archive::new(&[
@@ -49,12 +50,7 @@ fn sha256sum_accepts_the_list() {
 
 #[test]
 fn hashdeep_accepts_the_list() {
-    if Command::new("hashdeep").arg("-V").output().is_err() {
-        assert!(
-            std::env::var_os("HASHLANE_TEST_REQUIRE_HASHDEEP").is_none(),
-            "hashdeep is not installed"
-        );
-        eprintln!("NOT RUN: hashdeep is not installed");
+    if !is_installed("HASHDEEP", "hashdeep", "hashdeep") {
         return;
     }
     let archive = archive();
@@ -151,11 +147,12 @@ fn python_with_pyarrow() -> Option<Command> {
             return Some(Command::new(program));
         }
     }
-    assert!(
-        std::env::var_os("HASHLANE_TEST_REQUIRE_PYARROW").is_none(),
-        "pyarrow is not installed"
+    not_run_unless_required(
+        "PYARROW",
+        "the comparison with pyarrow",
+        "it is not installed",
+        "cargo xtask test-python, or pip install pyarrow",
     );
-    eprintln!("NOT RUN: pyarrow is not installed");
     None
 }
 

@@ -1,9 +1,10 @@
 //! The same command lines and lists for coreutils and for Hashlane: output, errors and status must be equal.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use crate::not_run::not_run;
 
 use super::lists::{Random, digests, list};
 use super::{NAMES, ours, run, tree};
@@ -25,10 +26,10 @@ fn theirs(name: &str) -> Option<PathBuf> {
     if version.is_ok_and(|version| version.contains("(GNU coreutils) 9.1\n")) {
         return Some(path);
     }
-    // A direct write is not captured by the test harness.
-    let _ = writeln!(
-        std::io::stderr(),
-        "NOT RUN: comparison of {name}, because coreutils 9.1 is not installed"
+    not_run(
+        &format!("the comparison of {name}"),
+        "coreutils 9.1 is not installed",
+        "use Debian 12",
     );
     None
 }

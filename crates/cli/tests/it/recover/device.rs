@@ -32,6 +32,7 @@ mod gpu {
     use crate::fixture::{end, hashlane};
     #[cfg(unix)]
     use crate::interrupt::interrupt;
+    use crate::not_run::not_run_unless_required;
 
     /// The device of Debian's `mesa-vulkan-drivers`, which computes on the CPU.
     const DEVICE: [&str; 2] = ["--device", "llvmpipe"];
@@ -39,19 +40,17 @@ mod gpu {
     const LONGER: &str = "18ryviovmwfyzhrzktjkqgycjkujoxh3k6";
     const LONGER_FOUND: &str = "18ryVioVmwFYzhRZKTjKqGYCjkUjoxH3k6";
 
-    /// Returns whether the device exists, and prints that nothing is run if not.
+    /// Returns `true` if the device exists. Reports a missing one.
     fn has_device() -> bool {
         let ended = recover(&["-q", "--device", "llvmpipe", "--estimate", "--glyphs", LOST]);
         if ended.code == Some(0) {
             return true;
         }
-        assert!(
-            std::env::var_os("HASHLANE_TEST_REQUIRE_GPU").is_none(),
-            "HASHLANE_TEST_REQUIRE_GPU: {}",
-            ended.stderr
-        );
-        println!(
-            "NOT RUN: tests of `recover --device`: there is no llvmpipe (mesa-vulkan-drivers)"
+        not_run_unless_required(
+            "GPU",
+            "tests of `recover --device`",
+            &format!("llvmpipe cannot be used ({})", ended.stderr),
+            "apt-get install mesa-vulkan-drivers",
         );
         false
     }

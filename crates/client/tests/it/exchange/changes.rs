@@ -553,8 +553,11 @@ fn an_incomplete_download_moves_to_another_file_system() {
     let shared = Shared::new(Version::V1);
     let folder = tempfile::tempdir().unwrap();
     let Ok(other) = tempfile::tempdir_in("/dev/shm") else {
-        println!("NOT RUN: there is no second file system at /dev/shm");
-        return;
+        return crate::not_run::not_run(
+            "the move of a download to another file system",
+            "there is none at /dev/shm",
+            "mount -t tmpfs tmpfs /dev/shm",
+        );
     };
     let data = folder.path().join("data");
     fs::create_dir(&data).unwrap();

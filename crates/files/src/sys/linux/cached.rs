@@ -110,6 +110,7 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
+    use crate::not_run::not_run;
 
     /// Both calls see the pages that were written, and none after they were dropped.
     #[test]
@@ -123,8 +124,11 @@ mod tests {
         let by_call = cached_bytes(&file, range.clone()).unwrap();
         assert_eq!(by_call, len_bytes);
         if !is_on_disk(&file) {
-            eprintln!("NOT RUN: the folder is on no disk, whose pages could be dropped");
-            return;
+            return not_run(
+                "dropped pages",
+                "the checkout is on no disk",
+                "use a checkout on ext4, XFS or Btrfs",
+            );
         }
         super::super::drop_pages(&file);
         // Pages that the system is using stay.

@@ -10,6 +10,7 @@ use crate::kernels::rounds::Rounds as _;
 use crate::kernels::sha1::Sha1Compression;
 use crate::kernels::sha1_checked::Met;
 use crate::kernels::sha1_vectors::{DIFFERENCES, FAMILIES, Family, SLOTS, is_equal_at_65};
+use crate::not_run::not_run;
 use crate::table::Kernel;
 use crate::table::checked::{CheckedKernel, FusedKernel};
 use crate::types::{Block, MAX_LANES, State};
@@ -311,10 +312,11 @@ fn suspicious(blocks: &[Block], met: &[u64], change: u32) -> (Vec<Found>, State)
 #[test]
 fn the_fused_kernel_finds_what_direct_evaluation_finds() {
     let Some(kernel) = Kernel::available().find_map(FusedKernel::of) else {
-        eprintln!(
-            "NOT RUN: this CPU lacks a kernel that compresses one message and tests conditions"
+        return not_run(
+            "the fused kernel of detection",
+            "this CPU lacks a kernel that compresses one message and tests conditions",
+            "use a CPU with the SHA instructions and AVX2",
         );
-        return;
     };
     let conditions: Vec<_> = slots().map(|slot| (slot, conditions_of(slot))).collect();
     let mut random = Random(0xf05e);
@@ -457,7 +459,11 @@ impl Published {
 #[test]
 fn the_published_implementation_agrees() {
     let Some(folder) = std::env::var_os("HASHLANE_SHA1DC") else {
-        return;
+        return not_run(
+            "the comparison with the published conditions of SHA-1",
+            "HASHLANE_SHA1DC names no folder",
+            "set it to the folder `lib` of sha1collisiondetection",
+        );
     };
     let n_blocks = std::env::var("HASHLANE_SHA1DC_BLOCKS");
     let n_blocks = n_blocks.map_or(1_000_000, |n| n.parse().expect("a number of blocks"));
