@@ -7,6 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::fixture::Fixture;
+use crate::signal::send;
 
 /// Creates a torrent that takes a second to verify and uses little disk space: its files are links
 /// to one file.
@@ -42,13 +43,6 @@ fn large() -> Fixture {
         symlink(fixture.path("large/f00"), path).unwrap();
     }
     fixture
-}
-
-/// Sends a signal to a process. `kill` is a part of every shell, and a program only where procps is installed.
-pub(crate) fn send(signal: &str, pid: u32) {
-    let command = format!("kill -{signal} {pid}");
-    let sent = Command::new("sh").args(["-c", &command]).status();
-    assert!(sent.unwrap().success());
 }
 
 /// Sends the signal of Ctrl-C, and waits for the process to end.

@@ -59,6 +59,8 @@ mod prompt;
 mod recover;
 mod shared;
 mod show;
+#[cfg(unix)]
+mod signal;
 mod sum;
 mod sum_trees;
 #[cfg(unix)]

@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::control;
-use super::peers::{Content, Ended, PATIENCE, Peer, Process, RECONNECT, ended, send};
+use super::peers::{Content, Ended, PATIENCE, Peer, Process, RECONNECT, ended};
 use super::tracker::Tracker;
 use crate::not_run::{is_installed, not_run_unless_required};
+use crate::signal::send;
 use crate::wait_for;
 
 /// Time in which SIGTERM ends a daemon.

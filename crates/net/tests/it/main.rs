@@ -73,6 +73,7 @@ mod report_page;
 mod reverse_proxy;
 mod secrets;
 mod servers;
+mod signal;
 mod terminal;
 #[cfg(target_os = "linux")]
 mod threads;

@@ -9,8 +9,9 @@ use std::process::Command;
 use super::disks::report_no_image;
 use super::http::ask_bytes;
 use super::page::Page;
-use super::peers::{Content, Peer, get, seed_command, seed_text_command, send, text_command};
+use super::peers::{Content, Peer, get, seed_command, seed_text_command, text_command};
 use crate::not_run::not_run_unless_required;
+use crate::signal::send;
 
 /// Returns a folder on another file system than that of temporary folders. Reports that there is none.
 pub(crate) fn elsewhere() -> Option<tempfile::TempDir> {

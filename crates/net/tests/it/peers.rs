@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::signal::send;
+
 /// Time limit for steps that should be quick, on a machine with a high load.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -471,17 +473,21 @@ pub(crate) fn output_of(command: &mut Command) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let pid = child.id().to_string();
+    let pid = child.id();
     let (done, is_done) = mpsc::channel();
     std::thread::spawn(move || done.send(child.wait_with_output().unwrap()));
     is_done.recv_timeout(PATIENCE).unwrap_or_else(|_| {
         // Shows where its threads wait, in a build with debug information and where gdb is installed.
         let _ = Command::new("gdb")
-            .args(["-p", &pid, "-batch", "-ex", "thread apply all bt"])
+            .args([
+                "-p",
+                &pid.to_string(),
+                "-batch",
+                "-ex",
+                "thread apply all bt",
+            ])
             .status();
-        let _ = Command::new("sh")
-            .args(["-c", &format!("kill -KILL {pid}")])
-            .status();
+        send("KILL", pid);
         panic!("{command:?} did not end: {:?}", is_done.recv());
     })
 }
@@ -504,11 +510,4 @@ pub(crate) fn preloaded(name: &str, folder: &Path) -> PathBuf {
         .status();
     assert!(status.unwrap().success());
     library
-}
-
-/// Sends a signal to a process. `kill` is a part of every shell, and a program only where procps is installed.
-pub(crate) fn send(signal: &str, pid: u32) {
-    let command = format!("kill -{signal} {pid}");
-    let sent = Command::new("sh").args(["-c", &command]).status();
-    assert!(sent.unwrap().success());
 }

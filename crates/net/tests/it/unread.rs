@@ -8,7 +8,8 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::daemon::{Daemon, folder};
-use super::peers::{Content, PARTING, Peer, Process, get_command, seed_command, send};
+use super::peers::{Content, PARTING, Peer, Process, get_command, seed_command};
+use crate::signal::send;
 use crate::wait_for;
 
 /// Enough pieces that their lines do not fit into the pipe.
