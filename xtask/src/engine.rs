@@ -1,5 +1,7 @@
 //! The engine on other systems, with other features and under checkers: each of these builds it again.
 
+use std::collections::HashSet;
+
 use anyhow::{Result, bail};
 use clap::Subcommand;
 use xshell::{Cmd, cmd};
@@ -91,8 +93,35 @@ const TESTS: &str = "--lib --test it --test default_engine";
 const SKIPPED: &str = "-- --skip every_kind:: --skip recovery:: --skip vectors::";
 const ARM: &str = "aarch64-unknown-linux-gnu";
 
-/// The kernels, as `HASHLANE_TEST_REQUIRE` names them: a test that cannot run one of these fails.
-pub(crate) fn required(sha: &[&str], search: &[&str]) -> String {
+/// Features of CPUs as /proc/cpuinfo names them, the kernels of SHA that need each, and those of the search.
+const FEATURES: [(&str, &str, &str); 9] = [
+    ("sse2", "x1_sse2 x4_sse2", "x4_sse2"),
+    ("ssse3", "x1_ssse3", ""),
+    ("avx", "x1_avx x4_avx", "x4_avx"),
+    ("avx2", "x1_avx2 x8_avx2", "x8_avx2"),
+    ("avx512vl", "x1_avx512vl x8_avx512vl", "x8_avx512vl"),
+    ("avx512bw", "x16_avx512", "x16_avx512"),
+    ("sha_ni", "x1_sha_ni x2_sha_ni x4_sha_ni", "x4_sha_ni"),
+    ("asimd", "x4_neon", "x4_neon"),
+    ("sha2", "x1_arm_sha x2_arm_sha", "x2_arm_sha"),
+];
+
+/// Returns the kernels of this CPU whose features are `usable`, as [`required`] does.
+pub(crate) fn available(usable: impl Fn(&str) -> bool) -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let of_cpu: HashSet<&str> = info.split_whitespace().collect();
+    let (mut sha, mut search) = (vec!["x1_portable"], vec!["x1_portable"]);
+    for (feature, of_sha, of_search) in FEATURES {
+        if of_cpu.contains(feature) && usable(feature) {
+            sha.extend(of_sha.split_whitespace());
+            search.extend(of_search.split_whitespace());
+        }
+    }
+    required(&sha, &search)
+}
+
+/// Returns the kernels as `HASHLANE_TEST_REQUIRE` names them: a test that cannot run one of these fails.
+fn required(sha: &[&str], search: &[&str]) -> String {
     let algorithms = ["sha1", "sha256"];
     let sha = sha
         .iter()
@@ -176,34 +205,17 @@ fn test_asan(project: &Project) -> Result<()> {
 /// tests do not access.
 fn test_valgrind(project: &Project) -> Result<()> {
     project.need("test-valgrind", &["valgrind"], "apt-get install valgrind")?;
-    let lanes = ["x4_sse2", "x4_avx", "x8_avx2"];
-    let single = ["x1_portable", "x1_sse2", "x1_ssse3", "x1_avx", "x1_avx2"];
-    let supported: Vec<_> = single.iter().chain(&lanes).copied().collect();
-    let kernels = required(&supported, &[&["x1_portable"][..], &lanes].concat());
+    let kernels = available(|feature| ["sse2", "ssse3", "avx", "avx2"].contains(&feature));
     project
         .cargo(&format!("test {KERNELS} --lib -- --skip monte_carlo"))
         .env(
             runner(&project.host()?),
             "valgrind --quiet --error-exitcode=9",
         )
-        .env("HASHLANE_TEST_REQUIRE", available(&kernels)?)
+        .env("HASHLANE_TEST_REQUIRE", kernels)
         .env("PROPTEST_CASES", "16")
         .run()?;
     Ok(())
-}
-
-/// Those of the kernels that this CPU has, too.
-fn available(kernels: &str) -> Result<String> {
-    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let has = |kernel: &&str| {
-        let feature = kernel.rsplit('_').next().unwrap_or_default();
-        feature == "portable" || info.split_whitespace().any(|word| word == feature)
-    };
-    let found: Vec<_> = kernels.split(',').filter(has).collect();
-    if found.is_empty() {
-        bail!("no kernel is available");
-    }
-    Ok(found.join(","))
 }
 
 /// The variable that names the program by which Cargo runs the tests of a target.
@@ -461,4 +473,20 @@ fn fuzz(project: &Project, seconds: u32, targets: &[String]) -> Result<()> {
         }
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cpu_has_the_portable_kernels() {
+        let portable = "sha1_x1_portable,sha256_x1_portable,sha256d_x1_portable";
+        assert_eq!(available(|_| false), portable);
+        // Kernels of all algorithms, and each once.
+        let all = available(|_| true);
+        let names: HashSet<&str> = all.split(',').collect();
+        assert_eq!(names.len(), all.split(',').count());
+        assert!(portable.split(',').all(|name| names.contains(name)));
+    }
 }
