@@ -1,7 +1,7 @@
 //! Printed URLs and magnet links. A passkey identifies its owner to a private tracker, so that passkeys are printed
 //! only if the user asks for them.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 
 use hashlane_metainfo::{Magnet, MetadataRef, Secrets, Text, Torrent, masked_url, masked_web_seed};
 
@@ -32,17 +32,17 @@ impl Passkeys {
     }
 
     /// Returns a text of the torrent, such as its comment. Sites repeat a user's passkey in it.
-    pub(crate) fn text(self, keys: &MetadataRef<'_>, text: Text<'_>) -> String {
+    pub(crate) fn text<'t>(self, keys: &MetadataRef<'_>, text: Text<'t>) -> Shown<'t> {
         let secrets = match self {
             Self::Show => Secrets::default(),
             Self::Hide => Secrets::of(keys),
         };
         if secrets.is_empty() {
-            text.to_string()
+            Shown::All(text)
         } else if is_long(text) {
-            "***".to_owned()
+            Shown::Masked("***".to_owned())
         } else {
-            secrets.mask_known(&text.to_string())
+            Shown::Masked(secrets.mask_known(&text.to_string()))
         }
     }
 
@@ -73,6 +73,22 @@ fn mask(is_private: bool) -> fn(&str) -> String {
         masked_url
     } else {
         masked_web_seed
+    }
+}
+
+/// A text of a torrent, as it is shown. One without secrets can be as long as the torrent, and is not copied.
+#[derive(Debug)]
+pub(crate) enum Shown<'t> {
+    All(Text<'t>),
+    Masked(String),
+}
+
+impl Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All(text) => Display::fmt(text, f),
+            Self::Masked(text) => f.write_str(text),
+        }
     }
 }
 

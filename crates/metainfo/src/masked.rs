@@ -10,8 +10,8 @@ use std::fmt;
 use data_encoding::BASE64_NOPAD;
 use percent_encoding::{percent_decode_str, utf8_percent_encode};
 
-use crate::MetadataRef;
 use crate::magnet::ENCODED;
+use crate::{MetadataRef, Text};
 
 /// The replacement for a secret.
 const MASK: &str = "***";
@@ -24,6 +24,9 @@ const MIN_LONG_KEY_LEN: usize = 16;
 
 /// Length from which a secret is replaced outside of its URL. Shorter ones are parts of ordinary words.
 const MIN_KNOWN_LEN: usize = 4;
+
+/// Number of characters of a URL up to which its secrets are known. No site has longer ones.
+const MAX_URL_CHARS: usize = 4096;
 
 /// Maximum number of known secrets. A hostile torrent can have millions of URLs.
 const MAX_KNOWN: usize = 1000;
@@ -42,14 +45,16 @@ impl fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// Returns the secrets in the URLs of a torrent's trackers and web seeds.
+    /// Returns the secrets in the URLs of a torrent's trackers and web seeds. URLs of more than 4,096 characters are left out.
     pub fn of(keys: &MetadataRef<'_>) -> Self {
+        let is_short = |url: &Text<'_>| url.chars().nth(MAX_URL_CHARS).is_none();
         let mut secrets = Self::default();
         let tiers = keys.trackers().flat_map(|tier| tier.urls());
-        for url in tiers.take(MAX_KNOWN) {
+        for url in tiers.take(MAX_KNOWN).filter(is_short) {
             secrets.add_url(&url.to_string());
         }
-        for url in keys.web_seeds().chain(keys.http_seeds()).take(MAX_KNOWN) {
+        let seeds = keys.web_seeds().chain(keys.http_seeds());
+        for url in seeds.take(MAX_KNOWN).filter(is_short) {
             // The path of a web seed of a private torrent can contain a key, too.
             if keys.is_private {
                 secrets.add_url(&url.to_string());

@@ -499,11 +499,11 @@ fn choices_are_changed() {
 fn the_configuration_names_the_state_folder() {
     let (place, state) = folder();
     let config = place.path().join("config.toml");
-    fs::write(
-        &config,
-        "[daemon]\nstate-dir = \"state\"\ndir = \"content\"\n[network]\nport = 0\nno-dht = true\n",
-    )
-    .unwrap();
+    let settings = format!(
+        "[daemon]\nstate-dir = {:?}\ndir = \"content\"\n[network]\nport = 0\nno-dht = true\n",
+        text(&state)
+    );
+    fs::write(&config, settings).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
     command
         .args([

@@ -167,7 +167,7 @@ fn transmission_remote_controls_the_daemon() {
     remote.daemon.kill();
 
     let again = Remote::start(&state, &downloads, &[]).unwrap();
-    assert!(again.run(&["-st"]).contains("Started 2 times"));
+    wait_for(|| again.run(&["-st"]).contains("Started 2 times"));
     let info = again.run(&["-t1", "-i"]);
     assert!(
         info.contains("Labels: anime, tv") && info.contains("Download Limit: 5.00 MB/s"),

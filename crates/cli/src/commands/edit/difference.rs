@@ -77,7 +77,7 @@ fn fields(torrent: &Torrent, passkeys: Passkeys) -> Vec<(&'static str, Vec<Item>
     let text = |text: Option<hashlane_metainfo::Text<'_>>| {
         let item = text.map(|text| Item {
             value: text.to_string(),
-            text: passkeys.text(&keys, text),
+            text: passkeys.text(&keys, text).to_string(),
         });
         item.into_iter().collect()
     };

@@ -88,7 +88,7 @@ impl Serialize for Keys<'_> {
         let web_seed = |url| passkeys.web_seed(url, keys.is_private);
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("private", &keys.is_private)?;
-        let text = |text| passkeys.text(keys, text);
+        let text = |text| AsText(passkeys.text(keys, text));
         map.serialize_entry("source", &keys.source.map(text))?;
         map.serialize_entry("comment", &keys.comment.map(text))?;
         map.serialize_entry("created_by", &keys.created_by.map(text))?;
