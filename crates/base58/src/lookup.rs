@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::addresses::AddressHash;
 use crate::check::encode_check;
-use crate::filter::Filter;
+use crate::filter::{Filter, Known};
 use crate::hit::Hit;
 use crate::kind::Kind;
 use crate::space::Space;
@@ -28,8 +28,7 @@ pub(crate) fn look_up(spaces: &[Space], filter: &Filter, mut on_hit: impl FnMut(
     for space in spaces {
         by_kind.entry(&space.kind.name).or_default().push(space);
     }
-    let known = filter.known.iter();
-    for hash in known.flat_map(|known| known.hashes()) {
+    for hash in filter.known.iter().flat_map(Known::hashes) {
         for spaces in by_kind.values() {
             let kind: &Arc<Kind> = &spaces[0].kind;
             for version in kind.versions.iter() {

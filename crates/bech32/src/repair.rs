@@ -60,9 +60,10 @@ pub fn repair(text: &str) -> Result<Vec<Repaired>, RepairError> {
             continue;
         }
         is_like_address |= !is_other_start;
-        let max_errors = match is_other_start {
-            true => 0,
-            false => max_errors(n_unknown + 2 * pattern.n_wrong_start),
+        let max_errors = if is_other_start {
+            0
+        } else {
+            max_errors(n_unknown + 2 * pattern.n_wrong_start)
         };
         add(&pattern, max_errors, None);
         if pattern.n_wrong_start > 0 || n_unknown > MAX_UNKNOWN_WITH_INDEL {

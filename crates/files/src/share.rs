@@ -559,30 +559,28 @@ mod tests {
         assert_ne!(pair.inode("kept"), pair.inode("other"));
     }
 
+    /// Returns an access control list of version 2: the owner has all permissions, `user` may write, and the mask allows it.
+    #[cfg(target_os = "linux")]
+    fn acl(user: u32) -> Vec<u8> {
+        let none = u32::MAX;
+        let mut bytes = 2_u32.to_le_bytes().to_vec();
+        for (tag, permissions, id) in [
+            (1_u16, 6_u16, none),
+            (2, 6, user),
+            (4, 4, none),
+            (16, 6, none),
+            (32, 4, none),
+        ] {
+            bytes.extend(tag.to_le_bytes());
+            bytes.extend(permissions.to_le_bytes());
+            bytes.extend(id.to_le_bytes());
+        }
+        bytes
+    }
+
     #[test]
     #[cfg(target_os = "linux")]
     fn other_attributes_are_kept() {
-        // Version 2: the owner has all permissions, the user 65534 may write, the mask allows it.
-        let acl = |user: u32| {
-            let entry = |tag: u16, permissions: u16, id: u32| {
-                let mut bytes = tag.to_le_bytes().to_vec();
-                bytes.extend(permissions.to_le_bytes());
-                bytes.extend(id.to_le_bytes());
-                bytes
-            };
-            let none = u32::MAX;
-            let mut bytes = 2_u32.to_le_bytes().to_vec();
-            for (tag, permissions, id) in [
-                (1, 6, none),
-                (2, 6, user),
-                (4, 4, none),
-                (16, 6, none),
-                (32, 4, none),
-            ] {
-                bytes.extend(entry(tag, permissions, id));
-            }
-            bytes
-        };
         let set = |pair: &Pair, name: &str, attribute: &str, value: &[u8]| {
             let file = File::open(pair.path(name)).unwrap();
             rustix::fs::fsetxattr(&file, attribute, value, rustix::fs::XattrFlags::empty())

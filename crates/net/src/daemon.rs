@@ -48,7 +48,7 @@ mod trackers;
 mod watch;
 
 use std::num::NonZeroU16;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex};
 
@@ -112,13 +112,7 @@ impl Serve for Daemon {
         let config = self.config(env)?;
         let pulse = config.pulse.clone();
         let folders = self.folders_of_requests(env)?;
-        let fixed = remote::Fixed {
-            state: state.clone(),
-            folder: configured.folder.clone(),
-            settings: config.session.clone(),
-            fetches_local: self.http.http_fetch_local,
-            max_verifications: config.max_verifications,
-        };
+        let fixed = self.fixed(&state, &configured, &config);
         let hooks = Hooks::start(configured.tables.hooks.clone(), &state)
             .with_context(|| format!("{}: hooks", state.display()))?;
         let earlier = again::continued()?;
@@ -254,6 +248,9 @@ trait DaemonConfig {
     /// Returns the settings of the client.
     fn config(&self, env: &Env) -> anyhow::Result<Config>;
 
+    /// Returns what the listeners of the protocols show and requests do not change.
+    fn fixed(&self, state: &Path, configured: &Configured, config: &Config) -> remote::Fixed;
+
     /// Returns the folders in which requests may place content.
     fn folders_of_requests(&self, env: &Env) -> anyhow::Result<Vec<PathBuf>>;
 }
@@ -262,6 +259,16 @@ impl DaemonConfig for Daemon {
     fn folders_of_requests(&self, env: &Env) -> anyhow::Result<Vec<PathBuf>> {
         let folders = self.dir.iter().chain(&self.remote.remote_folders);
         folders.map(|folder| absolute(env, folder)).collect()
+    }
+
+    fn fixed(&self, state: &Path, configured: &Configured, config: &Config) -> remote::Fixed {
+        remote::Fixed {
+            state: state.to_owned(),
+            folder: configured.folder.clone(),
+            settings: config.session.clone(),
+            fetches_local: self.http.http_fetch_local,
+            max_verifications: config.max_verifications,
+        }
     }
 
     fn config(&self, env: &Env) -> anyhow::Result<Config> {

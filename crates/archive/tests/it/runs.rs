@@ -146,7 +146,7 @@ fn row_check(row: &rusqlite::Row<'_>) -> i64 {
     let number = |column| row.get::<_, i64>(column).unwrap().to_be_bytes();
     let (path, rot_since) = (bytes(0), row.get::<_, Option<i64>>(8).unwrap());
     let message = [
-        &(path.len() as i64).to_be_bytes()[..],
+        &(path.len() as u64).to_be_bytes()[..],
         &[number(1), number(2), number(3), number(4)].concat(),
         &path,
         &bytes(5),

@@ -250,7 +250,27 @@ fn repositories_of_hugging_face() {
     assert_eq!(store.files.len(), 1);
     let name = format!("blobs/{large}");
     assert!(problems(&repository, &store).contains(&(name, "unreadable")));
-    // A blob that the cache shares is behind a link of a certain form.
+    fs::remove_dir_all(repository.join("blobs")).unwrap();
+    let store = store::read(root).unwrap();
+    let found = problems(root, &store);
+    assert!(found.contains(&("hub/models--x--y/blobs".to_owned(), "unreadable")));
+    assert!(found.contains(&(
+        "hub/models--x--y/snapshots/1/in/whole".to_owned(),
+        "missing"
+    )));
+}
+
+/// A blob that the cache shares is behind a link of a certain form.
+#[cfg(unix)]
+#[test]
+fn blobs_that_a_cache_of_hugging_face_shares() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let large = sha('a');
+    write(root, &format!("hub/models--x--y/blobs/{large}"), "");
+    fs::create_dir_all(root.join("hub/models--x--y/snapshots")).unwrap();
+    let repository = root.join("hub/models--x--y");
+    let blob = repository.join("blobs").join(&large);
     let shared = |start: &str, name: &str| {
         fs::remove_file(&blob).unwrap();
         let target = format!("../../blobs/{start}/{name}");
@@ -274,14 +294,6 @@ fn repositories_of_hugging_face() {
     fs::rename(root.join("hub/blobs/f5"), &outside).unwrap();
     std::os::unix::fs::symlink(&outside, root.join("hub/blobs/f5")).unwrap();
     assert!(!shared("f5", &xet));
-    fs::remove_dir_all(repository.join("blobs")).unwrap();
-    let store = store::read(root).unwrap();
-    let found = problems(root, &store);
-    assert!(found.contains(&("hub/models--x--y/blobs".to_owned(), "unreadable")));
-    assert!(found.contains(&(
-        "hub/models--x--y/snapshots/1/in/whole".to_owned(),
-        "missing"
-    )));
 }
 
 #[test]

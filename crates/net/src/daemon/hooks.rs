@@ -268,7 +268,7 @@ impl Hooks {
             Moment::Failed => &self.commands.failed,
             Moment::Removed => &self.commands.removed,
         };
-        command.as_ref().map(|command| command.as_str())
+        Some(command.as_ref()?.as_str())
     }
 
     /// Describes the commands that have not succeeded, if there are some.

@@ -77,7 +77,7 @@ pub(super) fn serve(
     let password = options.remote_password_file.as_deref();
     let login = login(env, "--remote", options.remote_user.as_deref(), password)?;
     let login = login.map(Arc::new);
-    let listen = |address, listener| listen(options, &login, address, listener);
+    let listen = |address, listener| listen(options, login.as_ref(), address, listener);
     let mut servers = Vec::new();
     if let Some(listen) = listen(options.transmission, transmission)? {
         let server = serve_transmission(listen, Arc::<Remote>::clone(&remote), MAX_LEN);
@@ -93,7 +93,7 @@ pub(super) fn serve(
 /// Returns the place of a protocol, and who may use it; `None` without an address and a socket.
 fn listen(
     options: &RemoteOptions,
-    login: &Option<Arc<Login>>,
+    login: Option<&Arc<Login>>,
     address: Option<SocketAddr>,
     listener: Option<TcpListener>,
 ) -> anyhow::Result<Option<Listen>> {
@@ -104,7 +104,7 @@ fn listen(
     Ok(Some(Listen {
         address,
         listener,
-        login: login.clone(),
+        login: login.cloned(),
         hosts: options.remote_hosts.clone(),
         is_open: options.insecure_no_auth,
     }))

@@ -14,6 +14,8 @@ use hashlane_remote::model::{
 
 /// Time of everything in this client.
 pub(crate) const TIME: u64 = 1_700_000_000;
+/// Number of bytes that each torrent has received, more than its content has. Half as many again were sent.
+pub(crate) const DOWNLOADED: u64 = 1_000_000;
 
 #[derive(Debug)]
 pub(crate) struct Client {
@@ -184,8 +186,8 @@ fn known(id: u32, new: &NewTorrent) -> Result<Known, Refusal> {
             checked_len: 0,
             down_rate: 0,
             up_rate: 0,
-            downloaded: 1000,
-            uploaded: 1500,
+            downloaded: DOWNLOADED,
+            uploaded: DOWNLOADED / 2 * 3,
             corrupt: 0,
             seconds_left: Some(90),
             n_peers: 1,

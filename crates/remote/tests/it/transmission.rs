@@ -342,7 +342,7 @@ fn additions_that_are_refused() {
     for (arguments, reason) in [
         (json!({}), "no filename or metainfo specified"),
         (json!({ "metainfo": "*" }), "invalid Base64"),
-        (json!({ "metainfo": "aGFsbG8=" }), "byte 0: "),
+        (json!({ "metainfo": "aGFsbG8=" }), "not a .torrent file: "),
         (json!({ "metainfo": 1 }), "metainfo: expected a text"),
         (
             json!({ "filename": "/etc/passwd" }),

@@ -264,7 +264,7 @@ fn a_number_of_blocks_and_an_offset_are_those_of_veritysetup() {
     let writing = DmVerity::new(parameters.clone()).unwrap().with_device(ours);
     assert_eq!(
         hashes(&writing, &[place("data")], &Options::default()),
-        [root.clone()]
+        std::slice::from_ref(&root)
     );
     assert!(fs::read(place("ours")).unwrap() == fs::read(place("theirs")).unwrap());
 

@@ -38,24 +38,7 @@ impl Remote {
                 lock(&self.torrents).verify(name).map_err(Refusal::Failed)
             }
             Change::Announce => self.announce(id),
-            Change::Remove { delete: true } if !self.rights.may_delete => {
-                let reason = "the configuration does not allow programs to delete content";
-                Err(Refusal::Forbidden(reason.into()))
-            }
-            Change::Remove { delete } => {
-                let content = if delete {
-                    Remove::DeleteContent
-                } else {
-                    Remove::Keep
-                };
-                let name = self.name(id)?;
-                let mut torrents = lock(&self.torrents);
-                if delete {
-                    let checked = torrents.check_deletion(name, &self.rights.folders);
-                    checked.map_err(Refusal::Forbidden)?;
-                }
-                torrents.remove(name, content).map_err(Refusal::Failed)
-            }
+            Change::Remove { delete } => self.remove(id, delete),
             Change::Folder { folder, is_moved } => self.place(id, &folder, is_moved),
             Change::Labels(labels) => {
                 self.choose(id, |choices| choices.labels = labels.into_iter().collect())?;
@@ -94,6 +77,23 @@ impl Remote {
             }
             _ => Err(unsupported("this change")),
         }
+    }
+
+    fn remove(&self, id: u32, delete: bool) -> Result<(), Refusal> {
+        if delete && !self.rights.may_delete {
+            let reason = "the configuration does not allow programs to delete content";
+            return Err(Refusal::Forbidden(reason.into()));
+        }
+        let name = self.name(id)?;
+        let mut torrents = lock(&self.torrents);
+        let content = if delete {
+            let checked = torrents.check_deletion(name, &self.rights.folders);
+            checked.map_err(Refusal::Forbidden)?;
+            Remove::DeleteContent
+        } else {
+            Remove::Keep
+        };
+        torrents.remove(name, content).map_err(Refusal::Failed)
     }
 
     /// Locks the torrents when earlier requests have renamed the files of a torrent: programs send one request for each file.

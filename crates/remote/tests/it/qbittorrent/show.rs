@@ -4,7 +4,7 @@ use hashlane_remote::model::{State, Tracker};
 use serde_json::{Value, json};
 
 use super::{LINKED, Served, demo};
-use crate::client::TIME;
+use crate::client::{DOWNLOADED, TIME};
 use crate::transmission::{listen, metainfo};
 
 #[test]
@@ -165,8 +165,8 @@ fn one_torrent_in_detail() {
         ("share_ratio", json!(1.5)),
         ("nb_connections_limit", json!(200)),
         ("dl_limit", json!(-1)),
-        ("dl_speed_avg", json!(200)),
-        ("total_uploaded", json!(1500)),
+        ("dl_speed_avg", json!(DOWNLOADED / 5)),
+        ("total_uploaded", json!(DOWNLOADED / 2 * 3)),
         ("isPrivate", json!(false)),
         ("hash", json!(hash)),
     ] {
