@@ -10,7 +10,7 @@ use crate::algorithm::named;
 /// Returns a tuple of line number, name in bytes, algorithm and digest in hexadecimal for each digest of a list, in its order.
 ///
 /// # Errors
-/// `ValueError` with the number of a line that is not a sum.
+/// `ValueError` with the number of a line that is not a sum, or that has something which no digest checks, such as a link.
 #[pyfunction]
 pub(crate) fn read_sums<'py>(
     py: Python<'py>,
@@ -29,6 +29,10 @@ pub(crate) fn read_sums<'py>(
                     let algorithm = algorithm.to_string().to_ascii_lowercase();
                     sums.append((number, name, algorithm, digest.to_string()))?;
                 }
+            }
+            // A caller would take what is left for all that the list has.
+            Line::Unchecked(text) => {
+                return Err(PyValueError::new_err(format!("line {number}: {text}")));
             }
             Line::Entry(_) | Line::Improper => {
                 let problem = format!("line {number}: not a sum: expected a digest and a file");
