@@ -125,6 +125,8 @@ pub enum Event {
     Failed {
         /// The torrent that failed, and ends with this.
         torrent: Identity,
+        /// Number of bytes of the selected files that were not present.
+        left_bytes: u64,
         /// The reason.
         error: TorrentError,
     },

@@ -381,6 +381,7 @@ mod tests {
         }
         events.send(Event::Failed {
             torrent: torrent(1),
+            left_bytes: 0,
             error: TorrentError::Ended,
         });
         assert_eq!(slow.queue.lock().events.len(), MAX_WAITING + 3);

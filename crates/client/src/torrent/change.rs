@@ -56,7 +56,7 @@ impl Machine {
                 };
             }
         } else if self.stages.get::<Active>().is_some() {
-            self.is_verification_due = true;
+            self.due.verification = true;
         }
     }
 
@@ -69,12 +69,12 @@ impl Machine {
         if !is_ready || self.is_prioritizing() {
             return Ok(());
         }
-        if let Some(folder) = self.move_due.take() {
+        if let Some(folder) = self.due.folder.take() {
             // The content is verified after the move.
-            self.is_verification_due = false;
+            self.due.verification = false;
             return self.start_relocation(shared, folder);
         }
-        if std::mem::take(&mut self.is_verification_due)
+        if std::mem::take(&mut self.due.verification)
             && let Some(active) = self.stages.get::<Active>()
         {
             let stored = Arc::clone(&active.stored);

@@ -131,6 +131,7 @@ impl Machine {
         self.snapshot.error = Some(message);
         shared.events.send(Event::Failed {
             torrent: self.identity(),
+            left_bytes: (self.snapshot.wanted_bytes).saturating_sub(self.snapshot.done_bytes),
             error,
         });
     }

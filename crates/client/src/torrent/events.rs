@@ -243,7 +243,7 @@ impl Machine {
         let active: Option<&Active> = self.stages.get();
         if active.is_some_and(|active| active.is_deferred) {
             // The files are created first, as at the start of a download.
-            self.is_verification_due = true;
+            self.due.verification = true;
             return;
         }
         let resumed = self.snapshot.id.map(|id| shared.session.resume(id));

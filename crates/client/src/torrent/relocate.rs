@@ -121,7 +121,7 @@ impl Machine {
                 self.report_move(shared, content, Some(error));
             }
             None if self.outcome().is_none() => {
-                let earlier = self.move_due.replace(folder.to_owned());
+                let earlier = self.due.folder.replace(folder.to_owned());
                 if let Some(earlier) = earlier.filter(|earlier| earlier != folder) {
                     self.forget_move(shared, &earlier);
                 }
@@ -272,7 +272,7 @@ impl Machine {
     /// Reports that a requested move does not start any more.
     pub(super) fn refuse_move(&mut self, shared: &Shared) {
         let stored = self.snapshot.detail.stored.as_ref();
-        if let (Some(folder), Some(stored)) = (self.move_due.take(), stored) {
+        if let (Some(folder), Some(stored)) = (self.due.folder.take(), stored) {
             self.forget_move(shared, &folder);
             self.report_move(shared, stored.root.clone(), Some(TorrentError::Ended));
         }

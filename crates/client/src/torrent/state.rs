@@ -76,10 +76,7 @@ pub(crate) struct Machine {
     pub(super) tiers: Option<Vec<Vec<String>>>,
     /// Trackers that were added by command.
     pub(super) trackers: Vec<String>,
-    /// Whether a verification by command has not started yet.
-    pub(super) is_verification_due: bool,
-    /// The folder of a move by command that has not started yet.
-    pub(super) move_due: Option<PathBuf>,
+    pub(super) due: Due,
     /// Whether the last status of the session had no peers and no transfers, and nothing that is missing.
     pub(super) is_idle: bool,
     pub(super) stillness: Stillness,
@@ -100,6 +97,14 @@ pub(crate) struct Machine {
     pub(super) place: Option<Arc<str>>,
     /// The identity of an ended torrent that is still in the session, and the time of its end.
     pub(super) ended: Option<(TorrentId, Instant)>,
+}
+
+/// What commands asked for and has not started yet.
+#[derive(Debug, Default)]
+pub(super) struct Due {
+    pub(super) verification: bool,
+    /// The folder of a move.
+    pub(super) folder: Option<PathBuf>,
 }
 
 /// A change of priorities that is not in effect yet.
@@ -186,8 +191,7 @@ impl Machine {
             earlier_folders: Vec::new(),
             tiers: None,
             trackers: Vec::new(),
-            is_verification_due: false,
-            move_due: None,
+            due: Due::default(),
             is_idle: false,
             stillness: Stillness::default(),
             absent: None,

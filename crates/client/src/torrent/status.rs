@@ -29,7 +29,7 @@ impl Machine {
                 let is_settled = matches!(active.phase, Phase::Serving)
                     || self.snapshot.activity == Activity::Paused;
                 let has_work =
-                    self.is_verification_due || self.move_due.is_some() || self.is_prioritizing();
+                    self.due.verification || self.due.folder.is_some() || self.is_prioritizing();
                 self.is_idle && is_settled && !has_work
             }
             Stage::Over(_) => self.ended.is_none(),

@@ -500,7 +500,7 @@ fn a_finished_download_does_not_wait_for_first_verifications() {
     let both = Running::start(vec![long_task, task], &[seed.address()]);
     let finished = both.wait_for(|event| match event {
         Event::Finished(download) => Some(download.torrent.number),
-        Event::Failed { torrent, error } => panic!("{torrent:?}: {error}"),
+        Event::Failed { torrent, error, .. } => panic!("{torrent:?}: {error}"),
         _ => None,
     });
     assert_eq!(finished, 1);

@@ -464,13 +464,15 @@ impl Torrents {
                 // Later starts only serve it, and do not write where its file system should be mounted.
                 self.is_save_due = true;
             }
-            Event::Failed { error, .. } if is_of_system(error) => {
+            Event::Failed {
+                error, left_bytes, ..
+            } if is_of_system(error) => {
                 let delay = self.running.get(&name).map(|running| running.delay);
                 // Not for each try.
                 if delay == Some(FIRST_RETRY) {
                     self.hook(name, Moment::Failed, None, Some(&error.to_string()));
                 }
-                let reason = self.reason_to_wait(name, error);
+                let reason = self.reason_to_wait(name, error, *left_bytes);
                 self.wait(name, Activity::Waiting, reason);
             }
             Event::Failed { error, .. }
@@ -792,16 +794,15 @@ impl Torrents {
         running.delay = MAX_RETRY.min(running.delay * 2);
     }
 
-    /// Returns the reason why a torrent waits after an error of the system: with what is missing, if it is space.
-    fn reason_to_wait(&self, name: Name, error: &TorrentError) -> String {
+    /// Returns the reason why a torrent waits after an error of the system: with what is missing, if it is space. `left_bytes` of
+    /// the selected files are not present.
+    fn reason_to_wait(&self, name: Name, error: &TorrentError, left_bytes: u64) -> String {
         if !is_full(error) {
             return error.to_string();
         }
-        let snapshot = self.handle(name).map(TorrentHandle::snapshot);
-        let left = snapshot.map(|it| it.wanted_bytes.saturating_sub(it.done_bytes));
         let entry = self.store.get(name);
         let free = entry.and_then(|entry| free_bytes(entry.choices.place.path()));
-        let missing = left.zip(free).map(|(left, free)| left.saturating_sub(free));
+        let missing = free.map(|free| left_bytes.saturating_sub(free));
         let missing = missing.filter(|missing| *missing > 0);
         let missing = missing.map_or_else(String::new, |missing| {
             format!("; {} more needed", Size(missing))

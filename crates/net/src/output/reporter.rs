@@ -284,29 +284,23 @@ impl Reporter {
                 torrent,
                 content,
                 error,
-            } => self.placed(
-                env,
-                *torrent,
-                (content, error.as_ref()),
-                Report::Relocated,
-                "moved to",
-            ),
+            } => {
+                let place = (content.as_path(), error.as_ref());
+                self.placed(env, *torrent, place, Report::Relocated, "moved to")
+            }
             Event::Renamed {
                 torrent,
                 content,
                 error,
-            } => self.placed(
-                env,
-                *torrent,
-                (content, error.as_ref()),
-                Report::Renamed,
-                "renamed in",
-            ),
+            } => {
+                let place = (content.as_path(), error.as_ref());
+                self.placed(env, *torrent, place, Report::Renamed, "renamed in")
+            }
             Event::Warning { torrent, message } => {
                 let torrent = torrent.map(|torrent| self.name(torrent));
                 self.warning(env, torrent, message)
             }
-            Event::Failed { torrent, error } => self.failed(env, *torrent, error),
+            Event::Failed { torrent, error, .. } => self.failed(env, *torrent, error),
             &Event::Missed { events } if self.is_json => {
                 self.json(env, None, &Report::Missed { events })
             }
