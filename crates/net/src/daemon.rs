@@ -156,7 +156,7 @@ impl Serve for Daemon {
         service.stopping();
         drop((socket, remote, page));
         let ended = lock(&torrents).end();
-        if let Some(left) = lock(&torrents).hooks.left() {
+        if let Some(left) = lock(&torrents).hooks.end() {
             log::warn(env, &left);
         }
         drop(watchdog);

@@ -100,6 +100,7 @@ impl Machine {
             SessionEvent::Failed(_, reason) => return Err(TorrentError::Stopped(reason)),
             SessionEvent::FileFailed { failure, text, .. } => {
                 self.report_replaced(shared);
+                self.count_present();
                 return Err(failure.map_or(TorrentError::Stopped(text), TorrentError::from));
             }
             SessionEvent::TrackerReplied(..) | SessionEvent::TrackerFailed(..) => {
@@ -192,6 +193,13 @@ impl Machine {
             let torrent = self.snapshot.identity;
             debug!(torrent = self.snapshot.torrent, piece, "piece downloaded");
             shared.events.send(Event::Piece { torrent, piece });
+        }
+    }
+
+    /// Counts the pieces that arrived since the last status.
+    fn count_present(&mut self) {
+        if let Some(active) = self.stages.get::<Active>() {
+            self.snapshot.done_bytes = active.stored.present_bytes(&active.have);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Hooks: shell commands of the configuration that run when a torrent is added, complete, failed or removed.
 //!
 //! Commands come from the configuration alone. Names of torrents come from other people: the shell gets them as variables,
-//! never as code. The daemon never waits for a command.
+//! never as code. Only the end of the daemon waits for commands, for a second.
 //!
 //! A file in the state folder records each command that is to run, with its variables, until it succeeded. The next start of
 //! the daemon runs those that are left.
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, TrySendError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -45,6 +45,9 @@ const MAX_WAITING: usize = 10_000;
 
 /// Time after which a command is killed, if the configuration has no other.
 const TIMEOUT: Duration = Duration::from_secs(3600);
+
+/// Time that running commands have when the daemon ends. What has not ended then runs again after the next start.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Interval at which a running command is looked at.
 const TICK: Duration = Duration::from_millis(50);
@@ -90,14 +93,47 @@ type Variables = Vec<(OsString, OsString)>;
 #[derive(Clone)]
 struct Unfinished {
     folder: PathBuf,
-    /// What the commands are for, by the numbers of their records.
-    waiting: Arc<Mutex<BTreeMap<u64, String>>>,
+    commands: Arc<(Mutex<Commands>, Condvar)>,
+}
+
+/// The commands that have not succeeded.
+#[derive(Default)]
+struct Commands {
+    /// What they are for, by the numbers of their records.
+    described: BTreeMap<u64, String>,
+    n_running: usize,
+    /// Whether the daemon ends, so that no command starts.
+    is_ending: bool,
 }
 
 impl Unfinished {
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<u64, String>> {
-        // No code that holds the lock leaves the map inconsistent.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn commands(&self) -> MutexGuard<'_, Commands> {
+        // No code that holds the lock leaves the value inconsistent.
+        let (commands, _) = &*self.commands;
+        commands.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a command that starts. Returns `false` if the daemon ends.
+    fn starts(&self) -> bool {
+        let mut commands = self.commands();
+        commands.n_running += usize::from(!commands.is_ending);
+        !commands.is_ending
+    }
+
+    /// Counts a command that has ended.
+    fn ends(&self) {
+        self.commands().n_running -= 1;
+        self.commands.1.notify_all();
+    }
+
+    /// Lets no further command start, and waits for a moment for those that run.
+    fn end(&self) -> MutexGuard<'_, Commands> {
+        let mut commands = self.commands();
+        commands.is_ending = true;
+        let (_, ended) = &*self.commands;
+        let is_running = |commands: &mut Commands| commands.n_running > 0;
+        let waited = ended.wait_timeout_while(commands, GRACE, is_running);
+        waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
     fn path(&self, number: u64) -> PathBuf {
@@ -143,7 +179,7 @@ impl Unfinished {
 
     /// Forgets a command.
     fn forget(&self, number: u64) {
-        self.waiting().remove(&number);
+        self.commands().described.remove(&number);
         // Without a record, there is nothing to remove.
         let _ = fs::remove_file(self.path(number));
     }
@@ -170,7 +206,7 @@ impl Hooks {
             commands: tables::Hooks::default(),
             unfinished: Unfinished {
                 folder: state.join(FOLDER),
-                waiting: Arc::default(),
+                commands: Arc::default(),
             },
             next: AtomicU64::default(),
             jobs: None,
@@ -251,7 +287,8 @@ impl Hooks {
             name: value("HASHLANE_INFO_HASH").unwrap_or_default(),
             variables,
         };
-        self.unfinished.waiting().insert(number, described(&job));
+        let what_for = described(&job);
+        (self.unfinished.commands().described).insert(number, what_for);
         if let Err(TrySendError::Full(job) | TrySendError::Disconnected(job)) = jobs.try_send(job) {
             let job = described(&job);
             let problem =
@@ -271,9 +308,10 @@ impl Hooks {
         Some(command.as_ref()?.as_str())
     }
 
-    /// Describes the commands that have not succeeded, if there are some.
-    pub(super) fn left(&self) -> Option<String> {
-        let waiting = self.unfinished.waiting();
+    /// Lets no further command start, and describes those that have not succeeded, if there are some.
+    pub(super) fn end(&self) -> Option<String> {
+        let commands = self.unfinished.end();
+        let waiting = &commands.described;
         let named: Vec<&str> = waiting
             .values()
             .take(MAX_NAMED)
@@ -313,6 +351,9 @@ fn start_threads(
                 let Ok(job) = job else {
                     return;
                 };
+                if !unfinished.starts() {
+                    return;
+                }
                 let ended = execute(&job);
                 tracing::info!(hook = job.moment.name(), torrent = job.name, result = ?ended);
                 match ended {
@@ -322,6 +363,7 @@ fn start_threads(
                         let _ = sender.send(problem);
                     }
                 }
+                unfinished.ends();
             }
         };
         thread::Builder::new().name("hook".into()).spawn(run)?;

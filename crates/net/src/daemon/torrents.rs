@@ -213,7 +213,8 @@ impl Torrents {
     pub(super) fn start_all(&mut self) {
         self.send_limits();
         self.store.totals_mut().all.starts += 1;
-        self.is_save_due = true;
+        // A daemon that is killed at once has started, too. The first tick tries again, and reports an error.
+        self.is_save_due = self.save().is_err();
         for name in self.names_in_order() {
             self.start(name, true);
         }

@@ -91,7 +91,10 @@ fn a_full_disk_of_the_content_delays_a_download() {
         let (_place, state) = folder();
         let daemon = Daemon::start(&state, &["--dir", text(disk)]);
         daemon.done(["add", text(&torrent)]);
-        let full = daemon.wait_until("full", |torrent| torrent["error"].is_string());
+        // What has arrived stays visible.
+        let full = daemon.wait_until("full", |torrent| {
+            torrent["error"].is_string() && torrent["done_bytes"].as_u64() > Some(0)
+        });
         assert_eq!(
             (&full["activity"], &full["paused"]),
             (&"waiting".into(), &false.into())
@@ -100,10 +103,8 @@ fn a_full_disk_of_the_content_delays_a_download() {
         let start = format!("waiting for space: {}", text(disk));
         assert!(reason.starts_with(&start), "{reason}");
         let missing = reason.rsplit_once("; ").map(|(_, missing)| missing);
-        let is_named = missing.is_some_and(|missing| missing.ends_with(" MiB more needed"));
+        let is_named = missing.is_some_and(|missing| missing.ends_with("iB more needed"));
         assert!(is_named, "{reason}");
-        // What has arrived stays visible.
-        assert!(full["done_bytes"].as_u64() > Some(0), "{full}");
         assert_eq!(full["wanted_bytes"], content.len_of("file.bin"));
         assert!(mount("remount,size=8m", disk));
         daemon.wait_until("complete", |torrent| torrent["complete"] == true);

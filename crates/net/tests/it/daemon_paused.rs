@@ -63,7 +63,7 @@ fn a_paused_link_announces_nothing() {
     let list = daemon.done(["list"]);
     let hash = |position: usize| list[position]["info_hash"].as_str().unwrap();
     let activity = |hash: &str| daemon.done(["list", hash])[0]["activity"].clone();
-    assert_eq!(activity(hash(0)), "paused");
+    wait_for(|| activity(hash(0)) == "paused");
     daemon.done(["pause", hash(1)]);
     wait_for(|| activity(hash(1)) == "paused");
     wait_for(|| running.heard(|heard| heard.stopped.len() == 2));
