@@ -7,17 +7,17 @@ use crate::hasher::{MessageHasher, ZEROS};
 
 /// A hasher that computes the same hash of each message: MD5, SHA-384, SHA-512 or SHA-512/256. Its messages are read into a buffer.
 #[derive(Debug)]
-pub struct LaneDigest<H> {
-    engine: Engine,
+pub struct LaneDigest<H: LaneHash> {
+    kernel: H::Kernel,
     /// Hashers by slot.
     slots: Vec<H>,
 }
 
 impl<H: LaneHash> LaneDigest<H> {
     /// Returns a hasher on the kernel of `engine`.
-    pub fn new(engine: Engine) -> Self {
+    pub fn new(engine: &Engine) -> Self {
         Self {
-            engine,
+            kernel: H::kernel(engine),
             slots: Vec::new(),
         }
     }
@@ -34,13 +34,13 @@ impl<H: LaneHash> MessageHasher for LaneDigest<H> {
     }
 
     fn update(&mut self, windows: &[&[u8]]) {
-        H::update_many(&self.engine, &mut self.slots, windows);
+        H::update_many(self.kernel, &mut self.slots, windows);
     }
 
     fn finish(&mut self, slots: &[usize]) -> Vec<H::Digest> {
         let mut messages: Vec<H> = slots.iter().map(|slot| self.slots[*slot].clone()).collect();
         let mut digests = vec![H::ZERO; messages.len()];
-        H::finalize_many(&self.engine, &mut messages, &mut digests);
+        H::finalize_many(self.kernel, &mut messages, &mut digests);
         digests
     }
 

@@ -3,8 +3,8 @@
 use core::fmt;
 
 use crate::engine::Engine;
-use crate::md5::Md5;
-use crate::sha512::{Sha384, Sha512, Sha512_256};
+use crate::md5::{Md5, Md5Kernel};
+use crate::sha512::{Sha384, Sha512, Sha512_256, Sha512Kernel};
 
 /// MD5, SHA-384, SHA-512 or SHA-512/256. Many messages are hashed at once, in lanes, and each can arrive in parts.
 ///
@@ -14,14 +14,17 @@ use crate::sha512::{Sha384, Sha512, Sha512_256};
 /// ```
 /// use hashlane_sha::{Engine, LaneHash, Sha512};
 ///
-/// let engine = Engine::detect();
+/// let kernel = Sha512::kernel(&Engine::detect());
 /// let mut messages = [Sha512::default(), Sha512::default()];
-/// Sha512::update_many(&engine, &mut messages, &[b"abc", b""]);
+/// Sha512::update_many(kernel, &mut messages, &[b"abc", b""]);
 /// let mut digests = [[0; 64]; 2];
-/// Sha512::finalize_many(&engine, &mut messages, &mut digests);
+/// Sha512::finalize_many(kernel, &mut messages, &mut digests);
 /// assert_eq!(digests[0][..4], [0xdd, 0xaf, 0x35, 0xa1]);
 /// ```
 pub trait LaneHash: Clone + Default + fmt::Debug + Send + Sync + sealed::Sealed + 'static {
+    /// The code that hashes many messages.
+    type Kernel: Copy + fmt::Debug + Send + Sync;
+
     /// The digest.
     type Digest: AsRef<[u8]> + Copy + fmt::Debug + Send + 'static;
 
@@ -34,17 +37,20 @@ pub trait LaneHash: Clone + Default + fmt::Debug + Send + Sync + sealed::Sealed 
     /// Returns the digest of the message.
     fn finalize(self) -> Self::Digest;
 
-    /// Appends a window to each of the first messages, as many at once as the engine has lanes.
+    /// Returns the kernel of an engine.
+    fn kernel(engine: &Engine) -> Self::Kernel;
+
+    /// Appends a window to each of the first messages, as many at once as the kernel has lanes.
     ///
     /// # Panics
     /// If there are more windows than messages.
-    fn update_many(engine: &Engine, messages: &mut [Self], windows: &[&[u8]]);
+    fn update_many(kernel: Self::Kernel, messages: &mut [Self], windows: &[&[u8]]);
 
     /// Writes the digest of each message, and makes the messages empty.
     ///
     /// # Panics
     /// If there are more messages than digests.
-    fn finalize_many(engine: &Engine, messages: &mut [Self], digests: &mut [Self::Digest]);
+    fn finalize_many(kernel: Self::Kernel, messages: &mut [Self], digests: &mut [Self::Digest]);
 }
 
 mod sealed {
@@ -52,10 +58,11 @@ mod sealed {
 }
 
 macro_rules! lane_hash {
-    ($hash:ident, kernel: $kernel:ident, digest_len: $len:literal) => {
+    ($hash:ident, kernel: $kernel:ident $Kernel:ident, digest_len: $len:literal) => {
         impl sealed::Sealed for $hash {}
 
         impl LaneHash for $hash {
+            type Kernel = $Kernel;
             type Digest = [u8; $len];
             const ZERO: [u8; $len] = [0; $len];
 
@@ -67,18 +74,22 @@ macro_rules! lane_hash {
                 self.finalize()
             }
 
-            fn update_many(engine: &Engine, messages: &mut [Self], windows: &[&[u8]]) {
-                Self::update_many(engine.$kernel(), messages, windows);
+            fn kernel(engine: &Engine) -> $Kernel {
+                engine.$kernel()
             }
 
-            fn finalize_many(engine: &Engine, messages: &mut [Self], digests: &mut [[u8; $len]]) {
-                Self::finalize_many(engine.$kernel(), messages, digests);
+            fn update_many(kernel: $Kernel, messages: &mut [Self], windows: &[&[u8]]) {
+                Self::update_many(kernel, messages, windows);
+            }
+
+            fn finalize_many(kernel: $Kernel, messages: &mut [Self], digests: &mut [[u8; $len]]) {
+                Self::finalize_many(kernel, messages, digests);
             }
         }
     };
 }
 
-lane_hash!(Md5, kernel: md5_kernel, digest_len: 16);
-lane_hash!(Sha384, kernel: sha512_kernel, digest_len: 48);
-lane_hash!(Sha512, kernel: sha512_kernel, digest_len: 64);
-lane_hash!(Sha512_256, kernel: sha512_kernel, digest_len: 32);
+lane_hash!(Md5, kernel: md5_kernel Md5Kernel, digest_len: 16);
+lane_hash!(Sha384, kernel: sha512_kernel Sha512Kernel, digest_len: 48);
+lane_hash!(Sha512, kernel: sha512_kernel Sha512Kernel, digest_len: 64);
+lane_hash!(Sha512_256, kernel: sha512_kernel Sha512Kernel, digest_len: 32);

@@ -64,11 +64,11 @@ fn lane_hasher(algorithm: DigestAlgorithm, engine: Engine) -> Option<Box<dyn Lan
         return None;
     };
     Some(match function {
-        HashFunction::Md5 => Box::new(LaneDigest::<Md5>::new(engine)),
+        HashFunction::Md5 => Box::new(LaneDigest::<Md5>::new(&engine)),
         HashFunction::Sha1 => Box::new(MessageDigest::<Sha1>::new(engine)),
         HashFunction::Sha256 => Box::new(MessageDigest::<Sha256>::new(engine)),
-        HashFunction::Sha384 => Box::new(LaneDigest::<Sha384>::new(engine)),
-        HashFunction::Sha512 => Box::new(LaneDigest::<Sha512>::new(engine)),
+        HashFunction::Sha384 => Box::new(LaneDigest::<Sha384>::new(&engine)),
+        HashFunction::Sha512 => Box::new(LaneDigest::<Sha512>::new(&engine)),
         _ => return None,
     })
 }

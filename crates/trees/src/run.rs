@@ -263,7 +263,7 @@ where
                     FramedDigest::<Sha256>::new(engine, &frame_of)
                 }),
                 (MD5, None) if frame == Frame::default() => {
-                    order.hash(&buffered(options), LaneDigest::<Md5>::new)
+                    order.hash(&buffered(options), |engine| LaneDigest::<Md5>::new(&engine))
                 }
                 (hash, _) => {
                     let len = leaves.len_bytes;
