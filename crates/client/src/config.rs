@@ -310,6 +310,9 @@ pub struct Download {
     /// Folder of records of verified content; `None` to verify everything. With records, pieces are trusted as by
     /// [`Seed::records`] if that makes all selected content complete. Otherwise everything is verified.
     pub records: Option<PathBuf>,
+    /// File to write when the metadata of a magnet link has come, before any content is asked for; `None` to keep it in memory.
+    /// It is a .torrent file with the trackers and web seeds of the link. It is not written if version 2 needs piece layers.
+    pub metadata_file: Option<PathBuf>,
     /// Names of the content that are not the torrent's own.
     pub naming: Naming,
     /// Folders with files that may have the content under other names. Each selected file that is absent is copied from them,
@@ -364,6 +367,7 @@ impl Download {
             move_to: None,
             timeout: None,
             records: None,
+            metadata_file: None,
             naming: Naming::default(),
             reuse: Vec::new(),
             copy_linked: false,

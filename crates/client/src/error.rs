@@ -113,10 +113,10 @@ pub enum TorrentError {
     /// No file is selected.
     #[error("the selection matches no file of the torrent")]
     NothingSelected,
-    /// The content cannot be located.
+    /// The content cannot be located, or the metadata not be kept.
     #[error("{}: {error}", path.display())]
     Path {
-        /// The folder.
+        /// The folder, or the file.
         path: PathBuf,
         /// The reason.
         error: io::Error,

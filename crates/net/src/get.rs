@@ -91,6 +91,7 @@ impl DownloadGoal for Get {
             move_to: self.move_to.as_deref().map(|folder| env.resolve(folder)),
             timeout: self.timeout,
             records: self.trust.map(|trust| records(trust, env)).transpose()?,
+            metadata_file: None,
             naming: Naming::default(),
             reuse: self
                 .reuse

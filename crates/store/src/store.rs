@@ -17,8 +17,9 @@
 //! sync keeps the next step from reaching the disk first, so that a power cut has the same results as a kill. A file without
 //! the suffix that lacks its `.toml` file is therefore damage from elsewhere, and is reported and kept.
 //!
-//! A change of the choices replaces `X.toml`, which is one rename. If the metadata of a magnet link becomes known, step 1
-//! writes `X.torrent`, and step 2 deletes `X.magnet`; a kill between them leaves both, and `X.torrent` is used. If the name
+//! A change of the choices replaces `X.toml`, which is one rename. If the metadata of a magnet link becomes known, the program
+//! may write `X.torrent.pending` at once, from any thread ([`Store::metadata_file`]). Then step 1 writes `X.torrent`, and step 2
+//! deletes `X.torrent.pending` and `X.magnet`; a kill before the end leaves several, and the metadata is used. If the name
 //! changes with it, because the link had only the info-hash of version 2, the torrent is added under the new name and then
 //! removed under the old one. A kill between leaves both, and the link is removed when the folder is opened.
 //!
@@ -310,6 +311,7 @@ impl Store {
         file::write(&path, torrent.bytes(), Overwrite::Yes)?;
         file::sync_folder(&self.torrents)?;
         if matches!(before.metainfo, Metainfo::Magnet(_)) {
+            remove_present(&pending(&path))?;
             let link = self.path(name, MAGNET);
             fs::remove_file(&link).map_err(StoreError::at(&link))?;
         }
@@ -322,6 +324,16 @@ impl Store {
         };
         self.entries.insert(name, entry);
         Ok(name)
+    }
+
+    /// Returns the file in which a program keeps the metadata of a magnet link when it arrives, whole or not at all. The folder
+    /// has this metadata instead of the link when it is opened again, unless [`Self::set_metainfo`] had other metadata. `None` for
+    /// a torrent that is no link, and for a link whose metadata may have another name.
+    pub fn metadata_file(&self, name: Name) -> Option<PathBuf> {
+        let entry = self.get(name)?;
+        let is_link = matches!(entry.metainfo, Metainfo::Magnet(_));
+        let keeps_name = entry.info_hashes.v1().is_some();
+        (is_link && keeps_name).then(|| pending(&self.path(name, FILE)))
     }
 
     /// Replaces the trackers of a magnet link. They are on the disk afterwards.
@@ -354,6 +366,7 @@ impl Store {
     pub fn remove(&mut self, name: Name) -> Result<(), StoreError> {
         let suffix = suffix_of(&self.entry(name)?.metainfo);
         let path = self.path(name, suffix);
+        let metadata_file = pending(&self.path(name, FILE));
         let pending = pending(&path);
         fs::rename(&path, &pending).map_err(StoreError::at(&path))?;
         let choices = self.path(name, CHOICES);
@@ -369,6 +382,7 @@ impl Store {
         file::sync_folder(&self.torrents)?;
         // The next program deletes what stays.
         let _ = fs::remove_file(&pending);
+        let _ = fs::remove_file(&metadata_file);
         Ok(())
     }
 
@@ -607,6 +621,14 @@ fn pending(path: &Path) -> PathBuf {
     let mut path = path.as_os_str().to_owned();
     path.push(PENDING);
     path.into()
+}
+
+/// Removes a file, if it exists.
+fn remove_present(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::at(path)(error)),
+        _ => Ok(()),
+    }
 }
 
 fn suffix_of(metainfo: &Metainfo) -> &'static str {

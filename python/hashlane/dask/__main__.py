@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import datetime
 import getpass
+import logging
 import re
 import signal
 import sys
@@ -215,7 +216,7 @@ def _workers_here() -> LocalCluster:
     """Returns a cluster on this machine. Its processes leave Ctrl-C to this one, which ends them."""
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        return LocalCluster(threads_per_worker=1, silence_logs="CRITICAL")
+        return LocalCluster(threads_per_worker=1, silence_logs=logging.CRITICAL)
     finally:
         signal.signal(signal.SIGINT, handler)
 

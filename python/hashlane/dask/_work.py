@@ -362,7 +362,7 @@ def _verify_run(run: PieceRun, threads: int) -> Result:
             findings += place.bad(first, end, stamp)
         else:
             names = [file.path for file, _, _ in itertools.islice(parsed.parts(first, end), 2) if file.kind == "file"]
-            finding = {"first_piece": first, "end_piece": end, "verdict": verdict, "stamp": stamp}
+            finding: Finding = {"first_piece": first, "end_piece": end, "verdict": verdict, "stamp": stamp}
             finding["file"] = names[0] if len(names) == 1 else None
             finding["error"] = problem if state == PieceState.UNREADABLE else None
             findings.append(finding)
@@ -402,7 +402,7 @@ class _Place:
         got = self.digests(first, end) if self.parsed.hashes is not None else itertools.repeat(None)
         for piece, digest in zip(range(first, end), got, strict=False):
             names = [file.path for file, _, _ in self.parsed.parts(piece, piece + 1) if file.kind == "file"]
-            finding = {"first_piece": piece, "end_piece": piece + 1, "verdict": "bad", "stamp": stamp}
+            finding: Finding = {"first_piece": piece, "end_piece": piece + 1, "verdict": "bad", "stamp": stamp}
             finding["file"] = ", ".join(names)
             # Of a hybrid, the hash of version 2 can be the wrong one.
             if self.parsed.hashes is not None:

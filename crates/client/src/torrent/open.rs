@@ -1,9 +1,13 @@
 //! Reads or fetches the metadata of a torrent, and starts the verification of its content.
 
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
+use hashlane_files::{AtomicFile, Overwrite};
 use hashlane_metainfo::{
     Edit, FileSelection, InfoHashes, ListEdit, Magnet, PeerAddress, Torrent as Metainfo,
 };
@@ -114,7 +118,7 @@ impl Machine {
         shared.session.remove(id)?;
         self.stages.advance(|metadata: &Metadata| Leaving {
             magnet: (*metadata.magnet).clone(),
-            metainfo: bare_metainfo(info),
+            info: info.to_vec(),
             peers,
         });
         Ok(())
@@ -122,6 +126,7 @@ impl Machine {
 
     /// Opens the torrent of a magnet link that has left the session.
     pub(super) fn on_removed(&mut self, shared: &Shared) {
+        let metadata_file = self.metadata_file();
         let Some(leaving) = self.stages.get_mut::<Leaving>() else {
             return;
         };
@@ -131,11 +136,21 @@ impl Machine {
             web_seeds: magnet.web_seeds.clone(),
         };
         let link = (magnet.info_hashes, magnet.select_only.clone());
-        let metainfo = std::mem::take(&mut leaving.metainfo);
+        let info = std::mem::take(&mut leaving.info);
+        let keep = metadata_file.map(|path| (path, magnet.clone()));
         let peers = std::mem::take(&mut leaving.peers);
         self.stages.advance(|_: &Leaving| Opening { peers });
         self.leave(Activity::Waiting);
-        self.open(shared, move || Ok(metainfo), sources, Some(link));
+        let read = move || {
+            if let Some((path, magnet)) = keep
+                && let Ok(torrent) = metainfo_of(&magnet, &info)
+            {
+                write(&path, torrent.bytes())
+                    .map_err(|error| TorrentError::Path { path, error })?;
+            }
+            Ok(bare_metainfo(&info))
+        };
+        self.open(shared, read, sources, Some(link));
     }
 
     /// Reads the .torrent file on the opener's thread.
@@ -319,6 +334,17 @@ fn metainfo_of(magnet: &Magnet, info: &[u8]) -> Result<Metainfo, TorrentError> {
         ..Edit::default()
     };
     Ok(edit.apply(&torrent)?)
+}
+
+/// Writes a file that only its user may read, whole or not at all. It is on the disk afterwards.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let file = AtomicFile::beside(path, 0o600)?;
+    file.as_file().write_all(bytes)?;
+    file.put(path, Overwrite::Yes)?;
+    let folder = path.parent().map(File::open).transpose()?;
+    // Some file systems, such as those of FUSE, have no such operation.
+    let _ = folder.map(|folder| folder.sync_all());
+    Ok(())
 }
 
 /// Returns `true` if every info-hash of the link is also an info-hash of the metadata.

@@ -50,7 +50,8 @@ pub(super) struct Metadata {
 /// The metadata of a magnet link is known, and the session is removing the link.
 pub(super) struct Leaving {
     pub(super) magnet: Magnet,
-    pub(super) metainfo: Vec<u8>,
+    /// The info dictionary.
+    pub(super) info: Vec<u8>,
     /// Known peers.
     pub(super) peers: Vec<SocketAddr>,
 }
@@ -288,7 +289,7 @@ mod tests {
     fn leaving(from: &Metadata) -> Leaving {
         Leaving {
             magnet: (*from.magnet).clone(),
-            metainfo: Vec::new(),
+            info: Vec::new(),
             peers: vec![PEER.into()],
         }
     }

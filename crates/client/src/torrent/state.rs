@@ -310,6 +310,14 @@ impl Machine {
         }
     }
 
+    /// Returns the file that keeps the metadata of a magnet link.
+    pub(super) fn metadata_file(&self) -> Option<PathBuf> {
+        match &self.goal {
+            Goal::Download(download) => download.metadata_file.clone(),
+            Goal::Seed(_) | Goal::Metadata { .. } => None,
+        }
+    }
+
     /// Occupies paths for the content, instead of the previous ones.
     pub(super) fn occupy(&mut self, shared: &mut Shared, paths: &[PathBuf]) {
         let label: Arc<str> = self.snapshot.torrent.as_str().into();

@@ -17,7 +17,6 @@ use hashlane_client::{
     Naming, Outcome, Place, Seed, SeedLimits, Snapshot, Source, Subscription, Task, TorrentCommand,
     TorrentError, TorrentKey,
 };
-use hashlane_files::Globs;
 use hashlane_metainfo::{InfoHashes, Magnet, NewContent, NewMetadata, Torrent, Version};
 use hashlane_swarm::{Settings, Transport};
 use hashlane_verify::{CancelToken, Options, Selection, SourceTree, hash_source_tree};
@@ -95,18 +94,9 @@ fn download(source: Source, folder: &Path, existing: Existing) -> Task {
         label: "download".into(),
         source,
         goal: Goal::Download(Arc::new(Download {
-            folder: folder.to_owned(),
-            selection: Globs::default(),
-            priorities: Vec::new(),
-            sequential: false,
             existing,
-            seeding: None,
-            move_to: None,
             timeout: Some(PATIENCE),
-            records: None,
-            naming: Naming::default(),
-            reuse: Vec::new(),
-            copy_linked: false,
+            ..Download::to(folder)
         })),
     }
 }

@@ -17,12 +17,14 @@ use hashlane_store::{Choices, Entry, Metainfo, Place, TorrentTotals};
 ///
 /// A complete download is only served: if its files vanish, because their file system is not mounted, the client waits for
 /// them and writes nothing. Skipped files may be selected later, so a download with such files remains one. With `is_repaired`,
-/// it downloads what is missing. `records` is the folder of the records of verified content, if they are trusted.
+/// it downloads what is missing. `records` is the folder of the records of verified content, if they are trusted. The metadata of a
+/// magnet link is kept in `metadata_file`.
 pub(super) fn goal(
     entry: &Entry,
     totals: &TorrentTotals,
     is_repaired: bool,
     records: Option<&Path>,
+    metadata_file: Option<PathBuf>,
 ) -> Goal {
     let choices = &entry.choices;
     let seed = |place| {
@@ -44,6 +46,7 @@ pub(super) fn goal(
             sequential: choices.sequential,
             seeding: Some(SeedLimits::default()),
             move_to: choices.move_to.clone(),
+            metadata_file,
             naming: naming(choices),
             ..Download::to(folder)
         })),

@@ -116,8 +116,8 @@ struct Running {
     tiers: Option<Tiers>,
     /// What a person can do about the error of the client, to follow its text.
     remedy: &'static str,
-    /// The reason why the last move of the content failed.
-    not_moved: Option<String>,
+    /// The reason why the last move of the content failed, or why the metadata of content that is present is waited for.
+    notice: Option<String>,
     /// While the torrent is served: the bytes that were sent, and since when no more were.
     idle: Option<(u64, Instant)>,
 }
@@ -146,13 +146,13 @@ impl Running {
         }
     }
 
-    /// Returns the error that users see: what keeps the torrent from running, that of the client, or that of the last move.
+    /// Returns the error that users see: what keeps the torrent from running, that of the client, or a notice.
     fn error(&self, of_client: Option<&str>) -> Option<String> {
         if let Some(obstacle) = self.obstacle().1 {
             return Some(obstacle.to_owned());
         }
         let of_client = of_client.map(|error| [error, self.remedy].concat());
-        of_client.or_else(|| self.not_moved.clone())
+        of_client.or_else(|| self.notice.clone())
     }
 }
 
@@ -299,7 +299,7 @@ impl Torrents {
             self.set(name, |choices| choices.move_to = Some(folder.to_owned()))?;
         }
         if let Some(running) = self.running.get_mut(&name) {
-            running.not_moved = None;
+            running.notice = None;
         }
         handle
             .relocate(folder)
@@ -382,6 +382,7 @@ impl Torrents {
         let waits = self.queue().is_some();
         if let Some(running) = self.running.get_mut(&name) {
             running.has_metainfo = true;
+            running.notice = None;
             // The content needs a turn.
             running.turn = Turn::new(waits, Instant::now());
             self.apply(name);
@@ -434,7 +435,7 @@ impl Torrents {
             }
             Event::Relocated { content, error, .. } => {
                 if let Some(running) = self.running.get_mut(&name) {
-                    running.not_moved = error.as_ref().map(|error| format!("not moved: {error}"));
+                    running.notice = error.as_ref().map(|error| format!("not moved: {error}"));
                 }
                 self.relocated(name, error.is_none().then_some(content))?;
             }
@@ -735,12 +736,14 @@ impl Torrents {
                 &totals,
                 is_repaired,
                 self.configured.records.as_deref(),
+                self.store.metadata_file(name),
             )),
             is_paused,
             labels: entry.choices.labels.iter().cloned().collect(),
             limits: limits(entry),
             is_known,
         };
+        let notice = waits_for_metadata(entry);
         let Some(client) = &self.client else {
             return;
         };
@@ -751,6 +754,7 @@ impl Torrents {
                 running.has_metainfo |= !is_link;
                 running.handle = Some(handle);
                 (running.wait, running.vanished, running.remedy) = (None, None, "");
+                running.notice = running.notice.take().or(notice);
                 running.turn = Turn::new(is_waiting, Instant::now());
                 running.is_paused = is_paused;
             }
@@ -779,7 +783,7 @@ impl Torrents {
             vanished: None,
             tiers: None,
             remedy: "",
-            not_moved: None,
+            notice: None,
             idle: None,
         })
     }
@@ -825,6 +829,23 @@ impl Torrents {
             self.leave(&handle, Remove::Restart);
         }
     }
+}
+
+/// Returns what a person should know of a link whose content is present: without its metadata, nobody can tell whether it is right.
+fn waits_for_metadata(entry: &Entry) -> Option<String> {
+    let (Place::Folder(folder), Metainfo::Magnet(magnet)) = (&entry.choices.place, &entry.metainfo)
+    else {
+        return None;
+    };
+    let name = Path::new(magnet.name.as_deref()?);
+    let is_name = name.file_name() == Some(name.as_os_str());
+    let path = folder.join(name);
+    (is_name && path.symlink_metadata().is_ok()).then(|| {
+        let path = path.display();
+        format!(
+            "{path} exists, but its metadata is not known, and peers have to send it: if nobody does, remove this link and add the .torrent file"
+        )
+    })
 }
 
 /// Returns `true` for errors of the system, which may pass: a full disk, a file system that is read-only or was unmounted.

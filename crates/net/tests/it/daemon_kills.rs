@@ -11,6 +11,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::daemon::{Daemon, folder};
+use super::peers::{Content, Peer};
+use super::tracker::Tracker;
+use crate::wait_for;
 
 /// Numbers that look random (xorshift64, Marsaglia 2003).
 struct Numbers(u64);
@@ -126,4 +129,47 @@ fn a_killed_daemon_loses_nothing() {
         }
     }
     println!("{n_kills} kills, {n_interrupted} requests done and not acknowledged");
+}
+
+/// Content of a magnet link is asked for when its metadata is on the disk, so that a kill leaves nothing that cannot be verified.
+#[test]
+fn metadata_is_kept_before_content_comes() {
+    let content = Content::new();
+    let tracker = Tracker::start();
+    let torrent = content.torrent_with("file.bin", "v1", &["--announce", &tracker.url()]);
+    let seed = Peer::seed(&[&torrent], content.path());
+    wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+    let link = format!("{}&tr={}", content.magnet(&torrent), tracker.url());
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let options = ["--dir", downloads.to_str().unwrap()];
+    let daemon = Daemon::start(&state, &options);
+    daemon.done(["add", &link]);
+    let file = downloads.join("file.bin");
+    while !file.exists() {
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    daemon.kill();
+    drop(seed);
+    let daemon = Daemon::start(&state, &options);
+    let known = daemon.wait_until("known", |torrent| torrent["total_bytes"] != 0);
+    assert_eq!(known["total_bytes"], content.len_of("file.bin"));
+    let hash = known["info_hash"].as_str().unwrap();
+    let kept = fs::read(state.join(format!("torrents/{hash}.torrent"))).unwrap();
+    assert!(String::from_utf8_lossy(&kept).contains(&tracker.url()));
+    daemon.terminate();
+    // Without the metadata, the list says what is missing.
+    let (_place, state) = folder();
+    let daemon = Daemon::start(&state, &options);
+    daemon.done([
+        "add",
+        &format!("{}&dn=file.bin", self::link(1).0.split('&').next().unwrap()),
+    ]);
+    let waits = daemon.wait_until("waiting", |torrent| torrent["error"].is_string());
+    let expected = format!("{} exists, but its metadata is not known", file.display());
+    assert!(
+        waits["error"].as_str().unwrap().starts_with(&expected),
+        "{waits}"
+    );
+    daemon.terminate();
 }

@@ -68,6 +68,9 @@ impl Store {
             }
             if !has_choices {
                 fs::remove_file(&from).map_err(StoreError::at(&from))?;
+            } else if suffixes.contains(finished) && suffixes.contains(MAGNET) {
+                // Metadata that a program kept, and then added.
+                fs::remove_file(&from).map_err(StoreError::at(&from))?;
             } else if suffixes.contains(finished) {
                 let reason = format!("ignored, because {} exists too", to.display());
                 self.problems.push(StoreError::damaged(&from, reason));

@@ -292,6 +292,48 @@ fn a_hybrid_has_the_name_of_version_1() {
     ));
 }
 
+/// A client writes the metadata before it asks for content. A kill before `set_metainfo`, or in it, loses nothing.
+#[test]
+fn metadata_that_a_client_kept_replaces_the_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = |store: &Store| store.metadata_file(name(1)).unwrap();
+    let mut store = Store::open(folder.path()).unwrap();
+    store
+        .put_magnet(Magnet::new(torrent(1).info_hashes()), choices())
+        .unwrap();
+    fs::write(kept(&store), torrent(1).bytes()).unwrap();
+    drop(store);
+    let whole = [format!("{}.toml", name(1)), format!("{}.torrent", name(1))];
+    let mut store = Store::open(folder.path()).unwrap();
+    assert_eq!(problems(&store), [""; 0]);
+    assert_eq!(files(&folder), whole);
+    assert_eq!(store.metadata_file(name(1)), None);
+    // The next link with this name has its own.
+    store.remove(name(1)).unwrap();
+    let link = Magnet::new(torrent(1).info_hashes());
+    store.put_magnet(link.clone(), choices()).unwrap();
+    let (pending, link_text) = (kept(&store), fs::read(path(&folder, 1, "magnet")).unwrap());
+    fs::write(&pending, torrent(1).bytes()).unwrap();
+    store.set_metainfo(name(1), &torrent(1)).unwrap();
+    assert_eq!(files(&folder), whole);
+    drop(store);
+    fs::write(&pending, torrent(1).bytes()).unwrap();
+    fs::write(path(&folder, 1, "magnet"), link_text).unwrap();
+    let mut store = Store::open(folder.path()).unwrap();
+    assert_eq!(problems(&store), [""; 0]);
+    assert_eq!(files(&folder), whole);
+    // What is removed leaves nothing.
+    store.remove(name(1)).unwrap();
+    store.put_magnet(link, choices()).unwrap();
+    fs::write(kept(&store), torrent(1).bytes()).unwrap();
+    store.remove(name(1)).unwrap();
+    assert_eq!(files(&folder), [""; 0]);
+    // Links of version 2 get the name of a hybrid only with their metadata.
+    let v2 = InfoHashes::V2(hybrid().info_hashes().v2().unwrap());
+    let v2 = store.put_magnet(Magnet::new(v2), choices()).unwrap().name();
+    assert_eq!(store.metadata_file(v2), None);
+}
+
 #[test]
 fn a_link_gives_way_to_its_metadata() {
     let folder = tempfile::tempdir().unwrap();
