@@ -1,7 +1,6 @@
 //! The client: its interface, and the start of its threads.
 
-use std::cell::Cell;
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::num::NonZeroU16;
 use std::sync::{Arc, mpsc};
@@ -115,7 +114,7 @@ impl Client {
             mover,
             inbox,
             events,
-            places: HashMap::new(),
+            places: RefCell::default(),
             ledger,
             search_budget: Arc::default(),
             n_parting: Cell::new(0),

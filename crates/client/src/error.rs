@@ -135,12 +135,12 @@ pub enum TorrentError {
     /// The content cannot be verified.
     #[error(transparent)]
     Verify(#[from] hashlane_verify::Error),
-    /// Another torrent downloads to the same path.
-    #[error("{}: {other} downloads to the same path", path.display())]
-    SamePlace {
+    /// Another torrent has the same file, and one of the two is not complete or is to be moved.
+    #[error("{}: {other} has the same file", path.display())]
+    SameFile {
         /// The other torrent, as the user named it.
         other: String,
-        /// The path of the content that both torrents have.
+        /// The path of the file.
         path: PathBuf,
     },
     /// A file exists, has content, and is not proven to belong to the torrent.

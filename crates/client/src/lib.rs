@@ -76,6 +76,7 @@ mod live;
 mod log;
 mod network;
 mod origin;
+mod places;
 mod rates;
 mod running;
 mod snapshot;

@@ -472,7 +472,7 @@ impl Running {
         }
         if let Some(torrent) = self.torrents.get_mut(&number) {
             self.busy.insert(number);
-            if let Err(error) = torrent.on_done(&mut self.shared, done) {
+            if let Err(error) = torrent.on_done(&self.shared, done) {
                 torrent.fail(&self.shared, error);
             }
         }
@@ -491,7 +491,7 @@ impl Running {
             }
             Done::Deleted(deletion) => {
                 let removal = self.removals.remove(position);
-                let (removed, waiting) = removal.end(&mut self.shared, deletion);
+                let (removed, waiting) = removal.end(deletion);
                 self.removed.push(removed);
                 self.is_changed = true;
                 for (number, stored) in waiting {
@@ -512,7 +512,7 @@ impl Running {
                 info!(torrent = torrent.snapshot.torrent, "removed");
             }
             self.busy.remove(&number);
-            match torrent.remove_from_client(&mut self.shared, content, self.next_number) {
+            match torrent.remove_from_client(&self.shared, content, self.next_number) {
                 Ok(removal) => self.removals.push(removal),
                 Err(removed) => self.removed.push(*removed),
             }
@@ -607,7 +607,7 @@ impl Running {
             };
             let status = torrent.snapshot.id.and_then(|id| statuses.get(&id));
             if let Some(status) = status
-                && let Err(error) = torrent.on_status(&mut self.shared, status)
+                && let Err(error) = torrent.on_status(&self.shared, status)
             {
                 torrent.fail(&self.shared, error);
             }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use hashlane_metainfo::Top;
+use hashlane_metainfo::{FileKind, Top};
+use hashlane_verify::files_of;
 
 use super::StoredTorrent;
 use crate::config::Naming;
@@ -28,17 +29,11 @@ impl StoredTorrent {
         self.names.has_top()
     }
 
-    /// Returns the paths that a download of the torrent occupies.
-    pub(crate) fn places(&self) -> Vec<PathBuf> {
-        if self.names.has_top() {
-            return vec![self.root.clone()];
-        }
-        let paths = self.names.paths(self.torrent()).into_iter();
-        let first = paths.map(|path| path.split('/').next().unwrap_or_default().to_owned());
-        let mut places: Vec<PathBuf> = first.map(|name| self.root.join(name)).collect();
-        places.sort();
-        places.dedup();
-        places
+    /// Returns the paths of the files that a download writes.
+    pub(crate) fn file_paths(&self) -> impl Iterator<Item = PathBuf> {
+        let files = files_of(self.torrent()).filter(|(_, file)| file.kind() == FileKind::Regular);
+        let own = files.filter(|(index, _)| !self.storage.is_elsewhere(*index));
+        own.map(|(index, _)| self.storage.folder().join(self.storage.path_of(index)))
     }
 
     /// Returns `true` if the content has the name that it would get in another folder.

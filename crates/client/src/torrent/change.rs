@@ -61,7 +61,7 @@ impl Machine {
     }
 
     /// Starts a requested verification or move, unless other work is under way.
-    pub(super) fn start_due(&mut self, shared: &mut Shared) -> Result<(), TorrentError> {
+    pub(super) fn start_due(&mut self, shared: &Shared) -> Result<(), TorrentError> {
         let is_ready = self.stages.get().is_some_and(|active: &Active| {
             !matches!(active.phase, Phase::Rechecking)
                 && matches!(active.check, Check::Waiting { .. })

@@ -80,11 +80,11 @@ impl Machine {
         self.end(shared, outcome);
     }
 
-    /// Ends the torrent, and frees its path. The torrent stays in the session for a moment, paused, so that libtorrent
+    /// Ends the torrent, and frees its files. The torrent stays in the session for a moment, paused, so that libtorrent
     /// informs trackers and logs their answers.
     pub(super) fn end(&mut self, shared: &Shared, outcome: Outcome) {
         self.cancel.cancel();
-        self.place = None;
+        self.claim = None;
         self.refuse_move(shared);
         if let Some(id) = self.snapshot.id {
             // The torrent can have left the session.

@@ -17,7 +17,7 @@ use crate::stored::DownloadCheck;
 
 impl Machine {
     /// Handles the result of work on another thread.
-    pub(crate) fn on_done(&mut self, shared: &mut Shared, done: Done) -> Result<(), TorrentError> {
+    pub(crate) fn on_done(&mut self, shared: &Shared, done: Done) -> Result<(), TorrentError> {
         if self.outcome().is_some() {
             return Ok(());
         }
@@ -27,7 +27,10 @@ impl Machine {
                 self.open(shared, move || Ok(bytes), Sources::default(), None);
                 Ok(())
             }
-            Done::Opened(stored) => self.on_opened(shared, *stored?),
+            Done::Opened(stored) => {
+                self.on_opened(shared, *stored?);
+                Ok(())
+            }
             Done::DownloadChecked(check) => match check? {
                 DownloadCheck::Ready(content) => self.on_verified(shared, content),
                 DownloadCheck::Confirm(replacement) => {

@@ -142,6 +142,7 @@ impl Machine {
         active.is_complete = true;
         active.have.clone_from(&content.have);
         let stored = Arc::clone(&active.stored);
+        self.claim(shared, &stored, !content.have.contains(&false))?;
         if let Some(folder) = self.folder_to_move_to(&stored) {
             return self.leave_to_move(shared, &stored, folder, content.have);
         }
@@ -222,6 +223,7 @@ impl Machine {
             self.verified(shared, &stored, &content);
         }
         let is_present = stored.selection().is_complete(&content.have);
+        self.claim(shared, &stored, !content.have.contains(&false))?;
         if is_present && let Some(folder) = self.folder_to_move_to(&stored) {
             let moving = Moving {
                 is_new: false,
@@ -242,10 +244,8 @@ impl Machine {
         if is_serving {
             stored.storage.watch(content.stamps.clone());
         }
-        if !is_serving
-            && shared.config.session.web_seeds == WebSeeds::Withheld
-            && stored.has_web_seeds()
-        {
+        let are_withheld = shared.config.session.web_seeds == WebSeeds::Withheld;
+        if !is_serving && are_withheld && stored.has_web_seeds() {
             self.warn(shared, WITHHELD.to_owned());
         }
         let id = self.add(shared, &stored, &content.have, &peers, is_seed)?;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Instant;
 
 use hashlane_files::{AtomicFile, Overwrite};
@@ -207,13 +207,9 @@ impl Machine {
     }
 
     /// Starts the verification of an opened torrent.
-    pub(super) fn on_opened(
-        &mut self,
-        shared: &mut Shared,
-        mut stored: StoredTorrent,
-    ) -> Result<(), TorrentError> {
+    pub(super) fn on_opened(&mut self, shared: &Shared, mut stored: StoredTorrent) {
         let Some(Opening { peers }) = self.stages.get() else {
-            return Ok(());
+            return;
         };
         let peers = peers.clone();
         self.identify(shared, stored.torrent().info_hashes());
@@ -234,19 +230,6 @@ impl Machine {
         if let Some(renamed) = stored.take_renamed() {
             self.on_renamed(shared, &stored, renamed.err());
         }
-        if matches!(self.goal, Goal::Download(_)) {
-            // Two downloads to one path would overwrite each other.
-            let places = stored.places();
-            for path in &places {
-                if let Some(other) = shared.places.get(path).and_then(Weak::upgrade) {
-                    return Err(TorrentError::SamePlace {
-                        other: other.to_string(),
-                        path: path.clone(),
-                    });
-                }
-            }
-            self.occupy(shared, &places);
-        }
         self.continue_moves(shared, &stored);
         self.warn_of_each(shared, std::mem::take(&mut stored.notes), "more files");
         let names = stored.foreign_names();
@@ -263,7 +246,6 @@ impl Machine {
             });
         }
         self.verify_opened::<Opening>(shared, stored, peers);
-        Ok(())
     }
 
     /// Reports that the files of the torrent have other names, or not.

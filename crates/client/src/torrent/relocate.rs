@@ -2,7 +2,7 @@
 //! no peer reads files during the move.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use hashlane_metainfo::NamesError;
 
@@ -12,6 +12,7 @@ use crate::config::{Goal, Naming, Place, Seed};
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
 use crate::inbox::Done;
+use crate::places::{Claim, Taken};
 use crate::snapshot::Activity;
 use crate::stored::{Moved, StoredTorrent};
 use crate::worker::Turn;
@@ -69,7 +70,7 @@ impl Machine {
     /// Continues after a move.
     pub(super) fn on_moved(
         &mut self,
-        shared: &mut Shared,
+        shared: &Shared,
         moved: Result<Box<Moved>, TorrentError>,
     ) -> Result<(), TorrentError> {
         let Some(moving) = self.stages.get_mut::<Moving>() else {
@@ -84,7 +85,8 @@ impl Machine {
         let Moved { stored, notes } = *moved?;
         let stored = Arc::new(stored);
         self.arrived(shared, &stored, notes);
-        self.occupy(shared, &stored.places());
+        self.claim = None;
+        self.claim(shared, &stored, true)?;
         if is_new {
             self.finished(shared, &stored);
         }
@@ -133,7 +135,7 @@ impl Machine {
     /// Starts a move by command, from the session.
     pub(super) fn start_relocation(
         &mut self,
-        shared: &mut Shared,
+        shared: &Shared,
         folder: PathBuf,
     ) -> Result<(), TorrentError> {
         let Some(active) = self.stages.get::<Active>() else {
@@ -150,22 +152,19 @@ impl Machine {
             self.report_move(shared, to, None);
             return Ok(());
         }
-        if let Some(other) = shared.places.get(&to).and_then(Weak::upgrade) {
-            self.forget_move(shared, &folder);
-            let other = other.to_string();
-            let error = TorrentError::SamePlace { other, path: to };
-            self.report_move(shared, stored.root.clone(), Some(error));
-            return Ok(());
-        }
+        let claim = match self.claim_moved(shared, &stored, &to) {
+            Ok(claim) => claim,
+            Err(taken) => {
+                self.forget_move(shared, &folder);
+                self.report_move(shared, stored.root.clone(), Some(taken.into()));
+                return Ok(());
+            }
+        };
         let peers = self.remove(shared)?;
         self.leave(Activity::Moving);
-        let place = self.place.take();
-        if place.is_some() {
-            self.occupy(shared, &[to]);
-        }
         let before = Before {
             stored: Arc::clone(&stored),
-            place,
+            claim: self.claim.replace(claim),
             folder: folder.clone(),
         };
         let moving = Moving {
@@ -175,6 +174,26 @@ impl Machine {
         };
         self.start_move::<Active>(shared, &stored, folder, have, moving);
         Ok(())
+    }
+
+    /// Claims the files of the torrent in another place, where nothing may be, unless another torrent has its files here.
+    fn claim_moved(
+        &self,
+        shared: &Shared,
+        stored: &StoredTorrent,
+        to: &Path,
+    ) -> Result<Arc<Claim>, Taken> {
+        let mut places = shared.places.borrow_mut();
+        let own = self.claim.as_ref();
+        if let Some(taken) = own.and_then(|own| places.shared(own, stored.file_paths())) {
+            return Err(taken);
+        }
+        let moved = stored.file_paths().filter_map(|path| {
+            let below = path.strip_prefix(&stored.root).ok()?;
+            // The root can be the only file.
+            Some(to.join(below).components().collect())
+        });
+        places.claim(&self.snapshot.torrent, moved, false)
     }
 
     /// Verifies the content after a move by command: in its new place, or in the old one if the move failed.
@@ -197,8 +216,8 @@ impl Machine {
             }
             Err(error) => {
                 self.forget_move(shared, &before.folder);
-                // The new path is free again.
-                self.place = before.place;
+                // The new place is free again.
+                self.claim = before.claim;
                 (before.stored, Some(error))
             }
         };

@@ -9,6 +9,7 @@ use super::state::{Machine, Shared};
 use crate::command::Remove;
 use crate::event::{Deletion, KeptFile, RemovedTorrent};
 use crate::inbox::Done;
+use crate::places::Claim;
 use crate::stored::StoredTorrent;
 use crate::worker::Turn;
 
@@ -18,8 +19,8 @@ pub(crate) struct Removal {
     stored: Arc<StoredTorrent>,
     /// An entry for each piece: whether it is present.
     have: Vec<bool>,
-    /// The label under which the torrent occupies its path until its content is deleted.
-    place: Option<Arc<str>>,
+    /// The files of the torrent until its content is deleted.
+    claim: Option<Arc<Claim>>,
     progress: Progress,
     /// The number of the next torrent at the time of the removal.
     next_number: usize,
@@ -42,7 +43,7 @@ impl Machine {
     /// the removal if there is none.
     pub(crate) fn remove_from_client(
         mut self,
-        shared: &mut Shared,
+        shared: &Shared,
         content: Remove,
         next_number: usize,
     ) -> Result<Removal, Box<RemovedTorrent>> {
@@ -69,8 +70,7 @@ impl Machine {
                 if content == Remove::DeleteContent {
                     removed.deletion = self.unknown_content();
                 }
-                drop(self.place.take());
-                shared.places.retain(|_, label| label.strong_count() > 0);
+                self.claim = None;
                 if let Some(stored) = stored {
                     // Nothing is written to a path that is free.
                     stored.storage.end();
@@ -86,7 +86,7 @@ impl Machine {
             removed,
             stored,
             have,
-            place: self.place.take(),
+            claim: self.claim.take(),
             progress: match self.stages.get::<Moving>() {
                 Some(_) => Progress::Moving,
                 None => Progress::Waiting,
@@ -165,11 +165,9 @@ impl Removal {
     /// Frees the path. Returns the report of the removal, and the torrents that waited.
     pub(crate) fn end(
         mut self,
-        shared: &mut Shared,
         deletion: Deletion,
     ) -> (RemovedTorrent, Vec<(usize, Box<StoredTorrent>)>) {
-        drop(self.place.take());
-        shared.places.retain(|_, label| label.strong_count() > 0);
+        self.claim = None;
         self.removed.deletion = Some(deletion);
         (self.removed, self.waiting)
     }

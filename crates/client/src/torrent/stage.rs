@@ -14,6 +14,7 @@ use hashlane_swarm::Stamps;
 
 use crate::error::Absence;
 use crate::event::Outcome;
+use crate::places::Claim;
 use crate::stored::StoredTorrent;
 
 /// Minimum time between two comparisons of all files with their state at the last verification.
@@ -96,8 +97,8 @@ pub(super) struct Moving {
 /// The place of the content before a move.
 pub(super) struct Before {
     pub(super) stored: Arc<StoredTorrent>,
-    /// The label under which the torrent occupies the path.
-    pub(super) place: Option<Arc<str>>,
+    /// The files before the move.
+    pub(super) claim: Option<Arc<Claim>>,
     /// The folder to move to.
     pub(super) folder: PathBuf,
 }

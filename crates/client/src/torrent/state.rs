@@ -1,9 +1,8 @@
 //! The state of one torrent.
 
-use std::cell::Cell;
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hashlane_find::SearchBudget;
@@ -14,7 +13,7 @@ use super::stage::Stages;
 use super::stillness::Stillness;
 use crate::announces::Failures;
 use crate::config::{Config, Goal, Place};
-use crate::error::Absence;
+use crate::error::{Absence, TorrentError};
 use crate::event::{Event, Outcome};
 use crate::handover::{Ledger, Past};
 use crate::identity::Identity;
@@ -22,9 +21,10 @@ use crate::inbox::{Done, Inbox};
 use crate::limits::SeedLimits;
 use crate::live::LiveVerification;
 
+use crate::places::{Claim, Places};
 use crate::rates::RateMeter;
 use crate::snapshot::{LiveSnapshot, TorrentSnapshot};
-use crate::stored::VerifySettings;
+use crate::stored::{StoredTorrent, VerifySettings};
 use crate::subscription::Events;
 use crate::unreached::Unreached;
 use crate::worker::{Turn, Worker};
@@ -43,8 +43,8 @@ pub(crate) struct Shared {
     pub(crate) mover: Worker,
     pub(crate) inbox: Inbox,
     pub(crate) events: Events,
-    /// Paths of downloaded content, each with the label of its torrent. A path is free when the label is gone.
-    pub(crate) places: HashMap<PathBuf, Weak<str>>,
+    /// The files of the torrents in the session.
+    pub(crate) places: RefCell<Places>,
     pub(crate) ledger: Arc<Ledger>,
     /// The limit of the searches for missing content.
     pub(crate) search_budget: Arc<SearchBudget>,
@@ -93,8 +93,8 @@ pub(crate) struct Machine {
     pub(super) failures: Failures,
     /// The last problem of a tracker, a web seed or a file.
     pub(super) last_problem: Option<String>,
-    /// The label under which the torrent occupies its path.
-    pub(super) place: Option<Arc<str>>,
+    /// The files of the torrent, from its first verification.
+    pub(super) claim: Option<Arc<Claim>>,
     /// The identity of an ended torrent that is still in the session, and the time of its end.
     pub(super) ended: Option<(TorrentId, Instant)>,
 }
@@ -201,7 +201,7 @@ impl Machine {
             has_announced: false,
             failures: Failures::default(),
             last_problem: None,
-            place: None,
+            claim: None,
             ended: None,
         };
         machine.snapshot.detail.live = Some(Arc::clone(&machine.live));
@@ -318,13 +318,28 @@ impl Machine {
         }
     }
 
-    /// Occupies paths for the content, instead of the previous ones.
-    pub(super) fn occupy(&mut self, shared: &mut Shared, paths: &[PathBuf]) {
-        let label: Arc<str> = self.snapshot.torrent.as_str().into();
-        for path in paths {
-            shared.places.insert(path.clone(), Arc::downgrade(&label));
+    /// Claims the files of verified content, and shares them if it is complete. Content that is only served is written by nobody,
+    /// so that its files may be anybody's.
+    pub(super) fn claim(
+        &mut self,
+        shared: &Shared,
+        stored: &StoredTorrent,
+        is_complete: bool,
+    ) -> Result<(), TorrentError> {
+        match &self.claim {
+            Some(claim) if is_complete => claim.complete(),
+            Some(_) => {}
+            None => {
+                let (label, mut places) = (&self.snapshot.torrent, shared.places.borrow_mut());
+                self.claim = Some(match self.goal {
+                    Goal::Download(_) => places.claim(label, stored.file_paths(), is_complete)?,
+                    Goal::Seed(_) | Goal::Metadata { .. } => {
+                        places.claim_served(label, stored.file_paths())
+                    }
+                });
+            }
         }
-        self.place = Some(label);
+        Ok(())
     }
 
     /// Runs a verification on the verifier's thread.
@@ -367,16 +382,16 @@ impl Machine {
         shared.checker.run(self.number(), turn, job);
     }
 
-    /// Runs a move on the mover's thread. The torrent occupies its path until the move has ended.
+    /// Runs a move on the mover's thread. The torrent keeps its files until the move has ended.
     pub(super) fn relocate(
         &self,
         shared: &Shared,
         run: impl FnOnce(&VerifySettings) -> Done + Send + 'static,
     ) {
-        let place = self.place.as_ref().map(Arc::downgrade);
+        let claim = self.claim.as_ref().map(Arc::downgrade);
         let job = self.job(shared, run);
         let job = move || {
-            let _place = place.and_then(|place| place.upgrade());
+            let _claim = claim.and_then(|claim| claim.upgrade());
             job()
         };
         let turn = Turn::ByWork(self.snapshot.total_bytes);

@@ -63,7 +63,7 @@ impl Machine {
     /// Updates the snapshot, and starts the next stage if the status requires it.
     pub(crate) fn on_status(
         &mut self,
-        shared: &mut Shared,
+        shared: &Shared,
         status: &Status,
     ) -> Result<(), TorrentError> {
         self.update(status);

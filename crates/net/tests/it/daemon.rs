@@ -155,6 +155,17 @@ impl Daemon {
         }
     }
 
+    /// Waits until a torrent has an error with this text.
+    #[track_caller]
+    pub(crate) fn wait_for_error(&self, hash: &str, text: &str) {
+        wait_for(|| {
+            let found = self.done(["list", hash]);
+            found[0]["error"]
+                .as_str()
+                .is_some_and(|error| error.contains(text))
+        });
+    }
+
     pub(crate) fn wait_for_activity(&self, activity: &str) -> Value {
         self.wait_until(activity, |torrent| torrent["activity"] == activity)
     }

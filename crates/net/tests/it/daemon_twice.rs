@@ -105,7 +105,7 @@ fn two_links_of_a_hybrid_are_one_torrent() {
         hybrid.content.assert_same("tree", &downloads);
         let reason = failed["error"].as_str().unwrap();
         // Metadata of both links can arrive before either is known to be the other.
-        let reasons = ["remove one of the two", "downloads to the same path"];
+        let reasons = ["remove one of the two", "has the same file"];
         assert!(reasons.iter().any(|it| reason.contains(it)), "{reason}");
         daemon.terminate();
         let daemon = Daemon::start(&state, &options);

@@ -31,6 +31,7 @@ mod daemon_qbittorrent;
 mod daemon_queue;
 mod daemon_reload;
 mod daemon_remote;
+mod daemon_shared;
 mod daemon_trust;
 mod daemon_twice;
 mod descriptors;
@@ -368,7 +369,7 @@ fn two_torrents_do_not_overwrite_each_other() {
     let folder = tempfile::tempdir().unwrap();
     let ended = get(&[&v1, &v2], folder.path(), &seed, &[]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    let message = format!("{} downloads to the same path", v1.display());
+    let message = format!("{} has the same file", v1.display());
     assert!(ended.stderr.contains(&message), "{ended:?}");
     content.assert_same("tree", folder.path());
 }

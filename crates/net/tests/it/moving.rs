@@ -246,9 +246,7 @@ fn ended_torrents_are_added_again() {
     assert_eq!(page.change("POST /api/v1/torrents", &link), 200);
     fs::copy(&torrent, watched.path().join("again.torrent")).unwrap();
     wait_for(&page, 4, "failed");
-    page.peer
-        .interrupt()
-        .assert_failed("downloads to the same path");
+    page.peer.interrupt().assert_failed("remove one of the two");
     content.assert_same("tree", folder.path());
     seed.peer.interrupt();
 }

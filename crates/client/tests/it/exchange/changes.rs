@@ -384,7 +384,7 @@ fn content_moves_to_another_folder() {
     let magnet = client.add(shared.source(), to(&new)).unwrap();
     let failed = magnet.wait_complete().unwrap_err();
     assert!(
-        failed.to_string().contains("downloads to the same path"),
+        failed.to_string().contains("remove one of the two"),
         "{failed}"
     );
     torrent.relocate(first.path()).unwrap();
