@@ -388,16 +388,23 @@ impl Search {
             if let Some(edits) = fewest_edits {
                 widening.found(edits);
             }
-            match self.widen(py, shared, widening)? {
+            match self.widen(py, shared, widening, (done.done, done.total))? {
                 Source::Search(next) => running = next,
                 ended => return Ok((ended, None)),
             }
         }
     }
 
-    /// Starts the next search for more damage.
-    fn widen(&self, py: Python<'_>, shared: Shared, mut widening: Widening) -> PyResult<Source> {
-        let (next, is_complete) = self.watch.run(py, |_, token| {
+    /// Starts the next search for more damage. Until it starts, the progress is that of the search before.
+    fn widen(
+        &self,
+        py: Python<'_>,
+        shared: Shared,
+        mut widening: Widening,
+        (done, total): (u64, u64),
+    ) -> PyResult<Source> {
+        let (next, is_complete) = self.watch.run(py, |progress, token| {
+            progress.set(done, total);
             let is_over = || token.is_cancelled() || self.is_cancelled.load(Ordering::Relaxed);
             let next = widening.next(&shared.subject(), &is_over);
             let is_complete = next.is_none() && {
@@ -492,7 +499,7 @@ impl Search {
         let kinds = shared.kinds.clone();
         let backend = Arc::clone(&shared.backend);
         let widening = Widening::new(&text, until);
-        let source = self.widen(py, shared, widening)?;
+        let source = self.widen(py, shared, widening, (0, 0))?;
         if !matches!(source, Source::Ended { is_complete: true }) {
             return Ok(source);
         }
