@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use hashlane_files::nfc;
 use hashlane_sums::{Digest, DigestAlgorithm};
 
 use crate::contents::Contents;
@@ -60,6 +61,8 @@ pub struct Validation {
     pub n_invalid: u64,
     /// Number of files that could not be read or compared.
     pub n_unchecked: u64,
+    /// The files whose names are in another Unicode form than in a manifest, as in a copy by macOS. They are right.
+    pub other_forms: BTreeSet<String>,
 }
 
 impl Validation {
@@ -108,7 +111,9 @@ pub fn validate(
             n_not_fetched: 0,
             n_invalid: 0,
             n_unchecked: 0,
+            other_forms: BTreeSet::new(),
         },
+        forms: None,
         fetch: BTreeMap::new(),
         expected: BTreeMap::new(),
         report,
@@ -155,6 +160,8 @@ struct Check<'c> {
     found: Validation,
     /// Files that `fetch.txt` lists and that do not exist, with the number of payload manifests that list them.
     fetch: BTreeMap<String, usize>,
+    /// The files whose names are not ASCII, by normalization form C; `None` where two fall together. Known when it is needed.
+    forms: Option<BTreeMap<String, Option<&'c str>>>,
     /// Expected digests of the files that exist.
     expected: BTreeMap<&'c str, Vec<Expected>>,
     report: &'c mut dyn FnMut(Problem),
@@ -239,22 +246,39 @@ impl<'c> Check<'c> {
         payload.filter(|path| path.starts_with(PAYLOAD))
     }
 
+    /// Returns the file that a list means: in the Unicode form of the list, or in another one that no other file has.
+    fn file_of(&mut self, path: &str) -> Option<&'c str> {
+        let files = self.files;
+        if let Some((path, _)) = files.get_key_value(path) {
+            return Some(path);
+        }
+        if path.is_ascii() {
+            return None;
+        }
+        let forms = self.forms.get_or_insert_with(|| {
+            let mut forms = BTreeMap::new();
+            for path in files.keys().filter(|path| !path.is_ascii()) {
+                let known = forms.entry(nfc(path).into_owned());
+                known
+                    .and_modify(|known| *known = None)
+                    .or_insert(Some(&**path));
+            }
+            forms
+        });
+        let path = forms.get(&*nfc(path)).copied().flatten()?;
+        self.found.other_forms.insert(path.to_owned());
+        Some(path)
+    }
+
     /// Reads the list of files that are not in the bag yet.
     fn read_fetch(&mut self) -> Result<(), Error> {
-        let mut problems = Vec::new();
-        let fetch = &mut self.fetch;
-        let files = self.files;
         manifest::read_fetch(self.bag, self.found.version, |line, path| match path {
-            Ok(path) if files.contains_key(&path) => {}
+            Ok(path) if self.file_of(&path).is_some() => {}
             Ok(path) => {
-                fetch.insert(path, 0);
+                self.fetch.insert(path, 0);
             }
-            Err(problem) => problems.push((line, problem)),
-        })?;
-        for (line, problem) in problems {
-            self.note(FETCH, ProblemKind::Line(line, problem));
-        }
-        Ok(())
+            Err(problem) => self.note(FETCH, ProblemKind::Line(line, problem)),
+        })
     }
 
     /// Reads a manifest, and returns the existing files that it lists.
@@ -271,7 +295,7 @@ impl<'c> Check<'c> {
                 Ok(entry) => entry,
                 Err(problem) => return self.note(&name, ProblemKind::Line(line, problem)),
             };
-            let Some((path, _)) = self.files.get_key_value(&path) else {
+            let Some(path) = self.file_of(&path) else {
                 match self.fetch.get_mut(&path) {
                     Some(n_listed) if manifest.kind == Kind::Payload => *n_listed += 1,
                     _ => self.note_absent(&path, &name),
@@ -279,17 +303,17 @@ impl<'c> Check<'c> {
                 return;
             };
             if manifest.kind == Kind::Tags && path.starts_with("tagmanifest-") {
-                let problem = LineProblem::Outside(path.clone());
+                let problem = LineProblem::Outside(path.to_owned());
                 self.note(&name, ProblemKind::Line(line, problem));
                 return;
             }
-            let is_new = listed.insert(path.as_str());
+            let is_new = listed.insert(path);
             let expected = self.expected.entry(path).or_default();
             let mut before = expected.iter();
             let same = before.find(|(algorithm, _, _)| manifest.algorithm == Some(*algorithm));
             let is_same = same.is_some_and(|(_, known, _)| *known == digest);
             if !is_new && (version >= Version::V1_0 || !is_same) {
-                let problem = LineProblem::Repeated(path.clone());
+                let problem = LineProblem::Repeated(path.to_owned());
                 return self.note(&name, ProblemKind::Line(line, problem));
             }
             if let Some(algorithm) = manifest.algorithm

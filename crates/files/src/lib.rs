@@ -24,6 +24,7 @@
 //! - `temporary.rs`: names of temporary files, and the removal of those of killed processes.
 //! - `atomic.rs`: files that get their name when they are complete.
 //! - `new_file.rs`: files that are written whole or not at all, at the place where a path leads.
+//! - `unicode.rs`: names in another Unicode form.
 //! - `sys/`: the functions that differ between systems. `linux/map.rs` maps files,
 //!   `linux/sigbus.rs` handles pages that vanish, `linux/lease.rs` finds programs that write to a file, `linux/cached.rs` finds bytes in the page cache, `linux/extents.rs` finds
 //!   the place of a file on its disk, and `portable.rs` reads.
@@ -65,6 +66,7 @@ mod stream;
 mod sys;
 mod temporary;
 mod tree;
+mod unicode;
 mod walk;
 
 pub use atomic::{AtomicFile, Overwrite, UNFINISHED_FILES};
@@ -102,4 +104,5 @@ pub use temporary::TemporaryNames;
 pub use tree::{
     Candidate, Choice, Entry, EntryKind, FileTree, LeftOut, Links, Selection, WalkError,
 };
+pub use unicode::{UnicodeNames, nfc};
 pub use walk::{NotContent, Walked, walk_files};

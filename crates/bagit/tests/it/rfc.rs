@@ -662,3 +662,36 @@ fn kinds_of_problems_differ() {
         matches!(&kinds[..], [ProblemKind::Changed(manifest)] if manifest == "manifest-md5.txt")
     );
 }
+
+/// A copy by macOS has names in form D, where the manifest has form C: the names are the same (section 6.1.1.2).
+#[test]
+fn names_in_another_unicode_form_are_the_same() {
+    let (nfc, nfd) = ("data/caf\u{e9}", "data/cafe\u{301}");
+    let bag = Bag::new();
+    bag.write(nfd, "a");
+    bag.write(
+        "manifest-md5.txt",
+        format!("{OF_A}  data/a\n{OF_B}  data/d/b\n{OF_A}  {nfc}\n"),
+    );
+    bag.expect(Verdict::Valid, &[]);
+    let found = bag.validated(Depth::Completeness).0.unwrap();
+    assert_eq!(found.other_forms, [nfd.to_owned()].into());
+    // Its bytes are compared.
+    bag.write(nfd, "b");
+    let changed = format!("{nfd}: changed: its digest differs from manifest-md5.txt");
+    bag.expect(Verdict::Invalid, &[&changed]);
+    // Two lines for one file contradict each other, and two files are not one.
+    bag.write(nfd, "a");
+    bag.write(
+        "manifest-md5.txt",
+        format!("{OF_A}  data/a\n{OF_B}  data/d/b\n{OF_A}  {nfc}\n{OF_B}  {nfd}\n"),
+    );
+    assert_eq!(bag.verdict().0, Verdict::Invalid);
+    bag.write("data/A\u{30a}", "a");
+    bag.write("data/\u{c5}", "a");
+    bag.write(
+        "manifest-md5.txt",
+        format!("{OF_A}  data/a\n{OF_B}  data/d/b\n{OF_A}  {nfd}\n{OF_A}  data/\u{212b}\n"),
+    );
+    assert_eq!(bag.verdict().0, Verdict::Invalid);
+}

@@ -404,6 +404,18 @@ fn a_moved_folder_has_one_line_and_bad_files_come_last() {
     assert_eq!(lines[..2], ["rot    ", "missing"], "{}", ended.stdout);
 }
 
+/// "moved é from é" told nobody what had changed.
+#[test]
+fn a_name_in_another_unicode_form_is_said_to_be_one() {
+    let (nfc, nfd) = ("\u{e9}", "e\u{301}");
+    let archive = Archive::new(&[(nfc, "1")]);
+    assert_eq!(archive.run("update", &[]).code, Some(0));
+    fs::rename(archive.path(nfc), archive.path(nfd)).unwrap();
+    let ended = archive.run("update", &[]);
+    let expected = format!("moved     {nfd}  from {nfc}  the same name in another Unicode form\n");
+    assert!(ended.stdout.starts_with(&expected), "{}", ended.stdout);
+}
+
 /// `--quiet` left out the changed files that are the reason for the exit status.
 #[test]
 fn quiet_and_list_bad_name_each_file_that_the_exit_status_is_about() {

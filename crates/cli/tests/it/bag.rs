@@ -136,7 +136,7 @@ fn results_are_json_lines() {
     let validated = json!({
         "type": "validated", "bag": "new", "verdict": "invalid", "depth": "digests",
         "version": "1.0", "files": 3, "bytes": 2, "algorithms": ["sha256"],
-        "invalid": 2, "not_fetched": 0, "unchecked": 0,
+        "invalid": 2, "not_fetched": 0, "unchecked": 0, "other_forms": 0,
     });
     assert_eq!(found[2], validated);
     assert_eq!(found[3]["type"], "error");

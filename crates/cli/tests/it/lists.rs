@@ -596,3 +596,32 @@ fn signed_lists_are_checked_without_their_signatures() {
         .args(["--homedir", home, "--kill", "all"])
         .output();
 }
+
+/// A copy by macOS has names in form D, where the list has form C.
+#[test]
+fn names_in_another_unicode_form_are_found() {
+    let root = tree();
+    let list = write_list(root.path(), "gnu", &[]);
+    fs::rename(
+        root.path().join("d/e/\u{e9}"),
+        root.path().join("d/e/e\u{301}"),
+    )
+    .unwrap();
+    let ended = check(root.path(), &list);
+    let expected = "4 files right, 1 named in another Unicode form";
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains(expected), "{ended:?}");
+    let against = end(hashlane()
+        .args(["sum", "--against"])
+        .arg(root.path())
+        .arg("--check")
+        .arg(&list));
+    assert_eq!(against.code, Some(0), "{against:?}");
+    assert!(against.stdout.contains(expected), "{against:?}");
+    // Its bytes are compared, and a file that is gone is missing.
+    fs::write(root.path().join("d/e/e\u{301}"), "f").unwrap();
+    assert_eq!(check(root.path(), &list).code, Some(1));
+    fs::remove_file(root.path().join("d/e/e\u{301}")).unwrap();
+    let ended = check(root.path(), &list);
+    assert!(ended.stdout.contains("1 missing"), "{ended:?}");
+}

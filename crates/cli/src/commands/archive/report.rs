@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use hashlane_archive::{Error, Event, Finding, Summary, Verdict};
+use hashlane_files::nfc;
 use hashlane_sums::{escape, needs_escape, path_of};
 use serde::Serialize;
 
@@ -110,7 +111,13 @@ impl Kept {
             let name = Styled(palette.strong, format!("{:<8}", Verdict::Moved.name()));
             if moved.n_files == 1 {
                 let (to, from) = (path_of(&moved.first.0), path_of(&moved.first.1));
-                writeln!(line, "{name}  {}  from {}", Shown(&to), Shown(&from))?;
+                let is_same = |(to, from): (&str, &str)| nfc(to) == nfc(from);
+                let form = if to.to_str().zip(from.to_str()).is_some_and(is_same) {
+                    "  the same name in another Unicode form"
+                } else {
+                    ""
+                };
+                writeln!(line, "{name}  {}  from {}{form}", Shown(&to), Shown(&from))?;
             } else {
                 let folder = |path: &[u8]| match path {
                     b"" => PathBuf::from("./"),

@@ -41,6 +41,7 @@ pub(super) enum Line {
         invalid: u64,
         not_fetched: u64,
         unchecked: u64,
+        other_forms: usize,
     },
     File {
         bag: String,
@@ -125,6 +126,7 @@ impl Line {
             invalid: found.n_invalid,
             not_fetched: found.n_not_fetched,
             unchecked: found.n_unchecked,
+            other_forms: found.other_forms.len(),
         }
     }
 
@@ -212,6 +214,7 @@ impl Line {
                 files,
                 bytes,
                 algorithms,
+                other_forms,
                 ..
             } => {
                 let how = match *depth {
@@ -220,8 +223,13 @@ impl Line {
                     _ => algorithms.join(", "),
                 };
                 let verdict = verdict.replace('_', " ");
+                let forms = match other_forms {
+                    0 => String::new(),
+                    1 => ", 1 name in another Unicode form than in the manifests".to_owned(),
+                    n => format!(", {n} names in another Unicode form than in the manifests"),
+                };
                 format!(
-                    "{}: {verdict}, {}, {how}",
+                    "{}: {verdict}, {}, {how}{forms}",
                     Shown(bag.as_ref()),
                     of(*files, *bytes)
                 )

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use hashlane_files::{Walked, is_absent, is_rotational};
+use hashlane_files::{UnicodeNames, Walked, is_absent, is_rotational};
 use hashlane_sums::{
     AnyLines, Digest, DigestAlgorithm, Entry, Item, Line, Lines, Options, Outcome, Source,
     bytes_of, path_of, with_slashes,
@@ -37,6 +37,7 @@ pub(super) struct Check<'s> {
     report: Report,
     /// The folder of `--against`.
     folder: Option<Folder>,
+    forms: UnicodeNames,
 }
 
 /// A file in a list.
@@ -127,6 +128,7 @@ impl<'s> Check<'s> {
             base,
             report,
             folder,
+            forms: UnicodeNames::default(),
         }
     }
 
@@ -348,8 +350,9 @@ impl<'s> Check<'s> {
         Ok(prefix)
     }
 
-    /// Returns the reading of a line that is meant: the first one that names a file, or the first one of all.
-    fn meant(&self, mut entry: Entry, prefix: Option<&Prefix>) -> Entry {
+    /// Returns the reading of a line that is meant: the first one that names a file, or the first one of all. A file in another
+    /// Unicode form gets its own name.
+    fn meant(&mut self, mut entry: Entry, prefix: Option<&Prefix>) -> Entry {
         let exists = |entry: &Entry| {
             let name = path_of(&entry.name);
             match (&self.folder, prefix) {
@@ -360,10 +363,22 @@ impl<'s> Check<'s> {
             }
         };
         let others = std::mem::take(&mut entry.alternatives);
-        if others.is_empty() || exists(&entry) {
+        if (others.is_empty() && entry.name.is_ascii()) || exists(&entry) {
             return entry;
         }
-        others.into_iter().find(exists).unwrap_or(entry)
+        if let Some(other) = others.into_iter().find(exists) {
+            return other;
+        }
+        let name = path_of(&entry.name);
+        let inside = prefix.map_or(Some(&*name), |prefix| prefix.inside(&name));
+        let found = inside.and_then(|inside| self.forms.find(&self.base, inside));
+        if let (Some(found), Some(inside)) = (found, inside) {
+            let n_before = entry.name.len() - encoded(&inside).len();
+            entry.name.truncate(n_before);
+            entry.name.extend(encoded(&&*found));
+            self.report.counts.other_forms += 1;
+        }
+        entry
     }
 
     fn note_missing(&mut self, output: &mut Output<'_>, wanted: &Wanted) -> anyhow::Result<()> {

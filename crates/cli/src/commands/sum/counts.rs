@@ -18,6 +18,8 @@ pub(super) struct Counts {
     pub(super) moved: u64,
     /// Files of lists that `--exclude` leaves out.
     pub(super) excluded: u64,
+    /// Files whose names are in another Unicode form than in a list, as in a copy by macOS.
+    pub(super) other_forms: u64,
     /// What lists have and no digest of a file checks, such as signatures and links.
     pub(super) unchecked: u64,
     #[serde(rename = "improper_lines")]
@@ -50,6 +52,7 @@ impl Counts {
             (self.extra, "extra"),
             (self.unreadable, "unreadable"),
             (self.excluded, "excluded"),
+            (self.other_forms, "named in another Unicode form"),
             (self.unchecked, "not checked"),
         ];
         let others = others.into_iter().filter(|(n, _)| *n > 0);
