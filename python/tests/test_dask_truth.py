@@ -363,7 +363,11 @@ def test_without_dask_the_error_says_what_to_install(tmp_path: Path) -> None:
 def test_ctrl_c_ends_the_command_with_one_line(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "never")
     argv = [sys.executable, "-m", "hashlane.dask", "sum", "never"]
-    process = subprocess.Popen(argv, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    # On SIGABRT, Python prints where each thread is.
+    environment = {**os.environ, "PYTHONFAULTHANDLER": "1"}
+    process = subprocess.Popen(
+        argv, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True, env=environment
+    )
     assert process.stderr is not None
     # Dask warns first if another cluster has the usual port of the dashboard.
     assert any(line.startswith("dashboard") for line in process.stderr)
@@ -372,6 +376,9 @@ def test_ctrl_c_ends_the_command_with_one_line(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)
     try:
         _, errors = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)
+        pytest.fail(process.communicate(timeout=60)[1])
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
