@@ -301,6 +301,9 @@ pub struct Download {
     pub sequential: bool,
     /// Treatment of files that exist.
     pub existing: Existing,
+    /// Whether content was present before. If no file of it exists, nothing is created: the torrent waits for its content, whose
+    /// file system may not be mounted. A download expects its content too once a piece of it was present.
+    pub was_present: bool,
     /// Limits of serving after the download; `None` to end without serving.
     pub seeding: Option<SeedLimits>,
     /// Folder to move the content to after it is complete. Content that already exists there is not downloaded again.
@@ -363,6 +366,7 @@ impl Download {
             priorities: Vec::new(),
             sequential: false,
             existing: Existing::Resume,
+            was_present: false,
             seeding: None,
             move_to: None,
             timeout: None,

@@ -232,7 +232,7 @@ pub enum TorrentError {
     Stopped(String),
 }
 
-/// The reason why no piece of served content is present.
+/// The reason why no piece of content is present that shall be served, or that a download has lost.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Absence {
     /// The folder of the content does not exist.

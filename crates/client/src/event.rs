@@ -75,7 +75,8 @@ pub enum Event {
     /// The selected content of a download is complete and verified, and is in its final place. It may have been complete
     /// before this client started.
     Complete(CompleteContent),
-    /// No content of a served torrent is present. The torrent waits for it: it is verified when its files change.
+    /// No content of a served torrent is present, or no file of a download that had content. The torrent waits for it: it is
+    /// verified when its files change.
     Absent {
         /// The torrent that waits for its content.
         torrent: Identity,

@@ -18,7 +18,7 @@ use hashlane_verify::{
     Progress, Report, files_of,
 };
 
-use crate::config::{Naming, Place, Seed};
+use crate::config::{Goal, Naming, Place, Seed};
 use crate::error::{Absence, TorrentError};
 use crate::event::ForeignName;
 use crate::live::LiveVerification;
@@ -175,15 +175,30 @@ impl ContentState {
 impl StoredTorrent {
     /// Reads a torrent whose files are downloaded to `folder`.
     pub(crate) fn open(
-        metainfo: Vec<u8>,
+        torrent: &Torrent,
         folder: &Path,
         naming: &Naming,
     ) -> Result<Self, TorrentError> {
-        let torrent = Torrent::parse(metainfo)?;
         let place = Place::Folder(folder.to_owned());
-        let named = Named::of(&torrent, &place, naming)?;
-        let content = named.content(&torrent, &place)?;
+        let named = Named::of(torrent, &place, naming)?;
+        let content = named.content(torrent, &place)?;
         Self::new(content, folder, Access::Download, named)
+    }
+
+    /// Finds the content of a torrent, or the place where it is expected.
+    pub(crate) fn find(torrent: &Torrent, goal: &Goal) -> Result<Self, TorrentError> {
+        let download = match goal {
+            Goal::Download(download) => download,
+            Goal::Seed(seed) => return Self::serve(torrent, seed),
+            Goal::Metadata { .. } => return Err(TorrentError::NotMagnet),
+        };
+        let (moved, naming) = (download.move_to.as_ref(), &download.naming);
+        let stored = match moved.filter(|folder| Self::exists(torrent, folder, naming)) {
+            Some(folder) => Self::open_moved(torrent, &download.folder, folder, naming)?,
+            None => Self::open(torrent, &download.folder, naming)?,
+        };
+        stored.storage.set_copies_linked(download.copy_linked);
+        Ok(stored.recorded_in(download.records.clone()))
     }
 
     /// Returns `true` if the torrent or its magnet link has a web seed.
@@ -191,11 +206,6 @@ impl StoredTorrent {
         let keys = self.torrent().metadata_ref();
         let mut urls = keys.web_seeds().chain(keys.http_seeds());
         urls.next().is_some() || !self.sources.web_seeds.is_empty()
-    }
-
-    /// Reads a torrent whose files are served.
-    pub(crate) fn open_served(metainfo: Vec<u8>, seed: &Seed) -> Result<Self, TorrentError> {
-        Self::serve(&Torrent::parse(metainfo)?, seed)
     }
 
     /// Finds the content that is served, or the place where it is expected.
@@ -207,12 +217,6 @@ impl StoredTorrent {
     /// Trusts size and time of modification if there is a folder for the record.
     pub(crate) fn recorded_in(self, records: Option<PathBuf>) -> Self {
         Self { records, ..self }
-    }
-
-    /// Copies files that have several names before they are written to, if this is so.
-    pub(crate) fn copying_linked(self, copies: bool) -> Self {
-        self.storage.set_copies_linked(copies);
-        self
     }
 
     /// Returns the record of the content, if size and time of modification are trusted and the content exists.
@@ -460,13 +464,25 @@ impl StoredTorrent {
     /// file system may have been mounted.
     pub(crate) fn find_again(
         &self,
-        seed: &Seed,
+        goal: &Goal,
         before: &Stamps,
     ) -> Result<Option<Self>, TorrentError> {
-        let mut found = Self::serve(self.torrent(), seed)?;
+        let mut found = Self::find(self.torrent(), goal)?;
         found.sources = self.sources.clone();
+        found.selection = Mutex::new(self.selection());
         let has_changed = found.storage.stamps() != *before;
         Ok(has_changed.then_some(found))
+    }
+
+    /// Returns `true` if no file of the content exists: all are absent, or their file system is.
+    fn is_gone(&self) -> bool {
+        let mut files = files_of(self.torrent()).filter(|(_, file)| file.length() > 0);
+        let is_absent = |index| {
+            let status = self.storage.status(index);
+            status.is_err_and(|error| is_absent(&error))
+        };
+        matches!(self.absence(), Absence::Unmounted(_))
+            || files.all(|(index, file)| file.kind() != FileKind::Regular || is_absent(index))
     }
 
     /// Returns the reason why no piece is present.

@@ -10,7 +10,7 @@
 //! | `join` | from the verification into the session |
 //! | `events` | events of the session, results of other threads, commands |
 //! | `change` | changes by commands: verification, trackers, limits |
-//! | `absent` | content that is not present yet when it shall be served |
+//! | `absent` | content that is not present yet when it shall be served, or that a download has lost |
 //! | `priorities` | priorities of files that change during a download |
 //! | `relocate` | moves content to another folder |
 //! | `status` | progress and the steps that follow from it |

@@ -87,6 +87,7 @@ impl DownloadGoal for Get {
             } else {
                 Existing::Resume
             },
+            was_present: false,
             seeding: is_seeded.then_some(limits),
             move_to: self.move_to.as_deref().map(|folder| env.resolve(folder)),
             timeout: self.timeout,

@@ -53,6 +53,9 @@ pub struct TorrentTotals {
     /// Whether selected content was ever missing, so that its completion is news.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub was_incomplete: bool,
+    /// Whether content was ever present, also if it was not received. It is then never begun again where nothing is.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub was_present: bool,
 }
 
 /// Returns a time in seconds since 1970-01-01 UTC, or 0 for earlier times.

@@ -45,6 +45,8 @@ pub(crate) enum DownloadCheck {
     Ready(ContentState),
     /// Wrong pieces would be replaced. No file has been changed.
     Confirm(Replacement),
+    /// Content was present before, and no file of it exists. Nothing has been created. The state of the files.
+    Absent(Stamps),
 }
 
 impl StoredTorrent {
@@ -57,6 +59,12 @@ impl StoredTorrent {
         settings: &VerifySettings,
     ) -> Result<DownloadCheck, TorrentError> {
         let existing = download.existing;
+        if download.was_present {
+            let stamps = self.stamps();
+            if self.is_gone() {
+                return Ok(DownloadCheck::Absent(stamps));
+            }
+        }
         if !is_paused {
             self.reuse(&download.reuse, settings)?;
             self.look_nearby(self.absent_files(), settings);

@@ -24,27 +24,26 @@ pub(crate) struct Moved {
 
 impl StoredTorrent {
     /// Returns `true` if the content of a torrent, or a part of it, is in `folder`.
-    pub(crate) fn exists(metainfo: &[u8], folder: &Path, naming: &Naming) -> bool {
+    pub(crate) fn exists(torrent: &Torrent, folder: &Path, naming: &Naming) -> bool {
         let content = || {
-            let torrent = Torrent::parse(metainfo.to_vec()).ok()?;
-            let names = naming.of(&torrent).ok()?;
+            let names = naming.of(torrent).ok()?;
             // Other torrents can have files in the folder itself.
             names.has_top().then_some(())?;
-            Content::named_in_folder(&torrent, folder, &names).ok()
+            Content::named_in_folder(torrent, folder, &names).ok()
         };
         content().is_some_and(|content| content.root().symlink_metadata().is_ok())
     }
 
     /// Reads a torrent that an earlier process moved from `folder` to `to`. That process can have been killed before it
     /// removed everything else.
-    pub(crate) fn open_moved(
-        metainfo: Vec<u8>,
+    pub(super) fn open_moved(
+        torrent: &Torrent,
         folder: &Path,
         to: &Path,
         naming: &Naming,
     ) -> Result<Self, TorrentError> {
-        let is_left = folder != to && Self::exists(&metainfo, folder, naming);
-        let mut stored = Self::open(metainfo, to, naming)?;
+        let is_left = folder != to && Self::exists(torrent, folder, naming);
+        let mut stored = Self::open(torrent, to, naming)?;
         stored.notes = abandoned(to);
         if is_left {
             let left = folder.join(stored.root.file_name().unwrap_or_default());
@@ -188,7 +187,7 @@ impl StoredTorrent {
                 };
                 Self::serve(self.torrent(), &seed)?
             }
-            None => Self::open(self.torrent().bytes().to_vec(), folder, &self.naming())?,
+            None => Self::open(self.torrent(), folder, &self.naming())?,
         };
         moved
             .storage

@@ -101,6 +101,7 @@ mod tests {
     use std::fs;
     use std::sync::Arc;
 
+    use hashlane_metainfo::Torrent;
     use hashlane_sha::Sha1;
 
     use super::*;
@@ -121,7 +122,8 @@ mod tests {
             .collect::<Vec<u8>>();
         let head = format!("d4:infod6:lengthi{LEN}e4:name1:n12:piece lengthi16384e6:pieces40:");
         let metainfo = [head.as_bytes(), &pieces, b"ee"].concat();
-        StoredTorrent::open(metainfo, folder, &Naming::default()).expect("the torrent is valid")
+        let torrent = Torrent::parse(metainfo).expect("the torrent is valid");
+        StoredTorrent::open(&torrent, folder, &Naming::default()).expect("the names are valid")
     }
 
     fn settings() -> VerifySettings {

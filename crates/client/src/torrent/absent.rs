@@ -1,5 +1,5 @@
-//! Waits for content that is not present when it shall be served: a file system may be mounted later, or a copy may be
-//! under way.
+//! Waits for content that is not present when it shall be served, or that a download has lost: a file system may be mounted
+//! later, or a copy may be under way.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -40,6 +40,7 @@ impl Machine {
             });
         }
         self.absent = Some((since, absence.clone()));
+        (self.snapshot.done_bytes, self.snapshot.is_complete) = (0, false);
         self.snapshot.activity = Activity::Absent;
         // A copy under way changes its files all the time.
         let check = Check::after(last.map_or_else(Default::default, |_| self.found.elapsed()));
@@ -55,11 +56,16 @@ impl Machine {
 
     /// Looks for the content of a waiting torrent if a look is due, and ends the torrent at its limit.
     pub(super) fn look_for_content(&mut self, shared: &Shared) {
-        let (Some(absent), Goal::Seed(seed)) = (self.stages.get_mut::<Absent>(), &self.goal) else {
+        let Some(absent) = self.stages.get_mut::<Absent>() else {
             return;
         };
         let waits_since = self.absent.as_ref().map(|(since, _)| *since);
-        if let (Some(since), Some(most)) = (waits_since, seed.limits.time)
+        let most = match &self.goal {
+            Goal::Seed(seed) => seed.limits.time,
+            Goal::Download(download) => download.timeout,
+            Goal::Metadata { .. } => None,
+        };
+        if let (Some(since), Some(most)) = (waits_since, most)
             && since.elapsed() >= most
         {
             let error = TorrentError::NothingPresent(absent.absence.clone());
@@ -72,9 +78,9 @@ impl Machine {
         }
         absent.check = Check::Running { started: now };
         let (stored, stamps) = (Arc::clone(&absent.stored), absent.stamps.clone());
-        let seed = seed.clone();
+        let goal = self.goal.clone();
         shared.opener.run(self.number(), Turn::ByWork(0), move || {
-            Done::Found(stored.find_again(&seed, &stamps).map(|it| it.map(Box::new)))
+            Done::Found(stored.find_again(&goal, &stamps).map(|it| it.map(Box::new)))
         });
     }
 
@@ -88,7 +94,7 @@ impl Machine {
         let Some(absent) = self.stages.get_mut::<Absent>() else {
             return;
         };
-        let stored = match found {
+        let mut stored = match found {
             Ok(Some(stored)) => stored,
             not_found => {
                 if let Check::Running { started } = absent.check {
@@ -106,6 +112,12 @@ impl Machine {
         let peers = std::mem::take(&mut absent.peers);
         self.found = Instant::now();
         self.snapshot.content = Some(stored.root.to_string_lossy().into_owned());
+        if let Some(renamed) = stored.take_renamed() {
+            self.on_renamed(shared, &stored, renamed.err());
+        }
+        // The files have the same priorities as before.
+        let priorities = self.snapshot.detail.priorities.iter().copied();
+        self.earlier_priorities = (0..).zip(priorities).collect();
         self.verify_opened::<Absent>(shared, *stored, peers);
     }
 

@@ -37,6 +37,13 @@ impl Machine {
                     self.confirm(shared, replacement);
                     Ok(())
                 }
+                DownloadCheck::Absent(stamps) => {
+                    let pieces = self.snapshot.pieces as usize;
+                    self.snapshot.detail.have = vec![false; pieces].into();
+                    self.snapshot.detail.wrong = vec![false; pieces].into();
+                    self.wait_for_content(shared, stamps);
+                    Ok(())
+                }
             },
             Done::Verified(Ok(content)) => self.on_verified(shared, content),
             Done::Verified(Err(error)) => self.on_unverified(shared, error),

@@ -282,7 +282,6 @@ impl Machine {
         content: &ContentState,
     ) -> Result<bool, TorrentError> {
         if content.n_have() == 0 && stored.piece_count > 0 {
-            (self.snapshot.done_bytes, self.snapshot.is_complete) = (0, false);
             self.wait_for_content(shared, content.stamps.clone());
             return Ok(false);
         }
@@ -290,8 +289,6 @@ impl Machine {
             self.wait_or_fail(shared, content.stamps.clone(), error.into())?;
             return Ok(false);
         }
-        self.absent = None;
-        self.snapshot.error = None;
         if content.is_complete {
             self.snapshot.completed_at.get_or_insert_with(unix_seconds);
         }
@@ -359,8 +356,9 @@ impl Machine {
         self.last_arrival = (Instant::now(), 0);
     }
 
-    /// Reports the content that was present.
-    fn verified(&self, shared: &Shared, stored: &StoredTorrent, content: &ContentState) {
+    /// Reports the content that was present. The torrent no longer waits for it.
+    fn verified(&mut self, shared: &Shared, stored: &StoredTorrent, content: &ContentState) {
+        (self.absent, self.snapshot.error) = (None, None);
         let (have, pieces) = (content.n_have(), stored.piece_count);
         info!(torrent = self.snapshot.torrent, have, pieces, "verified");
         shared.events.send(Event::Verified(VerifiedContent {

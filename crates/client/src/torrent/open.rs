@@ -164,8 +164,8 @@ impl Machine {
         let mut goal = self.goal.clone();
         let folders = self.earlier_folders.clone();
         let open = move || {
-            let metainfo = read()?;
-            if let Some(place) = Self::earlier_place(&goal, &metainfo, &folders) {
+            let torrent = Metainfo::parse(read()?)?;
+            if let Some(place) = Self::earlier_place(&goal, &torrent, &folders) {
                 match (&mut goal, place) {
                     (Goal::Download(download), Place::Folder(folder)) => {
                         Arc::make_mut(download).folder = folder;
@@ -174,21 +174,7 @@ impl Machine {
                     _ => {}
                 }
             }
-            let mut stored = match &goal {
-                Goal::Download(download) => {
-                    let (moved, naming) = (download.move_to.as_ref(), &download.naming);
-                    match moved.filter(|folder| StoredTorrent::exists(&metainfo, folder, naming)) {
-                        Some(folder) => {
-                            StoredTorrent::open_moved(metainfo, &download.folder, folder, naming)?
-                        }
-                        None => StoredTorrent::open(metainfo, &download.folder, naming)?,
-                    }
-                    .recorded_in(download.records.clone())
-                    .copying_linked(download.copy_linked)
-                }
-                Goal::Seed(seed) => StoredTorrent::open_served(metainfo, seed)?,
-                Goal::Metadata { .. } => return Err(TorrentError::NotMagnet),
-            };
+            let mut stored = StoredTorrent::find(&torrent, &goal)?;
             stored.sources = sources;
             let selection = match link {
                 Some((expected, _)) if !is_same(expected, stored.torrent().info_hashes()) => {
@@ -249,7 +235,12 @@ impl Machine {
     }
 
     /// Reports that the files of the torrent have other names, or not.
-    fn on_renamed(&mut self, shared: &Shared, stored: &StoredTorrent, error: Option<TorrentError>) {
+    pub(super) fn on_renamed(
+        &mut self,
+        shared: &Shared,
+        stored: &StoredTorrent,
+        error: Option<TorrentError>,
+    ) {
         match &mut self.goal {
             Goal::Download(download) => Arc::make_mut(download).naming = stored.naming(),
             Goal::Seed(seed) => seed.naming = stored.naming(),

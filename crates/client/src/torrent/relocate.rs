@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashlane_metainfo::NamesError;
+use hashlane_metainfo::{NamesError, Torrent as Metainfo};
 
 use super::stage::{Absent, Active, Before, LeadsTo, Moving, Verifying};
 use super::state::{Machine, Shared};
@@ -236,7 +236,7 @@ impl Machine {
     /// may have ended before or after the move.
     pub(super) fn earlier_place(
         goal: &Goal,
-        metainfo: &[u8],
+        torrent: &Metainfo,
         folders: &[PathBuf],
     ) -> Option<Place> {
         let mut places = folders.iter().map(|folder| match goal {
@@ -253,7 +253,7 @@ impl Machine {
             Goal::Metadata { .. } => &none,
         };
         places.find(|place| match place {
-            Place::Folder(folder) => StoredTorrent::exists(metainfo, folder, naming),
+            Place::Folder(folder) => StoredTorrent::exists(torrent, folder, naming),
             Place::Content(content) => content.symlink_metadata().is_ok(),
         })
     }

@@ -71,7 +71,7 @@ pub(super) struct Confirming {
     pub(super) peers: Vec<SocketAddr>,
 }
 
-/// No content is present, and the torrent waits for it to serve it.
+/// No content is present, and the torrent waits for it: to serve it, or to continue its download.
 pub(super) struct Absent {
     pub(super) stored: Arc<StoredTorrent>,
     /// The state of the files at the last verification.

@@ -252,6 +252,11 @@ impl Machine {
                 uploaded: Total::after(earlier.uploaded_bytes),
                 wasted: Total::after(earlier.wasted_bytes),
             };
+            if let Goal::Download(download) = &mut self.goal
+                && earlier.done_bytes > 0
+            {
+                Arc::make_mut(download).was_present = true;
+            }
             self.snapshot.downloaded_bytes = earlier.downloaded_bytes;
             self.snapshot.uploaded_bytes = earlier.uploaded_bytes;
             self.snapshot.wasted_bytes = earlier.wasted_bytes;

@@ -8,6 +8,7 @@ use tracing::info;
 
 use super::stage::{Active, Metadata, Phase, Stage};
 use super::state::{Machine, Shared};
+use crate::config::Goal;
 use crate::error::TorrentError;
 use crate::inbox::Done;
 use crate::snapshot::{Activity, unix_seconds};
@@ -185,6 +186,12 @@ impl Machine {
             snapshot.wanted_bytes = status.wanted;
         }
         snapshot.done_bytes = status.wanted_done;
+        if let Goal::Download(download) = &mut self.goal
+            && status.wanted_done > 0
+            && !download.was_present
+        {
+            Arc::make_mut(download).was_present = true;
+        }
         let downloaded = self.totals.downloaded.update(status.downloaded);
         let uploaded = self.totals.uploaded.update(status.uploaded);
         if (downloaded, uploaded) != (snapshot.downloaded_bytes, snapshot.uploaded_bytes) {

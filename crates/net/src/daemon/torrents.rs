@@ -25,7 +25,7 @@ use hashlane_metainfo::Torrent;
 use hashlane_store::{Entry, Metainfo, Name, Place, Store, StoreError, TorrentTotals};
 
 use super::configured::{Configured, Start};
-use super::goal::{Vanished, goal, is_served, limits, source, vanished};
+use super::goal::{goal, is_served, limits, source};
 use super::hooks::{Hooks, Moment};
 use super::queue::Turn;
 use super::rates::Rates;
@@ -42,8 +42,7 @@ const TICK: Duration = Duration::from_secs(1);
 /// Interval at which totals are saved.
 const SAVE: Duration = Duration::from_secs(60);
 
-/// Time after which a torrent is tried again that failed because of the system, or whose content vanished. It doubles with
-/// each failure.
+/// Time after which a torrent is tried again that failed because of the system. It doubles with each failure.
 const FIRST_RETRY: Duration = Duration::from_secs(5);
 
 /// Limit of this time: a retry verifies all content.
@@ -52,6 +51,9 @@ const MAX_RETRY: Duration = Duration::from_secs(300);
 /// The reason why a torrent that was complete is not.
 const DAMAGED: &str =
     "was complete, and is damaged now: `hashlane ctl verify` downloads what is missing";
+
+/// How to download content that is lost, after the reason why it is absent.
+const IF_LOST: &str = ". To download it again, remove the torrent and add it again";
 
 /// The activity of a torrent that waits for its turn, which the client does not know.
 const QUEUED: &str = "queued";
@@ -110,8 +112,6 @@ struct Running {
     wait: Option<Wait>,
     /// The next wait.
     delay: Duration,
-    /// What is known of a torrent whose content has vanished, so that the client does not have it.
-    vanished: Option<TorrentSnapshot>,
     /// The trackers, if a person changed them since the start.
     tiers: Option<Tiers>,
     /// What a person can do about the error of the client, to follow its text.
@@ -124,26 +124,17 @@ struct Running {
 
 impl Running {
     /// Returns the snapshot of the torrent, if the client has it and knows it already.
-    fn in_client<'s>(&self, all: &'s Snapshot) -> Option<&'s TorrentSnapshot> {
+    fn snapshot<'s>(&self, all: &'s Snapshot) -> Option<&'s TorrentSnapshot> {
         let number = self.handle.as_ref()?.number();
         all.find(TorrentKey::Number(number)).map(|found| &**found)
-    }
-
-    /// Returns the snapshot of the torrent, or what is known of vanished content.
-    fn snapshot<'s>(&'s self, all: &'s Snapshot) -> Option<&'s TorrentSnapshot> {
-        self.in_client(all).or(self.vanished.as_ref())
     }
 
     /// Returns what keeps the torrent from running: the activity that users see instead of the client's, if it waits for a
     /// start, and the reason.
     fn obstacle(&self) -> (Option<Activity>, Option<&str>) {
-        match &self.wait {
-            Some(wait) => (Some(wait.activity), Some(&wait.reason)),
-            None => (
-                self.held.as_ref().map(|_| Activity::Waiting),
-                self.held.as_deref(),
-            ),
-        }
+        let reason = self.wait.as_ref().map(|wait| &*wait.reason);
+        let reason = reason.or(self.held.as_deref());
+        (reason.map(|_| Activity::Waiting), reason)
     }
 
     /// Returns the error that users see: what keeps the torrent from running, that of the client, or a notice.
@@ -167,10 +158,8 @@ enum Repair {
     Downloads,
 }
 
-/// A torrent that will be started later.
+/// A torrent that will be started later, after an error of the system.
 struct Wait {
-    /// The activity that users see: `Absent` if the content has vanished, `Waiting` after an error of the system.
-    activity: Activity,
     reason: String,
     until: Instant,
 }
@@ -281,7 +270,9 @@ impl Torrents {
     pub(super) fn relocate(&mut self, name: Name, folder: &Path) -> Result<(), String> {
         self.check_running()?;
         let none = || format!("{name}: waits, so that its content cannot be moved now");
-        let waits = self.running.get(&name).is_some_and(|it| it.wait.is_some());
+        let is_absent = |it: &TorrentSnapshot| it.activity == Activity::Absent;
+        let waits = self.running.get(&name).is_some_and(|it| it.wait.is_some())
+            || self.find(name, &self.all()).is_some_and(is_absent);
         let handle = self.handle(name).filter(|_| !waits);
         let handle = handle.cloned().ok_or_else(none)?;
         if self
@@ -345,13 +336,15 @@ impl Torrents {
         }
     }
 
-    /// Records that selected content is missing. Content that is complete from the start is no news for hooks.
-    fn note_missing(&mut self, name: Name, verified: &VerifiedContent) {
-        if let Some(running) = self.running.get_mut(&name)
-            && !verified.has_selected
-        {
-            self.is_save_due |= !running.base.was_incomplete;
-            running.base.was_incomplete = true;
+    /// Records that selected content is missing, or that content is present. Content that is complete from the start is no news
+    /// for hooks. Content that was present is never begun again where its file system should be mounted.
+    fn note_content(&mut self, name: Name, verified: &VerifiedContent) {
+        if let Some(running) = self.running.get_mut(&name) {
+            let before = running.base;
+            running.base.was_incomplete |= !verified.has_selected;
+            running.base.was_present |= verified.have > 0;
+            self.is_save_due |= running.base != before;
+            running.remedy = "";
         }
     }
 
@@ -430,8 +423,16 @@ impl Torrents {
         };
         match event {
             Event::Verified(verified) => {
-                self.note_missing(name, verified);
+                self.note_content(name, verified);
                 self.repair(name, verified);
+            }
+            Event::Absent { .. } => {
+                let place = self.store.get(name).map(|entry| &entry.choices.place);
+                if let (Some(Place::Folder(_)), Some(running)) =
+                    (place, self.running.get_mut(&name))
+                {
+                    running.remedy = IF_LOST;
+                }
             }
             Event::Relocated { content, error, .. } => {
                 if let Some(running) = self.running.get_mut(&name) {
@@ -475,7 +476,7 @@ impl Torrents {
                     self.hook(name, Moment::Failed, None, Some(&error.to_string()));
                 }
                 let reason = self.reason_to_wait(name, error, *left_bytes);
-                self.wait(name, Activity::Waiting, reason);
+                self.wait(name, reason);
             }
             Event::Failed { error, .. }
                 if !matches!(error, TorrentError::Ended | TorrentError::Interrupted) =>
@@ -712,7 +713,7 @@ impl Torrents {
         self.start(name, true);
     }
 
-    /// Starts a torrent, or lets it wait if its content has vanished. `is_known` says whether the folder had it before.
+    /// Starts a torrent. `is_known` says whether the folder had it before.
     fn start(&mut self, name: Name, is_known: bool) {
         let Some(entry) = self.store.get(name) else {
             return;
@@ -720,11 +721,6 @@ impl Torrents {
         let totals = self.kept_totals(name);
         let running = self.running.get(&name);
         let is_repaired = running.is_some_and(|running| running.repair == Repair::Downloads);
-        if let Some(Vanished { reason, snapshot }) = vanished(entry, &totals) {
-            self.wait(name, Activity::Absent, reason);
-            self.running_of(name).vanished = Some(snapshot);
-            return;
-        }
         // A torrent waits for its first turn, which comes at the next tick. Metadata is fetched without a turn.
         let is_link = matches!(entry.metainfo, Metainfo::Magnet(_));
         let is_waiting = self.queue().is_some() && !entry.choices.forced && !is_link;
@@ -753,12 +749,12 @@ impl Torrents {
                 let running = self.running_of(name);
                 running.has_metainfo |= !is_link;
                 running.handle = Some(handle);
-                (running.wait, running.vanished, running.remedy) = (None, None, "");
+                (running.wait, running.remedy) = (None, "");
                 running.notice = running.notice.take().or(notice);
                 running.turn = Turn::new(is_waiting, Instant::now());
                 running.is_paused = is_paused;
             }
-            Err(error) => self.wait(name, Activity::Waiting, error.to_string()),
+            Err(error) => self.wait(name, error.to_string()),
         }
     }
 
@@ -780,7 +776,6 @@ impl Torrents {
             repair: Repair::No,
             wait: None,
             delay: FIRST_RETRY,
-            vanished: None,
             tiers: None,
             remedy: "",
             notice: None,
@@ -789,10 +784,9 @@ impl Torrents {
     }
 
     /// Lets a torrent wait for its next start.
-    fn wait(&mut self, name: Name, activity: Activity, reason: String) {
+    fn wait(&mut self, name: Name, reason: String) {
         let running = self.running_of(name);
         running.wait = Some(Wait {
-            activity,
             reason,
             until: Instant::now() + running.delay,
         });

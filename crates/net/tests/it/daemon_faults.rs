@@ -215,6 +215,129 @@ fn a_disk_that_vanishes_is_not_replaced() {
     });
 }
 
+/// Bytes at the start of `file.bin` that are present.
+const PRESENT_LEN: usize = 1_500_000;
+
+/// A disk with a part of a torrent, and a mount point that shows the disk or not.
+struct Point {
+    content: Content,
+    torrent: std::path::PathBuf,
+    disk: std::path::PathBuf,
+    at: std::path::PathBuf,
+}
+
+impl Point {
+    /// Puts a part of `file.bin` below `downloads` on the disk.
+    fn new(disk: &Path, place: &Path) -> Self {
+        let content = Content::new();
+        let torrent = content.torrent("file.bin", "v1");
+        let at = place.join("point");
+        fs::create_dir(&at).unwrap();
+        fs::create_dir(disk.join("downloads")).unwrap();
+        let mut bytes = fs::read(content.path().join("file.bin")).unwrap();
+        bytes[PRESENT_LEN..].fill(0);
+        fs::write(disk.join("downloads/file.bin"), &bytes).unwrap();
+        let disk = disk.to_owned();
+        let new = Self {
+            content,
+            torrent,
+            disk,
+            at,
+        };
+        new.mount();
+        new
+    }
+
+    fn mount(&self) {
+        assert!(run("mount", &["--bind"], &[&self.disk, &self.at]));
+    }
+
+    fn unmount(&self) {
+        assert!(run("umount", &["--lazy"], &[&self.at]));
+    }
+
+    /// Asserts that the daemon waits for the disk whatever a person asks for, and continues when the disk is back.
+    #[track_caller]
+    fn assert_waits(&self, daemon: &Daemon, present: &serde_json::Value) {
+        for request in ["resume", "verify"] {
+            daemon.done([request, "--all"]);
+            // The next look at the disk comes within this time.
+            std::thread::sleep(std::time::Duration::from_secs(2));
+            let absent = daemon.wait_for_activity("absent");
+            let reason = absent["error"].as_str().unwrap();
+            assert!(
+                reason.contains("may not be mounted") || reason.contains("was unmounted"),
+                "{reason}"
+            );
+            assert!(
+                reason.ends_with("remove the torrent and add it again"),
+                "{reason}"
+            );
+            assert_eq!(fs::read_dir(&self.at).unwrap().count(), 0);
+        }
+        self.mount();
+        let again = daemon.wait_for_activity("downloading");
+        assert_eq!(again["done_bytes"], *present);
+        let kept = fs::read(self.disk.join("downloads/file.bin")).unwrap();
+        let whole = fs::read(self.content.path().join("file.bin")).unwrap();
+        assert!(kept[..PRESENT_LEN] == whole[..PRESENT_LEN]);
+    }
+}
+
+impl Drop for Point {
+    fn drop(&mut self) {
+        run("umount", &["--lazy"], &[&self.at]);
+    }
+}
+
+/// Content that was copied to its place, and not received, is not begun again where its disk is not mounted.
+#[test]
+fn a_part_that_was_copied_is_awaited_after_a_restart() {
+    on_disk("size=8m", |disk| {
+        let (place, state) = folder();
+        let point = Point::new(disk, place.path());
+        let downloads = point.at.join("downloads");
+        let daemon = Daemon::start(&state, &["--dir", text(&downloads)]);
+        daemon.done(["add", text(&point.torrent)]);
+        let part = daemon.wait_until("present", |torrent| {
+            torrent["done_bytes"].as_u64() > Some(0)
+        });
+        assert_eq!(part["received_bytes"], 0);
+        let totals = state.join("totals.toml");
+        wait_for(|| {
+            let totals = fs::read_to_string(&totals);
+            totals.is_ok_and(|totals| totals.contains("was_present = true"))
+        });
+        daemon.kill();
+        point.unmount();
+        let daemon = Daemon::start(&state, &[]);
+        point.assert_waits(&daemon, &part["done_bytes"]);
+        daemon.terminate();
+    });
+}
+
+/// A person who asks for a verification, or resumes a download, while its disk is away.
+#[test]
+fn a_verification_without_the_disk_awaits_it() {
+    on_disk("size=8m", |disk| {
+        let (place, state) = folder();
+        let point = Point::new(disk, place.path());
+        let downloads = point.at.join("downloads");
+        let daemon = Daemon::start(&state, &["--dir", text(&downloads)]);
+        daemon.done(["add", text(&point.torrent)]);
+        let part = daemon.wait_until("present", |torrent| {
+            torrent["done_bytes"].as_u64() > Some(0)
+        });
+        daemon.done(["pause", "--all"]);
+        daemon.wait_for_activity("paused");
+        point.unmount();
+        daemon.done(["verify", "--all"]);
+        daemon.wait_for_activity("absent");
+        point.assert_waits(&daemon, &part["done_bytes"]);
+        daemon.terminate();
+    });
+}
+
 /// Checks that no test of this file says more than the disk has: the pieces of the torrent that are announced are there.
 #[track_caller]
 fn assert_there(listed: &serde_json::Value, torrent: &Path, folder: &Path) {

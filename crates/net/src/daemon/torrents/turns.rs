@@ -56,7 +56,7 @@ impl Torrents {
                 continue;
             };
             running.turn.is_waiting &= limits.is_some();
-            if let Some(snapshot) = running.in_client(&all)
+            if let Some(snapshot) = running.snapshot(&all)
                 && !entry.choices.paused
                 && running.held.is_none()
             {
