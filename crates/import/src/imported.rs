@@ -177,6 +177,8 @@ pub struct Statistics {
     pub completed: Option<u64>,
     /// The time spent seeding, in seconds. `None` if the program does not record it.
     pub seeding_seconds: Option<u64>,
+    /// Whether the program had a piece of the content, whether it was received or not.
+    pub had_content: bool,
 }
 
 /// Something that was not carried over.

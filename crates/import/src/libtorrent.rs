@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hashlane_metainfo::Torrent;
+use hashlane_metainfo::bencode::Value;
 
 use crate::dictionary::Dictionary;
 use crate::path::slashes;
@@ -71,6 +72,9 @@ impl Resume<'_> {
         statistics.added = keys.positive("added_time", &mut notes);
         statistics.completed = keys.positive("completed_time", &mut notes);
         statistics.seeding_seconds = Some(keys.positive("seeding_time", &mut notes).unwrap_or(0));
+        // The first bit of each byte is that of a piece.
+        let pieces = keys.value("pieces").and_then(Value::as_bytes);
+        statistics.had_content = pieces.is_some_and(|it| it.iter().any(|piece| piece & 1 == 1));
         for (key, what) in [
             ("super_seeding", "super-seeding"),
             ("share_mode", "share mode"),

@@ -63,6 +63,11 @@ fn torrent(stem: &str, file: &Path, map: &PathMap) -> Result<Imported, (PathBuf,
         imported.set_priorities(priorities);
     }
     read_state(&keys, &mut imported, &mut notes);
+    // The bits of the pieces, or their number if all or none is present.
+    imported.statistics.had_content = resume.value("bitfield").is_some_and(|bits| {
+        let bytes = bits.as_bytes().unwrap_or_default();
+        bits.as_integer().is_some_and(|n| n > 0) || bytes.iter().any(|byte| *byte != 0)
+    });
     imported.notes = notes;
     Ok(imported)
 }

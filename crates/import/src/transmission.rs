@@ -154,6 +154,7 @@ impl Session {
         imported.ratio_goal = ratio(keys, &mut notes);
         imported.idle_time_goal = idle(keys, &mut notes);
         let statistics = &mut imported.statistics;
+        statistics.had_content = had_content(keys, &mut notes);
         statistics.sent_bytes = keys.positive("uploaded", &mut notes).unwrap_or(0);
         statistics.received_bytes = keys.positive("downloaded", &mut notes).unwrap_or(0);
         statistics.added = keys.positive("added-date", &mut notes);
@@ -300,6 +301,14 @@ fn of_files<T>(
     let files = torrent.files().iter().zip(items.into_iter().enumerate());
     let files = files.filter(|(file, _)| file.kind() != hashlane_metainfo::FileKind::Padding);
     files.map(|(_, item)| item).enumerate()
+}
+
+/// Returns `true` if a block is present: the bits of the blocks are a text if they are equal.
+fn had_content(keys: &Dictionary<'_>, notes: &mut Vec<Note>) -> bool {
+    let progress = keys.dictionary("progress", notes);
+    let blocks = progress.and_then(|progress| progress.value("blocks"));
+    let blocks = blocks.and_then(Value::as_bytes).unwrap_or_default();
+    blocks != b"none" && blocks.iter().any(|byte| *byte != 0)
 }
 
 /// Returns `true` if no piece is missing.

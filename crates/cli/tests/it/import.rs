@@ -237,6 +237,10 @@ mod state {
         assert_eq!(fetched.received, 34_000);
         assert!(fetched.added > 1_700_000_000 && fetched.completed.is_some());
         assert!(fetched.seeding_seconds > 0);
+        // It is not begun again where no file of it exists, although nothing was received.
+        let partial = of("1a11b7c97855b06f987b5afc0d5866134782a7f9");
+        assert!(partial.was_present && partial.received == 0);
+        assert!(!of("0bf7c96e28f7954fbfdff21fce2c793337c9181d").was_present);
     }
 
     /// A download without files would count as complete, and one that starts would get all of its files.

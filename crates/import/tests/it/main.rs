@@ -7,4 +7,5 @@ mod hostile;
 mod qbittorrent;
 mod read_only;
 mod rtorrent;
+mod statistics;
 mod transmission;

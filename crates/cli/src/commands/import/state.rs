@@ -171,6 +171,7 @@ fn totals_of(imported: &Imported, now: u64) -> TorrentTotals {
         seeding_seconds: statistics.seeding_seconds.unwrap_or(0),
         added: statistics.added.unwrap_or(now),
         completed: statistics.completed,
+        was_present: statistics.had_content,
         ..TorrentTotals::default()
     }
 }
