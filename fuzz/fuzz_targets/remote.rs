@@ -142,7 +142,7 @@ static SERVED: LazyLock<Mutex<Served>> = LazyLock::new(|| {
     let client = Arc::new(client::Client::default());
     let listen = || Listen {
         listener: None,
-        address: SocketAddr::from(([127, 0, 0, 1], 0)),
+        endpoint: SocketAddr::from(([127, 0, 0, 1], 0)).into(),
         login: None,
         hosts: Vec::new(),
         is_open: false,

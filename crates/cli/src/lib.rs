@@ -59,7 +59,7 @@ pub use env::{EndAtOnce, Env, Exit, InstallInterrupts, Interrupted, Invocation};
 pub use network::{NetworkCommands, OtherProgram, check_caller};
 pub use process::run_process;
 pub use startup::Startup;
-pub use values::{BindArg, PageAddress, ProxyUrl};
+pub use values::{BindArg, ProxyUrl, ServerAddress};
 
 use std::io;
 

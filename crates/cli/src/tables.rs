@@ -52,8 +52,8 @@ pub struct CategoryTable {
     /// Time of serving; 0 for no limit.
     #[serde(deserialize_with = "time")]
     pub seed_time: Target<Duration>,
-    /// Folder whose .torrent and .magnet files are added to the category.
-    pub watch_dir: Option<FilePath>,
+    /// Folders whose .torrent and .magnet files are added to the category.
+    pub watch_dir: Vec<FilePath>,
 }
 
 impl CategoryTable {
@@ -226,7 +226,7 @@ fn time_of_day<'de, D: Deserializer<'de>>(from: D) -> Result<TimeOfDay, D::Error
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     use super::*;
 
@@ -241,9 +241,11 @@ mod tests {
     #[test]
     fn tables_are_read() {
         let tables = read(
-            "[categories.tv]\ndir = \"/srv/tv\"\nseed-ratio = 1.5\nseed-time = \"48h\"\n\
+            "[categories.tv]\ndir = \"/srv/tv\"\nseed-ratio = 1.5\nseed-time = \"48h\"\nwatch-dir = [\"/a\", \"/b\"]\n\
+             [categories.books]\nwatch-dir = \"/c\"\n\
              [labels.linux]\nseed-ratio = 0\n\
              [hooks]\ntimeout = 30\n\
+             [schedule.sunday]\ndays = \"sun\"\n\
              [schedule.day]\ndays = [\"mon\", \"fri\"]\nfrom = 08:00:00\nto = \"17:30\"\nmax-up = \"1MiB\"\n",
         )
         .unwrap();
@@ -252,6 +254,10 @@ mod tests {
             tv.dir.as_ref().map(AsRef::as_ref),
             Some(Path::new("/srv/tv"))
         );
+        let watched = |name: &str| tables.categories[name].watch_dir.clone();
+        let watched = |name| watched(name).into_iter().map(PathBuf::from);
+        assert!(watched("tv").eq(["/a", "/b"].map(PathBuf::from)));
+        assert!(watched("books").eq(["/c"].map(PathBuf::from)));
         assert_eq!(tv.goal().ratio, Target::At(1.5));
         assert_eq!(tv.goal().time, Target::At(Duration::from_secs(48 * 3600)));
         let linux = tables.labels["linux"].goal();
@@ -260,6 +266,7 @@ mod tests {
             (Target::Never, Target::Inherited)
         );
         assert_eq!(tables.hooks.timeout, Some(Duration::from_secs(30)));
+        assert_eq!(tables.schedule["sunday"].days, [Day::Sun]);
         let day = &tables.schedule["day"];
         assert_eq!(day.days, [Day::Mon, Day::Fri]);
         assert_eq!((day.from, day.to), (TimeOfDay(480), TimeOfDay(1050)));

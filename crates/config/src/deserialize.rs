@@ -163,12 +163,21 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
         visitor.visit_some(self)
     }
 
+    /// A single value is a list of one, and each line of a variable is an item: as for an option that can be repeated.
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        let (Data::Variable(text), Some(origin)) = (&self.data, &self.origin) else {
+        let (data, Some(origin)) = (&self.data, &self.origin) else {
             return self.deserialize_any(visitor);
         };
-        let items = utf8(text)?.lines().map(|line| Value {
-            data: Data::Variable(line.into()),
+        let items = match data {
+            Data::Array(_) | Data::Table(_) => return self.deserialize_any(visitor),
+            Data::Variable(text) => {
+                let lines = utf8(text)?.lines();
+                lines.map(|line| Data::Variable(line.into())).collect()
+            }
+            data => vec![data.clone()],
+        };
+        let items = items.into_iter().map(|data| Value {
+            data,
             origin: origin.clone(),
         });
         let items: Vec<Value> = items.collect();

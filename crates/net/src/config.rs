@@ -1,6 +1,6 @@
 //! The settings of the client from the options.
 
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use hashlane_cli::options::client::ClientOptions;
 use hashlane_cli::options::http::HttpOptions;
 use hashlane_cli::options::network::secret_line;
 use hashlane_cli::torrent_file::MAX_LEN;
-use hashlane_cli::{Env, PageAddress, Trust};
+use hashlane_cli::{Env, ServerAddress, Trust};
 use hashlane_client::http::{Auth, Credentials, Endpoint, Token};
 use hashlane_client::{Additions, Config, Goal, Http, Place, Pulse};
 use hashlane_server::Login;
@@ -75,7 +75,7 @@ impl ClientConfig for ClientOptions {
                 .map(|address| {
                     let auth = auth(env, &self.http, self.insecure_no_auth)?;
                     let auth = auth.unwrap_or(Auth::NewToken);
-                    let endpoint = endpoint(env, address)?;
+                    let endpoint = endpoint(env, "--http", address)?;
                     anyhow::Ok(http(&self.http, endpoint, auth, folders(&goal)))
                 })
                 .transpose()?,
@@ -111,11 +111,15 @@ pub(crate) fn http(
     }
 }
 
-/// Returns the endpoint of the address of `--http`. Asks the system for the addresses of a name.
-pub(crate) fn endpoint(env: &Env, address: &PageAddress) -> anyhow::Result<Endpoint> {
-    let context = || format!("--http {address}");
+/// Returns the endpoint of an option's address. Asks the system for the addresses of a name.
+pub(crate) fn endpoint(
+    env: &Env,
+    option: &str,
+    address: &ServerAddress,
+) -> anyhow::Result<Endpoint> {
+    let context = || format!("{option} {address}");
     Ok(match address {
-        PageAddress::Tcp(host, port) => {
+        ServerAddress::Tcp(host, port) => {
             let mut addresses: Vec<SocketAddr> = (host.as_str(), *port)
                 .to_socket_addrs()
                 .with_context(context)?
@@ -124,20 +128,16 @@ pub(crate) fn endpoint(env: &Env, address: &PageAddress) -> anyhow::Result<Endpo
             addresses.dedup();
             Endpoint::Tcp(addresses)
         }
-        PageAddress::Unix(path) => Endpoint::Unix(env.resolve(path)),
+        ServerAddress::Unix(path) => Endpoint::Unix(env.resolve(path)),
     })
 }
 
-/// Returns the origin of a page at a name, which the user thereby gave to this machine. Requests to addresses and `localhost`
-/// need none.
-fn own_origin(address: &PageAddress) -> Option<String> {
-    let PageAddress::Tcp(host, port) = address else {
+/// Returns the origin of a page at a name of its own.
+fn own_origin(address: &ServerAddress) -> Option<String> {
+    let ServerAddress::Tcp(_, port @ 1..) = address else {
         return None;
     };
-    if *port == 0 || host == "localhost" || host.parse::<IpAddr>().is_ok() {
-        return None;
-    }
-    let host = host.to_ascii_lowercase();
+    let host = address.own_name()?.to_ascii_lowercase();
     Some(match port {
         80 => format!("http://{host}"),
         port => format!("http://{host}:{port}"),

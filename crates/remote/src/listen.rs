@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use axum::extract::Request;
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, HOST};
 use data_encoding::BASE64;
-use hashlane_server::{Login, Server, is_address};
+use hashlane_server::{Endpoint, Listener, Login, Server, is_address};
 
 /// Length in bytes of a refused request that is still read.
 const MAX_DISCARDED_LEN: usize = 32 << 20;
@@ -20,8 +20,8 @@ const MAX_DISCARDED_LEN: usize = 32 << 20;
 /// The address of a protocol, and who may use it.
 #[derive(Debug)]
 pub struct Listen {
-    /// The address; port 0 for any free port.
-    pub address: SocketAddr,
+    /// The address.
+    pub endpoint: Endpoint,
     /// The socket that listens at the address already, if a service manager has opened it.
     pub listener: Option<TcpListener>,
     /// The name and password that each request must have. Listeners that share it count wrong passwords together.
@@ -39,12 +39,12 @@ pub struct Listen {
 pub enum ListenError {
     /// Other machines can reach the address, and there is no login.
     #[error("{0} can be reached by other machines, so a user name and a password are required")]
-    NoLogin(SocketAddr),
+    NoLogin(Endpoint),
     /// The system reports an error.
-    #[error("{address}: {error}")]
+    #[error("{endpoint}: {error}")]
     Io {
         /// The address that was to be served.
-        address: SocketAddr,
+        endpoint: Endpoint,
         /// The error of the system.
         error: io::Error,
     },
@@ -56,14 +56,14 @@ pub enum ListenError {
 impl Listen {
     /// Refuses an address that other machines can reach without a login. Warns if `is_open` allows it.
     pub(crate) fn check(&self) -> Result<(), ListenError> {
-        if self.login.is_some() || self.address.ip().to_canonical().is_loopback() {
+        if self.login.is_some() || self.endpoint.is_local() {
             return Ok(());
         }
         if !self.is_open {
-            return Err(ListenError::NoLogin(self.address));
+            return Err(ListenError::NoLogin(self.endpoint.clone()));
         }
         tracing::warn!(
-            address = %self.address,
+            address = %self.endpoint,
             "every machine that reaches this address controls the client: there is no login"
         );
         Ok(())
@@ -99,16 +99,20 @@ pub(crate) async fn discard(request: Request) {
 
 /// Serves a protocol on a thread with this name.
 pub(crate) fn start(
-    address: SocketAddr,
+    endpoint: Endpoint,
     listener: Option<TcpListener>,
     thread: &str,
     protocol: &str,
     router: Router,
 ) -> Result<Server, ListenError> {
-    let io = |error| ListenError::Io { address, error };
-    let listener = listener.map_or_else(|| TcpListener::bind(address), Ok);
-    let listener = listener.map_err(io)?;
-    let server = Server::start(thread, listener, router, async {}).map_err(io)?;
+    let serve = || {
+        let listener = match listener {
+            Some(socket) => Listener::from(socket),
+            None => endpoint.bind()?,
+        };
+        Server::start(thread, listener, router, async {})
+    };
+    let server = serve().map_err(|error| ListenError::Io { endpoint, error })?;
     tracing::info!(address = %server.endpoint(), "serving {protocol}");
     Ok(server)
 }

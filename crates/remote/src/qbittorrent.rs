@@ -188,7 +188,7 @@ pub fn serve(
     max_metainfo_len: u64,
 ) -> Result<Server, ListenError> {
     listen.check()?;
-    let (address, socket) = (listen.address, listen.listener.take());
+    let (endpoint, socket) = (listen.endpoint.clone(), listen.listener.take());
     let random = |error: io::Error| ListenError::Random(error.to_string());
     let sessions = Sessions::new(COOKIE).map_err(random)?;
     let changes = Changes::new().map_err(|error| ListenError::Random(error.to_string()))?;
@@ -210,7 +210,7 @@ pub fn serve(
         .layer(DefaultBodyLimit::max(max_len))
         .with_state(service);
     start(
-        address,
+        endpoint,
         socket,
         "qbittorrent",
         "the qBittorrent Web API",

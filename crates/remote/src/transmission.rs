@@ -60,7 +60,7 @@ pub fn serve(
     max_metainfo_len: u64,
 ) -> Result<Server, ListenError> {
     listen.check()?;
-    let (address, socket) = (listen.address, listen.listener.take());
+    let (endpoint, socket) = (listen.endpoint.clone(), listen.listener.take());
     let mut session_id = [0; SESSION_ID_LEN];
     getrandom::fill(&mut session_id).map_err(|error| ListenError::Random(error.to_string()))?;
     let service = Arc::new(Service {
@@ -77,7 +77,7 @@ pub fn serve(
         .route("/transmission/rpc/", any(answer))
         .layer(DefaultBodyLimit::max(max_len))
         .with_state(service);
-    start(address, socket, "transmission", "Transmission RPC", router)
+    start(endpoint, socket, "transmission", "Transmission RPC", router)
 }
 
 async fn answer(

@@ -1,6 +1,5 @@
 //! `hashlane daemon`: downloads and serves torrents until a signal ends it.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -133,15 +132,16 @@ pub struct QueueOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Remote control")]
 pub struct RemoteOptions {
-    /// Serve Transmission RPC at this address, for Sonarr, transmission-remote and others: `127.0.0.1:9091`
+    /// Serve Transmission RPC at this address, for Sonarr, transmission-remote and others: as of --http, such as `9091`
     ///
     /// Other machines can use an address that is not local only with --remote-user.
-    #[arg(long, value_name = "ADDRESS")]
-    pub transmission: Option<SocketAddr>,
+    #[arg(long, value_name = "[HOST:]PORT|unix:PATH", value_parser = values::server)]
+    pub transmission: Option<values::ServerAddress>,
 
-    /// Serve the Web API of qBittorrent at this address, for Sonarr, cross-seed, autobrr and others: `127.0.0.1:8080`
-    #[arg(long, value_name = "ADDRESS")]
-    pub qbittorrent: Option<SocketAddr>,
+    /// Serve the Web API of qBittorrent at this address, for Sonarr, cross-seed, autobrr and others: as of --http, such as
+    /// `8080`
+    #[arg(long, value_name = "[HOST:]PORT|unix:PATH", value_parser = values::server)]
+    pub qbittorrent: Option<values::ServerAddress>,
 
     /// User name that programs must send, with the password of --remote-password-file
     #[arg(long, value_name = "NAME")]

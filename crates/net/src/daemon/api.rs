@@ -46,7 +46,7 @@ pub(super) fn serve(
     let state = lock(torrents).store.folder().to_owned();
     let listener: Listener = match (socket, &daemon.http.http) {
         (Some(socket), _) => socket.into(),
-        (None, Some(address)) => endpoint(env, address)?
+        (None, Some(address)) => endpoint(env, "--http", address)?
             .bind()
             .with_context(|| format!("--http {address}"))?,
         (None, None) => return Ok(None),

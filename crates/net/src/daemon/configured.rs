@@ -172,9 +172,9 @@ fn watched(env: &Env, options: &Daemon, tables: &Tables) -> anyhow::Result<Vec<W
         .watch_dir
         .iter()
         .map(|folder| (folder.as_path(), None));
-    let of_categories = tables.categories.iter().filter_map(|(name, category)| {
-        let folder = category.watch_dir.as_ref()?.as_ref();
-        Some((folder, Some(name.clone())))
+    let of_categories = tables.categories.iter().flat_map(|(name, category)| {
+        let folders = category.watch_dir.iter();
+        folders.map(|folder| (folder.as_ref(), Some(name.clone())))
     });
     let watched = |(folder, category)| {
         let folder = absolute(env, folder)?;

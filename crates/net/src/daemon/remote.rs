@@ -10,7 +10,7 @@ mod seen;
 mod session;
 mod view;
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
@@ -19,7 +19,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use hashlane_cli::torrent_file::MAX_LEN;
-use hashlane_cli::{Env, RemoteOptions};
+use hashlane_cli::{Env, RemoteOptions, ServerAddress};
 use hashlane_client::{HandleError, Settings, TorrentHandle, TrackerState};
 use hashlane_files::is_below;
 use hashlane_metainfo::{FileKind, masked_url};
@@ -27,14 +27,14 @@ use hashlane_remote::model::{
     Added, Change, File, GroupChange, Groups, NewTorrent, Peer, Priority, Refusal, Session,
     SessionChange, Torrent, Tracker,
 };
-use hashlane_remote::{Control, Listen, serve_qbittorrent, serve_transmission};
-use hashlane_server::{Login, Server};
+use hashlane_remote::{Control, Listen, ListenError, serve_qbittorrent, serve_transmission};
+use hashlane_server::Server;
 use hashlane_store::{Metainfo, Name};
 use hashlane_verify::{HashVersions, Layout, files_of};
 
 use super::priorities;
 use super::torrents::{Torrents, lock};
-use crate::config::login;
+use crate::config::{endpoint, login};
 use seen::Seen;
 
 /// What programs may do besides controlling torrents.
@@ -77,38 +77,49 @@ pub(super) fn serve(
     let password = options.remote_password_file.as_deref();
     let login = login(env, "--remote", options.remote_user.as_deref(), password)?;
     let login = login.map(Arc::new);
-    let listen = |address, listener| listen(options, login.as_ref(), address, listener);
+    let protocols: [Protocol<'_>; 2] = [
+        (
+            "--transmission",
+            options.transmission.as_ref(),
+            transmission,
+            serve_transmission,
+        ),
+        (
+            "--qbittorrent",
+            options.qbittorrent.as_ref(),
+            qbittorrent,
+            serve_qbittorrent,
+        ),
+    ];
     let mut servers = Vec::new();
-    if let Some(listen) = listen(options.transmission, transmission)? {
-        let server = serve_transmission(listen, Arc::<Remote>::clone(&remote), MAX_LEN);
-        servers.push(server.context("--transmission")?);
-    }
-    if let Some(listen) = listen(options.qbittorrent, qbittorrent)? {
-        let server = serve_qbittorrent(listen, Arc::<Remote>::clone(&remote), MAX_LEN);
-        servers.push(server.context("--qbittorrent")?);
+    for (option, address, socket, serve) in protocols {
+        let endpoint = match (&socket, address) {
+            (Some(socket), _) => socket.local_addr()?.into(),
+            (None, Some(address)) => endpoint(env, option, address)?,
+            (None, None) => continue,
+        };
+        let own_name = address.and_then(ServerAddress::own_name);
+        let hosts = options.remote_hosts.iter().map(String::as_str);
+        let listen = Listen {
+            endpoint,
+            listener: socket,
+            login: login.clone(),
+            hosts: hosts.chain(own_name).map(str::to_owned).collect(),
+            is_open: options.insecure_no_auth,
+        };
+        let server = serve(listen, Arc::<Remote>::clone(&remote), MAX_LEN);
+        servers.push(server.context(option)?);
     }
     Ok(servers)
 }
 
-/// Returns the place of a protocol, and who may use it; `None` without an address and a socket.
-fn listen(
-    options: &RemoteOptions,
-    login: Option<&Arc<Login>>,
-    address: Option<SocketAddr>,
-    listener: Option<TcpListener>,
-) -> anyhow::Result<Option<Listen>> {
-    let of_listener = listener.as_ref().map(TcpListener::local_addr);
-    let Some(address) = of_listener.transpose()?.or(address) else {
-        return Ok(None);
-    };
-    Ok(Some(Listen {
-        address,
-        listener,
-        login: login.cloned(),
-        hosts: options.remote_hosts.clone(),
-        is_open: options.insecure_no_auth,
-    }))
-}
+/// A protocol: its option, the address of the option, the socket of systemd, and its server.
+type Protocol<'o> = (
+    &'static str,
+    Option<&'o ServerAddress>,
+    Option<TcpListener>,
+    fn(Listen, Arc<dyn Control>, u64) -> Result<Server, ListenError>,
+);
 
 /// The daemon.
 struct Remote {

@@ -1,7 +1,9 @@
 //! A daemon that existing programs control: Debian's `transmission-remote`.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
 
@@ -295,6 +297,32 @@ fn qbittorrents_api_controls_the_daemon() {
     );
     assert_eq!(daemon.torrent()["category"], serde_json::Value::Null);
     daemon.terminate();
+}
+
+#[test]
+fn protocols_are_served_where_a_page_can_be() {
+    let (place, state) = folder();
+    let socket = place.path().join("web");
+    let unix = format!("unix:{}", socket.display());
+    // Another test can take a free port before the daemon does.
+    let started = (0..10).find_map(|_| {
+        let port = free_port();
+        let address = port.to_string();
+        let options = ["--transmission", &address, "--qbittorrent", &unix];
+        Some((Daemon::try_start(&state, &options)?, port))
+    });
+    let (daemon, port) = started.expect("a port is free");
+    let transmission = SocketAddr::from(([127, 0, 0, 1], port));
+    let asked = ask(transmission, "POST /transmission/rpc", &[], "{}");
+    assert_eq!(asked.status, 409);
+    let mut web = UnixStream::connect(&socket).unwrap();
+    web.write_all(b"GET /api/v2/app/version HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        .unwrap();
+    let mut answer = String::new();
+    web.read_to_string(&mut answer).unwrap();
+    assert!(answer.ends_with("v5.0.5"), "{answer}");
+    daemon.terminate();
+    assert!(!socket.exists());
 }
 
 #[test]

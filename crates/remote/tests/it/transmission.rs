@@ -33,7 +33,7 @@ pub(crate) fn metainfo() -> Vec<u8> {
 
 pub(crate) fn listen() -> Listen {
     Listen {
-        address: SocketAddr::from(([127, 0, 0, 1], 0)),
+        endpoint: SocketAddr::from(([127, 0, 0, 1], 0)).into(),
         listener: None,
         login: None,
         hosts: Vec::new(),
@@ -209,7 +209,7 @@ fn nobody_else_controls_the_client_by_mistake() {
         let address: SocketAddr = address.parse().unwrap();
         let client = Arc::new(Client::default());
         let closed = Listen {
-            address,
+            endpoint: address.into(),
             ..listen()
         };
         let error = serve_transmission(closed, client, MAX_METAINFO_LEN).unwrap_err();
@@ -226,7 +226,7 @@ fn nobody_else_controls_the_client_by_mistake() {
         (None, true),
     ] {
         let listen = Listen {
-            address,
+            endpoint: address.into(),
             login,
             is_open,
             ..listen()

@@ -94,7 +94,7 @@ fn without_a_login_only_this_machine_is_served() {
     assert_eq!(text_of(login), "Ok.");
     let address = SocketAddr::from(([0, 0, 0, 0], 0));
     let closed = Listen {
-        address,
+        endpoint: address.into(),
         ..listen()
     };
     let client = Arc::new(Client::default());
