@@ -60,6 +60,8 @@ pub struct Add {
     pub metainfo: Option<String>,
     /// The magnet link, if there is no file.
     pub magnet: Option<String>,
+    /// The URL of the file, which the daemon fetches.
+    pub url: Option<String>,
     /// Folder for the content, under the torrent's name; `None` for the folder of the daemon.
     pub folder: Option<PathBuf>,
     /// The content itself, which is served and never written.
@@ -265,7 +267,7 @@ pub struct Named {
     pub info_hash_v1: Option<String>,
     /// The info-hash of version 2.
     pub info_hash_v2: Option<String>,
-    /// The name of the torrent.
+    /// The name of the torrent; the info-hash while the name is unknown.
     pub name: String,
 }
 

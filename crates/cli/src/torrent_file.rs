@@ -26,6 +26,14 @@ pub fn link<'a>(env: &Env, given: &'a str) -> Option<&'a str> {
     (Magnet::has_scheme(text) || is_hash()).then_some(text)
 }
 
+/// Returns `true` if an argument is the URL of a file that can be fetched.
+pub fn is_url(given: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| {
+        let start = given.get(..scheme.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    })
+}
+
 /// Describes what a path that does not exist looks like instead: a link or an info-hash.
 fn described(path: &Path) -> Option<&'static str> {
     // The parameters of a link can contain slashes.

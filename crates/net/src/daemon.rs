@@ -7,6 +7,7 @@
 //! | `trackers` | trackers in metadata and links |
 //! | `configured` | what the options and the configuration say, and what the daemon was started with |
 //! | `categories` | categories, and the goals that torrents inherit |
+//! | `fetches` | .torrent files from servers |
 //! | `goal` | what the client does for a torrent, from what a person chose |
 //! | `hooks` | shell commands that run when something happens to a torrent |
 //! | `priorities` | priorities of files |
@@ -28,6 +29,7 @@ mod activation;
 mod api;
 mod categories;
 mod configured;
+mod fetches;
 mod goal;
 mod hooks;
 mod limits;
@@ -68,6 +70,7 @@ use crate::watchdog::{Rescue, Watchdog};
 use crate::{Run, again, log};
 use activation::Sockets;
 use configured::{Configured, Start};
+use fetches::Fetches;
 use hooks::Hooks;
 use service::Service;
 use signals::Hangups;
@@ -126,20 +129,23 @@ impl Serve for Daemon {
         )));
         let watch = Watch::start(Arc::clone(&torrents)).map_err(Error::Thread)?;
         lock(&torrents).start_all();
+        let fetches = Arc::new(Fetches::by(config.session.proxy.clone()));
         let Sockets { http, .. } = sockets;
         let protocols = [sockets.transmission, sockets.qbittorrent];
         let remote = remote::serve(
             env,
             &self.remote,
             protocols,
-            &torrents,
+            (&torrents, &fetches),
             folders.clone(),
             fixed,
         )?;
         let page = api::serve(env, &self, http, &torrents, &config, folders)?;
         // A program that can connect to the socket can connect to the other listeners, too.
         let socket = Socket::bind(&state)?;
-        socket.serve(Arc::clone(&torrents)).map_err(Error::Thread)?;
+        socket
+            .serve(Arc::clone(&torrents), fetches)
+            .map_err(Error::Thread)?;
         if let Some(page) = &page {
             api::report(env, page, &self, &state, &mut reporter)?;
         }

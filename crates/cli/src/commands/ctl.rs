@@ -87,8 +87,8 @@ enum Action {
 
 #[derive(Debug, Args)]
 struct AddArgs {
-    /// .torrent files, magnet links or info-hashes; `-` for a file on standard input
-    #[arg(value_name = "TORRENT|LINK", required = true)]
+    /// .torrent files, their http or https URLs, magnet links or info-hashes; `-` for a file on standard input
+    #[arg(value_name = "TORRENT|URL|LINK", required = true)]
     torrents: Vec<String>,
 
     /// Folder for the content, under the torrent's name [default: --dir of the daemon]
@@ -476,16 +476,13 @@ impl AddArgs {
             .map(|path| Ok::<_, anyhow::Error>((path, content_map::read(env, path)?)))
             .transpose()?;
         for given in &self.torrents {
-            let (metainfo, magnet) =
-                read(env, given).with_context(|| links::without_secrets(given))?;
+            let source = read(env, given).with_context(|| links::without_secrets(given))?;
             let lines = map.as_ref().map(|(path, map)| {
-                map_lines(map, metainfo.as_deref()).with_context(|| {
+                map_lines(map, source.metainfo.as_deref()).with_context(|| {
                     format!("{}: {}", links::without_secrets(given), path.display())
                 })
             });
             let add = Add {
-                metainfo,
-                magnet,
                 folder: folder.clone(),
                 content: content.clone(),
                 content_map: lines.transpose()?,
@@ -497,6 +494,7 @@ impl AddArgs {
                 seed_seconds: self.seed_time.map(|time| time.as_secs()),
                 max_down: self.max_down.and_then(NonZeroU32::new),
                 max_up: self.max_up.and_then(NonZeroU32::new),
+                ..source
             };
             asking.ask(env, &Request::Add(Box::new(add)))?;
         }
@@ -507,29 +505,28 @@ impl AddArgs {
 /// Returns the lines of a torrent in a content map, in base 64.
 fn map_lines(map: &ContentMap, metainfo: Option<&str>) -> anyhow::Result<String> {
     let Some(metainfo) = metainfo else {
-        bail!("a content map needs a .torrent file: a link does not have the paths of files");
+        bail!(
+            "a content map needs a .torrent file: a link or URL does not have the paths of files"
+        );
     };
     let torrent = Torrent::parse(BASE64.decode(metainfo.as_bytes())?)?;
     Ok(BASE64.encode(&map.only(&torrent)?.to_bytes()))
 }
 
-/// Returns a .torrent file in base 64, or a magnet link.
-fn read(env: &mut Env, given: &str) -> anyhow::Result<(Option<String>, Option<String>)> {
+/// Returns a torrent without choices: a .torrent file, its URL, or a magnet link.
+fn read(env: &mut Env, given: &str) -> anyhow::Result<Add> {
+    let mut add = Add::default();
     if let Some(link) = torrent_file::link(env, given) {
         let link: Magnet = link.parse()?;
-        return Ok((None, Some(link.to_string())));
+        add.magnet = Some(link.to_string());
+    } else if torrent_file::is_url(given) {
+        add.url = Some(given.to_owned());
+    } else {
+        let bytes = torrent_file::read_given(env, Path::new(given))?;
+        Torrent::parse(&bytes[..])?;
+        add.metainfo = Some(BASE64.encode(&bytes));
     }
-    if ["http://", "https://"]
-        .iter()
-        .any(|scheme| given.starts_with(scheme))
-    {
-        bail!(
-            "is a URL, which is not fetched here: download the file, or let the HTTP API of the daemon fetch it"
-        );
-    }
-    let bytes = torrent_file::read_given(env, Path::new(given))?;
-    Torrent::parse(&bytes[..])?;
-    Ok((Some(BASE64.encode(&bytes)), None))
+    Ok(add)
 }
 
 /// Returns the state folder in the configuration of the daemon.
@@ -587,10 +584,7 @@ fn print(env: &mut Env, reply: &Reply) -> anyhow::Result<()> {
     let lines = match reply {
         Reply::Added { torrent, present } => {
             let present = if *present { "already present" } else { "added" };
-            vec![format!(
-                "{}: {present}: {}",
-                torrent.info_hash, torrent.name
-            )]
+            vec![named(torrent, present)]
         }
         Reply::Removed(torrent) => vec![named(torrent, "removed")],
         Reply::Changed(torrent) => vec![named(torrent, "changed")],
@@ -702,5 +696,11 @@ fn described(category: &CategoryReply) -> String {
 
 /// Describes what was done with a torrent.
 fn named(torrent: &Named, what: &str) -> String {
-    format!("{}: {what}: {}", torrent.info_hash, torrent.name)
+    let Named {
+        info_hash, name, ..
+    } = torrent;
+    if name == info_hash {
+        return format!("{info_hash}: {what}");
+    }
+    format!("{info_hash}: {what}: {name}")
 }

@@ -13,7 +13,6 @@ mod view;
 use std::net::TcpListener;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -32,6 +31,7 @@ use hashlane_server::Server;
 use hashlane_store::{Metainfo, Name};
 use hashlane_verify::{HashVersions, Layout, files_of};
 
+use super::fetches::Fetches;
 use super::priorities;
 use super::torrents::{Torrents, lock};
 use crate::config::{endpoint, login};
@@ -65,7 +65,7 @@ pub(super) fn serve(
     env: &Env,
     options: &RemoteOptions,
     [transmission, qbittorrent]: [Option<TcpListener>; 2],
-    torrents: &Arc<Mutex<Torrents>>,
+    (torrents, fetches): (&Arc<Mutex<Torrents>>, &Arc<Fetches>),
     folders: Vec<PathBuf>,
     fixed: Fixed,
 ) -> anyhow::Result<Vec<Server>> {
@@ -73,7 +73,12 @@ pub(super) fn serve(
         folders,
         may_delete: options.remote_delete,
     };
-    let remote: Arc<Remote> = Arc::new(Remote::new(Arc::clone(torrents), rights, fixed));
+    let remote: Arc<Remote> = Arc::new(Remote::new(
+        Arc::clone(torrents),
+        Arc::clone(fetches),
+        rights,
+        fixed,
+    ));
     let password = options.remote_password_file.as_deref();
     let login = login(env, "--remote", options.remote_user.as_deref(), password)?;
     let login = login.map(Arc::new);
@@ -127,19 +132,23 @@ struct Remote {
     rights: Rights,
     fixed: Fixed,
     started: Instant,
-    /// The number of .torrent files that are being fetched.
-    fetches: AtomicUsize,
+    fetches: Arc<Fetches>,
     seen: Mutex<Seen>,
 }
 
 impl Remote {
-    fn new(torrents: Arc<Mutex<Torrents>>, rights: Rights, fixed: Fixed) -> Self {
+    fn new(
+        torrents: Arc<Mutex<Torrents>>,
+        fetches: Arc<Fetches>,
+        rights: Rights,
+        fixed: Fixed,
+    ) -> Self {
         Self {
             torrents,
             rights,
             fixed,
             started: Instant::now(),
-            fetches: AtomicUsize::new(0),
+            fetches,
             seen: Mutex::default(),
         }
     }

@@ -52,8 +52,8 @@ pub(super) fn new_torrent(add: Add, folder: Option<&Path>) -> Result<New, String
         paused: add.paused,
         ..Choices::at(place)
     };
-    match (add.metainfo, add.magnet) {
-        (Some(bytes), None) => {
+    match (add.metainfo, add.magnet, add.url) {
+        (Some(bytes), None, None) => {
             let bytes = BASE64.decode(bytes.as_bytes());
             let bytes = bytes.map_err(|error| format!("metainfo: {error}"))?;
             let torrent = Torrent::parse(bytes).map_err(|error| format!("metainfo: {error}"))?;
@@ -63,16 +63,16 @@ pub(super) fn new_torrent(add: Add, folder: Option<&Path>) -> Result<New, String
             }
             Ok(New::Torrent(torrent, choices))
         }
-        (None, Some(_)) if choices.map.is_some() => {
+        (None, Some(_), None) if choices.map.is_some() => {
             Err("content_map: a link does not have the paths of files".to_owned())
         }
-        (None, Some(link)) => {
+        (None, Some(link), None) => {
             let magnet = link
                 .parse::<Magnet>()
                 .map_err(|error| format!("magnet: {error}"))?;
             Ok(New::Magnet(Box::new(magnet), choices))
         }
-        _ => Err("neither or both of metainfo and magnet".to_owned()),
+        _ => Err("not exactly one of metainfo, magnet and url".to_owned()),
     }
 }
 
@@ -124,7 +124,7 @@ pub(super) fn named(entry: &Entry) -> Named {
         info_hash: entry.name().to_string(),
         info_hash_v1: entry.info_hashes.v1().map(|v1| v1.to_string()),
         info_hash_v2: entry.info_hashes.v2().map(|v2| v2.to_string()),
-        name: entry.choices.title.as_ref().unwrap_or(&entry.title).clone(),
+        name: entry.shown_title(),
     }
 }
 

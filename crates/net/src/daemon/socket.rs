@@ -1,5 +1,6 @@
 //! The Unix socket of a daemon. `hashlane_cli::control` describes the protocol.
 
+use std::fmt::Display;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -9,9 +10,13 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use data_encoding::BASE64;
 use hashlane_cli::control::{MAX_REQUEST_LEN, Reply, Request, SOCKET};
+use hashlane_cli::links;
+use hashlane_metainfo::Torrent;
 use hashlane_server::UnixSocket;
 
+use super::fetches::Fetches;
 use super::torrents::{Torrents, lock};
 
 /// Maximum number of connections. Each has a thread, and memory for a request.
@@ -38,13 +43,18 @@ impl Socket {
     }
 
     /// Answers requests on threads.
-    pub(super) fn serve(&self, torrents: Arc<Mutex<Torrents>>) -> io::Result<()> {
+    pub(super) fn serve(
+        &self,
+        torrents: Arc<Mutex<Torrents>>,
+        fetches: Arc<Fetches>,
+    ) -> io::Result<()> {
         let listener = self.0.listener().try_clone()?;
+        let daemon = Arc::new((torrents, fetches));
         let accept = move || {
             let connections = Arc::new(AtomicUsize::new(0));
             for stream in listener.incoming() {
                 match stream {
-                    Ok(stream) => start(stream, &torrents, &connections),
+                    Ok(stream) => start(stream, &daemon, &connections),
                     Err(error) => {
                         tracing::warn!(%error, "a connection to the socket was not accepted");
                         thread::sleep(ACCEPT_PAUSE);
@@ -57,6 +67,9 @@ impl Socket {
     }
 }
 
+/// The torrents, and the .torrent files that are fetched.
+type Daemon = (Arc<Mutex<Torrents>>, Arc<Fetches>);
+
 /// Counts a connection until it is dropped.
 struct Counted(Arc<AtomicUsize>);
 
@@ -67,10 +80,10 @@ impl Drop for Counted {
 }
 
 /// Answers the requests of a connection on a thread of its own.
-fn start(stream: UnixStream, torrents: &Arc<Mutex<Torrents>>, connections: &Arc<AtomicUsize>) {
+fn start(stream: UnixStream, daemon: &Arc<Daemon>, connections: &Arc<AtomicUsize>) {
     let n_others = connections.fetch_add(1, Ordering::SeqCst);
     let counted = Counted(Arc::clone(connections));
-    let torrents = Arc::clone(torrents);
+    let daemon = Arc::clone(daemon);
     let serve = move || {
         let _counted = counted;
         let refusal = if n_others >= MAX_CONNECTIONS {
@@ -80,7 +93,7 @@ fn start(stream: UnixStream, torrents: &Arc<Mutex<Torrents>>, connections: &Arc<
         };
         let served = match refusal {
             Some(message) => send(&stream, &[], Some(message)),
-            None => serve(&stream, &torrents),
+            None => serve(&stream, &daemon),
         };
         if let Err(error) = served {
             tracing::debug!(%error, "a connection to the socket ended");
@@ -110,7 +123,7 @@ fn refusal(_: &UnixStream) -> Option<String> {
     None
 }
 
-fn serve(stream: &UnixStream, torrents: &Mutex<Torrents>) -> io::Result<()> {
+fn serve(stream: &UnixStream, daemon: &Daemon) -> io::Result<()> {
     stream.set_read_timeout(Some(READ_TIMEOUT))?;
     stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
     let mut reader = BufReader::new(stream);
@@ -130,12 +143,28 @@ fn serve(stream: &UnixStream, torrents: &Mutex<Torrents>) -> io::Result<()> {
         }
         let answer = serde_json::from_slice::<Request>(&line)
             .map_err(|error| format!("not a request: {error}"))
-            .and_then(|request| lock(torrents).answer(request));
+            .and_then(|request| answer(daemon, request));
         match answer {
             Ok(replies) => send(stream, &replies, None)?,
             Err(message) => send(stream, &[], Some(message))?,
         }
     }
+}
+
+/// Does what a request asks for. The .torrent file of a URL is fetched before, from any server: only the user of the daemon can
+/// ask for it.
+fn answer((torrents, fetches): &Daemon, mut request: Request) -> Result<Vec<Reply>, String> {
+    if let Request::Add(add) = &mut request
+        && (&add.metainfo, &add.magnet) == (&None, &None)
+        && let Some(url) = add.url.take()
+    {
+        let named = |reason: &dyn Display| format!("{}: {reason}", links::without_secrets(&url));
+        let bytes = fetches.fetch(torrents, url.clone(), false);
+        let bytes = bytes.map_err(|reason| named(&reason))?;
+        Torrent::parse(&bytes[..]).map_err(|error| named(&error))?;
+        add.metainfo = Some(BASE64.encode(&bytes));
+    }
+    lock(torrents).answer(request)
 }
 
 /// Sends results and the end of an answer.

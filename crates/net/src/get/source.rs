@@ -8,18 +8,13 @@ use hashlane_metainfo::Magnet;
 /// Returns the source of a torrent: a magnet link or info-hash, a URL, a path, or `-`. Prints the hints of a link that
 /// are ignored.
 pub(super) fn source(env: &mut Env, given: &str) -> Source {
-    let has_scheme = |scheme: &str| {
-        given
-            .get(..scheme.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    };
     if let Some(link) = torrent_file::link(env, given) {
         return of_link(env, link);
     }
     if torrent_file::is_stream(given.as_ref()) {
         return of_stream(env, given);
     }
-    if has_scheme("http://") || has_scheme("https://") {
+    if torrent_file::is_url(given) {
         return Source::Url(given.to_owned());
     }
     let (given, path) = (given.to_owned(), env.resolve(given.as_ref()));

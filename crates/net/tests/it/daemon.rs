@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::control;
 use super::peers::{Content, Ended, PATIENCE, Peer, Process, RECONNECT, ended};
+use super::servers::WebServer;
 use super::tracker::Tracker;
 use crate::not_run::{is_installed, not_run_unless_required};
 use crate::signal::send;
@@ -538,6 +539,43 @@ fn the_configuration_names_the_state_folder() {
 }
 
 #[test]
+fn ctl_adds_the_torrent_of_a_url() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    fs::copy(&torrent, content.path().join("x.torrent")).unwrap();
+    fs::write(content.path().join("page.html"), "<!DOCTYPE html>").unwrap();
+    let server = WebServer::of(content.path());
+    let (place, state) = folder();
+    let daemon = Daemon::start(&state, &["--dir", text(place.path())]);
+    let page = server.url("page.html");
+    daemon.ctl(["add", &page]).assert_failed("page.html of ");
+    assert!(daemon.done(["list"]).is_empty());
+    let url = server.url("x.torrent").replace("http", "HTTP");
+    let added = daemon.done(["add", "--label", "fetched", &url]);
+    assert_eq!(
+        (&added[0]["type"], &added[0]["present"]),
+        (&json!("added"), &json!(false))
+    );
+    let listed = daemon.torrent();
+    assert_eq!(
+        (&listed["name"], &listed["labels"]),
+        (&json!("file.bin"), &json!(["fetched"]))
+    );
+    daemon.terminate();
+}
+
+#[test]
+fn a_link_without_a_name_is_named_by_its_info_hash() {
+    let (place, state) = folder();
+    let daemon = Daemon::start(&state, &["--dir", text(place.path())]);
+    let hash = "0123456789abcdef0123456789abcdef01234567";
+    let added = ctl(&state).args(["add", hash]).output().unwrap();
+    assert_eq!(added.stdout, format!("{hash}: added\n").as_bytes());
+    assert_eq!(daemon.torrent()["name"], hash);
+    daemon.terminate();
+}
+
+#[test]
 fn errors_name_their_reason() {
     let content = Content::new();
     let torrent = content.torrent("file.bin", "v1");
@@ -551,9 +589,10 @@ fn errors_name_their_reason() {
     daemon
         .ctl(["add", "missing.torrent"])
         .assert_failed("missing.torrent: ");
-    daemon
-        .ctl(["add", "http://127.0.0.1:1/a.torrent"])
-        .assert_failed("which is not fetched here");
+    let url = "http://127.0.0.1:1/0123456789abcdef0123456789abcdef/a.torrent";
+    let refused = daemon.ctl(["add", url]);
+    refused.assert_failed("a.torrent of 127.0.0.1:1: ");
+    assert!(!refused.stderr.contains("0123456789abcdef"), "{refused:?}");
     daemon
         .ctl(["remove", "0123456789"])
         .assert_failed("0123456789: no such torrent");
@@ -639,7 +678,8 @@ fn hostile_requests_are_refused() {
         (b"{\"command\":\"add\",\"magnet\":\"x\",\"folder\":\"/\"}\n", "magnet: "),
         (b"{\"command\":\"add\",\"metainfo\":\"x\",\"folder\":\"/\"}\n", "metainfo: "),
         (b"{\"command\":\"add\",\"metainfo\":\"ZGU=\",\"folder\":\"/\"}\n", "metainfo: "),
-        (b"{\"command\":\"add\",\"folder\":\"/\"}\n", "neither or both"),
+        (b"{\"command\":\"add\",\"folder\":\"/\"}\n", "not exactly one"),
+        (b"{\"command\":\"add\",\"magnet\":\"x\",\"url\":\"http://x\",\"folder\":\"/\"}\n", "not exactly one"),
         (
             b"{\"command\":\"add\",\"magnet\":\"magnet:?xt=urn:btih:0123456789012345678901234567890123456789\",\"folder\":\"a\"}\n",
             "folder: not an absolute path",

@@ -1,10 +1,7 @@
 //! New torrents.
 
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hashlane_cli::torrent_file::MAX_LEN;
-use hashlane_client::Fetch;
 use hashlane_metainfo::{ContentLayout, Magnet, Torrent as ParsedTorrent};
 use hashlane_remote::model::{Added, NewTorrent, Refusal, Source};
 use hashlane_store::{Choices, Place};
@@ -16,39 +13,17 @@ use crate::daemon::priorities;
 use crate::daemon::report::New;
 use crate::daemon::torrents::lock;
 
-/// Maximum number of .torrent files that are fetched at once.
-const MAX_FETCHES: usize = 8;
-
-/// A .torrent file that is being fetched.
-struct RunningFetch<'a>(&'a AtomicUsize);
-
-impl<'a> RunningFetch<'a> {
-    /// Counts one more, unless there are [`MAX_FETCHES`].
-    fn of(running: &'a AtomicUsize) -> Result<Self, Refusal> {
-        let one_more = |n| (n < MAX_FETCHES).then_some(n + 1);
-        let counted = running.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
-        counted.map_err(|n| {
-            Refusal::Failed(format!(
-                "{n} .torrent files are being fetched: try again later"
-            ))
-        })?;
-        Ok(Self(running))
-    }
-}
-
-impl Drop for RunningFetch<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 impl Remote {
     pub(super) fn add_torrent(&self, new: NewTorrent) -> Result<Added, Refusal> {
         let invalid = |error: &dyn std::fmt::Display| Refusal::Invalid(error.to_string());
         let mut choices = self.new_choices(&new)?;
         let is_magnet = |link: &str| Magnet::has_scheme(link) || Magnet::is_info_hash(link);
         let source = match new.source {
-            Source::Link(url) if !is_magnet(&url) => Source::Metainfo(self.fetch(url)?),
+            Source::Link(url) if !is_magnet(&url) => {
+                let is_public = !self.fixed.fetches_local;
+                let fetched = self.fetches.fetch(&self.torrents, url, is_public);
+                Source::Metainfo(fetched.map_err(Refusal::Failed)?)
+            }
             source => source,
         };
         let new = match source {
@@ -81,21 +56,6 @@ impl Remote {
             name: entry.shown_title(),
             is_duplicate: !is_new,
         })
-    }
-
-    /// Fetches the .torrent file of a URL. The torrents are not locked meanwhile.
-    fn fetch(&self, url: String) -> Result<Vec<u8>, Refusal> {
-        let _running = RunningFetch::of(&self.fetches)?;
-        let fetch = Fetch {
-            url,
-            proxy: self.fixed.settings.proxy.clone(),
-            bind: lock(&self.torrents).network().bind,
-            timeout: None,
-            max_len: MAX_LEN,
-            is_public: !self.fixed.fetches_local,
-        };
-        let fetched = fetch.run();
-        fetched.map_err(|error| Refusal::Failed(error.to_string()))
     }
 
     fn new_choices(&self, new: &NewTorrent) -> Result<Choices, Refusal> {
