@@ -146,6 +146,7 @@ static SERVED: LazyLock<Mutex<Served>> = LazyLock::new(|| {
         login: None,
         hosts: Vec::new(),
         is_open: false,
+        about: String::new(),
     };
     let transmission = serve_transmission(listen(), client.clone(), 1 << 16).unwrap();
     let web = serve_qbittorrent(listen(), client.clone(), 1 << 16).unwrap();

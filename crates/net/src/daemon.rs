@@ -58,6 +58,7 @@ use anyhow::Context as _;
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Daemon, Env, Exit, state_folder};
 use hashlane_client::{Additions, Client, Config, Error, Pulse, Subscription};
+use hashlane_server::Server;
 use hashlane_store::Store;
 
 use crate::config::absolute;
@@ -132,15 +133,16 @@ impl Serve for Daemon {
         let fetches = Arc::new(Fetches::by(config.session.proxy.clone()));
         let Sockets { http, .. } = sockets;
         let protocols = [sockets.transmission, sockets.qbittorrent];
+        let page = api::serve(env, &self, http, &torrents, &config, folders.clone())?;
+        let url = page.as_ref().map(hashlane_client::http::Server::url);
         let remote = remote::serve(
             env,
             &self.remote,
             protocols,
             (&torrents, &fetches),
-            folders.clone(),
+            (folders, url.as_deref()),
             fixed,
         )?;
-        let page = api::serve(env, &self, http, &torrents, &config, folders)?;
         // A program that can connect to the socket can connect to the other listeners, too.
         let socket = Socket::bind(&state)?;
         socket
@@ -149,6 +151,7 @@ impl Serve for Daemon {
         if let Some(page) = &page {
             api::report(env, page, &self, &state, &mut reporter)?;
         }
+        report(env, &self, &state, &remote, &reporter)?;
         let service = Service::new(pulse)?;
         let followed = Followed {
             torrents: &torrents,
@@ -170,6 +173,30 @@ impl Serve for Daemon {
         ended?;
         Ok(Exit::Good)
     }
+}
+
+/// Reports the protocols and the folders of a daemon that has started.
+fn report(
+    env: &mut Env,
+    daemon: &Daemon,
+    state: &Path,
+    protocols: &[(&str, Server)],
+    reporter: &Reporter,
+) -> anyhow::Result<()> {
+    for (name, server) in protocols {
+        reporter.note(env, &format!("{name}: {}", server.endpoint().url()))?;
+    }
+    if let Some(folder) = &daemon.dir {
+        let folder = absolute(env, folder)?;
+        let absence = if folder.exists() {
+            ""
+        } else {
+            ", which does not exist yet"
+        };
+        reporter.note(env, &format!("content: {}{absence}", folder.display()))?;
+    }
+    let folder = state.display();
+    reporter.note(env, &format!("state folder: {folder}, for `hashlane ctl`"))
 }
 
 /// Returns what the watchdog needs to start the daemon again.

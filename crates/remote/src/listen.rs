@@ -8,14 +8,23 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Bytes, HttpBody as _};
-use axum::extract::Request;
-use axum::http::HeaderMap;
-use axum::http::header::{AUTHORIZATION, HOST};
+use axum::extract::{Request, State};
+use axum::http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
 use data_encoding::BASE64;
 use hashlane_server::{Endpoint, Listener, Login, Server, is_address};
 
 /// Length in bytes of a refused request that is still read.
 const MAX_DISCARDED_LEN: usize = 32 << 20;
+
+/// The answer to a request for another host.
+pub(crate) const UNKNOWN_HOST: &str =
+    "unknown Host header: use an address, or add the name to the allowed hosts";
 
 /// The address of a protocol, and who may use it.
 #[derive(Debug)]
@@ -31,6 +40,8 @@ pub struct Listen {
     pub hosts: Vec<String>,
     /// Whether other machines may use the protocol without a login.
     pub is_open: bool,
+    /// The text that a browser shows at `/`, without secrets: a login is not needed there.
+    pub about: String,
 }
 
 /// An error of the start of a listener.
@@ -83,6 +94,25 @@ impl Listen {
     }
 }
 
+/// Headers of the text for browsers.
+const ABOUT_HEADERS: [(HeaderName, &str); 4] = [
+    (
+        CONTENT_SECURITY_POLICY,
+        "default-src 'none'; frame-ancestors 'none'",
+    ),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (REFERRER_POLICY, "no-referrer"),
+    (CACHE_CONTROL, "no-store"),
+];
+
+/// Answers a browser that was sent to the address of the protocol.
+async fn about(State(listen): State<Arc<Listen>>, headers: HeaderMap) -> Response {
+    if !listen.has_host(&headers) {
+        return (StatusCode::MISDIRECTED_REQUEST, UNKNOWN_HOST).into_response();
+    }
+    (ABOUT_HEADERS, listen.about.clone()).into_response()
+}
+
 /// Reads the body of a refused request, and keeps nothing of it. Without that, a program that still sends may find the
 /// connection closed before it reads the answer.
 pub(crate) async fn discard(request: Request) {
@@ -99,12 +129,15 @@ pub(crate) async fn discard(request: Request) {
 
 /// Serves a protocol on a thread with this name.
 pub(crate) fn start(
-    endpoint: Endpoint,
+    listen: &Arc<Listen>,
     listener: Option<TcpListener>,
     thread: &str,
     protocol: &str,
     router: Router,
 ) -> Result<Server, ListenError> {
+    let endpoint = listen.endpoint.clone();
+    let about = get(about).with_state(Arc::clone(listen));
+    let router = router.route("/", about);
     let serve = || {
         let listener = match listener {
             Some(socket) => Listener::from(socket),

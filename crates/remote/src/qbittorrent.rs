@@ -31,7 +31,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use hashlane_server::{Server, Sessions, Verdict};
 
-use crate::listen::{Listen, ListenError, discard, start};
+use crate::listen::{Listen, ListenError, UNKNOWN_HOST, discard, start};
 use crate::model::Control;
 use call::{Answer, Call};
 use changes::Changes;
@@ -51,7 +51,7 @@ const MAX_REQUEST_LEN: usize = 4 << 20;
 
 /// What all requests share.
 struct Service {
-    listen: Listen,
+    listen: Arc<Listen>,
     control: Arc<dyn Control>,
     sessions: Sessions,
     changes: Mutex<Changes>,
@@ -188,13 +188,14 @@ pub fn serve(
     max_metainfo_len: u64,
 ) -> Result<Server, ListenError> {
     listen.check()?;
-    let (endpoint, socket) = (listen.endpoint.clone(), listen.listener.take());
+    let socket = listen.listener.take();
+    let listen = Arc::new(listen);
     let random = |error: io::Error| ListenError::Random(error.to_string());
     let sessions = Sessions::new(COOKIE).map_err(random)?;
     let changes = Changes::new().map_err(|error| ListenError::Random(error.to_string()))?;
     let max_metainfo_len = usize::try_from(max_metainfo_len).unwrap_or(usize::MAX);
     let service = Arc::new(Service {
-        listen,
+        listen: Arc::clone(&listen),
         control,
         sessions,
         changes: Mutex::new(changes),
@@ -210,7 +211,7 @@ pub fn serve(
         .layer(DefaultBodyLimit::max(max_len))
         .with_state(service);
     start(
-        endpoint,
+        &listen,
         socket,
         "qbittorrent",
         "the qBittorrent Web API",
@@ -232,9 +233,7 @@ impl Service {
     fn admit(&self, request: &Request) -> Result<Admitted, Failure> {
         let headers = request.headers();
         if !self.listen.has_host(headers) {
-            let reason =
-                "unknown Host header: use an address, or add the name to the allowed hosts";
-            return Err(Failure::new(StatusCode::UNAUTHORIZED, reason));
+            return Err(Failure::new(StatusCode::UNAUTHORIZED, UNKNOWN_HOST));
         }
         if access::is_cross_site(headers) {
             let reason = "a page of another site sent this request";

@@ -26,7 +26,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use subtle::ConstantTimeEq as _;
 
-use crate::listen::{Listen, ListenError, basic_credentials, discard, start};
+use crate::listen::{Listen, ListenError, UNKNOWN_HOST, basic_credentials, discard, start};
 use crate::model::Control;
 use call::{Removals, Reply};
 
@@ -43,7 +43,7 @@ const MAX_REQUEST_LEN: usize = 4 << 20;
 
 /// What all requests share.
 struct Service {
-    listen: Listen,
+    listen: Arc<Listen>,
     control: Arc<dyn Control>,
     session_id: String,
     removals: Mutex<Removals>,
@@ -60,11 +60,12 @@ pub fn serve(
     max_metainfo_len: u64,
 ) -> Result<Server, ListenError> {
     listen.check()?;
-    let (endpoint, socket) = (listen.endpoint.clone(), listen.listener.take());
+    let socket = listen.listener.take();
+    let listen = Arc::new(listen);
     let mut session_id = [0; SESSION_ID_LEN];
     getrandom::fill(&mut session_id).map_err(|error| ListenError::Random(error.to_string()))?;
     let service = Arc::new(Service {
-        listen,
+        listen: Arc::clone(&listen),
         control,
         session_id: HEXLOWER.encode(&session_id),
         removals: Mutex::default(),
@@ -77,7 +78,7 @@ pub fn serve(
         .route("/transmission/rpc/", any(answer))
         .layer(DefaultBodyLimit::max(max_len))
         .with_state(service);
-    start(endpoint, socket, "transmission", "Transmission RPC", router)
+    start(&listen, socket, "transmission", "Transmission RPC", router)
 }
 
 async fn answer(
@@ -117,9 +118,7 @@ impl Service {
     /// Returns the answer to a request that is refused before its body is read.
     fn refusal(&self, client: IpAddr, headers: &HeaderMap) -> Option<Response> {
         if !self.listen.has_host(headers) {
-            let reason =
-                "unknown Host header: use an address, or add the name to the allowed hosts\n";
-            return Some((StatusCode::MISDIRECTED_REQUEST, reason).into_response());
+            return Some((StatusCode::MISDIRECTED_REQUEST, UNKNOWN_HOST).into_response());
         }
         let login = self.listen.login.as_ref()?;
         let given = basic_credentials(headers);

@@ -60,15 +60,16 @@ pub(super) struct Fixed {
 }
 
 /// Serves the protocols that the options name, and those whose sockets systemd has opened: Transmission RPC and the Web API
-/// of qBittorrent. They end when the result is dropped. Programs may place torrents in the folders, and below them.
+/// of qBittorrent. They end when the result is dropped. Programs may place torrents in the folders, and below them. `page` is
+/// the URL of the page.
 pub(super) fn serve(
     env: &Env,
     options: &RemoteOptions,
     [transmission, qbittorrent]: [Option<TcpListener>; 2],
     (torrents, fetches): (&Arc<Mutex<Torrents>>, &Arc<Fetches>),
-    folders: Vec<PathBuf>,
+    (folders, page): (Vec<PathBuf>, Option<&str>),
     fixed: Fixed,
-) -> anyhow::Result<Vec<Server>> {
+) -> anyhow::Result<Vec<(&'static str, Server)>> {
     let rights = Rights {
         folders,
         may_delete: options.remote_delete,
@@ -84,12 +85,14 @@ pub(super) fn serve(
     let login = login.map(Arc::new);
     let protocols: [Protocol<'_>; 2] = [
         (
+            "Transmission RPC",
             "--transmission",
             options.transmission.as_ref(),
             transmission,
             serve_transmission,
         ),
         (
+            "qBittorrent Web API",
             "--qbittorrent",
             options.qbittorrent.as_ref(),
             qbittorrent,
@@ -97,7 +100,7 @@ pub(super) fn serve(
         ),
     ];
     let mut servers = Vec::new();
-    for (option, address, socket, serve) in protocols {
+    for (name, option, address, socket, serve) in protocols {
         let endpoint = match (&socket, address) {
             (Some(socket), _) => socket.local_addr()?.into(),
             (None, Some(address)) => endpoint(env, option, address)?,
@@ -111,20 +114,35 @@ pub(super) fn serve(
             login: login.clone(),
             hosts: hosts.chain(own_name).map(str::to_owned).collect(),
             is_open: options.insecure_no_auth,
+            about: about(name, page),
         };
         let server = serve(listen, Arc::<Remote>::clone(&remote), MAX_LEN);
-        servers.push(server.context(option)?);
+        servers.push((name, server.context(option)?));
     }
     Ok(servers)
 }
 
-/// A protocol: its option, the address of the option, the socket of systemd, and its server.
+/// A protocol: its name, its option, the address of the option, the socket of systemd, and its server.
 type Protocol<'o> = (
+    &'static str,
     &'static str,
     Option<&'o ServerAddress>,
     Option<TcpListener>,
     fn(Listen, Arc<dyn Control>, u64) -> Result<Server, ListenError>,
 );
+
+/// Returns the text for people who open the address of a protocol in a browser.
+fn about(protocol: &str, page: Option<&str>) -> String {
+    let page = match page {
+        Some(url) => format!("The page of this daemon is at {url}"),
+        None => "This daemon has no page: its option --http serves one.".to_owned(),
+    };
+    format!(
+        "Hashlane serves the {protocol} here, for other programs.\n\
+         {page}\n\
+         Give the host and the port of this address to a program, and the user and the password of --remote-user.\n"
+    )
+}
 
 /// The daemon.
 struct Remote {

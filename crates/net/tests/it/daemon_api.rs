@@ -37,7 +37,7 @@ fn a_daemon_names_the_file_of_its_token() {
         command.stdout(fs::File::create(&stdout).unwrap());
         let daemon = Daemon::of(&state, command);
         let text = || fs::read_to_string(&stdout).unwrap();
-        wait_for(|| text().lines().count() == 1 + usize::from(is_noted));
+        wait_for(|| text().lines().count() == 2 + usize::from(is_noted));
         daemon.terminate();
         assert_eq!(text().contains(&note), is_noted, "{}", text());
     }

@@ -1,7 +1,7 @@
 //! A daemon that existing programs control: Debian's `transmission-remote`.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -302,19 +302,53 @@ fn qbittorrents_api_controls_the_daemon() {
 #[test]
 fn protocols_are_served_where_a_page_can_be() {
     let (place, state) = folder();
-    let socket = place.path().join("web");
+    let (downloads, socket) = (place.path().join("downloads"), place.path().join("web"));
     let unix = format!("unix:{}", socket.display());
     // Another test can take a free port before the daemon does.
     let started = (0..10).find_map(|_| {
         let port = free_port();
         let address = port.to_string();
-        let options = ["--transmission", &address, "--qbittorrent", &unix];
+        let options = [
+            "--dir",
+            downloads.to_str().unwrap(),
+            "--transmission",
+            &address,
+            "--qbittorrent",
+            &unix,
+            "--http",
+            "0",
+        ];
         Some((Daemon::try_start(&state, &options)?, port))
     });
-    let (daemon, port) = started.expect("a port is free");
+    let (mut daemon, port) = started.expect("a port is free");
+    let mut lines = BufReader::new(daemon.take_stdout()).lines();
+    let page = lines.next().unwrap().unwrap();
+    let page = page.strip_prefix("page: ").unwrap();
+    let note = lines.next().unwrap().unwrap();
+    assert!(
+        note.starts_with("note: the page asks for the token"),
+        "{note}"
+    );
+    for line in [
+        format!("Transmission RPC: http://127.0.0.1:{port}/"),
+        format!("qBittorrent Web API: {unix}"),
+        format!("content: {}, which does not exist yet", downloads.display()),
+        format!("state folder: {}, for `hashlane ctl`", state.display()),
+    ] {
+        assert_eq!(lines.next().unwrap().unwrap(), line);
+    }
     let transmission = SocketAddr::from(([127, 0, 0, 1], port));
     let asked = ask(transmission, "POST /transmission/rpc", &[], "{}");
     assert_eq!(asked.status, 409);
+    let front = ask(transmission, "GET /", &[], "");
+    assert_eq!(front.status, 200);
+    assert!(
+        front
+            .body
+            .starts_with("Hashlane serves the Transmission RPC here")
+    );
+    assert!(front.body.contains(&format!("is at {page}\n")), "{front:?}");
+    assert_eq!(front.body.lines().count(), 3);
     let mut web = UnixStream::connect(&socket).unwrap();
     web.write_all(b"GET /api/v2/app/version HTTP/1.0\r\nHost: localhost\r\n\r\n")
         .unwrap();

@@ -38,6 +38,7 @@ pub(crate) fn listen() -> Listen {
         login: None,
         hosts: Vec::new(),
         is_open: false,
+        about: String::new(),
     }
 }
 
@@ -94,6 +95,12 @@ impl Served {
             "http://{}/transmission/rpc",
             self.server.endpoint().address().unwrap()
         )
+    }
+
+    /// Sends the request of a browser without a password for the address of the server.
+    fn front(&self, host: &str) -> Response<Body> {
+        let url = self.url().replace("/transmission/rpc", "/");
+        self.agent.get(url).header("host", host).call().unwrap()
     }
 
     pub(crate) fn post(&self, headers: &[(&str, &str)], body: &[u8]) -> Response<Body> {
@@ -181,7 +188,9 @@ fn other_names_of_the_host_are_refused() {
     });
     let status = |host: &str| {
         let answer = served.post(&[("host", host)], br#"{"method":"session-get"}"#);
-        answer.status().as_u16()
+        let status = answer.status().as_u16();
+        assert_eq!(served.front(host).status(), status, "{host}");
+        status
     };
     for known in [
         "127.0.0.1",
@@ -201,6 +210,29 @@ fn other_names_of_the_host_are_refused() {
     ] {
         assert_eq!(status(other), 421, "{other}");
     }
+}
+
+#[test]
+fn a_browser_gets_a_text() {
+    let served = Served::new(Listen {
+        login: Some(Login::new("user", "password").unwrap().into()),
+        about: "This is <a> text.\n".into(),
+        ..listen()
+    });
+    let mut answer = served.front("localhost");
+    assert_eq!(answer.status(), 200);
+    for (name, value) in [
+        ("content-type", "text/plain; charset=utf-8"),
+        ("x-content-type-options", "nosniff"),
+        (
+            "content-security-policy",
+            "default-src 'none'; frame-ancestors 'none'",
+        ),
+    ] {
+        assert_eq!(answer.headers()[name], value, "{name}");
+    }
+    let text = answer.body_mut().read_to_string().unwrap();
+    assert_eq!(text, "This is <a> text.\n");
 }
 
 #[test]
