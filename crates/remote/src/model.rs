@@ -126,6 +126,8 @@ pub struct Torrent {
     pub created: Option<u64>,
     /// Number of files, without padding.
     pub n_files: u32,
+    /// Whether the content is a folder, which can have a single file.
+    pub is_folder: bool,
     /// Number of pieces of the whole torrent.
     pub n_pieces: u32,
     /// Length of a piece.

@@ -414,8 +414,10 @@ impl Store {
     /// # Errors
     /// The folder cannot be written. The categories and labels are then as before.
     pub fn set_groups(&mut self, groups: Groups) -> Result<(), StoreError> {
-        self.save(GROUPS, &groups)?;
-        self.groups = groups;
+        if groups != self.groups {
+            self.save(GROUPS, &groups)?;
+            self.groups = groups;
+        }
         Ok(())
     }
 

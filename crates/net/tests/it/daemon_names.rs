@@ -315,6 +315,14 @@ fn content_gets_a_folder_or_none() {
         let served = Served::start(&state, &downloads);
         served.wait_for_content();
         same(&downloads.join(name), &from);
+        let info = served.post("info", &[("hashes", &hash)]);
+        let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+        let root = match name.split_once('/') {
+            Some(("sub", _)) => downloads.clone(),
+            Some((root, _)) => downloads.join(root),
+            None => PathBuf::new(),
+        };
+        assert_eq!(info[0]["root_path"], root.to_str().unwrap(), "{name}");
         if name == "sub/b.bin" {
             let other = place.path().join("other");
             let moved = served

@@ -100,6 +100,7 @@ pub(super) fn add(call: &Call<'_>) -> Result<Answer, Failure> {
             }))?;
         }
     }
+    create_labels(call, &options.labels)?;
     let is_first = form.bool("addToTopOfQueue")?.unwrap_or(false);
     let is_forced = form.bool("forced")?.unwrap_or(false);
     let mut is_added = false;
@@ -182,7 +183,7 @@ fn options(form: &Form) -> Result<NewTorrent, Failure> {
     Ok(NewTorrent {
         folder: folder.map(absolute).transpose()?,
         is_paused,
-        name: form.name("rename")?.map(str::to_owned),
+        name: title(form, "rename")?,
         layout,
         category,
         labels: form.list("tags", ',')?,
@@ -426,12 +427,23 @@ pub(super) fn delete_tags(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(super) fn add_tags(call: &Call<'_>) -> Result<Answer, Failure> {
     call.form.required("tags")?;
     let added = call.form.list("tags", ',')?;
-    each(call, |torrent| {
+    let answer = each(call, |torrent| {
         let mut labels = torrent.labels.clone();
         let new = added.iter().filter(|label| !torrent.labels.contains(label));
         labels.extend(new.cloned());
         (labels != torrent.labels).then_some(Change::Labels(labels))
-    })
+    })?;
+    create_labels(call, &added)?;
+    Ok(answer)
+}
+
+/// Creates the labels that torrents get. As in qBittorrent, they exist until they are deleted.
+fn create_labels(call: &Call<'_>, labels: &[String]) -> Result<(), Failure> {
+    if !labels.is_empty() {
+        call.control
+            .change_groups(GroupChange::Labels(labels.to_owned()))?;
+    }
+    Ok(())
 }
 
 /// Removes labels of torrents, or all of them.
@@ -495,12 +507,18 @@ pub(super) fn set_location(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(super) fn rename(call: &Call<'_>) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(&call.torrents)?;
     call.form.required("name")?;
-    let Some(name) = call.form.name("name")? else {
+    let Some(name) = title(&call.form, "name")? else {
         return Err(Failure::conflict("Incorrect torrent name"));
     };
-    call.control
-        .change(torrent.id, Change::Name(name.to_owned()))?;
+    call.control.change(torrent.id, Change::Name(name))?;
     Ok(done())
+}
+
+/// Returns a name for a torrent as qBittorrent reads it: without white space around it, and on one line.
+fn title(form: &Form, field: &str) -> Result<Option<String>, Failure> {
+    let name = form.name(field)?.map(str::trim);
+    let name = name.filter(|name| !name.is_empty());
+    Ok(name.map(|name| name.replace("\r\n", " ").replace(['\r', '\n'], " ")))
 }
 
 pub(super) fn rename_file(call: &Call<'_>) -> Result<Answer, Failure> {

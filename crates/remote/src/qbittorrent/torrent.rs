@@ -103,7 +103,7 @@ pub(super) const FIELDS: [Field; 56] = [
     ("ratio_limit", |view| limit(view.0.goals().ratio)),
     ("reannounce", |_| json!(0)),
     ("root_path", |view| {
-        json!(if view.0.n_files > 1 {
+        json!(if view.0.is_folder {
             view.0.content.as_str()
         } else {
             ""

@@ -178,6 +178,7 @@ fn known(id: u32, new: &NewTorrent) -> Result<Known, Refusal> {
             creator: "hashlane".into(),
             created: Some(TIME),
             n_files: 1,
+            is_folder: false,
             n_pieces: 10,
             piece_len: 16384,
             total_len,

@@ -6,6 +6,9 @@ use hashlane_store::{Choices, StoreError};
 use super::{Remote, unsupported};
 use crate::daemon::torrents::lock;
 
+/// Removes a category or labels from what a person chose for a torrent.
+type Drop = Box<dyn Fn(&mut Choices)>;
+
 impl Remote {
     pub(super) fn all_groups(&self) -> Groups {
         let torrents = lock(&self.torrents);
@@ -48,31 +51,33 @@ impl Remote {
         }
         let mut groups = torrents.store.groups().clone();
         // Torrents first: a category or label that a torrent has exists.
-        let drop: Box<dyn Fn(&mut Choices)> = match change {
+        let drop: Option<Drop> = match change {
             GroupChange::Category(category) => {
                 groups.categories.entry(category.name).or_default().folder = folder;
-                Box::new(|_| ())
+                None
             }
             GroupChange::Labels(labels) => {
                 groups.labels.extend(labels);
-                Box::new(|_| ())
+                None
             }
             GroupChange::RemoveCategories(names) => {
                 groups.categories.retain(|name, _| !names.contains(name));
-                Box::new(move |choices| {
+                Some(Box::new(move |choices| {
                     choices
                         .category
                         .take_if(|category| names.contains(category));
-                })
+                }))
             }
             GroupChange::RemoveLabels(labels) => {
                 groups.labels.retain(|label| !labels.contains(label));
-                Box::new(move |choices| choices.labels.retain(|label| !labels.contains(label)))
+                Some(Box::new(move |choices| {
+                    choices.labels.retain(|label| !labels.contains(label));
+                }))
             }
             _ => return Err(unsupported("this change")),
         };
         for name in torrents.names_in_order() {
-            let Some(entry) = torrents.store.get(name) else {
+            let (Some(drop), Some(entry)) = (&drop, torrents.store.get(name)) else {
                 continue;
             };
             let mut choices = entry.choices.clone();

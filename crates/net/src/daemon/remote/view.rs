@@ -8,6 +8,7 @@ use hashlane_metainfo::MetadataRef;
 use hashlane_remote::model::{Goal, Goals, Limits, State, Torrent};
 use hashlane_store::{Entry, Place, Target};
 
+use crate::daemon::goal::naming;
 use crate::daemon::torrents::Torrents;
 
 fn state(activity: Activity) -> State {
@@ -31,6 +32,16 @@ fn model_goal<T>(target: Target<T>) -> Goal<T> {
         Target::At(limit) => Goal::At(limit),
         Target::Never => Goal::Never,
     }
+}
+
+/// Returns `true` if the only file of a torrent lies in a folder of the torrent.
+fn is_in_folder(entry: &Entry, metainfo: &Metainfo) -> bool {
+    let names = naming(&entry.choices).of(metainfo).unwrap_or_default();
+    names.has_top()
+        && names
+            .paths(metainfo)
+            .first()
+            .is_some_and(|path| path.contains('/'))
 }
 
 /// Returns whole minutes.
@@ -107,6 +118,10 @@ pub(super) fn torrent(
             .and_then(|keys| keys.creation_date)
             .and_then(|date| u64::try_from(date).ok()),
         n_files: snapshot.files,
+        is_folder: snapshot.files > 1
+            || snapshot
+                .metainfo()
+                .is_some_and(|it| is_in_folder(entry, it)),
         n_pieces: snapshot.pieces,
         piece_len: u64::from(snapshot.piece_length),
         total_len: snapshot.total_bytes,

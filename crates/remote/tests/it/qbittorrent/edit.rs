@@ -65,6 +65,8 @@ fn torrents_are_added_with_their_choices() {
         assert_eq!(served.field(&demo(), field), expected, "{field}");
     }
     assert!(served.json("torrents/categories")["tv/hd"].is_object());
+    served.post("torrents/removeTags", &[("hashes", "all")]);
+    assert_eq!(served.json("torrents/tags"), json!(["one", "two"]));
     // The same again, and a link that is not one, add nothing.
     let again = served.send("torrents/add", &kind, &body);
     assert_eq!(text_of(again), "Fails.");
@@ -291,6 +293,15 @@ fn limits_files_and_names_of_a_torrent() {
     assert_eq!(trackers[6]["url"], "udp://b:1");
     served.post("torrents/rename", &[("hash", hash), ("name", "other name")]);
     assert_eq!(served.field(hash, "name"), "other name");
+    for (given, name) in [("a name\n", "a name"), (" two\r\nlines\n\n", "two lines")] {
+        served.post(
+            "torrents/rename",
+            &[("hash", hash.as_str()), ("name", given)],
+        );
+        assert_eq!(served.field(hash, "name"), name);
+    }
+    let blank = [("hash", hash.as_str()), ("name", " \n")];
+    assert_eq!(served.refused("torrents/rename", &blank).0, 409);
     served.post(
         "torrents/renameFile",
         &[
@@ -506,7 +517,8 @@ fn categories_and_labels() {
     served.post("torrents/removeTags", &[("hashes", hash)]);
     assert_eq!(served.field(hash, "tags"), "");
     served.post("torrents/deleteTags", &[("tags", "used,unused")]);
-    assert_eq!(served.json("torrents/tags"), json!(["b"]));
+    // The last torrent has lost this label.
+    assert_eq!(served.json("torrents/tags"), json!(["b", "c"]));
     assert_eq!(served.field(LINKED, "tags"), "b");
 }
 

@@ -49,6 +49,7 @@ fn only_changes_are_sent() {
         &[("hashes", LINKED), ("deleteFiles", "false")],
     );
     served.post("torrents/removeCategories", &[("categories", "tv")]);
+    served.post("torrents/deleteTags", &[("tags", "new")]);
     let fourth = after(&third["rid"]);
     let expected = json!({
         "rid": fourth["rid"],
