@@ -59,9 +59,8 @@ impl Id {
 /// Lower-case hexadecimal digits.
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_bytes()
-            .iter()
-            .try_for_each(|byte| write!(f, "{byte:02x}"))
+        let digits = self.as_bytes().iter().map(|byte| format!("{byte:02x}"));
+        f.pad(&digits.collect::<String>())
     }
 }
 

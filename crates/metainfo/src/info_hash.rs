@@ -32,7 +32,7 @@ impl Version {
 
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        f.pad(match self {
             Self::V1 => "version 1",
             Self::V2 => "version 2",
             Self::Hybrid => "hybrid (version 1 and 2)",
@@ -85,7 +85,7 @@ macro_rules! digest_newtype {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(&HEXLOWER.encode_display(&self.0), f)
+                f.pad(&HEXLOWER.encode(&self.0))
             }
         }
 
@@ -151,6 +151,10 @@ mod tests {
             "da39a3ee5e6b4b0d3255bfef95601890afd80709"
         );
         assert_eq!(format!("{empty:?}"), format!("InfoHashV1({empty})"));
+        assert_eq!(
+            format!("{empty:>42.8}|{:<10}", Version::V1),
+            format!("{:34}da39a3ee|version 1 ", "")
+        );
         let v2 = InfoHashV2::from([0xA5; 32]);
         assert_eq!(v2.to_string(), "a5".repeat(32));
         assert_eq!(<[u8; 32]>::from(v2), [0xA5; 32]);

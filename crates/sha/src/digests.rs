@@ -206,13 +206,17 @@ fn parse_hex(text: &[u8], bytes: &mut [u8]) -> Result<(), ParseDigestError> {
     Ok(())
 }
 
+/// The length of the longest digest in bytes.
+const MAX_LEN: usize = 32;
+
+/// Writes digits with the width, fill and precision of the formatter.
 fn write_hex(bytes: &[u8], digits: [u8; 16], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    use fmt::Write as _;
-    for byte in bytes {
-        f.write_char(char::from(digits[usize::from(byte >> 4)]))?;
-        f.write_char(char::from(digits[usize::from(byte & 15)]))?;
+    let mut text = [0; 2 * MAX_LEN];
+    let text = &mut text[..2 * bytes.len()];
+    for (pair, byte) in text.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
+        *pair = [byte >> 4, byte & 15].map(|digit| digits[usize::from(digit)]);
     }
-    Ok(())
+    f.pad(str::from_utf8(text).map_err(|_| fmt::Error)?)
 }
 
 #[cfg(test)]
@@ -226,6 +230,8 @@ mod tests {
         assert_eq!(digest.to_string(), text);
         assert_eq!(format!("{digest:x}"), text);
         assert_eq!(format!("{digest:X}"), text.to_uppercase());
+        assert_eq!(format!("{digest:.<42}"), format!("{text}.."));
+        assert_eq!(format!("{digest:.7}"), "0001020");
         assert_eq!(text.to_uppercase().parse(), Ok(digest));
         assert_eq!(Sha1Digest::try_from(digest.as_ref()).ok(), Some(digest));
         assert!(Sha256Digest::try_from(digest.as_ref()).is_err());

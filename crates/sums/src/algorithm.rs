@@ -93,9 +93,9 @@ impl fmt::Display for DigestAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Blake2b(len) if *len != Blake2bLen::MAX => {
-                write!(f, "{}-{}", self.tag(), u32::from(len.0) * 8)
+                f.pad(&format!("{}-{}", self.tag(), u32::from(len.0) * 8))
             }
-            _ => f.write_str(self.tag()),
+            _ => f.pad(self.tag()),
         }
     }
 }
@@ -149,7 +149,7 @@ impl Digest {
 /// Writes lower-case hexadecimal digits.
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&HEXLOWER.encode_display(&self.0), f)
+        f.pad(&HEXLOWER.encode(&self.0))
     }
 }
 
@@ -212,5 +212,18 @@ impl Stream {
 impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stream").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_has_the_width_of_the_format() {
+        let sha1 = DigestAlgorithm::Hash(HashFunction::Sha1);
+        assert_eq!(format!("{sha1:>6}|{sha1:<6}|"), "  SHA1|SHA1  |");
+        let digest = Digest::new([0xab, 0xcd]);
+        assert_eq!(format!("{digest:-^8}"), "--abcd--");
     }
 }

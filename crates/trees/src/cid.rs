@@ -296,10 +296,10 @@ impl fmt::Display for CidNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.to_bytes();
         match self.format {
-            Cid::V0 => f.write_str(&encode(&bytes, Alphabet::Bitcoin)),
+            Cid::V0 => f.pad(&encode(&bytes, Alphabet::Bitcoin)),
             Cid::V1 | Cid::V1Of2025 => {
                 let digits = BASE32_NOPAD.encode(&bytes).to_ascii_lowercase();
-                write!(f, "b{digits}")
+                f.pad(&format!("b{digits}"))
             }
         }
     }

@@ -401,6 +401,6 @@ impl RootHash {
 
 impl fmt::Display for RootHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&HEXLOWER.encode_display(&self.0), f)
+        f.pad(&HEXLOWER.encode(&self.0))
     }
 }

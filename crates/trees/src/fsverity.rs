@@ -270,7 +270,7 @@ impl Measurement {
 /// Writes the text of `fsverity digest`, for example `sha256:3d248ca5...`.
 impl fmt::Display for Measurement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:", self.function.name())?;
-        fmt::Display::fmt(&HEXLOWER.encode_display(&self.digest), f)
+        let digest = HEXLOWER.encode(&self.digest);
+        f.pad(&format!("{}:{digest}", self.function.name()))
     }
 }

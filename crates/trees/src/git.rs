@@ -29,7 +29,7 @@ pub struct GitId(Vec<u8>);
 
 impl fmt::Display for GitId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&HEXLOWER.encode(&self.0))
+        f.pad(&HEXLOWER.encode(&self.0))
     }
 }
 

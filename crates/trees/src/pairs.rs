@@ -21,7 +21,7 @@ impl PairRoot {
 
 impl fmt::Display for PairRoot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&HEXLOWER.encode_display(&self.0), f)
+        f.pad(&HEXLOWER.encode(&self.0))
     }
 }
 

@@ -352,14 +352,11 @@ pub struct S3Value {
 /// Writes hexadecimal digits for an `ETag` and base 64 otherwise, with the number of parts: `DIGEST-3`.
 impl fmt::Display for S3Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_etag {
-            fmt::Display::fmt(&HEXLOWER.encode_display(&self.digest), f)?;
-        } else {
-            fmt::Display::fmt(&BASE64.encode_display(&self.digest), f)?;
-        }
+        let encoding = if self.is_etag { HEXLOWER } else { BASE64 };
+        let digest = encoding.encode(&self.digest);
         match self.n_parts {
-            Some(n) => write!(f, "-{n}"),
-            None => Ok(()),
+            Some(n) => f.pad(&format!("{digest}-{n}")),
+            None => f.pad(&digest),
         }
     }
 }
