@@ -43,7 +43,8 @@ const SHA256_MULTIHASH: [u8; 2] = [0x12, 0x20];
 /// length appears several times, the first one is used. Duplicate URLs are removed.
 ///
 /// Bare info-hashes are read as links without hints: 40 or 64 hexadecimal digits, or 32 digits of
-/// base 32. The scheme may also be `stream-magnet:`, and slashes may follow it.
+/// base 32. The scheme may also be `stream-magnet:`, and slashes may follow it. A link that
+/// is percent-encoded as a whole is decoded first.
 ///
 /// The displayed text is the canonical form: the info-hashes in lower-case hexadecimal first, then
 /// [`name`](Self::name), [`length`](Self::length) and the other fields in order. Parsing that text
@@ -89,6 +90,9 @@ impl Magnet {
         if let Some(info_hashes) = bare_info_hash(text) {
             return Ok((Self::new(info_hashes), Vec::new()));
         }
+        if has_encoded_scheme(text) {
+            return Self::read(&percent_decode_str(text).decode_utf8_lossy());
+        }
         let offset = scheme_len(text).ok_or(MagnetError::NotMagnet)?;
         let query = text[offset..].trim_start_matches('/');
         let offset = text.len() - query.len();
@@ -108,7 +112,7 @@ impl Magnet {
 
     /// Returns `true` if a text starts with the scheme of magnet links. The rest may be invalid.
     pub fn has_scheme(text: &str) -> bool {
-        scheme_len(text).is_some()
+        scheme_len(text).is_some() || has_encoded_scheme(text)
     }
 
     /// Returns `true` if a text is a bare info-hash. A file may also have such a name.
@@ -175,6 +179,11 @@ fn scheme_len(text: &str) -> Option<usize> {
     let schemes = ["magnet:", "stream-magnet:"].into_iter();
     let mut found = schemes.filter(|scheme| strip_prefix_ignoring_case(text, scheme).is_some());
     found.next().map(str::len)
+}
+
+/// Returns `true` for a whole link in percent-encoding, as a part of another URL has it: `magnet%3A%3Fxt%3D...`.
+fn has_encoded_scheme(text: &str) -> bool {
+    strip_prefix_ignoring_case(text, "magnet%3a").is_some()
 }
 
 fn bare_info_hash(text: &str) -> Option<InfoHashes> {

@@ -194,6 +194,8 @@ fn other_forms() {
         format!("magnet://?xt=urn:btih:{V1}"),
         format!("stream-magnet:?xt=urn:btih:{V1}"),
         format!("Stream-Magnet:///?xt=urn:btih:{V1}"),
+        format!("magnet%3A%3Fxt%3Durn%3Abtih%3A{V1}"),
+        format!("Magnet%3a?xt=urn:btih:{V1}"),
     ] {
         assert_eq!(read(&text), v1, "{text}");
     }
@@ -210,6 +212,10 @@ fn other_forms() {
             "{text}"
         );
     }
+    let twice = read(&format!(
+        "magnet%3A%3Fxt%3Durn%3Abtih%3A{V1}%26dn%3Da%2526b"
+    ));
+    assert_eq!(twice, read(&format!("magnet:?xt=urn:btih:{V1}&dn=a%26b")));
     let error = "stream-magnet://x".parse::<Magnet>();
     assert_eq!(error, Err(MagnetError::NoParameters { offset: 16 }));
 }
