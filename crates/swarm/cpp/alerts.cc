@@ -170,7 +170,7 @@ private:
     void push_source_failure(EventKind kind, lt::torrent_handle const& handle, std::string const& url,
         std::string const& reason, lt::error_code const& error)
     {
-        push(kind, handle).text = to_rust(url + ": " + (reason.empty() ? error.message() : reason));
+        push(kind, handle).text = to_rust(url + ": " + (reason.empty() ? describe(error) : reason));
     }
 
     SessionEvent& push(EventKind kind, lt::torrent_handle const& handle)

@@ -120,7 +120,7 @@ void add_announce(TrackerStatus& to, lt::announce_infohash const& from, bool is_
         ? static_cast<std::int32_t>(lt::total_seconds(from.next_announce - now))
         : -1;
     to.message = to_rust(!from.message.empty() ? from.message
-            : from.last_error                  ? from.last_error.message()
+            : from.last_error                  ? describe(from.last_error)
                                                : std::string());
 }
 

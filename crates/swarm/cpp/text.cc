@@ -12,6 +12,10 @@ std::string describe(lt::error_code const& error)
     // Two links can have one of the info-hashes of a hybrid torrent each.
     if (error == lt::errors::duplicate_torrent)
         return "already present, perhaps under its other info-hash: remove one of the two";
+    // libtorrent's setting ssrf_mitigation. Its words are "blocked by SSRF mitigation".
+    if (error == lt::errors::ssrf_mitigation)
+        return "not asked, because a torrent could abuse programs of this machine and its network: there, a tracker needs the "
+               "path /announce and a web seed a URL without a query, and no other server may redirect to them";
     return error.message();
 }
 

@@ -548,7 +548,9 @@ fn ctl_adds_the_torrent_of_a_url() {
     let (place, state) = folder();
     let daemon = Daemon::start(&state, &["--dir", text(place.path())]);
     let page = server.url("page.html");
-    daemon.ctl(["add", &page]).assert_failed("page.html of ");
+    daemon
+        .ctl(["add", &page])
+        .assert_failed("not a .torrent file: it is a page of HTML");
     assert!(daemon.done(["list"]).is_empty());
     let url = server.url("x.torrent").replace("http", "HTTP");
     let added = daemon.done(["add", "--label", "fetched", &url]);

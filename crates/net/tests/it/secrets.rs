@@ -99,6 +99,36 @@ fn keys_that_servers_repeat() {
     }
 }
 
+/// libtorrent's reason "blocked by SSRF mitigation" does not say what to change.
+#[test]
+fn refused_local_servers_are_explained() {
+    let content = Content::new();
+    let tracker = "http://127.0.0.1:1/other";
+    let server = "http://127.0.0.1:1/file.bin?key=1";
+    let options = ["--announce", tracker, "--web-seed", server];
+    let torrent = content.torrent_with("file.bin", "v1", &options);
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let options = [
+        "--timeout",
+        "3s",
+        "--web-seeds",
+        "--log",
+        log.to_str().unwrap(),
+        "--log-level",
+        "debug",
+    ];
+    let ended = get_from(&[&torrent], folder.path(), None, &options);
+    ended.assert_failed("a tracker needs the path /announce");
+    let log = fs::read_to_string(&log).unwrap();
+    let words = |what: &str| {
+        log.lines()
+            .any(|line| line.contains(what) && line.contains("a torrent could abuse"))
+    };
+    assert!(words("tracker failed") && words("web seed failed"), "{log}");
+    assert!(!log.contains("SSRF"), "{log}");
+}
+
 /// The URL of a .torrent file is never the name of a torrent.
 #[test]
 fn keys_in_the_url_of_a_torrent() {
