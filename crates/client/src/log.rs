@@ -3,9 +3,9 @@
 use hashlane_swarm::Event;
 use tracing::{debug, error, info, trace, warn};
 
-/// Logs an event of the torrent with this label. Texts of peers and trackers are logged as quoted strings, which
+/// Logs an event of the torrent with this label, or of the session. Texts of peers and trackers are logged as quoted strings, which
 /// do not control a terminal.
-pub(crate) fn event(torrent: &str, event: &Event) {
+pub(crate) fn event(torrent: Option<&str>, event: &Event) {
     match event {
         Event::Metadata(_, info) => info!(torrent, bytes = info.len(), "metadata received"),
         Event::PieceFailed(_, piece) => warn!(torrent, piece, "piece failed its hash check"),

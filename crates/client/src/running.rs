@@ -313,7 +313,7 @@ impl Running {
         if let Some(torrent) = &torrent {
             self.busy.insert(torrent.snapshot.identity.number);
         }
-        let label = torrent.as_ref().map_or("", |it| &it.snapshot.torrent);
+        let label = torrent.as_ref().map(|it| it.snapshot.torrent.as_str());
         log::event(label, &event);
         match (torrent, event) {
             (Some(torrent), event) => {
