@@ -599,6 +599,24 @@ fn the_printed_configuration_is_a_configuration() {
     assert!(values(&folder).len() > 80);
 }
 
+/// The working directory does not matter for a socket that a file names.
+#[cfg(unix)]
+#[test]
+fn addresses_of_listeners_have_one_form() {
+    let folder = Folder::new(
+        "[daemon]\nhttp = 'unix:run/page'\ntransmission = 9091\nqbittorrent = 'nas:8080'\n",
+    );
+    let values = folder.values(&["daemon"]);
+    let socket = format!("unix:{}", folder.path("run/page").display());
+    for (option, expected) in [
+        ("http", socket.as_str()),
+        ("transmission", "9091"),
+        ("qbittorrent", "nas:8080"),
+    ] {
+        assert_eq!(values[option]["value"], expected, "{option}");
+    }
+}
+
 /// The tables of the daemon are printed with their origins, merged key by key, and can be read again.
 #[cfg(unix)]
 #[test]

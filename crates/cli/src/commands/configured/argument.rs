@@ -10,6 +10,7 @@ use hashlane_config::{Data, Error, Origin, Value};
 
 use super::keys::is_switch;
 use crate::clap_text::words;
+use crate::values::ServerAddress;
 
 /// Returns the arguments that set an option to a value. A switch that is off has none.
 pub(super) fn arguments(arg: &Arg, value: &Value) -> Result<Vec<OsString>, Error> {
@@ -56,15 +57,17 @@ pub(super) fn arguments(arg: &Arg, value: &Value) -> Result<Vec<OsString>, Error
         }
         _ => vec![value.clone()],
     };
-    let is_path = arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+    let kind = arg.get_value_parser().type_id();
     let mut arguments = Vec::new();
     for Value { data, origin } in items {
         let text = text(&data).ok_or_else(|| {
             let found = described(&data);
             invalid(&origin, format!("expected one value, found {found}"))
         })?;
-        let text = if is_path {
+        let text = if kind == TypeId::of::<PathBuf>() {
             origin.resolve(&text).into()
+        } else if kind == TypeId::of::<ServerAddress>() {
+            resolved(&origin, text)
         } else {
             text
         };
@@ -74,6 +77,19 @@ pub(super) fn arguments(arg: &Arg, value: &Value) -> Result<Vec<OsString>, Error
         arguments.push(argument);
     }
     Ok(arguments)
+}
+
+/// Returns the address of a server with a path of a Unix socket that does not depend on the working directory.
+fn resolved(origin: &Origin, address: OsString) -> OsString {
+    let path = address.to_str().and_then(|text| text.strip_prefix("unix:"));
+    match path.filter(|path| !path.is_empty()) {
+        Some(path) => {
+            let mut resolved = OsString::from("unix:");
+            resolved.push(origin.resolve(path.as_ref()));
+            resolved
+        }
+        None => address,
+    }
 }
 
 /// Returns a value as the text that the command line would have.
