@@ -1,4 +1,4 @@
-//! Sessions of Deluge: `state/HASH.torrent`, `state/torrents.fastresume`, and `label.conf` of the plugin Label.
+//! Sessions of Deluge: `state/HASH.torrent`, `state/torrents.fastresume`, `core.conf`, and `label.conf` of the plugin Label.
 //!
 //! `state/torrents.state` is a pickle of Python, which can run any code when it is loaded. It is never opened.
 
@@ -16,7 +16,7 @@ use crate::file::{
 use crate::libtorrent::Resume;
 use crate::path::{folder_of, is_of_windows};
 use crate::torrents::{Options, Torrents};
-use crate::{Failure, Imported, Note, PathMap, Priority, Reason, SessionError};
+use crate::{Failure, Imported, Note, PathMap, Priority, Reason, SessionError, global};
 
 /// What only the pickle has.
 const PICKLED: &str = "what only torrents.state has, a Python pickle that is never loaded: names given by the user, ratio \
@@ -51,6 +51,8 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
         .settings
         .unwrap_or_else(|| state.parent().unwrap_or(&state).to_owned());
     let lock = config.join("deluged.pid");
+    let core = settings(&config.join("core.conf"))?;
+    let notes: Vec<Note> = global::notes(global_settings(&core)).collect();
     let session = Session {
         labels: labels(&config.join("label.conf"))?,
         state,
@@ -63,8 +65,8 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
             .torrent(&id, range)
             .map_err(|(file, reason)| Failure { file, reason })
     });
-    let torrents = torrents.with_note(Note::NotCarried(PICKLED.into()));
-    Ok(torrents.locked_by([lock]))
+    let notes = [Note::NotCarried(PICKLED.into())].into_iter().chain(notes);
+    Ok(notes.fold(torrents, Torrents::with_note).locked_by([lock]))
 }
 
 type Range = std::ops::Range<usize>;
@@ -93,14 +95,42 @@ fn ranges(document: &[u8]) -> Result<BTreeMap<String, Option<Range>>, Reason> {
     Ok(ranges)
 }
 
-/// Reads the label of each torrent. The file has two JSON values in a row: its version, and the settings.
-fn labels(path: &Path) -> Result<BTreeMap<String, String>, SessionError> {
+/// Reads a file of settings. It has two JSON values in a row: its version, and the settings.
+fn settings(path: &Path) -> Result<Vec<serde_json::Value>, SessionError> {
     let bytes = file::read_if_present(path, MAX_SETTINGS_BYTES)
         .map_err(|reason| session_error(path, reason))?;
     let bytes = bytes.unwrap_or_default();
+    let values = serde_json::Deserializer::from_slice(&bytes).into_iter();
+    let values: Result<_, _> = values.collect();
+    values.map_err(|error| session_error(path, Reason::Json(error)))
+}
+
+/// Returns the settings for all torrents that are in use. Negative values are not.
+fn global_settings(core: &[serde_json::Value]) -> [(&'static str, Option<String>); 6] {
+    let setting = |key: &str| core.iter().find_map(|value| value.get(key));
+    let value = |key: &str, unit: &str| {
+        let value = setting(key).filter(|value| value.as_f64().is_some_and(|value| value >= 0.0));
+        value.map(|value| format!("{value}{unit}"))
+    };
+    let has_ratio = setting("stop_seed_at_ratio").and_then(serde_json::Value::as_bool);
+    let ratio = value("stop_seed_ratio", "").filter(|_| has_ratio == Some(true));
+    [
+        (
+            global::DOWNLOAD_LIMIT,
+            value("max_download_speed", " KiB/s"),
+        ),
+        (global::UPLOAD_LIMIT, value("max_upload_speed", " KiB/s")),
+        (global::RATIO, ratio),
+        (global::DOWNLOADS, value("max_active_downloading", "")),
+        (global::UPLOADS, value("max_active_seeding", "")),
+        (global::ACTIVE, value("max_active_limit", "")),
+    ]
+}
+
+/// Reads the label of each torrent.
+fn labels(path: &Path) -> Result<BTreeMap<String, String>, SessionError> {
     let mut labels = BTreeMap::new();
-    for value in serde_json::Deserializer::from_slice(&bytes).into_iter::<serde_json::Value>() {
-        let value = value.map_err(|error| session_error(path, Reason::Json(error)))?;
+    for value in settings(path)? {
         let of_torrents = value
             .get("torrent_labels")
             .and_then(serde_json::Value::as_object);

@@ -36,8 +36,8 @@ pub struct Imported {
     pub category: Option<String>,
     /// Labels or tags, in the order of the program.
     pub labels: Vec<String>,
-    /// Whether the user paused or stopped the torrent.
-    pub is_paused: bool,
+    /// Whether the torrent runs.
+    pub start: Start,
     /// Whether pieces are requested in order.
     pub is_sequential: bool,
     /// Limits of rates.
@@ -67,7 +67,7 @@ impl Imported {
             priorities: Vec::new(),
             category: None,
             labels: Vec::new(),
-            is_paused: false,
+            start: Start::Queued,
             is_sequential: false,
             limits: Limits::default(),
             ratio_goal: Goal::Inherited,
@@ -125,6 +125,18 @@ impl Source {
             Self::Magnet(magnet) => magnet.info_hashes,
         }
     }
+}
+
+/// Whether a torrent runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// It runs when its turn in the queue comes.
+    #[default]
+    Queued,
+    /// It runs without a turn in the queue.
+    Forced,
+    /// The user paused or stopped it.
+    Paused,
 }
 
 /// The priority of a file.

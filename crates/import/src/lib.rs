@@ -12,6 +12,7 @@
 //! | `imported` | a torrent with what its program knew about it |
 //! | `torrents` | an iterator over the torrents of a session |
 //! | `dictionary` | bencoded dictionaries by key |
+//! | `global` | notes about settings for all torrents |
 //! | `place` | the place of the content, from the paths of its files |
 //! | `source` | .torrent files with the trackers in use, and magnet links |
 //! | `libtorrent` | resume data of libtorrent, which qBittorrent and Deluge keep: `numbers` of files in its lists, and piece `layers` |
@@ -25,6 +26,7 @@ mod deluge;
 mod dictionary;
 mod error;
 mod file;
+mod global;
 mod imported;
 mod libtorrent;
 mod path;
@@ -38,7 +40,7 @@ mod transmission;
 
 pub use error::{Failure, Reason, SessionError};
 pub use file::{MAX_SESSION_FILE_BYTES, MAX_TORRENT_BYTES, MAX_TORRENTS};
-pub use imported::{Category, Goal, Imported, Limits, Note, Priority, Source, Statistics};
+pub use imported::{Category, Goal, Imported, Limits, Note, Priority, Source, Start, Statistics};
 pub use path::{PathMap, PathMapError, RelativePath};
 pub use session::{Program, read};
 pub use torrents::{Options, Torrents};

@@ -13,7 +13,7 @@ use crate::dictionary::Dictionary;
 use crate::path::slashes;
 use crate::place::{self, Place};
 use crate::source::{self, Sources};
-use crate::{Imported, Note, PathMap, Priority, Reason, RelativePath, Source};
+use crate::{Imported, Note, PathMap, Priority, Reason, RelativePath, Source, Start};
 use numbers::numbers;
 
 /// A torrent as libtorrent describes it.
@@ -61,8 +61,13 @@ impl Resume<'_> {
             let content = place::mapped(self.folder, map)?;
             Imported::new(Source::Magnet(Box::new(magnet)), self.file, content)
         };
-        let is_managed = keys.integer("auto_managed", &mut notes) == Some(1);
-        imported.is_paused = keys.integer("paused", &mut notes) == Some(1) && !is_managed;
+        let managed = keys.integer("auto_managed", &mut notes);
+        imported.start = match (managed, keys.integer("paused", &mut notes)) {
+            (Some(1), _) => Start::Queued,
+            (_, Some(1)) => Start::Paused,
+            (Some(_), _) => Start::Forced,
+            (None, _) => Start::Queued,
+        };
         imported.is_sequential = keys.integer("sequential_download", &mut notes) == Some(1);
         imported.limits.upload = keys.positive("upload_rate_limit", &mut notes);
         imported.limits.download = keys.positive("download_rate_limit", &mut notes);

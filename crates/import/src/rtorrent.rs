@@ -12,7 +12,11 @@ use crate::path::{folder_of, path_of};
 use crate::place;
 use crate::source::{self, Sources};
 use crate::torrents::{Options, Torrents};
-use crate::{Failure, Imported, Note, PathMap, Priority, Reason, SessionError, Source};
+use crate::{Failure, Imported, Note, PathMap, Priority, Reason, SessionError, Source, Start};
+
+/// What only the script has.
+const SCRIPT: &str = "what only .rtorrent.rc has, a script that is never run: rate limits of all torrents, groups with \
+    their ratio goals, and the numbers of active torrents";
 
 /// Reads the session in `folder`, which is rTorrent's `session.path`.
 pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionError> {
@@ -27,6 +31,7 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
         let file = folder.join(format!("{stem}.torrent"));
         torrent(&stem, &file, &options.map).map_err(|(file, reason)| Failure { file, reason })
     });
+    let torrents = torrents.with_note(Note::NotCarried(SCRIPT.into()));
     Ok(torrents.locked_by([lock]))
 }
 
@@ -175,7 +180,9 @@ fn read_state(keys: &Dictionary<'_>, imported: &mut Imported, notes: &mut Vec<No
             .labels
             .push(percent_decode_str(label).decode_utf8_lossy().into_owned());
     }
-    imported.is_paused = keys.integer("state", notes) == Some(0);
+    if keys.integer("state", notes) == Some(0) {
+        imported.start = Start::Paused;
+    }
     let statistics = &mut imported.statistics;
     statistics.sent_bytes = keys.positive("total_uploaded", notes).unwrap_or(0);
     statistics.received_bytes = keys.positive("total_downloaded", notes).unwrap_or(0);

@@ -13,7 +13,8 @@ pub struct Options {
     /// Folders with other paths on this machine.
     pub map: PathMap,
     /// The folder with the settings of the program, if they are not where the program keeps them. qBittorrent:
-    /// `qBittorrent.conf` and `categories.json`; Transmission: `settings.json`; Deluge: `label.conf`.
+    /// `qBittorrent.conf` and `categories.json`; Transmission: `settings.json`; Deluge: `core.conf` and
+    /// `label.conf`.
     pub settings: Option<PathBuf>,
 }
 

@@ -14,7 +14,7 @@ use crate::place::{self, Place};
 use crate::torrents::{Options, Torrents, in_order};
 use crate::{
     Failure, Goal, Imported, Note, PathMap, Priority, Reason, RelativePath, SessionError, Source,
-    source,
+    Start, global, source,
 };
 
 const EXPECTED: &str = "the folders torrents and resume";
@@ -56,6 +56,8 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
         files.extend(stems.into_iter().map(|stem| stem + suffix));
     }
     files.sort_unstable();
+    let notes = global::notes(global_settings(setting));
+    let notes: Vec<Note> = notes.collect();
     let queue = file::read_json(&folder.join("queue.json"))?.unwrap_or_default();
     let queue = queue.as_array().into_iter().flatten();
     let queue = queue.filter_map(serde_json::Value::as_str);
@@ -70,12 +72,64 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
         has_suffix: setting("rename-partial-files").and_then(serde_json::Value::as_bool)
             != Some(false),
     };
-    Ok(Torrents::new(files, move |name| {
+    let torrents = Torrents::new(files, move |name| {
         let file = session.torrents.join(&name);
         session
             .torrent(&name, &file)
             .map_err(|(file, reason)| Failure { file, reason })
-    }))
+    });
+    Ok(notes.into_iter().fold(torrents, Torrents::with_note))
+}
+
+/// Returns the settings for all torrents that are in use.
+fn global_settings<'j>(
+    setting: impl Fn(&str) -> Option<&'j serde_json::Value>,
+) -> [(&'static str, Option<String>); 8] {
+    let is_on = |key: &str| setting(key).and_then(serde_json::Value::as_bool) == Some(true);
+    let value = |is_on: bool, key: &str, unit: &str| {
+        let value = setting(key).filter(|value| is_on && value.is_number());
+        value.map(|value| format!("{value}{unit}"))
+    };
+    let has_alternative = is_on("alt-speed-enabled") || is_on("alt-speed-time-enabled");
+    let limit = |is_on, key: &str| value(is_on, key, " kB/s");
+    [
+        (
+            global::DOWNLOAD_LIMIT,
+            limit(is_on("speed-limit-down-enabled"), "speed-limit-down"),
+        ),
+        (
+            global::UPLOAD_LIMIT,
+            limit(is_on("speed-limit-up-enabled"), "speed-limit-up"),
+        ),
+        (
+            global::ALTERNATIVE_DOWNLOAD_LIMIT,
+            limit(has_alternative, "alt-speed-down"),
+        ),
+        (
+            global::ALTERNATIVE_UPLOAD_LIMIT,
+            limit(has_alternative, "alt-speed-up"),
+        ),
+        (
+            global::RATIO,
+            value(is_on("ratio-limit-enabled"), "ratio-limit", ""),
+        ),
+        (
+            global::IDLE_TIME,
+            value(
+                is_on("idle-seeding-limit-enabled"),
+                "idle-seeding-limit",
+                " min",
+            ),
+        ),
+        (
+            global::DOWNLOADS,
+            value(is_on("download-queue-enabled"), "download-queue-size", ""),
+        ),
+        (
+            global::UPLOADS,
+            value(is_on("seed-queue-enabled"), "seed-queue-size", ""),
+        ),
+    ]
 }
 
 impl Session {
@@ -147,7 +201,13 @@ impl Session {
             }
         };
         imported.labels = keys.texts("labels", &mut notes);
-        imported.is_paused = keys.integer("paused", &mut notes) == Some(1);
+        if keys.integer("paused", &mut notes) == Some(1) {
+            imported.start = Start::Paused;
+        }
+        // A renamed root renames the torrent in the list, too.
+        let own_name = imported.display_name();
+        let name = keys.text("name", &mut notes);
+        imported.name = name.filter(|name| *name != own_name);
         imported.is_sequential = keys.integer("sequential-download", &mut notes) == Some(1);
         imported.limits.download = limit(keys, "speed-limit-down", &mut notes);
         imported.limits.upload = limit(keys, "speed-limit-up", &mut notes);

@@ -39,7 +39,7 @@ fn a_dry_run_lists_torrents_places_and_notes() {
     let expected = "\
 new        32.2 KiB  sent.bin  /films/sent.bin
 new        39.1 KiB  album  /films/album  paused
-new          64 KiB  partial  /films/half  paused
+new          64 KiB  half  /films/half  paused
                      unfinished files may end in .part on the disk: remove the suffix to keep their bytes
 new        48.8 KiB  both  /films/films/both
 new        39.1 KiB  one.bin  /films/one.bin
@@ -241,6 +241,34 @@ mod state {
         let partial = of("1a11b7c97855b06f987b5afc0d5866134782a7f9");
         assert!(partial.was_present && partial.received == 0);
         assert!(!of("0bf7c96e28f7954fbfdff21fce2c793337c9181d").was_present);
+    }
+
+    #[test]
+    fn a_forced_start_is_imported() {
+        let folder = tempfile::tempdir().unwrap();
+        copy(&session("qbittorrent"), folder.path());
+        let id = "08dd6fdc5a0c6a456efca7beb2bd6666d91c6d7d";
+        let resume = folder
+            .path()
+            .join(format!("data/BT_backup/{id}.fastresume"));
+        let mut bytes = std::fs::read(&resume).unwrap();
+        let managed = b"12:auto_managedi1e";
+        let at = bytes.windows(managed.len()).position(|it| it == managed);
+        bytes[at.unwrap() + managed.len() - 2] = b'0';
+        std::fs::write(&resume, bytes).unwrap();
+        let state = folder.path().join("state");
+        let args = ["--json", "--state-dir", state.to_str().unwrap()];
+        let ended = import("qbittorrent", folder.path(), &args);
+        let is_forced = |line: &&str| line.contains("\"forced\":true");
+        assert_eq!(ended.stdout.lines().filter(is_forced).count(), 1);
+        let store = Store::open(&state).unwrap();
+        let is_forced = |entry: &&Entry| entry.choices.forced && !entry.choices.paused;
+        let forced: Vec<String> = entries(&store)
+            .values()
+            .filter(is_forced)
+            .map(|entry| entry.name().to_string())
+            .collect();
+        assert_eq!(forced, [id]);
     }
 
     /// A download without files would count as complete, and one that starts would get all of its files.

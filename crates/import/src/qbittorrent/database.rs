@@ -126,7 +126,9 @@ fn columns(row: &rusqlite::Row<'_>) -> rusqlite::Result<Vec<u8>> {
     writer.begin_dictionary();
     let stopped = integer(row, "stopped")?;
     if let Some(stopped) = stopped {
-        writer.key("auto_managed").integer(i64::from(stopped == 0));
+        let is_forced = text(row, "operating_mode")?.as_deref() == Some("Forced");
+        let is_managed = stopped == 0 && !is_forced;
+        writer.key("auto_managed").integer(i64::from(is_managed));
         writer.key("paused").integer(i64::from(stopped != 0));
     }
     // Sorted by key, as bencode demands.

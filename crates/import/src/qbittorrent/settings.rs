@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::file::{self, MAX_SETTINGS_BYTES, session_error};
 use crate::path::{RelativePath, folder_of, is_of_windows};
 use crate::torrents::Options;
-use crate::{Category, Note, PathMap, SessionError, place};
+use crate::{Category, Note, PathMap, SessionError, global, place};
 
 /// What torrents with automatic folders need.
 pub(super) struct Settings {
@@ -18,6 +18,8 @@ pub(super) struct Settings {
     categories: BTreeMap<String, Option<PathBuf>>,
     /// The files that show that the program runs. One of them exists then.
     pub(super) locks: Vec<PathBuf>,
+    /// Notes about the settings for all torrents.
+    notes: Vec<Note>,
 }
 
 impl Settings {
@@ -49,6 +51,7 @@ impl Settings {
             default: None,
             categories: BTreeMap::new(),
             locks,
+            notes: Vec::new(),
         };
         let Some(folder) = folder else {
             return Ok(settings);
@@ -72,6 +75,7 @@ impl Settings {
             let folder = folder.map_err(|reason| session_error(path, reason))?;
             self.default = Some(self.absolute(folder));
         }
+        self.notes.extend(global::notes(global_settings(&text)));
         Ok(())
     }
 
@@ -104,9 +108,9 @@ impl Settings {
         }
     }
 
-    /// Returns the categories with their folders on this machine, and notes about folders that are not carried over.
+    /// Returns the categories with their folders on this machine, and notes about folders and settings that are not carried over.
     pub(super) fn categories(&self) -> (Vec<Category>, Vec<Note>) {
-        let mut notes = Vec::new();
+        let mut notes = self.notes.clone();
         let mut categories = Vec::new();
         for (name, own) in &self.categories {
             let folder = own
@@ -145,6 +149,59 @@ impl Settings {
         let below = RelativePath::parse(category.as_bytes()).ok()?;
         below.below(self.default.as_deref()?).ok()
     }
+}
+
+/// Returns the settings for all torrents that are in use. Negative values, and limits of 0, are not.
+fn global_settings(text: &str) -> [(&'static str, Option<String>); 10] {
+    let value = |key: &str| ini_value(text, "BitTorrent", &format!("Session\\{key}"));
+    let is_on = |key| value(key).as_deref() == Some("true");
+    let at_least = |min: f64, value: Option<String>| {
+        value.filter(|value| value.parse::<f64>().is_ok_and(|value| value >= min))
+    };
+    // Without the key, the default is in use.
+    let limit = |is_on: bool, key, default: Option<&str>| {
+        let value = value(key).or_else(|| default.map(str::to_owned));
+        let value = at_least(1.0, value.filter(|_| is_on));
+        value.map(|value| format!("{value} KiB/s"))
+    };
+    let goal = |key, unit| at_least(0.0, value(key)).map(|value| format!("{value}{unit}"));
+    let has_alternative =
+        is_on("UseAlternativeGlobalSpeedLimit") || is_on("BandwidthSchedulerEnabled");
+    let has_queue = is_on("QueueingSystemEnabled");
+    let number = |key, default: &str| {
+        let value = value(key).unwrap_or_else(|| default.to_owned());
+        at_least(0.0, Some(value).filter(|_| has_queue))
+    };
+    [
+        (
+            global::DOWNLOAD_LIMIT,
+            limit(true, "GlobalDLSpeedLimit", None),
+        ),
+        (
+            global::UPLOAD_LIMIT,
+            limit(true, "GlobalUPSpeedLimit", None),
+        ),
+        (
+            global::ALTERNATIVE_DOWNLOAD_LIMIT,
+            limit(has_alternative, "AlternativeGlobalDLSpeedLimit", Some("10")),
+        ),
+        (
+            global::ALTERNATIVE_UPLOAD_LIMIT,
+            limit(has_alternative, "AlternativeGlobalUPSpeedLimit", Some("10")),
+        ),
+        (global::RATIO, goal("GlobalMaxRatio", "")),
+        (
+            global::SEEDING_TIME,
+            goal("GlobalMaxSeedingMinutes", " min"),
+        ),
+        (
+            global::IDLE_TIME,
+            goal("GlobalMaxInactiveSeedingMinutes", " min"),
+        ),
+        (global::DOWNLOADS, number("MaxActiveDownloads", "3")),
+        (global::UPLOADS, number("MaxActiveUploads", "3")),
+        (global::ACTIVE, number("MaxActiveTorrents", "5")),
+    ]
 }
 
 /// Returns a value of a settings file of Qt. Values are quoted if they have a comma or similar, and characters that are not

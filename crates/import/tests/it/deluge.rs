@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use hashlane_import::{Goal, Options, Priority, Program, Source, read};
+use hashlane_import::{Goal, Options, Priority, Program, Source, Start, read};
 use hashlane_metainfo::Version;
 
 use crate::fixture::{TRACKER, copy, failures, renamed, session, torrents, trackers};
@@ -29,7 +29,7 @@ fn a_session_has_every_field() {
         (Some(204_800), Some(102_400))
     );
     assert!(one.statistics.completed.is_some() && one.statistics.seeding_seconds > Some(0));
-    assert!(!one.is_paused);
+    assert!(one.start == Start::Queued);
 
     let album = &torrents["album"];
     assert_eq!(album.content, Path::new("/srv/torrents/album"));
@@ -38,7 +38,7 @@ fn a_session_has_every_field() {
         album.priorities,
         [Priority::Skip, Priority::High, Priority::Normal]
     );
-    assert!(album.is_paused);
+    assert!(album.start == Start::Paused);
 
     let partial = &torrents["partial"];
     assert_eq!(partial.content, Path::new("/srv/torrents/half"));

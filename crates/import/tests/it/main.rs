@@ -3,6 +3,7 @@
 
 mod deluge;
 mod fixture;
+mod global;
 mod hostile;
 mod qbittorrent;
 mod read_only;

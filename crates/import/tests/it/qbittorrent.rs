@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use hashlane_import::{Goal, Imported, Note, Priority, Program, Source};
+use hashlane_import::{Goal, Imported, Note, Priority, Program, Source, Start};
 use hashlane_metainfo::{FileKind, Version};
 
 use crate::fixture::{
@@ -37,7 +37,7 @@ fn fastresume_files_and_the_database_have_every_field() {
         assert_eq!(one.seeding_time_goal, Goal::At(36_000));
         assert_eq!(one.idle_time_goal, Goal::Inherited);
         assert!(one.statistics.completed.is_some() && one.statistics.seeding_seconds > Some(0));
-        assert!(!one.is_paused && one.name.is_none() && one.priorities.is_empty());
+        assert!(one.start == Start::Queued && one.name.is_none() && one.priorities.is_empty());
         assert_eq!(one.notes, [Note::NotCarried("super-seeding".into())]);
 
         let album = &torrents["album"];
@@ -47,7 +47,7 @@ fn fastresume_files_and_the_database_have_every_field() {
             album.priorities,
             [Priority::Skip, Priority::High, Priority::Normal]
         );
-        assert!(album.is_paused && album.statistics.completed.is_none());
+        assert!(album.start == Start::Paused && album.statistics.completed.is_none());
 
         // The folder of the category, and libtorrent's list of files with padding.
         let both = &torrents["both"];
@@ -76,7 +76,7 @@ fn fastresume_files_and_the_database_have_every_field() {
         // In the folder for incomplete torrents, with a renamed folder.
         let partial = &torrents["partial"];
         assert_eq!(partial.content, Path::new("/srv/torrents/incomplete/half"));
-        assert!(partial.renamed.is_empty() && partial.is_sequential && !partial.is_paused);
+        assert!(partial.renamed.is_empty() && partial.is_sequential);
         let folder_of_all = "/srv/torrents".into();
         assert_eq!(
             partial.notes,

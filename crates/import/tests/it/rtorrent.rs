@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use hashlane_import::{Goal, Note, Priority, Program, Source};
+use hashlane_import::{Goal, Note, Priority, Program, Source, Start};
 
 use crate::fixture::{
     Item, TRACKER, failures, keys, made, read_mapped, renamed, session, torrents, trackers,
@@ -27,7 +27,7 @@ fn a_session_has_every_field() {
     assert_eq!(one.statistics.added, Some(1_700_000_000));
     assert!(one.statistics.completed > Some(1_700_000_000));
     assert_eq!(one.statistics.seeding_seconds, None);
-    assert!(!one.is_paused);
+    assert!(one.start == Start::Queued);
     assert_eq!(
         one.notes,
         [
@@ -43,7 +43,7 @@ fn a_session_has_every_field() {
         album.priorities,
         [Priority::Skip, Priority::High, Priority::Normal]
     );
-    assert!(album.is_paused);
+    assert!(album.start == Start::Paused);
 
     // The folder has another name.
     assert_eq!(torrents["partial"].content, Path::new("/srv/torrents/half"));

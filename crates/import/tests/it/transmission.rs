@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use hashlane_import::{Goal, Note, Priority, Program, Source};
+use hashlane_import::{Goal, Note, Priority, Program, Source, Start};
 
 use crate::fixture::{
     Item, TRACKER, copy, keys, made, name, read_mapped, renamed, session, torrents, trackers,
@@ -29,7 +29,7 @@ fn a_session_has_every_field() {
     );
     assert_eq!(one.ratio_goal, Goal::At(2500));
     assert_eq!(one.idle_time_goal, Goal::At(5400));
-    assert!(!one.is_paused && one.statistics.seeding_seconds > Some(0));
+    assert!(one.start == Start::Queued && one.statistics.seeding_seconds > Some(0));
     assert_eq!(
         one.notes,
         [Note::NotCarried("priority of the torrent".into())]
@@ -42,11 +42,14 @@ fn a_session_has_every_field() {
         album.priorities,
         [Priority::Skip, Priority::High, Priority::Normal]
     );
-    assert!(album.is_paused);
+    assert!(album.start == Start::Paused);
     assert_eq!((album.limits.download, album.limits.upload), (None, None));
 
     let partial = &torrents["partial"];
     assert_eq!(partial.content, Path::new("/srv/torrents/half"));
+    // The root was renamed, and the program lists the torrent under its name.
+    assert_eq!(partial.name.as_deref(), Some("half"));
+    assert!(one.name.is_none() && album.name.is_none());
     assert_eq!(partial.renamed, renamed(&[]));
     assert_eq!(partial.priorities, [Priority::Normal, Priority::Low]);
     assert_eq!(partial.notes, [Note::Suffix { suffix: ".part" }]);

@@ -1,6 +1,6 @@
 //! Output for people.
 
-use hashlane_import::{Category, Imported};
+use hashlane_import::{Category, Imported, Start};
 
 use super::outcome::{Outcome, Totals, content_bytes};
 use crate::Env;
@@ -19,10 +19,14 @@ pub(super) fn torrent(
         Outcome::Present => (palette.dim, "present"),
     };
     let size = content_bytes(torrent).map_or("link".to_owned(), |bytes| Size(bytes).to_string());
-    let paused = if torrent.is_paused { "  paused" } else { "" };
+    let start = match torrent.start {
+        Start::Queued => "",
+        Start::Forced => "  forced",
+        Start::Paused => "  paused",
+    };
     writeln!(
         env.stdout,
-        "{}  {size:>10}  {}  {}{paused}",
+        "{}  {size:>10}  {}  {}{start}",
         Styled(style, format_args!("{word:<7}")),
         Styled(palette.strong, Escaped(torrent.display_name())),
         Shown(&torrent.content),

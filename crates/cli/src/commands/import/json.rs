@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hashlane_import::{Category, Goal, Imported, Priority};
+use hashlane_import::{Category, Goal, Imported, Priority, Start};
 use hashlane_metainfo::masked_text;
 use serde::Serialize;
 
@@ -48,6 +48,7 @@ struct Torrent<'l> {
     category: Option<&'l str>,
     labels: &'l [String],
     paused: bool,
+    forced: bool,
     sequential: bool,
     download_limit: Option<u64>,
     upload_limit: Option<u64>,
@@ -123,7 +124,8 @@ pub(super) fn torrent(
         priorities: (!priorities.is_empty()).then_some(priorities),
         category: torrent.category.as_deref(),
         labels: &torrent.labels,
-        paused: torrent.is_paused,
+        paused: torrent.start == Start::Paused,
+        forced: torrent.start == Start::Forced,
         sequential: torrent.is_sequential,
         download_limit: torrent.limits.download,
         upload_limit: torrent.limits.upload,

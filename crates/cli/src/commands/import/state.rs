@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hashlane_import::{Category, Goal, Imported, Priority, Source, Torrents};
+use hashlane_import::{Category, Goal, Imported, Priority, Source, Start, Torrents};
 use hashlane_metainfo::{File, FileKind, Names, PathComponent, Torrent};
 use hashlane_store::{
     Choices, Limits, Name, Place, Priorities, Store, Target, TorrentTotals, names_in,
@@ -197,7 +197,8 @@ fn choices(imported: &Imported) -> (Choices, Vec<String>) {
     choices.category.clone_from(&imported.category);
     choices.labels = imported.labels.iter().cloned().collect();
     choices.sequential = imported.is_sequential;
-    choices.paused = imported.is_paused;
+    choices.paused = imported.start == Start::Paused;
+    choices.forced = imported.start == Start::Forced;
     choices.limits = Limits {
         down: limit(imported.limits.download),
         up: limit(imported.limits.upload),

@@ -26,6 +26,7 @@ enum Line {
         category: Option<String>,
         labels: Vec<String>,
         paused: bool,
+        forced: bool,
         sequential: bool,
         download_limit: Option<u64>,
         upload_limit: Option<u64>,
