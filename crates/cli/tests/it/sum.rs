@@ -630,6 +630,7 @@ enum Line {
         excluded: u64,
         partly: u64,
         unchecked: u64,
+        other_forms: u64,
         improper_lines: u64,
     },
     Error {
@@ -690,6 +691,7 @@ fn json_lines() {
         excluded: 0,
         partly: 0,
         unchecked: 0,
+        other_forms: 0,
         improper_lines: 0,
     };
     let expected = [
