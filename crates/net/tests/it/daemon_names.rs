@@ -507,11 +507,12 @@ fn a_torrent_in_error_does_not_look_complete() {
                 && shown["total_size"] == len
         });
     };
-    // The path is taken, so this torrent fails before its verification.
-    let other = content.torrent("file.bin", "v2");
-    served
-        .daemon
-        .done(["add", other.to_str().unwrap(), "--paused"]);
+    // The file at the path is that of the first torrent, and has nothing of this one.
+    let other = place.path().join("other/file.bin");
+    fs::create_dir(other.parent().unwrap()).unwrap();
+    fs::write(&other, vec![7; len as usize]).unwrap();
+    let other = Content::torrent_of(&other, "v1", &[]);
+    served.daemon.done(["add", other.to_str().unwrap()]);
     let list = served.daemon.done(["list"]);
     let hash = &list[1]["info_hash"].as_str().unwrap()[..40];
     assert_nothing(hash);
