@@ -46,9 +46,9 @@ pub(crate) unsafe fn messages<'a>(
     lens: *const usize,
     n_messages: usize,
 ) -> Result<Vec<&'a [u8]>, Error> {
-    // SAFETY: `starts` is null or points to `n_messages` readable bytes.
+    // SAFETY: `starts` is null or points to `n_messages` readable pointers.
     let starts = unsafe { array(starts, n_messages) }?;
-    // SAFETY: `lens` is null or points to `n_messages` readable bytes.
+    // SAFETY: `lens` is null or points to `n_messages` readable lengths.
     let lens = unsafe { array(lens, n_messages) }?;
     let mut messages = reserved(n_messages)?;
     for (start, len) in starts.iter().zip(lens) {
@@ -312,7 +312,7 @@ pub(crate) unsafe fn fill_text(
 /// # Safety
 /// The same as for [`hashlane_border::put`].
 pub(crate) unsafe fn put<T>(target: *mut T, value: T) -> Result<(), Error> {
-    // SAFETY: `target` points to a writable number.
+    // SAFETY: `target` is null, not aligned, or points to a writable `T`.
     Ok(unsafe { hashlane_border::put(target, value) }?)
 }
 

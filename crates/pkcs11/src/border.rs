@@ -56,7 +56,7 @@ pub(crate) fn check_target<T>(target: *const T) -> Result {
 /// # Safety
 /// As for [`array()`] with one element.
 pub(crate) unsafe fn structure<'a, T>(start: *const T) -> Result<Option<&'a T>> {
-    // SAFETY: `start` is a handle that is not freed during the call.
+    // SAFETY: `start` is null, not aligned, or points to a readable structure.
     match unsafe { hashlane_border::shared(start) } {
         Err(Fault::Null) => Ok(None),
         structure => structure.map(Some).map_err(code),
@@ -68,7 +68,7 @@ pub(crate) unsafe fn structure<'a, T>(start: *const T) -> Result<Option<&'a T>> 
 /// # Safety
 /// `target` is null or not aligned, or points to a writable `T`.
 pub(crate) unsafe fn put<T>(target: *mut T, value: T) -> Result {
-    // SAFETY: `target` points to a writable number.
+    // SAFETY: `target` is null, not aligned, or points to a writable `T`.
     unsafe { hashlane_border::put(target, value) }.map_err(code)
 }
 
@@ -116,7 +116,7 @@ pub(crate) unsafe fn template<'a>(
     template: *const CK_ATTRIBUTE,
     count: CK_ULONG,
 ) -> Result<Vec<Given<'a>>> {
-    // SAFETY: `template` is null or points to `count` readable bytes.
+    // SAFETY: `template` is null, not aligned, or points to `count` readable attributes.
     let attributes = unsafe { array(template, count) }?;
     let mut given = reserved(attributes.len()).map_err(code)?;
     for attribute in attributes {
