@@ -366,7 +366,14 @@ def test_ctrl_c_ends_the_command_with_one_line(tmp_path: Path) -> None:
     # On SIGABRT, Python prints where each thread is.
     environment = {**os.environ, "PYTHONFAULTHANDLER": "1"}
     process = subprocess.Popen(
-        argv, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True, env=environment
+        argv,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=environment,
+        # Shells start background jobs with SIGINT ignored, and Python raises no KeyboardInterrupt then.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stderr is not None
     # Dask warns first if another cluster has the usual port of the dashboard.
