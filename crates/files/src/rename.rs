@@ -8,6 +8,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use crate::relocate::{holder, rename_new_at};
+use crate::root::sync;
 
 /// A file that cannot be renamed.
 #[derive(Debug)]
@@ -99,11 +100,7 @@ fn sync_folders(root: &Dir, renames: &[(PathBuf, PathBuf)]) -> io::Result<()> {
             Err(error) if is_absent(&error) => continue,
             opened => opened?.0,
         };
-        match opened.into_std_file().sync_all() {
-            // Some file systems, such as those of FUSE, have no such operation.
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
-            result => result?,
-        }
+        sync(&opened.into_std_file())?;
     }
     Ok(())
 }

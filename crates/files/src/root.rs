@@ -241,8 +241,11 @@ fn dirs() -> &'static FileCache<PathBuf, OpenFolder> {
     DIRS.get_or_init(FileCache::new)
 }
 
-/// Waits until a file is on the disk. Succeeds if the file system does not support this.
-pub(crate) fn sync(file: &File) -> io::Result<()> {
+/// Waits until a file, or the names in a folder, are on the disk. Succeeds if the file system does not support this, as some of FUSE.
+///
+/// # Errors
+/// The system's error.
+pub fn sync(file: &File) -> io::Result<()> {
     match file.sync_all() {
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         result => result,

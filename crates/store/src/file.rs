@@ -1,13 +1,13 @@
 //! Reading and writing one file.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use hashlane_files::{AtomicFile, Overwrite, read_limited};
+use hashlane_files::{AtomicFile, Overwrite, read_limited, sync};
 use rustix::fs::OFlags;
 use serde::de::DeserializeOwned;
 
@@ -109,10 +109,6 @@ pub(crate) fn write_all(
 
 /// Writes the names of a folder to the disk.
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
-    let sync = || match File::open(folder)?.sync_all() {
-        // Some file systems, such as those of FUSE, have no such operation.
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
-        result => result,
-    };
-    sync().map_err(StoreError::at(folder))
+    let synced = File::open(folder).and_then(|folder| sync(&folder));
+    synced.map_err(StoreError::at(folder))
 }

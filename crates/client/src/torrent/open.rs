@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hashlane_files::{AtomicFile, Overwrite};
+use hashlane_files::{AtomicFile, Overwrite, sync};
 use hashlane_metainfo::{
     Edit, FileSelection, InfoHashes, ListEdit, Magnet, PeerAddress, Torrent as Metainfo,
 };
@@ -315,9 +315,7 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.as_file().write_all(bytes)?;
     file.put(path, Overwrite::Yes)?;
     let folder = path.parent().map(File::open).transpose()?;
-    // Some file systems, such as those of FUSE, have no such operation.
-    let _ = folder.map(|folder| folder.sync_all());
-    Ok(())
+    folder.map_or(Ok(()), |folder| sync(&folder))
 }
 
 /// Returns `true` if every info-hash of the link is also an info-hash of the metadata.
