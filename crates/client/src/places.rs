@@ -60,10 +60,7 @@ impl Places {
         paths: impl IntoIterator<Item = PathBuf>,
         is_complete: bool,
     ) -> Result<Arc<Claim>, Taken> {
-        let claim = Arc::new(Claim {
-            label: label.to_owned(),
-            is_complete: AtomicBool::new(is_complete),
-        });
+        let claim = Claim::new(label, is_complete);
         let keys = self.keys(paths, |claims| {
             let mut others = claims.iter().filter_map(Weak::upgrade);
             others.find(|other| !(is_complete && other.is_complete.load(Ordering::Relaxed)))
@@ -72,16 +69,13 @@ impl Places {
         Ok(claim)
     }
 
-    /// Claims the files of a torrent that only serves them, whoever has them.
+    /// Claims the files of a torrent that only serves them, also if others have them.
     pub(crate) fn claim_served(
         &mut self,
         label: &str,
         paths: impl IntoIterator<Item = PathBuf>,
     ) -> Arc<Claim> {
-        let claim = Arc::new(Claim {
-            label: label.to_owned(),
-            is_complete: AtomicBool::new(true),
-        });
+        let claim = Claim::new(label, true);
         if let Ok(keys) = self.keys(paths, |_| None) {
             self.insert(keys, &claim);
         }
@@ -101,7 +95,7 @@ impl Places {
         self.keys(paths, other).err()
     }
 
-    /// Returns a key of each file, or the first file of which a claim is taken.
+    /// Returns a key of each file, or the first file for which `taken` returns another claim.
     fn keys(
         &self,
         paths: impl IntoIterator<Item = PathBuf>,
@@ -134,10 +128,10 @@ impl Places {
 
     fn insert(&mut self, keys: Vec<u64>, claim: &Arc<Claim>) {
         for key in keys {
-            self.claims
-                .entry(key)
-                .or_default()
-                .push(Arc::downgrade(claim));
+            let claims = self.claims.entry(key).or_default();
+            // A torrent that is started again and again claims the same files.
+            claims.retain(|claim| claim.strong_count() > 0);
+            claims.push(Arc::downgrade(claim));
         }
         if self.claims.len() > 2 * self.n_kept + MAX_ENDED {
             self.claims.retain(|_, claims| {
@@ -150,6 +144,13 @@ impl Places {
 }
 
 impl Claim {
+    fn new(label: &str, is_complete: bool) -> Arc<Self> {
+        Arc::new(Self {
+            label: label.to_owned(),
+            is_complete: AtomicBool::new(is_complete),
+        })
+    }
+
     /// Lets other complete torrents share the files.
     pub(crate) fn complete(&self) {
         self.is_complete.store(true, Ordering::Relaxed);
@@ -234,5 +235,10 @@ mod tests {
             "{}",
             places.claims.len()
         );
+        let path = folder.path().join("again");
+        for _ in 0..10 {
+            drop(claim(&mut places, &path, false).unwrap());
+        }
+        assert!(places.claims.values().all(|claims| claims.len() == 1));
     }
 }

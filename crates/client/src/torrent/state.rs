@@ -323,8 +323,8 @@ impl Machine {
         }
     }
 
-    /// Claims the files of verified content, and shares them if it is complete. Content that is only served is written by nobody,
-    /// so that its files may be anybody's.
+    /// Claims the files of verified content, and shares them if it is complete. A torrent that is only served writes nothing, so
+    /// it is never refused.
     pub(super) fn claim(
         &mut self,
         shared: &Shared,
