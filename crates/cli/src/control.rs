@@ -6,6 +6,7 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use hashlane_api::{Command, GroupChange, Groups, SessionPatch};
 use serde::{Deserialize, Serialize};
 
 /// The name of the socket in the state folder.
@@ -22,34 +23,18 @@ pub enum Request {
     Add(Box<Add>),
     /// Lists torrents: all of them if none is named. The results are [`Reply::Torrent`].
     List(Keys),
-    /// Removes torrents.
-    Remove(Remove),
-    /// Changes what was chosen for torrents.
-    Set(Box<Set>),
-    /// Moves the content of torrents to another folder.
-    Move(Move),
-    /// Verifies the content of torrents again, before all other verifications.
-    Verify(Keys),
-    /// Pauses torrents.
-    Pause(Keys),
-    /// Resumes torrents, also those that have ended or failed.
-    Resume(Keys),
-    /// Resumes torrents, which run at once without a place in the queue.
-    ResumeNow(Keys),
-    /// Moves torrents in the queue.
-    Queue(Queue),
-    /// Lists the categories. The results are [`Reply::Category`].
-    Categories {},
-    /// Makes a category, or changes it.
-    SetCategory(SetCategory),
-    /// Removes a category.
-    RemoveCategory(RemoveCategory),
+    /// Does what a command asks of torrents. The results are [`Reply::Changed`].
+    Apply(Apply),
+    /// Lists the categories and labels. The result is [`Reply::Groups`].
+    Groups {},
+    /// Changes the categories or labels.
+    ChangeGroups(GroupChange),
     /// Reports the state of the daemon. The result is [`Reply::Status`].
     Status {},
     /// Reads the configuration again. The result is [`Reply::Reloaded`].
     Reload {},
     /// Changes the limits of all torrents together, and lists them. The results are [`Reply::Limit`].
-    Limits(SetLimits),
+    Limits(SessionPatch),
 }
 
 /// A torrent that is added.
@@ -86,118 +71,14 @@ pub struct Add {
     pub max_up: Option<NonZeroU32>,
 }
 
-/// Torrents that are removed.
+/// A command, and the torrents that it is for.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Remove {
+pub struct Apply {
     /// The torrents.
     pub keys: Keys,
-    /// Whether the files of the torrents are deleted. The answer comes before they are.
-    #[serde(default)]
-    pub delete_content: bool,
-}
-
-/// Choices that replace earlier ones; absent ones stay as they are.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Set {
-    /// The torrents.
-    pub keys: Keys,
-    /// Labels in place of all labels before.
-    #[serde(default)]
-    pub labels: Option<Vec<String>>,
-    /// The category, which exists; an empty text for none.
-    #[serde(default)]
-    pub category: Option<String>,
-    /// Whether the torrents get the goals of their categories, their labels or the daemon.
-    #[serde(default)]
-    pub default_goal: bool,
-    /// The ratio after which the torrents are no longer served; 0 for no limit.
-    #[serde(default)]
-    pub ratio: Option<f64>,
-    /// Seconds of serving after which the torrents are no longer served; 0 for no limit.
-    #[serde(default)]
-    pub seed_seconds: Option<u64>,
-    /// Download limit in bytes per second; 0 for no limit.
-    #[serde(default)]
-    pub max_down: Option<u32>,
-    /// Upload limit in bytes per second; 0 for no limit.
-    #[serde(default)]
-    pub max_up: Option<u32>,
-}
-
-/// A move of content.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Move {
-    /// The torrents.
-    pub keys: Keys,
-    /// The new folder.
-    pub folder: PathBuf,
-}
-
-/// A move in the queue.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Queue {
-    /// The torrents.
-    pub keys: Keys,
-    /// Where they go.
-    pub to: QueuePlace,
-}
-
-/// A category that is made or changed.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SetCategory {
-    /// Name of the category, by which torrents refer to it.
-    pub name: String,
-    /// Folder for the content of torrents that are added to the category.
-    pub folder: Option<PathBuf>,
-    /// The ratio after which its torrents are paused; 0 for no limit.
-    pub ratio: Option<f64>,
-    /// Seconds of serving after which its torrents are paused; 0 for no limit.
-    pub seed_seconds: Option<u64>,
-}
-
-/// Limits of all torrents together that replace earlier ones; absent ones stay as they are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SetLimits {
-    /// Whether all limits are first given back to the options and the configuration.
-    pub configured: bool,
-    /// Whether the alternative rate limits are in force.
-    pub alternative: Option<bool>,
-    /// Download limit in bytes per second; 0 for no limit.
-    pub max_down: Option<u32>,
-    /// Upload limit in bytes per second; 0 for no limit.
-    pub max_up: Option<u32>,
-    /// Alternative download limit in bytes per second; 0 for none.
-    pub alt_max_down: Option<u32>,
-    /// Alternative upload limit in bytes per second; 0 for none.
-    pub alt_max_up: Option<u32>,
-}
-
-/// A category that is removed.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RemoveCategory {
-    /// Name of the category, which must exist.
-    pub name: String,
-}
-
-/// Where `ctl queue` moves a torrent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum QueuePlace {
-    /// The first place.
-    Top,
-    /// One place towards the first.
-    Up,
-    /// One place towards the last.
-    Down,
-    /// The last place.
-    Bottom,
+    /// What is asked of them. Content that is deleted is deleted after the answer.
+    pub change: Command,
 }
 
 /// The torrents that a request is about.
@@ -222,22 +103,16 @@ pub enum Reply {
         /// Whether the daemon already had the torrent, and nothing was changed.
         present: bool,
     },
-    /// A torrent was removed.
-    Removed(Named),
-    /// The choices for a torrent were changed.
-    Changed(Named),
-    /// The move of a torrent's content was recorded, and begins.
-    Moving(Named),
-    /// A verification will begin.
-    Verifying(Named),
-    /// A torrent was paused.
-    Paused(Named),
-    /// A torrent was resumed.
-    Resumed(Named),
-    /// A torrent was moved in the queue.
-    Reordered(Named),
-    /// One of the categories that were asked for.
-    Category(CategoryReply),
+    /// What was asked of a torrent was done, or was recorded and begins.
+    Changed {
+        /// The action of the command.
+        action: String,
+        /// The torrent.
+        #[serde(flatten)]
+        torrent: Named,
+    },
+    /// The categories and labels.
+    Groups(Groups),
     /// One of the torrents that were asked for.
     Torrent(Box<TorrentReply>),
     /// A limit of all torrents together.
@@ -269,23 +144,6 @@ pub struct Named {
     pub info_hash_v2: Option<String>,
     /// The name of the torrent; the info-hash while the name is unknown.
     pub name: String,
-}
-
-/// The folder and the goal of a category, and whether requests can change it.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct CategoryReply {
-    /// Name of the category, by which torrents refer to it.
-    pub name: String,
-    /// Folder for the content of new torrents; `None` for that of the daemon.
-    pub folder: Option<String>,
-    /// The ratio after which its torrents are paused.
-    pub seed_ratio: Option<f64>,
-    /// Seconds of serving after which its torrents are paused.
-    pub seed_seconds: Option<u64>,
-    /// Torrents in the category.
-    pub torrents: u64,
-    /// Whether it is set in the configuration, so that requests cannot change it.
-    pub configured: bool,
 }
 
 /// A limit of all torrents together.

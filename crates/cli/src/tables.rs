@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use hashlane_api::{Goal, Target};
 use hashlane_config::{Config, Error, FilePath, ShellCommand};
-use hashlane_store::{Goal, Target};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, Visitor};
 

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::{env, io, thread};
 
 use hashlane_client::{
-    Additions, Client, Config, Event, Goal, Naming, Place, Seed, SeedLimits, Settings, Subscription,
+    Additions, Client, Config, Event, Mode, Naming, Place, Seed, SeedLimits, Settings, Subscription,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -32,14 +32,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         },
         ..Config::default()
     };
-    let goal = Goal::Seed(Seed {
+    let mode = Mode::Seed(Seed {
         place: Place::Folder(content.into()),
         super_seeding: false,
         limits: SeedLimits::default(),
         records: None,
         naming: Naming::default(),
     });
-    let client = Client::builder().config(config).goal(goal).start()?;
+    let client = Client::builder().config(config).mode(mode).start()?;
     let events = client.subscribe();
     let printer = thread::spawn(move || print(&events));
     io::copy(&mut io::stdin(), &mut io::sink())?;

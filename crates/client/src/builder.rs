@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::client::Client;
-use crate::config::{Config, Download, Goal};
+use crate::config::{Config, Download, Mode};
 use crate::error::Error;
 
 impl Client {
@@ -27,16 +27,16 @@ impl Builder {
         Self { config }
     }
 
-    /// Downloads torrents to this folder, unless they are added with another goal. A download is not served after its end.
+    /// Downloads torrents to this folder, unless they are added with another mode. A download is not served after its end.
     #[must_use]
     pub fn folder(self, folder: impl AsRef<Path>) -> Self {
-        self.goal(Goal::Download(Arc::new(Download::to(folder))))
+        self.mode(Mode::Download(Arc::new(Download::to(folder))))
     }
 
-    /// Sets the goal of torrents that are added without one.
+    /// Sets the mode of torrents that are added without one.
     #[must_use]
-    pub fn goal(mut self, goal: Goal) -> Self {
-        self.config.additions.goal = Some(goal);
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.config.additions.mode = Some(mode);
         self
     }
 

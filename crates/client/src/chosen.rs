@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use hashlane_swarm::Priority;
+use hashlane_api::{Priority, RatesPatch};
 use serde::{Deserialize, Serialize};
 
 use crate::command::{Remove, TorrentCommand};
-use crate::limits::{Limits, SeedLimits};
+use crate::limits::SeedLimits;
 
 /// The priorities by their numbers in the state.
 const PRIORITIES: [Priority; 4] = [
@@ -121,7 +121,7 @@ impl Chosen {
         let limit = |change: Option<Change<Option<u32>>>| {
             change.map(|Change { to }| to.and_then(std::num::NonZeroU32::new))
         };
-        let limits = Limits {
+        let limits = RatesPatch {
             max_down: limit(self.max_down),
             max_up: limit(self.max_up),
         };
@@ -188,7 +188,7 @@ mod tests {
             ratio: Some(1.5),
             time: Some(Duration::from_millis(2500)),
         });
-        let limit = |max_down, max_up| TorrentCommand::Limit(Limits { max_down, max_up });
+        let limit = |max_down, max_up| TorrentCommand::Limit(RatesPatch { max_down, max_up });
         let tracker = |url: &str| TorrentCommand::AddTracker(url.to_owned());
         let mut chosen = Chosen::default();
         for command in [

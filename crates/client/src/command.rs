@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::limits::{Limits, SeedLimits};
-use hashlane_swarm::Priority;
+use crate::limits::SeedLimits;
+use hashlane_api::{Priority, RatesPatch};
 
 /// A request to a running client.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub enum Command {
     /// A request to the torrent with this number: the position of its task.
     Torrent(usize, TorrentCommand),
     /// Changes the rate limits of the session.
-    Limit(Limits),
+    Limit(RatesPatch),
 }
 
 /// A request to one torrent.
@@ -41,7 +41,7 @@ pub enum TorrentCommand {
     /// Requests the pieces of a download in order, or not.
     Sequential(bool),
     /// Changes the rate limits of the torrent.
-    Limit(Limits),
+    Limit(RatesPatch),
     /// Replaces the labels.
     Label(Vec<String>),
     /// Serves the content until these limits; `None` ends the torrent when its content is complete.

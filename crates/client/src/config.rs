@@ -9,19 +9,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use hashlane_api::{Place, Priority, RatesPatch};
 use hashlane_files::{Globs, read_limited};
 use hashlane_metainfo::{
     ContentLayout, ContentMap, InfoHashes, Magnet, Names, NamesError, Torrent as Metainfo,
 };
 #[cfg(feature = "http")]
 use hashlane_server::Endpoint;
-use hashlane_swarm::{Priority, Settings};
+use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
 
 #[cfg(feature = "http")]
 use crate::http::Auth;
 use crate::identity::InfoHash;
-use crate::limits::{Limits, SeedLimits};
+use crate::limits::SeedLimits;
 use crate::origin::{Origin, WatchedFile};
 
 /// Default of the length limit of .torrent files: those of the largest torrents have a few MiB.
@@ -55,7 +56,7 @@ pub struct Config {
 
 impl Default for Config {
     /// Listens on port 6881 of all addresses, and finds peers by all means. There is no page, and no torrent can be added
-    /// without a goal.
+    /// without a mode.
     fn default() -> Self {
         Self {
             session: Settings::default(),
@@ -93,8 +94,8 @@ pub struct Http {
 /// Torrents that are added while a client runs.
 #[derive(Clone, Debug)]
 pub struct Additions {
-    /// Goal of these torrents; `None` refuses them.
-    pub goal: Option<Goal>,
+    /// Mode of these torrents; `None` refuses them.
+    pub mode: Option<Mode>,
     /// Folder whose .torrent files are added as they appear. The client then runs until it is cancelled.
     pub folder: Option<PathBuf>,
     /// Maximum number of torrents of the client, with those that have ended and without those that were removed.
@@ -106,7 +107,7 @@ pub struct Additions {
 impl Default for Additions {
     fn default() -> Self {
         Self {
-            goal: None,
+            mode: None,
             folder: None,
             max_torrents: 100_000,
             runs_on: false,
@@ -119,12 +120,12 @@ impl Default for Additions {
 pub(crate) struct NewTorrent {
     pub(crate) label: String,
     pub(crate) source: Source,
-    /// The goal; `None` for that of [`Additions::goal`].
-    pub(crate) goal: Option<Goal>,
+    /// The mode; `None` for that of [`Additions::mode`].
+    pub(crate) mode: Option<Mode>,
     /// Whether the torrent joins the session paused.
     pub(crate) is_paused: bool,
     pub(crate) labels: Vec<String>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: RatesPatch,
     pub(crate) is_known: bool,
     /// The origin, unless it is a file.
     pub(crate) origin: Option<Origin>,
@@ -137,15 +138,15 @@ pub(crate) struct NewTorrent {
 pub struct AddOptions {
     /// The torrent as the user named it, for snapshots; `None` for a text that describes the source.
     pub label: Option<String>,
-    /// The goal; `None` for that of [`Additions::goal`].
-    pub goal: Option<Goal>,
+    /// The mode; `None` for that of [`Additions::mode`].
+    pub mode: Option<Mode>,
     /// Whether the torrent joins the session paused. A magnet link then announces nothing, and its metadata is fetched when it
     /// is resumed.
     pub is_paused: bool,
     /// Labels, for snapshots. The client does not interpret them.
     pub labels: Vec<String>,
     /// Rate limits of the torrent.
-    pub limits: Limits,
+    pub limits: RatesPatch,
     /// Whether a program that keeps torrents adds one that it already had. That is no news for people and for the log.
     pub is_known: bool,
 }
@@ -154,9 +155,9 @@ pub struct AddOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddError {
-    /// Neither the torrent nor the client has a goal; see [`Additions::goal`].
+    /// Neither the torrent nor the client has a mode; see [`Additions::mode`].
     #[error("no torrent can be added")]
-    NoGoal,
+    NoMode,
     /// The client has [`Additions::max_torrents`].
     #[error("there are too many torrents")]
     TooMany,
@@ -165,7 +166,7 @@ pub enum AddError {
     Stopped,
 }
 
-/// A torrent and its goal.
+/// A torrent and its mode.
 #[derive(Debug)]
 pub struct Task {
     /// The torrent as the user named it, for snapshots.
@@ -173,7 +174,7 @@ pub struct Task {
     /// The origin of the metadata.
     pub source: Source,
     /// What the client does with the torrent.
-    pub goal: Goal,
+    pub mode: Mode,
 }
 
 /// A function that returns the bytes of a .torrent file. A thread of the client calls it.
@@ -272,9 +273,9 @@ impl fmt::Debug for Source {
     }
 }
 
-/// The goal for a torrent.
+/// The mode for a torrent.
 #[derive(Clone, Debug)]
-pub enum Goal {
+pub enum Mode {
     /// Downloads missing and wrong pieces.
     Download(Arc<Download>),
     /// Serves the pieces that are present, and never writes.
@@ -390,15 +391,6 @@ pub enum Existing {
     Overwrite,
     /// Sends [`Event::Confirm`](crate::Event::Confirm) before any wrong piece is replaced.
     Confirm,
-}
-
-/// The place of content that exists.
-#[derive(Clone, Debug)]
-pub enum Place {
-    /// A folder that holds the content under the torrent's name.
-    Folder(PathBuf),
-    /// The content itself under any name: a file, or the folder that holds the files.
-    Content(PathBuf),
 }
 
 /// Content to serve.

@@ -1,7 +1,7 @@
 //! The files of a torrent, as users see them.
 
+use hashlane_api::Priority;
 use hashlane_metainfo::File;
-use hashlane_swarm::Priority;
 
 use crate::snapshot::TorrentSnapshot;
 

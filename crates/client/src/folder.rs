@@ -17,8 +17,8 @@ use crate::config::{NewTorrent, Source, reader};
 use crate::error::Error;
 use crate::handover::Ledger;
 use crate::inbox::Inbox;
-use crate::limits::Limits;
 use crate::origin::WatchedFile;
+use hashlane_api::RatesPatch;
 
 /// Interval at which the folder is read. A file is added when it has not changed for this time.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -146,10 +146,10 @@ fn new_torrent(file: WatchedFile, max_len: u64) -> NewTorrent {
     NewTorrent {
         label,
         source: Source::Metainfo(reader(file.path().to_owned(), max_len)),
-        goal: None,
+        mode: None,
         is_paused: false,
         labels: Vec::new(),
-        limits: Limits::default(),
+        limits: RatesPatch::default(),
         is_known: false,
         origin: None,
         file: Some(file),

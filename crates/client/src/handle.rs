@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
+use hashlane_api::{Priority, RatesPatch};
 use hashlane_metainfo::{Torrent as Metainfo, is_url};
-use hashlane_swarm::{Peer, Priority, Session, SessionError, TorrentId, Tracker};
+use hashlane_swarm::{Peer, Session, SessionError, TorrentId, Tracker};
 
 use crate::command::{Command, Remove, TorrentCommand};
 use crate::config::{AddError, AddOptions, NewTorrent, Source};
@@ -17,7 +18,7 @@ use crate::control::Control;
 use crate::event::Outcome;
 use crate::file::{TorrentFile, files};
 use crate::identity::TorrentKey;
-use crate::limits::{Limits, SeedLimits};
+use crate::limits::SeedLimits;
 use crate::origin::Origin;
 use crate::rates::RateHistory;
 use crate::snapshot::{Activity, TorrentSnapshot};
@@ -173,7 +174,7 @@ impl TorrentHandle {
     ///
     /// # Errors
     /// Those of [`Self::pause`].
-    pub fn set_limits(&self, limits: Limits) -> Result<(), HandleError> {
+    pub fn set_limits(&self, limits: RatesPatch) -> Result<(), HandleError> {
         self.send(TorrentCommand::Limit(limits))
     }
 
@@ -437,7 +438,7 @@ impl Control {
             label: label.clone(),
             origin: origin_of(&source),
             source,
-            goal: options.goal,
+            mode: options.mode,
             is_paused: options.is_paused,
             labels: options.labels,
             limits: options.limits,

@@ -10,16 +10,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use data_encoding::BASE64;
+use hashlane_api::RatesPatch;
 use hashlane_swarm::{Bind, Network, Session, TorrentId};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use crate::chosen::Chosen;
 use crate::command::Command;
-use crate::config::{AddError, Additions, Goal, NewTorrent, Source, Task, reader};
+use crate::config::{AddError, Additions, Mode, NewTorrent, Source, Task, reader};
 use crate::event::Outcome;
 use crate::identity::Identity;
-use crate::limits::Limits;
+use crate::limits::change;
 use crate::origin::{Origin, WatchedFile};
 use crate::snapshot::{Snapshot, TorrentSnapshot};
 
@@ -86,8 +87,7 @@ impl Past {
             labels: new.labels.clone(),
             ..TorrentSnapshot::new(number, &new.label)
         };
-        new.limits
-            .change(&mut snapshot.max_down, &mut snapshot.max_up);
+        change(new.limits, &mut snapshot.max_down, &mut snapshot.max_up);
         Self {
             snapshot,
             outcome: None,
@@ -125,7 +125,7 @@ impl Handover {
     }
 
     /// Returns the tasks of the torrents that were added to the first `n_tasks` while the client ran.
-    pub fn added(&self, n_tasks: usize, max_metainfo_len: u64, goal: &Goal) -> Vec<Task> {
+    pub fn added(&self, n_tasks: usize, max_metainfo_len: u64, mode: &Mode) -> Vec<Task> {
         let added = self.torrents.iter().skip(n_tasks);
         let tasks = added.map(|past| Task {
             label: past
@@ -136,7 +136,7 @@ impl Handover {
                 .as_ref()
                 .and_then(|past| past.source(max_metainfo_len))
                 .unwrap_or_else(|| Source::Metainfo(Box::new(|| Err("not read".into())))),
-            goal: goal.clone(),
+            mode: mode.clone(),
         });
         tasks.collect()
     }
@@ -162,8 +162,8 @@ impl Handover {
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pending: Mutex<Pending>,
-    /// The goal of torrents that are added without one.
-    goal: Option<Goal>,
+    /// The mode of torrents that are added without one.
+    mode: Option<Mode>,
     max_torrents: usize,
     /// The identities of the torrents in the session, which the snapshot can lack.
     identities: Mutex<HashMap<TorrentId, Identity>>,
@@ -172,7 +172,7 @@ pub(crate) struct Ledger {
     /// What commands changed, by the numbers of torrents. The loop may not have handled the last commands.
     chosen: Mutex<HashMap<usize, Chosen>>,
     /// What commands changed of the session's limits.
-    limits: Mutex<Limits>,
+    limits: Mutex<RatesPatch>,
     /// The local end of connections, if it was changed.
     network: Mutex<Option<Network>>,
 }
@@ -201,7 +201,7 @@ impl Ledger {
                 n_torrents,
                 torrents: VecDeque::new(),
             }),
-            goal: additions.goal.clone(),
+            mode: additions.mode.clone(),
             max_torrents: additions.max_torrents,
             identities: Mutex::default(),
             failed: Mutex::default(),
@@ -211,22 +211,22 @@ impl Ledger {
         }
     }
 
-    /// Records a new torrent, and sends it with its number and its goal. `send` returns `false` if the client has ended.
+    /// Records a new torrent, and sends it with its number and its mode. `send` returns `false` if the client has ended.
     /// Torrents get their numbers in the order in which they are sent.
     pub(crate) fn add(
         &self,
         mut new: NewTorrent,
-        send: impl FnOnce(usize, Goal, NewTorrent) -> bool,
+        send: impl FnOnce(usize, Mode, NewTorrent) -> bool,
     ) -> Result<usize, AddError> {
         let mut pending = lock(&self.pending);
-        let goal = new.goal.take().or_else(|| self.goal.clone());
-        let goal = goal.ok_or(AddError::NoGoal)?;
+        let mode = new.mode.take().or_else(|| self.mode.clone());
+        let mode = mode.ok_or(AddError::NoMode)?;
         let number = pending.next_number;
         if pending.n_torrents >= self.max_torrents {
             return Err(AddError::TooMany);
         }
         let past = Past::of_new(number, &new);
-        if !send(number, goal, new) {
+        if !send(number, mode, new) {
             return Err(AddError::Stopped);
         }
         pending.torrents.push_back(past);
@@ -388,7 +388,7 @@ impl Observer {
         let mut avoided_web_seeds = self.avoided_web_seeds.clone();
         avoided_web_seeds.push(server);
         let mut limits = (snapshot.max_down, snapshot.max_up);
-        lock(&self.ledger.limits).change(&mut limits.0, &mut limits.1);
+        change(*lock(&self.ledger.limits), &mut limits.0, &mut limits.1);
         Some(Handover {
             cause,
             has_failed: false,

@@ -43,7 +43,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware;
 use axum::response::IntoResponse;
-use axum::routing::{delete, get, patch, post, put};
+use axum::routing::{delete, get, patch, post};
 use tokio::sync::watch;
 
 use crate::config::{Config, Http};
@@ -55,17 +55,14 @@ use access::Access;
 pub use credentials::{Auth, Credentials, EVERYBODY, InvalidToken, Token};
 pub use hashlane_server::{Endpoint, Listener};
 use service::PlainClient;
-pub use service::{Added, Change, Found, NewSource, NewTorrent, RequestError, Service, Statistics};
+pub use service::{Added, Found, NewSource, NewTorrent, Service, Statistics};
 use state::State;
 
 /// Length limit of a request's body in bytes.
 const MAX_BODY_LEN: usize = 4 << 10;
 
-/// Length limit in bytes of a request's body that lists files.
-const MAX_FILE_LIST_LEN: usize = 64 << 10;
-
-/// Length limit in bytes of a request's body that lists trackers.
-const MAX_TRACKER_LIST_LEN: usize = 64 << 10;
+/// Length limit in bytes of a command, which can list files or trackers.
+const MAX_COMMAND_LEN: usize = 64 << 10;
 
 /// Length limit in bytes of a request's body that lists torrents.
 const MAX_BATCH_LEN: usize = 1 << 20;
@@ -141,7 +138,7 @@ pub(crate) fn serve(
     let Some(http) = &config.http else {
         return Ok(None);
     };
-    let client = PlainClient::new(control.clone(), config.additions.goal.clone());
+    let client = PlainClient::new(control.clone(), config.additions.mode.clone());
     let server = http.endpoint.bind();
     let server =
         server.and_then(|listener| Server::start(listener, http, config, Arc::new(client)));
@@ -241,38 +238,18 @@ fn api(max_metainfo_len: usize) -> Router<State> {
         )
         .route("/api/v1/events", get(api::events))
         .route("/api/v1/torrents/{id}", get(api::torrent))
-        .route("/api/v1/torrents/{id}", delete(change::remove))
+        .route(
+            "/api/v1/torrents/{id}",
+            post(change::torrent).layer(DefaultBodyLimit::max(MAX_COMMAND_LEN)),
+        )
         .route("/api/v1/torrents/{id}/events", get(api::torrent_events))
         .route("/api/v1/torrents/{id}/trackers", get(api::trackers))
-        .route("/api/v1/torrents/{id}/trackers", post(change::add_tracker))
-        .route(
-            "/api/v1/torrents/{id}/trackers",
-            put(change::set_trackers).layer(DefaultBodyLimit::max(MAX_TRACKER_LIST_LEN)),
-        )
-        .route(
-            "/api/v1/torrents/{id}/trackers",
-            patch(change::replace_tracker),
-        )
-        .route(
-            "/api/v1/torrents/{id}/trackers",
-            delete(change::remove_tracker),
-        )
-        .route("/api/v1/torrents/{id}/peers", post(change::add_peer))
         .route("/api/v1/torrents/{id}/files", get(api::files))
+        .route("/api/v1/groups", get(about::groups))
         .route(
-            "/api/v1/torrents/{id}/files",
-            put(change::prioritize).layer(DefaultBodyLimit::max(MAX_FILE_LIST_LEN)),
+            "/api/v1/groups",
+            post(about::change_groups).layer(DefaultBodyLimit::max(MAX_COMMAND_LEN)),
         )
-        .route("/api/v1/torrents/{id}/pause", post(change::pause))
-        .route("/api/v1/torrents/{id}/resume", post(change::resume))
-        .route("/api/v1/torrents/{id}/end", post(change::end))
-        .route("/api/v1/torrents/{id}/verify", post(change::verify))
-        .route("/api/v1/torrents/{id}/reannounce", post(change::reannounce))
-        .route("/api/v1/torrents/{id}/relocate", post(change::relocate))
-        .route("/api/v1/torrents/{id}/limits", put(change::limits))
-        .route("/api/v1/torrents/{id}/goal", put(change::goal))
-        .route("/api/v1/torrents/{id}/labels", put(change::labels))
-        .route("/api/v1/torrents/{id}/category", put(change::category))
         .route("/api/v1/config", get(about::config))
         .route("/api/v1/config", patch(about::change_config))
         .route("/api/v1/reload", post(about::reload))

@@ -3,10 +3,11 @@
 use std::sync::{Arc, Weak, mpsc};
 use std::time::Duration;
 
-use hashlane_swarm::{Network, Priority, Session};
+use hashlane_api::Priority;
+use hashlane_swarm::{Network, Session};
 
 use crate::command::Command;
-use crate::config::{AddError, Goal, NewTorrent};
+use crate::config::{AddError, Mode, NewTorrent};
 use crate::error::TorrentError;
 use crate::event::Deletion;
 use crate::handover::Ledger;
@@ -18,8 +19,8 @@ pub(crate) enum Message {
     Command(Command),
     /// The local end of connections changes.
     Network(Network),
-    /// A torrent is added with this number and goal.
-    Add(usize, Goal, Box<NewTorrent>),
+    /// A torrent is added with this number and mode.
+    Add(usize, Mode, Box<NewTorrent>),
     /// The torrent with this label was not added.
     Refused(String, AddError),
     /// Another thread finished work for the torrent with this number.
@@ -80,7 +81,7 @@ impl Inbox {
     /// Adds a torrent, and returns its number.
     pub(crate) fn add(&self, new: NewTorrent) -> Result<usize, AddError> {
         let label = new.label.clone();
-        let send = |number, goal, new| self.send(Message::Add(number, goal, Box::new(new)));
+        let send = |number, mode, new| self.send(Message::Add(number, mode, Box::new(new)));
         let added = self.ledger.add(new, send);
         if let Err(reason) = added {
             self.send(Message::Refused(label, reason));

@@ -96,8 +96,8 @@ pub use command::{Command, Remove, TorrentCommand};
 #[cfg_attr(docsrs, doc(cfg(feature = "http")))]
 pub use config::Http;
 pub use config::{
-    AddError, AddOptions, Additions, Config, Download, Existing, Goal, Naming, Place, Pulse,
-    ReadMetainfo, Seed, Source, Task,
+    AddError, AddOptions, Additions, Config, Download, Existing, Mode, Naming, Pulse, ReadMetainfo,
+    Seed, Source, Task,
 };
 pub use error::{Absence, Error, NetworkError, TorrentError};
 pub use event::{
@@ -109,13 +109,14 @@ pub use file::TorrentFile;
 pub use handle::{HandleError, TorrentHandle};
 pub use handover::{Handover, Observer};
 pub use identity::{Identity, InfoHash, InvalidKey, TorrentKey};
-pub use limits::{Limits, SeedLimits, sent_ratio};
+pub use limits::{SeedLimits, sent_ratio};
 pub use rates::RateHistory;
 pub use snapshot::{Activity, Reach, Snapshot, TorrentSnapshot};
 pub use stopwatch::Stopwatch;
 pub use subscription::Subscription;
 
 // Types of other crates that settings, events and handles contain.
+pub use hashlane_api::{Place, Priority, RatesPatch};
 pub use hashlane_files::Globs;
 pub use hashlane_find::OtherRoot;
 pub use hashlane_metainfo::{
@@ -123,7 +124,7 @@ pub use hashlane_metainfo::{
     PeerAddress, Top, Torrent as Metainfo,
 };
 pub use hashlane_swarm::{
-    Bind, Encryption, EventDetail, Network, Peer, Priority, Proxy, ProxyKind, Settings, Tracker,
+    Bind, Encryption, EventDetail, Network, Peer, Proxy, ProxyKind, Settings, Tracker,
     TrackerState, Transport, WebSeeds,
 };
 pub use hashlane_verify::{CancelToken, Options};

@@ -1,9 +1,10 @@
-//! Limits of rates and of serving.
+//! Limits of serving.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use hashlane_api::RatesPatch;
+use serde::{Deserialize, Serialize};
 
 /// Limits after which a torrent is no longer served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,33 +22,11 @@ pub fn sent_ratio(sent: u64, received: u64, selected: u64) -> f64 {
     sent as f64 / received.max(selected).max(1) as f64
 }
 
-/// Rate limits of the session or of one torrent, in bytes per second. `None` leaves a limit as it is, `Some(None)` removes it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Limits {
-    /// Download limit; that of the session holds for all torrents together.
-    #[serde(default, deserialize_with = "present")]
-    pub max_down: Option<Option<NonZeroU32>>,
-    /// Upload limit; that of the session holds for all torrents together.
-    #[serde(default, deserialize_with = "present")]
-    pub max_up: Option<Option<NonZeroU32>>,
-}
-
-impl Limits {
-    /// Changes limits.
-    pub(crate) fn change(self, max_down: &mut Option<u32>, max_up: &mut Option<u32>) {
-        for (limit, new) in [(max_down, self.max_down), (max_up, self.max_up)] {
-            if let Some(new) = new {
-                *limit = new.map(NonZeroU32::get);
-            }
+/// Changes rate limits.
+pub(crate) fn change(patch: RatesPatch, max_down: &mut Option<u32>, max_up: &mut Option<u32>) {
+    for (limit, new) in [(max_down, patch.max_down), (max_up, patch.max_up)] {
+        if let Some(new) = new {
+            *limit = new.map(NonZeroU32::get);
         }
     }
-}
-
-/// Reads a field that is present and may be null.
-#[expect(clippy::option_option, reason = "absent and null differ")]
-pub(crate) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    from: D,
-) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(from).map(Some)
 }

@@ -6,18 +6,19 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self};
 use std::time::{Duration, Instant};
 
+use hashlane_api::RatesPatch;
 use hashlane_swarm::{Bind, Event as SessionEvent, Network, Session, Status, TorrentId, Transport};
 use tokio::sync::watch;
 use tracing::{debug, info, warn};
 
 use crate::command::{Command, Remove, TorrentCommand};
 use crate::comparison::Comparison;
-use crate::config::{Goal, NewTorrent, Source, Task};
+use crate::config::{Mode, NewTorrent, Source, Task};
 use crate::error::{Error, TorrentError};
 use crate::event::{Event, Outcome, RemovedTorrent};
 use crate::handover::{Handover, Past};
 use crate::inbox::{Done, Message};
-use crate::limits::Limits;
+use crate::limits::change;
 use crate::log;
 use crate::network::{Change, Watch};
 use crate::snapshot::{Reach, Snapshot};
@@ -194,7 +195,7 @@ impl Running {
                 continue;
             }
             let past = past.flatten();
-            let mut torrent = Machine::new(number, &task.label, task.goal);
+            let mut torrent = Machine::new(number, &task.label, task.mode);
             let mut start = Start {
                 number,
                 source: task.source,
@@ -412,7 +413,7 @@ impl Running {
 
     fn on_message(&mut self, message: Message) -> Result<(), Error> {
         match message {
-            Message::Add(number, goal, new) => self.add(number, goal, *new),
+            Message::Add(number, mode, new) => self.add(number, mode, *new),
             Message::Refused(label, reason) => {
                 warn!(torrent = label, %reason, "not added");
                 self.shared.events.send(Event::Warning {
@@ -532,7 +533,7 @@ impl Running {
     }
 
     /// Adds a torrent while the client runs. Torrents come in the order of their numbers.
-    fn add(&mut self, number: usize, goal: Goal, new: NewTorrent) {
+    fn add(&mut self, number: usize, mode: Mode, new: NewTorrent) {
         debug_assert_eq!(number, self.next_number);
         self.next_number = number + 1;
         let label = new.label;
@@ -542,13 +543,12 @@ impl Running {
             info!(torrent = label, number, "added");
         }
         self.remove_ended(Duration::ZERO);
-        let mut torrent = Machine::new(number, &label, goal);
+        let mut torrent = Machine::new(number, &label, mode);
         let detail = &mut torrent.snapshot.detail;
         (detail.origin, detail.file) = (new.origin, new.file);
         let snapshot = &mut *torrent.snapshot;
         (snapshot.is_paused, snapshot.labels) = (new.is_paused, new.labels);
-        new.limits
-            .change(&mut snapshot.max_down, &mut snapshot.max_up);
+        change(new.limits, &mut snapshot.max_down, &mut snapshot.max_up);
         self.shared.events.send(Event::Added {
             torrent: torrent.snapshot.identity,
             label,
@@ -561,8 +561,8 @@ impl Running {
         self.busy.insert(number);
     }
 
-    fn limit(&mut self, limits: Limits) -> Result<(), Error> {
-        limits.change(&mut self.max_down, &mut self.max_up);
+    fn limit(&mut self, limits: RatesPatch) -> Result<(), Error> {
+        change(limits, &mut self.max_down, &mut self.max_up);
         self.is_changed = true;
         Ok(self.shared.session.limit(self.max_down, self.max_up)?)
     }
@@ -710,7 +710,7 @@ impl Running {
             next_number: self.next_number,
             max_down: self.max_down,
             max_up: self.max_up,
-            accepts_torrents: additions.goal.is_some()
+            accepts_torrents: additions.mode.is_some()
                 && self.torrents.len() < additions.max_torrents,
             network: config.session.network.clone(),
             reach: Arc::clone(&self.reach),

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use hashlane_api::Priority;
 use hashlane_metainfo::Torrent as Metainfo;
-use hashlane_swarm::{Counters, Network, Priority, TorrentId};
+use hashlane_swarm::{Counters, Network, TorrentId};
 use serde::{Deserialize, Serialize};
 
 use crate::announces::Announce;

@@ -7,18 +7,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use hashlane_api::{Place, Priority};
 use hashlane_files::{Globs, Writers, is_absent};
 use hashlane_find::SearchBudget;
 use hashlane_metainfo::{
     ContentMap, File, FileKind, FileSelection, Names, PathComponent, PieceIndex, Torrent,
 };
-use hashlane_swarm::{Access, Priority, Remains, Sources, Stamps, Storage};
+use hashlane_swarm::{Access, Remains, Sources, Stamps, Storage};
 use hashlane_verify::{
     CancelToken, Content, FileIndex, FileReport, HashVersions, Layout, Options, PieceState,
     Progress, Report, files_of,
 };
 
-use crate::config::{Goal, Naming, Place, Seed};
+use crate::config::{Mode, Naming, Seed};
 use crate::error::{Absence, TorrentError};
 use crate::event::ForeignName;
 use crate::live::LiveVerification;
@@ -186,11 +187,11 @@ impl StoredTorrent {
     }
 
     /// Finds the content of a torrent, or the place where it is expected.
-    pub(crate) fn find(torrent: &Torrent, goal: &Goal) -> Result<Self, TorrentError> {
-        let download = match goal {
-            Goal::Download(download) => download,
-            Goal::Seed(seed) => return Self::serve(torrent, seed),
-            Goal::Metadata { .. } => return Err(TorrentError::NotMagnet),
+    pub(crate) fn find(torrent: &Torrent, mode: &Mode) -> Result<Self, TorrentError> {
+        let download = match mode {
+            Mode::Download(download) => download,
+            Mode::Seed(seed) => return Self::serve(torrent, seed),
+            Mode::Metadata { .. } => return Err(TorrentError::NotMagnet),
         };
         let (moved, naming) = (download.move_to.as_ref(), &download.naming);
         let stored = match moved.filter(|folder| Self::exists(torrent, folder, naming)) {
@@ -464,10 +465,10 @@ impl StoredTorrent {
     /// file system may have been mounted.
     pub(crate) fn find_again(
         &self,
-        goal: &Goal,
+        mode: &Mode,
         before: &Stamps,
     ) -> Result<Option<Self>, TorrentError> {
-        let mut found = Self::find(self.torrent(), goal)?;
+        let mut found = Self::find(self.torrent(), mode)?;
         found.sources = self.sources.clone();
         found.selection = Mutex::new(self.selection());
         let has_changed = found.storage.stamps() != *before;

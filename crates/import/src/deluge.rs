@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hashlane_api::Priority;
 use hashlane_metainfo::bencode::{Kind, Value};
 
 use crate::dictionary::Dictionary;
@@ -16,7 +17,7 @@ use crate::file::{
 use crate::libtorrent::Resume;
 use crate::path::{folder_of, is_of_windows};
 use crate::torrents::{Options, Torrents};
-use crate::{Failure, Imported, Note, PathMap, Priority, Reason, SessionError, global};
+use crate::{Failure, Imported, Note, PathMap, Reason, SessionError, global};
 
 /// What only the pickle has.
 const PICKLED: &str = "what only torrents.state has, a Python pickle that is never loaded: names given by the user, ratio \

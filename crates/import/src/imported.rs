@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use hashlane_api::{Goal, Priority, Rates};
 use hashlane_metainfo::bencode::Kind;
 use hashlane_metainfo::{InfoHashes, Magnet, Torrent};
 
@@ -40,14 +42,10 @@ pub struct Imported {
     pub start: Start,
     /// Whether pieces are requested in order.
     pub is_sequential: bool,
-    /// Limits of rates.
-    pub limits: Limits,
-    /// The share ratio to seed to, in thousandths.
-    pub ratio_goal: Goal,
-    /// The time to seed, in seconds.
-    pub seeding_time_goal: Goal,
-    /// The time without peers after which seeding ends, in seconds.
-    pub idle_time_goal: Goal,
+    /// Rate limits.
+    pub rates: Rates,
+    /// When the torrent has been served for long enough.
+    pub goal: Goal,
     /// What happened so far.
     pub statistics: Statistics,
     /// What could not be carried over.
@@ -69,10 +67,8 @@ impl Imported {
             labels: Vec::new(),
             start: Start::Queued,
             is_sequential: false,
-            limits: Limits::default(),
-            ratio_goal: Goal::Inherited,
-            seeding_time_goal: Goal::Inherited,
-            idle_time_goal: Goal::Inherited,
+            rates: Rates::default(),
+            goal: Goal::default(),
             statistics: Statistics::default(),
             notes: Vec::new(),
         }
@@ -139,40 +135,9 @@ pub enum Start {
     Paused,
 }
 
-/// The priority of a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Priority {
-    /// The file is not downloaded.
-    Skip,
-    /// The file is downloaded after others.
-    Low,
-    /// The usual priority.
-    #[default]
-    Normal,
-    /// The file is downloaded before others.
-    High,
-}
-
-/// Limits of rates in bytes per second. `None` is no limit for this torrent alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Limits {
-    /// Download rate.
-    pub download: Option<u64>,
-    /// Upload rate.
-    pub upload: Option<u64>,
-}
-
-/// The end of seeding.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Goal {
-    /// The program's setting for all torrents applied.
-    #[default]
-    Inherited,
-    /// Seeding did not end.
-    Unlimited,
-    /// Seeding ended at this value.
-    At(u64),
+/// Returns a rate limit in bytes per second. A larger one than a computer reaches is the largest.
+pub(crate) fn rate(bytes: Option<u64>) -> Option<NonZeroU32> {
+    NonZeroU32::new(u32::try_from(bytes?).unwrap_or(u32::MAX))
 }
 
 /// What happened to a torrent so far.

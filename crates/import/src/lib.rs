@@ -40,7 +40,7 @@ mod transmission;
 
 pub use error::{Failure, Reason, SessionError};
 pub use file::{MAX_SESSION_FILE_BYTES, MAX_TORRENT_BYTES, MAX_TORRENTS};
-pub use imported::{Category, Goal, Imported, Limits, Note, Priority, Source, Start, Statistics};
+pub use imported::{Category, Imported, Note, Source, Start, Statistics};
 pub use path::{PathMap, PathMapError, RelativePath};
 pub use session::{Program, read};
 pub use torrents::{Options, Torrents};

@@ -6,14 +6,16 @@ mod numbers;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use hashlane_api::Priority;
 use hashlane_metainfo::Torrent;
 use hashlane_metainfo::bencode::Value;
 
 use crate::dictionary::Dictionary;
+use crate::imported::rate;
 use crate::path::slashes;
 use crate::place::{self, Place};
 use crate::source::{self, Sources};
-use crate::{Imported, Note, PathMap, Priority, Reason, RelativePath, Source, Start};
+use crate::{Imported, Note, PathMap, Reason, RelativePath, Source, Start};
 use numbers::numbers;
 
 /// A torrent as libtorrent describes it.
@@ -69,8 +71,8 @@ impl Resume<'_> {
             (None, _) => Start::Queued,
         };
         imported.is_sequential = keys.integer("sequential_download", &mut notes) == Some(1);
-        imported.limits.upload = keys.positive("upload_rate_limit", &mut notes);
-        imported.limits.download = keys.positive("download_rate_limit", &mut notes);
+        imported.rates.up = rate(keys.positive("upload_rate_limit", &mut notes));
+        imported.rates.down = rate(keys.positive("download_rate_limit", &mut notes));
         let statistics = &mut imported.statistics;
         statistics.sent_bytes = keys.positive("total_uploaded", &mut notes).unwrap_or(0);
         statistics.received_bytes = keys.positive("total_downloaded", &mut notes).unwrap_or(0);

@@ -5,13 +5,16 @@ mod database;
 mod settings;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hashlane_api::{Goal, Priority, Target};
 
 use crate::dictionary::Dictionary;
 use crate::file::{self, MAX_SETTINGS_BYTES, MAX_TORRENT_BYTES, session_error};
 use crate::libtorrent::Resume;
 use crate::path::{folder_of, is_of_windows};
 use crate::torrents::{Options, Torrents, in_order};
-use crate::{Category, Failure, Goal, Imported, Note, Priority, Reason, SessionError};
+use crate::{Category, Failure, Imported, Note, Reason, SessionError};
 
 use settings::Settings;
 
@@ -167,18 +170,14 @@ fn import(
         None => Vec::new(),
     };
     // Ratios are written in thousandths, and times in minutes.
-    imported.ratio_goal = goal(
-        keys.integer("qBt-ratioLimit", &mut notes)
-            .map(|ratio| (ratio, ratio / 1000)),
-    );
-    imported.seeding_time_goal = goal(
-        keys.integer("qBt-seedingTimeLimit", &mut notes)
-            .map(|minutes| (minutes.saturating_mul(60), minutes)),
-    );
-    imported.idle_time_goal = goal(
-        keys.integer("qBt-inactiveSeedingTimeLimit", &mut notes)
-            .map(|minutes| (minutes.saturating_mul(60), minutes)),
-    );
+    let ratio = keys.integer("qBt-ratioLimit", &mut notes);
+    #[expect(clippy::cast_precision_loss, reason = "ratios are small")]
+    let of_thousandths = |thousandths: u64| thousandths as f64 / 1000.0;
+    imported.goal = Goal {
+        ratio: goal(ratio, 1000).map(of_thousandths),
+        time: goal(keys.integer("qBt-seedingTimeLimit", &mut notes), 1).map(of_minutes),
+        idle: goal(keys.integer("qBt-inactiveSeedingTimeLimit", &mut notes), 1).map(of_minutes),
+    };
     if keys.integer("qBt-firstLastPiecePriority", &mut notes) == Some(1) {
         notes.push(Note::NotCarried("priority of first and last pieces".into()));
     }
@@ -243,11 +242,15 @@ fn priority(priority: i64) -> Priority {
     }
 }
 
-/// Translates a goal: its value, and the number by which -2 and -1 stand for other goals.
-fn goal(value: Option<(i64, i64)>) -> Goal {
+/// Translates a goal, which has this unit. -1 is none, and other negative numbers are that of all torrents.
+fn goal(value: Option<i64>, unit: i64) -> Target<u64> {
     match value {
-        Some((value, 0..)) => Goal::At(value.unsigned_abs()),
-        Some((_, -1)) => Goal::Unlimited,
-        _ => Goal::Inherited,
+        Some(value @ 0..) => Target::At(value.unsigned_abs()),
+        Some(value) if value / unit == -1 => Target::Never,
+        _ => Target::Inherited,
     }
+}
+
+fn of_minutes(minutes: u64) -> Duration {
+    Duration::from_secs(minutes.saturating_mul(60))
 }

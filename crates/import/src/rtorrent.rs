@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use hashlane_api::Priority;
 use hashlane_metainfo::bencode::Value;
 use hashlane_metainfo::{FileKind, Torrent, is_url};
 use percent_encoding::percent_decode_str;
@@ -12,7 +13,7 @@ use crate::path::{folder_of, path_of};
 use crate::place;
 use crate::source::{self, Sources};
 use crate::torrents::{Options, Torrents};
-use crate::{Failure, Imported, Note, PathMap, Priority, Reason, SessionError, Source, Start};
+use crate::{Failure, Imported, Note, PathMap, Reason, SessionError, Source, Start};
 
 /// What only the script has.
 const SCRIPT: &str = "what only .rtorrent.rc has, a script that is never run: rate limits of all torrents, groups with \

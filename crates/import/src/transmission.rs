@@ -3,18 +3,21 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use hashlane_api::{Priority, Target};
 use hashlane_metainfo::bencode::Value;
 use hashlane_metainfo::{InfoHashV1, InfoHashes, Magnet, Torrent};
 
 use crate::dictionary::{Dictionary, text_of};
 use crate::file::{self, MAX_TORRENT_BYTES, session_error};
+use crate::imported::rate;
 use crate::path::folder_of;
 use crate::place::{self, Place};
 use crate::torrents::{Options, Torrents, in_order};
 use crate::{
-    Failure, Goal, Imported, Note, PathMap, Priority, Reason, RelativePath, SessionError, Source,
-    Start, global, source,
+    Failure, Imported, Note, PathMap, Reason, RelativePath, SessionError, Source, Start, global,
+    source,
 };
 
 const EXPECTED: &str = "the folders torrents and resume";
@@ -209,10 +212,10 @@ impl Session {
         let name = keys.text("name", &mut notes);
         imported.name = name.filter(|name| *name != own_name);
         imported.is_sequential = keys.integer("sequential-download", &mut notes) == Some(1);
-        imported.limits.download = limit(keys, "speed-limit-down", &mut notes);
-        imported.limits.upload = limit(keys, "speed-limit-up", &mut notes);
-        imported.ratio_goal = ratio(keys, &mut notes);
-        imported.idle_time_goal = idle(keys, &mut notes);
+        imported.rates.down = rate(limit(keys, "speed-limit-down", &mut notes));
+        imported.rates.up = rate(limit(keys, "speed-limit-up", &mut notes));
+        imported.goal.ratio = ratio(keys, &mut notes);
+        imported.goal.idle = idle(keys, &mut notes);
         let statistics = &mut imported.statistics;
         statistics.had_content = had_content(keys, &mut notes);
         statistics.sent_bytes = keys.positive("uploaded", &mut notes).unwrap_or(0);
@@ -410,9 +413,9 @@ fn limit(keys: &Dictionary<'_>, key: &str, notes: &mut Vec<Note>) -> Option<u64>
     limit.positive("speed-Bps", notes).or(old)
 }
 
-fn ratio(keys: &Dictionary<'_>, notes: &mut Vec<Note>) -> Goal {
+fn ratio(keys: &Dictionary<'_>, notes: &mut Vec<Note>) -> Target<f64> {
     let Some(limit) = keys.dictionary("ratio-limit", notes) else {
-        return Goal::Inherited;
+        return Target::Inherited;
     };
     match limit.integer("ratio-mode", notes) {
         // A real number in text, because bencode has none.
@@ -420,27 +423,26 @@ fn ratio(keys: &Dictionary<'_>, notes: &mut Vec<Note>) -> Goal {
             let ratio = limit
                 .text("ratio-limit", notes)
                 .and_then(|text| text.parse::<f64>().ok());
-            match ratio.map(|ratio| (ratio * 1000.0).round()) {
-                #[expect(clippy::cast_sign_loss, reason = "the range is checked")]
-                Some(ratio @ 0.0..=1e15) => Goal::At(ratio as u64),
-                _ => Goal::Inherited,
+            match ratio {
+                Some(ratio @ 0.0..=1e12) => Target::At(ratio),
+                _ => Target::Inherited,
             }
         }
-        Some(2) => Goal::Unlimited,
-        _ => Goal::Inherited,
+        Some(2) => Target::Never,
+        _ => Target::Inherited,
     }
 }
 
-fn idle(keys: &Dictionary<'_>, notes: &mut Vec<Note>) -> Goal {
+fn idle(keys: &Dictionary<'_>, notes: &mut Vec<Note>) -> Target<Duration> {
     let Some(limit) = keys.dictionary("idle-limit", notes) else {
-        return Goal::Inherited;
+        return Target::Inherited;
     };
     match limit.integer("idle-mode", notes) {
         Some(1) => {
             let minutes = limit.positive("idle-limit", notes).unwrap_or(0);
-            Goal::At(minutes.saturating_mul(60))
+            Target::At(Duration::from_secs(minutes.saturating_mul(60)))
         }
-        Some(2) => Goal::Unlimited,
-        _ => Goal::Inherited,
+        Some(2) => Target::Never,
+        _ => Target::Inherited,
     }
 }

@@ -12,7 +12,7 @@ use hashlane_cli::options::network::secret_line;
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Env, ServerAddress, Trust};
 use hashlane_client::http::{Auth, Credentials, Endpoint, Token};
-use hashlane_client::{Additions, Config, Goal, Http, Place, Pulse};
+use hashlane_client::{Additions, Config, Http, Mode, Place, Pulse};
 use hashlane_server::Login;
 
 use crate::log::LogFile as _;
@@ -32,17 +32,17 @@ pub(crate) fn records(trust: Trust, env: &Env) -> anyhow::Result<PathBuf> {
 }
 
 /// Returns the folders of the command, which requests may move content to.
-fn folders(goal: &Goal) -> Vec<PathBuf> {
-    match goal {
-        Goal::Download(download) => {
+fn folders(mode: &Mode) -> Vec<PathBuf> {
+    match mode {
+        Mode::Download(download) => {
             let move_to = download.move_to.iter();
             move_to.chain([&download.folder]).cloned().collect()
         }
-        Goal::Seed(seed) => match &seed.place {
+        Mode::Seed(seed) => match &seed.place {
             Place::Folder(folder) => vec![folder.clone()],
             Place::Content(_) => Vec::new(),
         },
-        Goal::Metadata { .. } => Vec::new(),
+        Mode::Metadata { .. } => Vec::new(),
     }
 }
 
@@ -51,8 +51,8 @@ pub(crate) trait ClientConfig {
     /// Makes the folder of `--state-dir` that of the process.
     fn use_state_dir(&self, env: &mut Env) -> anyhow::Result<()>;
 
-    /// Returns the settings of the client. `goal` is the goal of torrents that are added while the client runs.
-    fn config(&self, env: &Env, goal: Goal) -> anyhow::Result<Config>;
+    /// Returns the settings of the client. `mode` is the mode of torrents that are added while the client runs.
+    fn config(&self, env: &Env, mode: Mode) -> anyhow::Result<Config>;
 }
 
 impl ClientConfig for ClientOptions {
@@ -63,7 +63,7 @@ impl ClientConfig for ClientOptions {
         Ok(())
     }
 
-    fn config(&self, env: &Env, goal: Goal) -> anyhow::Result<Config> {
+    fn config(&self, env: &Env, mode: Mode) -> anyhow::Result<Config> {
         let event_detail = self.log.event_detail(self.output.is_json());
         Ok(Config {
             session: self.network.settings(env, event_detail)?,
@@ -76,7 +76,7 @@ impl ClientConfig for ClientOptions {
                     let auth = auth(env, &self.http, self.insecure_no_auth)?;
                     let auth = auth.unwrap_or(Auth::NewToken);
                     let endpoint = endpoint(env, "--http", address)?;
-                    anyhow::Ok(http(&self.http, endpoint, auth, folders(&goal)))
+                    anyhow::Ok(http(&self.http, endpoint, auth, folders(&mode)))
                 })
                 .transpose()?,
             hashing: self.hashing.options(),
@@ -85,7 +85,7 @@ impl ClientConfig for ClientOptions {
             pulse: Pulse::default(),
             max_metainfo_len: MAX_LEN,
             additions: Additions {
-                goal: Some(goal),
+                mode: Some(mode),
                 folder: self.watch.as_deref().map(|folder| env.resolve(folder)),
                 ..Additions::default()
             },

@@ -10,8 +10,9 @@
 //! | `fetches` | .torrent files from servers |
 //! | `goal` | what the client does for a torrent, from what a person chose |
 //! | `hooks` | shell commands that run when something happens to a torrent |
+//! | `apply` | what commands ask of torrents |
 //! | `priorities` | priorities of files |
-//! | `limits`, `rates` | the limits of all torrents together |
+//! | `limits` | the limits of all torrents together |
 //! | `queue` | the torrents that run now, and those that wait for their turn |
 //! | `api` | the daemon as its page and its API see it |
 //! | `remote` | the daemon as the protocols of other programs see it |
@@ -27,6 +28,7 @@
 
 mod activation;
 mod api;
+mod apply;
 mod categories;
 mod configured;
 mod fetches;
@@ -35,7 +37,6 @@ mod hooks;
 mod limits;
 mod priorities;
 mod queue;
-mod rates;
 mod reload;
 mod remote;
 mod report;
@@ -50,7 +51,7 @@ mod trackers;
 mod watch;
 
 use std::num::NonZeroU16;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex};
 
@@ -70,6 +71,7 @@ use crate::settings::SessionSettings as _;
 use crate::watchdog::{Rescue, Watchdog};
 use crate::{Run, again, log};
 use activation::Sockets;
+use apply::Rights;
 use configured::{Configured, Start};
 use fetches::Fetches;
 use hooks::Hooks;
@@ -115,7 +117,7 @@ impl Serve for Daemon {
         let hangups = signals::install(env)?;
         let config = self.config(env)?;
         let pulse = config.pulse.clone();
-        let folders = self.folders_of_requests(env)?;
+        let rights = self.rights(env)?;
         let fixed = self.fixed(&state, &configured, &config);
         let hooks = Hooks::start(configured.tables.hooks.clone(), &state)
             .with_context(|| format!("{}: hooks", state.display()))?;
@@ -133,14 +135,14 @@ impl Serve for Daemon {
         let fetches = Arc::new(Fetches::by(config.session.proxy.clone()));
         let Sockets { http, .. } = sockets;
         let protocols = [sockets.transmission, sockets.qbittorrent];
-        let page = api::serve(env, &self, http, &torrents, &config, folders.clone())?;
+        let page = api::serve(env, &self, http, &torrents, &config, &rights)?;
         let url = page.as_ref().map(hashlane_client::http::Server::url);
         let remote = remote::serve(
             env,
             &self.remote,
             protocols,
             (&torrents, &fetches),
-            (folders, url.as_deref()),
+            (rights, url.as_deref()),
             fixed,
         )?;
         // A program that can connect to the socket can connect to the other listeners, too.
@@ -284,14 +286,18 @@ trait DaemonConfig {
     /// Returns what the listeners of the protocols show and requests do not change.
     fn fixed(&self, state: &Path, configured: &Configured, config: &Config) -> remote::Fixed;
 
-    /// Returns the folders in which requests may place content.
-    fn folders_of_requests(&self, env: &Env) -> anyhow::Result<Vec<PathBuf>>;
+    /// Returns what requests may do.
+    fn rights(&self, env: &Env) -> anyhow::Result<Rights>;
 }
 
 impl DaemonConfig for Daemon {
-    fn folders_of_requests(&self, env: &Env) -> anyhow::Result<Vec<PathBuf>> {
+    fn rights(&self, env: &Env) -> anyhow::Result<Rights> {
         let folders = self.dir.iter().chain(&self.remote.remote_folders);
-        folders.map(|folder| absolute(env, folder)).collect()
+        let folders = folders.map(|folder| absolute(env, folder));
+        Ok(Rights {
+            folders: folders.collect::<anyhow::Result<_>>()?,
+            may_delete: self.remote.remote_delete,
+        })
     }
 
     fn fixed(&self, state: &Path, configured: &Configured, config: &Config) -> remote::Fixed {

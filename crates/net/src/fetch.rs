@@ -6,7 +6,7 @@ use anyhow::{Context as _, anyhow, bail};
 use hashlane_cli::new_file::{self, Overwrite};
 use hashlane_cli::output::text::count;
 use hashlane_cli::{Env, Exit, links, torrent_file};
-use hashlane_client::{Config, Goal, Source, Task};
+use hashlane_client::{Config, Mode, Source, Task};
 use hashlane_metainfo::{Magnet, Torrent};
 use hashlane_swarm::EventDetail;
 
@@ -28,7 +28,7 @@ impl Run for hashlane_cli::Magnet {
         let tasks = links.iter().map(|given| Task {
             label: links::without_secrets(given.display()),
             source: source(env, given),
-            goal: Goal::Metadata { timeout },
+            mode: Mode::Metadata { timeout },
         });
         let tasks: Vec<Task> = tasks.collect();
         let config = Config {

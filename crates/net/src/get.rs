@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hashlane_client::{
-    Download, Existing, Goal, Naming, Replacement, SeedLimits, Task, TorrentCommand,
+    Download, Existing, Mode, Naming, Replacement, SeedLimits, Task, TorrentCommand,
 };
 
 use hashlane_cli::options::globs;
@@ -34,8 +34,8 @@ impl Run for Get {
             .with_force();
         let reporter = reporter.expecting_here(self.output == Path::new("."));
         let download = Arc::new(self.download(env)?);
-        let goal = Goal::Download(Arc::clone(&download));
-        let mut config = self.client.config(env, goal)?;
+        let mode = Mode::Download(Arc::clone(&download));
+        let mut config = self.client.config(env, mode)?;
         config.session.close_redundant = download.seeding.is_some();
         let continued = again::continued()?;
         let max_len = config.max_metainfo_len;
@@ -50,11 +50,11 @@ impl Run for Get {
             tasks.push(Task {
                 label: links::without_secrets(given),
                 source: source.unwrap_or_else(|| source::source(env, given)),
-                goal: Goal::Download(Arc::clone(&mapped)),
+                mode: Mode::Download(Arc::clone(&mapped)),
             });
         }
-        let goal = Goal::Download(download);
-        tasks.extend(continued.added(tasks.len(), max_len, &goal));
+        let mode = Mode::Download(download);
+        tasks.extend(continued.added(tasks.len(), max_len, &mode));
         Runner::new(reporter)
             .executing(self.exec)
             .asking(confirm)
@@ -63,7 +63,7 @@ impl Run for Get {
     }
 }
 
-/// Options that have the goal of a download.
+/// Options that have the mode of a download.
 trait DownloadGoal {
     fn download(&self, env: &Env) -> anyhow::Result<Download>;
 }

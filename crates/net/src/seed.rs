@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use hashlane_cli::{Env, Exit, Seed, content_map, links, torrent_file};
-use hashlane_client::{Goal, Naming, Place, Seed as SeedGoal, SeedLimits, Source, Task};
+use hashlane_client::{Mode, Naming, Place, Seed as SeedGoal, SeedLimits, Source, Task};
 
 use crate::Run;
 use crate::config::{ClientConfig as _, records};
@@ -29,8 +29,8 @@ impl Run for Seed {
         let records = self.trust.map(|trust| records(trust, env)).transpose()?;
         let map = self.content_map.as_deref();
         let map = map.map(|path| content_map::read(env, path)).transpose()?;
-        let goal = |place: Place, map| {
-            Goal::Seed(SeedGoal {
+        let mode = |place: Place, map| {
+            Mode::Seed(SeedGoal {
                 place,
                 super_seeding: self.super_seeding,
                 limits: SeedLimits {
@@ -47,13 +47,13 @@ impl Run for Seed {
         let folder = env.resolve(self.dir.as_deref().unwrap_or(Path::new(".")));
         let config = self
             .client
-            .config(env, goal(Place::Folder(folder.clone()), None))?;
+            .config(env, mode(Place::Folder(folder.clone()), None))?;
         let mut tasks = Vec::new();
         for path in &self.torrents {
             tasks.push(Task {
                 label: links::without_secrets(path.display()),
                 source: source(env, path),
-                goal: goal(
+                mode: mode(
                     match &self.content {
                         Some(content) => Place::Content(env.resolve(content)),
                         None => Place::Folder(folder.clone()),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Mutex, PoisonError};
 
-use hashlane_client::{AddOptions, Config, Goal, Outcome, Settings, TorrentKey};
+use hashlane_client::{AddOptions, Config, Mode, Outcome, Settings, TorrentKey};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -46,7 +46,7 @@ impl Client {
     fn add(
         &self,
         origin: Origin,
-        goal: Goal,
+        mode: Mode,
         paused: bool,
         labels: Vec<String>,
         max_down: Option<u32>,
@@ -55,7 +55,7 @@ impl Client {
         let (source, label) = origin.source()?;
         let options = AddOptions {
             label,
-            goal: Some(goal),
+            mode: Some(mode),
             is_paused: paused,
             labels,
             limits: limits(max_down, max_up),
@@ -142,7 +142,7 @@ impl Client {
             overwrite,
             seeding: serve.then_some(limits),
         };
-        self.add(source, options.goal()?, paused, labels, max_down, max_up)
+        self.add(source, options.mode()?, paused, labels, max_down, max_up)
     }
 
     #[pyo3(signature = (source, content, *, ratio = None, seconds = None, paused = false, labels = Vec::new(), max_down = None,
@@ -159,8 +159,8 @@ impl Client {
         max_down: Option<u32>,
         max_up: Option<u32>,
     ) -> PyResult<TorrentHandle> {
-        let goal = serving(content, seed_limits(ratio, seconds)?);
-        self.add(source, goal, paused, labels, max_down, max_up)
+        let mode = serving(content, seed_limits(ratio, seconds)?);
+        self.add(source, mode, paused, labels, max_down, max_up)
     }
 
     fn torrents(&self) -> PyResult<Vec<TorrentHandle>> {

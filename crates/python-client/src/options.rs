@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashlane_client::{
-    Bind, Download, Existing, Globs, Goal, InfoHash, Limits, Magnet, Network, Place, Priority,
+    Bind, Download, Existing, Globs, InfoHash, RatesPatch, Magnet, Mode, Network, Place, Priority,
     Seed, SeedLimits, Source,
 };
 use pyo3::exceptions::PyValueError;
@@ -68,8 +68,8 @@ pub(crate) fn network(bind: Option<&str>, port: u16) -> Network {
 }
 
 /// Returns limits of rates: both are set, `None` and 0 to no limit.
-pub(crate) fn limits(max_down: Option<u32>, max_up: Option<u32>) -> Limits {
-    Limits {
+pub(crate) fn limits(max_down: Option<u32>, max_up: Option<u32>) -> RatesPatch {
+    RatesPatch {
         max_down: Some(max_down.and_then(NonZeroU32::new)),
         max_up: Some(max_up.and_then(NonZeroU32::new)),
     }
@@ -100,14 +100,14 @@ pub(crate) struct DownloadOptions {
 impl DownloadOptions {
     /// # Errors
     /// `ValueError` for a pattern that is invalid.
-    pub(crate) fn goal(self) -> PyResult<Goal> {
+    pub(crate) fn mode(self) -> PyResult<Mode> {
         let mut selection = Globs::default();
         for pattern in &self.select {
             selection
                 .add(pattern)
                 .map_err(|error| PyValueError::new_err(format!("select: {pattern}: {error}")))?;
         }
-        Ok(Goal::Download(Arc::new(Download {
+        Ok(Mode::Download(Arc::new(Download {
             selection,
             sequential: self.sequential,
             existing: if self.overwrite {
@@ -121,9 +121,9 @@ impl DownloadOptions {
     }
 }
 
-/// Returns the goal of serving content that exists.
-pub(crate) fn serving(content: PathBuf, limits: SeedLimits) -> Goal {
-    Goal::Seed(Seed {
+/// Returns the mode of serving content that exists.
+pub(crate) fn serving(content: PathBuf, limits: SeedLimits) -> Mode {
+    Mode::Seed(Seed {
         place: Place::Content(content),
         super_seeding: false,
         limits,

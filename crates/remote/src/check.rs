@@ -1,8 +1,9 @@
 //! Checks of requests that all protocols share.
 
+use hashlane_api::Refusal;
 use hashlane_metainfo::Magnet;
 
-use crate::model::{Refusal, Source};
+use crate::model::Source;
 
 /// Returns the torrent that a link names. Files of the server cannot be named.
 pub(crate) fn link(text: &str) -> Result<Source, Refusal> {

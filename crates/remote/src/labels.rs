@@ -1,6 +1,8 @@
 //! Categories among labels, for programs that know labels only; see [`crate::model`].
 
-use crate::model::{Groups, Torrent};
+use hashlane_api::Groups;
+
+use crate::model::Torrent;
 
 /// Returns the category and the labels of a torrent as one list.
 pub(crate) fn shown(torrent: &Torrent) -> Vec<&str> {

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `model` | a client as the protocols see it |
 //! | `listen` | where a protocol is served, and to whom |
+//! | `apply` | commands for the torrents that a request names |
 //! | `check` | checks of requests that all protocols share |
 //! | `labels` | categories among labels |
 //! | `trackers` | changes of the trackers of a torrent |
@@ -15,6 +16,7 @@
 //! Types of the model are exhaustive: a client of the trait fills in every field, and an adapter decides about every case.
 #![forbid(unsafe_code)]
 
+mod apply;
 mod check;
 mod labels;
 mod listen;

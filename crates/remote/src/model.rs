@@ -14,8 +14,9 @@
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use hashlane_api::{Command, Goal, GroupChange, Groups, Priority, Rates, Refusal, Target};
 use hashlane_metainfo::{ContentLayout, InfoHashes};
 
 /// A client that programs control. Its methods may block: the protocols call them on threads for that.
@@ -45,7 +46,7 @@ pub trait Control: Send + Sync + 'static {
     ///
     /// # Errors
     /// Returns the reason why nothing changed.
-    fn change_groups(&self, change: GroupChange) -> Result<(), Refusal>;
+    fn change_groups(&self, change: &GroupChange) -> Result<(), Refusal>;
 
     /// Adds a torrent. It is stored when the method returns.
     ///
@@ -53,11 +54,9 @@ pub trait Control: Send + Sync + 'static {
     /// Returns the reason why the torrent is not added.
     fn add(&self, new: NewTorrent) -> Result<Added, Refusal>;
 
-    /// Changes a torrent. What a person chose is stored when the method returns; long work ends later.
-    ///
-    /// # Errors
-    /// Returns the reason why nothing changed.
-    fn change(&self, id: u32, change: Change) -> Result<(), Refusal>;
+    /// Does what a command asks of torrents, and returns a result for each. What a person chose is stored when the method returns,
+    /// for all torrents together; long work ends later.
+    fn apply(&self, ids: &[u32], command: &Command) -> Vec<Result<(), Refusal>>;
 
     /// Returns the settings of the client.
     fn session(&self) -> Session;
@@ -73,24 +72,6 @@ pub trait Control: Send + Sync + 'static {
     /// # Errors
     /// Returns the reason why they are unknown.
     fn free_space(&self, folder: &str) -> Result<(u64, u64), Refusal>;
-}
-
-/// The reason why a request is refused. It is shown to the person, and has no secrets.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Refusal {
-    /// No torrent has this number.
-    #[error("no such torrent")]
-    Absent,
-    /// The request is not understood.
-    #[error("{0}")]
-    Invalid(String),
-    /// The configuration or the protocol does not allow the request.
-    #[error("{0}")]
-    Forbidden(String),
-    /// The client failed to do it.
-    #[error("{0}")]
-    Failed(String),
 }
 
 /// A torrent of the client.
@@ -182,10 +163,12 @@ pub struct Torrent {
     pub is_forced: bool,
     /// Whether pieces are requested in order.
     pub is_sequential: bool,
-    /// The goals and limits that a person chose.
-    pub limits: Limits,
-    /// The goals of the torrent's category and labels, which apply where a person chose none for the torrent.
-    pub inherited: Goals,
+    /// The rate limits that a person chose.
+    pub rates: Rates,
+    /// The goal that a person chose.
+    pub goal: Goal,
+    /// The goal of the torrent's category and labels, which applies where a person chose none for the torrent.
+    pub inherited: Goal,
 }
 
 /// What a torrent does.
@@ -209,54 +192,6 @@ pub enum State {
     Seeds,
 }
 
-/// Goals and limits of one torrent.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Limits {
-    /// Download limit in bytes per second.
-    pub max_down: Option<u32>,
-    /// Upload limit in bytes per second.
-    pub max_up: Option<u32>,
-    /// The ratio of sent to received bytes at which seeding ends.
-    pub ratio: Goal<f64>,
-    /// Minutes of seeding after which it ends.
-    pub seeding_minutes: Goal<u32>,
-    /// Minutes without an upload after which seeding ends.
-    pub idle_minutes: Goal<u32>,
-}
-
-/// Goals at which seeding ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Goals {
-    /// The ratio of sent to received bytes.
-    pub ratio: Goal<f64>,
-    /// Minutes of seeding.
-    pub seeding_minutes: Goal<u32>,
-    /// Minutes without an upload.
-    pub idle_minutes: Goal<u32>,
-}
-
-/// A goal at which seeding ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Goal<T> {
-    /// The torrent follows the goal that the client has for all torrents.
-    #[default]
-    OfClient,
-    /// This one.
-    At(T),
-    /// None.
-    Never,
-}
-
-impl<T> Goal<T> {
-    /// Returns this goal, or the other one if this is that of the client.
-    fn or(self, other: Self) -> Self {
-        match self {
-            Self::OfClient => other,
-            own => own,
-        }
-    }
-}
-
 /// A file of a torrent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
@@ -268,20 +203,8 @@ pub struct File {
     pub pieces: Range<u32>,
     /// Present bytes.
     pub done_len: u64,
-    /// The priority, or `None` if the file is not selected.
-    pub priority: Option<Priority>,
-}
-
-/// The priority of a selected file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Priority {
-    /// Requested after all others.
-    Low,
-    /// The priority of a file that was never changed.
-    #[default]
-    Normal,
-    /// Requested before all others.
-    High,
+    /// The priority of the file.
+    pub priority: Priority,
 }
 
 /// A connected peer.
@@ -347,8 +270,10 @@ pub struct NewTorrent {
     pub category: Option<String>,
     /// Labels to set; qBittorrent calls them tags.
     pub labels: Vec<String>,
-    /// Goals and limits.
-    pub limits: Limits,
+    /// When the torrent has been served for long enough.
+    pub goal: Goal,
+    /// Rate limits.
+    pub rates: Rates,
     /// Whether pieces are requested in order.
     pub is_sequential: bool,
     /// The selected files; `None` for all.
@@ -370,45 +295,14 @@ impl NewTorrent {
             layout: ContentLayout::default(),
             category: None,
             labels: Vec::new(),
-            limits: Limits::default(),
+            goal: Goal::default(),
+            rates: Rates::default(),
             is_sequential: false,
             wanted: None,
             unwanted: Vec::new(),
             priorities: Vec::new(),
         }
     }
-}
-
-/// The categories and labels of a client.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Groups {
-    /// The categories, by their names.
-    pub categories: Vec<Category>,
-    /// The labels, by their names, those without torrents too.
-    pub labels: Vec<String>,
-}
-
-/// A name for some torrents, with the folder of their content.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Category {
-    /// Name of the category, by which torrents refer to it.
-    pub name: String,
-    /// The folder of new torrents; `None` for that of the client.
-    pub folder: Option<String>,
-}
-
-/// A change of the categories or labels.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum GroupChange {
-    /// Creates a category, or replaces the one with its name.
-    Category(Category),
-    /// Removes categories. Their torrents have none then.
-    RemoveCategories(Vec<String>),
-    /// Creates labels that do not exist.
-    Labels(Vec<String>),
-    /// Removes labels, from their torrents too.
-    RemoveLabels(Vec<String>),
 }
 
 /// The origin of a torrent's metadata.
@@ -441,79 +335,6 @@ pub struct Added {
     pub name: String,
     /// Whether the client had the torrent before.
     pub is_duplicate: bool,
-}
-
-/// A change of one torrent.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Change {
-    /// Starts it when its turn comes, or at once.
-    Start {
-        /// Whether it does not wait for its turn.
-        now: bool,
-    },
-    /// Pauses it.
-    Stop,
-    /// Verifies its content.
-    Verify,
-    /// Announces it to its trackers.
-    Announce,
-    /// Removes it.
-    Remove {
-        /// Whether its files are deleted, too.
-        delete: bool,
-    },
-    /// Uses its content in another folder.
-    Folder {
-        /// Absolute path of the folder.
-        folder: String,
-        /// Whether the content is moved there. Otherwise it is there already.
-        is_moved: bool,
-    },
-    /// Renames a file or folder of the content.
-    Rename {
-        /// Its path, which starts with the name of the content.
-        from: String,
-        /// Its new path, which can be in another folder.
-        to: String,
-    },
-    /// Moves it in the queue.
-    Queue(QueueMove),
-    /// Replaces the name that programs show.
-    Name(String),
-    /// Puts it into a category that exists, or into none.
-    Category(Option<String>),
-    /// Replaces its labels.
-    Labels(Vec<String>),
-    /// Requests its pieces in order, or not.
-    Sequential(bool),
-    /// Replaces its goals and limits.
-    Limits(Limits),
-    /// Selects files, or not, with a priority.
-    Select {
-        /// Positions of files; empty for all.
-        files: Vec<u32>,
-        /// The priority, or `None` not to download them.
-        priority: Option<Priority>,
-    },
-    /// Uses these announce URLs instead of all others. Those of one tier are tried in order, and those of the next one if
-    /// all fail (BEP 12).
-    Trackers(Vec<Vec<String>>),
-}
-
-/// Where a torrent is moved in the queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueMove {
-    /// To the first position.
-    Top,
-    /// One position towards the first.
-    Up,
-    /// One position towards the last.
-    Down,
-    /// To the last position.
-    Bottom,
-    /// To this position, from 0.
-    To(u32),
 }
 
 /// Settings and statistics of the client.
@@ -683,6 +504,16 @@ pub(crate) fn part(bytes: u64, all: u64) -> f64 {
     }
 }
 
+/// Returns a time in whole minutes, as programs show it.
+pub(crate) fn minutes(time: Target<Duration>) -> Target<u32> {
+    time.map(|time| u32::try_from(time.as_secs() / 60).unwrap_or(u32::MAX))
+}
+
+/// Returns a time from whole minutes.
+pub(crate) fn of_minutes(minutes: Target<u32>) -> Target<Duration> {
+    minutes.map(|minutes| Duration::from_secs(u64::from(minutes) * 60))
+}
+
 /// Returns the seconds since 1970.
 pub(crate) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -700,15 +531,10 @@ fn short_hash(info_hashes: InfoHashes) -> String {
 }
 
 impl Torrent {
-    /// Returns the goals that apply: those of the torrent, or else those of its category and labels. The goals of the client
-    /// apply where there is none of either.
-    pub fn goals(&self) -> Goals {
-        let (own, inherited) = (&self.limits, self.inherited);
-        Goals {
-            ratio: own.ratio.or(inherited.ratio),
-            seeding_minutes: own.seeding_minutes.or(inherited.seeding_minutes),
-            idle_minutes: own.idle_minutes.or(inherited.idle_minutes),
-        }
+    /// Returns the goal that applies: that of the torrent, or else that of its category and labels. The goal of the client applies
+    /// where there is none of either.
+    pub fn goal(&self) -> Goal {
+        self.goal.or(self.inherited)
     }
 
     /// Returns the magnet link: both info-hashes and the name, without trackers.

@@ -19,6 +19,7 @@ mod torrents;
 #[expect(clippy::unnecessary_wraps, reason = "methods share a type")]
 mod transfer;
 
+use std::cell::OnceCell;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -295,7 +296,7 @@ impl Service {
     fn call(&self, function: Function, form: Form) -> Result<Response, Failure> {
         let answer = function(&Call {
             control: &*self.control,
-            torrents: self.control.torrents(),
+            torrents: OnceCell::new(),
             form,
             changes: &self.changes,
             max_metainfo_len: self.max_metainfo_len,

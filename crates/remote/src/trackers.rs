@@ -1,8 +1,9 @@
 //! Changes of a torrent's trackers. A protocol names trackers by URLs or positions, and the client gets all of them.
 
+use hashlane_api::Refusal;
 use hashlane_metainfo::{is_url, masked_url};
 
-use crate::model::{Refusal, Tracker};
+use crate::model::Tracker;
 
 /// Maximum number of trackers of a torrent.
 const MAX_TRACKERS: usize = 1_000;

@@ -28,7 +28,7 @@ use subtle::ConstantTimeEq as _;
 
 use crate::listen::{Listen, ListenError, UNKNOWN_HOST, basic_credentials, discard, start};
 use crate::model::Control;
-use call::{Removals, Reply};
+use call::{Present, Removals, Reply};
 
 /// The path of all requests.
 const PATH: &str = "/transmission/rpc";
@@ -163,11 +163,18 @@ impl Service {
         let none = Value::Null;
         let arguments = request.get("arguments").unwrap_or(&none);
         let method = request.get("method").and_then(Value::as_str);
-        let present = {
+        let names_torrents = |method: &str| {
+            let mut kinds = ["torrent-", "queue-"].into_iter();
+            kinds.any(|kind| method.starts_with(kind))
+        };
+        let present = if method.is_some_and(names_torrents) {
             // No code that holds the lock leaves the state inconsistent. It ends before the method, which can wait for a
             // server.
             let mut removals = self.removals.lock().unwrap_or_else(PoisonError::into_inner);
             removals.update(self.control.torrents())
+        } else {
+            // Torrents take time to show.
+            Present::default()
         };
         let result = call::call(
             &*self.control,

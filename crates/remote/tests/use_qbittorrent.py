@@ -208,7 +208,7 @@ def check_groups(client, demo):
     client.torrents_add_tags(["three"], demo)
     equal(list(client.torrents_tags()), ["one", "three", "two", "unused"], "tags")
     client.torrents_remove_tags(["one"], demo)
-    equal(client.torrents_info(torrent_hashes=demo)[0].tags, "two, three", "tags of a torrent")
+    equal(client.torrents_info(torrent_hashes=demo)[0].tags, "three, two", "tags of a torrent")
     client.torrents_delete_tags(["unused", "two"])
     equal(list(client.torrents_tags()), ["one", "three"], "a tag")
 

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::num::NonZeroU32;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
+use hashlane_api::{Goal, Place, Rates};
 use hashlane_metainfo::{ContentLayout, ContentMap, Names, Top};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// What a person chose for a torrent. Nothing of it says which bytes are present.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,7 +34,7 @@ pub struct Choices {
     /// Words to find torrents by.
     pub labels: BTreeSet<String>,
     /// Rate limits of the torrent.
-    pub limits: Limits,
+    pub limits: Rates,
     /// Priorities of files.
     pub priorities: Priorities,
     /// Whether pieces are requested in order.
@@ -62,7 +61,7 @@ impl Choices {
             goal: Goal::default(),
             category: None,
             labels: BTreeSet::new(),
-            limits: Limits::default(),
+            limits: Rates::default(),
             priorities: Priorities::default(),
             sequential: false,
             paused: false,
@@ -70,110 +69,6 @@ impl Choices {
             order: None,
         }
     }
-}
-
-/// The place of a torrent's content.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// A folder for the content, under the torrent's name. What is missing is downloaded.
-    Folder(PathBuf),
-    /// The content itself under any name: a file, or the folder of the files. It is served, and never written.
-    Content(PathBuf),
-}
-
-impl Place {
-    /// Returns the folder, or the content itself.
-    pub fn path(&self) -> &Path {
-        match self {
-            Self::Folder(path) | Self::Content(path) => path,
-        }
-    }
-}
-
-/// Limits of serving. The first one that is reached ends it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(into = "GoalFields", try_from = "GoalFields")]
-pub struct Goal {
-    /// The ratio: sent bytes as a multiple of the received bytes, or of the selected files if fewer bytes were received. Not negative, and finite.
-    pub ratio: Target<f64>,
-    /// Time of serving, in whole seconds.
-    pub time: Target<Duration>,
-    /// Time of serving without an upload, in whole seconds.
-    pub idle: Target<Duration>,
-}
-
-impl Goal {
-    /// Returns this goal, with targets of another one where it has none of its own.
-    #[must_use]
-    pub fn or(self, other: Self) -> Self {
-        Self {
-            ratio: self.ratio.or(other.ratio),
-            time: self.time.or(other.time),
-            idle: self.idle.or(other.idle),
-        }
-    }
-
-    /// Returns `true` if it has no target of its own.
-    pub fn is_inherited(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-/// A limit of serving.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Target<T> {
-    /// That of the category, the labels or the daemon.
-    #[default]
-    Inherited,
-    /// This one.
-    At(T),
-    /// None.
-    Never,
-}
-
-impl<T> Target<T> {
-    /// Returns `true` if another target decides.
-    pub fn is_inherited(&self) -> bool {
-        matches!(self, Self::Inherited)
-    }
-
-    /// Returns this target, or another one if it is inherited.
-    #[must_use]
-    pub fn or(self, other: Self) -> Self {
-        match self {
-            Self::Inherited => other,
-            own => own,
-        }
-    }
-
-    /// Returns the limit, if it is one.
-    pub fn limit(self) -> Option<T> {
-        match self {
-            Self::At(limit) => Some(limit),
-            Self::Inherited | Self::Never => None,
-        }
-    }
-
-    /// Changes the limit.
-    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Target<U> {
-        match self {
-            Self::Inherited => Target::Inherited,
-            Self::At(limit) => Target::At(change(limit)),
-            Self::Never => Target::Never,
-        }
-    }
-}
-
-/// Rate limits in bytes per second.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Limits {
-    /// Download limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub down: Option<NonZeroU32>,
-    /// Upload limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub up: Option<NonZeroU32>,
 }
 
 /// Files with another priority than the normal one, by their positions among the files except padding. No file is in two of
@@ -221,7 +116,7 @@ struct Fields {
     #[serde(skip_serializing_if = "is_default")]
     goal: Goal,
     #[serde(skip_serializing_if = "is_default")]
-    limits: Limits,
+    limits: Rates,
     #[serde(skip_serializing_if = "is_default")]
     priorities: Priorities,
     #[serde(skip_serializing_if = "is_default")]
@@ -276,80 +171,6 @@ impl NamesFields {
         };
         let files = self.files.into_iter().map(file).collect::<Result<_, _>>()?;
         Names::new(top, files).map_err(|error| format!("{key}: {error}"))
-    }
-}
-
-#[derive(Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct GoalFields {
-    #[serde(skip_serializing_if = "Target::is_inherited")]
-    ratio: Target<f64>,
-    #[serde(skip_serializing_if = "Target::is_inherited")]
-    seconds: Target<u64>,
-    #[serde(skip_serializing_if = "Target::is_inherited")]
-    idle_seconds: Target<u64>,
-}
-
-impl<T: Copy + Serialize> Serialize for Target<T> {
-    /// Fields skip a target that is inherited, because TOML has no value for it.
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Inherited => to.serialize_none(),
-            Self::At(limit) => limit.serialize(to),
-            Self::Never => Never::Never.serialize(to),
-        }
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Target<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Ok(match TargetField::deserialize(from)? {
-            TargetField::At(limit) => Self::At(limit),
-            TargetField::Never(_) => Self::Never,
-        })
-    }
-}
-
-/// A target that is not inherited.
-#[derive(Deserialize)]
-#[serde(
-    untagged,
-    expecting = "a limit must be a number above zero, or \"never\""
-)]
-enum TargetField<T> {
-    At(T),
-    Never(Never),
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Never {
-    Never,
-}
-
-impl From<Goal> for GoalFields {
-    fn from(goal: Goal) -> Self {
-        Self {
-            ratio: goal.ratio,
-            seconds: goal.time.map(|time| time.as_secs()),
-            idle_seconds: goal.idle.map(|time| time.as_secs()),
-        }
-    }
-}
-
-impl TryFrom<GoalFields> for Goal {
-    type Error = String;
-
-    fn try_from(fields: GoalFields) -> Result<Self, String> {
-        let ratio = fields.ratio;
-        if matches!(ratio, Target::At(ratio) if !ratio.is_finite() || ratio < 0.0) {
-            return Err("goal.ratio: negative, or not a number".to_owned());
-        }
-        Ok(Self {
-            ratio,
-            time: fields.seconds.map(Duration::from_secs),
-            idle: fields.idle_seconds.map(Duration::from_secs),
-        })
     }
 }
 
@@ -475,6 +296,11 @@ impl TryFrom<Fields> for Choices {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+    use std::time::Duration;
+
+    use hashlane_api::Target;
+
     use super::*;
 
     fn read(text: &str) -> Result<Choices, String> {
@@ -506,7 +332,7 @@ mod tests {
             },
             category: Some("tv \"3\"\n[limits]".to_owned()),
             labels: ["b", "a"].map(str::to_owned).into(),
-            limits: Limits {
+            limits: Rates {
                 down: NonZeroU32::new(1),
                 up: Some(NonZeroU32::MAX),
             },
@@ -567,7 +393,7 @@ mod tests {
             ),
             (
                 "folder = '/a'\ngoal.seconds = 'always'",
-                "a limit must be a number above zero, or \"never\"",
+                "a limit must be a number above zero, \"never\" or \"inherited\"",
             ),
             (
                 "folder = '/a'\ngoal.ratio = nan",

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use crate::choices::Goal;
+use hashlane_api::Goal;
 use serde::{Deserialize, Serialize};
 
 /// The categories and labels of the folder. A torrent can have others: those are known as long as a torrent has them.

@@ -34,7 +34,7 @@ mod session;
 mod store;
 mod totals;
 
-pub use choices::{Choices, Goal, Limits, Place, Priorities, Target};
+pub use choices::{Choices, Priorities};
 pub use entry::{Entry, Metainfo};
 pub use error::StoreError;
 pub use groups::{Category, Groups};

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use crate::choices::{Goal, Target};
+use hashlane_api::{Goal, Target};
 
 /// Settings of the session that requests have changed. Each of them wins over the configuration;
 /// [`Target::Inherited`] leaves it to the configuration.

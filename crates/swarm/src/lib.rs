@@ -61,5 +61,5 @@ pub use settings::{
 pub use status::{Peer, State, Status, Tracker, TrackerState};
 pub use storage::Storage;
 #[cfg(feature = "libtorrent")]
-pub use torrent::{AddTorrent, Priority, Sources, TorrentId};
+pub use torrent::{AddTorrent, Sources, TorrentId};
 pub use watch::Stamps;

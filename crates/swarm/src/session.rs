@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hashlane_api::Priority;
 use hashlane_metainfo::{Magnet, PeerAddress, Secrets};
 
 use crate::ffi::{StorageHandle, ffi};
 use crate::settings::{OutgoingUtp, limit};
+use crate::torrent::level;
 use crate::{
-    AddTorrent, Event, Network, Peer, Priority, Settings, Status, Storage, TorrentId, Tracker,
-    secrets,
+    AddTorrent, Event, Network, Peer, Settings, Status, Storage, TorrentId, Tracker, secrets,
 };
 
 /// A failed operation, with libtorrent's message.
@@ -366,7 +367,7 @@ impl Session {
         torrent: TorrentId,
         priorities: &[Priority],
     ) -> Result<(), SessionError> {
-        let levels: Vec<u8> = priorities.iter().map(|priority| priority.level()).collect();
+        let levels: Vec<u8> = priorities.iter().copied().map(level).collect();
         Ok(self.inner.prioritize(torrent.0, &levels)?)
     }
 

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use hashlane_api::Priority;
 use hashlane_metainfo::Torrent;
 
 use crate::Storage;
@@ -49,28 +50,12 @@ pub struct Sources {
     pub web_seeds: Vec<String>,
 }
 
-/// The priority of a file of a download.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Priority {
-    /// The file is not downloaded. Version 1 downloads the parts of it that share a piece with other files.
-    Skip,
-    /// The file is requested after the other files.
-    Low,
-    /// The priority of a file that was selected.
-    #[default]
-    Normal,
-    /// The file is requested before the other files.
-    High,
-}
-
-impl Priority {
-    /// Returns libtorrent's priority.
-    pub(crate) fn level(self) -> u8 {
-        match self {
-            Self::Skip => 0,
-            Self::Low => 1,
-            Self::Normal => 4,
-            Self::High => 7,
-        }
+/// Returns libtorrent's priority.
+pub(crate) fn level(priority: Priority) -> u8 {
+    match priority {
+        Priority::Skip => 0,
+        Priority::Low => 1,
+        Priority::Normal => 4,
+        Priority::High => 7,
     }
 }

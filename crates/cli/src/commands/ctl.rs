@@ -3,6 +3,7 @@
 mod connection;
 mod table;
 
+use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,14 +11,17 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use data_encoding::BASE64;
+use hashlane_api::{
+    Category, CategoryPatch, Command, Content, Goal, GroupChange, Patch, Priority, QueueMove,
+    SessionPatch, Target,
+};
 use hashlane_config::FilePath;
 use hashlane_metainfo::{ContentMap, Magnet, Torrent};
 use serde::Deserialize;
 
 use crate::commands::configured::{self, Configurable};
 use crate::control::{
-    Add, CategoryReply, Keys, LimitReply, LimitValue, Move, Named, Queue, QueuePlace, Remove,
-    RemoveCategory, Reply, Request, Set, SetCategory, SetLimits, StatusReply,
+    Add, Apply, Keys, LimitReply, LimitValue, Named, Reply, Request, StatusReply,
 };
 use crate::output::json_lines;
 use crate::output::text::{Escaped, Grouped, Size, count};
@@ -57,7 +61,7 @@ enum Action {
     List(Chosen),
     /// Remove torrents; their content stays on disk without --delete-content
     Remove(RemoveArgs),
-    /// Change labels, limits and goals of torrents
+    /// Change labels, limits, goals and other choices of torrents
     Set(SetArgs),
     /// Move the content of torrents to another folder
     Move(MoveArgs),
@@ -69,6 +73,17 @@ enum Action {
     Resume(ResumeArgs),
     /// Move torrents in the queue
     Queue(QueueArgs),
+    /// Announce torrents to their trackers now
+    Announce(Chosen),
+    /// Set the priority of files
+    Priority(PriorityArgs),
+    /// Rename a file or folder of the content; nothing that exists is replaced
+    Rename(RenameArgs),
+    /// Add, replace and remove trackers of torrents
+    #[command(subcommand)]
+    Tracker(TrackerAction),
+    /// Connect to a peer
+    Peer(PeerArgs),
     /// List, make and remove categories
     #[command(subcommand)]
     Category(CategoryAction),
@@ -158,6 +173,7 @@ struct RemoveArgs {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option")]
 struct SetArgs {
     #[command(flatten)]
     chosen: Chosen,
@@ -170,6 +186,23 @@ struct SetArgs {
         help_heading = "Torrent"
     )]
     labels: Vec<String>,
+
+    /// Name that is shown
+    #[arg(
+        long,
+        value_name = "TEXT",
+        conflicts_with = "no_title",
+        help_heading = "Torrent"
+    )]
+    title: Option<String>,
+
+    /// Show the name in the metadata again
+    #[arg(long, help_heading = "Torrent")]
+    no_title: bool,
+
+    /// Request pieces in order
+    #[arg(long, value_name = "WHEN", help_heading = "Torrent")]
+    sequential: Option<Switch>,
 
     /// Category; the content stays where it is
     #[arg(
@@ -185,7 +218,7 @@ struct SetArgs {
     no_category: bool,
 
     /// Use the goals of the category, the labels or the daemon again
-    #[arg(long, conflicts_with_all = ["seed_ratio", "seed_time"], help_heading = "Goal")]
+    #[arg(long, conflicts_with_all = ["seed_ratio", "seed_time", "idle_time"], help_heading = "Goal")]
     default_goal: bool,
 
     /// Remove all labels
@@ -199,6 +232,10 @@ struct SetArgs {
     /// Stop serving after this time; 0 for no limit
     #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero, help_heading = "Goal")]
     seed_time: Option<Duration>,
+
+    /// Stop serving after this time without an upload; 0 for no limit
+    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero, help_heading = "Goal")]
+    idle_time: Option<Duration>,
 
     /// Maximum download rate of each torrent in bytes per second; 0 for no limit
     #[arg(long, value_name = "BYTES", value_parser = values::bytes, help_heading = "Limits")]
@@ -217,6 +254,111 @@ struct MoveArgs {
     /// New folder for the content, under the torrent's name
     #[arg(short, long, value_name = "DIR", required = true)]
     dir: PathBuf,
+
+    /// The content is there already: it is verified there, and nothing is moved
+    #[arg(long)]
+    found: bool,
+}
+
+#[derive(Debug, Args)]
+struct PriorityArgs {
+    /// Priority of the files
+    #[arg(value_name = "PRIORITY")]
+    priority: PriorityArg,
+
+    /// File by its position in the torrent, from 0, without padding; repeatable [default: all files]
+    #[arg(long = "file", value_name = "N")]
+    files: Vec<u32>,
+
+    #[command(flatten)]
+    chosen: Chosen,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum PriorityArg {
+    /// Not downloaded
+    Skip,
+    /// Requested after the other files
+    Low,
+    Normal,
+    /// Requested before the other files
+    High,
+}
+
+impl From<PriorityArg> for Priority {
+    fn from(priority: PriorityArg) -> Self {
+        match priority {
+            PriorityArg::Skip => Self::Skip,
+            PriorityArg::Low => Self::Low,
+            PriorityArg::Normal => Self::Normal,
+            PriorityArg::High => Self::High,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+struct RenameArgs {
+    /// Info-hash, its first digits, or exact name
+    #[arg(value_name = "TORRENT")]
+    torrent: String,
+
+    /// Present path, which starts with the name of the content
+    #[arg(value_name = "PATH")]
+    from: String,
+
+    /// New path, which may be in another folder of the content
+    #[arg(value_name = "NEW")]
+    to: String,
+}
+
+#[derive(Debug, Subcommand)]
+enum TrackerAction {
+    /// Add a tracker beside the present ones
+    Add(TrackerArgs),
+    /// Use these trackers instead of all others, one after the other
+    Set {
+        /// URL of a tracker; repeatable
+        #[arg(long = "url", value_name = "URL", value_parser = values::url)]
+        urls: Vec<String>,
+
+        #[command(flatten)]
+        chosen: Chosen,
+    },
+    /// Replace the URL of a tracker
+    Replace {
+        /// Present URL; `ctl` and the page show it with its secrets masked, which is enough
+        #[arg(value_name = "URL")]
+        url: String,
+
+        /// New URL
+        #[arg(value_name = "NEW", value_parser = values::url)]
+        new_url: String,
+
+        #[command(flatten)]
+        chosen: Chosen,
+    },
+    /// Remove a tracker
+    Remove(TrackerArgs),
+}
+
+#[derive(Debug, Args)]
+struct TrackerArgs {
+    /// URL of the tracker
+    #[arg(value_name = "URL")]
+    url: String,
+
+    #[command(flatten)]
+    chosen: Chosen,
+}
+
+#[derive(Debug, Args)]
+struct PeerArgs {
+    /// IP address and port of the peer
+    #[arg(value_name = "ADDRESS:PORT")]
+    address: SocketAddr,
+
+    #[command(flatten)]
+    chosen: Chosen,
 }
 
 #[derive(Debug, Args)]
@@ -260,6 +402,10 @@ struct CategoryArgs {
     /// Stop serving after this time; 0 for no limit
     #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero)]
     seed_time: Option<Duration>,
+
+    /// Stop serving after this time without an upload; 0 for no limit
+    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero)]
+    idle_time: Option<Duration>,
 }
 
 #[derive(Debug, Args)]
@@ -284,9 +430,53 @@ struct LimitsArgs {
     #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
     alt_max_up: Option<u32>,
 
+    /// Maximum number of active downloads; 0 for no limit
+    #[arg(long, value_name = "N")]
+    max_active_downloads: Option<u32>,
+
+    /// Maximum number of complete torrents that are served; 0 for no limit
+    #[arg(long, value_name = "N")]
+    max_active_uploads: Option<u32>,
+
+    /// Stop serving torrents without another goal at this ratio of sent to received bytes; 0 for no limit
+    #[arg(long, value_name = "RATIO", value_parser = values::positive_or_zero)]
+    seed_ratio: Option<f64>,
+
+    /// Stop serving torrents without another goal after this time; 0 for no limit
+    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero)]
+    seed_time: Option<Duration>,
+
+    /// Stop serving torrents without another goal after this time without an upload; 0 for no limit
+    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero)]
+    idle_time: Option<Duration>,
+
     /// Use all limits of the options and the configuration again, except those given here
     #[arg(long)]
     configured: bool,
+}
+
+impl LimitsArgs {
+    fn patch(&self) -> SessionPatch {
+        let number = |given: Option<u32>| given.map(|limit| Target::of(NonZeroU32::new(limit)));
+        let patch = SessionPatch {
+            alternative: self.alternative.map(|switch| switch == Switch::On),
+            adds_paused: None,
+            max_down: number(self.max_down),
+            max_up: number(self.max_up),
+            alt_max_down: number(self.alt_max_down),
+            alt_max_up: number(self.alt_max_up),
+            max_active_downloads: number(self.max_active_downloads),
+            max_active_uploads: number(self.max_active_uploads),
+            ratio: limit(self.seed_ratio),
+            time: limit(self.seed_time),
+            idle: limit(self.idle_time),
+        };
+        if self.configured {
+            patch.or(SessionPatch::CONFIGURED)
+        } else {
+            patch
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -297,9 +487,9 @@ enum Switch {
 
 #[derive(Debug, Args)]
 struct QueueArgs {
-    /// New place: the first or the last, or one place up or down
+    /// New place: `top`, `up`, `down`, `bottom`, or a position from 0
     #[arg(value_name = "PLACE")]
-    to: QueuePlace,
+    to: QueueMove,
 
     #[command(flatten)]
     chosen: Chosen,
@@ -324,12 +514,13 @@ impl Chosen {
         }
     }
 
-    /// Returns the torrents of an action that changes them, so that they must be named.
-    fn named(self) -> anyhow::Result<Keys> {
+    /// Returns a request that changes torrents, so that they must be named.
+    fn apply(self, change: Command) -> anyhow::Result<Request> {
         if self.torrents.is_empty() && !self.all {
             bail!("name torrents, or use --all");
         }
-        Ok(self.keys())
+        let keys = self.keys();
+        Ok(Request::Apply(Apply { keys, change }))
     }
 }
 
@@ -391,70 +582,126 @@ impl Action {
         Ok(match self {
             Self::Add(_) | Self::Status => Request::Status {},
             Self::Reload => Request::Reload {},
-            Self::Limits(args) => Request::Limits(SetLimits {
-                configured: args.configured,
-                alternative: args.alternative.map(|switch| switch == Switch::On),
-                max_down: args.max_down,
-                max_up: args.max_up,
-                alt_max_down: args.alt_max_down,
-                alt_max_up: args.alt_max_up,
-            }),
+            Self::Limits(args) => Request::Limits(args.patch()),
             Self::List(chosen) => Request::List(Keys {
                 all: chosen.torrents.is_empty(),
                 ..chosen.keys()
             }),
-            Self::Remove(args) => Request::Remove(Remove {
-                keys: args.chosen.named()?,
-                delete_content: args.delete_content,
-            }),
+            Self::Remove(args) => {
+                let content = if args.delete_content {
+                    Content::Delete
+                } else {
+                    Content::Keep
+                };
+                args.chosen.apply(Command::Remove { content })?
+            }
             Self::Set(args) => args.request()?,
-            Self::Move(args) => Request::Move(Move {
-                keys: args.chosen.named()?,
-                folder: std::path::absolute(env.resolve(&args.dir))?,
-            }),
-            Self::Verify(chosen) => Request::Verify(chosen.named()?),
-            Self::Pause(chosen) => Request::Pause(chosen.named()?),
-            Self::Resume(args) if args.now => Request::ResumeNow(args.chosen.named()?),
-            Self::Resume(args) => Request::Resume(args.chosen.named()?),
-            Self::Category(CategoryAction::List) => Request::Categories {},
-            Self::Category(CategoryAction::Set(args)) => {
+            Self::Move(args) => {
+                let folder = std::path::absolute(env.resolve(&args.dir))?;
+                args.chosen.apply(if args.found {
+                    Command::Place { folder }
+                } else {
+                    Command::Relocate { folder }
+                })?
+            }
+            Self::Verify(chosen) => chosen.apply(Command::Verify)?,
+            Self::Pause(chosen) => chosen.apply(Command::Pause)?,
+            Self::Resume(args) => args.chosen.apply(Command::Resume { now: args.now })?,
+            Self::Announce(chosen) => chosen.apply(Command::Reannounce)?,
+            Self::Priority(args) => args.chosen.apply(Command::Prioritize {
+                files: args.files,
+                priority: args.priority.into(),
+            })?,
+            Self::Rename(RenameArgs { torrent, from, to }) => {
+                let chosen = Chosen {
+                    torrents: vec![torrent],
+                    all: false,
+                };
+                chosen.apply(Command::Rename { from, to })?
+            }
+            Self::Tracker(action) => action.request()?,
+            Self::Peer(PeerArgs { address, chosen }) => {
+                chosen.apply(Command::AddPeer { address })?
+            }
+            Self::Category(action) => action.request(env)?,
+            Self::Queue(args) => args.chosen.apply(Command::Queue { to: args.to })?,
+        })
+    }
+}
+
+impl CategoryAction {
+    fn request(self, env: &Env) -> anyhow::Result<Request> {
+        let change = match self {
+            Self::List => return Ok(Request::Groups {}),
+            Self::Set(args) => {
                 let absolute = |dir: &PathBuf| std::path::absolute(env.resolve(dir));
-                Request::SetCategory(SetCategory {
+                let folder = args.dir.as_ref().map(absolute).transpose()?;
+                GroupChange::SetCategory(CategoryPatch {
                     name: args.name,
-                    folder: args.dir.as_ref().map(absolute).transpose()?,
-                    ratio: args.seed_ratio,
-                    seed_seconds: args.seed_time.map(|time| time.as_secs()),
+                    folder: folder.map(Some),
+                    ratio: limit(args.seed_ratio),
+                    time: limit(args.seed_time),
+                    idle: limit(args.idle_time),
                 })
             }
-            Self::Category(CategoryAction::Remove { name }) => {
-                Request::RemoveCategory(RemoveCategory { name })
+            Self::Remove { name } => GroupChange::RemoveCategories { names: vec![name] },
+        };
+        Ok(Request::ChangeGroups(change))
+    }
+}
+
+impl TrackerAction {
+    fn request(self) -> anyhow::Result<Request> {
+        match self {
+            Self::Add(TrackerArgs { url, chosen }) => chosen.apply(Command::AddTracker { url }),
+            Self::Set { urls, chosen } => {
+                let trackers = urls.into_iter().map(|url| vec![url]).collect();
+                chosen.apply(Command::SetTrackers { trackers })
             }
-            Self::Queue(args) => Request::Queue(Queue {
-                keys: args.chosen.named()?,
-                to: args.to,
-            }),
-        })
+            Self::Replace {
+                url,
+                new_url,
+                chosen,
+            } => chosen.apply(Command::ReplaceTracker { url, new_url }),
+            Self::Remove(TrackerArgs { url, chosen }) => {
+                chosen.apply(Command::RemoveTracker { url })
+            }
+        }
     }
 }
 
 impl SetArgs {
     fn request(self) -> anyhow::Result<Request> {
         let has_labels = self.no_labels || !self.labels.is_empty();
-        Ok(Request::Set(Box::new(Set {
-            keys: self.chosen.named()?,
-            labels: has_labels.then_some(self.labels),
-            category: if self.no_category {
-                Some(String::new())
-            } else {
-                self.category
-            },
-            default_goal: self.default_goal,
-            ratio: self.seed_ratio,
-            seed_seconds: self.seed_time.map(|time| time.as_secs()),
-            max_down: self.max_down,
-            max_up: self.max_up,
-        })))
+        let goal = if self.default_goal {
+            Patch::of_goal(Goal::default())
+        } else {
+            Patch::default()
+        };
+        let patch = Patch {
+            title: given(self.title, self.no_title),
+            labels: has_labels.then(|| self.labels.into_iter().collect()),
+            category: given(self.category, self.no_category),
+            ratio: limit(self.seed_ratio).or(goal.ratio),
+            time: limit(self.seed_time).or(goal.time),
+            idle: limit(self.idle_time).or(goal.idle),
+            max_down: self.max_down.map(NonZeroU32::new),
+            max_up: self.max_up.map(NonZeroU32::new),
+            sequential: self.sequential.map(|switch| switch == Switch::On),
+        };
+        self.chosen.apply(Command::Set(Box::new(patch)))
     }
+}
+
+/// Returns the change to a value, or to none.
+#[expect(clippy::option_option, reason = "absent and none differ")]
+fn given(value: Option<String>, is_none: bool) -> Option<Option<String>> {
+    value.map(Some).or(is_none.then_some(None))
+}
+
+/// Returns the target of an option: 0 is no limit.
+fn limit<T: Default + PartialEq>(given: Option<T>) -> Option<Target<T>> {
+    given.map(|limit| Target::of(Some(limit).filter(|limit| *limit != T::default())))
 }
 
 impl AddArgs {
@@ -586,13 +833,7 @@ fn print(env: &mut Env, reply: &Reply) -> anyhow::Result<()> {
             let present = if *present { "already present" } else { "added" };
             vec![named(torrent, present)]
         }
-        Reply::Removed(torrent) => vec![named(torrent, "removed")],
-        Reply::Changed(torrent) => vec![named(torrent, "changed")],
-        Reply::Moving(torrent) => vec![named(torrent, "moving")],
-        Reply::Verifying(torrent) => vec![named(torrent, "verifying")],
-        Reply::Paused(torrent) => vec![named(torrent, "paused")],
-        Reply::Resumed(torrent) => vec![named(torrent, "resumed")],
-        Reply::Reordered(torrent) => vec![named(torrent, "moved in the queue")],
+        Reply::Changed { action, torrent } => vec![named(torrent, done(action))],
         Reply::Status(status) => lines_of(status),
         Reply::Limit(limit) => vec![line_of(limit)],
         Reply::Reloaded { restart } => {
@@ -603,7 +844,7 @@ fn print(env: &mut Env, reply: &Reply) -> anyhow::Result<()> {
                 .chain(needed)
                 .collect()
         }
-        Reply::Category(category) => vec![described(category)],
+        Reply::Groups(groups) => groups.categories.iter().map(described).collect(),
         // `Connection::ask` handles the end of an answer, and a table shows torrents.
         Reply::Torrent(_) | Reply::Done {} | Reply::Error { .. } => Vec::new(),
     };
@@ -677,21 +918,45 @@ fn line_of(limit: &LimitReply) -> String {
 }
 
 /// Describes a category.
-fn described(category: &CategoryReply) -> String {
+fn described(category: &Category) -> String {
     let folder = category.folder.as_deref();
     let mut parts = vec![
         count(category.torrents, "torrent"),
         format!("folder {}", folder.unwrap_or("of the daemon")),
     ];
-    let ratio = category.seed_ratio.map(|ratio| format!("ratio {ratio}"));
-    let time = category
-        .seed_seconds
-        .map(|seconds| format!("seeding time {seconds} s"));
-    parts.extend(ratio.into_iter().chain(time));
+    let Goal { ratio, time, idle } = category.goal;
+    let seconds = |what, time: Target<Duration>| match time {
+        Target::Inherited => None,
+        Target::At(time) => Some(format!("{what} {} s", time.as_secs())),
+        Target::Never => Some(format!("no limit of {what}")),
+    };
+    parts.extend(match ratio {
+        Target::Inherited => None,
+        Target::At(ratio) => Some(format!("ratio {ratio}")),
+        Target::Never => Some("no limit of ratio".to_owned()),
+    });
+    parts.extend(seconds("seeding time", time));
+    parts.extend(seconds("idle time", idle));
     if category.configured {
         parts.push("set in the configuration".to_owned());
     }
     format!("{}: {}", category.name, parts.join(", "))
+}
+
+/// Returns what was done, in words.
+fn done(action: &str) -> &str {
+    match action {
+        "pause" => "paused",
+        "resume" => "resumed",
+        "verify" => "verifying",
+        "remove" => "removed",
+        "relocate" => "moving",
+        "queue" => "moved in the queue",
+        "rename" => "renamed",
+        "reannounce" => "announced",
+        "add_peer" => "connecting",
+        _ => "changed",
+    }
 }
 
 /// Describes what was done with a torrent.

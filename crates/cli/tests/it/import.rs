@@ -154,8 +154,9 @@ mod state {
     use std::num::NonZeroU32;
     use std::time::Duration;
 
+    use hashlane_api::{Place, Target};
     use hashlane_metainfo::Top;
-    use hashlane_store::{Entry, Metainfo, Place, Store, Target};
+    use hashlane_store::{Entry, Metainfo, Store};
 
     use super::{copy, import, session};
 

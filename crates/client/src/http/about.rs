@@ -1,7 +1,6 @@
 //! Answers about the client itself: settings, statistics and free space.
 
 use std::net::{IpAddr, SocketAddr};
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,13 +8,15 @@ use axum::Json;
 use axum::extract::{RawQuery, State as Shared};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
+use hashlane_api::{GroupChange, Refusal, SessionPatch, present};
 use hashlane_swarm::{Bind, Encryption, Network, ProxyKind, Transport};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::api::Query;
-use super::service::{RequestError, Service};
+use super::problem::refused;
+use super::service::Service;
 use super::state::State;
-use crate::limits::{Limits, present};
 use crate::network::Link;
 
 /// The settings in force.
@@ -88,23 +89,18 @@ pub(super) async fn config(Shared(state): Shared<State>) -> Response {
     Json(view.await).into_response()
 }
 
-/// Settings that can change while the client runs. An absent field changes nothing.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+/// The local end of all connections. An absent field changes nothing.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[expect(clippy::option_option, reason = "absent and null differ")]
-pub(super) struct ConfigRequest {
-    #[serde(default, deserialize_with = "present")]
-    max_down: Option<Option<NonZeroU32>>,
-    #[serde(default, deserialize_with = "present")]
-    max_up: Option<Option<NonZeroU32>>,
+pub(super) struct NetworkRequest {
     port: Option<u16>,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(deserialize_with = "present")]
     bind: Option<Option<String>>,
 }
 
-impl ConfigRequest {
-    /// Changes the settings. The network comes first, because only that can be refused.
-    fn apply(self, service: &dyn Service) -> Result<(), RequestError> {
+impl NetworkRequest {
+    fn apply(self, service: &dyn Service) -> Result<(), Refusal> {
         let before = service.snapshot().network.clone();
         let network = Network {
             port: self.port.unwrap_or(before.port),
@@ -116,16 +112,47 @@ impl ConfigRequest {
         if network != before {
             service.set_network(network)?;
         }
-        service.limit(Limits {
-            max_down: self.max_down,
-            max_up: self.max_up,
+        Ok(())
+    }
+}
+
+/// Settings that can change while the client runs: those of the network, and those of all torrents together.
+#[derive(Deserialize)]
+#[serde(try_from = "Map<String, Value>")]
+pub(super) struct ConfigRequest {
+    network: NetworkRequest,
+    session: SessionPatch,
+}
+
+impl TryFrom<Map<String, Value>> for ConfigRequest {
+    type Error = serde_json::Error;
+
+    fn try_from(fields: Map<String, Value>) -> Result<Self, Self::Error> {
+        let is_of_network = |(name, _): &(String, Value)| ["port", "bind"].contains(&name.as_str());
+        let (network, session): (Map<_, _>, Map<_, _>) =
+            fields.into_iter().partition(is_of_network);
+        Ok(Self {
+            network: serde_json::from_value(network.into())?,
+            session: serde_json::from_value(session.into())?,
         })
+    }
+}
+
+impl ConfigRequest {
+    /// Changes the settings. The network comes first, because only that can be refused.
+    fn apply(self, service: &dyn Service) -> Result<(), Refusal> {
+        self.session.check()?;
+        self.network.apply(service)?;
+        if self.session == SessionPatch::default() {
+            return Ok(());
+        }
+        service.change_session(&self.session)
     }
 }
 
 /// Returns an address or a present network interface. An absent one may be a mistyped name, after which nothing could be
 /// reached.
-fn bind_of(text: &str) -> Result<Bind, RequestError> {
+fn bind_of(text: &str) -> Result<Bind, Refusal> {
     if let Ok(address) = text.parse::<IpAddr>() {
         return Ok(Network::from(SocketAddr::new(address, 0)).bind);
     }
@@ -134,7 +161,7 @@ fn bind_of(text: &str) -> Result<Bind, RequestError> {
         Ok(Err(problem)) => problem,
         Err(error) => format!("{text}: {error}"),
     };
-    Err(RequestError::Invalid(format!("bind: {problem}")))
+    Err(Refusal::Invalid(format!("bind: {problem}")))
 }
 
 /// Changes what can change while the client runs.
@@ -145,7 +172,25 @@ pub(super) async fn change_config(
     let changed = state.blocking(move |state| request.apply(&*state.service));
     match changed.await {
         Ok(()) => StatusCode::ACCEPTED.into_response(),
-        Err(refusal) => refusal.response(),
+        Err(refusal) => refused(&refusal),
+    }
+}
+
+/// Returns the categories and labels.
+pub(super) async fn groups(Shared(state): Shared<State>) -> Response {
+    let groups = state.blocking(|state| state.service.groups()).await;
+    Json(groups.unwrap_or_default()).into_response()
+}
+
+/// Changes the categories or labels.
+pub(super) async fn change_groups(
+    Shared(state): Shared<State>,
+    Json(change): Json<GroupChange>,
+) -> Response {
+    let changed = state.blocking(move |state| state.service.change_groups(&change));
+    match changed.await {
+        Ok(()) => StatusCode::ACCEPTED.into_response(),
+        Err(refusal) => refused(&refusal),
     }
 }
 
@@ -160,7 +205,7 @@ struct ReloadView {
 pub(super) async fn reload(Shared(state): Shared<State>) -> Response {
     match state.blocking(|state| state.service.reload()).await {
         Ok(restart) => Json(ReloadView { restart }).into_response(),
-        Err(refusal) => refusal.response(),
+        Err(refusal) => refused(&refusal),
     }
 }
 
@@ -211,18 +256,21 @@ pub(super) async fn space(Shared(state): Shared<State>, RawQuery(query): RawQuer
     let Ok(Some(folder)) = query.and_then(|query| query.value::<PathBuf>("folder")) else {
         return StatusCode::BAD_REQUEST.into_response();
     };
-    let space = state.blocking(move |state| space_of(&state.permitted(folder)?));
+    let space = state.blocking(move |state| {
+        state.check_folder(&folder)?;
+        space_of(&folder)
+    });
     match space.await {
         Ok(space) => Json(space).into_response(),
-        Err(refusal) => refusal.response(),
+        Err(refusal) => refused(&refusal),
     }
 }
 
 /// Returns the space of a folder. One that does not exist yet has the space of its parent.
-fn space_of(folder: &Path) -> Result<SpaceView, RequestError> {
+fn space_of(folder: &Path) -> Result<SpaceView, Refusal> {
     let mut existing = folder.ancestors().filter(|folder| folder.exists());
     let space = rustix::fs::statvfs(existing.next().unwrap_or(folder));
-    let space = space.map_err(|error| RequestError::Conflict(error.to_string()))?;
+    let space = space.map_err(|error| Refusal::Conflict(error.to_string()))?;
     Ok(SpaceView {
         free_bytes: space.f_bavail.saturating_mul(space.f_frsize),
         total_bytes: space.f_blocks.saturating_mul(space.f_frsize),

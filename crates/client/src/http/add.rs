@@ -8,17 +8,16 @@ use axum::extract::{Path, RawQuery, State as Shared};
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use axum::response::{IntoResponse as _, Response};
+use hashlane_api::{Refusal, check_labels};
 use hashlane_metainfo::{FileKind, Magnet, Torrent};
 use serde::Deserialize;
 
-use super::service::{Added, NewSource, NewTorrent, RequestError};
+use super::problem::refused;
+use super::service::{Added, NewSource, NewTorrent};
 use super::state::State;
 
 /// Length limit in bytes of a request that adds a link.
 const MAX_LINK_LEN: usize = 64 << 10;
-
-/// Maximum number of labels of a torrent.
-const MAX_LABELS: usize = 64;
 
 /// Options of a torrent that is added.
 #[derive(Default, Deserialize)]
@@ -44,10 +43,10 @@ struct LinkRequest {
 
 impl Options {
     /// Reads the options of a query. `select` and `label` can be repeated.
-    fn of_query(query: &str) -> Result<Self, RequestError> {
+    fn of_query(query: &str) -> Result<Self, Refusal> {
         let mut options = Self::default();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            let invalid = || RequestError::Invalid(format!("{name}={value}: not a valid option"));
+            let invalid = || Refusal::Invalid(format!("{name}={value}: not a valid option"));
             match &*name {
                 "folder" if options.folder.is_none() => {
                     options.folder = Some(value.into_owned().into());
@@ -68,16 +67,16 @@ impl Options {
     }
 
     /// Checks everything that is known without the torrent.
-    fn check(&self, state: &State) -> Result<(), RequestError> {
-        check_labels(&self.labels)?;
+    fn check(&self, state: &State) -> Result<(), Refusal> {
+        check_labels(self.labels.len())?;
         if let Some(folder) = &self.folder {
-            state.permitted(folder.clone())?;
+            state.check_folder(folder)?;
         }
         Ok(())
     }
 
     /// Adds a torrent. May block.
-    pub(super) fn add(self, state: &State, source: NewSource) -> Result<Added, RequestError> {
+    pub(super) fn add(self, state: &State, source: NewSource) -> Result<Added, Refusal> {
         self.check(state)?;
         if let Some(select) = &self.select {
             check_selection(select, &source)?;
@@ -93,10 +92,10 @@ impl Options {
     }
 }
 
-fn check_selection(select: &[u32], source: &NewSource) -> Result<(), RequestError> {
+fn check_selection(select: &[u32], source: &NewSource) -> Result<(), Refusal> {
     let NewSource::Torrent(torrent) = source else {
         let reason = "the files of a magnet link are not known yet";
-        return Err(RequestError::Invalid(reason.into()));
+        return Err(Refusal::Invalid(reason.into()));
     };
     let files = torrent.files().iter();
     let n_files = files
@@ -104,21 +103,12 @@ fn check_selection(select: &[u32], source: &NewSource) -> Result<(), RequestErro
         .count();
     if select.is_empty() {
         let reason = "at least one file must be selected";
-        return Err(RequestError::Invalid(reason.into()));
+        return Err(Refusal::Invalid(reason.into()));
     }
     match select.iter().find(|file| **file as usize >= n_files) {
-        Some(file) => Err(RequestError::Invalid(format!("there is no file {file}"))),
+        Some(file) => Err(Refusal::Invalid(format!("there is no file {file}"))),
         None => Ok(()),
     }
-}
-
-/// Refuses more labels than a torrent can have.
-pub(super) fn check_labels(labels: &[String]) -> Result<(), RequestError> {
-    if labels.len() <= MAX_LABELS {
-        return Ok(());
-    }
-    let reason = format!("a torrent has at most {MAX_LABELS} labels");
-    Err(RequestError::Invalid(reason))
 }
 
 /// Adds the torrent in the request's body: a .torrent file with options in the query, or JSON with a link.
@@ -145,20 +135,20 @@ pub(super) async fn torrent(
         Some(b"application/json") => return StatusCode::BAD_REQUEST.into_response(),
         _ => return StatusCode::UNSUPPORTED_MEDIA_TYPE.into_response(),
     };
-    answer.unwrap_or_else(|refusal| refusal.response())
+    answer.unwrap_or_else(|refusal| refused(&refusal))
 }
 
-fn metainfo(state: &State, query: &str, body: &[u8]) -> Result<Response, RequestError> {
+fn metainfo(state: &State, query: &str, body: &[u8]) -> Result<Response, Refusal> {
     let options = Options::of_query(query)?;
-    let torrent = Torrent::parse(body).map_err(|error| RequestError::Invalid(error.to_string()))?;
+    let torrent = Torrent::parse(body).map_err(|error| Refusal::Invalid(error.to_string()))?;
     options
         .add(state, NewSource::Torrent(torrent))
         .map(|added| found(&added))
 }
 
-fn link(state: &State, body: &[u8]) -> Result<Response, RequestError> {
+fn link(state: &State, body: &[u8]) -> Result<Response, Refusal> {
     let request: LinkRequest =
-        serde_json::from_slice(body).map_err(|error| RequestError::Invalid(error.to_string()))?;
+        serde_json::from_slice(body).map_err(|error| Refusal::Invalid(error.to_string()))?;
     let link = request.link.trim();
     let is_url = ["http://", "https://"].iter().any(|scheme| {
         let start = link.get(..scheme.len());
@@ -174,9 +164,7 @@ fn link(state: &State, body: &[u8]) -> Result<Response, RequestError> {
     }
     let magnet: Magnet = link
         .parse()
-        .map_err(|error: hashlane_metainfo::MagnetError| {
-            RequestError::Invalid(error.to_string())
-        })?;
+        .map_err(|error: hashlane_metainfo::MagnetError| Refusal::Invalid(error.to_string()))?;
     let source = NewSource::Magnet(Box::new(magnet));
     request
         .options

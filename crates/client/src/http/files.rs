@@ -1,11 +1,11 @@
 //! The files of a torrent, and their priorities.
 
+use hashlane_api::{Priority, Refusal};
 use hashlane_metainfo::FileKind;
-use hashlane_swarm::Priority;
 use hashlane_verify::{FileIndex, HashVersions, Layout, files_of};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::service::{Found, RequestError};
+use super::service::Found;
 use crate::file::files;
 use crate::handle::TorrentHandle;
 use crate::snapshot::TorrentSnapshot;
@@ -31,42 +31,10 @@ struct FileView {
     length_bytes: u64,
     /// `None` if the torrent is not in the session.
     done_bytes: Option<u64>,
-    priority: PriorityName,
+    priority: Priority,
     /// Number of pieces with bytes of the file whose content was wrong at the last verification or on arrival, and that
     /// are not right again.
     wrong_pieces: usize,
-}
-
-/// The name of a priority in requests and answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum PriorityName {
-    Skip,
-    Low,
-    Normal,
-    High,
-}
-
-impl From<Priority> for PriorityName {
-    fn from(priority: Priority) -> Self {
-        match priority {
-            Priority::Skip => Self::Skip,
-            Priority::Low => Self::Low,
-            Priority::Normal => Self::Normal,
-            Priority::High => Self::High,
-        }
-    }
-}
-
-impl From<PriorityName> for Priority {
-    fn from(name: PriorityName) -> Self {
-        match name {
-            PriorityName::Skip => Self::Skip,
-            PriorityName::Low => Self::Low,
-            PriorityName::Normal => Self::Normal,
-            PriorityName::High => Self::High,
-        }
-    }
 }
 
 impl FilesView {
@@ -82,7 +50,7 @@ impl FilesView {
             path: file.path,
             length_bytes: file.length_bytes,
             done_bytes: file.done_bytes,
-            priority: file.priority.into(),
+            priority: file.priority,
             wrong_pieces: wrong.as_ref().map_or(0, |wrong| wrong.count(file.number)),
         });
         Self {
@@ -129,42 +97,29 @@ impl WrongPieces {
     }
 }
 
-/// Requested priority of some files.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PriorityRequest {
-    /// Positions among the files without padding.
-    pub(super) files: Vec<u32>,
-    pub(super) priority: PriorityName,
-}
-
-impl PriorityRequest {
-    /// Refuses unknown files, a torrent that is only served, and an empty selection.
-    pub(super) fn check(&self, torrent: &TorrentSnapshot) -> Result<(), RequestError> {
-        let mut priorities: Vec<PriorityName> = torrent
-            .detail
-            .priorities
-            .iter()
-            .map(|priority| (*priority).into())
-            .collect();
-        if !torrent.is_download {
-            return Err(RequestError::Conflict(
-                "only downloads have priorities".into(),
-            ));
-        }
-        for file in &self.files {
-            match priorities.get_mut(*file as usize) {
-                Some(priority) => *priority = self.priority,
-                None => return Err(RequestError::Invalid("there is no such file".into())),
-            }
-        }
-        if priorities
-            .iter()
-            .all(|priority| *priority == PriorityName::Skip)
-        {
-            let reason = "at least one file must stay selected";
-            return Err(RequestError::Invalid(reason.into()));
-        }
-        Ok(())
+/// Refuses a priority for unknown files, for a torrent that is only served, and one that selects no file at all.
+pub(super) fn check_priorities(
+    torrent: &TorrentSnapshot,
+    files: &[u32],
+    priority: Priority,
+) -> Result<(), Refusal> {
+    let mut priorities = torrent.detail.priorities.to_vec();
+    if !torrent.is_download {
+        let reason = "only downloads have priorities";
+        return Err(Refusal::Conflict(reason.into()));
     }
+    if files.is_empty() {
+        priorities.fill(priority);
+    }
+    for file in files {
+        match priorities.get_mut(*file as usize) {
+            Some(before) => *before = priority,
+            None => return Err(Refusal::Invalid("there is no such file".into())),
+        }
+    }
+    if !priorities.iter().any(|priority| priority.is_selected()) {
+        let reason = "at least one file must stay selected";
+        return Err(Refusal::Invalid(reason.into()));
+    }
+    Ok(())
 }

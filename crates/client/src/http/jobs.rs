@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hashlane_metainfo::Torrent;
 use serde::Serialize;
 
-use super::service::{Added, RequestError};
+use hashlane_api::Refusal;
+
+use super::service::Added;
 use crate::fetch::{self, Fetch};
 use crate::identity::Identity;
 
@@ -58,7 +60,7 @@ impl JobState {
         error: None,
     };
 
-    fn of(result: Result<Added, RequestError>) -> Self {
+    fn of(result: Result<Added, Refusal>) -> Self {
         match result {
             Ok(added) => Self {
                 state: if added.is_new {
@@ -94,12 +96,12 @@ impl Jobs {
     }
 
     /// Starts a job, unless too many are running.
-    fn start(&self) -> Result<u64, RequestError> {
+    fn start(&self) -> Result<u64, Refusal> {
         let mut numbered = self.lock();
         let running = numbered.jobs.values().filter(|job| job.is_running());
         if running.count() >= MAX_RUNNING {
             let reason = "too many .torrent files are being fetched: try again later";
-            return Err(RequestError::Unavailable(reason.into()));
+            return Err(Refusal::Unavailable(reason.into()));
         }
         if numbered.jobs.len() >= MAX_JOBS {
             let mut ended = numbered.jobs.iter().filter(|(_, job)| !job.is_running());
@@ -121,12 +123,12 @@ impl Jobs {
     pub(super) fn fetch(
         self: &Arc<Self>,
         request: Fetch,
-        add: impl FnOnce(Torrent) -> Result<Added, RequestError> + Send + 'static,
-    ) -> Result<Job, RequestError> {
+        add: impl FnOnce(Torrent) -> Result<Added, Refusal> + Send + 'static,
+    ) -> Result<Job, Refusal> {
         let id = self.start()?;
         let jobs = Arc::clone(self);
         let started = fetch::start(request, move |fetched| {
-            let invalid = |error: &dyn std::fmt::Display| RequestError::Invalid(error.to_string());
+            let invalid = |error: &dyn std::fmt::Display| Refusal::Invalid(error.to_string());
             let added = fetched
                 .map_err(|error| invalid(&error))
                 .and_then(|bytes| Torrent::parse(bytes).map_err(|error| invalid(&error)))
@@ -134,10 +136,10 @@ impl Jobs {
             jobs.end(id, JobState::of(added));
         });
         if let Err(error) = started {
-            let refusal = RequestError::Unavailable(error.to_string());
+            let refusal = Refusal::Unavailable(error.to_string());
             self.end(id, JobState::of(Err(refusal)));
         }
-        self.get(id).ok_or(RequestError::Absent)
+        self.get(id).ok_or(Refusal::Absent)
     }
 }
 
@@ -149,8 +151,8 @@ mod tests {
     fn jobs_are_limited() {
         let jobs = Jobs::default();
         let running: Vec<u64> = (0..MAX_RUNNING).map(|_| jobs.start().unwrap()).collect();
-        assert!(matches!(jobs.start(), Err(RequestError::Unavailable(_))));
-        let failed = || JobState::of(Err(RequestError::Absent));
+        assert!(matches!(jobs.start(), Err(Refusal::Unavailable(_))));
+        let failed = || JobState::of(Err(Refusal::Absent));
         jobs.end(running[0], failed());
         for _ in 0..2 * MAX_JOBS {
             let id = jobs.start().unwrap();

@@ -5,6 +5,7 @@ use axum::body::to_bytes;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use axum::http::{Response as HttpResponse, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use hashlane_api::Refusal;
 use serde::Serialize;
 
 /// Length limit in bytes of a reason. Longer ones, which repeat a request, are left out.
@@ -21,6 +22,22 @@ struct Problem<'t> {
     status: u16,
     /// The reason of this error.
     detail: &'t str,
+}
+
+/// Returns the status of a refusal.
+pub(super) fn status(refusal: &Refusal) -> StatusCode {
+    match refusal {
+        Refusal::Absent => StatusCode::NOT_FOUND,
+        Refusal::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        Refusal::Forbidden(_) => StatusCode::FORBIDDEN,
+        Refusal::Conflict(_) => StatusCode::CONFLICT,
+        Refusal::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+/// Returns the answer to a request that is refused.
+pub(super) fn refused(refusal: &Refusal) -> Response {
+    (status(refusal), refusal.to_string()).into_response()
 }
 
 /// Turns the text of an error into problem details. Errors of the router, which have no text, get that of their status.

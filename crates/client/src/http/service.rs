@@ -1,22 +1,25 @@
 //! What the API acts on: a client, or a program that keeps more than a client does.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use hashlane_api::{
+    Command, Content, Goal, GroupChange, Groups, Patch, Place, RatesPatch, Refusal, SessionPatch,
+    Target,
+};
 use hashlane_files::Globs;
 use hashlane_metainfo::{FileKind, InfoHashes, Magnet, Torrent};
-use hashlane_swarm::{Network, Priority};
+use hashlane_swarm::Network;
 use hashlane_verify::files_of;
 
-use crate::command::{Command, Remove};
-use crate::config::{AddError, AddOptions, Download, Goal, Place, Seed};
+use crate::command::{self as client, Remove};
+use crate::config::{AddError, AddOptions, Download, Mode, Seed};
 use crate::control::Control;
 use crate::error::NetworkError;
 use crate::handle::{HandleError, TorrentHandle};
 use crate::identity::{Identity, InfoHash, TorrentKey};
-use crate::limits::{Limits, SeedLimits};
+use crate::limits::SeedLimits;
 use crate::snapshot::{Snapshot, TorrentSnapshot};
 
 /// The torrents on which requests act. Its methods may block: the server calls them on threads for that.
@@ -34,42 +37,44 @@ pub trait Service: Send + Sync + 'static {
     ///
     /// # Errors
     /// Returns the reason why the torrent is not added.
-    fn add(&self, new: NewTorrent) -> Result<Added, RequestError>;
+    fn add(&self, new: NewTorrent) -> Result<Added, Refusal>;
 
-    /// Changes the torrent with this number. Long work ends later.
+    /// Does what a command asks of the torrents with these numbers, and returns a result for each. Long work ends later.
+    fn apply(&self, numbers: &[usize], command: &Command) -> Vec<Result<(), Refusal>>;
+
+    /// Changes the settings of all torrents together.
     ///
     /// # Errors
     /// Returns the reason why nothing changed.
-    fn change(&self, number: usize, change: Change) -> Result<(), RequestError>;
+    fn change_session(&self, patch: &SessionPatch) -> Result<(), Refusal>;
 
-    /// Changes torrents in the same way, and returns a result for each.
-    fn change_all(&self, numbers: &[usize], change: &Change) -> Vec<Result<(), RequestError>> {
-        let numbers = numbers.iter();
-        numbers
-            .map(|number| self.change(*number, change.clone()))
-            .collect()
+    /// Returns the categories and labels; `None` if nothing is kept.
+    fn groups(&self) -> Option<Groups> {
+        None
     }
 
-    /// Changes the rate limits of the session.
+    /// Changes the categories or labels.
     ///
     /// # Errors
     /// Returns the reason why nothing changed.
-    fn limit(&self, limits: Limits) -> Result<(), RequestError>;
+    fn change_groups(&self, _: &GroupChange) -> Result<(), Refusal> {
+        Err(only_kept())
+    }
 
     /// Reads the configuration again. Returns the names of the options that have changed and need a restart.
     ///
     /// # Errors
     /// Returns the file, the line and the reason. Nothing changed then.
-    fn reload(&self) -> Result<Vec<String>, RequestError> {
+    fn reload(&self) -> Result<Vec<String>, Refusal> {
         let reason = "only a daemon reads its configuration again";
-        Err(RequestError::Conflict(reason.into()))
+        Err(Refusal::Conflict(reason.into()))
     }
 
     /// Changes the local end of all connections.
     ///
     /// # Errors
     /// Returns the reason why nothing changed, for example a port that is in use.
-    fn set_network(&self, network: Network) -> Result<(), RequestError>;
+    fn set_network(&self, network: Network) -> Result<(), Refusal>;
 
     /// Returns the transferred bytes.
     fn statistics(&self) -> Statistics;
@@ -129,73 +134,7 @@ pub struct Added {
     pub is_new: bool,
 }
 
-/// A change of one torrent.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Change {
-    /// Pauses it.
-    Pause,
-    /// Resumes it.
-    Resume,
-    /// Stops it and removes it from the client, without its content.
-    End,
-    /// Verifies its content.
-    Verify,
-    /// Announces it to its trackers.
-    Reannounce,
-    /// Removes it.
-    Remove(Remove),
-    /// Moves its content to this folder, in which requests may place content.
-    Relocate(PathBuf),
-    /// Changes its rate limits.
-    Limit(Limits),
-    /// Serves its content until these limits; `None` ends it when its content is complete.
-    Seed(Option<SeedLimits>),
-    /// Replaces its labels.
-    Label(Vec<String>),
-    /// Puts it into a category, or into none.
-    Category(Option<String>),
-    /// Adds the tracker with this URL, beside the present ones.
-    AddTracker(String),
-    /// Uses the trackers of these tiers instead of all others (BEP 12).
-    SetTrackers(Vec<Vec<String>>),
-    /// Replaces the URL of a tracker, which is named as it is or with its secrets masked.
-    ReplaceTracker {
-        /// The present URL.
-        url: String,
-        /// The new URL.
-        new: String,
-    },
-    /// Removes a tracker, which is named as it is or with its secrets masked.
-    RemoveTracker(String),
-    /// Connects to a peer.
-    AddPeer(SocketAddr),
-    /// Sets the priority of files, by their positions without padding.
-    Prioritize(Vec<u32>, Priority),
-}
-
-/// The reason why a request is refused. It has no secrets.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RequestError {
-    /// There is no such torrent.
-    #[error("no such torrent")]
-    Absent,
-    /// The request has a value that cannot be used.
-    #[error("{0}")]
-    Invalid(String),
-    /// The settings do not permit the request.
-    #[error("{0}")]
-    Forbidden(String),
-    /// The request does not apply to the torrent or to the service, or it failed.
-    #[error("{0}")]
-    Conflict(String),
-    /// The program is ending, or does too much at once.
-    #[error("{0}")]
-    Unavailable(String),
-}
-
-impl From<HandleError> for RequestError {
+impl From<HandleError> for Refusal {
     fn from(error: HandleError) -> Self {
         match error {
             HandleError::Stopped => Self::Unavailable(error.to_string()),
@@ -209,7 +148,7 @@ impl From<HandleError> for RequestError {
     }
 }
 
-impl From<NetworkError> for RequestError {
+impl From<NetworkError> for Refusal {
     fn from(error: NetworkError) -> Self {
         match error {
             NetworkError::Port { .. } | NetworkError::Address { .. } => {
@@ -236,54 +175,99 @@ pub struct Statistics {
 }
 
 impl TorrentHandle {
-    /// Does what a request asks for.
+    /// Does what a command asks.
     ///
     /// # Errors
     /// Returns the reason why nothing changed.
-    pub fn change(&self, change: Change) -> Result<(), RequestError> {
-        match change {
-            Change::Pause => self.pause(),
-            Change::Resume => self.resume(),
-            Change::End => self.end(),
-            Change::Verify => self.verify(),
-            Change::Reannounce => self.reannounce(),
-            Change::Remove(content) => self.remove(content),
-            Change::Relocate(folder) => self.relocate(folder),
-            Change::Limit(limits) => self.set_limits(limits),
-            Change::Seed(limits) => self.set_goal(limits),
-            Change::Label(labels) => self.set_labels(labels),
-            Change::Category(_) => {
-                let reason = "only a daemon has categories";
-                return Err(RequestError::Conflict(reason.into()));
+    pub fn apply(&self, command: &Command) -> Result<(), Refusal> {
+        match command {
+            Command::Pause => self.pause(),
+            Command::Resume { .. } => self.resume(),
+            Command::End => self.end(),
+            Command::Verify => self.verify(),
+            Command::Reannounce => self.reannounce(),
+            Command::Remove { content } => self.remove((*content).into()),
+            Command::Relocate { folder } => self.relocate(folder),
+            Command::Set(patch) => return self.set(patch),
+            Command::Prioritize { files, priority } if files.is_empty() => {
+                let n_files = self.snapshot().detail.priorities.len() as u32;
+                let all: Vec<u32> = (0..n_files).collect();
+                self.set_priorities(&all, *priority)
             }
-            Change::AddTracker(url) => self.add_tracker(&url),
-            Change::SetTrackers(tiers) => self.set_trackers(tiers),
-            Change::ReplaceTracker { .. } | Change::RemoveTracker(_) => {
-                let reason = "only a daemon changes one of several trackers: set all of them";
-                return Err(RequestError::Conflict(reason.into()));
-            }
-            Change::AddPeer(address) => self.add_peer(address),
-            Change::Prioritize(files, priority) => self.set_priorities(&files, priority),
+            Command::Prioritize { files, priority } => self.set_priorities(files, *priority),
+            Command::AddTracker { url } => self.add_tracker(url),
+            Command::SetTrackers { trackers } => self.set_trackers(trackers.clone()),
+            Command::AddPeer { address } => self.add_peer(*address),
+            Command::Place { .. }
+            | Command::Queue { .. }
+            | Command::Rename { .. }
+            | Command::ReplaceTracker { .. }
+            | Command::RemoveTracker { .. } => return Err(only_kept()),
         }?;
         Ok(())
+    }
+
+    /// Changes what a person chose.
+    fn set(&self, patch: &Patch) -> Result<(), Refusal> {
+        if patch.title.is_some() || patch.category.is_some() || patch.idle.is_some() {
+            return Err(only_kept());
+        }
+        if patch.ratio.is_some() || patch.time.is_some() {
+            let before = self.snapshot();
+            let time = before.seed_seconds.map(Duration::try_from_secs_f64);
+            let before = Goal {
+                ratio: Target::of(before.seed_ratio),
+                time: Target::of(time.and_then(Result::ok)),
+                idle: Target::Never,
+            };
+            let goal = patch.goal(before);
+            self.set_goal(Some(SeedLimits {
+                ratio: goal.ratio.limit(),
+                time: goal.time.limit(),
+            }))?;
+        }
+        if let Some(labels) = &patch.labels {
+            self.set_labels(labels.iter().cloned().collect())?;
+        }
+        if let Some(sequential) = patch.sequential {
+            self.set_sequential(sequential)?;
+        }
+        if patch.rates() != RatesPatch::default() {
+            self.set_limits(patch.rates())?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the reason why a client refuses what only a program with a state folder does.
+fn only_kept() -> Refusal {
+    Refusal::Conflict("only a daemon does this".into())
+}
+
+impl From<Content> for Remove {
+    fn from(content: Content) -> Self {
+        match content {
+            Content::Keep => Self::Keep,
+            Content::Delete => Self::DeleteContent,
+        }
     }
 }
 
 /// A client without anything that it keeps.
 pub(crate) struct PlainClient {
     control: Control,
-    /// The goal of torrents that requests add.
-    goal: Option<Goal>,
+    /// The mode of torrents that requests add.
+    mode: Option<Mode>,
     started: Instant,
     /// Held while a torrent is looked for and added, so that two requests do not add the same torrent.
     adding: Mutex<()>,
 }
 
 impl PlainClient {
-    pub(crate) fn new(control: Control, goal: Option<Goal>) -> Self {
+    pub(crate) fn new(control: Control, mode: Option<Mode>) -> Self {
         Self {
             control,
-            goal,
+            mode,
             started: Instant::now(),
             adding: Mutex::default(),
         }
@@ -302,10 +286,10 @@ impl PlainClient {
         })
     }
 
-    /// Returns the goal of a torrent.
-    fn goal(&self, folder: Option<PathBuf>, selection: Globs) -> Option<Goal> {
-        Some(match self.goal.as_ref()? {
-            Goal::Download(download) => Goal::Download(Arc::new(Download {
+    /// Returns the mode of a torrent.
+    fn mode(&self, folder: Option<PathBuf>, selection: Globs) -> Option<Mode> {
+        Some(match self.mode.as_ref()? {
+            Mode::Download(download) => Mode::Download(Arc::new(Download {
                 folder: folder.unwrap_or_else(|| download.folder.clone()),
                 selection: if selection.is_empty() {
                     download.selection.clone()
@@ -314,11 +298,11 @@ impl PlainClient {
                 },
                 ..(**download).clone()
             })),
-            Goal::Seed(seed) => Goal::Seed(Seed {
+            Mode::Seed(seed) => Mode::Seed(Seed {
                 place: folder.map_or_else(|| seed.place.clone(), Place::Folder),
                 ..seed.clone()
             }),
-            goal @ Goal::Metadata { .. } => goal.clone(),
+            mode @ Mode::Metadata { .. } => mode.clone(),
         })
     }
 }
@@ -336,11 +320,9 @@ impl Service for PlainClient {
         })
     }
 
-    fn add(&self, new: NewTorrent) -> Result<Added, RequestError> {
+    fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
         if new.category.is_some() {
-            return Err(RequestError::Conflict(
-                "only a daemon has categories".into(),
-            ));
+            return Err(Refusal::Conflict("only a daemon has categories".into()));
         }
         let (info_hashes, selection) = match &new.source {
             NewSource::Torrent(torrent) => (
@@ -367,7 +349,7 @@ impl Service for PlainClient {
             NewSource::Magnet(magnet) => (*magnet).into(),
         };
         let options = AddOptions {
-            goal: self.goal(new.folder, selection),
+            mode: self.mode(new.folder, selection),
             is_paused: new.is_paused,
             labels: new.labels,
             ..AddOptions::default()
@@ -376,8 +358,8 @@ impl Service for PlainClient {
             .control
             .add(source, options)
             .map_err(|error| match error {
-                AddError::Stopped => RequestError::Unavailable(error.to_string()),
-                AddError::NoGoal | AddError::TooMany => RequestError::Conflict(error.to_string()),
+                AddError::Stopped => Refusal::Unavailable(error.to_string()),
+                AddError::NoMode | AddError::TooMany => Refusal::Conflict(error.to_string()),
             })?;
         let torrent = Identity {
             number: torrent.number(),
@@ -389,20 +371,33 @@ impl Service for PlainClient {
         })
     }
 
-    fn change(&self, number: usize, change: Change) -> Result<(), RequestError> {
-        let handle = self.control.get(TorrentKey::Number(number));
-        handle.ok_or(RequestError::Absent)?.change(change)
+    fn apply(&self, numbers: &[usize], command: &Command) -> Vec<Result<(), Refusal>> {
+        let torrents = numbers.iter().map(|number| TorrentKey::Number(*number));
+        let handles = torrents.map(|key| self.control.get(key).ok_or(Refusal::Absent));
+        handles.map(|handle| handle?.apply(command)).collect()
     }
 
-    fn limit(&self, limits: Limits) -> Result<(), RequestError> {
-        if self.control.send(Command::Limit(limits)) {
+    fn change_session(&self, patch: &SessionPatch) -> Result<(), Refusal> {
+        let rates = SessionPatch {
+            max_down: patch.max_down,
+            max_up: patch.max_up,
+            ..SessionPatch::default()
+        };
+        if rates != *patch {
+            return Err(only_kept());
+        }
+        let limits = RatesPatch {
+            max_down: patch.max_down.map(Target::limit),
+            max_up: patch.max_up.map(Target::limit),
+        };
+        if self.control.send(client::Command::Limit(limits)) {
             Ok(())
         } else {
             Err(HandleError::Stopped.into())
         }
     }
 
-    fn set_network(&self, network: Network) -> Result<(), RequestError> {
+    fn set_network(&self, network: Network) -> Result<(), Refusal> {
         Ok(self.control.set_network(network)?)
     }
 

@@ -1,18 +1,17 @@
 //! State shared by all requests.
 
 use std::panic::resume_unwind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::http::StatusCode;
-use axum::response::{IntoResponse as _, Response};
+use hashlane_api::Refusal;
 use hashlane_files::is_below;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::delta::Delta;
 use super::jobs::Jobs;
-use super::service::{RequestError, Service};
+use super::service::Service;
 use crate::config::{Config, Http};
 use crate::fetch::Fetch;
 
@@ -88,12 +87,12 @@ impl State {
         called.unwrap_or_else(|error| resume_unwind(error.into_panic()))
     }
 
-    /// Returns a folder in which requests may place content.
-    pub(super) fn permitted(&self, folder: PathBuf) -> Result<PathBuf, RequestError> {
-        if self.folders.iter().any(|root| is_below(&folder, root)) {
-            return Ok(folder);
+    /// Refuses a folder in which requests may not place content.
+    pub(super) fn check_folder(&self, folder: &Path) -> Result<(), Refusal> {
+        if self.folders.iter().any(|root| is_below(folder, root)) {
+            return Ok(());
         }
-        Err(RequestError::Forbidden(format!(
+        Err(Refusal::Forbidden(format!(
             "{}: not in a folder that the configuration allows for content",
             folder.display()
         )))
@@ -137,21 +136,5 @@ impl State {
     pub(super) async fn streams_end(&self) {
         // The semaphore is never closed.
         let _ = self.streams.acquire_many(MAX_STREAMS as u32).await;
-    }
-}
-
-impl RequestError {
-    pub(super) fn status(&self) -> StatusCode {
-        match self {
-            Self::Absent => StatusCode::NOT_FOUND,
-            Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::Conflict(_) => StatusCode::CONFLICT,
-            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
-        }
-    }
-
-    pub(super) fn response(&self) -> Response {
-        (self.status(), self.to_string()).into_response()
     }
 }

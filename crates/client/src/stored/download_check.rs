@@ -7,8 +7,9 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use hashlane_api::Priority;
 use hashlane_metainfo::FileKind;
-use hashlane_swarm::{IfDifferent, Priority, Stamps};
+use hashlane_swarm::{IfDifferent, Stamps};
 use hashlane_verify::{
     FileIndex, FileReport, FileState, HashVersions, Layout, PieceState, Report, files_of,
 };

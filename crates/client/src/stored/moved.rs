@@ -6,12 +6,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use hashlane_api::Place;
 use hashlane_files::{Relocation, UNFINISHED_MOVES, is_absent, rename_new};
 use hashlane_metainfo::Torrent;
 use hashlane_verify::{Content, FileIndex, HashVersions, Layout, files_of};
 
 use super::{StoredTorrent, VerifySettings};
-use crate::config::{Naming, Place, Seed};
+use crate::config::{Naming, Seed};
 use crate::error::TorrentError;
 
 /// A torrent that was moved.

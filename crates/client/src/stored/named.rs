@@ -4,11 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hashlane_api::Place;
 use hashlane_files::rename_files;
 use hashlane_metainfo::{ContentMap, FileKind, Names, Torrent};
 use hashlane_verify::{Content, files_of};
 
-use crate::config::{Naming, Place};
+use crate::config::Naming;
 use crate::error::TorrentError;
 
 /// The names of opened content.

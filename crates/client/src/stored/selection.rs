@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use hashlane_api::Priority;
 use hashlane_files::Globs;
 use hashlane_metainfo::{File, FileKind, FileSelection, Torrent};
-use hashlane_swarm::Priority;
 use hashlane_verify::{FileIndex, HashVersions, Layout, files_of};
 
 /// The files of a torrent that are selected for a download.

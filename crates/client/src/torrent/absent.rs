@@ -9,7 +9,7 @@ use tracing::{info, warn};
 
 use super::stage::{Absent, Check, Verifying};
 use super::state::{Machine, Shared};
-use crate::config::Goal;
+use crate::config::Mode;
 use crate::error::TorrentError;
 use crate::event::Event;
 use crate::inbox::Done;
@@ -60,10 +60,10 @@ impl Machine {
             return;
         };
         let waits_since = self.absent.as_ref().map(|(since, _)| *since);
-        let most = match &self.goal {
-            Goal::Seed(seed) => seed.limits.time,
-            Goal::Download(download) => download.timeout,
-            Goal::Metadata { .. } => None,
+        let most = match &self.mode {
+            Mode::Seed(seed) => seed.limits.time,
+            Mode::Download(download) => download.timeout,
+            Mode::Metadata { .. } => None,
         };
         if let (Some(since), Some(most)) = (waits_since, most)
             && since.elapsed() >= most
@@ -78,9 +78,9 @@ impl Machine {
         }
         absent.check = Check::Running { started: now };
         let (stored, stamps) = (Arc::clone(&absent.stored), absent.stamps.clone());
-        let goal = self.goal.clone();
+        let mode = self.mode.clone();
         shared.opener.run(self.number(), Turn::ByWork(0), move || {
-            Done::Found(stored.find_again(&goal, &stamps).map(|it| it.map(Box::new)))
+            Done::Found(stored.find_again(&mode, &stamps).map(|it| it.map(Box::new)))
         });
     }
 

@@ -4,16 +4,17 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hashlane_swarm::{Priority, Stamps};
+use hashlane_api::{Priority, RatesPatch};
+use hashlane_swarm::Stamps;
 
 use super::stage::{Absent, Active, Check, LeadsTo, Phase, Verifying};
 use super::state::{Machine, Shared};
 use crate::command::TorrentCommand;
-use crate::config::Goal;
+use crate::config::Mode;
 use crate::error::TorrentError;
 use crate::inbox::Done;
-use crate::limits::Limits;
 use crate::limits::SeedLimits;
+use crate::limits::change;
 use crate::snapshot::Activity;
 use crate::stored::{StoredTorrent, VerifySettings};
 use crate::worker::Turn;
@@ -29,7 +30,7 @@ impl Machine {
     /// Returns the priorities of all files with those that were chosen before the files were known, if there are any.
     pub(super) fn take_earlier_priorities(&mut self, all: &[Priority]) -> Option<Vec<Priority>> {
         let earlier = std::mem::take(&mut self.earlier_priorities);
-        if earlier.is_empty() || !matches!(self.goal, Goal::Download(_)) {
+        if earlier.is_empty() || !matches!(self.mode, Mode::Download(_)) {
             return None;
         }
         let mut all = all.to_vec();
@@ -107,9 +108,9 @@ impl Machine {
         stored: Arc<StoredTorrent>,
     ) -> impl FnOnce(&VerifySettings) -> Done + Send + 'static {
         let is_paused = self.snapshot.is_paused;
-        let download = match &self.goal {
-            Goal::Download(download) => Some(Arc::clone(download)),
-            Goal::Seed(_) | Goal::Metadata { .. } => None,
+        let download = match &self.mode {
+            Mode::Download(download) => Some(Arc::clone(download)),
+            Mode::Seed(_) | Mode::Metadata { .. } => None,
         };
         move |settings| match download {
             Some(download) => {
@@ -147,7 +148,7 @@ impl Machine {
 
     /// Requests the pieces of a download in order, or not.
     pub(super) fn set_sequential(&mut self, shared: &Shared, is_sequential: bool) {
-        let Goal::Download(download) = &mut self.goal else {
+        let Mode::Download(download) = &mut self.mode else {
             return;
         };
         if download.sequential == is_sequential {
@@ -161,9 +162,9 @@ impl Machine {
     }
 
     /// Changes the rate limits.
-    pub(super) fn limit(&mut self, shared: &Shared, limits: Limits) {
+    pub(super) fn limit(&mut self, shared: &Shared, limits: RatesPatch) {
         let snapshot = &mut *self.snapshot;
-        limits.change(&mut snapshot.max_down, &mut snapshot.max_up);
+        change(limits, &mut snapshot.max_down, &mut snapshot.max_up);
         if let Some(id) = snapshot.id {
             // The torrent can have left the session.
             let _ = shared
@@ -174,11 +175,11 @@ impl Machine {
 
     /// Changes for how long the content is served.
     pub(super) fn seed(&mut self, shared: &Shared, limits: Option<SeedLimits>) {
-        match (&mut self.goal, limits) {
-            (Goal::Download(download), limits) => Arc::make_mut(download).seeding = limits,
-            (Goal::Seed(seed), Some(limits)) => seed.limits = limits,
-            (Goal::Seed(_), None) => self.end_by_command(shared),
-            (Goal::Metadata { .. }, _) => {}
+        match (&mut self.mode, limits) {
+            (Mode::Download(download), limits) => Arc::make_mut(download).seeding = limits,
+            (Mode::Seed(seed), Some(limits)) => seed.limits = limits,
+            (Mode::Seed(_), None) => self.end_by_command(shared),
+            (Mode::Metadata { .. }, _) => {}
         }
         self.show_goal();
     }

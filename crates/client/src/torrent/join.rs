@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hashlane_swarm::{AddTorrent, Priority, Stamps, TorrentId, WebSeeds};
+use hashlane_api::Priority;
+use hashlane_swarm::{AddTorrent, Stamps, TorrentId, WebSeeds};
 use tracing::{info, warn};
 
 use super::stage::{Active, Check, Confirming, Moving, Phase, Stage, Verifying};
 use super::state::{Machine, Shared};
-use crate::config::Goal;
+use crate::config::Mode;
 use crate::error::TorrentError;
 use crate::event::{
     CompleteContent, Event, FinishedDownload, NearbyContent, Outcome, Replacement, VerifiedContent,
@@ -56,7 +57,7 @@ impl Machine {
             name: stored.name.clone(),
             root,
             files,
-            is_download: matches!(self.goal, Goal::Download(_)),
+            is_download: matches!(self.mode, Mode::Download(_)),
         }));
     }
 
@@ -214,7 +215,7 @@ impl Machine {
         if let Some(refusal) = stored.refusal() {
             self.warn(shared, format!("{refusal}; the other files are downloaded"));
         }
-        let is_seed = matches!(self.goal, Goal::Seed(_));
+        let is_seed = matches!(self.mode, Mode::Seed(_));
         if is_seed {
             if !self.is_servable(shared, &stored, &content)? {
                 return Ok(());
@@ -295,7 +296,7 @@ impl Machine {
         Ok(true)
     }
 
-    /// Adds the torrent with the options of its goal. Connects to these peers and those of the settings.
+    /// Adds the torrent with the options of its mode. Connects to these peers and those of the settings.
     pub(super) fn add(
         &self,
         shared: &Shared,
@@ -304,10 +305,10 @@ impl Machine {
         peers: &[SocketAddr],
         only_serve: bool,
     ) -> Result<TorrentId, TorrentError> {
-        let (sequential, super_seeding) = match &self.goal {
-            Goal::Download(download) => (download.sequential, false),
-            Goal::Seed(seed) => (false, seed.super_seeding),
-            Goal::Metadata { .. } => (false, false),
+        let (sequential, super_seeding) = match &self.mode {
+            Mode::Download(download) => (download.sequential, false),
+            Mode::Seed(seed) => (false, seed.super_seeding),
+            Mode::Metadata { .. } => (false, false),
         };
         let peers = [&shared.config.peers, peers].concat();
         let id = shared.session.add(&AddTorrent {

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use hashlane_api::Place;
 use hashlane_files::{AtomicFile, Overwrite, sync};
 use hashlane_metainfo::{
     Edit, FileSelection, InfoHashes, ListEdit, Magnet, PeerAddress, Torrent as Metainfo,
@@ -16,7 +17,7 @@ use tracing::info;
 
 use super::stage::{LeadsTo, Leaving, Metadata, Opening, Verifying};
 use super::state::{Machine, Shared};
-use crate::config::{Goal, Place, Source};
+use crate::config::{Mode, Source};
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
 use crate::fetch::{self, Fetch};
@@ -102,7 +103,7 @@ impl Machine {
         let Some(Metadata { magnet }) = self.stages.get() else {
             return Ok(());
         };
-        if matches!(self.goal, Goal::Metadata { .. }) {
+        if matches!(self.mode, Mode::Metadata { .. }) {
             let metainfo = metainfo_of(magnet, info)?;
             self.identify(shared, metainfo.info_hashes());
             let torrent = self.identity();
@@ -161,20 +162,20 @@ impl Machine {
         sources: Sources,
         link: Option<(InfoHashes, Option<FileSelection>)>,
     ) {
-        let mut goal = self.goal.clone();
+        let mut mode = self.mode.clone();
         let folders = self.earlier_folders.clone();
         let open = move || {
             let torrent = Metainfo::parse(read()?)?;
-            if let Some(place) = Self::earlier_place(&goal, &torrent, &folders) {
-                match (&mut goal, place) {
-                    (Goal::Download(download), Place::Folder(folder)) => {
+            if let Some(place) = Self::earlier_place(&mode, &torrent, &folders) {
+                match (&mut mode, place) {
+                    (Mode::Download(download), Place::Folder(folder)) => {
                         Arc::make_mut(download).folder = folder;
                     }
-                    (Goal::Seed(seed), place) => seed.place = place,
+                    (Mode::Seed(seed), place) => seed.place = place,
                     _ => {}
                 }
             }
-            let mut stored = StoredTorrent::find(&torrent, &goal)?;
+            let mut stored = StoredTorrent::find(&torrent, &mode)?;
             stored.sources = sources;
             let selection = match link {
                 Some((expected, _)) if !is_same(expected, stored.torrent().info_hashes()) => {
@@ -183,7 +184,7 @@ impl Machine {
                 Some((_, selection)) => selection,
                 None => None,
             };
-            if let Goal::Download(download) = &goal {
+            if let Mode::Download(download) = &mode {
                 stored.select(&download.selection, selection.as_ref())?;
             }
             Ok(Box::new(stored))
@@ -241,10 +242,10 @@ impl Machine {
         stored: &StoredTorrent,
         error: Option<TorrentError>,
     ) {
-        match &mut self.goal {
-            Goal::Download(download) => Arc::make_mut(download).naming = stored.naming(),
-            Goal::Seed(seed) => seed.naming = stored.naming(),
-            Goal::Metadata { .. } => {}
+        match &mut self.mode {
+            Mode::Download(download) => Arc::make_mut(download).naming = stored.naming(),
+            Mode::Seed(seed) => seed.naming = stored.naming(),
+            Mode::Metadata { .. } => {}
         }
         shared.events.send(Event::Renamed {
             torrent: self.identity(),
@@ -270,9 +271,9 @@ impl Machine {
         self.snapshot.detail.priorities = priorities.into();
         self.snapshot.detail.stored = Some(Arc::clone(&stored));
         let content = Arc::clone(&stored);
-        match &self.goal {
-            Goal::Download(_) => self.verify(shared, self.verification(content)),
-            Goal::Seed(_) | Goal::Metadata { .. } => {
+        match &self.mode {
+            Mode::Download(_) => self.verify(shared, self.verification(content)),
+            Mode::Seed(_) | Mode::Metadata { .. } => {
                 let work = if content.is_recorded() {
                     0
                 } else {

@@ -6,11 +6,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use hashlane_swarm::{Priority, Stamps};
+use hashlane_api::Priority;
+use hashlane_swarm::Stamps;
 
 use super::stage::{Active, Check, Phase};
 use super::state::{Machine, Shared};
-use crate::config::Goal;
+use crate::config::Mode;
 use crate::error::TorrentError;
 use crate::inbox::Done;
 use crate::stored::Selection;
@@ -18,7 +19,7 @@ use crate::stored::Selection;
 impl Machine {
     /// Records requested priorities. They take effect as soon as the stage of the torrent allows it.
     pub(super) fn request_priorities(&mut self, files: &[u32], priority: Priority) {
-        if !matches!(self.goal, Goal::Download(_)) {
+        if !matches!(self.mode, Mode::Download(_)) {
             return;
         }
         let current = &self.snapshot.detail.priorities;
@@ -64,7 +65,7 @@ impl Machine {
         let Some(requested) = self.priorities.requested.take() else {
             return;
         };
-        let Goal::Download(download) = &self.goal else {
+        let Mode::Download(download) = &self.mode else {
             return;
         };
         let selection = active.stored.selection();

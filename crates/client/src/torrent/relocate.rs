@@ -4,11 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hashlane_api::Place;
 use hashlane_metainfo::{NamesError, Torrent as Metainfo};
 
 use super::stage::{Absent, Active, Before, LeadsTo, Moving, Verifying};
 use super::state::{Machine, Shared};
-use crate::config::{Goal, Naming, Place, Seed};
+use crate::config::{Mode, Naming, Seed};
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
 use crate::inbox::Done;
@@ -20,7 +21,7 @@ use crate::worker::Turn;
 impl Machine {
     /// Returns the folder that the complete content moves to, unless the content is already in it.
     pub(super) fn folder_to_move_to(&self, stored: &StoredTorrent) -> Option<PathBuf> {
-        let Goal::Download(download) = &self.goal else {
+        let Mode::Download(download) = &self.mode else {
             return None;
         };
         let folder = download.move_to.as_ref()?;
@@ -57,9 +58,9 @@ impl Machine {
         self.snapshot.activity = Activity::Moving;
         self.stages.advance(|_: &From| moving);
         let stored = Arc::clone(stored);
-        let seed = match &self.goal {
-            Goal::Seed(seed) => Some(seed.clone()),
-            Goal::Download(_) | Goal::Metadata { .. } => None,
+        let seed = match &self.mode {
+            Mode::Seed(seed) => Some(seed.clone()),
+            Mode::Download(_) | Mode::Metadata { .. } => None,
         };
         self.relocate(shared, move |settings| {
             let moved = stored.move_to(&folder, seed.as_ref(), &have, settings);
@@ -235,22 +236,22 @@ impl Machine {
     /// Returns the place of the content of a torrent, in a folder that a command of another process moved it to. That process
     /// may have ended before or after the move.
     pub(super) fn earlier_place(
-        goal: &Goal,
+        mode: &Mode,
         torrent: &Metainfo,
         folders: &[PathBuf],
     ) -> Option<Place> {
-        let mut places = folders.iter().map(|folder| match goal {
-            Goal::Seed(Seed {
+        let mut places = folders.iter().map(|folder| match mode {
+            Mode::Seed(Seed {
                 place: Place::Content(content),
                 ..
             }) => Place::Content(folder.join(content.file_name().unwrap_or_default())),
             _ => Place::Folder(folder.clone()),
         });
         let none = Naming::default();
-        let naming = match goal {
-            Goal::Download(download) => &download.naming,
-            Goal::Seed(seed) => &seed.naming,
-            Goal::Metadata { .. } => &none,
+        let naming = match mode {
+            Mode::Download(download) => &download.naming,
+            Mode::Seed(seed) => &seed.naming,
+            Mode::Metadata { .. } => &none,
         };
         places.find(|place| match place {
             Place::Folder(folder) => StoredTorrent::exists(torrent, folder, naming),
@@ -270,11 +271,11 @@ impl Machine {
         }
     }
 
-    /// Changes the goal to the new place of the content.
+    /// Changes the mode to the new place of the content.
     fn settle_in(&mut self, stored: &StoredTorrent) {
         let folder = stored.root.parent().unwrap_or(&stored.root).to_owned();
-        match &mut self.goal {
-            Goal::Download(download) => {
+        match &mut self.mode {
+            Mode::Download(download) => {
                 let download = Arc::make_mut(download);
                 if self.snapshot.is_complete {
                     // The user has chosen another folder for the complete content.
@@ -282,8 +283,8 @@ impl Machine {
                 }
                 download.folder = folder;
             }
-            Goal::Seed(seed) => seed.place = stored.place_in(&folder),
-            Goal::Metadata { .. } => {}
+            Mode::Seed(seed) => seed.place = stored.place_in(&folder),
+            Mode::Metadata { .. } => {}
         }
         self.show_goal();
     }

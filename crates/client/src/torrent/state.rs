@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hashlane_api::{Place, Priority};
 use hashlane_find::SearchBudget;
-use hashlane_swarm::{Priority, Session, TorrentId};
+use hashlane_swarm::{Session, TorrentId};
 use hashlane_verify::CancelToken;
 
 use super::stage::Stages;
 use super::stillness::Stillness;
 use crate::announces::Failures;
-use crate::config::{Config, Goal, Place};
+use crate::config::{Config, Mode};
 use crate::error::{Absence, TorrentError};
 use crate::event::{Event, Outcome};
 use crate::handover::{Ledger, Past};
@@ -55,7 +56,7 @@ pub(crate) struct Shared {
 /// The state machine of one torrent.
 pub(crate) struct Machine {
     pub(crate) snapshot: LiveSnapshot,
-    pub(super) goal: Goal,
+    pub(super) mode: Mode,
     pub(super) stages: Stages,
     /// Ends the verification of this torrent.
     pub(super) cancel: CancelToken,
@@ -68,7 +69,7 @@ pub(crate) struct Machine {
     /// The time when bytes last arrived, and the number of bytes present then.
     pub(super) last_arrival: (Instant, u64),
     pub(super) priorities: PriorityChange,
-    /// Priorities that were chosen before the files are known: by the goal, and by commands of this or another process.
+    /// Priorities that were chosen before the files are known: by the mode, and by commands of this or another process.
     pub(super) earlier_priorities: Vec<(u32, Priority)>,
     /// Folders that commands of another process moved the content to, the last one first, until the files are known.
     pub(super) earlier_folders: Vec<PathBuf>,
@@ -167,18 +168,18 @@ impl Totals {
 }
 
 impl Machine {
-    pub(crate) fn new(number: usize, label: &str, goal: Goal) -> Self {
+    pub(crate) fn new(number: usize, label: &str, mode: Mode) -> Self {
         let now = Instant::now();
-        let earlier_priorities = match &goal {
-            Goal::Download(download) => download.priorities.clone(),
-            Goal::Seed(_) | Goal::Metadata { .. } => Vec::new(),
+        let earlier_priorities = match &mode {
+            Mode::Download(download) => download.priorities.clone(),
+            Mode::Seed(_) | Mode::Metadata { .. } => Vec::new(),
         };
         let mut machine = Self {
             snapshot: LiveSnapshot::from(TorrentSnapshot {
-                is_download: matches!(goal, Goal::Download(_)),
+                is_download: matches!(mode, Mode::Download(_)),
                 ..TorrentSnapshot::new(number, label)
             }),
-            goal,
+            mode,
             stages: Stages::default(),
             cancel: CancelToken::default(),
             live: Arc::default(),
@@ -209,20 +210,20 @@ impl Machine {
         machine
     }
 
-    /// Updates the part of the snapshot that depends on the goal.
+    /// Updates the part of the snapshot that depends on the mode.
     pub(super) fn show_goal(&mut self) {
         let limits = self.limits();
         let snapshot = &mut *self.snapshot;
         snapshot.is_served = limits.is_some();
         let SeedLimits { ratio, time } = limits.unwrap_or_default();
         (snapshot.seed_ratio, snapshot.seed_seconds) = (ratio, time.map(|it| it.as_secs_f64()));
-        let folder = match &self.goal {
-            Goal::Download(download) => Some(download.folder.as_path()),
-            Goal::Seed(seed) => match &seed.place {
+        let folder = match &self.mode {
+            Mode::Download(download) => Some(download.folder.as_path()),
+            Mode::Seed(seed) => match &seed.place {
                 Place::Folder(folder) => Some(folder.as_path()),
                 Place::Content(content) => content.parent(),
             },
-            Goal::Metadata { .. } => None,
+            Mode::Metadata { .. } => None,
         };
         snapshot.detail.folder = folder.map(Arc::from);
     }
@@ -252,7 +253,7 @@ impl Machine {
                 uploaded: Total::after(earlier.uploaded_bytes),
                 wasted: Total::after(earlier.wasted_bytes),
             };
-            if let Goal::Download(download) = &mut self.goal
+            if let Mode::Download(download) = &mut self.mode
                 && earlier.done_bytes > 0
             {
                 Arc::make_mut(download).was_present = true;
@@ -300,26 +301,26 @@ impl Machine {
     }
 
     pub(super) fn limits(&self) -> Option<SeedLimits> {
-        match &self.goal {
-            Goal::Download(download) => download.seeding,
-            Goal::Seed(seed) => Some(seed.limits),
-            Goal::Metadata { .. } => None,
+        match &self.mode {
+            Mode::Download(download) => download.seeding,
+            Mode::Seed(seed) => Some(seed.limits),
+            Mode::Metadata { .. } => None,
         }
     }
 
     pub(super) fn timeout(&self) -> Option<Duration> {
-        match &self.goal {
-            Goal::Download(download) => download.timeout,
-            Goal::Seed(_) => None,
-            Goal::Metadata { timeout } => *timeout,
+        match &self.mode {
+            Mode::Download(download) => download.timeout,
+            Mode::Seed(_) => None,
+            Mode::Metadata { timeout } => *timeout,
         }
     }
 
     /// Returns the file that keeps the metadata of a magnet link.
     pub(super) fn metadata_file(&self) -> Option<PathBuf> {
-        match &self.goal {
-            Goal::Download(download) => download.metadata_file.clone(),
-            Goal::Seed(_) | Goal::Metadata { .. } => None,
+        match &self.mode {
+            Mode::Download(download) => download.metadata_file.clone(),
+            Mode::Seed(_) | Mode::Metadata { .. } => None,
         }
     }
 
@@ -336,9 +337,9 @@ impl Machine {
             Some(_) => {}
             None => {
                 let (label, mut places) = (&self.snapshot.torrent, shared.places.borrow_mut());
-                self.claim = Some(match self.goal {
-                    Goal::Download(_) => places.claim(label, stored.file_paths(), is_complete)?,
-                    Goal::Seed(_) | Goal::Metadata { .. } => {
+                self.claim = Some(match self.mode {
+                    Mode::Download(_) => places.claim(label, stored.file_paths(), is_complete)?,
+                    Mode::Seed(_) | Mode::Metadata { .. } => {
                         places.claim_served(label, stored.file_paths())
                     }
                 });

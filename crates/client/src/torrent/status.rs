@@ -8,7 +8,7 @@ use tracing::info;
 
 use super::stage::{Active, Metadata, Phase, Stage};
 use super::state::{Machine, Shared};
-use crate::config::Goal;
+use crate::config::Mode;
 use crate::error::TorrentError;
 use crate::inbox::Done;
 use crate::snapshot::{Activity, unix_seconds};
@@ -186,7 +186,7 @@ impl Machine {
             snapshot.wanted_bytes = status.wanted;
         }
         snapshot.done_bytes = status.wanted_done;
-        if let Goal::Download(download) = &mut self.goal
+        if let Mode::Download(download) = &mut self.mode
             && status.wanted_done > 0
             && !download.was_present
         {

@@ -8,7 +8,7 @@ use tracing::{info, warn};
 
 use super::stage::{Active, Check, Phase};
 use super::state::{Machine, Shared};
-use crate::config::Goal;
+use crate::config::Mode;
 use crate::error::TorrentError;
 use crate::event::{ChangedContent, Event};
 use crate::inbox::Done;
@@ -95,9 +95,9 @@ impl Machine {
         let stored = Arc::clone(&active.stored);
         let storage = &stored.storage;
         let is_same = active.have == content.have && !storage.has_suspects();
-        active.is_complete = match self.goal {
-            Goal::Seed(_) | Goal::Metadata { .. } => content.is_complete,
-            Goal::Download(_) => stored.selection().is_complete(&content.have),
+        active.is_complete = match self.mode {
+            Mode::Seed(_) | Mode::Metadata { .. } => content.is_complete,
+            Mode::Download(_) => stored.selection().is_complete(&content.have),
         };
         if is_same {
             info!(torrent = self.snapshot.torrent, "changed files are right");

@@ -13,9 +13,9 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use hashlane_client::{
-    Activity, Client, Command, Config, Download, Event, Existing, Goal, Identity, InfoHash, Limits,
-    Naming, Outcome, Place, Seed, SeedLimits, Snapshot, Source, Subscription, Task, TorrentCommand,
-    TorrentError, TorrentKey,
+    Activity, Client, Command, Config, Download, Event, Existing, Identity, InfoHash, Mode, Naming,
+    Outcome, Place, RatesPatch, Seed, SeedLimits, Snapshot, Source, Subscription, Task,
+    TorrentCommand, TorrentError, TorrentKey,
 };
 use hashlane_metainfo::{InfoHashes, Magnet, NewContent, NewMetadata, Torrent, Version};
 use hashlane_swarm::{Settings, Transport};
@@ -78,7 +78,7 @@ impl Shared {
         Task {
             label: "seed".into(),
             source: self.source(),
-            goal: Goal::Seed(Seed {
+            mode: Mode::Seed(Seed {
                 records: None,
                 naming: Naming::default(),
                 place: Place::Folder(self.folder.path().to_owned()),
@@ -93,7 +93,7 @@ fn download(source: Source, folder: &Path, existing: Existing) -> Task {
     Task {
         label: "download".into(),
         source,
-        goal: Goal::Download(Arc::new(Download {
+        mode: Mode::Download(Arc::new(Download {
             existing,
             timeout: Some(PATIENCE),
             ..Download::to(folder)
@@ -198,7 +198,7 @@ fn a_torrent_too_many_is_refused() {
             fetches_local: false,
         }),
         additions: hashlane_client::Additions {
-            goal: Some(download(Source::Url(String::new()), folder.path(), Existing::Resume).goal),
+            mode: Some(download(Source::Url(String::new()), folder.path(), Existing::Resume).mode),
             folder: Some(folder.path().to_owned()),
             max_torrents: 1,
             runs_on: false,
@@ -330,9 +330,9 @@ fn torrents_join_one_by_one() {
     assert!(activity(1, Activity::Waiting)(&seed.client.snapshot()));
     // Commands work. A command to a torrent that has not joined yet takes effect when it joins.
     let limit = std::num::NonZeroU32::new(1 << 20);
-    seed.client.send(Command::Limit(Limits {
+    seed.client.send(Command::Limit(RatesPatch {
         max_up: Some(limit),
-        ..Limits::default()
+        ..RatesPatch::default()
     }));
     seed.wait_for_snapshot(|snapshot| snapshot.max_up == Some(1 << 20));
     seed.send(1, TorrentCommand::Pause);
@@ -423,7 +423,7 @@ fn a_file_that_is_not_of_the_torrent_is_named() {
 fn sent_bytes_are_counted_across_pauses() {
     let shared = Shared::new(Version::V1);
     let mut task = shared.seed();
-    if let Goal::Seed(seed) = &mut task.goal {
+    if let Mode::Seed(seed) = &mut task.mode {
         seed.limits.ratio = Some(1.5);
     }
     let seed = Running::start(vec![task], &[]);
@@ -482,10 +482,10 @@ fn a_finished_download_does_not_wait_for_first_verifications() {
     let metainfo = long_content(long.path());
     let mut long_task = shared.seed();
     long_task.source = Source::Metainfo(Box::new(|| Ok(metainfo)));
-    let Goal::Seed(goal) = &mut long_task.goal else {
+    let Mode::Seed(mode) = &mut long_task.mode else {
         unreachable!();
     };
-    goal.place = Place::Folder(long.path().to_owned());
+    mode.place = Place::Folder(long.path().to_owned());
     let task = download(shared.source(), folder.path(), Existing::Resume);
     let both = Running::start(vec![long_task, task], &[seed.address()]);
     let finished = both.wait_for(|event| match event {

@@ -6,7 +6,7 @@ use std::fs;
 use std::time::Duration;
 
 use hashlane_client::{
-    AddOptions, Client, Config, Event, Goal, Naming, Place, Remove, Seed, SeedLimits, Settings,
+    AddOptions, Client, Config, Event, Mode, Naming, Place, Remove, Seed, SeedLimits, Settings,
     Source, Subscription, Transport,
 };
 
@@ -78,14 +78,14 @@ fn add_and_remove() {
         },
         ..Config::default()
     };
-    let goal = Goal::Seed(Seed {
+    let mode = Mode::Seed(Seed {
         place: Place::Folder(folder.path().to_owned()),
         super_seeding: false,
         limits: SeedLimits::default(),
         records: None,
         naming: Naming::default(),
     });
-    let client = Client::builder().config(config).goal(goal).start().unwrap();
+    let client = Client::builder().config(config).mode(mode).start().unwrap();
     let events = client.subscribe();
     let mut start = 0;
     for batch in 0..TORRENTS / BATCH {

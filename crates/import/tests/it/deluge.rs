@@ -1,9 +1,11 @@
 //! Sessions of Deluge.
 
 use std::fs;
+use std::num::NonZeroU32;
 use std::path::Path;
 
-use hashlane_import::{Goal, Options, Priority, Program, Source, Start, read};
+use hashlane_api::{Priority, Target};
+use hashlane_import::{Options, Program, Source, Start, read};
 use hashlane_metainfo::Version;
 
 use crate::fixture::{TRACKER, copy, failures, renamed, session, torrents, trackers};
@@ -17,7 +19,7 @@ fn a_session_has_every_field() {
     for torrent in torrents.values() {
         assert_eq!(trackers(torrent), [TRACKER]);
         assert!(torrent.statistics.added > Some(1_700_000_000));
-        assert_eq!(torrent.ratio_goal, Goal::Inherited);
+        assert_eq!(torrent.goal.ratio, Target::Inherited);
         assert!(torrent.notes.is_empty(), "{:?}", torrent.notes);
     }
 
@@ -25,8 +27,8 @@ fn a_session_has_every_field() {
     assert_eq!(one.content, Path::new("/srv/torrents/one.bin"));
     assert_eq!(one.labels, ["films"]);
     assert_eq!(
-        (one.limits.download, one.limits.upload),
-        (Some(204_800), Some(102_400))
+        (one.rates.down, one.rates.up),
+        (NonZeroU32::new(204_800), NonZeroU32::new(102_400))
     );
     assert!(one.statistics.completed.is_some() && one.statistics.seeding_seconds > Some(0));
     assert!(one.start == Start::Queued);

@@ -1,9 +1,12 @@
 //! Sessions of qBittorrent.
 
 use std::fs;
+use std::num::NonZeroU32;
 use std::path::Path;
+use std::time::Duration;
 
-use hashlane_import::{Goal, Imported, Note, Priority, Program, Source, Start};
+use hashlane_api::{Priority, Target};
+use hashlane_import::{Imported, Note, Program, Source, Start};
 use hashlane_metainfo::{FileKind, Version};
 
 use crate::fixture::{
@@ -31,11 +34,11 @@ fn fastresume_files_and_the_database_have_every_field() {
         assert_eq!(one.content, Path::new("/srv/torrents/one.bin"));
         assert_eq!(one.category.as_deref(), Some("films"));
         assert_eq!(one.labels, ["iso images", "linux"]);
-        assert_eq!(one.limits.upload, Some(102_400));
-        assert_eq!(one.limits.download, Some(204_800));
-        assert_eq!(one.ratio_goal, Goal::At(2500));
-        assert_eq!(one.seeding_time_goal, Goal::At(36_000));
-        assert_eq!(one.idle_time_goal, Goal::Inherited);
+        assert_eq!(one.rates.up, NonZeroU32::new(102_400));
+        assert_eq!(one.rates.down, NonZeroU32::new(204_800));
+        assert_eq!(one.goal.ratio, Target::At(2.5));
+        assert_eq!(one.goal.time, Target::At(Duration::from_secs(36_000)));
+        assert_eq!(one.goal.idle, Target::Inherited);
         assert!(one.statistics.completed.is_some() && one.statistics.seeding_seconds > Some(0));
         assert!(one.start == Start::Queued && one.name.is_none() && one.priorities.is_empty());
         assert_eq!(one.notes, [Note::NotCarried("super-seeding".into())]);
@@ -89,8 +92,8 @@ fn fastresume_files_and_the_database_have_every_field() {
         let sent = &torrents["sent.bin"];
         assert_eq!(sent.content, Path::new("/srv/torrents/sent/sent.bin"));
         assert_eq!(sent.name.as_deref(), Some("sent"));
-        assert_eq!(torrents["fetched.bin"].ratio_goal, Goal::Unlimited);
-        assert_eq!(torrents["fetched.bin"].seeding_time_goal, Goal::Unlimited);
+        assert_eq!(torrents["fetched.bin"].goal.ratio, Target::Never);
+        assert_eq!(torrents["fetched.bin"].goal.time, Target::Never);
 
         let linked = &torrents["linked"];
         assert!(matches!(linked.source, Source::Magnet(_)));

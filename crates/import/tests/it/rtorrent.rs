@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use hashlane_import::{Goal, Note, Priority, Program, Source, Start};
+use hashlane_api::{Priority, Target};
+use hashlane_import::{Note, Program, Source, Start};
 
 use crate::fixture::{
     Item, TRACKER, failures, keys, made, read_mapped, renamed, session, torrents, trackers,
@@ -18,7 +19,7 @@ fn a_session_has_every_field() {
     for torrent in torrents.values() {
         assert_eq!(trackers(torrent), [TRACKER]);
         assert_eq!(torrent.renamed, renamed(&[]));
-        assert_eq!(torrent.ratio_goal, Goal::Inherited);
+        assert_eq!(torrent.goal.ratio, Target::Inherited);
     }
 
     let one = &torrents["one.bin"];

@@ -1,9 +1,12 @@
 //! Sessions of Transmission.
 
 use std::fs;
+use std::num::NonZeroU32;
 use std::path::Path;
+use std::time::Duration;
 
-use hashlane_import::{Goal, Note, Priority, Program, Source, Start};
+use hashlane_api::{Priority, Target};
+use hashlane_import::{Note, Program, Source, Start};
 
 use crate::fixture::{
     Item, TRACKER, copy, keys, made, name, read_mapped, renamed, session, torrents, trackers,
@@ -24,11 +27,11 @@ fn a_session_has_every_field() {
     assert_eq!(one.content, Path::new("/srv/torrents/one.bin"));
     assert_eq!(one.labels, ["linux", "iso images"]);
     assert_eq!(
-        (one.limits.download, one.limits.upload),
-        (Some(200_000), Some(100_000))
+        (one.rates.down, one.rates.up),
+        (NonZeroU32::new(200_000), NonZeroU32::new(100_000))
     );
-    assert_eq!(one.ratio_goal, Goal::At(2500));
-    assert_eq!(one.idle_time_goal, Goal::At(5400));
+    assert_eq!(one.goal.ratio, Target::At(2.5));
+    assert_eq!(one.goal.idle, Target::At(Duration::from_secs(5_400)));
     assert!(one.start == Start::Queued && one.statistics.seeding_seconds > Some(0));
     assert_eq!(
         one.notes,
@@ -43,7 +46,7 @@ fn a_session_has_every_field() {
         [Priority::Skip, Priority::High, Priority::Normal]
     );
     assert!(album.start == Start::Paused);
-    assert_eq!((album.limits.download, album.limits.upload), (None, None));
+    assert_eq!((album.rates.down, album.rates.up), (None, None));
 
     let partial = &torrents["partial"];
     assert_eq!(partial.content, Path::new("/srv/torrents/half"));
@@ -60,8 +63,8 @@ fn a_session_has_every_field() {
     );
     let sent = &torrents["sent.bin"];
     assert_eq!(
-        (sent.ratio_goal, sent.idle_time_goal),
-        (Goal::Unlimited, Goal::Unlimited)
+        (sent.goal.ratio, sent.goal.idle),
+        (Target::Never, Target::Never)
     );
     assert!(sent.statistics.sent_bytes >= 33_000);
     let fetched = &torrents["fetched.bin"];
@@ -124,8 +127,8 @@ fn names_of_new_and_old_versions_are_read() {
     let named = &found["name"];
     assert_eq!(named.statistics.added, Some(7));
     assert_eq!(named.statistics.seeding_seconds, Some(9));
-    assert_eq!(named.ratio_goal, Goal::At(1500));
-    assert_eq!(named.limits.upload, Some(5));
+    assert_eq!(named.goal.ratio, Target::At(1.5));
+    assert_eq!(named.rates.up, NonZeroU32::new(5));
     assert!(named.is_sequential);
     assert_eq!(found["linked"].content, Path::new("/l"));
 

@@ -3,26 +3,26 @@
 use std::io::{self, ErrorKind, Write as _};
 use std::net::TcpListener;
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use hashlane_api::{Command, GroupChange, Groups, Place, Refusal, SessionPatch};
 use hashlane_cli::options::network::secret_line;
 use hashlane_cli::{Daemon, Env};
 use hashlane_client::http::{
-    Added, Auth, Change, Credentials, EVERYBODY, Found, Listener, NewSource, NewTorrent,
-    RequestError, Server, Service, Statistics, Token,
+    Added, Auth, Credentials, EVERYBODY, Found, Listener, NewSource, NewTorrent, Server, Service,
+    Statistics, Token,
 };
 use hashlane_client::{
-    Config, Event, Identity, InfoHash, Limits, Network, Remove, SeedLimits, Snapshot, TorrentKey,
-    TorrentSnapshot,
+    Config, Event, Identity, InfoHash, Network, Snapshot, TorrentKey, TorrentSnapshot,
 };
 use hashlane_files::{AtomicFile, Overwrite};
 use hashlane_metainfo::InfoHashes;
-use hashlane_remote::{Tiers, model};
-use hashlane_store::{Choices, Entry, Name, Place, Target};
+use hashlane_store::{Choices, Entry, Name};
 
+use super::apply::{Rights, apply_by_number};
 use super::priorities;
 use super::report::New;
 use super::torrents::{Torrents, lock};
@@ -33,15 +33,15 @@ use crate::output::reporter::Reporter;
 /// The file in the state folder with the token, if the options name no credentials.
 const TOKEN: &str = "http-token";
 
-/// Serves the page, if the options ask for it or systemd has opened a socket for it. Requests may place content in the folders,
-/// and below them.
+/// Serves the page, if the options ask for it or systemd has opened a socket for it. Requests may do what
+/// `rights` allow.
 pub(super) fn serve(
     env: &mut Env,
     daemon: &Daemon,
     socket: Option<TcpListener>,
     torrents: &Arc<Mutex<Torrents>>,
     config: &Config,
-    folders: Vec<PathBuf>,
+    rights: &Rights,
 ) -> anyhow::Result<Option<Server>> {
     let state = lock(torrents).store.folder().to_owned();
     let listener: Listener = match (socket, &daemon.http.http) {
@@ -64,12 +64,11 @@ pub(super) fn serve(
     }
     let api = Api {
         torrents: Arc::clone(torrents),
-        may_delete: daemon.remote.remote_delete,
-        folders: folders.clone(),
+        rights: rights.clone(),
         started: Instant::now(),
     };
     let context = format!("--http {address}");
-    let http = http(&daemon.http, address, auth, folders);
+    let http = http(&daemon.http, address, auth, rights.folders.clone());
     let server = Server::start(listener, &http, config, Arc::new(api));
     let server = server.context(context)?;
     Ok(Some(server))
@@ -118,16 +117,10 @@ fn write_token(path: &Path, token: &Token) -> io::Result<()> {
     file.put(path, Overwrite::No)
 }
 
-/// Number of torrents that are changed while no other request gets its turn.
-const BATCH: usize = 256;
-
 /// The torrents of the daemon.
 struct Api {
     torrents: Arc<Mutex<Torrents>>,
-    /// Whether requests may delete content.
-    may_delete: bool,
-    /// Folders in which requests may place content, and below them.
-    folders: Vec<PathBuf>,
+    rights: Rights,
     started: Instant,
 }
 
@@ -170,10 +163,10 @@ fn name_of(torrents: &Torrents, key: TorrentKey) -> Option<Name> {
 
 impl Api {
     /// Returns what a request chose for a torrent.
-    fn choices(new: &NewTorrent, torrents: &Torrents) -> Result<Choices, RequestError> {
+    fn choices(new: &NewTorrent, torrents: &Torrents) -> Result<Choices, Refusal> {
         let own = torrents.folder_of(new.category.as_deref());
-        let own = own.map_err(RequestError::Invalid)?;
-        let none = || RequestError::Conflict("no folder for the content is configured".into());
+        let own = own.map_err(Refusal::Invalid)?;
+        let none = || Refusal::Conflict("no folder for the content is configured".into());
         let folder = new.folder.clone().or(own).ok_or_else(none)?;
         let mut choices = Choices {
             category: new.category.clone(),
@@ -186,73 +179,6 @@ impl Api {
         }
         Ok(choices)
     }
-}
-
-fn limit(choices: &mut Choices, limits: Limits) {
-    for (limit, new) in [
-        (&mut choices.limits.down, limits.max_down),
-        (&mut choices.limits.up, limits.max_up),
-    ] {
-        if let Some(new) = new {
-            *limit = new;
-        }
-    }
-}
-
-/// Changes what a person chose for torrents, with one sync of the folder; `None` for other changes.
-fn choose(
-    torrents: &mut Torrents,
-    names: &[Name],
-    change: &Change,
-) -> Option<Result<(), RequestError>> {
-    let changed = match change {
-        Change::Pause => torrents.pause(names),
-        Change::Resume => torrents.resume(names, false),
-        Change::Limit(limits) => torrents.set_all(names, |choices| limit(choices, *limits)),
-        Change::Seed(Some(SeedLimits { ratio, time })) => torrents.set_all(names, |choices| {
-            // Without a limit, none is inherited either.
-            choices.goal = hashlane_store::Goal {
-                ratio: ratio.map_or(Target::Never, Target::At),
-                time: time.map_or(Target::Never, Target::At),
-                ..choices.goal
-            };
-        }),
-        Change::Label(labels) => torrents.set_all(names, |choices| {
-            choices.labels = labels.iter().cloned().collect();
-        }),
-        Change::Category(category) => {
-            if let Err(reason) = torrents.folder_of(category.as_deref()) {
-                return Some(Err(RequestError::Invalid(reason)));
-            }
-            torrents.set_all(names, |choices| choices.category.clone_from(category))
-        }
-        _ => return None,
-    };
-    Some(changed.map_err(RequestError::Conflict))
-}
-
-/// Returns the trackers of a torrent after a change of them.
-fn changed_trackers(mut tiers: Tiers, change: Change) -> Result<Vec<Vec<String>>, RequestError> {
-    // A URL can contain a passkey, and no reason has one.
-    let invalid = |refusal: model::Refusal| RequestError::Invalid(refusal.to_string());
-    match change {
-        Change::AddTracker(url) => tiers.add(url),
-        Change::SetTrackers(new) => tiers = new.into(),
-        Change::ReplaceTracker { url, new } => {
-            let known = tiers.named(&url).map_err(invalid)?.to_owned();
-            if known != new && tiers.contains(&new) {
-                let reason = "new_url: the torrent has this tracker";
-                return Err(RequestError::Conflict(reason.into()));
-            }
-            tiers.replace(&known, &new);
-        }
-        Change::RemoveTracker(url) => {
-            let known = tiers.named(&url).map_err(invalid)?.to_owned();
-            tiers.remove(&known);
-        }
-        _ => {}
-    }
-    tiers.into_urls().map_err(invalid)
 }
 
 impl Service for Api {
@@ -286,100 +212,43 @@ impl Service for Api {
         })
     }
 
-    fn add(&self, new: NewTorrent) -> Result<Added, RequestError> {
+    fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
         let mut torrents = lock(&self.torrents);
         let choices = Self::choices(&new, &torrents)?;
         let new = match new.source {
             NewSource::Torrent(torrent) => New::Torrent(torrent, choices),
             NewSource::Magnet(magnet) => New::Magnet(magnet, choices),
         };
-        let (name, is_new) = torrents.put(new).map_err(RequestError::Conflict)?;
-        let entry = torrents.store.get(name).ok_or(RequestError::Absent)?;
+        let (name, is_new) = torrents.put(new).map_err(Refusal::Conflict)?;
+        let entry = torrents.store.get(name).ok_or(Refusal::Absent)?;
         let torrent = Identity {
-            number: torrents.number(name).ok_or(RequestError::Absent)?,
+            number: torrents.number(name).ok_or(Refusal::Absent)?,
             info_hashes: Some(entry.info_hashes),
         };
         Ok(Added { torrent, is_new })
     }
 
-    fn change(&self, number: usize, change: Change) -> Result<(), RequestError> {
-        let mut torrents = lock(&self.torrents);
-        let name = torrents.numbered(number).ok_or(RequestError::Absent)?;
-        if let Some(chosen) = choose(&mut torrents, &[name], &change) {
-            return chosen;
-        }
-        let changed = match change {
-            Change::Verify => torrents.verify(name),
-            Change::Remove(Remove::DeleteContent) if !self.may_delete => {
-                let reason = "the configuration does not allow requests to delete content";
-                return Err(RequestError::Forbidden(reason.into()));
-            }
-            Change::Remove(content) => {
-                if content == Remove::DeleteContent {
-                    let checked = torrents.check_deletion(name, &self.folders);
-                    checked.map_err(RequestError::Forbidden)?;
-                }
-                torrents.remove(name, content)
-            }
-            Change::Relocate(folder) => {
-                let checked = torrents.check_content(name, &self.folders);
-                checked.map_err(RequestError::Forbidden)?;
-                torrents.relocate(name, &folder)
-            }
-            Change::Prioritize(files, priority) => torrents.prioritize(name, &files, priority),
-            Change::Reannounce | Change::AddPeer(_) => {
-                let waits = || RequestError::Conflict("the torrent waits for its start".into());
-                return torrents.handle(name).ok_or_else(waits)?.change(change);
-            }
-            Change::End | Change::Seed(None) => {
-                Err("a daemon serves torrents until they are paused or removed".into())
-            }
-            Change::AddTracker(_)
-            | Change::SetTrackers(_)
-            | Change::ReplaceTracker { .. }
-            | Change::RemoveTracker(_) => {
-                let tiers = changed_trackers(torrents.tiers(name).into(), change)?;
-                torrents.set_trackers(name, tiers)
-            }
-            _ => Err("a daemon cannot do this".into()),
-        };
-        changed.map_err(RequestError::Conflict)
+    fn apply(&self, numbers: &[usize], command: &Command) -> Vec<Result<(), Refusal>> {
+        apply_by_number(&self.torrents, numbers, command, &self.rights)
     }
 
-    fn change_all(&self, numbers: &[usize], change: &Change) -> Vec<Result<(), RequestError>> {
-        let mut results = Vec::with_capacity(numbers.len());
-        // Other requests get their turns between two parts.
-        for part in numbers.chunks(BATCH) {
-            let mut torrents = lock(&self.torrents);
-            let names: Vec<_> = part.iter().map(|it| torrents.numbered(*it)).collect();
-            let known: Vec<Name> = names.iter().copied().flatten().collect();
-            let chosen = choose(&mut torrents, &known, change);
-            drop(torrents);
-            let Some(chosen) = chosen else {
-                let each = part.iter().map(|it| self.change(*it, change.clone()));
-                results.extend(each);
-                continue;
-            };
-            results.extend(names.into_iter().map(|name| match name {
-                Some(_) => chosen.clone(),
-                None => Err(RequestError::Absent),
-            }));
-        }
-        results
+    fn change_session(&self, patch: &SessionPatch) -> Result<(), Refusal> {
+        lock(&self.torrents).change_session(patch)
     }
 
-    fn limit(&self, limits: Limits) -> Result<(), RequestError> {
-        let limited = lock(&self.torrents).limit(limits);
-        limited.map_err(RequestError::Unavailable)
+    fn groups(&self) -> Option<Groups> {
+        Some(lock(&self.torrents).groups())
     }
 
-    fn reload(&self) -> Result<Vec<String>, RequestError> {
-        lock(&self.torrents)
-            .reload()
-            .map_err(RequestError::Conflict)
+    fn change_groups(&self, change: &GroupChange) -> Result<(), Refusal> {
+        lock(&self.torrents).change_groups(change, Some(&self.rights))
     }
 
-    fn set_network(&self, network: Network) -> Result<(), RequestError> {
+    fn reload(&self) -> Result<Vec<String>, Refusal> {
+        lock(&self.torrents).reload().map_err(Refusal::Conflict)
+    }
+
+    fn set_network(&self, network: Network) -> Result<(), Refusal> {
         Ok(lock(&self.torrents).set_network(network)?)
     }
 

@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use hashlane_cli::control::{CategoryReply, SetCategory};
-use hashlane_store::{Category, Entry, Goal, Name, Target};
+use hashlane_api::{self as api, Goal, GroupChange, Groups, Refusal, Target};
+use hashlane_store::{Category, Choices, Entry};
 
+use super::apply::Rights;
 use super::torrents::Torrents;
 
 impl Torrents {
@@ -79,71 +80,88 @@ impl Torrents {
         of_category.unwrap_or_default().or(of_labels)
     }
 
-    /// Returns the categories with the numbers of their torrents.
-    pub(super) fn category_replies(&self) -> Vec<CategoryReply> {
+    /// Returns the categories and labels.
+    pub(super) fn groups(&self) -> Groups {
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut labels = self.store.groups().labels.clone();
         let entries = self.store.entries();
-        for category in entries
-            .iter()
-            .filter_map(|entry| entry.choices.category.as_deref())
-        {
-            *counts.entry(category).or_default() += 1;
+        for entry in &entries {
+            if let Some(category) = &entry.choices.category {
+                *counts.entry(category).or_default() += 1;
+            }
+            labels.extend(entry.choices.labels.iter().cloned());
         }
         let categories = self.categories().into_iter();
-        let replies = categories.map(|(name, category)| CategoryReply {
+        let categories = categories.map(|(name, category)| api::Category {
             folder: category
                 .folder
                 .map(|folder| folder.to_string_lossy().into_owned()),
-            seed_ratio: category.goal.ratio.limit(),
-            seed_seconds: category.goal.time.limit().map(|time| time.as_secs()),
+            goal: category.goal,
             torrents: counts.get(&*name).copied().unwrap_or_default(),
             configured: self.configured.tables.categories.contains_key(&name),
             name,
         });
-        replies.collect()
+        Groups {
+            categories: categories.collect(),
+            labels: labels.into_iter().collect(),
+        }
     }
 
-    /// Makes a category, or changes it.
-    pub(super) fn set_category(&mut self, set: SetCategory) -> Result<(), String> {
-        check_name(&set.name)?;
-        self.check_not_configured(&set.name)?;
+    /// Changes the categories or labels. Without `rights`, everything is allowed.
+    pub(super) fn change_groups(
+        &mut self,
+        change: &GroupChange,
+        rights: Option<&Rights>,
+    ) -> Result<(), Refusal> {
+        self.check_running().map_err(Refusal::Unavailable)?;
         let mut groups = self.store.groups().clone();
-        let category = groups.categories.entry(set.name).or_default();
-        if let Some(folder) = set.folder {
-            category.folder = Some(folder);
+        match change {
+            GroupChange::SetCategory(patch) => {
+                patch.check()?;
+                self.check_not_configured(&patch.name)?;
+                let category = groups.categories.entry(patch.name.clone()).or_default();
+                if let Some(folder) = &patch.folder {
+                    if let (Some(folder), Some(rights)) = (folder, rights) {
+                        rights.check_folder(folder)?;
+                    }
+                    category.folder.clone_from(folder);
+                }
+                category.goal = patch.goal(category.goal);
+            }
+            GroupChange::RemoveCategories { names } => {
+                for name in names {
+                    self.check_not_configured(name)?;
+                }
+                groups.categories.retain(|name, _| !names.contains(name));
+                // Torrents first: a category that a torrent has exists.
+                self.set_everywhere(|choices| {
+                    choices.category.take_if(|name| names.contains(name));
+                })?;
+            }
+            GroupChange::AddLabels { labels } => groups.labels.extend(labels.iter().cloned()),
+            GroupChange::RemoveLabels { labels } => {
+                groups.labels.retain(|label| !labels.contains(label));
+                self.set_everywhere(|choices| {
+                    choices.labels.retain(|label| !labels.contains(label));
+                })?;
+            }
         }
-        super::report::change_goal(&mut category.goal, set.ratio, set.seed_seconds);
-        self.store
-            .set_groups(groups)
-            .map_err(|error| error.to_string())
+        let changed = self.store.set_groups(groups);
+        changed.map_err(|error| Refusal::Conflict(error.to_string()))
     }
 
-    /// Removes a category. Its torrents have none then.
-    pub(super) fn remove_category(&mut self, name: &str) -> Result<(), String> {
-        self.check_not_configured(name)?;
-        if !self.categories().contains_key(name) {
-            return Err(format!("{name}: no such category"));
-        }
-        let entries = self.store.entries().into_iter();
-        let members = entries.filter(|entry| entry.choices.category.as_deref() == Some(name));
-        let members: Vec<Name> = members.map(Entry::name).collect();
-        // Torrents first: a category that a torrent has exists.
-        for member in members {
-            self.set(member, |choices| choices.category = None)?;
-        }
-        let mut groups = self.store.groups().clone();
-        groups.categories.remove(name);
-        self.store
-            .set_groups(groups)
-            .map_err(|error| error.to_string())
+    /// Changes what was chosen for all torrents.
+    fn set_everywhere(&mut self, change: impl Fn(&mut Choices)) -> Result<(), Refusal> {
+        let changed = self.set_all(&self.names_in_order(), change);
+        changed.map_err(Refusal::Conflict)
     }
 
     /// Refuses changes of a category that the configuration has.
-    pub(super) fn check_not_configured(&self, name: &str) -> Result<(), String> {
+    fn check_not_configured(&self, name: &str) -> Result<(), Refusal> {
         if self.configured.tables.categories.contains_key(name) {
-            return Err(format!(
+            return Err(Refusal::Forbidden(format!(
                 "{name}: this category is set in the configuration, [categories.{name}]"
-            ));
+            )));
         }
         Ok(())
     }
@@ -166,16 +184,6 @@ fn larger(one: Goal, other: Goal) -> Goal {
         time: target(one.time, other.time),
         idle: target(one.idle, other.idle),
     }
-}
-
-/// Refuses names that programs cannot show or send.
-fn check_name(name: &str) -> Result<(), String> {
-    if name.is_empty() || name.chars().any(char::is_control) || name.contains(',') {
-        return Err(format!(
-            "{name:?}: the name of a category is not empty, and has no commas and control characters"
-        ));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

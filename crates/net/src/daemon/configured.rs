@@ -4,14 +4,13 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
+use hashlane_api::{Goal, Rates, Target};
 use hashlane_cli::tables::Tables;
 use hashlane_cli::{Daemon, DaemonSettings, Env, Invocation, Trust};
 use hashlane_client::Network;
 use hashlane_files::is_below;
-use hashlane_store::{Goal, Target};
 
 use super::queue::QueueLimits;
-use super::rates::Rates;
 use crate::config::absolute;
 use crate::settings::LocalEnd as _;
 

@@ -5,9 +5,10 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashlane_client::{Download, Goal, Limits, Naming, Priority, Seed, SeedLimits, Source};
+use hashlane_api::Place;
+use hashlane_client::{Download, Mode, Naming, Priority, Seed, SeedLimits, Source};
 use hashlane_metainfo::{Names, Torrent};
-use hashlane_store::{Choices, Entry, Metainfo, Place, TorrentTotals};
+use hashlane_store::{Choices, Entry, Metainfo, TorrentTotals};
 
 /// Returns the goal of a torrent. Its limits of serving are checked by the daemon, which counts across restarts.
 ///
@@ -21,10 +22,10 @@ pub(super) fn goal(
     is_repaired: bool,
     records: Option<&Path>,
     metadata_file: Option<PathBuf>,
-) -> Goal {
+) -> Mode {
     let choices = &entry.choices;
     let seed = |place| {
-        Goal::Seed(Seed {
+        Mode::Seed(Seed {
             place,
             super_seeding: false,
             limits: SeedLimits::default(),
@@ -33,11 +34,11 @@ pub(super) fn goal(
         })
     };
     match &choices.place {
-        Place::Content(content) => seed(hashlane_client::Place::Content(content.clone())),
+        Place::Content(content) => seed(Place::Content(content.clone())),
         Place::Folder(folder) if is_served(entry, totals) && !is_repaired => {
-            seed(hashlane_client::Place::Folder(folder.clone()))
+            seed(Place::Folder(folder.clone()))
         }
-        Place::Folder(folder) => Goal::Download(Arc::new(Download {
+        Place::Folder(folder) => Mode::Download(Arc::new(Download {
             priorities: priorities(choices),
             sequential: choices.sequential,
             was_present: !is_new(totals),
@@ -94,15 +95,6 @@ pub(super) fn tops(folder: &Path, names: &Names, torrent: &Torrent) -> Vec<PathB
         .collect();
     tops.dedup();
     tops
-}
-
-/// Returns the rate limits of a torrent.
-pub(super) fn limits(entry: &Entry) -> Limits {
-    let chosen = entry.choices.limits;
-    Limits {
-        max_down: Some(chosen.down),
-        max_up: Some(chosen.up),
-    }
 }
 
 /// Returns the source of the torrent. A thread of the client reads the file.

@@ -21,9 +21,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hashlane_api::Place;
 use hashlane_cli::tables;
 use hashlane_files::{AtomicFile, Overwrite};
-use hashlane_store::{Entry, Place};
+use hashlane_store::Entry;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::executor::shell;

@@ -6,21 +6,13 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use hashlane_cli::control::{LimitReply, LimitValue, SetLimits};
-use hashlane_client::{Command, Limits};
-use hashlane_store::{Goal, Session, Target};
+use hashlane_api::{Goal, Rates, Refusal, SessionPatch, Target};
+use hashlane_cli::control::{LimitReply, LimitValue};
+use hashlane_client::Command;
 
 use super::queue::QueueLimits;
-use super::rates::Rates;
 use super::schedule::{self, Moment};
 use super::torrents::Torrents;
-
-/// Returns what a request set about a limit: 0 removes it.
-fn requested(limit: Option<u32>, set: &mut Target<NonZeroU32>) {
-    if let Some(limit) = limit {
-        *set = target(NonZeroU32::new(limit));
-    }
-}
 
 /// Returns a limit as requests see it.
 fn reply<T: Copy>(
@@ -43,11 +35,6 @@ fn chosen<T>(set: Target<T>, configured: Option<T>) -> Option<T> {
         Target::Inherited => configured,
         set => set.limit(),
     }
-}
-
-/// Returns the setting of a request: a limit, or none.
-pub(super) fn target<T>(limit: Option<T>) -> Target<T> {
-    limit.map_or(Target::Never, Target::At)
 }
 
 impl Torrents {
@@ -85,47 +72,37 @@ impl Torrents {
     }
 
     /// Changes what requests have set.
-    pub(super) fn change_session(
-        &mut self,
-        change: impl FnOnce(&mut Session),
-    ) -> Result<(), String> {
-        self.check_running()?;
+    pub(super) fn change_session(&mut self, patch: &SessionPatch) -> Result<(), Refusal> {
+        patch.check()?;
+        self.check_running().map_err(Refusal::Unavailable)?;
         let mut session = *self.store.session();
-        change(&mut session);
+        session.alternative = patch.alternative.unwrap_or(session.alternative);
+        session.adds_paused = patch.adds_paused.unwrap_or(session.adds_paused);
+        for (limit, new) in [
+            (&mut session.max_down, patch.max_down),
+            (&mut session.max_up, patch.max_up),
+            (&mut session.alt_max_down, patch.alt_max_down),
+            (&mut session.alt_max_up, patch.alt_max_up),
+            (
+                &mut session.max_active_downloads,
+                patch.max_active_downloads,
+            ),
+            (&mut session.max_active_uploads, patch.max_active_uploads),
+        ] {
+            *limit = new.unwrap_or(*limit);
+        }
+        session.goal = patch.goal(session.goal);
         let changed = self.store.set_session(session);
-        changed.map_err(|error| error.to_string())?;
+        changed.map_err(|error| Refusal::Conflict(error.to_string()))?;
         self.send_limits();
         Ok(())
     }
 
-    /// Changes the rate limits of the session.
-    pub(super) fn limit(&mut self, limits: Limits) -> Result<(), String> {
-        self.change_session(|session| {
-            if let Some(limit) = limits.max_down {
-                session.max_down = target(limit);
-            }
-            if let Some(limit) = limits.max_up {
-                session.max_up = target(limit);
-            }
-        })
-    }
-
     /// Changes limits as a request asks, and returns all of them.
-    pub(super) fn set_limits(&mut self, set: SetLimits) -> Result<Vec<LimitReply>, String> {
-        if set != SetLimits::default() {
-            self.change_session(|session| {
-                if set.configured {
-                    *session = Session {
-                        alternative: session.alternative,
-                        ..Session::default()
-                    };
-                }
-                session.alternative = set.alternative.unwrap_or(session.alternative);
-                requested(set.max_down, &mut session.max_down);
-                requested(set.max_up, &mut session.max_up);
-                requested(set.alt_max_down, &mut session.alt_max_down);
-                requested(set.alt_max_up, &mut session.alt_max_up);
-            })?;
+    pub(super) fn set_limits(&mut self, patch: &SessionPatch) -> Result<Vec<LimitReply>, String> {
+        if *patch != SessionPatch::default() {
+            let changed = self.change_session(patch);
+            changed.map_err(|refusal| refusal.to_string())?;
         }
         Ok(self.limit_replies())
     }
@@ -157,6 +134,7 @@ impl Torrents {
             ),
             reply("seed-ratio", set.goal.ratio, ratio, LimitValue::Ratio),
             reply("seed-time", set.goal.time, time, seconds),
+            reply("idle-time", set.goal.idle, None, seconds),
         ]
     }
 
@@ -173,16 +151,13 @@ impl Torrents {
     /// Sends the rate limits in force to the client.
     pub(super) fn send_limits(&self) {
         let usual = self.scheduled.or(self.rates());
-        let Rates { down, up } = if self.store.session().alternative {
+        let rates = if self.store.session().alternative {
             self.alternative().or(usual)
         } else {
             usual
         };
         if let Some(client) = &self.client {
-            client.send(Command::Limit(Limits {
-                max_down: Some(down),
-                max_up: Some(up),
-            }));
+            client.send(Command::Limit(rates.into()));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Priorities of files: those that a person chose are in the state folder, and the client gets them.
 
-use hashlane_client::Priority;
+use hashlane_api::Priority;
 use hashlane_metainfo::{FileKind, Torrent};
 use hashlane_store::{Name, Priorities};
 
@@ -36,24 +36,35 @@ pub(super) fn of(priorities: &Priorities, file: u32) -> Priority {
 
 /// Deselects all files of a torrent but these.
 pub(super) fn select(priorities: &mut Priorities, torrent: &Torrent, selected: &[u32]) {
-    let files = torrent.files().iter();
-    let n_files = files
-        .filter(|file| file.kind() != FileKind::Padding)
-        .count() as u32;
-    let others: Vec<u32> = (0..n_files)
+    let others: Vec<u32> = (0..n_files(torrent))
         .filter(|file| !selected.contains(file))
         .collect();
     set(priorities, &others, Priority::Skip);
 }
 
+/// Returns the number of files without padding.
+fn n_files(torrent: &Torrent) -> u32 {
+    let files = torrent.files().iter();
+    let files = files.filter(|file| file.kind() != FileKind::Padding);
+    files.count() as u32
+}
+
 impl Torrents {
-    /// Changes the priority of files of a torrent.
+    /// Changes the priority of files of a torrent: of all, if none is named.
     pub(super) fn prioritize(
         &mut self,
         name: Name,
         files: &[u32],
         priority: Priority,
     ) -> Result<(), String> {
+        let all: Vec<u32>;
+        let files = if files.is_empty() {
+            let metainfo = self.metainfo(name).ok_or("the metadata is not known yet")?;
+            all = (0..n_files(&metainfo)).collect();
+            &all
+        } else {
+            files
+        };
         self.set(name, |choices| {
             set(&mut choices.priorities, files, priority);
         })?;

@@ -9,31 +9,9 @@ use std::hash::Hash;
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
+use hashlane_api::QueueMove;
 use hashlane_cli::QueueOptions;
-use hashlane_cli::control::QueuePlace;
 use hashlane_client::{Activity, TorrentSnapshot};
-
-/// A direction or an end of the queue to move a torrent to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum QueueMove {
-    Top,
-    Up,
-    Down,
-    Bottom,
-    /// To this position among the others.
-    To(usize),
-}
-
-impl From<QueuePlace> for QueueMove {
-    fn from(place: QueuePlace) -> Self {
-        match place {
-            QueuePlace::Top => Self::Top,
-            QueuePlace::Up => Self::Up,
-            QueuePlace::Down => Self::Down,
-            QueuePlace::Bottom => Self::Bottom,
-        }
-    }
-}
 
 /// Returns the order after a move of some of the torrents, which keep the order that they have.
 pub(super) fn moved<K: Copy + Eq + Hash>(mut order: Vec<K>, some: &[K], to: QueueMove) -> Vec<K> {

@@ -1,11 +1,8 @@
 //! The daemon as the protocols of other programs see it.
 //!
-//! Programs know a torrent by a number. The daemon knows it by its info-hash, and its number in the client changes when it
-//! is started again, so this module has numbers of its own.
+//! Programs know a torrent by the number that it has in all requests. Its number in the client changes when it is started again.
 
 mod add;
-mod change;
-mod groups;
 mod seen;
 mod session;
 mod view;
@@ -17,33 +14,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
+use hashlane_api::{Command, GroupChange, Groups, Refusal};
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Env, RemoteOptions, ServerAddress};
 use hashlane_client::{HandleError, Settings, TorrentHandle, TrackerState};
-use hashlane_files::is_below;
 use hashlane_metainfo::{FileKind, masked_url};
 use hashlane_remote::model::{
-    Added, Change, File, GroupChange, Groups, NewTorrent, Peer, Priority, Refusal, Session,
-    SessionChange, Torrent, Tracker,
+    Added, File, NewTorrent, Peer, Session, SessionChange, Torrent, Tracker,
 };
 use hashlane_remote::{Control, Listen, ListenError, serve_qbittorrent, serve_transmission};
 use hashlane_server::Server;
 use hashlane_store::{Metainfo, Name};
 use hashlane_verify::{HashVersions, Layout, files_of};
 
+use super::apply::{Rights, apply_by_number};
 use super::fetches::Fetches;
 use super::priorities;
 use super::torrents::{Torrents, lock};
 use crate::config::{endpoint, login};
 use seen::Seen;
-
-/// What programs may do besides controlling torrents.
-struct Rights {
-    /// Folders in which torrents may be placed, with all folders below them.
-    folders: Vec<PathBuf>,
-    /// Whether content may be deleted.
-    may_delete: bool,
-}
 
 /// Settings of the session that do not change.
 pub(super) struct Fixed {
@@ -60,20 +49,16 @@ pub(super) struct Fixed {
 }
 
 /// Serves the protocols that the options name, and those whose sockets systemd has opened: Transmission RPC and the Web API
-/// of qBittorrent. They end when the result is dropped. Programs may place torrents in the folders, and below them. `page` is
-/// the URL of the page.
+/// of qBittorrent. They end when the result is dropped. Programs may do what `rights` allow.
+/// `page` is the URL of the page.
 pub(super) fn serve(
     env: &Env,
     options: &RemoteOptions,
     [transmission, qbittorrent]: [Option<TcpListener>; 2],
     (torrents, fetches): (&Arc<Mutex<Torrents>>, &Arc<Fetches>),
-    (folders, page): (Vec<PathBuf>, Option<&str>),
+    (rights, page): (Rights, Option<&str>),
     fixed: Fixed,
 ) -> anyhow::Result<Vec<(&'static str, Server)>> {
-    let rights = Rights {
-        folders,
-        may_delete: options.remote_delete,
-    };
     let remote: Arc<Remote> = Arc::new(Remote::new(
         Arc::clone(torrents),
         Arc::clone(fetches),
@@ -177,7 +162,8 @@ impl Remote {
     }
 
     fn name(&self, id: u32) -> Result<Name, Refusal> {
-        self.seen().names.get(&id).copied().ok_or(Refusal::Absent)
+        let name = lock(&self.torrents).numbered(id as usize);
+        name.ok_or(Refusal::Absent)
     }
 
     /// Does something with the torrent's handle, unless it waits for its start.
@@ -189,37 +175,14 @@ impl Remote {
         let name = self.name(id)?;
         let handle = lock(&self.torrents).handle(name).cloned();
         let handle =
-            handle.ok_or_else(|| Refusal::Failed("the torrent waits for its start".into()))?;
-        question(&handle).map_err(|error| Refusal::Failed(error.to_string()))
+            handle.ok_or_else(|| Refusal::Conflict("the torrent waits for its start".into()))?;
+        Ok(question(&handle)?)
     }
-
     /// Returns a folder in which torrents may be placed.
     fn allowed(&self, folder: &str) -> Result<PathBuf, Refusal> {
-        let path = PathBuf::from(folder);
-        if self.rights.folders.iter().any(|root| is_below(&path, root)) {
-            return Ok(path);
-        }
-        Err(Refusal::Forbidden(format!(
-            "{folder}: not in a folder that the configuration allows for content"
-        )))
-    }
-}
-
-fn model_priority(priority: hashlane_client::Priority) -> Option<Priority> {
-    match priority {
-        hashlane_client::Priority::Skip => None,
-        hashlane_client::Priority::Low => Some(Priority::Low),
-        hashlane_client::Priority::Normal => Some(Priority::Normal),
-        hashlane_client::Priority::High => Some(Priority::High),
-    }
-}
-
-fn client_priority(priority: Option<Priority>) -> hashlane_client::Priority {
-    match priority {
-        None => hashlane_client::Priority::Skip,
-        Some(Priority::Low) => hashlane_client::Priority::Low,
-        Some(Priority::Normal) => hashlane_client::Priority::Normal,
-        Some(Priority::High) => hashlane_client::Priority::High,
+        let folder = PathBuf::from(folder);
+        self.rights.check_folder(&folder)?;
+        Ok(folder)
     }
 }
 
@@ -233,14 +196,12 @@ impl Control for Remote {
         let torrents = lock(&self.torrents);
         let mut seen = self.seen();
         let entries = torrents.store.entries();
-        let names: Vec<Name> = entries.iter().map(|entry| entry.name()).collect();
-        seen.keep(&names);
         // One snapshot of all torrents, which they share with the client.
         let snapshot = torrents.all();
-        let all = entries.iter().zip(0..).map(|(entry, position)| {
-            let id = seen.number(entry.name());
-            view::torrent(id, position, entry, &torrents, &snapshot)
-        });
+        let all = entries
+            .iter()
+            .zip(0..)
+            .filter_map(|(entry, position)| view::torrent(position, entry, &torrents, &snapshot));
         let all = all.collect();
         seen.date(all, now())
     }
@@ -272,8 +233,8 @@ impl Control for Remote {
                     pieces: layout.pieces_of(index),
                     done_len: of_client.and_then(|it| it.done_bytes).unwrap_or(0),
                     priority: match of_client {
-                        Some(file) => model_priority(file.priority),
-                        None => model_priority(priorities::of(&chosen, position)),
+                        Some(file) => file.priority,
+                        None => priorities::of(&chosen, position),
                     },
                 }
             })
@@ -349,19 +310,20 @@ impl Control for Remote {
     }
 
     fn groups(&self) -> Groups {
-        self.all_groups()
+        lock(&self.torrents).groups()
     }
 
-    fn change_groups(&self, change: GroupChange) -> Result<(), Refusal> {
-        self.edit_groups(change)
+    fn change_groups(&self, change: &GroupChange) -> Result<(), Refusal> {
+        lock(&self.torrents).change_groups(change, Some(&self.rights))
     }
 
     fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
         self.add_torrent(new)
     }
 
-    fn change(&self, id: u32, change: Change) -> Result<(), Refusal> {
-        self.change_torrent(id, change)
+    fn apply(&self, ids: &[u32], command: &Command) -> Vec<Result<(), Refusal>> {
+        let numbers: Vec<usize> = ids.iter().map(|id| *id as usize).collect();
+        apply_by_number(&self.torrents, &numbers, command, &self.rights)
     }
 
     fn session(&self) -> Session {

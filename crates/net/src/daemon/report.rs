@@ -1,14 +1,14 @@
 //! Conversions between requests, replies and the state folder.
 
-use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
 
 use data_encoding::BASE64;
-use hashlane_cli::control::{Add, Named, Set, StatusReply, TorrentReply};
+use hashlane_api::{Goal, Place, Rates, Target};
+use hashlane_cli::control::{Add, Named, StatusReply, TorrentReply};
 use hashlane_client::{Activity, TorrentSnapshot};
 use hashlane_metainfo::{ContentMap, Magnet, Torrent};
-use hashlane_store::{Choices, Entry, Goal, Limits, Place, Store, Target, TorrentTotals};
+use hashlane_store::{Choices, Entry, Store, TorrentTotals};
 
 /// A torrent that is added.
 pub(super) enum New {
@@ -44,7 +44,7 @@ pub(super) fn new_torrent(add: Add, folder: Option<&Path>) -> Result<New, String
         },
         category: add.category,
         labels: add.labels.into_iter().collect(),
-        limits: Limits {
+        limits: Rates {
             down: add.max_down,
             up: add.max_up,
         },
@@ -73,44 +73,6 @@ pub(super) fn new_torrent(add: Add, folder: Option<&Path>) -> Result<New, String
             Ok(New::Magnet(Box::new(magnet), choices))
         }
         _ => Err("not exactly one of metainfo, magnet and url".to_owned()),
-    }
-}
-
-/// Changes choices as a request asks. Zero removes a limit.
-pub(super) fn set(choices: &mut Choices, set: &Set) {
-    if let Some(labels) = &set.labels {
-        choices.labels = labels.iter().cloned().collect();
-    }
-    if let Some(category) = &set.category {
-        choices.category = Some(category.clone()).filter(|category| !category.is_empty());
-    }
-    if set.default_goal {
-        choices.goal = Goal::default();
-    }
-    change_goal(&mut choices.goal, set.ratio, set.seed_seconds);
-    if let Some(max_down) = set.max_down {
-        choices.limits.down = NonZeroU32::new(max_down);
-    }
-    if let Some(max_up) = set.max_up {
-        choices.limits.up = NonZeroU32::new(max_up);
-    }
-}
-
-/// Changes the parts of a goal that are given. Zero removes a limit.
-pub(super) fn change_goal(goal: &mut Goal, ratio: Option<f64>, seed_seconds: Option<u64>) {
-    if let Some(ratio) = ratio {
-        goal.ratio = if ratio == 0.0 {
-            Target::Never
-        } else {
-            Target::At(ratio)
-        };
-    }
-    if let Some(time) = seed_seconds {
-        goal.time = if time == 0 {
-            Target::Never
-        } else {
-            seconds(time)
-        };
     }
 }
 

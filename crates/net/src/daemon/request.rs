@@ -1,14 +1,16 @@
 //! Requests: what they ask for, and their answers.
 
 use std::collections::HashMap;
+use std::sync::Mutex;
 
-use hashlane_cli::control::{Keys, Named, Reply, Request};
-use hashlane_client as client;
+use hashlane_api::GroupChange;
+use hashlane_cli::control::{Apply, Keys, Named, Reply, Request};
 use hashlane_metainfo::InfoHashes;
 use hashlane_store::{Entry, Name};
 
+use super::apply::apply;
 use super::report;
-use super::torrents::Torrents;
+use super::torrents::{Torrents, lock};
 
 /// Digits of an info-hash that name a torrent, at least.
 const MIN_DIGITS: usize = 4;
@@ -16,8 +18,36 @@ const MIN_DIGITS: usize = 4;
 /// Maximum number of torrents that an error lists.
 const MAX_CANDIDATES: usize = 10;
 
+/// Does what a command asks of torrents, all of which are found first. Returns the results, and the first refusal.
+pub(super) fn apply_to(
+    torrents: &Mutex<Torrents>,
+    Apply { keys, change }: &Apply,
+) -> Result<(Vec<Reply>, Option<String>), String> {
+    let (names, named) = {
+        let torrents = lock(torrents);
+        let names = torrents.names_of(keys)?;
+        let named: Result<Vec<_>, _> = names.iter().map(|name| torrents.named(*name)).collect();
+        (names, named?)
+    };
+    let results = apply(torrents, &names, change, None);
+    let mut refusal = None;
+    let mut replies = Vec::with_capacity(named.len());
+    for (torrent, result) in named.into_iter().zip(results) {
+        match result {
+            Ok(()) => replies.push(Reply::Changed {
+                action: change.name().to_owned(),
+                torrent,
+            }),
+            Err(error) => {
+                refusal.get_or_insert_with(|| error.to_string());
+            }
+        }
+    }
+    Ok((replies, refusal))
+}
+
 impl Torrents {
-    /// Does what a request asks for, and returns the results.
+    /// Does what a request asks for, and returns the results. [`apply`] does what commands ask of torrents.
     pub(super) fn answer(&mut self, request: Request) -> Result<Vec<Reply>, String> {
         match request {
             Request::Add(add) => {
@@ -27,56 +57,25 @@ impl Torrents {
                 Ok(vec![Reply::Added { torrent, present }])
             }
             Request::List(keys) => self.list(&keys),
-            Request::Remove(remove) => {
-                let content = if remove.delete_content {
-                    client::Remove::DeleteContent
-                } else {
-                    client::Remove::Keep
-                };
-                let change = |torrents: &mut Self, name| torrents.remove(name, content);
-                self.each(&remove.keys, Reply::Removed, change)
-            }
-            Request::Set(set) => {
-                self.folder_of(set.category.as_deref().filter(|name| !name.is_empty()))?;
-                let change = |torrents: &mut Self, names: &[Name]| {
-                    torrents.set_all(names, |choices| report::set(choices, &set))
-                };
-                self.all_of(&set.keys, Reply::Changed, change)
-            }
-            Request::Move(to) => {
-                let change = |torrents: &mut Self, name| torrents.relocate(name, &to.folder);
-                self.each(&to.keys, Reply::Moving, change)
-            }
-            Request::Verify(keys) => self.each(&keys, Reply::Verifying, Self::verify),
-            Request::Pause(keys) => self.all_of(&keys, Reply::Paused, Self::pause),
-            Request::Resume(keys) => self.all_of(&keys, Reply::Resumed, |torrents, names| {
-                torrents.resume(names, false)
-            }),
-            Request::ResumeNow(keys) => self.all_of(&keys, Reply::Resumed, |torrents, names| {
-                torrents.resume(names, true)
-            }),
-            Request::Queue(queue) => {
-                let names = self.names_of(&queue.keys)?;
-                self.reorder(&names, queue.to.into())?;
-                let named = names
-                    .iter()
-                    .map(|name| self.named(*name).map(Reply::Reordered));
-                named.collect()
-            }
-            Request::Categories {} => {
-                let replies = self.category_replies().into_iter();
-                Ok(replies.map(Reply::Category).collect())
-            }
-            Request::SetCategory(set) => self.set_category(set).map(|()| Vec::new()),
-            Request::RemoveCategory(remove) => {
-                self.remove_category(&remove.name).map(|()| Vec::new())
+            Request::Apply(_) => Ok(Vec::new()),
+            Request::Groups {} => Ok(vec![Reply::Groups(self.groups())]),
+            Request::ChangeGroups(change) => {
+                // Programs remove what may be gone. A person may have mistyped a name.
+                if let GroupChange::RemoveCategories { names } = &change {
+                    for name in names {
+                        self.folder_of(Some(name))?;
+                    }
+                }
+                let changed = self.change_groups(&change, None);
+                changed.map_err(|refusal| refusal.to_string())?;
+                Ok(Vec::new())
             }
             Request::Reload {} => {
                 let restart = self.reload()?;
                 Ok(vec![Reply::Reloaded { restart }])
             }
             Request::Limits(set) => {
-                let limits = self.set_limits(set)?.into_iter();
+                let limits = self.set_limits(&set)?.into_iter();
                 Ok(limits.map(Reply::Limit).collect())
             }
             Request::Status {} => Ok(vec![Reply::Status(Box::new(self.status()))]),
@@ -96,37 +95,6 @@ impl Torrents {
         });
         let replies = torrents.map(|torrent| Reply::Torrent(Box::new(torrent)));
         Ok(replies.collect())
-    }
-
-    /// Does something with each torrent of a request. All of them are found before the first one is changed.
-    fn each(
-        &mut self,
-        keys: &Keys,
-        reply: fn(Named) -> Reply,
-        change: impl Fn(&mut Self, Name) -> Result<(), String>,
-    ) -> Result<Vec<Reply>, String> {
-        let names = self.names_of(keys)?;
-        let mut replies = Vec::with_capacity(names.len());
-        for name in names {
-            let named = self.named(name)?;
-            change(self, name)?;
-            replies.push(reply(named));
-        }
-        Ok(replies)
-    }
-
-    /// Does something with all torrents of a request together.
-    fn all_of(
-        &mut self,
-        keys: &Keys,
-        reply: fn(Named) -> Reply,
-        change: impl FnOnce(&mut Self, &[Name]) -> Result<(), String>,
-    ) -> Result<Vec<Reply>, String> {
-        let names = self.names_of(keys)?;
-        let named: Result<Vec<_>, _> = names.iter().map(|name| self.named(*name)).collect();
-        let replies = named?.into_iter().map(reply).collect();
-        change(self, &names)?;
-        Ok(replies)
     }
 
     /// Returns the torrents of a request, each one once.

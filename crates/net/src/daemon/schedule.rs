@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
+use hashlane_api::Rates;
 use hashlane_cli::tables::{Rule, TimeOfDay};
 use jiff::Zoned;
-
-use super::rates::Rates;
 
 /// Number of days of a week.
 const DAYS: usize = 7;

@@ -17,6 +17,7 @@ use hashlane_metainfo::Torrent;
 use hashlane_server::UnixSocket;
 
 use super::fetches::Fetches;
+use super::request::apply_to;
 use super::torrents::{Torrents, lock};
 
 /// Maximum number of connections. Each has a thread, and memory for a request.
@@ -145,7 +146,7 @@ fn serve(stream: &UnixStream, daemon: &Daemon) -> io::Result<()> {
             .map_err(|error| format!("not a request: {error}"))
             .and_then(|request| answer(daemon, request));
         match answer {
-            Ok(replies) => send(stream, &replies, None)?,
+            Ok((replies, refusal)) => send(stream, &replies, refusal)?,
             Err(message) => send(stream, &[], Some(message))?,
         }
     }
@@ -153,7 +154,13 @@ fn serve(stream: &UnixStream, daemon: &Daemon) -> io::Result<()> {
 
 /// Does what a request asks for. The .torrent file of a URL is fetched before, from any server: only the user of the daemon can
 /// ask for it.
-fn answer((torrents, fetches): &Daemon, mut request: Request) -> Result<Vec<Reply>, String> {
+fn answer(
+    (torrents, fetches): &Daemon,
+    mut request: Request,
+) -> Result<(Vec<Reply>, Option<String>), String> {
+    if let Request::Apply(command) = &request {
+        return apply_to(torrents, command);
+    }
     if let Request::Add(add) = &mut request
         && (&add.metainfo, &add.magnet) == (&None, &None)
         && let Some(url) = add.url.take()
@@ -164,7 +171,7 @@ fn answer((torrents, fetches): &Daemon, mut request: Request) -> Result<Vec<Repl
         Torrent::parse(&bytes[..]).map_err(|error| named(&error))?;
         add.metainfo = Some(BASE64.encode(&bytes));
     }
-    lock(torrents).answer(request)
+    Ok((lock(torrents).answer(request)?, None))
 }
 
 /// Sends results and the end of an answer.

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use hashlane_api::{Place, Rates};
 use hashlane_cli::control::{Add, StatusReply, TorrentReply};
 use hashlane_cli::output::text::Size;
 use hashlane_client::{
@@ -22,13 +23,12 @@ use hashlane_client::{
     TorrentHandle, TorrentKey, TorrentSnapshot, VerifiedContent,
 };
 use hashlane_metainfo::Torrent;
-use hashlane_store::{Entry, Metainfo, Name, Place, Store, StoreError, TorrentTotals};
+use hashlane_store::{Entry, Metainfo, Name, Store, StoreError, TorrentTotals};
 
 use super::configured::{Configured, Start};
-use super::goal::{goal, is_served, limits, source};
+use super::goal::{goal, is_served, source};
 use super::hooks::{Hooks, Moment};
 use super::queue::Turn;
-use super::rates::Rates;
 use super::report;
 use super::schedule;
 use super::space::{Space, free_bytes};
@@ -187,7 +187,7 @@ impl Torrents {
             scheduled: Rates::default(),
             hooks,
             running: HashMap::new(),
-            next_number: 0,
+            next_number: 1,
             numbered: HashMap::new(),
             names: HashMap::new(),
             ticked: Instant::now(),
@@ -727,7 +727,7 @@ impl Torrents {
         let is_paused = entry.choices.paused || is_waiting;
         let options = AddOptions {
             label: Some(entry.shown_title()),
-            goal: Some(goal(
+            mode: Some(goal(
                 entry,
                 &totals,
                 is_repaired,
@@ -736,7 +736,7 @@ impl Torrents {
             )),
             is_paused,
             labels: entry.choices.labels.iter().cloned().collect(),
-            limits: limits(entry),
+            limits: entry.choices.limits.into(),
             is_known,
         };
         let notice = waits_for_metadata(entry);

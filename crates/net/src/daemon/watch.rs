@@ -13,10 +13,11 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use hashlane_api::Place;
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_files::{read_limited, rename_to_free};
 use hashlane_metainfo::{Magnet, Torrent};
-use hashlane_store::{Choices, Place};
+use hashlane_store::Choices;
 
 use super::configured::Watched;
 use super::report::New;

@@ -67,7 +67,7 @@ fn an_addition_is_answered_by_the_torrent() {
         assert_eq!(page.change("POST /api/v1/torrents", &body), 200);
     }
     wait_for(&page, 0, is_serving);
-    assert_eq!(page.change("POST /api/v1/torrents/0/end", ""), 202);
+    assert_eq!(page.apply(0, &json!({"action": "end"})), 202);
     wait_for(&page, 0, |torrent| torrent["activity"] == "ended");
     let second = add(&page, &torrent);
     assert_eq!((second.status, &second.json()["number"]), (201, &json!(1)));
@@ -97,11 +97,19 @@ fn torrents_are_removed_by_requests() {
     assert_eq!(add(&page, &file).status, 201);
     wait_for(&page, 0, is_serving);
     wait_for(&page, 1, is_serving);
-    let remove = |query: &str| page.change(&format!("DELETE /api/v1/torrents/{query}"), "");
-    for query in ["0?content=", "0?content=all", "0?x"] {
-        assert_eq!(remove(query), 400, "{query}");
+    for invalid in [
+        json!({"content": ""}),
+        json!({"content": "all"}),
+        json!({"x": 1}),
+    ] {
+        let mut command = invalid.clone();
+        command["action"] = "remove".into();
+        assert_eq!(page.apply(0, &command), 422, "{command}");
     }
-    assert_eq!(remove("0?content=keep"), 202);
+    let remove = |number: u64, content: &str| {
+        page.apply(number, &json!({"action": "remove", "content": content}))
+    };
+    assert_eq!(remove(0, "keep"), 202);
     let line = page.peer.wait_for_line("removed");
     assert_eq!(
         (&line["number"], &line["torrent"]),
@@ -112,8 +120,8 @@ fn torrents_are_removed_by_requests() {
         "{line}"
     );
     assert_eq!(page.get("/api/v1/torrents/0").status, 404);
-    assert_eq!(remove("0"), 404);
-    assert_eq!(page.change("POST /api/v1/torrents/0/pause", ""), 404);
+    assert_eq!(page.apply(0, &json!({"action": "remove"})), 404);
+    assert_eq!(page.apply(0, &json!({"action": "pause"})), 404);
     let torrents = page.get("/api/v1/torrents").json();
     assert_eq!(
         torrents["torrents"].as_array().unwrap().len(),
@@ -125,7 +133,7 @@ fn torrents_are_removed_by_requests() {
     assert_eq!(add(&page, &tree).json()["number"], 2);
     wait_for(&page, 2, is_serving);
     for number in [1, 2] {
-        assert_eq!(remove(&format!("{number}?content=delete")), 202);
+        assert_eq!(remove(number, "delete"), 202);
     }
     page.wait_for(|all| all["torrents"].as_array().unwrap().is_empty());
     let is_empty = || fs::read_dir(&downloads).unwrap().next().is_none();
@@ -154,26 +162,31 @@ fn torrents_are_changed_by_requests() {
     ];
     let seed = Page::of(Peer::seed_with(&[&torrent], content.path(), &options));
     seed.peer.wait_for_line("verified");
-    let change = |request: &str, body: Value| {
-        let (method, rest) = request.split_once(' ').unwrap();
-        let request = format!("{method} /api/v1/torrents/0/{rest}");
-        seed.change(&request, &body.to_string())
+    let change = |action: &str, mut command: Value| {
+        command["action"] = action.into();
+        seed.apply(0, &command)
     };
     let limits = json!({"max_down": 1_048_576, "max_up": 2_097_152});
-    assert_eq!(change("PUT limits", limits), 202);
-    assert_eq!(change("PUT limits", json!({"max_down": null})), 202);
-    assert_eq!(change("PUT labels", json!({"labels": ["a", "b"]})), 202);
-    assert_eq!(change("PUT labels", json!({"labels": vec!["x"; 65]})), 422);
-    let goal = json!({"serve": true, "ratio": 50, "seconds": 86_400});
-    assert_eq!(change("PUT goal", goal), 202);
-    for goal in [
-        json!({"serve": true, "ratio": -1}),
-        json!({"serve": true, "seconds": -1}),
-        json!({"serve": true, "seconds": 1e300}),
-        json!({"serve": false, "ratio": 1}),
-        json!({"ratio": 1}),
+    assert_eq!(change("set", limits), 202);
+    let together = json!({"max_down": null, "labels": ["b", "a"]});
+    assert_eq!(change("set", together), 202);
+    let goal = json!({"seed_ratio": 50, "seed_seconds": 86_400});
+    assert_eq!(change("set", goal), 202);
+    let labels: Vec<String> = (0..65).map(|number| number.to_string()).collect();
+    for invalid in [
+        json!({ "labels": labels }),
+        json!({"max_down": 0}),
+        json!({"seed_ratio": -1}),
+        json!({"seed_ratio": "always"}),
+        json!({"seed_seconds": -1}),
+        json!({"seed_seconds": 1e300}),
+        json!({"serve": true}),
     ] {
-        assert_eq!(change("PUT goal", goal.clone()), 422, "{goal}");
+        assert_eq!(change("set", invalid.clone()), 422, "{invalid}");
+    }
+    // Nothing keeps a category or the end of a torrent without uploads here.
+    for kept in [json!({"category": "tv"}), json!({"idle_seconds": 60})] {
+        assert_eq!(change("set", kept.clone()), 409, "{kept}");
     }
     wait_for(&seed, 0, |one| {
         one["labels"] == json!(["a", "b"])
@@ -185,30 +198,30 @@ fn torrents_are_changed_by_requests() {
     });
     // The tracker learns of the torrent, and is known after a verification.
     let tracker = Tracker::start();
-    assert_eq!(change("POST trackers", json!({"url": "no URL"})), 422);
-    assert_eq!(change("POST trackers", json!({"url": tracker.url()})), 202);
+    assert_eq!(change("add_tracker", json!({"url": "no URL"})), 422);
+    assert_eq!(change("add_tracker", json!({"url": tracker.url()})), 202);
     seed.wait_for(|_| tracker.heard(|heard| !heard.ports.is_empty()));
-    assert_eq!(change("POST verify", json!({})), 202);
-    assert_eq!(change("POST peers", json!({"address": "nobody"})), 422);
+    assert_eq!(change("verify", json!({})), 202);
+    assert_eq!(change("add_peer", json!({"address": "nobody"})), 422);
     seed.wait_for(|_| seed.peer.lines_of("verified").len() == 2);
     let trackers = || seed.get("/api/v1/torrents/0/trackers").json();
     seed.wait_for(|_| trackers()["total"] == 1);
-    assert_eq!(change("POST reannounce", json!({})), 202);
+    assert_eq!(change("reannounce", json!({})), 202);
     // A download finds its peer by a request.
     let folder = tempfile::tempdir().unwrap();
     let address = seed.peer.wait_for_line("listening")["address"].clone();
     let options = ["--http", "0", "--seed"];
     let page = Page::of(Peer::get_alone(&[&torrent], folder.path(), &options));
     wait_for(&page, 0, |one| one["activity"] == "downloading");
-    let peer = json!({"address": address}).to_string();
-    assert_eq!(page.change("POST /api/v1/torrents/0/peers", &peer), 202);
+    let peer = json!({"action": "add_peer", "address": address});
+    assert_eq!(page.apply(0, &peer), 202);
     wait_for(&page, 0, is_serving);
     content.assert_same("tree", folder.path());
-    // Content that is not served ends.
-    assert_eq!(change("PUT goal", json!({"serve": false})), 202);
+    // A ratio of 0 is reached.
+    assert_eq!(change("set", json!({"seed_ratio": 0})), 202);
     wait_for(&seed, 0, |one| one["activity"] == "ended");
-    assert_eq!(change("POST verify", json!({})), 409);
-    assert_eq!(change("PUT labels", json!({"labels": []})), 202);
+    assert_eq!(change("verify", json!({})), 409);
+    assert_eq!(change("set", json!({"labels": []})), 202);
     wait_for(&seed, 0, |one| one["labels"] == json!([]));
 }
 
@@ -223,10 +236,7 @@ fn content_moves_only_below_the_folders_of_the_command() {
     assert_eq!(add(&page, &torrent).status, 201);
     wait_for(&page, 0, is_serving);
     let downloads = folder.path().join("downloads");
-    let relocate = |to: &Path| {
-        let body = json!({"folder": to}).to_string();
-        page.change("POST /api/v1/torrents/0/relocate", &body)
-    };
+    let relocate = |to: &Path| page.apply(0, &json!({"action": "relocate", "folder": to}));
     let outside = [
         folder.path().to_owned(),
         downloads.join("../watched"),

@@ -506,6 +506,34 @@ fn choices_are_changed() {
     assert_eq!(daemon.torrent()["labels"], json!([]));
 }
 
+/// A command is refused for one torrent and accepted for the next one. Both are reported.
+#[test]
+fn a_refusal_keeps_no_other_torrent_from_a_command() {
+    let content = Content::new();
+    let (place, state) = folder();
+    let [first, second] = ["first", "second"].map(|name| place.path().join(name));
+    fs::create_dir(&first).unwrap();
+    fs::copy(content.path().join("file.bin"), first.join("file.bin")).unwrap();
+    let daemon = Daemon::start(&state, &["--dir", text(&first)]);
+    let absent = content.torrent("tree", "v1");
+    let missing = place.path().join("missing");
+    daemon.done(["add", text(&absent), "--content", text(&missing)]);
+    let present = content.torrent("file.bin", "v1");
+    let added = daemon.done(["add", text(&present)]);
+    wait_for(|| {
+        let list = daemon.done(["list"]);
+        let activities = list.iter().map(|torrent| &torrent["activity"]);
+        activities.eq(["absent", "serving"])
+    });
+    let ended = daemon.ctl(["move", "--all", "--dir", text(&second)]);
+    ended.assert_failed("waits, so that its content cannot be moved now");
+    let changed: Vec<_> = ended.lines.iter().map(|line| &line["action"]).collect();
+    assert_eq!(changed, ["relocate"], "{ended:?}");
+    assert_eq!(ended.lines[0]["info_hash"], added[0]["info_hash"]);
+    wait_for(|| second.join("file.bin").exists());
+    daemon.terminate();
+}
+
 /// The state folder of the configuration is that of both commands.
 #[test]
 fn the_configuration_names_the_state_folder() {

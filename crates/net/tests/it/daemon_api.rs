@@ -2,6 +2,7 @@
 
 #![expect(clippy::too_many_lines, reason = "a test follows one daemon")]
 
+use std::fmt::Display;
 use std::fs;
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::net::SocketAddr;
@@ -94,6 +95,11 @@ impl Api {
         ask(self.address, &request, &headers, &body.to_string())
     }
 
+    /// Sends a command to one torrent.
+    pub(crate) fn apply(&self, torrent: impl Display, command: &Value) -> Response {
+        self.send("POST", &format!("torrents/{torrent}"), command)
+    }
+
     pub(crate) fn add(&self, torrent: &Path, query: &str) -> Response {
         let headers = [
             ("Authorization", self.bearer.as_str()),
@@ -160,10 +166,10 @@ fn requests_change_what_lasts() {
     let added = api.add(&tree, &query);
     assert_eq!(added.status, 201, "{added:?}");
     let identity = json!({
-        "number": 0, "info_hash": v1, "info_hash_v1": v1, "info_hash_v2": hashes["info_hash_v2"],
+        "number": 1, "info_hash": v1, "info_hash_v1": v1, "info_hash_v2": hashes["info_hash_v2"],
     });
     assert_eq!(added.json(), identity);
-    assert_eq!(added.header("location"), Some("/api/v1/torrents/0"));
+    assert_eq!(added.header("location"), Some("/api/v1/torrents/1"));
     let again = api.add(&tree, "");
     assert_eq!((again.status, again.json()), (200, identity));
     let one = api.wait_until(v1, |one| one["activity"] == "paused");
@@ -176,16 +182,20 @@ fn requests_change_what_lasts() {
     api.wait_until(v1, |one| {
         one["wanted_bytes"].as_u64() < one["total_bytes"].as_u64()
     });
-    let change = |method: &str, path: &str, body: Value| {
-        let answer = api.send(method, &format!("torrents/{v1}/{path}"), &body);
-        assert_eq!(answer.status, 202, "{path}: {answer:?}");
-    };
-    change("PUT", "limits", json!({"max_down": 5_000_000, "max_up": 7}));
-    change("PUT", "limits", json!({"max_up": null}));
-    change("PUT", "labels", json!({"labels": ["c"]}));
-    change("PUT", "category", json!({"category": null}));
-    change("PUT", "goal", json!({"serve": true, "ratio": 2.5}));
-    let refused = api.send("PUT", "torrents/0/goal", &json!({"serve": false}));
+    for command in [
+        json!({"action": "set", "max_down": 5_000_000, "max_up": 7}),
+        json!({"action": "set", "max_up": null, "labels": ["c"]}),
+        json!({"action": "set", "category": null, "seed_ratio": 2.5}),
+    ] {
+        let answer = api.apply(v1, &command);
+        assert_eq!(answer.status, 202, "{command}: {answer:?}");
+    }
+    let unknown = api.apply(
+        v1,
+        &json!({"action": "set", "category": "absent", "seed_ratio": 3}),
+    );
+    assert_eq!(unknown.status, 422, "{unknown:?}");
+    let refused = api.apply(1, &json!({"action": "end"}));
     assert_eq!(refused.status, 409, "{refused:?}");
     api.daemon.kill();
 
@@ -203,10 +213,7 @@ fn requests_change_what_lasts() {
     let is_selected = |one: &Value| one["wanted_bytes"].as_u64() < one["total_bytes"].as_u64();
     let one = api.wait_until(v1, is_selected);
     let wanted = one["wanted_bytes"].clone();
-    assert_eq!(
-        api.send("POST", "torrents/0/resume", &Value::Null).status,
-        202
-    );
+    assert_eq!(api.apply(1, &json!({"action": "resume"})).status, 202);
     let one = api.wait_until(v1, |one| one["complete"] == true);
     assert_eq!(one["done_bytes"], wanted);
     assert!(below.join("tree").exists());
@@ -215,12 +222,13 @@ fn requests_change_what_lasts() {
     let totals = || api.get("statistics").json();
     wait_for(|| totals()["all_downloaded_bytes"].as_u64() >= wanted.as_u64());
     // A number stays when a torrent is started again, and is not used again after a removal.
-    assert_eq!(api.add(&file, "").json()["number"], 1);
-    let removed = api.send("DELETE", "torrents/0?content=delete", &Value::Null);
+    assert_eq!(api.add(&file, "").json()["number"], 2);
+    let delete = json!({"action": "remove", "content": "delete"});
+    let removed = api.apply(1, &delete);
     assert_eq!(removed.status, 403, "{removed:?}");
-    assert_eq!(api.send("DELETE", "torrents/0", &Value::Null).status, 202);
-    assert_eq!(api.get("torrents/0").status, 404);
-    assert_eq!(api.add(&tree, "paused=true").json()["number"], 2);
+    assert_eq!(api.apply(1, &json!({"action": "remove"})).status, 202);
+    assert_eq!(api.get("torrents/1").status, 404);
+    assert_eq!(api.add(&tree, "paused=true").json()["number"], 3);
     api.daemon.terminate();
 
     let api = Api::start(&state, &downloads, &["--remote-delete"]);
@@ -241,12 +249,7 @@ fn requests_change_what_lasts() {
     let hash = hash.as_str().unwrap();
     api.wait_until(hash, |one| one["complete"] == true);
     assert!(file.exists());
-    let deleted = api.send(
-        "DELETE",
-        &format!("torrents/{hash}?content=delete"),
-        &Value::Null,
-    );
-    assert_eq!(deleted.status, 202);
+    assert_eq!(api.apply(hash, &delete).status, 202);
     wait_for(|| !file.exists());
     api.daemon.terminate();
     drop(place);
@@ -313,8 +316,10 @@ fn folders_and_commands_of_requests() {
         201
     );
     for to in [&outside, &downloads.join("link")] {
-        let moved = api.send("POST", "torrents/0/relocate", &json!({"folder": to}));
-        assert_eq!(moved.status, 403, "{moved:?}");
+        for action in ["relocate", "place"] {
+            let moved = api.apply(1, &json!({"action": action, "folder": to}));
+            assert_eq!(moved.status, 403, "{action}: {moved:?}");
+        }
     }
     let config = api.get("config").json();
     assert_eq!(config["folders"], json!([downloads, other]));
@@ -367,7 +372,7 @@ fn torrents_from_urls() {
         (&added["state"], &added["torrent"]["info_hash"]),
         (&json!("added"), hash)
     );
-    assert_eq!(api.get("torrents/0").json()["labels"], json!(["url"]));
+    assert_eq!(api.get("torrents/1").json()["labels"], json!(["url"]));
     assert_eq!(job(&api, &server.url("x.torrent"))["state"], "present");
     let other_scheme = serve(|mut stream| {
         let _ = stream.read(&mut [0; 1024])?;
@@ -524,8 +529,8 @@ fn events_continue_after_a_disconnection() {
     let (_place, state, downloads) = places();
     let api = Api::start(&state, &downloads, &[]);
     api.add_two_paused(&content);
-    api.wait_until("0", |one| one["activity"] == "paused");
     api.wait_until("1", |one| one["activity"] == "paused");
+    api.wait_until("2", |one| one["activity"] == "paused");
     // Returns the next event with its name.
     let next = |last: Option<&str>| {
         let mut headers = vec![("Authorization", api.bearer.as_str())];
@@ -550,11 +555,8 @@ fn events_continue_after_a_disconnection() {
     assert_eq!(event["full"], true);
     known.apply(event);
     assert_eq!(known.0.len(), 2);
-    assert_eq!(
-        api.send("PUT", "torrents/1/labels", &json!({"labels": ["new"]}))
-            .status,
-        202
-    );
+    let labels = json!({"action": "set", "labels": ["new"]});
+    assert_eq!(api.apply(2, &labels).status, 202);
     let (id, event) = next(Some(&id));
     assert_eq!(event["full"], false);
     let changed = event["changed"].as_array().unwrap();
@@ -563,12 +565,12 @@ fn events_continue_after_a_disconnection() {
         "{event}"
     );
     known.apply(event);
-    assert_eq!(known.0[&1]["labels"], json!(["new"]));
-    assert_eq!(api.send("DELETE", "torrents/0", &Value::Null).status, 202);
+    assert_eq!(known.0[&2]["labels"], json!(["new"]));
+    assert_eq!(api.apply(1, &json!({"action": "remove"})).status, 202);
     let (_, event) = next(Some(&id));
-    assert_eq!(event["removed"], json!([0]));
+    assert_eq!(event["removed"], json!([1]));
     known.apply(event);
-    assert_eq!(known.0.keys().collect::<Vec<_>>(), [&1]);
+    assert_eq!(known.0.keys().collect::<Vec<_>>(), [&2]);
     // An event of another start is followed by all torrents.
     let (_, event) = next(Some("0123456789abcdef-1"));
     assert_eq!(event["full"], true);
@@ -588,12 +590,12 @@ fn batches() {
         .to_owned();
     let batch = |body: Value| api.send("POST", "batch", &body);
     let unknown = "0".repeat(40);
-    let labels = json!({"action": "labels", "labels": ["x"]});
-    let answer = batch(json!({"torrents": [hash, "1", unknown, "?"], "change": labels})).json();
+    let labels = json!({"action": "set", "labels": ["x"]});
+    let answer = batch(json!({"torrents": [hash, "2", unknown, "?"], "change": labels})).json();
     let results = answer["results"].as_array().unwrap().iter();
     let statuses: Vec<_> = results.map(|it| it["status"].as_u64().unwrap()).collect();
     assert_eq!(statuses, [202, 202, 404, 422], "{answer}");
-    for number in ["0", "1"] {
+    for number in ["1", "2"] {
         assert_eq!(
             api.get(&format!("torrents/{number}")).json()["labels"],
             json!(["x"])
@@ -603,7 +605,8 @@ fn batches() {
         json!({"change": {"action": "pause"}}),
         json!({"torrents": [], "all": true, "change": {"action": "pause"}}),
         json!({"all": true, "change": {"action": "exec"}}),
-        json!({"all": true, "change": {"action": "labels"}}),
+        json!({"all": true, "change": {"action": "relocate"}}),
+        json!({"all": true, "change": {"action": "set", "label": "x"}}),
     ] {
         assert_eq!(batch(invalid.clone()).status, 422, "{invalid}");
     }
@@ -617,6 +620,34 @@ fn batches() {
             .unwrap()
             .is_empty()
     );
+    api.daemon.terminate();
+}
+
+/// A daemon orders, names and places torrents as requests say.
+#[test]
+fn requests_order_name_and_place_torrents() {
+    let content = Content::new();
+    let (_place, state, downloads) = places();
+    let api = Api::start(&state, &downloads, &[]);
+    api.add_two_paused(&content);
+    let done = |command: Value| {
+        let answer = api.apply(2, &command);
+        assert_eq!(answer.status, 202, "{command}: {answer:?}");
+    };
+    done(json!({"action": "queue", "to": 0}));
+    assert_eq!(api.daemon.done(["list"])[0]["name"], "file.bin");
+    done(json!({"action": "set", "title": "a title"}));
+    assert_eq!(api.get("torrents/2").json()["torrent"], "a title");
+    done(json!({"action": "set", "title": null}));
+    assert_eq!(api.get("torrents/2").json()["torrent"], "file.bin");
+    let below = downloads.join("below");
+    fs::create_dir(&below).unwrap();
+    fs::copy(content.path().join("file.bin"), below.join("file.bin")).unwrap();
+    done(json!({"action": "place", "folder": below}));
+    api.wait_until("2", |one| one["complete"] == true);
+    done(json!({"action": "rename", "from": "file.bin", "to": "other.bin"}));
+    wait_for(|| below.join("other.bin").exists());
+    api.wait_until("2", |one| one["content"] == json!(below.join("other.bin")));
     api.daemon.terminate();
 }
 
@@ -637,8 +668,10 @@ fn get_and_seed_warn_about_a_missing_login() {
     assert!(page["token"].is_null(), "{page}");
     let url = page["url"].as_str().unwrap().trim_start_matches("http://");
     let address = url.trim_end_matches('/').parse().unwrap();
+    let json = [("Content-Type", "application/json")];
+    let pause = r#"{"action": "pause"}"#;
     assert_eq!(
-        ask(address, "POST /api/v1/torrents/0/pause", &[], "").status,
+        ask(address, "POST /api/v1/torrents/0", &json, pause).status,
         202
     );
     // Other machines can reach this address, so that reading needs the token.
@@ -702,20 +735,20 @@ fn content_of_others_is_not_deleted() {
     let (_place, state, downloads) = places();
     let api = Api::start(&state, &downloads, &["--remote-delete"]);
     let paths = add_outside(&api.daemon, &content, &downloads);
-    for number in 0..2 {
-        let path = format!("torrents/{number}?content=delete");
-        let deleted = api.send("DELETE", &path, &Value::Null);
+    let delete = json!({"action": "remove", "content": "delete"});
+    for number in 1..=2 {
+        let deleted = api.apply(number, &delete);
         assert_eq!(deleted.status, 403, "{deleted:?}");
     }
-    let batch = json!({"all": true, "change": {"action": "remove", "content": "delete"}});
+    let batch = json!({"all": true, "change": delete});
     let results = api.send("POST", "batch", &batch).json();
     let results = results["results"].as_array().unwrap();
     assert!(
         results.iter().all(|one| one["status"] == 403),
         "{results:?}"
     );
-    let into = json!({"folder": text(&downloads)});
-    let moved = api.send("POST", "torrents/0/relocate", &into);
+    let into = json!({"action": "relocate", "folder": text(&downloads)});
+    let moved = api.apply(1, &into);
     assert_eq!(moved.status, 403, "{moved:?}");
     assert!(paths.iter().all(|path| path.exists()));
     // The user's own command deletes both.

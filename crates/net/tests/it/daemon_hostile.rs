@@ -455,7 +455,7 @@ fn many_requests_over_many_connections() {
     let get = |path: &str, authorization: &str| {
         format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{authorization}\r\n\r\n")
     };
-    let api = |bearer: &str| get("/api/v1/torrents/0", &format!("Authorization: {bearer}"));
+    let api = |bearer: &str| get("/api/v1/torrents/1", &format!("Authorization: {bearer}"));
     let web = |cookie: &str| get("/api/v2/torrents/info", &format!("Cookie: {cookie}"));
     let body = json!({"method": "torrent-get", "arguments": {"fields": ["name"]}}).to_string();
     let rpc = |session: &str| {

@@ -44,21 +44,19 @@ fn change_until_killed(
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     loop {
         let (link, hash) = link(numbers.below(8));
+        let apply = |action: &str| {
+            let keys = json!({"torrents": [hash]});
+            json!({"command": "apply", "keys": keys, "change": {"action": action}})
+        };
         let (request, after) = match (known.get(&hash), numbers.below(3)) {
             (None, action) => {
                 let paused = action == 0;
                 let add = json!({"command": "add", "magnet": link, "folder": "/nowhere", "paused": paused});
                 (add, Some(paused))
             }
-            (Some(_), 0) => (
-                json!({"command": "remove", "keys": {"torrents": [hash]}}),
-                None,
-            ),
-            (Some(true), _) => (
-                json!({"command": "resume", "torrents": [hash]}),
-                Some(false),
-            ),
-            (Some(false), _) => (json!({"command": "pause", "torrents": [hash]}), Some(true)),
+            (Some(_), 0) => (apply("remove"), None),
+            (Some(true), _) => (apply("resume"), Some(false)),
+            (Some(false), _) => (apply("pause"), Some(true)),
         };
         if (&stream)
             .write_all(format!("{request}\n").as_bytes())

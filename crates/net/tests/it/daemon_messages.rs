@@ -166,7 +166,7 @@ fn a_tracker_that_answers_one_address_works() {
     daemon.done(["add", text(&torrent)]);
     wait_for(|| count(&log, "tracker replied") > 0);
     let address = page_address(&stdout);
-    let get = |path: &str| ask(address, &format!("GET /api/v1/torrents/0{path}"), &[], "").json();
+    let get = |path: &str| ask(address, &format!("GET /api/v1/torrents/1{path}"), &[], "").json();
     wait_for(|| get("/trackers")["trackers"][0]["state"] == "working");
     wait_for(|| get("")["announces"] != serde_json::json!([]));
     assert!(get("")["announces"][0]["error"].is_null(), "{}", get(""));

@@ -83,6 +83,11 @@ impl Protocols {
         ask(self.api, &request, &headers, &body.to_string())
     }
 
+    /// Sends a command to the first torrent.
+    fn apply(&self, command: &Value) -> Response {
+        self.send("POST", "torrents/1", command)
+    }
+
     /// Adds a .torrent file by the API. It is paused.
     fn add(&self, torrent: &Path, folder: &str) -> Response {
         let headers = [
@@ -135,7 +140,7 @@ fn all_protocols_check_folders_alike() {
     let all = Protocols::start(&state, Path::new(&root), &[]);
     // A torrent to be moved.
     assert_eq!(all.add(&file, &root).status, 201);
-    let hash = all.get("torrents/0").json()["info_hash"].clone();
+    let hash = all.get("torrents/1").json()["info_hash"].clone();
     let hash = hash.as_str().unwrap();
     let id = &all.rpc("torrent-get", &json!({"fields": ["id"]}))["arguments"]["torrents"][0]["id"];
     for refused in [
@@ -151,8 +156,10 @@ fn all_protocols_check_folders_alike() {
     {
         let folder = refused.as_str();
         assert_eq!(all.add(&tree, folder).status, 403, "{folder}");
-        let relocate = all.send("POST", "torrents/0/relocate", &json!({"folder": folder}));
-        assert_eq!(relocate.status, 403, "{folder}: {relocate:?}");
+        for action in ["relocate", "place"] {
+            let moved = all.apply(&json!({"action": action, "folder": folder}));
+            assert_eq!(moved.status, 403, "{action} {folder}: {moved:?}");
+        }
         let space = all.get(&format!("free-space?folder={folder}"));
         assert_eq!(space.status, 403, "{folder}: {space:?}");
         for (method, arguments) in [
@@ -232,7 +239,7 @@ fn requests_change_trackers_and_peers() {
     let all = Protocols::start(&state, &downloads, &[]);
     assert_eq!(all.add(&torrent, downloads.to_str().unwrap()).status, 201);
     let shown = |all: &Protocols| -> Vec<(String, u64)> {
-        let trackers = all.get("torrents/0/trackers").json();
+        let trackers = all.get("torrents/1/trackers").json();
         let trackers = trackers["trackers"].as_array().unwrap().iter();
         let shown = trackers.map(|it| {
             let url = it["url"].as_str().unwrap().to_owned();
@@ -250,46 +257,35 @@ fn requests_change_trackers_and_peers() {
     let masked = shown(&all)[0].0.clone();
     assert!(!masked.contains("0123456789abcdef"), "{masked}");
     let (second, third) = ("http://127.0.0.1:1/second", "http://127.0.0.1:1/third");
-    let change = |method: &str, path: &str, body: Value| {
-        let path = format!("torrents/0/{path}");
-        all.send(method, &path, &body).status
-    };
-    assert_eq!(change("POST", "trackers", json!({"url": second})), 202);
+    let change = |command: &Value| all.apply(command).status;
+    let add = json!({"action": "add_tracker", "url": second});
+    assert_eq!(change(&add), 202);
     assert_eq!(stored(&all).trim(), format!("{first}\n\n{second}"));
-    let replaced = json!({"url": masked, "new_url": third});
-    assert_eq!(change("PATCH", "trackers", replaced.clone()), 202);
+    let replace = |url: &str| json!({"action": "replace_tracker", "url": url, "new_url": third});
+    assert_eq!(change(&replace(&masked)), 202);
     assert_eq!(stored(&all).trim(), format!("{third}\n\n{second}"));
     wait_for(|| shown(&all) == [(third.to_owned(), 0), (second.to_owned(), 1)]);
     // Neither an unknown tracker nor a text that is no URL changes anything.
-    for (method, path, body, expected) in [
-        ("PATCH", "trackers", replaced, 422),
+    let remove = |url: &str| json!({"action": "remove_tracker", "url": url});
+    for (command, expected) in [
+        (replace(&masked), 422),
+        (replace(second), 409),
+        (json!({"action": "add_tracker", "url": "no url"}), 422),
         (
-            "PATCH",
-            "trackers",
-            json!({"url": second, "new_url": third}),
-            409,
-        ),
-        ("POST", "trackers", json!({"url": "no url"}), 422),
-        ("PUT", "trackers", json!({"trackers": [["no url"]]}), 422),
-        (
-            "DELETE",
-            "trackers?url=http://127.0.0.1:1/absent",
-            Value::Null,
+            json!({"action": "set_trackers", "trackers": [["no url"]]}),
             422,
         ),
-        ("DELETE", "trackers", Value::Null, 400),
+        (remove("http://127.0.0.1:1/absent"), 422),
+        (json!({"action": "remove_tracker"}), 422),
     ] {
-        assert_eq!(change(method, path, body), expected, "{method} {path}");
+        assert_eq!(change(&command), expected, "{command}");
     }
     assert_eq!(stored(&all).trim(), format!("{third}\n\n{second}"));
-    let path = format!("trackers?url={third}");
-    assert_eq!(change("DELETE", &path, Value::Null), 202);
+    assert_eq!(change(&remove(third)), 202);
     assert_eq!(stored(&all).trim(), second);
-    let tiers = json!({"trackers": [[first, second], [third]]});
-    assert_eq!(change("PUT", "trackers", tiers), 202);
-    let batch = json!({
-        "all": true, "change": {"action": "remove_tracker", "url": second},
-    });
+    let tiers = json!({"action": "set_trackers", "trackers": [[first, second], [third]]});
+    assert_eq!(change(&tiers), 202);
+    let batch = json!({"all": true, "change": remove(second)});
     let results = all.send("POST", "batch", &batch).json();
     assert_eq!(results["results"][0]["status"], 202, "{results}");
     all.daemon.kill();
@@ -297,12 +293,9 @@ fn requests_change_trackers_and_peers() {
     let all = Protocols::start(&state, &downloads, &[]);
     assert_eq!(stored(&all).trim(), format!("{first}\n\n{third}"));
     // No tracker answers, so the content comes from the peer of the request.
-    assert_eq!(
-        all.send("POST", "torrents/0/resume", &Value::Null).status,
-        202
-    );
-    let address = json!({"address": seed.address().to_string()});
-    wait_for(|| all.send("POST", "torrents/0/peers", &address).status == 202);
+    assert_eq!(all.apply(&json!({"action": "resume"})).status, 202);
+    let peer = json!({"action": "add_peer", "address": seed.address().to_string()});
+    wait_for(|| all.apply(&peer).status == 202);
     wait_for(|| all.daemon.torrent()["complete"] == true);
     content.assert_same("tree", &downloads);
     all.daemon.terminate();

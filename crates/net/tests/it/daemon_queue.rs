@@ -64,10 +64,17 @@ fn downloads_wait_for_their_turn() {
         (&json!(1), &json!(2), &json!(0))
     );
     let moved = daemon.done(["queue", "top", hash(2)]);
-    assert_eq!(moved[0]["type"], json!("reordered"));
+    assert_eq!(
+        (&moved[0]["type"], &moved[0]["action"]),
+        (&json!("changed"), &json!("queue"))
+    );
     assert_eq!(names(&daemon), ["2.bin", "0.bin", "1.bin"]);
     wait_for_activities(&daemon, &["downloading", "queued", "queued"]);
     daemon.done(["queue", "up", hash(1)]);
+    assert_eq!(names(&daemon), ["2.bin", "1.bin", "0.bin"]);
+    daemon.done(["queue", "1", hash(2)]);
+    assert_eq!(names(&daemon), ["1.bin", "2.bin", "0.bin"]);
+    daemon.done(["queue", "0", hash(2)]);
     assert_eq!(names(&daemon), ["2.bin", "1.bin", "0.bin"]);
     // A torrent that a person pauses leaves its place to the next one, and gets no place while others have it.
     daemon.done(["pause", hash(2)]);

@@ -108,13 +108,13 @@ fn keys_that_servers_repeat_are_hidden() {
     ];
     let api = Api::start(&state, &downloads, &options);
     assert_eq!(api.add(&torrent, "").status, 201);
-    wait_for(|| api.get("torrents/0/trackers").body.contains("unknown user"));
+    wait_for(|| api.get("torrents/1/trackers").body.contains("unknown user"));
     wait_for(|| api.daemon.stderr().contains("unknown user: ***"));
     for path in [
         "torrents",
-        "torrents/0",
-        "torrents/0/trackers",
-        "torrents/0/files",
+        "torrents/1",
+        "torrents/1/trackers",
+        "torrents/1/files",
         "config",
         "statistics",
     ] {
@@ -173,8 +173,8 @@ fn a_peer_with_wrong_blocks_is_banned_by_a_daemon() {
     let options = ["--encryption", "off", "--log", text(&log)];
     let api = Api::start(&state, &downloads, &options);
     assert_eq!(api.add(&torrent, "").status, 201);
-    let peer = json!({ "address": address });
-    let asked = || api.send("POST", "torrents/0/peers", &peer).status == 202;
+    let peer = json!({ "action": "add_peer", "address": address });
+    let asked = || api.apply(1, &peer).status == 202;
     wait_for(asked);
     let banned = format!("peer=\"{address}\"");
     wait_for(|| {
@@ -182,7 +182,7 @@ fn a_peer_with_wrong_blocks_is_banned_by_a_daemon() {
         let mut bans = log.lines().filter(|line| line.contains("peer is banned"));
         bans.any(|line| line.contains(&banned))
     });
-    let one = api.get("torrents/0").json();
+    let one = api.get("torrents/1").json();
     assert_eq!(one["done_bytes"], 0, "{one}");
     api.daemon.terminate();
 }

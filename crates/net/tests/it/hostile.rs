@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use hashlane_metainfo::needs_escape;
 use hashlane_swarm::WebSeeds;
+use serde_json::{Value, json};
 
 use crate::not_run::not_run;
 use crate::{VERSIONS, wait_for};
@@ -623,30 +624,28 @@ fn changes_last_when_a_web_seed_blocks_libtorrent() {
     let options = [&options[..], &[watched.path().to_str().unwrap()]].concat();
     let mut get = get_command(&[&given], folder.path(), None, &options);
     let page = Page::of(Peer::start(get.env(IMPATIENT.0, IMPATIENT.1)));
-    let path = |name: &str| format!("/api/v1/torrents/0{name}");
-    let change = |page: &Page, method: &str, name: &str, body: &str| {
-        let status = page.change(&format!("{method} {}", path(name)), body);
-        assert_eq!(status, 202, "{name}");
+    let change = |page: &Page, command: &Value| {
+        assert_eq!(page.apply(0, command), 202, "{command}");
     };
     page.wait_for(|all| all["torrents"][0]["activity"] == "downloading");
     let (first, last) = (folder.path().join("first"), folder.path().join("last"));
     let relocate = |page: &Page, to: &Path| {
-        let body = serde_json::json!({ "folder": to }).to_string();
-        change(page, "POST", "/relocate", &body);
+        change(page, &json!({ "action": "relocate", "folder": to }));
     };
     relocate(&page, &first);
     wait_for(|| page.peer.lines_of("relocated").len() == 1);
-    change(&page, "PUT", "/labels", r#"{"labels":["a","b"]}"#);
-    change(&page, "PUT", "/files", r#"{"files":[0],"priority":"high"}"#);
+    change(&page, &json!({"action": "set", "labels": ["a", "b"]}));
+    let high = json!({"action": "prioritize", "files": [0], "priority": "high"});
+    change(&page, &high);
     fs::copy(blocking, watched.path().join("blocking.torrent")).unwrap();
     // The loop may stand still from now on.
     wait_for(|| page.peer.lines_of("added").len() == 1);
     relocate(&page, &last);
-    change(&page, "PUT", "/limits", r#"{"max_down":12345}"#);
-    change(&page, "PUT", "/goal", r#"{"serve":true,"ratio":2.5}"#);
-    let url = r#"{"url":"http://127.0.0.1:1/announce"}"#;
-    change(&page, "POST", "/trackers", url);
-    change(&page, "POST", "/pause", "");
+    let set = json!({"action": "set", "max_down": 12345, "seed_ratio": 2.5});
+    change(&page, &set);
+    let tracker = json!({"action": "add_tracker", "url": "http://127.0.0.1:1/announce"});
+    change(&page, &tracker);
+    change(&page, &json!({"action": "pause"}));
     let limits = r#"{"max_down":null,"max_up":54321}"#;
     assert_eq!(page.change("PATCH /api/v1/config", limits), 202);
     page.peer.wait_for_line("error");
@@ -666,10 +665,10 @@ fn assert_changes_lasted(page: &Page, last: &Path) {
     let all = page.get("/api/v1/torrents").json();
     assert_eq!(
         (&all["max_down"], &all["max_up"]),
-        (&serde_json::Value::Null, &54321.into())
+        (&Value::Null, &54321.into())
     );
     let torrent = &all["torrents"][0];
-    assert_eq!(torrent["labels"], serde_json::json!(["a", "b"]));
+    assert_eq!(torrent["labels"], json!(["a", "b"]));
     assert_eq!(torrent["max_down"], 12345);
     assert_eq!(
         (&torrent["serve"], &torrent["seed_ratio"]),

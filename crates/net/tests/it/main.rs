@@ -17,6 +17,7 @@ mod daemon_api;
 #[cfg(target_os = "linux")]
 mod daemon_categories;
 mod daemon_client;
+mod daemon_commands;
 mod daemon_faults;
 mod daemon_hooks;
 mod daemon_hostile;

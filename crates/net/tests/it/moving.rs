@@ -6,6 +6,8 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::json;
+
 use super::disks::report_no_image;
 use super::http::ask_bytes;
 use super::page::Page;
@@ -202,8 +204,8 @@ fn wait_for(page: &Page, number: usize, activity: &str) {
 
 /// Ends a torrent, and adds it again. It is served as before.
 fn end_and_add(page: &Page, number: usize, torrent: &Path) {
-    let end = format!("POST /api/v1/torrents/{number}/end");
-    assert_eq!(page.change(&end, ""), 202);
+    let end = json!({"action": "end"});
+    assert_eq!(page.apply(number, &end), 202);
     wait_for(page, number, "ended");
     add(page, torrent);
     wait_for(page, number + 1, "serving");
@@ -237,9 +239,9 @@ fn ended_torrents_are_added_again() {
     add(&page, &torrent);
     wait_for(&page, 1, "serving");
     end_and_add(&page, 1, &torrent);
-    assert_eq!(page.change("POST /api/v1/torrents/2/end", ""), 202);
+    assert_eq!(page.apply(2, &json!({"action": "end"})), 202);
     wait_for(&page, 2, "ended");
-    let link = serde_json::json!({"link": content.magnet(&torrent)}).to_string();
+    let link = json!({"link": content.magnet(&torrent)}).to_string();
     assert_eq!(page.change("POST /api/v1/torrents", &link), 201);
     wait_for(&page, 3, "serving");
     // A torrent that has not ended still occupies its path. A request would not add it.

@@ -1,6 +1,7 @@
 //! The HTTP page, its API and metrics.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -66,6 +67,12 @@ impl Page {
             ("Content-Type", "application/json"),
         ];
         ask(self.address, request, &headers, body).status
+    }
+
+    /// Sends a command to one torrent. Returns the status.
+    pub(crate) fn apply(&self, torrent: impl Display, command: &Value) -> u16 {
+        let request = format!("POST /api/v1/torrents/{torrent}");
+        self.change(&request, &command.to_string())
     }
 
     pub(crate) fn wait_for(&self, is_so: impl Fn(&Value) -> bool) {
@@ -174,9 +181,9 @@ fn the_api_reports_and_controls_a_download() {
     }
 
     // Every client sees each step.
-    assert_eq!(page.change("POST /api/v1/torrents/0/pause", ""), 202);
+    assert_eq!(page.apply(0, &json!({"action": "pause"})), 202);
     page.wait_for(torrent_is("paused"));
-    assert_eq!(page.change("POST /api/v1/torrents/0/resume", ""), 202);
+    assert_eq!(page.apply(0, &json!({"action": "resume"})), 202);
     page.wait_for(torrent_is("downloading"));
     assert_eq!(
         page.change(
@@ -191,7 +198,7 @@ fn the_api_reports_and_controls_a_download() {
     assert_eq!(page.change("PATCH /api/v1/config", body), 202);
     page.wait_for(|all| all["max_down"] == 5_000_000 && all["max_up"] == 100_000);
     page.wait_for(torrent_is("serving"));
-    assert_eq!(page.change("POST /api/v1/torrents/0/end", ""), 202);
+    assert_eq!(page.apply(0, &json!({"action": "end"})), 202);
     let ended = page.peer.end();
     assert_eq!(ended.code, Some(0), "{ended:?}");
     content.assert_same("tree", folder.path());
@@ -210,10 +217,10 @@ fn one_of_several_can_be_ended() {
     let options = ["--http", "0", "--max-down", "100KiB"];
     let page = Page::of(Peer::get(&[&tree, &file], folder.path(), &seed, &options));
     page.wait_for(|all| all["torrents"][1]["done_bytes"].as_u64() > Some(0));
-    assert_eq!(page.change("POST /api/v1/torrents/0/end", ""), 202);
+    assert_eq!(page.apply(0, &json!({"action": "end"})), 202);
     page.wait_for(|all| all["torrents"][0]["activity"] == "failed");
     assert_eq!(page.get("/api/v1/torrents/0").json()["have"], "");
-    assert_eq!(page.change("POST /api/v1/torrents/0/resume", ""), 409);
+    assert_eq!(page.apply(0, &json!({"action": "resume"})), 409);
     assert_eq!(
         page.change(
             "PATCH /api/v1/config",
@@ -231,7 +238,7 @@ fn invalid_requests_are_refused() {
     let content = Content::new();
     let torrent = content.torrent("tree", "v1");
     let page = served(&content, &torrent);
-    let pause = "POST /api/v1/torrents/0/pause";
+    let pause = "POST /api/v1/torrents/0";
     let refused =
         |request: &str, headers: &[(&str, &str)]| ask(page.address, request, headers, "").status;
     assert_eq!(refused(pause, &[]), 401);
@@ -260,7 +267,7 @@ fn invalid_requests_are_refused() {
     }
     assert_eq!(refused("GET /api/v1/torrents/1", &[]), 404);
     assert_eq!(refused("GET /api/v1/torrents/1/events", &[]), 404);
-    assert_eq!(page.change("POST /api/v1/torrents/1/pause", ""), 404);
+    assert_eq!(page.apply(1, &json!({"action": "pause"})), 404);
     assert_eq!(page.change("PATCH /api/v1/config", "{}"), 202);
     assert_eq!(
         page.change("PATCH /api/v1/config", r#"{"max_down": -1}"#),
@@ -409,9 +416,9 @@ fn the_page_works_while_others_are_verified() {
     for (peer, activity) in [(get, "downloading"), (seeds, "serving")] {
         let page = Page::of(peer);
         page.wait_for(torrent_is(activity));
-        assert_eq!(page.change("POST /api/v1/torrents/0/pause", ""), 202);
+        assert_eq!(page.apply(0, &json!({"action": "pause"})), 202);
         page.wait_for(torrent_is("paused"));
-        assert_eq!(page.change("POST /api/v1/torrents/0/resume", ""), 202);
+        assert_eq!(page.apply(0, &json!({"action": "resume"})), 202);
         page.wait_for(torrent_is(activity));
         let all = page.get("/api/v1/torrents").json();
         assert_eq!(all["torrents"][1]["activity"], "waiting", "{all:#}");
@@ -482,9 +489,9 @@ fn torrents_are_named_by_their_info_hashes() {
         assert!(files["total"].as_u64().unwrap() > 1, "{files}");
         let event = format!("GET /api/v1/events?torrent={key}");
         assert_eq!(open(page.address, &event, &[], "").1.status, 200);
-        for (command, activity) in [("pause", "paused"), ("resume", "serving")] {
-            let request = format!("POST /api/v1/torrents/{key}/{command}");
-            assert_eq!(page.change(&request, ""), 202, "{request}");
+        for (action, activity) in [("pause", "paused"), ("resume", "serving")] {
+            let status = page.apply(key, &json!({ "action": action }));
+            assert_eq!(status, 202, "{action} {key}");
             page.wait_for(|all| all["torrents"][1]["activity"] == activity);
             page.wait_for(|all| all["torrents"][0]["activity"] == "serving");
         }

@@ -103,7 +103,7 @@ fn options_of_the_dialog_in_chromium() {
     // The torrent is in the list before its file has been read.
     let started = Instant::now();
     loop {
-        let files = ask(api.address, "GET /api/v1/torrents/1/files", &headers, "").json();
+        let files = ask(api.address, "GET /api/v1/torrents/2/files", &headers, "").json();
         let listed = files["files"].as_array().unwrap().iter();
         let priorities: Vec<&Value> = listed.map(|file| &file["priority"]).collect();
         if priorities == ["skip", "normal", "normal"] {
@@ -114,7 +114,7 @@ fn options_of_the_dialog_in_chromium() {
     }
 
     // A tracker is added and removed, without its passkey on the page.
-    browser.click("#torrents tr[data-key='1']");
+    browser.click("#torrents tr[data-key='2']");
     browser.click("#tab-trackers");
     let tracker = "http://127.0.0.1:1/announce?passkey=0123456789abcdef0123456789abcdef";
     browser.write("#tracker-url", tracker);

@@ -90,7 +90,7 @@ fn a_page_in_chromium() {
         const ask = (path, options) =>
             fetch(url + path, options).then(() => found.push('answered'), () => found.push('refused'));
         ask('torrents'); ask('torrents', {{mode: 'no-cors'}});
-        ask('torrents/0/pause', {{method: 'POST', mode: 'no-cors'}});
+        ask('torrents/0', {{method: 'POST', mode: 'no-cors', body: '{{\"action\":\"pause\"}}'}});
         return null",
         page.url
     );

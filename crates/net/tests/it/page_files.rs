@@ -15,8 +15,8 @@ use super::tracker::Tracker;
 const FILES: &str = "/api/v1/torrents/0/files";
 
 fn set(page: &Page, files: &[u32], priority: &str) -> u16 {
-    let body = json!({"files": files, "priority": priority}).to_string();
-    page.change(&format!("PUT {FILES}"), &body)
+    let command = json!({"action": "prioritize", "files": files, "priority": priority});
+    page.apply(0, &command)
 }
 
 /// Waits until the files of the torrent are as expected.
@@ -179,7 +179,7 @@ fn pieces_of_a_running_verification() {
     // A verification can end between two requests.
     let started = Instant::now();
     let detail = loop {
-        page.change("POST /api/v1/torrents/0/verify", "");
+        page.apply(0, &json!({"action": "verify"}));
         let detail = page.get("/api/v1/torrents/0").json();
         if (1..pieces).contains(&ones(&bits(&detail, "checked"))) {
             break detail;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::browser::Browser;
 use super::page::Page;
@@ -71,7 +71,7 @@ impl Gallery {
         let page = Page::of(Peer::get(&present, folder.path(), &seed, &options));
         page.wait_for(|all| all["torrents"][0]["activity"] == "downloading");
         page.wait_for(|all| all["torrents"][2]["done_bytes"].as_u64() > Some(MIB));
-        page.change("POST /api/v1/torrents/2/pause", "");
+        page.apply(2, &json!({"action": "pause"}));
         page.wait_for(|all| all["torrents"][2]["activity"] == "paused");
         let options = ["--max-down", "60KiB"];
         let leech = Peer::get(&present[1..2], other.path(), &page.peer, &options);

@@ -98,21 +98,22 @@ fn assert_usable(page: &Page, proxy: &Proxy) {
     let token = format!("Authorization: {}", page.bearer());
     let origin = format!("Origin: {ORIGIN}");
     let site = "Sec-Fetch-Site: same-origin";
-    for (command, activity) in [("pause", "paused"), ("resume", "serving")] {
-        let path = format!("/api/v1/torrents/0/{command}");
-        let own = ["-X", "POST", "-H", &token, "-H", &origin, "-H", site];
-        assert_eq!(proxy.ask(&path, &own).0, "202");
+    for (action, activity) in [("pause", "paused"), ("resume", "serving")] {
+        let path = "/api/v1/torrents/0";
+        let body = format!(r#"{{"action": "{action}"}}"#);
+        let own = ["--json", &body, "-H", &token, "-H", &origin, "-H", site];
+        assert_eq!(proxy.ask(path, &own).0, "202");
         page.wait_for(torrent_is(activity));
         let foreign = [
-            "-X",
-            "POST",
+            "--json",
+            &body,
             "-H",
             &token,
             "-H",
             "Origin: https://example.com",
         ];
-        assert_eq!(proxy.ask(&path, &foreign).0, "403");
-        assert_eq!(proxy.ask(&path, &["-X", "POST", "-H", &origin]).0, "401");
+        assert_eq!(proxy.ask(path, &foreign).0, "403");
+        assert_eq!(proxy.ask(path, &["--json", &body, "-H", &origin]).0, "401");
     }
     // Other machines can reach the page, so that reading needs the token, too.
     assert_eq!(proxy.ask("/api/v1/torrents", &[]).0, "401");

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from hashlane_client import AuthenticatedClient
 from hashlane_client.api.default import (
-    delete_torrents_one,
-    delete_torrents_one_trackers,
     get_config,
     get_torrents,
     get_torrents_one,
@@ -16,21 +14,15 @@ from hashlane_client.api.default import (
     patch_config,
     post_batch,
     post_torrents,
-    post_torrents_one_pause,
-    post_torrents_one_resume,
-    post_torrents_one_trackers,
-    post_torrents_one_verify,
-    put_torrents_one_labels,
+    post_torrents_one,
 )
 from hashlane_client.models import (
-    Action,
-    ActionAction,
     Batch,
+    Command,
+    CommandAction,
+    CommandContent,
     ConfigChange,
-    DeleteTorrentsOneContent,
-    Labels,
     Link,
-    NewTracker,
 )
 from hashlane_client.types import File
 
@@ -55,6 +47,10 @@ def main(url, token, torrent, folder):
             time.sleep(0.1)
         sys.exit(f"not as expected: {shown!r}")
 
+    def apply(action, **fields):
+        command = Command(action=CommandAction(action), **fields)
+        accepted(post_torrents_one.sync_detailed(key, client=client, body=command))
+
     with Path(torrent).open("rb") as file:
         added = post_torrents.sync_detailed(client=client, body=File(payload=file), folder=folder, label=["a"])
     check(added.status_code == 201, added)
@@ -65,29 +61,29 @@ def main(url, token, torrent, folder):
     check(shown.labels == ["a"] and shown.category is None, shown)
     check({one.info_hash for one in get_torrents.sync(client=client).torrents} == {key, "1" * 40}, "list")
 
-    accepted(post_torrents_one_pause.sync_detailed(key, client=client))
+    apply("pause")
     wait_until(key, lambda shown: shown.paused)
-    accepted(post_torrents_one_resume.sync_detailed(key, client=client))
-    accepted(post_torrents_one_verify.sync_detailed(key, client=client))
+    apply("resume")
+    apply("verify")
     wait_until(key, lambda shown: shown.complete and not shown.paused)
-    accepted(put_torrents_one_labels.sync_detailed(key, client=client, body=Labels(labels=["b"])))
-    pause = Action(action=ActionAction.PAUSE)
+    apply("set", labels=["b"], ratio=2.5, seed_seconds="never", max_down=None)
+    pause = Command(action=CommandAction.PAUSE)
     results = post_batch.sync(client=client, body=Batch(change=pause, all_=True)).results
     check([result.status for result in results] == [202, 202], results)
-    check(wait_until(key, lambda shown: shown.paused).labels == ["b"], "labels")
+    shown = wait_until(key, lambda shown: shown.paused)
+    check(shown.labels == ["b"] and shown.seed_ratio == 2.5, shown)
 
     files = get_torrents_one_files.sync(key, client=client)
     check(files.total == len(files.files) > 0, files)
     tracker = "http://127.0.0.1:1/announce"
-    accepted(post_torrents_one_trackers.sync_detailed(key, client=client, body=NewTracker(url=tracker)))
-    accepted(delete_torrents_one_trackers.sync_detailed(key, client=client, url_query=tracker))
+    apply("add_tracker", url=tracker)
+    apply("remove_tracker", url=tracker)
     check(get_torrents_one_trackers.sync(key, client=client).total == 0, "trackers")
 
     accepted(patch_config.sync_detailed(client=client, body=ConfigChange(max_up=100_000)))
     check(get_config.sync(client=client).bind == "127.0.0.1", "config")
 
-    delete = DeleteTorrentsOneContent.DELETE
-    accepted(delete_torrents_one.sync_detailed(key, client=client, content=delete))
+    apply("remove", content=CommandContent.DELETE)
     check(get_torrents_one.sync_detailed(key, client=client).status_code == 404, "deleted")
     for _ in range(600):
         if not any(Path(folder).iterdir()):

@@ -1,5 +1,6 @@
 //! What a method gets, and what it returns.
 
+use std::cell::OnceCell;
 use std::sync::{Arc, Mutex};
 
 use axum::http::StatusCode;
@@ -12,10 +13,18 @@ use crate::model::{Control, Torrent};
 /// A request of a program that may use the client.
 pub(super) struct Call<'a> {
     pub(super) control: &'a dyn Control,
-    pub(super) torrents: Arc<[Torrent]>,
+    /// The torrents, once the method has asked for them.
+    pub(super) torrents: OnceCell<Arc<[Torrent]>>,
     pub(super) form: Form,
     pub(super) changes: &'a Mutex<Changes>,
     pub(super) max_metainfo_len: usize,
+}
+
+impl Call<'_> {
+    /// Returns all torrents. They take time to show, and most methods need none.
+    pub(super) fn torrents(&self) -> &Arc<[Torrent]> {
+        self.torrents.get_or_init(|| self.control.torrents())
+    }
 }
 
 /// The answer to a request.

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::model::{Category, Session, Torrent};
+use hashlane_api::Category;
+
+use crate::model::{Session, Torrent};
 
 /// Returns rates, sums and limits.
 pub(super) fn state(session: &Session, torrents: &[Torrent]) -> Map<String, Value> {

@@ -1,53 +1,59 @@
 //! Methods that change torrents, categories and labels.
 
 use axum::http::StatusCode;
+use hashlane_api::{
+    CategoryPatch, Command, Content, Goal, GroupChange, Patch, Priority, QueueMove, Rates, Refusal,
+    Target,
+};
 use hashlane_metainfo::{ContentLayout, is_url};
 
 use super::call::{Answer, Call, done};
 use super::client::queues;
 use super::request::{Failure, Form};
+use crate::apply::{self, GoalsInMinutes};
 use crate::check::{absolute, link, relative_path};
-use crate::model::{
-    Category, Change, Goal, GroupChange, Limits, NewTorrent, Priority, QueueMove, Refusal, Source,
-    Torrent,
-};
+use crate::model::{NewTorrent, Source, Torrent, of_minutes};
 use crate::trackers::Tiers;
 
-/// Applies a change to all named torrents.
-fn each(call: &Call<'_>, change: impl Fn(&Torrent) -> Option<Change>) -> Result<Answer, Failure> {
-    for torrent in call.form.torrents(&call.torrents)? {
-        if let Some(change) = change(torrent) {
-            call.control.change(torrent.id, change)?;
-        }
-    }
+/// Does what a command asks of each named torrent that has one.
+fn each(call: &Call<'_>, command: impl Fn(&Torrent) -> Option<Command>) -> Result<Answer, Failure> {
+    let torrents = call.form.torrents(call.torrents())?.into_iter();
+    let commands = torrents.map(|torrent| (torrent.id, command(torrent).into_iter().collect()));
+    apply::each(call.control, commands)?;
     Ok(done())
 }
 
-/// Applies the same change to all named torrents.
-fn all(call: &Call<'_>, change: &Change) -> Result<Answer, Failure> {
-    each(call, |_| Some(change.clone()))
+/// Does what a command asks of all named torrents.
+fn all(call: &Call<'_>, command: &Command) -> Result<Answer, Failure> {
+    each(call, |_| Some(command.clone()))
+}
+
+/// Does what a command asks of one torrent.
+fn one(call: &Call<'_>, torrent: &Torrent, command: Command) -> Result<Answer, Failure> {
+    apply::one(call.control, torrent.id, command)?;
+    Ok(done())
 }
 
 /// Returns a goal: -2 is that of the client, and -1 is none.
 #[expect(clippy::float_cmp, reason = "both numbers are exact")]
-fn goal<T>(value: f64, convert: impl Fn(f64) -> Option<T>) -> Option<Goal<T>> {
+fn goal<T>(value: f64, convert: impl Fn(f64) -> Option<T>) -> Option<Target<T>> {
     if value == -2.0 {
-        Some(Goal::OfClient)
+        Some(Target::Inherited)
     } else if value == -1.0 {
-        Some(Goal::Never)
+        Some(Target::Never)
     } else if value >= 0.0 {
-        convert(value).map(Goal::At)
+        convert(value).map(Target::At)
     } else {
         None
     }
 }
 
-/// Replaces the goals that a form has.
-fn set_goals(limits: &mut Limits, form: &Form) -> Result<(), Failure> {
-    if let Some(value) = form.number("ratioLimit")? {
+/// Returns the goals that a form has.
+fn goals(form: &Form) -> Result<GoalsInMinutes, Failure> {
+    let ratio = form.number("ratioLimit")?.map(|value| {
         let ratio = goal(value, Some);
-        limits.ratio = ratio.ok_or_else(|| Failure::bad("ratioLimit", "-2, -1 or a ratio"))?;
-    }
+        ratio.ok_or_else(|| Failure::bad("ratioLimit", "-2, -1 or a ratio"))
+    });
     let minutes = |name: &str| {
         let Some(value) = form.number(name)? else {
             return Ok(None);
@@ -62,13 +68,11 @@ fn set_goals(limits: &mut Limits, form: &Form) -> Result<(), Failure> {
         let minutes = minutes.ok_or_else(|| Failure::bad(name, "-2, -1 or minutes"))?;
         Ok::<_, Failure>(Some(minutes))
     };
-    if let Some(minutes) = minutes("seedingTimeLimit")? {
-        limits.seeding_minutes = minutes;
-    }
-    if let Some(minutes) = minutes("inactiveSeedingTimeLimit")? {
-        limits.idle_minutes = minutes;
-    }
-    Ok(())
+    Ok(GoalsInMinutes {
+        ratio: ratio.transpose()?,
+        time: minutes("seedingTimeLimit")?,
+        idle: minutes("inactiveSeedingTimeLimit")?,
+    })
 }
 
 /// Adds torrents by links and files. `skip_checking` is accepted, and their content is verified all the same.
@@ -94,10 +98,12 @@ pub(super) fn add(call: &Call<'_>) -> Result<Answer, Failure> {
     if let Some(name) = &options.category {
         let groups = call.control.groups();
         if !groups.categories.iter().any(|known| known.name == *name) {
-            call.control.change_groups(GroupChange::Category(Category {
+            let category = CategoryPatch {
                 name: name.clone(),
-                folder: None,
-            }))?;
+                ..CategoryPatch::default()
+            };
+            call.control
+                .change_groups(&GroupChange::SetCategory(category))?;
         }
     }
     create_labels(call, &options.labels)?;
@@ -124,11 +130,11 @@ pub(super) fn add(call: &Call<'_>) -> Result<Answer, Failure> {
         }
         is_added = true;
         if is_first {
-            let change = Change::Queue(QueueMove::Top);
-            call.control.change(added.id, change)?;
+            let to = QueueMove::Top;
+            apply::one(call.control, added.id, Command::Queue { to })?;
         }
         if is_forced && options.is_paused != Some(true) {
-            call.control.change(added.id, Change::Start { now: true })?;
+            apply::one(call.control, added.id, Command::Resume { now: true })?;
         }
     }
     Ok(Answer::Text(
@@ -168,12 +174,16 @@ fn options(form: &Form) -> Result<NewTorrent, Failure> {
             return Err(Failure::bad("contentLayout", layouts));
         }
     };
-    let mut limits = Limits {
-        max_down: form.limit("dlLimit")?,
-        max_up: form.limit("upLimit")?,
-        ..Limits::default()
+    let rates = Rates {
+        down: form.limit("dlLimit")?,
+        up: form.limit("upLimit")?,
     };
-    set_goals(&mut limits, form)?;
+    let goals = goals(form)?;
+    let goal = Goal {
+        ratio: goals.ratio.unwrap_or_default(),
+        time: of_minutes(goals.time.unwrap_or_default()),
+        idle: of_minutes(goals.idle.unwrap_or_default()),
+    };
     // The folder of a torrent with automatic management is that of its category.
     let is_automatic = form.bool("autoTMM")?.unwrap_or(false);
     let folder = form.name("savepath")?.filter(|_| !is_automatic);
@@ -187,7 +197,8 @@ fn options(form: &Form) -> Result<NewTorrent, Failure> {
         layout,
         category,
         labels: form.list("tags", ',')?,
-        limits,
+        goal,
+        rates,
         is_sequential: form.bool("sequentialDownload")?.unwrap_or(false),
         ..NewTorrent::new(Source::Link(String::new()))
     })
@@ -195,29 +206,32 @@ fn options(form: &Form) -> Result<NewTorrent, Failure> {
 
 /// Removes torrents. Sonarr leaves out `deleteFiles` to keep the files, although qBittorrent requires it.
 pub(super) fn delete(call: &Call<'_>) -> Result<Answer, Failure> {
-    let delete = call.form.bool("deleteFiles")?.unwrap_or(false);
-    all(call, &Change::Remove { delete })
+    let content = match call.form.bool("deleteFiles")? {
+        Some(true) => Content::Delete,
+        _ => Content::Keep,
+    };
+    all(call, &Command::Remove { content })
 }
 
 pub(super) fn start(call: &Call<'_>) -> Result<Answer, Failure> {
-    all(call, &Change::Start { now: false })
+    all(call, &Command::Resume { now: false })
 }
 
 pub(super) fn stop(call: &Call<'_>) -> Result<Answer, Failure> {
-    all(call, &Change::Stop)
+    all(call, &Command::Pause)
 }
 
 pub(super) fn set_force_start(call: &Call<'_>) -> Result<Answer, Failure> {
     let now = call.form.bool("value")?.unwrap_or(false);
-    all(call, &Change::Start { now })
+    all(call, &Command::Resume { now })
 }
 
 pub(super) fn recheck(call: &Call<'_>) -> Result<Answer, Failure> {
-    all(call, &Change::Verify)
+    all(call, &Command::Verify)
 }
 
 pub(super) fn reannounce(call: &Call<'_>) -> Result<Answer, Failure> {
-    all(call, &Change::Announce)
+    all(call, &Command::Reannounce)
 }
 
 /// Moves torrents in the queue, if there is one.
@@ -225,7 +239,7 @@ fn move_in_queue(call: &Call<'_>, to: QueueMove) -> Result<Answer, Failure> {
     if !queues(&call.control.session()) {
         return Err(Failure::conflict("Torrent queueing must be enabled"));
     }
-    all(call, &Change::Queue(to))
+    all(call, &Command::Queue { to })
 }
 
 pub(super) fn top_prio(call: &Call<'_>) -> Result<Answer, Failure> {
@@ -246,13 +260,16 @@ pub(super) fn decrease_prio(call: &Call<'_>) -> Result<Answer, Failure> {
 
 pub(super) fn toggle_sequential(call: &Call<'_>) -> Result<Answer, Failure> {
     each(call, |torrent| {
-        Some(Change::Sequential(!torrent.is_sequential))
+        apply::set(Patch {
+            sequential: Some(!torrent.is_sequential),
+            ..Patch::default()
+        })
     })
 }
 
 /// Pieces are downloaded rarest first or in order, so the choice is ignored, as `firstLastPiecePrio` of a new torrent.
 pub(super) fn toggle_first_last(call: &Call<'_>) -> Result<Answer, Failure> {
-    call.form.torrents(&call.torrents)?;
+    call.form.torrents(call.torrents())?;
     Ok(done())
 }
 
@@ -264,12 +281,12 @@ pub(super) fn set_auto_management(call: &Call<'_>) -> Result<Answer, Failure> {
             "automatic management is not possible here",
         ));
     }
-    call.form.torrents(&call.torrents)?;
+    call.form.torrents(call.torrents())?;
     Ok(done())
 }
 
 pub(super) fn add_trackers(call: &Call<'_>) -> Result<Answer, Failure> {
-    let torrent = call.form.torrent(&call.torrents)?;
+    let torrent = call.form.torrent(call.torrents())?;
     call.form.required("urls")?;
     let mut tiers = Tiers::of(&call.control.trackers(torrent.id));
     for url in call.form.list("urls", '\n')? {
@@ -279,7 +296,7 @@ pub(super) fn add_trackers(call: &Call<'_>) -> Result<Answer, Failure> {
 }
 
 pub(super) fn edit_tracker(call: &Call<'_>) -> Result<Answer, Failure> {
-    let torrent = call.form.torrent(&call.torrents)?;
+    let torrent = call.form.torrent(call.torrents())?;
     let (url, new) = (
         call.form.required("origUrl")?,
         call.form.required("newUrl")?,
@@ -300,7 +317,7 @@ pub(super) fn edit_tracker(call: &Call<'_>) -> Result<Answer, Failure> {
 }
 
 pub(super) fn remove_trackers(call: &Call<'_>) -> Result<Answer, Failure> {
-    let torrent = call.form.torrent(&call.torrents)?;
+    let torrent = call.form.torrent(call.torrents())?;
     call.form.required("urls")?;
     let mut tiers = Tiers::of(&call.control.trackers(torrent.id));
     let mut is_removed = false;
@@ -317,19 +334,18 @@ pub(super) fn remove_trackers(call: &Call<'_>) -> Result<Answer, Failure> {
 
 /// Gives a torrent other trackers.
 fn set_trackers(call: &Call<'_>, torrent: &Torrent, tiers: Tiers) -> Result<Answer, Failure> {
-    let change = Change::Trackers(tiers.into_urls()?);
-    call.control.change(torrent.id, change)?;
-    Ok(done())
+    let trackers = tiers.into_urls()?;
+    one(call, torrent, Command::SetTrackers { trackers })
 }
 
 pub(super) fn file_prio(call: &Call<'_>) -> Result<Answer, Failure> {
-    let torrent = call.form.torrent(&call.torrents)?;
+    let torrent = call.form.torrent(call.torrents())?;
     let ids = call.form.required("id")?;
     call.form.required("priority")?;
     let priority = match call.form.integer("priority")? {
-        Some(0) => None,
-        Some(1) => Some(Priority::Normal),
-        Some(6 | 7) => Some(Priority::High),
+        Some(0) => Priority::Skip,
+        Some(1) => Priority::Normal,
+        Some(6 | 7) => Priority::High,
         _ => return Err(Failure::bad("priority", "0, 1, 6 or 7")),
     };
     if !torrent.has_metadata {
@@ -340,9 +356,7 @@ pub(super) fn file_prio(call: &Call<'_>) -> Result<Answer, Failure> {
     if files.iter().any(|file| *file >= torrent.n_files) {
         return Err(Failure::conflict("the torrent does not have this file"));
     }
-    call.control
-        .change(torrent.id, Change::Select { files, priority })?;
-    Ok(done())
+    one(call, torrent, Command::Prioritize { files, priority })
 }
 
 /// Returns the name of a category. `/` separates its parts. A part that is empty is an error.
@@ -356,7 +370,7 @@ fn category_name(name: &str) -> Result<String, Failure> {
 }
 
 /// Returns the category of a request, and whether it exists.
-fn given_category(call: &Call<'_>) -> Result<(Category, bool), Failure> {
+fn given_category(call: &Call<'_>) -> Result<(CategoryPatch, bool), Failure> {
     call.form.required("category")?;
     let name = call.form.name("category")?;
     let name = name.ok_or_else(|| Failure::bad("category", "a name"))?;
@@ -365,7 +379,12 @@ fn given_category(call: &Call<'_>) -> Result<(Category, bool), Failure> {
     has_one_folder(&call.form, "downloadPathEnabled")?;
     let categories = call.control.groups().categories;
     let exists = categories.iter().any(|known| known.name == name);
-    Ok((Category { name, folder }, exists))
+    let category = CategoryPatch {
+        name,
+        folder: Some(folder.map(Into::into)),
+        ..CategoryPatch::default()
+    };
+    Ok((category, exists))
 }
 
 pub(super) fn create_category(call: &Call<'_>) -> Result<Answer, Failure> {
@@ -374,7 +393,7 @@ pub(super) fn create_category(call: &Call<'_>) -> Result<Answer, Failure> {
         return Err(Failure::conflict("Unable to create category: it exists"));
     }
     call.control
-        .change_groups(GroupChange::Category(category))?;
+        .change_groups(&GroupChange::SetCategory(category))?;
     Ok(done())
 }
 
@@ -386,7 +405,7 @@ pub(super) fn edit_category(call: &Call<'_>) -> Result<Answer, Failure> {
         ));
     }
     call.control
-        .change_groups(GroupChange::Category(category))?;
+        .change_groups(&GroupChange::SetCategory(category))?;
     Ok(done())
 }
 
@@ -394,7 +413,7 @@ pub(super) fn remove_categories(call: &Call<'_>) -> Result<Answer, Failure> {
     call.form.required("categories")?;
     let names = call.form.list("categories", '\n')?;
     call.control
-        .change_groups(GroupChange::RemoveCategories(names))?;
+        .change_groups(&GroupChange::RemoveCategories { names })?;
     Ok(done())
 }
 
@@ -406,13 +425,19 @@ pub(super) fn set_category(call: &Call<'_>) -> Result<Answer, Failure> {
     if !category.as_ref().is_none_or(is_known) {
         return Err(Failure::conflict("Incorrect category name"));
     }
-    all(call, &Change::Category(category))
+    each(call, |_| {
+        apply::set(Patch {
+            category: Some(category.clone()),
+            ..Patch::default()
+        })
+    })
 }
 
 pub(super) fn create_tags(call: &Call<'_>) -> Result<Answer, Failure> {
     call.form.required("tags")?;
     let labels = call.form.list("tags", ',')?;
-    call.control.change_groups(GroupChange::Labels(labels))?;
+    call.control
+        .change_groups(&GroupChange::AddLabels { labels })?;
     Ok(done())
 }
 
@@ -420,7 +445,7 @@ pub(super) fn delete_tags(call: &Call<'_>) -> Result<Answer, Failure> {
     call.form.required("tags")?;
     let labels = call.form.list("tags", ',')?;
     call.control
-        .change_groups(GroupChange::RemoveLabels(labels))?;
+        .change_groups(&GroupChange::RemoveLabels { labels })?;
     Ok(done())
 }
 
@@ -431,7 +456,7 @@ pub(super) fn add_tags(call: &Call<'_>) -> Result<Answer, Failure> {
         let mut labels = torrent.labels.clone();
         let new = added.iter().filter(|label| !torrent.labels.contains(label));
         labels.extend(new.cloned());
-        (labels != torrent.labels).then_some(Change::Labels(labels))
+        label(torrent, labels)
     })?;
     create_labels(call, &added)?;
     Ok(answer)
@@ -440,8 +465,9 @@ pub(super) fn add_tags(call: &Call<'_>) -> Result<Answer, Failure> {
 /// Creates the labels that torrents get. As in qBittorrent, they exist until they are deleted.
 fn create_labels(call: &Call<'_>, labels: &[String]) -> Result<(), Failure> {
     if !labels.is_empty() {
+        let labels = labels.to_owned();
         call.control
-            .change_groups(GroupChange::Labels(labels.to_owned()))?;
+            .change_groups(&GroupChange::AddLabels { labels })?;
     }
     Ok(())
 }
@@ -452,41 +478,50 @@ pub(super) fn remove_tags(call: &Call<'_>) -> Result<Answer, Failure> {
     each(call, |torrent| {
         let mut labels = torrent.labels.clone();
         labels.retain(|label| !removed.is_empty() && !removed.contains(label));
-        (labels != torrent.labels).then_some(Change::Labels(labels))
+        label(torrent, labels)
     })
 }
 
-/// Replaces a part of the limits of all named torrents.
-fn limit(call: &Call<'_>, edit: impl Fn(&mut Limits)) -> Result<Answer, Failure> {
-    each(call, |torrent| {
-        let mut limits = torrent.limits.clone();
-        edit(&mut limits);
-        (limits != torrent.limits).then_some(Change::Limits(limits))
+/// Returns the command that gives a torrent these labels, if it has others.
+fn label(torrent: &Torrent, labels: Vec<String>) -> Option<Command> {
+    let labels = (labels != torrent.labels).then(|| labels.into_iter().collect());
+    apply::set(Patch {
+        labels,
+        ..Patch::default()
     })
 }
 
 pub(super) fn set_download_limit(call: &Call<'_>) -> Result<Answer, Failure> {
     call.form.required("limit")?;
     let max_down = call.form.limit("limit")?;
-    limit(call, |limits| limits.max_down = max_down)
+    each(call, |torrent| {
+        apply::set(Patch {
+            max_down: (max_down != torrent.rates.down).then_some(max_down),
+            ..Patch::default()
+        })
+    })
 }
 
 pub(super) fn set_upload_limit(call: &Call<'_>) -> Result<Answer, Failure> {
     call.form.required("limit")?;
     let max_up = call.form.limit("limit")?;
-    limit(call, |limits| limits.max_up = max_up)
+    each(call, |torrent| {
+        apply::set(Patch {
+            max_up: (max_up != torrent.rates.up).then_some(max_up),
+            ..Patch::default()
+        })
+    })
 }
 
 pub(super) fn set_share_limits(call: &Call<'_>) -> Result<Answer, Failure> {
     for name in ["ratioLimit", "seedingTimeLimit", "inactiveSeedingTimeLimit"] {
         call.form.required(name)?;
     }
-    let mut goals = Limits::default();
-    set_goals(&mut goals, &call.form)?;
-    limit(call, |limits| {
-        limits.ratio = goals.ratio;
-        limits.seeding_minutes = goals.seeding_minutes;
-        limits.idle_minutes = goals.idle_minutes;
+    let goals = goals(&call.form)?;
+    each(call, |torrent| {
+        let mut patch = Patch::default();
+        goals.change(torrent, &mut patch);
+        apply::set(patch)
     })
 }
 
@@ -497,21 +532,23 @@ pub(super) fn set_location(call: &Call<'_>) -> Result<Answer, Failure> {
     let folder = folder.ok_or_else(|| Failure::bad("location", "a folder"))?;
     let folder = absolute(folder)?;
     each(call, |torrent| {
-        (folder != torrent.folder).then(|| Change::Folder {
-            folder: folder.clone(),
-            is_moved: true,
+        (folder != torrent.folder).then(|| Command::Relocate {
+            folder: folder.clone().into(),
         })
     })
 }
 
 pub(super) fn rename(call: &Call<'_>) -> Result<Answer, Failure> {
-    let torrent = call.form.torrent(&call.torrents)?;
+    let torrent = call.form.torrent(call.torrents())?;
     call.form.required("name")?;
     let Some(name) = title(&call.form, "name")? else {
         return Err(Failure::conflict("Incorrect torrent name"));
     };
-    call.control.change(torrent.id, Change::Name(name))?;
-    Ok(done())
+    let patch = Patch {
+        title: Some(Some(name)),
+        ..Patch::default()
+    };
+    one(call, torrent, Command::Set(Box::new(patch)))
 }
 
 /// Returns a name for a torrent as qBittorrent reads it: without white space around it, and on one line.
@@ -534,7 +571,7 @@ pub(super) fn rename_folder(call: &Call<'_>) -> Result<Answer, Failure> {
 
 /// Renames a file or folder, also to another folder. `is_at` says whether a file stands for a path.
 fn rename_path(call: &Call<'_>, is_at: impl Fn(&str, &str) -> bool) -> Result<Answer, Failure> {
-    let torrent = call.form.torrent(&call.torrents)?;
+    let torrent = call.form.torrent(call.torrents())?;
     call.form.required("oldPath")?;
     call.form.required("newPath")?;
     let (Some(path), Some(new)) = (call.form.name("oldPath")?, call.form.name("newPath")?) else {
@@ -544,12 +581,12 @@ fn rename_path(call: &Call<'_>, is_at: impl Fn(&str, &str) -> bool) -> Result<An
     if !files.iter().any(|file| is_at(&file.path, path)) {
         return Err(Failure::conflict("the torrent does not have this path"));
     }
-    let change = Change::Rename {
+    let command = Command::Rename {
         from: path.to_owned(),
         to: relative_path(new).map_err(|refusal| Failure::conflict(refusal.to_string()))?,
     };
     // As for a path that is taken.
-    let renamed = call.control.change(torrent.id, change);
+    let renamed = apply::one(call.control, torrent.id, command);
     renamed.map_err(|refusal| match refusal {
         Refusal::Forbidden(_) => refusal.into(),
         _ => Failure::conflict(refusal.to_string()),

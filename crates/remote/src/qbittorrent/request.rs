@@ -1,14 +1,16 @@
 //! Forms of requests, and failures.
 
 use std::collections::{HashMap, HashSet};
+use std::num::NonZeroU32;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest as _, Multipart, Request};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use hashlane_api::Refusal;
 
-use crate::model::{Refusal, Torrent};
+use crate::model::Torrent;
 
 /// Maximum number of fields in a form.
 const MAX_FIELDS: usize = 1000;
@@ -46,7 +48,8 @@ impl From<Refusal> for Failure {
             Refusal::Absent => StatusCode::NOT_FOUND,
             Refusal::Invalid(_) => StatusCode::BAD_REQUEST,
             Refusal::Forbidden(_) => StatusCode::FORBIDDEN,
-            Refusal::Failed(_) => StatusCode::CONFLICT,
+            Refusal::Conflict(_) => StatusCode::CONFLICT,
+            Refusal::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
         };
         Self::new(status, refusal.to_string())
     }
@@ -178,11 +181,11 @@ impl Form {
     }
 
     /// Returns a limit in bytes per second, of which 0 and negative numbers are none.
-    pub(super) fn limit(&self, name: &str) -> Result<Option<u32>, Failure> {
+    pub(super) fn limit(&self, name: &str) -> Result<Option<NonZeroU32>, Failure> {
         let limit = self.integer(name)?.unwrap_or(0).max(0);
         let limit = u32::try_from(limit)
             .map_err(|_| Failure::bad(name, "at most 4294967295 bytes per second"))?;
-        Ok((limit > 0).then_some(limit))
+        Ok(NonZeroU32::new(limit))
     }
 
     /// Returns the parts of a list, without spaces around them, without empty and repeated ones.

@@ -1,9 +1,12 @@
 //! The fields of a torrent, and its details.
 
+use std::num::NonZeroU32;
+
+use hashlane_api::{Priority, Target};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::model::{File, Goal, Peer, Priority, Session, State, Torrent, Tracker, part};
+use crate::model::{File, Peer, Session, State, Torrent, Tracker, minutes, part};
 
 /// Seconds of a download that does not end (`MAX_ETA`).
 const NO_END: u64 = 8_640_000;
@@ -56,7 +59,7 @@ pub(super) const FIELDS: [Field; 56] = [
     ("completion_on", |view| time(view.0.completed)),
     ("content_path", |view| json!(view.0.content)),
     ("dl_limit", |view| {
-        json!(view.0.limits.max_down.unwrap_or(0))
+        json!(view.0.rates.down.map_or(0, NonZeroU32::get))
     }),
     ("dlspeed", |view| json!(view.0.down_rate)),
     ("download_path", |_| json!("")),
@@ -69,7 +72,7 @@ pub(super) const FIELDS: [Field; 56] = [
     ("force_start", |view| json!(view.0.is_forced)),
     ("has_metadata", |view| json!(view.0.has_metadata)),
     ("inactive_seeding_time_limit", |view| {
-        limit(view.0.goals().idle_minutes)
+        limit(minutes(view.0.goal().idle))
     }),
     ("infohash_v1", |view| {
         let v1 = view.0.info_hashes.v1();
@@ -82,13 +85,13 @@ pub(super) const FIELDS: [Field; 56] = [
     ("last_activity", |view| json!(view.0.active)),
     ("magnet_uri", |view| json!(view.0.magnet())),
     ("max_inactive_seeding_time", |view| {
-        effective(view.0.goals().idle_minutes, view.1.idle_minutes)
+        effective(minutes(view.0.goal().idle), view.1.idle_minutes)
     }),
     ("max_ratio", |view| {
-        effective(view.0.goals().ratio, view.1.ratio)
+        effective(view.0.goal().ratio, view.1.ratio)
     }),
     ("max_seeding_time", |view| {
-        effective(view.0.goals().seeding_minutes, view.1.seeding_minutes)
+        effective(minutes(view.0.goal().time), view.1.seeding_minutes)
     }),
     ("name", |view| json!(view.0.name)),
     ("num_complete", |view| json!(view.0.n_seeds)),
@@ -100,7 +103,7 @@ pub(super) const FIELDS: [Field; 56] = [
     ("private", |view| json!(view.0.is_private)),
     ("progress", |view| json!(view.0.progress())),
     ("ratio", |view| json!(view.0.ratio().unwrap_or(0.0))),
-    ("ratio_limit", |view| limit(view.0.goals().ratio)),
+    ("ratio_limit", |view| limit(view.0.goal().ratio)),
     ("reannounce", |_| json!(0)),
     ("root_path", |view| {
         json!(if view.0.is_folder {
@@ -112,7 +115,7 @@ pub(super) const FIELDS: [Field; 56] = [
     ("save_path", |view| json!(view.0.folder)),
     ("seeding_time", |view| json!(view.0.seconds_seeding)),
     ("seeding_time_limit", |view| {
-        limit(view.0.goals().seeding_minutes)
+        limit(minutes(view.0.goal().time))
     }),
     ("seen_complete", |_| json!(UNKNOWN)),
     ("seq_dl", |view| json!(view.0.is_sequential)),
@@ -126,7 +129,9 @@ pub(super) const FIELDS: [Field; 56] = [
         json!(view.0.tracker.as_deref().unwrap_or(""))
     }),
     ("trackers_count", |view| json!(view.0.n_trackers)),
-    ("up_limit", |view| json!(view.0.limits.max_up.unwrap_or(0))),
+    ("up_limit", |view| {
+        json!(view.0.rates.up.map_or(0, NonZeroU32::get))
+    }),
     ("uploaded", |view| json!(view.0.uploaded)),
     ("uploaded_session", |view| json!(view.0.uploaded)),
     ("upspeed", |view| json!(view.0.up_rate)),
@@ -176,19 +181,19 @@ fn availability(torrent: &Torrent) -> f64 {
     }
 }
 
-fn limit<T: Into<Value>>(goal: Goal<T>) -> Value {
+fn limit<T: Into<Value>>(goal: Target<T>) -> Value {
     match goal {
-        Goal::OfClient => json!(OF_CLIENT),
-        Goal::At(value) => value.into(),
-        Goal::Never => json!(NEVER),
+        Target::Inherited => json!(OF_CLIENT),
+        Target::At(value) => value.into(),
+        Target::Never => json!(NEVER),
     }
 }
 
-fn effective<T: Into<Value>>(goal: Goal<T>, of_client: Option<T>) -> Value {
+fn effective<T: Into<Value>>(goal: Target<T>, of_client: Option<T>) -> Value {
     let value = match goal {
-        Goal::OfClient => of_client,
-        Goal::At(value) => Some(value),
-        Goal::Never => None,
+        Target::Inherited => of_client,
+        Target::At(value) => Some(value),
+        Target::Never => None,
     };
     value.map_or_else(|| json!(NEVER), Into::into)
 }
@@ -276,13 +281,13 @@ pub(super) fn properties(torrent: &Torrent, session: &Session, pieces: &[bool]) 
         .map(|(name, value)| ((*name).to_owned(), value(&view)))
         .collect();
     let n_limit = session.max_peers.map_or(UNKNOWN, i64::from);
-    let limit = |limit: Option<u32>| limit.map_or(UNKNOWN, i64::from);
+    let limit = |limit: Option<NonZeroU32>| limit.map_or(UNKNOWN, |limit| limit.get().into());
     let more = [
         ("addition_date", json!(torrent.added)),
         ("completion_date", time(torrent.completed)),
         ("created_by", json!(torrent.creator)),
         ("creation_date", time(torrent.created)),
-        ("dl_limit", json!(limit(torrent.limits.max_down))),
+        ("dl_limit", json!(limit(torrent.rates.down))),
         ("dl_speed", json!(torrent.down_rate)),
         (
             "dl_speed_avg",
@@ -311,7 +316,7 @@ pub(super) fn properties(torrent: &Torrent, session: &Session, pieces: &[bool]) 
         ("total_uploaded", json!(torrent.uploaded)),
         ("total_uploaded_session", json!(torrent.uploaded)),
         ("total_wasted", json!(torrent.corrupt)),
-        ("up_limit", json!(limit(torrent.limits.max_up))),
+        ("up_limit", json!(limit(torrent.rates.up))),
         ("up_speed", json!(torrent.up_rate)),
         (
             "up_speed_avg",
@@ -326,9 +331,9 @@ pub(super) fn properties(torrent: &Torrent, session: &Session, pieces: &[bool]) 
 pub(super) fn file(index: usize, file: &File, torrent: &Torrent) -> Value {
     // 7 is a third priority above normal. qBittorrent has none below normal.
     let priority = match file.priority {
-        None => 0,
-        Some(Priority::Low | Priority::Normal) => 1,
-        Some(Priority::High) => 6,
+        Priority::Skip => 0,
+        Priority::Low | Priority::Normal => 1,
+        Priority::High => 6,
     };
     let last = file.pieces.end.saturating_sub(1).max(file.pieces.start);
     let mut value = json!({

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use data_encoding::HEXLOWER;
 use serde_json::{Map, Value, json};
@@ -21,8 +22,8 @@ pub(super) fn info(call: &Call<'_>) -> Result<Answer, Failure> {
     let (limit, offset) = (form.integer("limit")?, form.integer("offset")?);
     let is_reverse = form.bool("reverse")?.unwrap_or(false);
     let mut chosen = match form.text("hashes") {
-        Some(_) => form.torrents(&call.torrents)?,
-        None => call.torrents.iter().collect(),
+        Some(_) => form.torrents(call.torrents())?,
+        None => call.torrents().iter().collect(),
     };
     chosen.retain(|torrent| {
         // An unknown filter is none, as in qBittorrent. An empty name stands for torrents without one.
@@ -89,18 +90,18 @@ fn page<'a, 't>(torrents: &'a [&'t Torrent], offset: i64, limit: i64) -> &'a [&'
 }
 
 pub(super) fn count(call: &Call<'_>) -> Result<Answer, Failure> {
-    Ok(Answer::Text(call.torrents.len().to_string()))
+    Ok(Answer::Text(call.torrents().len().to_string()))
 }
 
 pub(super) fn properties(call: &Call<'_>) -> Result<Answer, Failure> {
-    let torrent = call.form.torrent(&call.torrents)?;
+    let torrent = call.form.torrent(call.torrents())?;
     let pieces = call.control.pieces(torrent.id);
     let session = call.control.session();
     Answer::json(&torrent::properties(torrent, &session, &pieces))
 }
 
 pub(super) fn files(call: &Call<'_>) -> Result<Answer, Failure> {
-    let torrent = call.form.torrent(&call.torrents)?;
+    let torrent = call.form.torrent(call.torrents())?;
     let files = call.control.files(torrent.id);
     let all = files.iter().enumerate();
     let chosen: Vec<Value> = match call.form.text("indexes") {
@@ -125,7 +126,7 @@ pub(super) fn files(call: &Call<'_>) -> Result<Answer, Failure> {
 }
 
 pub(super) fn trackers(call: &Call<'_>) -> Result<Answer, Failure> {
-    let torrent = call.form.torrent(&call.torrents)?;
+    let torrent = call.form.torrent(call.torrents())?;
     let trackers = call.control.trackers(torrent.id);
     let sources = torrent::sources(torrent, &call.control.session());
     let all = sources
@@ -136,7 +137,7 @@ pub(super) fn trackers(call: &Call<'_>) -> Result<Answer, Failure> {
 
 /// Returns 2 for each present piece, and 0 for others.
 pub(super) fn piece_states(call: &Call<'_>) -> Result<Answer, Failure> {
-    let torrent = call.form.torrent(&call.torrents)?;
+    let torrent = call.form.torrent(call.torrents())?;
     let pieces = call.control.pieces(torrent.id);
     let states = pieces.iter().map(|is_present| u8::from(*is_present) * 2);
     Answer::json(&states.collect::<Vec<_>>())
@@ -144,7 +145,7 @@ pub(super) fn piece_states(call: &Call<'_>) -> Result<Answer, Failure> {
 
 /// Returns the SHA-1 digests of pieces; none for a torrent without version 1 or metadata.
 pub(super) fn piece_hashes(call: &Call<'_>) -> Result<Answer, Failure> {
-    let torrent = call.form.torrent(&call.torrents)?;
+    let torrent = call.form.torrent(call.torrents())?;
     let metainfo = metainfo(call, torrent);
     let hashes = metainfo
         .as_ref()
@@ -155,7 +156,7 @@ pub(super) fn piece_hashes(call: &Call<'_>) -> Result<Answer, Failure> {
 }
 
 pub(super) fn webseeds(call: &Call<'_>) -> Result<Answer, Failure> {
-    let torrent = call.form.torrent(&call.torrents)?;
+    let torrent = call.form.torrent(call.torrents())?;
     let metadata = metainfo(call, torrent).map(|metainfo| metainfo.metadata());
     let urls = metadata.unwrap_or_default().web_seeds.into_iter();
     let urls = urls.map(|url| json!({ "url": url }));
@@ -168,27 +169,33 @@ fn metainfo(call: &Call<'_>, torrent: &Torrent) -> Option<hashlane_metainfo::Tor
 }
 
 pub(super) fn export(call: &Call<'_>) -> Result<Answer, Failure> {
-    let torrent = call.form.torrent(&call.torrents)?;
+    let torrent = call.form.torrent(call.torrents())?;
     let bytes = call.control.metainfo(torrent.id);
     let bytes = bytes.ok_or_else(|| Failure::conflict("the metadata is not known yet"))?;
     Ok(Answer::Torrent(bytes))
 }
 
 /// Returns a limit of each named torrent in bytes per second, 0 for none.
-fn limits(call: &Call<'_>, limit: impl Fn(&Torrent) -> Option<u32>) -> Result<Answer, Failure> {
-    let torrents = call.form.torrents(&call.torrents)?;
-    let limits = torrents
-        .iter()
-        .map(|torrent| (torrent.short_hash(), limit(torrent).unwrap_or(0)));
+fn limits(
+    call: &Call<'_>,
+    limit: impl Fn(&Torrent) -> Option<NonZeroU32>,
+) -> Result<Answer, Failure> {
+    let torrents = call.form.torrents(call.torrents())?;
+    let limits = torrents.iter().map(|torrent| {
+        (
+            torrent.short_hash(),
+            limit(torrent).map_or(0, NonZeroU32::get),
+        )
+    });
     Answer::json(&limits.collect::<BTreeMap<_, _>>())
 }
 
 pub(super) fn download_limit(call: &Call<'_>) -> Result<Answer, Failure> {
-    limits(call, |torrent| torrent.limits.max_down)
+    limits(call, |torrent| torrent.rates.down)
 }
 
 pub(super) fn upload_limit(call: &Call<'_>) -> Result<Answer, Failure> {
-    limits(call, |torrent| torrent.limits.max_up)
+    limits(call, |torrent| torrent.rates.up)
 }
 
 pub(super) fn categories(call: &Call<'_>) -> Result<Answer, Failure> {

@@ -1,12 +1,14 @@
 //! Rates and limits of the whole client.
 
+use std::num::NonZeroU32;
+
 use super::call::{Answer, Call, done};
 use super::client::state;
 use super::request::Failure;
 use crate::model::SessionChange;
 
 pub(super) fn info(call: &Call<'_>) -> Result<Answer, Failure> {
-    let state = state(&call.control.session(), &call.torrents);
+    let state = state(&call.control.session(), call.torrents());
     Answer::json(&state)
 }
 
@@ -25,7 +27,7 @@ pub(super) fn upload_limit(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(super) fn set_download_limit(call: &Call<'_>) -> Result<Answer, Failure> {
     call.form.required("limit")?;
     call.control.change_session(SessionChange {
-        max_down: Some(call.form.limit("limit")?),
+        max_down: Some(call.form.limit("limit")?.map(NonZeroU32::get)),
         ..SessionChange::default()
     })?;
     Ok(done())
@@ -34,7 +36,7 @@ pub(super) fn set_download_limit(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(super) fn set_upload_limit(call: &Call<'_>) -> Result<Answer, Failure> {
     call.form.required("limit")?;
     call.control.change_session(SessionChange {
-        max_up: Some(call.form.limit("limit")?),
+        max_up: Some(call.form.limit("limit")?.map(NonZeroU32::get)),
         ..SessionChange::default()
     })?;
     Ok(done())

@@ -1,20 +1,21 @@
 //! The methods.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use data_encoding::BASE64_MIME_PERMISSIVE;
+use hashlane_api::{Command, Content, Patch, Priority, QueueMove, Refusal, Target};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::request::Arguments;
 use super::session;
 use super::torrent::{Field, Row, field};
+use crate::apply::{self, GoalsInMinutes};
 use crate::check::{absolute, file_name, link};
 use crate::labels;
-use crate::model::{
-    Change, Control, Goal, Limits, NewTorrent, QueueMove, Refusal, Source, Torrent, now,
-};
+use crate::model::{Control, NewTorrent, Source, Torrent, minutes, now};
 use crate::trackers::Tiers;
 
 /// Seconds for which a change is recent.
@@ -33,7 +34,7 @@ pub(super) struct Removals {
 }
 
 /// The torrents of a request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Present {
     torrents: Arc<[Torrent]>,
     /// The numbers of those that were removed lately.
@@ -75,21 +76,23 @@ pub(super) fn call<'a>(
 ) -> Result<Reply<'a>, Refusal> {
     let arguments = Arguments(arguments);
     let torrents = &present.torrents;
-    let each = |change: Change| {
-        for torrent in selected(torrents, arguments)? {
-            control.change(torrent.id, change.clone())?;
-        }
+    let each = |command: Command| {
+        let torrents = selected(torrents, arguments)?.into_iter();
+        apply::each(
+            control,
+            torrents.map(|torrent| (torrent.id, vec![command.clone()])),
+        )?;
         Ok(json!({}))
     };
     let value = match method {
         "torrent-get" => return torrent_get(control, present, arguments).map(Reply::Torrents),
         "torrent-add" => torrent_add(control, arguments),
         "torrent-set" => torrent_set(control, torrents, arguments),
-        "torrent-start" => each(Change::Start { now: false }),
-        "torrent-start-now" => each(Change::Start { now: true }),
-        "torrent-stop" => each(Change::Stop),
-        "torrent-verify" => each(Change::Verify),
-        "torrent-reannounce" => each(Change::Announce),
+        "torrent-start" => each(Command::Resume { now: false }),
+        "torrent-start-now" => each(Command::Resume { now: true }),
+        "torrent-stop" => each(Command::Pause),
+        "torrent-verify" => each(Command::Verify),
+        "torrent-reannounce" => each(Command::Reannounce),
         "torrent-remove" => {
             // Without a list, a request would remove everything.
             if arguments.get("ids").is_none() {
@@ -97,23 +100,32 @@ pub(super) fn call<'a>(
                     "ids: the torrents to remove are required".to_owned(),
                 ));
             }
-            let delete = arguments.bool("delete-local-data")?.unwrap_or(false);
-            each(Change::Remove { delete })
+            let content = match arguments.bool("delete-local-data")? {
+                Some(true) => Content::Delete,
+                _ => Content::Keep,
+            };
+            each(Command::Remove { content })
         }
         "torrent-set-location" => {
             let Some(folder) = arguments.text("location")? else {
                 return Err(Refusal::Invalid("no location".to_owned()));
             };
-            each(Change::Folder {
-                folder: absolute(folder)?,
-                is_moved: arguments.bool("move")?.unwrap_or(false),
+            let folder = absolute(folder)?.into();
+            each(if arguments.bool("move")?.unwrap_or(false) {
+                Command::Relocate { folder }
+            } else {
+                Command::Place { folder }
             })
         }
         "torrent-rename-path" => torrent_rename(control, torrents, arguments),
-        "queue-move-top" => each(Change::Queue(QueueMove::Top)),
-        "queue-move-up" => each(Change::Queue(QueueMove::Up)),
-        "queue-move-down" => each(Change::Queue(QueueMove::Down)),
-        "queue-move-bottom" => each(Change::Queue(QueueMove::Bottom)),
+        "queue-move-top" => each(Command::Queue { to: QueueMove::Top }),
+        "queue-move-up" => each(Command::Queue { to: QueueMove::Up }),
+        "queue-move-down" => each(Command::Queue {
+            to: QueueMove::Down,
+        }),
+        "queue-move-bottom" => each(Command::Queue {
+            to: QueueMove::Bottom,
+        }),
         "session-get" => session::get(control, session_id, arguments),
         "session-set" => session::set(control, session_id, arguments),
         "session-stats" => Ok(session::statistics(control)),
@@ -301,82 +313,94 @@ fn torrent_set(
         arguments.files("files-wanted")?,
     );
     let priorities = arguments.priorities()?;
+    let mut changes = Vec::new();
     for torrent in selected(torrents, arguments)? {
-        let mut changes: Vec<Change> = Vec::new();
-        let limits = limits(&torrent.limits, arguments)?;
-        changes.extend((limits != torrent.limits).then_some(Change::Limits(limits)));
+        let mut patch = patch(torrent, arguments)?;
         if let Some(labels) = labels.clone() {
             let now = torrent.category.as_ref();
             let groups = &control.groups();
             let (category, labels) = labels::split(labels, now.map(String::as_str), groups);
-            changes.extend((category.as_ref() != now).then_some(Change::Category(category)));
-            changes.push(Change::Labels(labels));
+            patch.category = (category.as_ref() != now).then_some(category);
+            patch.labels = Some(labels.into_iter().collect());
         }
-        changes.extend(sequential.map(Change::Sequential));
-        changes.extend(trackers(control, torrent.id, arguments)?);
-        changes.extend(position.map(|position| Change::Queue(QueueMove::To(position))));
-        changes.extend(wanted.clone().map(|files| Change::Select {
-            files,
-            priority: Some(crate::model::Priority::Normal),
+        patch.sequential = sequential;
+        let mut commands: Vec<Command> = apply::set(patch).into_iter().collect();
+        commands.extend(trackers(control, torrent.id, arguments)?);
+        commands.extend(position.map(|to| Command::Queue {
+            to: QueueMove::To(to as usize),
         }));
-        changes.extend(priorities.iter().map(|(files, priority)| Change::Select {
+        let wanted = wanted.iter().map(|files| (files, Priority::Normal));
+        let changed = priorities
+            .iter()
+            .map(|(files, priority)| (files, *priority));
+        let unwanted = unwanted.iter().map(|files| (files, Priority::Skip));
+        let prioritize = |(files, priority): (&Vec<u32>, Priority)| Command::Prioritize {
             files: files.clone(),
-            priority: Some(*priority),
+            priority,
+        };
+        commands.extend(wanted.chain(changed).chain(unwanted).map(prioritize));
+        commands.extend(location.as_ref().map(|folder| Command::Relocate {
+            folder: folder.into(),
         }));
-        changes.extend(unwanted.clone().map(|files| Change::Select {
-            files,
-            priority: None,
-        }));
-        changes.extend(location.clone().map(|folder| Change::Folder {
-            folder,
-            is_moved: true,
-        }));
-        for change in changes {
-            control.change(torrent.id, change)?;
-        }
+        changes.push((torrent.id, commands));
     }
+    apply::each(control, changes)?;
     Ok(json!({}))
 }
 
-/// Returns the goals and limits of a torrent after a request.
-fn limits(now: &Limits, arguments: Arguments<'_>) -> Result<Limits, Refusal> {
-    let mut limits = now.clone();
-    if let Some(max_down) = arguments.limit("downloadLimit", "downloadLimited", now.max_down)? {
-        limits.max_down = max_down;
+/// Returns what a request changes of the goal and the rate limits of a torrent.
+fn patch(torrent: &Torrent, arguments: Arguments<'_>) -> Result<Patch, Refusal> {
+    let mut patch = Patch::default();
+    for (new, now, limit, is_limited) in [
+        (
+            &mut patch.max_down,
+            torrent.rates.down,
+            "downloadLimit",
+            "downloadLimited",
+        ),
+        (
+            &mut patch.max_up,
+            torrent.rates.up,
+            "uploadLimit",
+            "uploadLimited",
+        ),
+    ] {
+        let given = arguments.limit(limit, is_limited, now.map(NonZeroU32::get))?;
+        let given = given.map(apply::rate).transpose()?;
+        *new = given.filter(|given| *given != now);
     }
-    if let Some(max_up) = arguments.limit("uploadLimit", "uploadLimited", now.max_up)? {
-        limits.max_up = max_up;
-    }
-    limits.ratio = goal(
-        now.ratio,
-        arguments.u32("seedRatioMode")?,
-        arguments.ratio("seedRatioLimit")?,
-    )?;
-    limits.idle_minutes = goal(
-        now.idle_minutes,
-        arguments.u32("seedIdleMode")?,
-        arguments.u32("seedIdleLimit")?,
-    )?;
-    Ok(limits)
+    let now = torrent.goal;
+    let goals = GoalsInMinutes {
+        ratio: goal(
+            now.ratio,
+            arguments.u32("seedRatioMode")?,
+            arguments.ratio("seedRatioLimit")?,
+        )?,
+        time: None,
+        idle: goal(
+            minutes(now.idle),
+            arguments.u32("seedIdleMode")?,
+            arguments.u32("seedIdleLimit")?,
+        )?,
+    };
+    goals.change(torrent, &mut patch);
+    Ok(patch)
 }
 
 /// Returns a goal after a request with a mode (0: that of the client, 1: its own, 2: none) and a value. The value alone
 /// changes a goal that applies.
 fn goal<T: Copy + Default>(
-    now: Goal<T>,
+    now: Target<T>,
     mode: Option<u32>,
     value: Option<T>,
-) -> Result<Goal<T>, Refusal> {
-    let current = match now {
-        Goal::At(current) => Some(current),
-        Goal::OfClient | Goal::Never => None,
-    };
+) -> Result<Option<Target<T>>, Refusal> {
+    let current = now.limit();
     Ok(match (mode, value) {
-        (None, None) => now,
-        (None, Some(value)) => current.map_or(now, |_| Goal::At(value)),
-        (Some(0), _) => Goal::OfClient,
-        (Some(1), value) => Goal::At(value.or(current).unwrap_or_default()),
-        (Some(2), _) => Goal::Never,
+        (None, None) => None,
+        (None, Some(value)) => current.map(|_| Target::At(value)),
+        (Some(0), _) => Some(Target::Inherited),
+        (Some(1), value) => Some(Target::At(value.or(current).unwrap_or_default())),
+        (Some(2), _) => Some(Target::Never),
         (Some(_), _) => return Err(Refusal::Invalid("the mode must be 0, 1 or 2".to_owned())),
     })
 }
@@ -386,7 +410,7 @@ fn trackers(
     control: &dyn Control,
     id: u32,
     arguments: Arguments<'_>,
-) -> Result<Option<Change>, Refusal> {
+) -> Result<Option<Command>, Refusal> {
     let added = arguments.texts("trackerAdd")?;
     let removed = arguments.files("trackerRemove")?;
     let replaced = arguments.replacements("trackerReplace")?;
@@ -412,7 +436,8 @@ fn trackers(
     for url in added.unwrap_or_default() {
         tiers.add(url);
     }
-    Ok(Some(Change::Trackers(tiers.into_urls()?)))
+    let trackers = tiers.into_urls()?;
+    Ok(Some(Command::SetTrackers { trackers }))
 }
 
 fn torrent_rename(
@@ -435,7 +460,7 @@ fn torrent_rename(
         None => name.clone(),
     };
     let from = path.to_owned();
-    control.change(torrent.id, Change::Rename { from, to })?;
+    apply::one(control, torrent.id, Command::Rename { from, to })?;
     Ok(json!({ "path": path, "name": name, "id": torrent.id }))
 }
 

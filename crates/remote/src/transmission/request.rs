@@ -2,9 +2,8 @@
 //!
 //! Names are those of the specification. Programs also send them with `_` in the place of `-`.
 
+use hashlane_api::{Priority, Refusal};
 use serde_json::Value;
-
-use crate::model::{Priority, Refusal};
 
 /// Length limit in bytes of a text in a request, except links and .torrent files.
 const MAX_TEXT_LEN: usize = 4096;

@@ -1,11 +1,10 @@
 //! The settings of the client.
 
+use hashlane_api::Refusal;
 use serde_json::{Map, Value, json};
 
 use super::request::Arguments;
-use crate::model::{
-    Control, Encryption, Refusal, Session, SessionChange, State, Statistics, Torrent,
-};
+use crate::model::{Control, Encryption, Session, SessionChange, State, Statistics, Torrent};
 
 /// The version that programs expect, in the form that they parse.
 const VERSION: &str = "4.0.6";

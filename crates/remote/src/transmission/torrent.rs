@@ -1,14 +1,16 @@
 //! The fields of a torrent.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use data_encoding::BASE64;
+use hashlane_api::{Priority, Target};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::labels;
-use crate::model::{Control, File, Goal, Priority, State, Torrent, Tracker, now, part};
+use crate::model::{Control, File, State, Torrent, Tracker, minutes, now, part};
 
 /// Ratio of a torrent that has received and sent nothing (`TR_RATIO_NA`).
 const NO_RATIO: f64 = -1.0;
@@ -46,10 +48,10 @@ const FIELDS: &[Field] = &[
     ("downloadDir", |view| json!(view.torrent.folder)),
     ("downloadedEver", |view| json!(view.torrent.downloaded)),
     ("downloadLimit", |view| {
-        json!(kilobytes(view.torrent.limits.max_down))
+        json!(kilobytes(view.torrent.rates.down.map(NonZeroU32::get)))
     }),
     ("downloadLimited", |view| {
-        json!(view.torrent.limits.max_down.is_some())
+        json!(view.torrent.rates.down.is_some())
     }),
     // 3 is TR_STAT_LOCAL_ERROR.
     ("error", |view| {
@@ -119,9 +121,7 @@ const FIELDS: &[Field] = &[
     ("primary-mime-type", |_| json!("application/octet-stream")),
     ("priorities", |view| {
         let files = view.files().iter();
-        files
-            .map(|file| priority(file.priority.unwrap_or_default()))
-            .collect()
+        files.map(|file| priority(file.priority)).collect()
     }),
     ("queuePosition", |view| json!(view.torrent.queue_position)),
     ("rateDownload", |view| json!(view.torrent.down_rate)),
@@ -139,16 +139,16 @@ const FIELDS: &[Field] = &[
     }),
     ("secondsSeeding", |view| json!(view.torrent.seconds_seeding)),
     ("seedIdleLimit", |view| {
-        json!(goal(view.torrent.goals().idle_minutes))
+        json!(goal(minutes(view.torrent.goal().idle)))
     }),
     ("seedIdleMode", |view| {
-        json!(mode(&view.torrent.goals().idle_minutes))
+        json!(mode(&minutes(view.torrent.goal().idle)))
     }),
     ("seedRatioLimit", |view| {
-        json!(goal(view.torrent.goals().ratio))
+        json!(goal(view.torrent.goal().ratio))
     }),
     ("seedRatioMode", |view| {
-        json!(mode(&view.torrent.goals().ratio))
+        json!(mode(&view.torrent.goal().ratio))
     }),
     ("sequentialDownload", |view| {
         json!(view.torrent.is_sequential)
@@ -171,10 +171,10 @@ const FIELDS: &[Field] = &[
     }),
     ("uploadedEver", |view| json!(view.torrent.uploaded)),
     ("uploadLimit", |view| {
-        json!(kilobytes(view.torrent.limits.max_up))
+        json!(kilobytes(view.torrent.rates.up.map(NonZeroU32::get)))
     }),
     ("uploadLimited", |view| {
-        json!(view.torrent.limits.max_up.is_some())
+        json!(view.torrent.rates.up.is_some())
     }),
     ("uploadRatio", |view| {
         json!(view.torrent.ratio().unwrap_or(NO_RATIO))
@@ -182,7 +182,7 @@ const FIELDS: &[Field] = &[
     ("wanted", |view| {
         let files = view.files().iter();
         files
-            .map(|file| i32::from(file.priority.is_some()))
+            .map(|file| i32::from(file.priority.is_selected()))
             .collect()
     }),
     ("webseeds", |_| json!([])),
@@ -296,7 +296,7 @@ fn status(state: State) -> u8 {
 /// Returns whether seeding has ended because its goal is reached.
 fn is_finished(torrent: &Torrent) -> bool {
     torrent.state == State::Stopped && torrent.error.is_none() && {
-        let Goal::At(ratio) = torrent.goals().ratio else {
+        let Target::At(ratio) = torrent.goal().ratio else {
             return false;
         };
         torrent.is_complete() && torrent.ratio().is_some_and(|reached| reached >= ratio)
@@ -309,25 +309,25 @@ fn is_stalled(torrent: &Torrent) -> bool {
         && torrent.down_rate + torrent.up_rate == 0
 }
 
-fn goal<T: Default>(goal: Goal<T>) -> T {
+fn goal<T: Default>(goal: Target<T>) -> T {
     match goal {
-        Goal::At(value) => value,
-        Goal::OfClient | Goal::Never => T::default(),
+        Target::At(value) => value,
+        Target::Inherited | Target::Never => T::default(),
     }
 }
 
-fn mode<T>(goal: &Goal<T>) -> u8 {
+fn mode<T>(goal: &Target<T>) -> u8 {
     match goal {
-        Goal::OfClient => 0,
-        Goal::At(_) => 1,
-        Goal::Never => 2,
+        Target::Inherited => 0,
+        Target::At(_) => 1,
+        Target::Never => 2,
     }
 }
 
 fn priority(priority: Priority) -> i32 {
     match priority {
         Priority::Low => -1,
-        Priority::Normal => 0,
+        Priority::Skip | Priority::Normal => 0,
         Priority::High => 1,
     }
 }
@@ -339,8 +339,8 @@ fn file(file: &File) -> Value {
 fn file_stats(file: &File) -> Value {
     json!({
         "bytesCompleted": file.done_len,
-        "wanted": file.priority.is_some(),
-        "priority": priority(file.priority.unwrap_or_default()),
+        "wanted": file.priority.is_selected(),
+        "priority": priority(file.priority),
     })
 }
 

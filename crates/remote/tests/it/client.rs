@@ -1,5 +1,8 @@
 //! A client in memory, which does at once what a request asks for.
 
+use hashlane_api::{
+    Category, Command, Content, Goal, GroupChange, Groups, Patch, Priority, QueueMove, Refusal,
+};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -7,9 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use hashlane_metainfo::{InfoHashes, Magnet, Torrent as Metainfo};
 use hashlane_remote::Control;
 use hashlane_remote::model::{
-    Added, Category, Change, Encryption, File, Goals, GroupChange, Groups, NewTorrent, Peer,
-    Priority, QueueMove, Refusal, Session, SessionChange, Source, State, Statistics, Torrent,
-    Tracker,
+    Added, Encryption, File, NewTorrent, Peer, Session, SessionChange, Source, State, Statistics,
+    Torrent, Tracker,
 };
 
 /// Time of everything in this client.
@@ -30,7 +32,9 @@ struct Inner {
     groups: Groups,
     added: Option<NewTorrent>,
     /// All changes, in order.
-    changes: Vec<(u32, Change)>,
+    changes: Vec<(u32, Command)>,
+    /// The number of calls that made them.
+    n_calls: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -95,8 +99,97 @@ impl Default for Client {
                 groups: Groups::default(),
                 added: None,
                 changes: Vec::new(),
+                n_calls: 0,
             }),
         }
+    }
+}
+
+/// Commands that remove torrents.
+pub(crate) const KEEP: Command = Command::Remove {
+    content: Content::Keep,
+};
+pub(crate) const DELETE: Command = Command::Remove {
+    content: Content::Delete,
+};
+
+/// Returns the command for a change of what a person chose.
+pub(crate) fn patch(patch: Patch) -> Command {
+    Command::Set(Box::new(patch))
+}
+
+impl Inner {
+    fn apply(&mut self, id: u32, command: &Command) -> Result<(), Refusal> {
+        self.changes.push((id, command.clone()));
+        let known = self.torrents.get_mut(&id).ok_or(Refusal::Absent)?;
+        let torrent = &mut known.torrent;
+        match command {
+            Command::Resume { now } => {
+                torrent.state = State::Downloads;
+                torrent.is_forced = *now;
+            }
+            Command::Pause => torrent.state = State::Stopped,
+            Command::Verify => torrent.state = State::Verifies,
+            Command::Remove { .. } => {
+                self.torrents.remove(&id);
+            }
+            Command::Relocate { folder } | Command::Place { folder } => {
+                folder.to_str().unwrap().clone_into(&mut torrent.folder);
+            }
+            Command::Rename { from, to } => {
+                if known.files.iter().any(|file| file.path == *to) {
+                    return Err(Refusal::Conflict(format!("{to}: exists")));
+                }
+                for file in &mut known.files {
+                    let rest = file.path.strip_prefix(from.as_str());
+                    let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with('/'));
+                    if let Some(rest) = rest {
+                        file.path = format!("{to}{rest}");
+                    }
+                }
+            }
+            Command::Queue {
+                to: QueueMove::To(position),
+            } => torrent.queue_position = u32::try_from(*position).unwrap(),
+            Command::Set(patch) => {
+                if let Some(Some(title)) = &patch.title {
+                    torrent.name.clone_from(title);
+                }
+                if let Some(category) = &patch.category {
+                    torrent.category.clone_from(category);
+                }
+                if let Some(labels) = &patch.labels {
+                    torrent.labels = labels.iter().cloned().collect();
+                }
+                torrent.goal = patch.goal(torrent.goal);
+                patch.rates().apply(&mut torrent.rates);
+                torrent.is_sequential = patch.sequential.unwrap_or(torrent.is_sequential);
+            }
+            Command::Prioritize { files, priority } => {
+                for (position, file) in (0..).zip(&mut known.files) {
+                    if files.is_empty() || files.contains(&position) {
+                        file.priority = *priority;
+                    }
+                }
+            }
+            Command::SetTrackers { trackers } => {
+                let urls = trackers.iter().zip(0..);
+                let urls = urls.flat_map(|(urls, tier)| urls.iter().map(move |url| (url, tier)));
+                let trackers = urls.map(|(url, tier)| {
+                    let known = known.trackers.iter().find(|known| known.url == *url);
+                    known.map_or_else(
+                        || tracker(url, tier),
+                        |known| Tracker {
+                            tier,
+                            ..known.clone()
+                        },
+                    )
+                });
+                known.trackers = trackers.collect();
+            }
+            _ => {}
+        }
+        Ok(())
     }
 }
 
@@ -106,8 +199,13 @@ impl Client {
     }
 
     /// Returns the changes since the last call.
-    pub(crate) fn changes(&self) -> Vec<(u32, Change)> {
+    pub(crate) fn changes(&self) -> Vec<(u32, Command)> {
         std::mem::take(&mut self.inner().changes)
+    }
+
+    /// Returns the number of calls that changed torrents since the last question.
+    pub(crate) fn calls(&self) -> usize {
+        std::mem::take(&mut self.inner().n_calls)
     }
 
     /// Returns the last request for a new torrent.
@@ -157,7 +255,7 @@ fn known(id: u32, new: &NewTorrent) -> Result<Known, Refusal> {
         len: total_len,
         pieces: 0..10,
         done_len: total_len / 2,
-        priority: Some(Priority::Normal),
+        priority: Priority::Normal,
     });
     let trackers = vec![
         tracker("http://tracker.example.com:80/announce?passkey=1", 0),
@@ -206,8 +304,9 @@ fn known(id: u32, new: &NewTorrent) -> Result<Known, Refusal> {
             queue_position: id - 1,
             is_forced: false,
             is_sequential: new.is_sequential,
-            limits: new.limits.clone(),
-            inherited: Goals::default(),
+            rates: new.rates,
+            goal: new.goal,
+            inherited: Goal::default(),
         },
         files: files.collect(),
         trackers,
@@ -286,29 +385,34 @@ impl Control for Client {
         groups
     }
 
-    fn change_groups(&self, change: GroupChange) -> Result<(), Refusal> {
-        let inner = &mut *self.inner();
-        let torrents = inner.torrents.values_mut().map(|known| &mut known.torrent);
+    fn change_groups(&self, change: &GroupChange) -> Result<(), Refusal> {
+        let mut inner = self.inner();
+        let inner = &mut *inner;
         let Groups { categories, labels } = &mut inner.groups;
+        let torrents = inner.torrents.values_mut().map(|known| &mut known.torrent);
         match change {
-            GroupChange::Category(category) => {
-                categories.retain(|other: &Category| other.name != category.name);
-                categories.push(category);
+            GroupChange::SetCategory(patch) => {
+                categories.retain(|other| other.name != patch.name);
+                let folder = patch.folder.clone().flatten();
+                categories.push(Category {
+                    name: patch.name.clone(),
+                    folder: folder.map(|folder| folder.to_str().unwrap().to_owned()),
+                    ..Category::default()
+                });
             }
-            GroupChange::RemoveCategories(names) => {
+            GroupChange::RemoveCategories { names } => {
                 categories.retain(|category| !names.contains(&category.name));
                 torrents.for_each(|torrent| {
                     torrent.category.take_if(|name| names.contains(name));
                 });
             }
-            GroupChange::Labels(names) => labels.extend(names),
-            GroupChange::RemoveLabels(names) => {
-                labels.retain(|label| !names.contains(label));
+            GroupChange::AddLabels { labels: new } => labels.extend(new.iter().cloned()),
+            GroupChange::RemoveLabels { labels: old } => {
+                labels.retain(|label| !old.contains(label));
                 torrents.for_each(|torrent| {
-                    torrent.labels.retain(|label| !names.contains(label));
+                    torrent.labels.retain(|label| !old.contains(label));
                 });
             }
-            _ => {}
         }
         Ok(())
     }
@@ -341,7 +445,7 @@ impl Control for Client {
                 .as_ref()
                 .is_none_or(|wanted| wanted.contains(&position));
             if !is_wanted || new.unwanted.contains(&position) {
-                file.priority = None;
+                file.priority = Priority::Skip;
             }
         }
         let added = added(&known.torrent, false);
@@ -350,65 +454,10 @@ impl Control for Client {
         Ok(added)
     }
 
-    fn change(&self, id: u32, change: Change) -> Result<(), Refusal> {
+    fn apply(&self, ids: &[u32], command: &Command) -> Vec<Result<(), Refusal>> {
         let mut inner = self.inner();
-        inner.changes.push((id, change.clone()));
-        let known = inner.torrents.get_mut(&id).ok_or(Refusal::Absent)?;
-        let torrent = &mut known.torrent;
-        match change {
-            Change::Start { now } => {
-                torrent.state = State::Downloads;
-                torrent.is_forced = now;
-            }
-            Change::Stop => torrent.state = State::Stopped,
-            Change::Verify => torrent.state = State::Verifies,
-            Change::Remove { .. } => {
-                inner.torrents.remove(&id);
-            }
-            Change::Folder { folder, .. } => torrent.folder = folder,
-            Change::Rename { from, to } => {
-                if known.files.iter().any(|file| file.path == to) {
-                    return Err(Refusal::Failed(format!("{to}: exists")));
-                }
-                for file in &mut known.files {
-                    let rest = file.path.strip_prefix(&from);
-                    let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with('/'));
-                    if let Some(rest) = rest {
-                        file.path = format!("{to}{rest}");
-                    }
-                }
-            }
-            Change::Queue(QueueMove::To(position)) => torrent.queue_position = position,
-            Change::Name(name) => torrent.name = name,
-            Change::Category(category) => torrent.category = category,
-            Change::Labels(labels) => torrent.labels = labels,
-            Change::Sequential(is_sequential) => torrent.is_sequential = is_sequential,
-            Change::Limits(limits) => torrent.limits = limits,
-            Change::Select { files, priority } => {
-                for (position, file) in (0..).zip(&mut known.files) {
-                    if files.is_empty() || files.contains(&position) {
-                        file.priority = priority;
-                    }
-                }
-            }
-            Change::Trackers(tiers) => {
-                let urls = tiers.iter().zip(0..);
-                let urls = urls.flat_map(|(urls, tier)| urls.iter().map(move |url| (url, tier)));
-                let trackers = urls.map(|(url, tier)| {
-                    let known = known.trackers.iter().find(|known| known.url == *url);
-                    known.map_or_else(
-                        || tracker(url, tier),
-                        |known| Tracker {
-                            tier,
-                            ..known.clone()
-                        },
-                    )
-                });
-                known.trackers = trackers.collect();
-            }
-            _ => {}
-        }
-        Ok(())
+        inner.n_calls += 1;
+        ids.iter().map(|id| inner.apply(*id, command)).collect()
     }
 
     fn session(&self) -> Session {
@@ -437,7 +486,7 @@ impl Control for Client {
 
     fn free_space(&self, folder: &str) -> Result<(u64, u64), Refusal> {
         if folder == "/missing" {
-            return Err(Refusal::Failed("/missing: no such folder".into()));
+            return Err(Refusal::Conflict("/missing: no such folder".into()));
         }
         Ok((1 << 40, 1 << 41))
     }

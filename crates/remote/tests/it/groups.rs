@@ -1,12 +1,14 @@
 //! One client by both protocols: categories and labels.
 
+use hashlane_api::{CategoryPatch, Command, GroupChange, Patch, Target};
 use std::sync::Arc;
+use std::time::Duration;
 
-use hashlane_remote::model::{Category, Change, Goal, GroupChange, State};
+use hashlane_remote::model::State;
 use hashlane_remote::{Control as _, serve_qbittorrent};
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::client::{Client, patch};
 use crate::transmission::{MAGNET, Served, listen};
 
 fn set(served: &Served, labels: &Value) {
@@ -24,12 +26,11 @@ fn shown(served: &Served) -> (Option<String>, Vec<String>, Value) {
 fn a_category_is_the_first_label_of_transmission() {
     let served = Served::new(listen());
     for name in ["tv", "films"] {
-        let category = Category {
+        let change = GroupChange::SetCategory(CategoryPatch {
             name: name.to_owned(),
-            folder: None,
-        };
-        let change = GroupChange::Category(category);
-        served.client.change_groups(change).unwrap();
+            ..CategoryPatch::default()
+        });
+        served.client.change_groups(&change).unwrap();
     }
     // As Sonarr adds a torrent.
     let arguments = json!({ "filename": MAGNET, "labels": ["hd", "tv"] });
@@ -42,7 +43,16 @@ fn a_category_is_the_first_label_of_transmission() {
     set(&served, &list);
     assert_eq!(shown(&served).0.as_deref(), Some("tv"));
     let changes = served.client.changes();
-    assert_eq!(changes, [(1, Change::Labels(vec!["hd".to_owned()]))]);
+    assert_eq!(
+        changes,
+        [(
+            1,
+            patch(Patch {
+                labels: Some(["hd".to_owned()].into()),
+                ..Patch::default()
+            })
+        )]
+    );
     set(&served, &json!(["films", "tv"]));
     let (category, labels, list) = shown(&served);
     assert_eq!(category.as_deref(), Some("tv"));
@@ -109,9 +119,9 @@ fn goals_of_a_category_are_shown_as_those_of_its_torrents() {
         torrent.state = State::Stopped;
         torrent.has_metadata = true;
         (torrent.total_len, torrent.wanted_len, torrent.done_len) = (10, 10, 10);
-        torrent.inherited.ratio = Goal::At(1.5);
-        torrent.inherited.idle_minutes = Goal::Never;
-        torrent.inherited.seeding_minutes = Goal::At(90);
+        torrent.inherited.ratio = Target::At(1.5);
+        torrent.inherited.idle = Target::Never;
+        torrent.inherited.time = Target::At(Duration::from_secs(5_400));
     });
     let of_transmission = |field| served.get(1, field);
     let of_qbittorrent = |field: &str| {
@@ -139,17 +149,14 @@ fn goals_of_a_category_are_shown_as_those_of_its_torrents() {
         &json!({ "ids": [1], "downloadLimit": 5, "downloadLimited": true }),
     );
     let changes = served.client.changes();
-    let [(1, Change::Limits(limits))] = &changes[..] else {
+    let [(1, Command::Set(limits))] = &changes[..] else {
         panic!("{changes:?}")
     };
-    assert_eq!(
-        (limits.ratio, limits.seeding_minutes, limits.idle_minutes),
-        (Goal::OfClient, Goal::OfClient, Goal::OfClient)
-    );
+    assert_eq!((limits.ratio, limits.time, limits.idle), (None, None, None));
     // The torrent's own goal wins.
     served
         .client
-        .edit(1, |torrent| torrent.limits.ratio = Goal::Never);
+        .edit(1, |torrent| torrent.goal.ratio = Target::Never);
     assert_eq!(of_transmission("seedRatioMode"), 2);
     assert_eq!(of_qbittorrent("ratio_limit"), -1);
 }

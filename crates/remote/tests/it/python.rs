@@ -1,9 +1,9 @@
 //! Both protocols by libraries for Python that other programs use.
 
+use crate::client::{DELETE, KEEP};
 use std::path::Path;
 use std::process::Command;
 
-use hashlane_remote::model::Change;
 use hashlane_remote::{Listen, Login};
 
 use crate::not_run::has_python_module;
@@ -37,8 +37,8 @@ fn qbittorrent_api_calls_every_method() {
     let host = format!("http://{}", served.server.endpoint().address().unwrap());
     run("use_qbittorrent.py", &[&host, "user", "password"]);
     let changes = served.client.changes();
-    assert!(changes.contains(&(1, Change::Remove { delete: true })));
-    assert!(changes.contains(&(2, Change::Remove { delete: false })));
+    assert!(changes.contains(&(1, DELETE)));
+    assert!(changes.contains(&(2, KEEP)));
 }
 
 #[test]
@@ -51,6 +51,6 @@ fn transmission_rpc_calls_every_method() {
     let (host, port) = (address.ip().to_string(), address.port().to_string());
     run("use_transmission.py", &[&host, &port, "user", "password"]);
     let changes = served.client.changes();
-    assert!(changes.contains(&(1, Change::Remove { delete: true })));
-    assert!(changes.contains(&(2, Change::Remove { delete: false })));
+    assert!(changes.contains(&(1, DELETE)));
+    assert!(changes.contains(&(2, KEEP)));
 }

@@ -1,8 +1,11 @@
 //! The requests of programs that are not run here, in the order in which their sources send them, with the conditions by
 //! which each program decides that an answer is right.
 
+use crate::client::{DELETE, KEEP};
 use data_encoding::BASE64;
-use hashlane_remote::model::{Change, Goal, QueueMove};
+use hashlane_api::{Command, QueueMove, Target};
+use std::time::Duration;
+
 use hashlane_remote::{Listen, Login};
 use serde_json::{Value, json};
 
@@ -88,8 +91,8 @@ fn sonarr_with_qbittorrent() {
     assert_eq!(
         served.client.changes(),
         [
-            (1, Change::Queue(QueueMove::Top)),
-            (1, Change::Start { now: true }),
+            (1, Command::Queue { to: QueueMove::Top }),
+            (1, Command::Resume { now: true }),
         ]
     );
     // "Refresh", every minute.
@@ -132,10 +135,7 @@ fn sonarr_with_qbittorrent() {
     // "Remove completed": without deleteFiles, the files stay.
     served.client.changes();
     served.post("torrents/delete", &[("hashes", &hash)]);
-    assert_eq!(
-        served.client.changes(),
-        [(1, Change::Remove { delete: false })]
-    );
+    assert_eq!(served.client.changes(), [(1, KEEP)]);
     let gone = served.get(&format!("torrents/properties?hash={hash}"));
     assert_eq!(gone.status(), 404, "IsTorrentLoaded");
 }
@@ -223,7 +223,7 @@ fn autobrr_with_qbittorrent() {
     });
     assert!(working.next().is_some());
     served.post("torrents/reannounce", &[("hashes", &hash)]);
-    assert_eq!(served.client.changes(), [(1, Change::Announce)]);
+    assert_eq!(served.client.changes(), [(1, Command::Reannounce)]);
     let info = served.json("transfer/info");
     assert!(info["dl_info_speed"].is_number() && info["connection_status"].is_string());
     let all = served.json("sync/maindata?rid=0");
@@ -281,15 +281,18 @@ fn sonarr_with_transmission() {
     served.done("queue-move-top", &json!({ "ids": [hash] }));
     let changes = served.client.changes();
     let [
-        (1, Change::Limits(limits)),
-        (1, Change::Queue(QueueMove::Top)),
+        (1, Command::Set(limits)),
+        (1, Command::Queue { to: QueueMove::Top }),
     ] = &changes[..]
     else {
         panic!("{changes:?}");
     };
     assert_eq!(
-        (limits.ratio, limits.idle_minutes),
-        (Goal::At(1.5), Goal::At(30))
+        (limits.ratio, limits.idle),
+        (
+            Some(Target::At(1.5)),
+            Some(Target::At(Duration::from_secs(1_800)))
+        )
     );
     let fields = "id hashString name downloadDir totalSize leftUntilDone isFinished eta status \
                   secondsDownloading secondsSeeding errorString uploadedEver downloadedEver \
@@ -314,10 +317,7 @@ fn sonarr_with_transmission() {
         "torrent-remove",
         &json!({ "ids": [hash], "delete-local-data": true }),
     );
-    assert_eq!(
-        served.client.changes(),
-        [(1, Change::Remove { delete: true })]
-    );
+    assert_eq!(served.client.changes(), [(1, DELETE)]);
 }
 
 /// cross-seed: `clients/Transmission.ts`.
@@ -360,7 +360,11 @@ fn cross_seed_with_transmission() {
         served.done(method, &json!({ "ids": [hash] }));
     }
     let changes = served.client.changes();
-    let expected = [Change::Verify, Change::Start { now: false }, Change::Stop];
+    let expected = [
+        Command::Verify,
+        Command::Resume { now: false },
+        Command::Pause,
+    ];
     assert_eq!(changes, expected.map(|change| (1, change)));
 }
 
@@ -388,10 +392,7 @@ fn autobrr_with_transmission() {
         "torrent-remove",
         &json!({ "ids": [id], "delete-local-data": false }),
     );
-    assert_eq!(
-        served.client.changes().last(),
-        Some(&(1, Change::Remove { delete: false }))
-    );
+    assert_eq!(served.client.changes().last(), Some(&(1, KEEP)));
 }
 
 /// Home Assistant: the integration `transmission`, by transmission-rpc.
@@ -429,10 +430,6 @@ fn home_assistant_with_transmission() {
     for method in ["torrent-stop", "torrent-start", "torrent-remove"] {
         served.done(method, &json!({ "ids": [id] }));
     }
-    let expected = [
-        Change::Stop,
-        Change::Start { now: false },
-        Change::Remove { delete: false },
-    ];
+    let expected = [Command::Pause, Command::Resume { now: false }, KEEP];
     assert_eq!(served.client.changes(), expected.map(|change| (1, change)));
 }

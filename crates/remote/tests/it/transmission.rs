@@ -2,18 +2,19 @@
 
 mod session;
 
+use hashlane_api::{Command, Priority, QueueMove, Target};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use data_encoding::BASE64;
-use hashlane_remote::model::{Change, Goal, Priority, QueueMove, State};
+use hashlane_remote::model::State;
 use hashlane_remote::{Listen, ListenError, Login, serve_transmission};
 use hashlane_server::Server;
 use serde_json::{Value, json};
 use ureq::http::Response;
 use ureq::{Agent, Body};
 
-use crate::client::{Client, TIME};
+use crate::client::{Client, DELETE, KEEP, TIME};
 
 type IsRight = fn(&Value) -> bool;
 
@@ -514,12 +515,12 @@ fn states_have_the_numbers_of_transmission() {
     served.client.edit(1, |torrent| {
         torrent.state = State::Stopped;
         torrent.done_len = torrent.wanted_len;
-        torrent.limits.ratio = Goal::At(1.5);
+        torrent.goal.ratio = Target::At(1.5);
     });
     assert_eq!(served.get(1, "isFinished"), true);
     served
         .client
-        .edit(1, |torrent| torrent.limits.ratio = Goal::At(1.6));
+        .edit(1, |torrent| torrent.goal.ratio = Target::At(1.6));
     assert_eq!(served.get(1, "isFinished"), false);
 }
 
@@ -566,10 +567,7 @@ fn recent_changes_and_removals() {
     );
     served.done("torrent-remove", &json!({ "ids": [1] }));
     assert_eq!(served.done("torrent-get", &recent)["removed"], json!([1]));
-    assert_eq!(
-        served.client.changes(),
-        [(1, Change::Remove { delete: false })]
-    );
+    assert_eq!(served.client.changes(), [(1, KEEP)]);
     assert!(served.done("torrent-get", &json!({ "fields": ["id"] }))["removed"].is_null());
 }
 
@@ -577,39 +575,57 @@ fn recent_changes_and_removals() {
 fn actions_reach_the_client() {
     let served = Served::new(listen()).with_two();
     for (method, arguments, expected) in [
-        ("torrent-start", json!({}), Change::Start { now: false }),
-        ("torrent-start-now", json!({}), Change::Start { now: true }),
-        ("torrent-stop", json!({}), Change::Stop),
-        ("torrent-verify", json!({}), Change::Verify),
-        ("torrent-reannounce", json!({}), Change::Announce),
-        ("queue-move-top", json!({}), Change::Queue(QueueMove::Top)),
-        ("queue-move-up", json!({}), Change::Queue(QueueMove::Up)),
-        ("queue-move-down", json!({}), Change::Queue(QueueMove::Down)),
+        ("torrent-start", json!({}), Command::Resume { now: false }),
+        (
+            "torrent-start-now",
+            json!({}),
+            Command::Resume { now: true },
+        ),
+        ("torrent-stop", json!({}), Command::Pause),
+        ("torrent-verify", json!({}), Command::Verify),
+        ("torrent-reannounce", json!({}), Command::Reannounce),
+        (
+            "queue-move-top",
+            json!({}),
+            Command::Queue { to: QueueMove::Top },
+        ),
+        (
+            "queue-move-up",
+            json!({}),
+            Command::Queue { to: QueueMove::Up },
+        ),
+        (
+            "queue-move-down",
+            json!({}),
+            Command::Queue {
+                to: QueueMove::Down,
+            },
+        ),
         (
             "queue-move-bottom",
             json!({}),
-            Change::Queue(QueueMove::Bottom),
+            Command::Queue {
+                to: QueueMove::Bottom,
+            },
         ),
         (
             "torrent-set-location",
             json!({ "location": "/new", "move": true }),
-            Change::Folder {
+            Command::Relocate {
                 folder: "/new".into(),
-                is_moved: true,
             },
         ),
         (
             "torrent-set-location",
             json!({ "location": "/found" }),
-            Change::Folder {
+            Command::Place {
                 folder: "/found".into(),
-                is_moved: false,
             },
         ),
         (
             "torrent-rename-path",
             json!({ "path": "linked", "name": "renamed" }),
-            Change::Rename {
+            Command::Rename {
                 from: "linked".into(),
                 to: "renamed".into(),
             },
@@ -620,19 +636,18 @@ fn actions_reach_the_client() {
         served.done(method, &arguments);
         assert_eq!(served.client.changes(), [(2, expected)], "{method}");
     }
+    served.client.calls();
     served.done("torrent-stop", &json!({}));
+    assert_eq!(served.client.calls(), 1, "one write for all torrents");
     assert_eq!(
         served.client.changes(),
-        [(1, Change::Stop), (2, Change::Stop)]
+        [(1, Command::Pause), (2, Command::Pause)]
     );
     served.done(
         "torrent-remove",
         &json!({ "ids": [2], "delete-local-data": true }),
     );
-    assert_eq!(
-        served.client.changes(),
-        [(2, Change::Remove { delete: true })]
-    );
+    assert_eq!(served.client.changes(), [(2, DELETE)]);
 }
 
 #[test]
@@ -710,9 +725,9 @@ fn limits_goals_and_files_of_a_torrent() {
         .map(|tracker| tracker["tier"].clone())
         .collect();
     assert_eq!(tiers, [0, 0, 1]);
-    let select = |priority| Change::Select {
+    let select = |priority| Command::Prioritize {
         files: vec![0],
-        priority: Some(priority),
+        priority,
     };
     let changes = served.client.changes();
     assert!(

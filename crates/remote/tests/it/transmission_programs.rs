@@ -1,10 +1,12 @@
 //! Transmission RPC by Debian's `transmission-remote`.
 
+use crate::client::{DELETE, patch};
+use hashlane_api::{Command, Patch, Priority, Target};
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::Command;
+use std::num::NonZeroU32;
+use std::process;
 
-use hashlane_remote::model::{Change, Goal, Priority};
 use hashlane_remote::{Listen, Login};
 use serde_json::json;
 
@@ -16,13 +18,15 @@ const FIRST: &str = "http://tracker.example.com:80/announce?passkey=1";
 const SECOND: &str = "udp://192.0.2.1:6969";
 
 /// Returns the change to these trackers, each in a tier of its own.
-fn trackers(urls: &[&str]) -> Change {
-    Change::Trackers(urls.iter().map(|url| vec![(*url).to_owned()]).collect())
+fn trackers(urls: &[&str]) -> Command {
+    Command::SetTrackers {
+        trackers: urls.iter().map(|url| vec![(*url).to_owned()]).collect(),
+    }
 }
 
 /// Runs `transmission-remote` with these arguments, and returns what it prints.
 fn remote(served: &Served, args: &[&str]) -> String {
-    let mut command = Command::new("transmission-remote");
+    let mut command = process::Command::new("transmission-remote");
     command
         .arg(served.server.endpoint().address().unwrap().to_string())
         .args(["-n", "user:password"])
@@ -109,37 +113,38 @@ fn transmission_remote_changes_everything() {
             torrent.to_str().unwrap(),
         ],
     );
-    let select = |priority| Change::Select {
+    let select = |priority| Command::Prioritize {
         files: vec![0],
         priority,
     };
     for (args, expected) in [
-        (&["-s"][..], Change::Start { now: false }),
-        (&["-S"], Change::Stop),
-        (&["-v"], Change::Verify),
-        (&["--reannounce"], Change::Announce),
+        (&["-s"][..], Command::Resume { now: false }),
+        (&["-S"], Command::Pause),
+        (&["-v"], Command::Verify),
+        (&["--reannounce"], Command::Reannounce),
         (
             &["-L", "one,two"],
-            Change::Labels(vec!["one".into(), "two".into()]),
+            patch(Patch {
+                labels: Some(["one".into(), "two".into()].into()),
+                ..Patch::default()
+            }),
         ),
         (
             &["--move", "/new"],
-            Change::Folder {
+            Command::Relocate {
                 folder: "/new".into(),
-                is_moved: true,
             },
         ),
         (
             &["--find", "/found"],
-            Change::Folder {
+            Command::Place {
                 folder: "/found".into(),
-                is_moved: false,
             },
         ),
-        (&["-G", "0"], select(None)),
-        (&["-g", "0"], select(Some(Priority::Normal))),
-        (&["-ph", "0"], select(Some(Priority::High))),
-        (&["-pl", "0"], select(Some(Priority::Low))),
+        (&["-G", "0"], select(Priority::Skip)),
+        (&["-g", "0"], select(Priority::Normal)),
+        (&["-ph", "0"], select(Priority::High)),
+        (&["-pl", "0"], select(Priority::Low)),
         (
             &["-td", "http://t.example/announce"],
             trackers(&[FIRST, SECOND, "http://t.example/announce"]),
@@ -159,17 +164,20 @@ fn transmission_remote_changes_everything() {
         all.extend(args);
         done(&served, &all);
         match &served.client.changes()[..] {
-            [(1, Change::Limits(limits))] => limits.clone(),
+            [(1, Command::Set(limits))] => limits.clone(),
             other => panic!("{args:?}: {other:?}"),
         }
     };
-    assert_eq!(limits(&["-d", "100"]).max_down, Some(100_000));
-    assert_eq!(limits(&["-D"]).max_down, None);
-    assert_eq!(limits(&["-u", "50"]).max_up, Some(50_000));
-    assert_eq!(limits(&["-U"]).max_up, None);
-    assert_eq!(limits(&["-sr", "1.5"]).ratio, Goal::At(1.5));
-    assert_eq!(limits(&["-SR"]).ratio, Goal::Never);
-    assert_eq!(limits(&["-srd"]).ratio, Goal::OfClient);
+    assert_eq!(
+        limits(&["-d", "100"]).max_down,
+        Some(NonZeroU32::new(100_000))
+    );
+    assert_eq!(limits(&["-D"]).max_down, Some(None));
+    assert_eq!(limits(&["-u", "50"]).max_up, Some(NonZeroU32::new(50_000)));
+    assert_eq!(limits(&["-U"]).max_up, Some(None));
+    assert_eq!(limits(&["-sr", "1.5"]).ratio, Some(Target::At(1.5)));
+    assert_eq!(limits(&["-SR"]).ratio, Some(Target::Never));
+    assert_eq!(limits(&["-srd"]).ratio, Some(Target::Inherited));
     for (args, name, expected) in [
         (&["-d", "900"][..], "speed-limit-down", json!(900)),
         (&["-D"], "speed-limit-down-enabled", json!(false)),
@@ -183,10 +191,7 @@ fn transmission_remote_changes_everything() {
         assert_eq!(now[name], expected, "{args:?}");
     }
     done(&served, &["-t1", "-rad"]);
-    assert_eq!(
-        served.client.changes(),
-        [(1, Change::Remove { delete: true })]
-    );
+    assert_eq!(served.client.changes(), [(1, DELETE)]);
     assert!(!remote(&served, &["-l"]).contains("union-addresses"));
 }
 
@@ -319,7 +324,7 @@ const OPTIONS: &[(&str, &[&str], Effect)] = &[
 
 /// Returns the long names of the options in the program's help.
 fn options_in_help() -> BTreeSet<String> {
-    let output = Command::new("transmission-remote")
+    let output = process::Command::new("transmission-remote")
         .arg("--help")
         .output()
         .unwrap();
@@ -356,7 +361,7 @@ fn every_option_of_transmission_remote_has_its_effect() {
             "NETRC" => netrc.to_str().unwrap(),
             arg => arg,
         });
-        let mut command = Command::new("transmission-remote");
+        let mut command = process::Command::new("transmission-remote");
         command.arg(served.server.endpoint().address().unwrap().to_string());
         let has_login = ["auth", "authenv", "netrc"].contains(name);
         command.args(["-n", "user:password"].into_iter().filter(|_| !has_login));

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use hashlane_api::Place;
 use hashlane_metainfo::Magnet;
-use hashlane_store::{Choices, Metainfo, Name, Place, Store};
+use hashlane_store::{Choices, Metainfo, Name, Store};
 
 use crate::made::torrent;
 

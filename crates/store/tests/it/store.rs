@@ -4,10 +4,10 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hashlane_api::{Goal, Place, Rates, Target};
 use hashlane_metainfo::{InfoHashes, Magnet};
 use hashlane_store::{
-    Category, Choices, Goal, Groups, Limits, Metainfo, Name, Place, Priorities, Session, Store,
-    StoreError, Target,
+    Category, Choices, Groups, Metainfo, Name, Priorities, Session, Store, StoreError,
 };
 use tempfile::TempDir;
 
@@ -519,7 +519,7 @@ fn a_folder_of_format_1_is_read() {
         },
         category: Some("tv".to_owned()),
         labels: ["a".to_owned()].into(),
-        limits: Limits {
+        limits: Rates {
             down: NonZeroU32::new(7),
             up: None,
         },

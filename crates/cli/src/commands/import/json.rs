@@ -1,12 +1,14 @@
 //! Output as JSON lines, as specified in docs/reference/json.md.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 
-use hashlane_import::{Category, Goal, Imported, Priority, Start};
+use hashlane_api::{Priority, Target};
+use hashlane_import::{Category, Imported, Start};
 use hashlane_metainfo::masked_text;
 use serde::Serialize;
 
-use super::outcome::{Outcome, Totals, content_bytes, ratio};
+use super::outcome::{Outcome, Totals, content_bytes};
 use crate::Env;
 use crate::output::json_lines::{self, PathText};
 
@@ -44,17 +46,17 @@ struct Torrent<'l> {
     #[serde(flatten)]
     content: PathText,
     renamed: Vec<Renamed>,
-    priorities: Option<Vec<&'static str>>,
+    priorities: Option<&'l [Priority]>,
     category: Option<&'l str>,
     labels: &'l [String],
     paused: bool,
     forced: bool,
     sequential: bool,
-    download_limit: Option<u64>,
-    upload_limit: Option<u64>,
-    ratio_goal: Value,
-    seeding_time_goal: Value,
-    idle_time_goal: Value,
+    max_down: Option<NonZeroU32>,
+    max_up: Option<NonZeroU32>,
+    seed_ratio: Target<f64>,
+    seed_seconds: Target<u64>,
+    idle_seconds: Target<u64>,
     sent_bytes: u64,
     received_bytes: u64,
     added: Option<u64>,
@@ -71,25 +73,6 @@ struct Renamed {
     path: PathText,
 }
 
-/// The value of a goal: a number, or the name of another goal.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Value {
-    Number(u64),
-    Ratio(f64),
-    Name(&'static str),
-}
-
-impl Value {
-    fn of(goal: Goal, number: fn(u64) -> Self) -> Self {
-        match goal {
-            Goal::At(value) => number(value),
-            Goal::Inherited => Self::Name("inherited"),
-            Goal::Unlimited => Self::Name("unlimited"),
-        }
-    }
-}
-
 pub(super) fn torrent(
     env: &mut Env,
     torrent: &Imported,
@@ -101,13 +84,6 @@ pub(super) fn torrent(
         file: *file,
         path: PathText::of_bytes(&path.to_bytes()),
     });
-    let priorities = torrent.priorities.iter().map(|priority| match priority {
-        Priority::Skip => "skip",
-        Priority::Low => "low",
-        Priority::Normal => "normal",
-        Priority::High => "high",
-    });
-    let priorities: Vec<_> = priorities.collect();
     let statistics = torrent.statistics;
     let line = Line::Imported(Box::new(Torrent {
         outcome: match outcome {
@@ -121,19 +97,17 @@ pub(super) fn torrent(
         content_bytes: content_bytes(torrent),
         content: PathText::of_bytes(torrent.content.as_os_str().as_encoded_bytes()),
         renamed: renamed.collect(),
-        priorities: (!priorities.is_empty()).then_some(priorities),
+        priorities: Some(&*torrent.priorities).filter(|priorities| !priorities.is_empty()),
         category: torrent.category.as_deref(),
         labels: &torrent.labels,
         paused: torrent.start == Start::Paused,
         forced: torrent.start == Start::Forced,
         sequential: torrent.is_sequential,
-        download_limit: torrent.limits.download,
-        upload_limit: torrent.limits.upload,
-        ratio_goal: Value::of(torrent.ratio_goal, |thousandths| {
-            Value::Ratio(ratio(thousandths))
-        }),
-        seeding_time_goal: Value::of(torrent.seeding_time_goal, Value::Number),
-        idle_time_goal: Value::of(torrent.idle_time_goal, Value::Number),
+        max_down: torrent.rates.down,
+        max_up: torrent.rates.up,
+        seed_ratio: torrent.goal.ratio,
+        seed_seconds: torrent.goal.time.map(|time| time.as_secs()),
+        idle_seconds: torrent.goal.idle.map(|time| time.as_secs()),
         sent_bytes: statistics.sent_bytes,
         received_bytes: statistics.received_bytes,
         added: statistics.added,

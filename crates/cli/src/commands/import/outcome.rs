@@ -30,9 +30,3 @@ pub(super) fn content_bytes(torrent: &Imported) -> Option<u64> {
         Source::Magnet(_) => None,
     }
 }
-
-/// Returns a ratio from thousandths.
-#[expect(clippy::cast_precision_loss, reason = "ratios are small")]
-pub(super) fn ratio(thousandths: u64) -> f64 {
-    thousandths as f64 / 1000.0
-}

@@ -1,17 +1,14 @@
 //! Adds torrents to a state folder.
 
 use std::collections::BTreeSet;
-use std::num::NonZeroU32;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use hashlane_import::{Category, Goal, Imported, Priority, Source, Start, Torrents};
+use hashlane_api::{Place, Priority};
+use hashlane_import::{Category, Imported, Source, Start, Torrents};
 use hashlane_metainfo::{File, FileKind, Names, PathComponent, Torrent};
-use hashlane_store::{
-    Choices, Limits, Name, Place, Priorities, Store, Target, TorrentTotals, names_in,
-};
+use hashlane_store::{Choices, Name, Priorities, Store, TorrentTotals, names_in};
 
-use super::outcome::{Outcome, ratio};
+use super::outcome::Outcome;
 use super::report::Report;
 use crate::Env;
 use crate::commands::configured::Configurable;
@@ -199,20 +196,13 @@ fn choices(imported: &Imported) -> (Choices, Vec<String>) {
     choices.sequential = imported.is_sequential;
     choices.paused = imported.start == Start::Paused;
     choices.forced = imported.start == Start::Forced;
-    choices.limits = Limits {
-        down: limit(imported.limits.download),
-        up: limit(imported.limits.upload),
-    };
+    choices.limits = imported.rates;
     choices.priorities = Priorities {
         skip: with_priority(imported, Priority::Skip),
         low: with_priority(imported, Priority::Low),
         high: with_priority(imported, Priority::High),
     };
-    choices.goal = hashlane_store::Goal {
-        ratio: target(imported.ratio_goal).map(ratio),
-        time: target(imported.seeding_time_goal).map(Duration::from_secs),
-        idle: target(imported.idle_time_goal).map(Duration::from_secs),
-    };
+    choices.goal = imported.goal;
     choices.title.clone_from(&imported.name);
     if let Err(reason) = &named {
         notes.push(format!(
@@ -241,14 +231,6 @@ fn choices(imported: &Imported) -> (Choices, Vec<String>) {
 fn selects_nothing(imported: &Imported) -> bool {
     let mut priorities = imported.priorities.iter();
     !imported.priorities.is_empty() && priorities.all(|priority| *priority == Priority::Skip)
-}
-
-fn target(goal: Goal) -> Target<u64> {
-    match goal {
-        Goal::Inherited => Target::Inherited,
-        Goal::At(value) => Target::At(value),
-        Goal::Unlimited => Target::Never,
-    }
 }
 
 /// Returns the folder for the content, the names of the content in it, and its present names if unfinished files have a suffix
@@ -323,10 +305,6 @@ fn files_of(torrent: &Torrent) -> impl Iterator<Item = File<'_>> {
 }
 
 /// Returns a limit of the state folder, which is at most 4 GiB per second.
-fn limit(bytes: Option<u64>) -> Option<NonZeroU32> {
-    NonZeroU32::new(u32::try_from(bytes?).unwrap_or(u32::MAX))
-}
-
 fn with_priority(imported: &Imported, priority: Priority) -> BTreeSet<u32> {
     let numbered = (0..).zip(&imported.priorities);
     let numbered = numbered.filter(|(_, other)| **other == priority);

@@ -28,11 +28,11 @@ enum Line {
         paused: bool,
         forced: bool,
         sequential: bool,
-        download_limit: Option<u64>,
-        upload_limit: Option<u64>,
-        ratio_goal: serde_json::Value,
-        seeding_time_goal: serde_json::Value,
-        idle_time_goal: serde_json::Value,
+        max_down: Option<u64>,
+        max_up: Option<u64>,
+        seed_ratio: serde_json::Value,
+        seed_seconds: serde_json::Value,
+        idle_seconds: serde_json::Value,
         sent_bytes: u64,
         received_bytes: u64,
         added: Option<u64>,
@@ -83,14 +83,14 @@ fn imported_torrents_errors_and_totals() {
         r#""info_hash_v1":"0bf7c96e28f7954fbfdff21fce2c793337c9181d","info_hash_v2":null,"content_bytes":40000"#,
         r#""path":"/srv/torrents/album","renamed":[{"file":2,"path":"sub/renamed b.txt"}]"#,
         r#""priorities":["skip","high","normal"],"category":null,"labels":[],"paused":true"#,
-        r#""ratio_goal":"inherited""#,
+        r#""seed_ratio":"inherited""#,
     ] {
         assert!(album.contains(part), "{part} in {album}");
     }
     assert!(
         ended
             .stdout
-            .contains(r#""ratio_goal":2.5,"seeding_time_goal":36000,"#)
+            .contains(r#""seed_ratio":2.5,"seed_seconds":36000,"#)
     );
     assert!(
         matches!(

@@ -114,7 +114,7 @@ export function makeCommands(store, { batch }) {
     });
     if (values === null) return;
     const labels = String(values.labels).split(",").map((label) => label.trim()).filter((label) => label !== "");
-    await batch(torrents, { action: "labels", labels: [...new Set(labels)] });
+    await batch(torrents, { action: "set", labels: [...new Set(labels)] });
   }
 
   /** @param {Torrent[]} torrents */
@@ -129,7 +129,7 @@ export function makeCommands(store, { batch }) {
       action: "Set limits",
     });
     if (values === null) return;
-    await batch(torrents, { action: "limits", max_down: bytesOf(values.down), max_up: bytesOf(values.up) });
+    await batch(torrents, { action: "set", max_down: bytesOf(values.down), max_up: bytesOf(values.up) });
   }
 
   /** @param {Torrent[]} torrents */

@@ -55,12 +55,12 @@ export function startDetail(store, { go }, actions, verify) {
 
   /** @param {string} url */
   async function removeTracker(url) {
-    await actions.ask("DELETE", `torrents/${state.chosen}/trackers?url=${encodeURIComponent(url)}`);
+    await actions.ask("POST", `torrents/${state.chosen}`, { action: "remove_tracker", url });
     showTab();
   }
 
   const files = makeFiles(showTab, async (numbers, priority) => {
-    await actions.ask("PUT", `torrents/${state.chosen}/files`, { files: numbers, priority });
+    await actions.ask("POST", `torrents/${state.chosen}`, { action: "prioritize", files: numbers, priority });
     showTab();
   });
 

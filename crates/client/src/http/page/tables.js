@@ -112,13 +112,13 @@ export function showTrackers({ trackers }, torrent, onRemove) {
 export function startTables({ state }, { ask }, onChange) {
   makeHead(table("peers"), PEERS);
   makeHead(table("trackers"), TRACKERS);
-  for (const [form, input, path, name] of [
-    ["add-tracker", "tracker-url", "trackers", "url"],
-    ["add-peer", "peer-address", "peers", "address"],
+  for (const [form, input, action, name] of [
+    ["add-tracker", "tracker-url", "add_tracker", "url"],
+    ["add-peer", "peer-address", "add_peer", "address"],
   ]) {
     $(form).addEventListener("submit", async (event) => {
       event.preventDefault();
-      const answer = ask("POST", `torrents/${state.chosen}/${path}`, { [name]: field(input).value.trim() });
+      const answer = ask("POST", `torrents/${state.chosen}`, { action, [name]: field(input).value.trim() });
       field(input).value = "";
       await answer;
       onChange();

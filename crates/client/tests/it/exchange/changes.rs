@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hashlane_client::{
-    Activity, AddOptions, Client, Deletion, Download, Event, Goal, HandleError, KeptFile, Limits,
-    Naming, Place, Remove, RemovedTorrent, Seed, SeedLimits, Source, Subscription, TorrentError,
-    TorrentHandle, TrackerState,
+    Activity, AddOptions, Client, Deletion, Download, Event, HandleError, KeptFile, Mode, Naming,
+    Place, RatesPatch, Remove, RemovedTorrent, Seed, SeedLimits, Source, Subscription,
+    TorrentError, TorrentHandle, TrackerState,
 };
 use hashlane_metainfo::Version;
 use hashlane_verify::CancelToken;
@@ -28,19 +28,19 @@ fn start(peers: &[SocketAddr]) -> Client {
 
 /// Returns options for a download that is served afterwards.
 fn to(folder: &Path) -> AddOptions {
-    let goal = Goal::Download(Arc::new(Download {
+    let mode = Mode::Download(Arc::new(Download {
         seeding: Some(SeedLimits::default()),
         ..Download::to(folder)
     }));
     AddOptions {
-        goal: Some(goal),
+        mode: Some(mode),
         ..AddOptions::default()
     }
 }
 
 /// Returns options to serve the content at a path.
 fn at(content: &Path) -> AddOptions {
-    let goal = Goal::Seed(Seed {
+    let mode = Mode::Seed(Seed {
         place: Place::Content(content.to_owned()),
         super_seeding: false,
         limits: SeedLimits::default(),
@@ -48,7 +48,7 @@ fn at(content: &Path) -> AddOptions {
         naming: Naming::default(),
     });
     AddOptions {
-        goal: Some(goal),
+        mode: Some(mode),
         ..AddOptions::default()
     }
 }
@@ -430,9 +430,9 @@ fn choices_are_kept() {
     let client = start(&[]);
     let options = AddOptions {
         labels: vec!["linux".to_owned()],
-        limits: Limits {
+        limits: RatesPatch {
             max_up: Some(NonZeroU32::new(1 << 20)),
-            ..Limits::default()
+            ..RatesPatch::default()
         },
         ..at(&shared.folder.path().join("data"))
     };
@@ -451,7 +451,7 @@ fn choices_are_kept() {
     torrent
         .set_labels(vec!["a".to_owned(), "b".to_owned()])
         .unwrap();
-    let limits = Limits {
+    let limits = RatesPatch {
         max_down: Some(NonZeroU32::new(1 << 10)),
         max_up: Some(None),
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hashlane_client::{
-    Activity, AddError, AddOptions, Client, Download, Event, Goal, HandleError, InfoHash, Outcome,
+    Activity, AddError, AddOptions, Client, Download, Event, HandleError, InfoHash, Mode, Outcome,
     SeedLimits, Source, TorrentHandle,
 };
 use hashlane_metainfo::{Magnet, Version};
@@ -14,9 +14,9 @@ use hashlane_verify::CancelToken;
 use super::{PATIENCE, Running, Shared, config};
 
 /// Starts a client without torrents on loopback.
-fn start(peers: &[SocketAddr], goal: Option<Goal>) -> Client {
+fn start(peers: &[SocketAddr], mode: Option<Mode>) -> Client {
     let mut config = config(peers, &CancelToken::default());
-    config.additions.goal = goal;
+    config.additions.mode = mode;
     config.additions.max_torrents = 2;
     Client::builder().config(config).start().unwrap()
 }
@@ -75,7 +75,7 @@ fn a_program_adds_and_controls_torrents() {
     let folder = tempfile::tempdir().unwrap();
     let client = start(
         &[seed.address()],
-        Some(Goal::Download(Arc::new(Download {
+        Some(Mode::Download(Arc::new(Download {
             seeding: Some(SeedLimits::default()),
             ..Download::to(folder.path())
         }))),
@@ -136,7 +136,7 @@ fn a_torrent_that_is_added_paused_waits() {
     let folder = tempfile::tempdir().unwrap();
     let client = start(&[seed.address()], None);
     let options = AddOptions {
-        goal: Some(Goal::Download(Arc::new(Download::to(folder.path())))),
+        mode: Some(Mode::Download(Arc::new(Download::to(folder.path())))),
         is_paused: true,
         ..AddOptions::default()
     };
@@ -161,8 +161,8 @@ fn a_handle_finds_peers() {
     let shared = Shared::new(Version::V1);
     let seed = Running::start(vec![shared.seed()], &[]);
     let folder = tempfile::tempdir().unwrap();
-    let goal = Goal::Download(Arc::new(Download::to(folder.path())));
-    let client = start(&[], Some(goal));
+    let mode = Mode::Download(Arc::new(Download::to(folder.path())));
+    let client = start(&[], Some(mode));
     let link = Magnet::new(shared.torrent.info_hashes());
     let torrent = client.add(link.into(), AddOptions::default()).unwrap();
     assert_eq!(torrent.files(), []);
@@ -188,10 +188,10 @@ fn a_handle_finds_peers() {
 #[test]
 fn torrents_that_cannot_be_added() {
     let folder = tempfile::tempdir().unwrap();
-    let goal = || Some(Goal::Download(Arc::new(Download::to(folder.path()))));
-    let add = |client: &Client, goal| {
+    let mode = || Some(Mode::Download(Arc::new(Download::to(folder.path()))));
+    let add = |client: &Client, mode| {
         let options = AddOptions {
-            goal,
+            mode,
             ..AddOptions::default()
         };
         client.add(Source::file(folder.path().join("absent.torrent")), options)
@@ -200,14 +200,14 @@ fn torrents_that_cannot_be_added() {
     let mut config = config(&[], &cancel);
     config.additions.max_torrents = 1;
     let client = Client::builder().config(config).start().unwrap();
-    assert_eq!(add(&client, None).unwrap_err(), AddError::NoGoal);
-    let torrent = add(&client, goal()).unwrap();
+    assert_eq!(add(&client, None).unwrap_err(), AddError::NoMode);
+    let torrent = add(&client, mode()).unwrap();
     let failed = torrent.wait_complete().unwrap_err();
     let is_absent =
         matches!(&failed, HandleError::Failed(reason) if reason.contains("No such file"));
     assert!(is_absent, "{failed:?}");
     assert_eq!(torrent.resume(), Err(failed));
-    assert_eq!(add(&client, goal()).unwrap_err(), AddError::TooMany);
+    assert_eq!(add(&client, mode()).unwrap_err(), AddError::TooMany);
     assert_eq!(client.torrents().len(), 1);
     let events = client.subscribe();
     cancel.cancel();

@@ -1,13 +1,11 @@
 //! New torrents.
 
-use std::num::NonZeroU32;
-
+use hashlane_api::{Place, Priority, Refusal};
 use hashlane_metainfo::{ContentLayout, Magnet, Torrent as ParsedTorrent};
-use hashlane_remote::model::{Added, NewTorrent, Refusal, Source};
-use hashlane_store::{Choices, Place};
+use hashlane_remote::model::{Added, NewTorrent, Source};
+use hashlane_store::Choices;
 
-use super::change::goal;
-use super::{Remote, client_priority, unsupported};
+use super::{Remote, unsupported};
 use crate::daemon::goal::naming;
 use crate::daemon::priorities;
 use crate::daemon::report::New;
@@ -22,7 +20,7 @@ impl Remote {
             Source::Link(url) if !is_magnet(&url) => {
                 let is_public = !self.fixed.fetches_local;
                 let fetched = self.fetches.fetch(&self.torrents, url, is_public);
-                Source::Metainfo(fetched.map_err(Refusal::Failed)?)
+                Source::Metainfo(fetched.map_err(Refusal::Conflict)?)
             }
             source => source,
         };
@@ -48,10 +46,10 @@ impl Remote {
             }
         };
         let mut torrents = lock(&self.torrents);
-        let (name, is_new) = torrents.put(new).map_err(Refusal::Failed)?;
+        let (name, is_new) = torrents.put(new).map_err(Refusal::Conflict)?;
         let entry = torrents.store.get(name).ok_or(Refusal::Absent)?;
         Ok(Added {
-            id: self.seen().number(name),
+            id: u32::try_from(torrents.number(name).ok_or(Refusal::Absent)?).unwrap_or(u32::MAX),
             info_hashes: entry.info_hashes,
             name: entry.shown_title(),
             is_duplicate: !is_new,
@@ -74,15 +72,12 @@ impl Remote {
             }
         };
         let mut choices = Choices {
-            goal: goal(&new.limits),
+            goal: new.goal,
             title: new.name.clone(),
             layout: new.layout,
             category: new.category.clone(),
             labels: new.labels.iter().cloned().collect(),
-            limits: hashlane_store::Limits {
-                down: new.limits.max_down.and_then(NonZeroU32::new),
-                up: new.limits.max_up.and_then(NonZeroU32::new),
-            },
+            limits: new.rates,
             sequential: new.is_sequential,
             paused: new
                 .is_paused
@@ -90,11 +85,9 @@ impl Remote {
             ..Choices::at(Place::Folder(folder))
         };
         for (file, priority) in &new.priorities {
-            let priority = client_priority(Some(*priority));
-            priorities::set(&mut choices.priorities, &[*file], priority);
+            priorities::set(&mut choices.priorities, &[*file], *priority);
         }
-        let skip = hashlane_client::Priority::Skip;
-        priorities::set(&mut choices.priorities, &new.unwanted, skip);
+        priorities::set(&mut choices.priorities, &new.unwanted, Priority::Skip);
         Ok(choices)
     }
 }

@@ -2,14 +2,13 @@
 
 use std::num::NonZeroU32;
 use std::path::Path;
+use std::time::Duration;
 
+use hashlane_api::{Refusal, SessionPatch, Target};
 use hashlane_client::{Encryption, Network, ProxyKind, Transport};
-use hashlane_remote::model::{self, Refusal, Session, SessionChange, Statistics};
-use hashlane_store as store;
+use hashlane_remote::model::{self, Session, SessionChange, Statistics};
 
-use super::change::of_minutes;
-use super::{Remote, view};
-use crate::daemon::limits::target;
+use super::Remote;
 use crate::daemon::torrents::lock;
 
 impl Remote {
@@ -35,8 +34,8 @@ impl Remote {
             alt_max_down: number(torrents.alternative().down),
             alt_max_up: number(torrents.alternative().up),
             ratio: goal.ratio.limit(),
-            seeding_minutes: goal.time.limit().map(view::minutes),
-            idle_minutes: goal.idle.limit().map(view::minutes),
+            seeding_minutes: goal.time.limit().map(minutes),
+            idle_minutes: goal.idle.limit().map(minutes),
             is_listening: client.network_problem.is_none() && !reach.listening.is_empty(),
             is_reachable: reach.counters.has_incoming,
             n_dht_nodes: reach.counters.dht_nodes,
@@ -111,16 +110,15 @@ impl Remote {
             // First, because only this can be refused now.
             let bind = torrents.network().bind;
             let changed = torrents.set_network(Network { bind, port });
-            changed.map_err(|error| Refusal::Failed(error.to_string()))?;
+            changed.map_err(|error| Refusal::Conflict(error.to_string()))?;
         }
-        let changed = torrents.change_session(|session| set(session, change, &now));
-        changed.map_err(Refusal::Failed)
+        torrents.change_session(&patch(change, &now))
     }
 
     pub(super) fn space(&self, folder: &str) -> Result<(u64, u64), Refusal> {
         let path = self.allowed(folder)?;
         let space = rustix::fs::statvfs(&path);
-        let space = space.map_err(|error| Refusal::Failed(format!("{folder}: {error}")))?;
+        let space = space.map_err(|error| Refusal::Conflict(format!("{folder}: {error}")))?;
         Ok((
             space.f_bavail.saturating_mul(space.f_frsize),
             space.f_blocks.saturating_mul(space.f_frsize),
@@ -128,47 +126,41 @@ impl Remote {
     }
 }
 
-/// Records the settings that a program has changed. Programs send all settings back: those that stay leave the configuration in
-/// force.
-fn set(session: &mut store::Session, change: &SessionChange, now: &Session) {
-    for (set, limit, before) in [
-        (&mut session.max_down, change.max_down, now.max_down),
-        (&mut session.max_up, change.max_up, now.max_up),
-        (
-            &mut session.alt_max_down,
-            change.alt_max_down,
-            now.alt_max_down,
-        ),
-        (&mut session.alt_max_up, change.alt_max_up, now.alt_max_up),
-        (
-            &mut session.max_active_downloads,
-            change.max_downloads,
-            now.max_downloads,
-        ),
-        (
-            &mut session.max_active_uploads,
-            change.max_seeds,
-            now.max_seeds,
-        ),
-    ] {
-        if let Some(limit) = limit.filter(|limit| *limit != before) {
-            *set = target(limit.and_then(NonZeroU32::new));
-        }
+/// Returns the settings that a program has changed. Programs send all settings back: those that stay leave the configuration in
+/// force. Shown times are rounded, so a program that sends them back must not change them.
+fn patch(change: &SessionChange, now: &Session) -> SessionPatch {
+    #[expect(clippy::option_option, reason = "absent and none differ")]
+    fn new<T: PartialEq + Copy>(given: Option<Option<T>>, before: Option<T>) -> Option<Target<T>> {
+        given.filter(|given| *given != before).map(Target::of)
     }
-    session.alternative = change.is_alternative.unwrap_or(session.alternative);
-    if let Some(starts_added) = change.starts_added {
-        session.adds_paused = !starts_added;
+    let limit = |given, before| {
+        let limit: Option<Target<u32>> = new(given, before);
+        limit.map(|limit| Target::of(limit.limit().and_then(NonZeroU32::new)))
+    };
+    let time = |given, before| {
+        let minutes: Option<Target<u32>> = new(given, before);
+        minutes.map(|minutes| minutes.map(of_minutes))
+    };
+    SessionPatch {
+        alternative: change.is_alternative,
+        adds_paused: change.starts_added.map(|starts_added| !starts_added),
+        max_down: limit(change.max_down, now.max_down),
+        max_up: limit(change.max_up, now.max_up),
+        alt_max_down: limit(change.alt_max_down, now.alt_max_down),
+        alt_max_up: limit(change.alt_max_up, now.alt_max_up),
+        max_active_downloads: limit(change.max_downloads, now.max_downloads),
+        max_active_uploads: limit(change.max_seeds, now.max_seeds),
+        ratio: new(change.ratio, now.ratio),
+        time: time(change.seeding_minutes, now.seeding_minutes),
+        idle: time(change.idle_minutes, now.idle_minutes),
     }
-    if let Some(ratio) = change.ratio.filter(|ratio| *ratio != now.ratio) {
-        session.goal.ratio = target(ratio);
-    }
-    // Shown times are rounded, so a program that sends them back must not change them.
-    let minutes = change.seeding_minutes;
-    if let Some(minutes) = minutes.filter(|new| *new != now.seeding_minutes) {
-        session.goal.time = target(minutes.map(of_minutes));
-    }
-    let minutes = change.idle_minutes;
-    if let Some(minutes) = minutes.filter(|new| *new != now.idle_minutes) {
-        session.goal.idle = target(minutes.map(of_minutes));
-    }
+}
+
+/// Returns whole minutes.
+fn minutes(time: Duration) -> u32 {
+    u32::try_from(time.as_secs() / 60).unwrap_or(u32::MAX)
+}
+
+fn of_minutes(minutes: u32) -> Duration {
+    Duration::from_secs(u64::from(minutes) * 60)
 }

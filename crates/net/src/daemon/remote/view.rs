@@ -1,12 +1,12 @@
 //! A torrent as programs see it.
 
-use std::num::NonZeroU32;
 use std::time::Duration;
 
+use hashlane_api::Place;
 use hashlane_client::{Activity, Metainfo, Snapshot, TorrentSnapshot};
 use hashlane_metainfo::MetadataRef;
-use hashlane_remote::model::{Goal, Goals, Limits, State, Torrent};
-use hashlane_store::{Entry, Place, Target};
+use hashlane_remote::model::{State, Torrent};
+use hashlane_store::Entry;
 
 use crate::daemon::goal::naming;
 use crate::daemon::torrents::Torrents;
@@ -26,14 +26,6 @@ fn state(activity: Activity) -> State {
     }
 }
 
-fn model_goal<T>(target: Target<T>) -> Goal<T> {
-    match target {
-        Target::Inherited => Goal::OfClient,
-        Target::At(limit) => Goal::At(limit),
-        Target::Never => Goal::Never,
-    }
-}
-
 /// Returns `true` if the only file of a torrent lies in a folder of the torrent.
 fn is_in_folder(entry: &Entry, metainfo: &Metainfo) -> bool {
     let names = naming(&entry.choices).of(metainfo).unwrap_or_default();
@@ -44,21 +36,16 @@ fn is_in_folder(entry: &Entry, metainfo: &Metainfo) -> bool {
             .is_some_and(|path| path.contains('/'))
 }
 
-/// Returns whole minutes.
-pub(super) fn minutes(time: Duration) -> u32 {
-    u32::try_from(time.as_secs() / 60).unwrap_or(u32::MAX)
-}
-
-/// Returns a torrent as programs see it.
+/// Returns a torrent as programs see it; `None` if it has no number, because the daemon ends.
 #[expect(clippy::too_many_lines, reason = "one field after the other")]
 pub(super) fn torrent(
-    id: u32,
     position: u32,
     entry: &Entry,
     torrents: &Torrents,
     all: &Snapshot,
-) -> Torrent {
+) -> Option<Torrent> {
     let name = entry.name();
+    let id = u32::try_from(torrents.number(name)?).ok()?;
     let unknown = TorrentSnapshot::new(0, "");
     let found = torrents.find(name, all);
     let snapshot = found.unwrap_or(&unknown);
@@ -86,7 +73,7 @@ pub(super) fn torrent(
         ),
         None => of_metainfo(),
     };
-    Torrent {
+    Some(Torrent {
         id,
         info_hashes: entry.info_hashes,
         name: entry.shown_title(),
@@ -152,17 +139,8 @@ pub(super) fn torrent(
         queue_position: position,
         is_forced: choices.forced,
         is_sequential: choices.sequential,
-        limits: Limits {
-            max_down: choices.limits.down.map(NonZeroU32::get),
-            max_up: choices.limits.up.map(NonZeroU32::get),
-            ratio: model_goal(choices.goal.ratio),
-            seeding_minutes: model_goal(choices.goal.time.map(minutes)),
-            idle_minutes: model_goal(choices.goal.idle.map(minutes)),
-        },
-        inherited: Goals {
-            ratio: model_goal(inherited.ratio),
-            seeding_minutes: model_goal(inherited.time.map(minutes)),
-            idle_minutes: model_goal(inherited.idle.map(minutes)),
-        },
-    }
+        rates: choices.limits,
+        goal: choices.goal,
+        inherited,
+    })
 }

@@ -1,13 +1,14 @@
 //! What a person chose for torrents, and changes of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use hashlane_api::{Goal, Place, Refusal};
 use hashlane_files::is_below;
-use hashlane_store::{Choices, Goal, Name, Place, Target};
+use hashlane_store::{Choices, Name};
 
 use super::Torrents;
-use crate::daemon::goal::limits;
+use crate::daemon::apply::Rights;
 use crate::daemon::queue::Turn;
 
 impl Torrents {
@@ -54,7 +55,7 @@ impl Torrents {
                 let labels = entry.choices.labels.iter().cloned().collect();
                 // The torrent may have ended.
                 let _ = handle
-                    .set_limits(limits(entry))
+                    .set_limits(entry.choices.limits.into())
                     .and_then(|()| handle.set_sequential(entry.choices.sequential))
                     .and_then(|()| handle.set_labels(labels));
             }
@@ -68,40 +69,60 @@ impl Torrents {
         written.map_err(|error| error.to_string())
     }
 
-    /// Refuses changes of content by requests outside these folders and those of categories, because a person alone places
-    /// content there. Returns the reason.
-    pub(crate) fn check_content(&self, name: Name, folders: &[PathBuf]) -> Result<(), String> {
-        let choices = &self.entry(name)?.choices;
-        let place = match &choices.place {
-            Place::Folder(folder) => folder,
-            Place::Content(content) => content,
-        };
+    /// Refuses changes of content by requests outside their folders and those of categories, because a person alone places
+    /// content there.
+    pub(crate) fn check_content(&self, name: Name, rights: &Rights) -> Result<(), Refusal> {
+        let choices = &self.entry(name).map_err(Refusal::Conflict)?.choices;
         let configured = self.configured.tables.categories.keys();
         let names = configured.chain(self.store.groups().categories.keys());
         let of_categories = names.filter_map(|name| self.category(name).folder);
-        let roots: Vec<PathBuf> = folders.iter().cloned().chain(of_categories).collect();
-        let is_allowed = |place: &PathBuf| roots.iter().any(|root| is_below(place, root));
-        let mut places = [Some(place), choices.move_to.as_ref()]
+        let roots: Vec<PathBuf> = rights
+            .folders
+            .iter()
+            .cloned()
+            .chain(of_categories)
+            .collect();
+        let is_allowed = |place: &Path| roots.iter().any(|root| is_below(place, root));
+        let mut places = [Some(choices.place.path()), choices.move_to.as_deref()]
             .into_iter()
             .flatten();
         match places.find(|place| !is_allowed(place)) {
             None => Ok(()),
-            Some(place) => Err(format!(
+            Some(place) => Err(Refusal::Forbidden(format!(
                 "{}: not in a folder that the configuration allows for content, so only `hashlane ctl` changes it",
                 place.display()
-            )),
+            ))),
         }
     }
 
     /// Refuses the deletion of content by requests where [`Self::check_content`] does, and of content that is only served.
-    pub(crate) fn check_deletion(&self, name: Name, folders: &[PathBuf]) -> Result<(), String> {
-        if let Place::Content(content) = &self.entry(name)?.choices.place {
-            return Err(format!(
+    pub(crate) fn check_deletion(&self, name: Name, rights: &Rights) -> Result<(), Refusal> {
+        if !rights.may_delete {
+            let reason = "the configuration does not allow requests to delete content";
+            return Err(Refusal::Forbidden(reason.into()));
+        }
+        let entry = self.entry(name).map_err(Refusal::Conflict)?;
+        if let Place::Content(content) = &entry.choices.place {
+            return Err(Refusal::Forbidden(format!(
                 "{}: only served, so only `hashlane ctl remove` deletes it",
                 content.display()
-            ));
+            )));
         }
-        self.check_content(name, folders)
+        self.check_content(name, rights)
+    }
+
+    /// Uses the content of a torrent in another folder, where it is already.
+    pub(crate) fn place(&mut self, name: Name, folder: &Path) -> Result<(), String> {
+        self.set(name, |choices| {
+            choices.place = match &choices.place {
+                Place::Folder(_) => Place::Folder(folder.to_owned()),
+                Place::Content(content) => {
+                    Place::Content(folder.join(content.file_name().unwrap_or_default()))
+                }
+            };
+        })?;
+        self.restart(name);
+        Ok(())
     }
 
     /// Pauses torrents.
@@ -126,11 +147,7 @@ impl Torrents {
                 (choices.paused, choices.forced) = (paused, forced);
                 if has_reached_goal {
                     // A person who resumes it wants it to be served on.
-                    choices.goal = Goal {
-                        ratio: Target::Never,
-                        time: Target::Never,
-                        idle: Target::Never,
-                    };
+                    choices.goal = Goal::NEVER;
                 }
             })?);
         }

@@ -5,9 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
+use hashlane_api::Place;
 use hashlane_client::{Activity, Metainfo, Names, TorrentHandle};
 use hashlane_metainfo::ContentLayout;
-use hashlane_store::{Choices, Name, Place, StoreError};
+use hashlane_store::{Choices, Name, StoreError};
 
 use super::Torrents;
 use crate::daemon::goal::{is_new, naming, tops};

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
+use hashlane_api::QueueMove;
 use hashlane_client::{Activity, Client};
 use hashlane_store::{Entry, Name};
 
 use super::{Running, Torrents};
-use crate::daemon::queue::{self, Candidate, QueueMove};
+use crate::daemon::queue::{self, Candidate};
 use crate::daemon::space::Space;
 
 impl Torrents {

@@ -1,7 +1,11 @@
 //! Methods that change torrents, categories and labels.
 
+use crate::client::{DELETE, KEEP, patch};
+use hashlane_api::{Command, Goal, Patch, Priority, QueueMove, Rates, Target};
 use hashlane_metainfo::ContentLayout;
-use hashlane_remote::model::{Change, Goal, Limits, Priority, QueueMove};
+use std::num::NonZeroU32;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{LINKED, MAGNET, MAX_METAINFO_LEN, Served, demo, multipart, text_of};
@@ -35,18 +39,18 @@ fn torrents_are_added_with_their_choices() {
     assert_eq!(text_of(added), "Ok.");
     assert_eq!(
         served.client.changes(),
-        [(1, Change::Queue(QueueMove::Top))]
+        [(1, Command::Queue { to: QueueMove::Top })]
     );
     let new = served.client.added();
     assert_eq!(new.layout, ContentLayout::Subfolder);
-    let limits = Limits {
-        max_down: Some(1000),
-        max_up: None,
-        ratio: Goal::At(1.5),
-        seeding_minutes: Goal::At(60),
-        idle_minutes: Goal::Never,
+    let goal = Goal {
+        ratio: Target::At(1.5),
+        time: Target::At(Duration::from_secs(3_600)),
+        idle: Target::Never,
     };
-    assert_eq!(new.limits, limits);
+    assert_eq!(new.goal, goal);
+    let (down, up) = (NonZeroU32::new(1000), None);
+    assert_eq!(new.rates, Rates { down, up });
     for (field, expected) in [
         ("category", json!("tv/hd")),
         ("tags", json!("one, two")),
@@ -145,64 +149,85 @@ fn additions_that_are_refused() {
 fn actions_reach_the_client() {
     let served = Served::new(listen()).with_two();
     for (path, field, expected) in [
-        ("start", ("x", ""), Change::Start { now: false }),
-        ("resume", ("x", ""), Change::Start { now: false }),
-        ("stop", ("x", ""), Change::Stop),
-        ("pause", ("x", ""), Change::Stop),
+        ("start", ("x", ""), Command::Resume { now: false }),
+        ("resume", ("x", ""), Command::Resume { now: false }),
+        ("stop", ("x", ""), Command::Pause),
+        ("pause", ("x", ""), Command::Pause),
         (
             "setForceStart",
             ("value", "true"),
-            Change::Start { now: true },
+            Command::Resume { now: true },
         ),
         (
             "setForceStart",
             ("value", "false"),
-            Change::Start { now: false },
+            Command::Resume { now: false },
         ),
-        ("recheck", ("x", ""), Change::Verify),
-        ("reannounce", ("x", ""), Change::Announce),
-        ("topPrio", ("x", ""), Change::Queue(QueueMove::Top)),
-        ("bottomPrio", ("x", ""), Change::Queue(QueueMove::Bottom)),
-        ("increasePrio", ("x", ""), Change::Queue(QueueMove::Up)),
-        ("decreasePrio", ("x", ""), Change::Queue(QueueMove::Down)),
+        ("recheck", ("x", ""), Command::Verify),
+        ("reannounce", ("x", ""), Command::Reannounce),
+        ("topPrio", ("x", ""), Command::Queue { to: QueueMove::Top }),
+        (
+            "bottomPrio",
+            ("x", ""),
+            Command::Queue {
+                to: QueueMove::Bottom,
+            },
+        ),
+        (
+            "increasePrio",
+            ("x", ""),
+            Command::Queue { to: QueueMove::Up },
+        ),
+        (
+            "decreasePrio",
+            ("x", ""),
+            Command::Queue {
+                to: QueueMove::Down,
+            },
+        ),
         (
             "toggleSequentialDownload",
             ("x", ""),
-            Change::Sequential(true),
+            patch(Patch {
+                sequential: Some(true),
+                ..Patch::default()
+            }),
         ),
         (
             "toggleSequentialDownload",
             ("x", ""),
-            Change::Sequential(false),
+            patch(Patch {
+                sequential: Some(false),
+                ..Patch::default()
+            }),
         ),
         (
             "setLocation",
             ("location", "/new"),
-            Change::Folder {
+            Command::Relocate {
                 folder: "/new".into(),
-                is_moved: true,
             },
         ),
-        ("setCategory", ("category", ""), Change::Category(None)),
         (
-            "delete",
-            ("deleteFiles", "false"),
-            Change::Remove { delete: false },
+            "setCategory",
+            ("category", ""),
+            patch(Patch {
+                category: Some(None),
+                ..Patch::default()
+            }),
         ),
+        ("delete", ("deleteFiles", "false"), KEEP),
     ] {
         served.post(&format!("torrents/{path}"), &[("hashes", LINKED), field]);
         assert_eq!(served.client.changes(), [(2, expected)], "{path}");
     }
     served.post("torrents/stop", &[("hashes", "all")]);
-    assert_eq!(served.client.changes(), [(1, Change::Stop)]);
+    assert_eq!(served.client.changes(), [(1, Command::Pause)]);
     served.post(
         "torrents/delete",
         &[("hashes", &demo()), ("deleteFiles", "true")],
     );
-    assert_eq!(
-        served.client.changes(),
-        [(1, Change::Remove { delete: true })]
-    );
+    assert_eq!(served.client.changes(), [(1, DELETE)]);
     // Without a queue, nothing moves in it.
     let off = [("json", "{\"queueing_enabled\":false}")];
     served.post("app/setPreferences", &off);
@@ -269,17 +294,17 @@ fn limits_files_and_names_of_a_torrent() {
     for (given, shown) in [("0", 0), ("1", 1), ("6", 6), ("7", 6)] {
         assert_eq!(file(given), shown);
     }
-    let select = |priority| Change::Select {
+    let select = |priority| Command::Prioritize {
         files: vec![0],
         priority,
     };
     assert_eq!(
         served.client.changes(),
         [
-            (1, select(None)),
-            (1, select(Some(Priority::Normal))),
-            (1, select(Some(Priority::High))),
-            (1, select(Some(Priority::High))),
+            (1, select(Priority::Skip)),
+            (1, select(Priority::Normal)),
+            (1, select(Priority::High)),
+            (1, select(Priority::High)),
         ]
     );
     served.post(
@@ -322,7 +347,7 @@ fn limits_files_and_names_of_a_torrent() {
         "torrents/renameFolder",
         &[("hash", hash), ("oldPath", "a/b"), ("newPath", "a/c")],
     );
-    let renamed = Change::Rename {
+    let renamed = Command::Rename {
         from: "a/b".into(),
         to: "a/c".into(),
     };
@@ -504,7 +529,7 @@ fn categories_and_labels() {
     served.post("torrents/createTags", &[("tags", "unused, used")]);
     served.post("torrents/addTags", &[("hashes", "all"), ("tags", "used,b")]);
     served.post("torrents/addTags", &[("hashes", hash), ("tags", "b,c")]);
-    assert_eq!(served.field(hash, "tags"), "used, b, c");
+    assert_eq!(served.field(hash, "tags"), "b, c, used");
     assert_eq!(
         served.json("torrents/tags"),
         json!(["b", "c", "unused", "used"])
@@ -513,7 +538,7 @@ fn categories_and_labels() {
         "torrents/removeTags",
         &[("hashes", hash), ("tags", "b,none")],
     );
-    assert_eq!(served.field(hash, "tags"), "used, c");
+    assert_eq!(served.field(hash, "tags"), "c, used");
     served.post("torrents/removeTags", &[("hashes", hash)]);
     assert_eq!(served.field(hash, "tags"), "");
     served.post("torrents/deleteTags", &[("tags", "used,unused")]);
@@ -536,7 +561,9 @@ fn trackers_are_added_replaced_and_removed() {
         let tiers = tiers
             .iter()
             .map(|urls| urls.iter().map(|url| (*url).to_owned()).collect());
-        let change = Change::Trackers(tiers.collect());
+        let change = Command::SetTrackers {
+            trackers: tiers.collect(),
+        };
         assert_eq!(served.client.changes(), [(1, change)]);
     };
     let added = "http://a.example/announce\n\nudp://b.example";

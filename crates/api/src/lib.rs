@@ -1,0 +1,41 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules
+//!
+//! | file | content |
+//! |---|---|
+//! | `command` | what can be asked of torrents, and changes of what a person chose for one |
+//! | `groups` | categories and labels |
+//! | `fields` | how fields are read and written |
+//! | `goal` | when a torrent has been served for long enough |
+//! | `place` | where content is |
+//! | `rates` | rate limits |
+//! | `priority` | priorities of files |
+//! | `queue` | moves in the queue |
+//! | `session` | changes of the settings of all torrents together |
+//! | `refusal` | the reasons for which nothing changes |
+//!
+//! Types are exhaustive: each program that shows or stores them has to say what becomes of a new field.
+#![forbid(unsafe_code)]
+
+mod command;
+mod fields;
+mod goal;
+mod groups;
+mod place;
+mod priority;
+mod queue;
+mod rates;
+mod refusal;
+mod session;
+
+pub use command::{Command, Content, Patch, check_labels};
+pub use fields::present;
+pub use goal::{Goal, Target};
+pub use groups::{Category, CategoryPatch, GroupChange, Groups};
+pub use place::Place;
+pub use priority::Priority;
+pub use queue::{InvalidQueueMove, QueueMove};
+pub use rates::{Rates, RatesPatch};
+pub use refusal::Refusal;
+pub use session::SessionPatch;

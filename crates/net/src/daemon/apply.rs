@@ -1,0 +1,244 @@
+//! What commands ask of torrents: the one place for the socket, the page, the API and the protocols of other programs.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hashlane_api::{Command, Content, Goal, Patch, Refusal};
+use hashlane_client::HandleError;
+use hashlane_files::is_below;
+use hashlane_remote::Tiers;
+use hashlane_store::{Choices, Name};
+
+use super::torrents::{Torrents, lock};
+
+/// Number of torrents that are changed while no other request gets its turn.
+const BATCH: usize = 256;
+
+/// Time for which a rename waits until the files of a torrent are renamed by another one.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Interval at which it looks.
+const TICK: Duration = Duration::from_millis(20);
+
+/// What requests may do that another program than `hashlane ctl` sends.
+#[derive(Clone)]
+pub(super) struct Rights {
+    /// Folders in which content may be placed, with all folders below them.
+    pub(super) folders: Vec<PathBuf>,
+    /// Whether content may be deleted.
+    pub(super) may_delete: bool,
+}
+
+impl Rights {
+    /// Refuses a folder in which content may not be placed.
+    pub(super) fn check_folder(&self, folder: &Path) -> Result<(), Refusal> {
+        if self.folders.iter().any(|root| is_below(folder, root)) {
+            return Ok(());
+        }
+        Err(Refusal::Forbidden(format!(
+            "{}: not in a folder that the configuration allows for content",
+            folder.display()
+        )))
+    }
+}
+
+/// Does what a command asks of torrents, and returns a result for each. What a person chose is written to the folder before the
+/// answer, for many torrents together. Without `rights`, everything is allowed.
+pub(super) fn apply(
+    torrents: &Mutex<Torrents>,
+    names: &[Name],
+    command: &Command,
+    rights: Option<&Rights>,
+) -> Vec<Result<(), Refusal>> {
+    let mut results = Vec::with_capacity(names.len());
+    // Other requests get their turns between two parts.
+    for names in names.chunks(BATCH) {
+        let mut torrents = match (command, names) {
+            (Command::Rename { .. }, [name]) => after_renames(torrents, *name),
+            _ => lock(torrents),
+        };
+        if let Some(result) = torrents.apply_together(names, command) {
+            results.extend(names.iter().map(|_| result.clone()));
+            continue;
+        }
+        let each = names.iter();
+        results.extend(each.map(|name| torrents.apply_one(*name, command, rights)));
+    }
+    results
+}
+
+/// Does what [`apply`] does, for torrents by the numbers by which requests know them.
+pub(super) fn apply_by_number(
+    torrents: &Mutex<Torrents>,
+    numbers: &[usize],
+    command: &Command,
+    rights: &Rights,
+) -> Vec<Result<(), Refusal>> {
+    let names: Vec<Option<Name>> = {
+        let torrents = lock(torrents);
+        numbers
+            .iter()
+            .map(|number| torrents.numbered(*number))
+            .collect()
+    };
+    let known: Vec<Name> = names.iter().copied().flatten().collect();
+    let mut results = apply(torrents, &known, command, Some(rights)).into_iter();
+    let result = |name: &Option<Name>| name.and_then(|_| results.next());
+    let results = names.iter().map(result);
+    results
+        .map(|result| result.unwrap_or(Err(Refusal::Absent)))
+        .collect()
+}
+
+/// Locks the torrents when earlier requests have renamed the files of a torrent: programs send one request for each file.
+fn after_renames(torrents: &Mutex<Torrents>, name: Name) -> MutexGuard<'_, Torrents> {
+    let started = Instant::now();
+    loop {
+        let torrents = lock(torrents);
+        if !torrents.is_renaming(name) || started.elapsed() >= PATIENCE {
+            return torrents;
+        }
+        drop(torrents);
+        thread::sleep(TICK);
+    }
+}
+
+impl Torrents {
+    /// Does what changes many torrents with one sync of the folder; `None` for other commands.
+    fn apply_together(&mut self, names: &[Name], command: &Command) -> Option<Result<(), Refusal>> {
+        let changed = match command {
+            Command::Pause => self.pause(names),
+            Command::Resume { now } => self.resume(names, *now),
+            Command::Queue { to } => self.reorder(names, *to),
+            Command::Set(patch) => return Some(self.patch(names, patch)),
+            _ => return None,
+        };
+        Some(changed.map_err(Refusal::Conflict))
+    }
+
+    /// Changes what a person chose for torrents.
+    fn patch(&mut self, names: &[Name], patch: &Patch) -> Result<(), Refusal> {
+        patch.check()?;
+        if let Some(Some(category)) = &patch.category {
+            self.folder_of(Some(category)).map_err(Refusal::Invalid)?;
+        }
+        let changed = self.set_all(names, |choices| choose(choices, patch));
+        changed.map_err(Refusal::Conflict)
+    }
+
+    fn apply_one(
+        &mut self,
+        name: Name,
+        command: &Command,
+        rights: Option<&Rights>,
+    ) -> Result<(), Refusal> {
+        let conflict = Refusal::Conflict;
+        match command {
+            Command::Verify => self.verify(name).map_err(conflict),
+            Command::Reannounce => self.reannounce(name),
+            Command::Remove { content } => {
+                if let (Content::Delete, Some(rights)) = (content, rights) {
+                    self.check_deletion(name, rights)?;
+                }
+                self.remove(name, (*content).into()).map_err(conflict)
+            }
+            Command::Relocate { folder } => {
+                if let Some(rights) = rights {
+                    rights.check_folder(folder)?;
+                    self.check_content(name, rights)?;
+                }
+                self.relocate(name, folder).map_err(conflict)
+            }
+            Command::Place { folder } => {
+                if let Some(rights) = rights {
+                    rights.check_folder(folder)?;
+                }
+                self.place(name, folder).map_err(conflict)
+            }
+            Command::Prioritize { files, priority } => {
+                self.prioritize(name, files, *priority).map_err(conflict)
+            }
+            Command::Rename { from, to } => {
+                if let Some(rights) = rights {
+                    self.check_content(name, rights)?;
+                }
+                self.rename(name, from, to).map_err(conflict)
+            }
+            Command::AddTracker { url } => self.change_trackers(name, |tiers| {
+                tiers.add(url.clone());
+                Ok(())
+            }),
+            Command::SetTrackers { trackers } => self.change_trackers(name, |tiers| {
+                *tiers = trackers.clone().into();
+                Ok(())
+            }),
+            Command::ReplaceTracker { url, new_url } => self.change_trackers(name, |tiers| {
+                let known = tiers.named(url)?.to_owned();
+                if known != *new_url && tiers.contains(new_url) {
+                    return Err(conflict("new_url: the torrent has this tracker".into()));
+                }
+                tiers.replace(&known, new_url);
+                Ok(())
+            }),
+            Command::RemoveTracker { url } => self.change_trackers(name, |tiers| {
+                let known = tiers.named(url)?.to_owned();
+                tiers.remove(&known);
+                Ok(())
+            }),
+            Command::AddPeer { address } => {
+                let waits = || conflict("the torrent waits for its start".into());
+                let handle = self.handle(name).ok_or_else(waits)?;
+                Ok(handle.add_peer(*address)?)
+            }
+            Command::End => Err(conflict(
+                "a daemon serves torrents until they are paused or removed".into(),
+            )),
+            // These change several torrents together.
+            Command::Pause | Command::Resume { .. } | Command::Queue { .. } | Command::Set(_) => {
+                Ok(())
+            }
+        }
+    }
+
+    /// Announces a torrent. One that is not in the session, because it waits or is verified, is announced when it joins.
+    fn reannounce(&self, name: Name) -> Result<(), Refusal> {
+        match self
+            .handle(name)
+            .map(hashlane_client::TorrentHandle::reannounce)
+        {
+            None | Some(Ok(()) | Err(HandleError::NotInSession)) => Ok(()),
+            Some(Err(error)) => Err(error.into()),
+        }
+    }
+
+    /// Changes the trackers of a torrent. A URL can contain a passkey, and no reason has one.
+    fn change_trackers(
+        &mut self,
+        name: Name,
+        change: impl FnOnce(&mut Tiers) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let mut tiers = self.tiers(name).into();
+        change(&mut tiers)?;
+        let changed = self.set_trackers(name, tiers.into_urls()?);
+        changed.map_err(Refusal::Conflict)
+    }
+}
+
+/// Changes what a person chose.
+fn choose(choices: &mut Choices, patch: &Patch) {
+    if let Some(title) = &patch.title {
+        choices.title.clone_from(title);
+    }
+    if let Some(category) = &patch.category {
+        choices.category.clone_from(category);
+    }
+    if let Some(labels) = &patch.labels {
+        choices.labels.clone_from(labels);
+    }
+    let goal: Goal = patch.goal(choices.goal);
+    choices.goal = goal;
+    patch.rates().apply(&mut choices.limits);
+    choices.sequential = patch.sequential.unwrap_or(choices.sequential);
+}
