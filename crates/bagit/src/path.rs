@@ -91,6 +91,7 @@ mod tests {
     #[test]
     fn three_characters_are_escaped() {
         let (old, new) = (Version::V0_97, Version::V1_0);
+        assert_eq!(format!("{new:>5}"), "  1.0");
         assert_eq!(encode("data/a\r\n%", new), "data/a%0D%0A%25");
         assert_eq!(encode("data/a\r\n%", old), "data/a%0D%0A%");
         assert_eq!(decode("data/%0d%0a%25%20%", new), "data/\r\n%%20%");

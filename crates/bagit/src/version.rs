@@ -14,7 +14,7 @@ pub enum Version {
 
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        f.pad(match self {
             Self::V0_97 => "0.97",
             Self::V1_0 => "1.0",
         })

@@ -107,7 +107,7 @@ impl RelativePath {
 impl fmt::Display for RelativePath {
     /// Invalid Unicode is replaced, and control characters are kept: escape the text for a terminal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(&self.to_bytes()))
+        f.pad(&String::from_utf8_lossy(&self.to_bytes()))
     }
 }
 
@@ -243,5 +243,6 @@ mod tests {
             path.below(Path::new("/x")).unwrap(),
             Path::new("/x/a/b c/...d")
         );
+        assert_eq!(format!("{path:>12}"), "  a/b c/...d");
     }
 }

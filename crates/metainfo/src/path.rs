@@ -143,11 +143,8 @@ impl Ord for TorrentPath<'_> {
 
 impl fmt::Display for TorrentPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, component) in self.components().enumerate() {
-            let separator = if index == 0 { "" } else { "/" };
-            write!(f, "{separator}{component}")?;
-        }
-        Ok(())
+        let names = self.components().map(|component| component.to_string());
+        f.pad(&names.collect::<Vec<_>>().join("/"))
     }
 }
 

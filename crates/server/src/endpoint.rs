@@ -78,9 +78,9 @@ impl fmt::Display for Endpoint {
         match self {
             Self::Tcp(addresses) => {
                 let texts: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-                f.write_str(&texts.join(", "))
+                f.pad(&texts.join(", "))
             }
-            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+            Self::Unix(path) => f.pad(&format!("unix:{}", path.display())),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Kernels by name, for tests, benchmarks and reports.
 
-use core::fmt;
+use core::fmt::{self, Write};
 
 use crate::algorithm::Algorithm;
 use crate::backend::Backend;
@@ -23,11 +23,43 @@ pub struct KernelName {
 
 impl fmt::Display for KernelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}_x{}_", self.algorithm, self.lanes)?;
-        self.backend.name().chars().try_for_each(|c| {
+        let mut text = ShortText::default();
+        match write!(text, "{}", Unpadded(self)) {
+            Ok(()) => f.pad(str::from_utf8(&text.bytes[..text.len]).map_err(|_| fmt::Error)?),
+            // Only the names of other crates can be so long.
+            Err(fmt::Error) => Unpadded(self).fmt(f),
+        }
+    }
+}
+
+/// Writes a name in parts.
+struct Unpadded<'k>(&'k KernelName);
+
+impl fmt::Display for Unpadded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(name) = self;
+        write!(f, "{}_x{}_", name.algorithm, name.lanes)?;
+        name.backend.name().chars().try_for_each(|c| {
             let c = if c == '-' { '_' } else { c };
-            write!(f, "{c}")
+            f.write_char(c)
         })
+    }
+}
+
+/// A text on the stack: a name is padded as a whole, and the crate does not allocate.
+#[derive(Default)]
+struct ShortText {
+    bytes: [u8; 32],
+    len: usize,
+}
+
+impl Write for ShortText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let end = self.len + text.len();
+        let free = self.bytes.get_mut(self.len..end).ok_or(fmt::Error)?;
+        free.copy_from_slice(text.as_bytes());
+        self.len = end;
+        Ok(())
     }
 }
 
@@ -105,5 +137,28 @@ impl Engine {
                 lanes,
                 backend,
             }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_padded() {
+        let name = KernelName {
+            algorithm: "sha1_checked",
+            lanes: 16,
+            backend: Backend::NeonSha3,
+        };
+        let text = "sha1_checked_x16_neon_sha3";
+        assert_eq!(name.to_string(), text);
+        assert_eq!(format!("{name:28}|"), format!("{text}  |"));
+        assert_eq!(format!("{name:.>28}"), format!("..{text}"));
+        assert_eq!(format!("{name:.4}"), "sha1");
+        let algorithm = "an_algorithm_with_a_name_of_its_own";
+        let long = KernelName { algorithm, ..name };
+        let text = "an_algorithm_with_a_name_of_its_own_x16_neon_sha3";
+        assert_eq!(format!("{long:60}"), text);
     }
 }

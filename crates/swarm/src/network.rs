@@ -89,9 +89,9 @@ impl Bind {
 impl fmt::Display for Bind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Any => f.write_str("all addresses"),
+            Self::Any => f.pad("all addresses"),
             Self::Address(address) => address.fmt(f),
-            Self::Interface(name) => f.write_str(name),
+            Self::Interface(name) => f.pad(name),
         }
     }
 }
@@ -122,5 +122,9 @@ mod tests {
         assert_eq!(any.outgoing(), "");
         let address: SocketAddr = ([0, 0, 0, 0], 3).into();
         assert_eq!(Network::from(address).bind, Bind::Any);
+        assert_eq!(
+            format!("{:>6}", Bind::Interface("tun0".to_owned())),
+            "  tun0"
+        );
     }
 }

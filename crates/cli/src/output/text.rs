@@ -96,17 +96,18 @@ pub struct Duration(pub f64);
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const YEAR: f64 = 365.25 * 86_400.0;
-        let seconds = self.0;
-        match seconds {
-            _ if seconds < 0.01 => write!(f, "{:.1} ms", seconds * 1e3),
-            _ if seconds < 10.0 => write!(f, "{seconds:.2} s"),
-            _ if seconds < 120.0 => write!(f, "{seconds:.0} s"),
-            _ if seconds < 7200.0 => write!(f, "{:.0} min", seconds / 60.0),
-            _ if seconds < 2.0 * 86_400.0 => write!(f, "{:.1} hours", seconds / 3600.0),
-            _ if seconds < 2.0 * YEAR => write!(f, "{:.1} days", seconds / 86_400.0),
-            _ if seconds < 1e6 * YEAR => write!(f, "{:.0} years", seconds / YEAR),
-            _ => write!(f, "{:.1e} years", seconds / YEAR),
-        }
+        let Self(seconds) = *self;
+        let text = match seconds {
+            _ if seconds < 0.01 => format!("{:.1} ms", seconds * 1e3),
+            _ if seconds < 10.0 => format!("{seconds:.2} s"),
+            _ if seconds < 120.0 => format!("{seconds:.0} s"),
+            _ if seconds < 7200.0 => format!("{:.0} min", seconds / 60.0),
+            _ if seconds < 2.0 * 86_400.0 => format!("{:.1} hours", seconds / 3600.0),
+            _ if seconds < 2.0 * YEAR => format!("{:.1} days", seconds / 86_400.0),
+            _ if seconds < 1e6 * YEAR => format!("{:.0} years", seconds / YEAR),
+            _ => format!("{:.1e} years", seconds / YEAR),
+        };
+        f.pad(&text)
     }
 }
 
@@ -221,6 +222,12 @@ impl<T: fmt::Display> fmt::Display for Styled<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations() {
+        let shown = [0.0021, 0.5, 90.0, 300.0].map(|seconds| format!("{:>7}", Duration(seconds)));
+        assert_eq!(shown, [" 2.1 ms", " 0.50 s", "   90 s", "  5 min"]);
+    }
 
     #[test]
     fn sizes() {

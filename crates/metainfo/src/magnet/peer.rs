@@ -123,10 +123,11 @@ impl FromStr for PeerAddress {
 
 impl fmt::Display for PeerAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.host.contains(':') {
-            write!(f, "[{}]:{}", self.host, self.port)
+        let Self { host, port } = self;
+        if host.contains(':') {
+            f.pad(&format!("[{host}]:{port}"))
         } else {
-            write!(f, "{}:{}", self.host, self.port)
+            f.pad(&format!("{host}:{port}"))
         }
     }
 }
@@ -171,6 +172,8 @@ mod tests {
             assert_eq!(canonical.parse(), Ok(peer.clone()));
             assert_eq!(PeerAddress::new(peer.host(), peer.port()), Ok(peer));
         }
+        let peer = PeerAddress::new("::1", 1).unwrap();
+        assert_eq!(format!("{peer:>9}"), "  [::1]:1");
     }
 
     #[test]

@@ -7,19 +7,20 @@ pub(crate) struct Escaped<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::with_capacity(self.0.len());
         for chunk in self.0.utf8_chunks() {
             for character in chunk.valid().chars() {
                 match character {
-                    '\\' => f.write_str("\\\\")?,
-                    _ if needs_escape(character) => write!(f, "{}", character.escape_unicode())?,
-                    _ => f.write_char(character)?,
+                    '\\' => text.push_str("\\\\"),
+                    _ if needs_escape(character) => text.extend(character.escape_unicode()),
+                    _ => text.push(character),
                 }
             }
             for byte in chunk.invalid() {
-                write!(f, "\\x{byte:02x}")?;
+                write!(text, "\\x{byte:02x}")?;
             }
         }
-        Ok(())
+        f.pad(&text)
     }
 }
 
@@ -52,5 +53,6 @@ mod tests {
         ] {
             assert_eq!(Escaped(bytes).to_string(), text);
         }
+        assert_eq!(format!("{:>5}", Escaped(b"\xff")), " \\xff");
     }
 }

@@ -387,6 +387,6 @@ fn repaired_names() {
         1,
     );
     let torrent = Torrent::parse(bytes.as_slice()).unwrap();
-    assert_eq!(torrent.file(0).path().to_string(), "d/ab");
+    assert_eq!(format!("{:6}|", torrent.file(0).path()), "d/ab  |");
     assert!(torrent.file(0).is_renamed());
 }

@@ -28,6 +28,7 @@ fn every_address_has_the_same_port() {
     let loopback = [[127, 0, 0, 1], [127, 0, 0, 2]];
     let addresses = loopback.map(|ip| SocketAddr::from((ip, 0)));
     let endpoint = Endpoint::Tcp(addresses.into());
+    assert_eq!(format!("{endpoint:.11}"), "127.0.0.1:0");
     assert!(endpoint.is_local());
     let server = start(&endpoint).unwrap();
     let Endpoint::Tcp(found) = server.endpoint() else {
