@@ -48,6 +48,9 @@ impl UnicodeNames {
 }
 
 fn names_of(folder: &Path) -> HashMap<String, Option<OsString>> {
+    // An empty path is the working directory, but cannot be opened.
+    let is_empty = folder.as_os_str().is_empty();
+    let folder = if is_empty { Path::new(".") } else { folder };
     let mut names: HashMap<String, Option<OsString>> = HashMap::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();

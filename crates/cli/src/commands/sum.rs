@@ -9,6 +9,7 @@ mod digests;
 mod filter;
 mod json;
 mod known;
+mod names;
 mod output;
 mod printer;
 mod report;

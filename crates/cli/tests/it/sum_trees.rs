@@ -119,6 +119,29 @@ fn a_check_finds_what_changed() {
     );
 }
 
+/// A copy by macOS has names in form D, where the list has form C.
+#[test]
+fn names_in_another_unicode_form_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (nfc, nfd) = ("\u{e9}", "e\u{301}");
+    fs::create_dir(folder.join(nfd)).unwrap();
+    fs::write(folder.join(nfd).join(nfd), "a").unwrap();
+    fs::write(folder.join("list"), format!("{A}  {nfc}/{nfc}\n")).unwrap();
+    let found = "1 file right, 1 named in another Unicode form\n";
+    let checked = sum(folder, "-a fsverity --check list");
+    assert_eq!(checked, ended(0, found, ""));
+    let json = sum(folder, "-a fsverity --check --json list").stdout;
+    let file = format!(r#""path":"{nfd}/{nfd}","state":"right""#);
+    assert!(json.contains(&file), "{json}");
+    assert!(json.contains(r#""other_forms":1"#), "{json}");
+    // Folders are found in the same way.
+    let git = sum(folder, &format!("-a git {nfd}")).stdout;
+    fs::write(folder.join("list"), git.replace(nfd, nfc)).unwrap();
+    let checked = sum(folder, "-a git --check list");
+    assert_eq!(checked, ended(0, found, ""));
+}
+
 #[test]
 fn a_line_of_another_form_is_not_checked() {
     let folder = tree();

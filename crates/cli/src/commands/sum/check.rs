@@ -18,6 +18,7 @@ use super::arguments::Sum;
 use super::digests::note_left_out;
 use super::filter::Filter;
 use super::json;
+use super::names;
 use super::output::Output;
 use super::report::{Found, Report};
 use crate::output::json_lines::{self, PathText};
@@ -350,35 +351,15 @@ impl<'s> Check<'s> {
         Ok(prefix)
     }
 
-    /// Returns the reading of a line that is meant: the first one that names a file, or the first one of all. A file in another
-    /// Unicode form gets its own name.
+    /// Returns the reading of a line that is meant.
     fn meant(&mut self, mut entry: Entry, prefix: Option<&Prefix>) -> Entry {
-        let exists = |entry: &Entry| {
-            let name = path_of(&entry.name);
-            match (&self.folder, prefix) {
-                (Some(folder), Some(prefix)) => {
-                    prefix.inside(&name).is_some_and(|path| folder.has(path))
-                }
-                _ => self.base.join(name).is_file(),
-            }
-        };
         let others = std::mem::take(&mut entry.alternatives);
-        if (others.is_empty() && entry.name.is_ascii()) || exists(&entry) {
-            return entry;
-        }
-        if let Some(other) = others.into_iter().find(exists) {
-            return other;
-        }
-        let name = path_of(&entry.name);
-        let inside = prefix.map_or(Some(&*name), |prefix| prefix.inside(&name));
-        let found = inside.and_then(|inside| self.forms.find(&self.base, inside));
-        if let (Some(found), Some(inside)) = (found, inside) {
-            let n_before = entry.name.len() - encoded(&inside).len();
-            entry.name.truncate(n_before);
-            entry.name.extend(encoded(&&*found));
-            self.report.counts.other_forms += 1;
-        }
-        entry
+        let exists = |inside: &Path| match &self.folder {
+            Some(folder) => folder.has(inside),
+            None => self.base.join(inside).is_file(),
+        };
+        let (forms, counts) = (&mut self.forms, &mut self.report.counts);
+        names::meant(forms, &self.base, (entry, others), prefix, exists, counts)
     }
 
     fn note_missing(&mut self, output: &mut Output<'_>, wanted: &Wanted) -> anyhow::Result<()> {

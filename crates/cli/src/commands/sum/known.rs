@@ -203,6 +203,9 @@ fn finish(
     let name = TreeName::Git(Git::Sha1);
     let report = check.into_report();
     let mut check = tree_check::Check::new(&Git::Sha1, filter.clone(), name, base, report);
+    let blobs = blobs.into_iter();
+    let blobs = blobs.map(|(name, digest)| (check.meant(name, None), digest));
+    let blobs = blobs.collect();
     check.files(output, options, blobs)?;
     let report = check.into_report();
     output.clear_progress();

@@ -5,12 +5,13 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use hashlane_files::is_absent;
+use hashlane_files::{UnicodeNames, is_absent};
 use hashlane_sums::{Lines, Options, ValueLine, ValueLines, path_of, with_slashes};
 use hashlane_trees::{Format, Item, Outcome, TreeFiles, TreeName, WithFormat};
 
 use super::arguments::Sum;
 use super::filter::Filter;
+use super::names;
 use super::output::Output;
 use super::report::{Found, Report};
 use super::tree::{note_part, tag, with_format};
@@ -95,6 +96,7 @@ pub(super) struct Check<'f, F> {
     name: TreeName,
     base: PathBuf,
     report: Report,
+    forms: UnicodeNames,
 }
 
 /// A file in a list: its name, and the expected result.
@@ -115,6 +117,7 @@ impl<'f, F: Format> Check<'f, F> {
             name,
             base,
             report,
+            forms: UnicodeNames::default(),
         }
     }
 
@@ -145,7 +148,10 @@ impl<'f, F: Format> Check<'f, F> {
                 ValueLine::Ignored => continue,
                 ValueLine::Entry(value, name) => {
                     let value = self.format.normalized(&value);
-                    value.map(|value| (self.meant(name), value))
+                    value.map(|value| {
+                        let slashed = with_slashes(&name);
+                        (self.meant(name, slashed), value)
+                    })
                 }
                 ValueLine::Improper => None,
             };
@@ -167,13 +173,11 @@ impl<'f, F: Format> Check<'f, F> {
         self.files(output, options, batch)
     }
 
-    /// Returns the name that is meant: with slashes in place of backslashes, if only that one exists.
-    fn meant(&self, name: Vec<u8>) -> Vec<u8> {
-        let exists = |name: &[u8]| self.base.join(path_of(name)).exists();
-        match with_slashes(&name) {
-            Some(slashed) if !exists(&name) && exists(&slashed) => slashed,
-            _ => name,
-        }
+    /// Returns the name that is meant, of a name and another reading of it.
+    pub(super) fn meant(&mut self, name: Vec<u8>, other: Option<Vec<u8>>) -> Vec<u8> {
+        let exists = |inside: &Path| self.base.join(inside).exists();
+        let (forms, counts) = (&mut self.forms, &mut self.report.counts);
+        names::meant(forms, &self.base, (name, other), None, exists, counts)
     }
 
     /// Checks folders that are in a list.
