@@ -93,5 +93,5 @@ pub use search::{Estimate, Event, MAX_HITS, Options, Outcome, Search};
 pub use sha256d::{Addends, MAX_MESSAGE_WORDS, Match, Query, Sha256dKernel, Shape};
 pub use shard::Shard;
 pub use tables::{Candidate, Tables};
-pub use widening::{Step, Subject, Widening};
+pub use widening::{Least, Step, Subject, Widening};
 pub use workers::Progress;

@@ -51,6 +51,15 @@ pub struct Step {
     pub seconds: f64,
 }
 
+/// The search for the least damage that a text shows.
+#[derive(Debug)]
+pub enum Least {
+    /// No string fits the text: a search without candidates.
+    Misfit(Search),
+    /// Strings fit the text: the cost of the search.
+    Fit(Step),
+}
+
 /// Without the text, which can be a private key.
 impl fmt::Debug for Subject<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -91,14 +100,33 @@ impl Subject<'_> {
         is_over: &dyn Fn() -> bool,
     ) -> Option<Step> {
         let search = self.search(damage, part, is_over).ok()?;
+        self.cost(damage, &search).ok()?
+    }
+
+    /// Returns the cost of a search, or `None` if it has no candidates.
+    fn cost(&self, damage: Damage, search: &Search) -> Result<Option<Step>, SearchError> {
         let estimate = search.estimate();
         if estimate.candidates == 0 {
-            return None;
+            return Ok(None);
         }
-        Some(Step {
+        Ok(Some(Step {
             damage,
             estimate,
-            seconds: search.seconds_in(None, self.backend).ok()?,
+            seconds: search.seconds_in(None, self.backend)?,
+        }))
+    }
+
+    /// Prepares the search for the least damage of the text. If [`Widening::next`] returns no search at all, the result is the
+    /// reason: the error, the misfit, or a search that takes longer than there is time.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Search::new_until`].
+    pub fn least(&self, is_over: &dyn Fn() -> bool) -> Result<Least, SearchError> {
+        let damage = Damage::least(self.text);
+        let search = self.search(damage, None, is_over)?;
+        Ok(match self.cost(damage, &search)? {
+            Some(step) => Least::Fit(step),
+            None => Least::Misfit(search),
         })
     }
 

@@ -8,8 +8,8 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use hashlane_base58::{AddressHash, Alphabet, CpuBackend, Damage, Filter, Gap, Hit, Hits, Kind};
+use hashlane_base58::{Least, Widening, extract};
 use hashlane_base58::{MAX_HITS, Options, SearchBackend as _, SearchError, Shard, Subject};
-use hashlane_base58::{Widening, extract};
 use hashlane_bech32::{Repaired, is_like_witness_address, is_witness_address, repair};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -232,6 +232,7 @@ enum Source {
 }
 
 /// What all searches for a text share.
+#[derive(Clone)]
 struct Shared {
     text: zeroize::Zeroizing<String>,
     kinds: Vec<Kind>,
@@ -495,30 +496,23 @@ impl Search {
 
     /// Starts the searches for the least damage of a text and for wider damage.
     fn start_widening(&self, py: Python<'_>, shared: Shared, until: Instant) -> PyResult<Source> {
-        let text = shared.text.clone();
-        let kinds = shared.kinds.clone();
-        let backend = Arc::clone(&shared.backend);
-        let widening = Widening::new(&text, until);
-        let source = self.widen(py, shared, widening, (0, 0))?;
+        let widening = Widening::new(&shared.text, until);
+        let source = self.widen(py, shared.clone(), widening, (0, 0))?;
         if !matches!(source, Source::Ended { is_complete: true }) {
             return Ok(source);
         }
         // No search was possible: the text is not a pattern, fits no kind, or there is too little time.
-        let damage = Damage::least(&text);
-        let seconds = py.detach(|| {
-            let search = hashlane_base58::Search::new(&text, damage, &kinds)?;
-            let is_empty = search.estimate().candidates == 0;
-            if is_empty {
-                return Ok(None);
-            }
-            search.seconds_in(None, &*backend).map(Some)
-        });
-        match seconds.map_err(|error| refused(&error))? {
-            None => Ok(source),
-            Some(seconds) => {
-                check_time(seconds, until)?;
+        let least = self.watch.run(py, |_, token| {
+            shared.subject().least(&|| token.is_cancelled())
+        })?;
+        match least {
+            Ok(Least::Misfit(_)) => Ok(source),
+            Ok(Least::Fit(step)) => {
+                check_time(step.seconds, until)?;
                 Err(PyValueError::new_err("max_time: too little for any search"))
             }
+            Err(SearchError::Ended) => Ok(Source::Ended { is_complete: false }),
+            Err(error) => Err(refused(&error)),
         }
     }
 }

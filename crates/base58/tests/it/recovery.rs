@@ -9,9 +9,9 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use hashlane_base58::{
-    Alphabet, BASE, Candidate, CpuBackend, Damage, Event, Filter, Gap, Hit, Kind, MAX_GAP, Options,
-    Search, SearchBackend, SearchError, Searched, SeveralBackends, Sha256dKernel, Step, Subject,
-    TableSearch, Tables, Widening, decode_check, encode_check,
+    Alphabet, BASE, Candidate, CpuBackend, Damage, Event, Filter, Gap, Hit, Kind, Least, MAX_GAP,
+    Options, Search, SearchBackend, SearchError, Searched, SeveralBackends, Sha256dKernel, Step,
+    Subject, TableSearch, Tables, Widening, decode_check, encode_check,
 };
 use proptest::prelude::*;
 
@@ -740,6 +740,28 @@ fn widening_starts_with_the_least_damage_and_repeats_none() {
     let mut late = Widening::new(subject.text, Instant::now());
     assert!(late.next(&subject, &|| false).is_none());
     assert!(!format!("{subject:?}").contains("1Lbc"));
+}
+
+/// Without a search, a widening has one of three reasons.
+#[test]
+fn the_search_for_the_least_damage_is_the_reason() {
+    let (kinds, backend) = (address_kinds(), fastest());
+    let fit = damaged_address(&kinds, &backend);
+    let mut late = Widening::new(fit.text, Instant::now());
+    assert!(late.next(&fit, &|| false).is_none());
+    let Ok(Least::Fit(step)) = fit.least(&|| false) else {
+        panic!("a character is wrong");
+    };
+    assert_eq!(step.damage, Damage::default());
+    assert!(step.estimate.candidates > 0 && step.seconds > 0.0);
+    let text = "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX7111";
+    let Ok(Least::Misfit(search)) = (Subject { text, ..fit }).least(&|| false) else {
+        panic!("no address has as many characters");
+    };
+    assert_eq!(search.estimate().candidates, 0);
+    let no_pattern = Subject { text: "[", ..fit };
+    let error = no_pattern.least(&|| false).unwrap_err();
+    assert!(matches!(error, SearchError::Pattern(_)), "{error}");
 }
 
 #[test]

@@ -23,8 +23,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use hashlane_base58::{
-    CpuBackend, Damage, Filter, Gap, Hit, Kind, MAX_HITS, Search, SearchBackend, SearchError,
-    Shard, Subject, extract,
+    CpuBackend, Damage, Filter, Gap, Hit, Kind, Least, MAX_HITS, Search, SearchBackend,
+    SearchError, Shard, Subject, extract,
 };
 use hashlane_sha::{Sha256, digest};
 
@@ -38,7 +38,7 @@ use filter::filter;
 use human::print_mismatches;
 use kinds::KindOptions;
 use other_format::OtherFormat;
-use plan::{ESTIMATE_FOR, Limits, PlannedSearch, prepare, prepare_part};
+use plan::{ESTIMATE_FOR, Limits, PlannedSearch, prepare, prepare_least};
 use prompt::Lines;
 use recovered::{Report, Tried};
 use resume::{ResumeFile, ResumedSearch};
@@ -302,8 +302,10 @@ impl Run {
         // Work units are numbered within the whole search, so a resume file or a shard needs all of it.
         let is_part = args.estimate && self.resume.is_none() && args.shard.is_none();
         let part = is_part.then_some(ESTIMATE_FOR);
-        let search = prepare_part(&self.subject(text), damage, args.max_time, started, part);
-        if let Some(format) = self.misfit(text, &search) {
+        let search = prepare(&self.subject(text), damage, args.max_time, started, part);
+        let fits = search.as_ref();
+        let fits = fits.map(|search| search.estimate().candidates > 0);
+        if let Some(format) = self.misfit(text, fits) {
             return self.report_other(env, format);
         }
         let search = search?;
@@ -367,15 +369,15 @@ impl Run {
         let limit = self.args.max_time.unwrap_or(WIDEN_FOR);
         let until = Instant::now() + limit;
         let least = Damage::least(text);
-        let first = prepare(&self.subject(text), least, Some(limit), Instant::now());
-        let misfit = self.misfit(text, &first);
+        let first = prepare_least(&self.subject(text), limit);
+        let fits = first.as_ref().map(|least| matches!(least, Least::Fit(_)));
+        let misfit = self.misfit(text, fits);
         if let Some(format) = misfit {
             if !format.is_guess() || !self.may_be_cut(text, least) {
                 return self.report_other(env, format);
             }
             env.error("this may be a Solana address or another number of 32 bytes, which cannot be recovered, or a string that lost characters");
         }
-        let first = first.map(|search| (search.estimate().candidates == 0).then_some(search));
         if self.args.estimate {
             return self.estimate_widening(env, text, first, limit);
         }
@@ -387,11 +389,12 @@ impl Run {
             nearer,
         } = widen(env, subject, settings, until, !is_from_stdin)?;
         let Some((plan, recovered)) = last else {
-            if let Some(search) = first? {
-                return self.report_mismatched(env, text, &search);
-            }
-            let (plan, refusal) = self.least(text, limit)?;
-            let Some(refusal) = refusal else {
+            let step = match first? {
+                Least::Misfit(search) => return self.report_mismatched(env, text, &search),
+                Least::Fit(step) => step,
+            };
+            let plan = PlannedSearch::whole(step, &*self.backend);
+            let Err(refusal) = plan.check(Limits::of_time(limit)) else {
                 let limit = text::Duration(limit.as_secs_f64());
                 bail!("--max-time allows {limit}, too little for any search");
             };
@@ -427,24 +430,25 @@ impl Run {
     }
 
     /// Prints the cost of the searches that [`Self::widen`] makes for `text` within `limit`. `first` is the search for
-    /// the least damage if it has no candidates.
+    /// the least damage.
     fn estimate_widening(
         &self,
         env: &mut Env,
         text: &str,
-        first: anyhow::Result<Option<Search>>,
+        first: anyhow::Result<Least>,
         limit: Duration,
     ) -> anyhow::Result<Exit> {
         let is_json = self.args.output.is_json();
         let plans = widening::estimate(self.subject(text), limit);
         match &plans[..] {
-            [] => {
-                if let Some(search) = first? {
-                    return self.report_mismatched(env, text, &search);
+            [] => match first? {
+                Least::Misfit(search) => self.report_mismatched(env, text, &search),
+                Least::Fit(step) => {
+                    let plan = PlannedSearch::whole(step, &*self.backend);
+                    let refusal = plan.check(Limits::of_time(limit)).err();
+                    print_estimate(env, &plan, refusal.as_ref(), is_json)
                 }
-                let (plan, refusal) = self.least(text, limit)?;
-                print_estimate(env, &plan, refusal.as_ref(), is_json)
-            }
+            },
             [plan] => print_estimate(env, plan, None, is_json),
             _ if is_json => {
                 for plan in &plans {
@@ -474,24 +478,6 @@ impl Run {
             return Ok(Exit::Bad);
         }
         bail!("--max-time is too short for every search")
-    }
-
-    /// Returns the search for the least damage, and the limit that refuses it.
-    fn least(
-        &self,
-        text: &str,
-        limit: Duration,
-    ) -> anyhow::Result<(PlannedSearch<'_>, Option<anyhow::Error>)> {
-        let damage = Damage::least(text);
-        let search = prepare(&self.subject(text), damage, Some(limit), Instant::now())?;
-        let estimate = search.estimate();
-        let plan = PlannedSearch::new(&search, damage, estimate, None, &*self.backend)?;
-        let limits = Limits {
-            hashes: None,
-            time: Some(limit),
-        };
-        let refusal = plan.check(limits).err();
-        Ok((plan, refusal))
     }
 
     /// Recovers a string of another format, or prints why it cannot be recovered.
@@ -562,11 +548,11 @@ impl Run {
         })
     }
 
-    /// Returns the format of a text that fits none of the kinds, given the search for the least damage.
-    fn misfit(&self, text: &str, search: &anyhow::Result<Search>) -> Option<OtherFormat> {
-        match search {
-            Ok(search) if search.estimate().candidates > 0 => None,
-            Ok(_) => OtherFormat::of_misfit(text, self.kinds.len() > 1),
+    /// Returns the format of a text that fits none of the kinds, given whether strings fit the search for the least damage.
+    fn misfit(&self, text: &str, fits: Result<bool, &anyhow::Error>) -> Option<OtherFormat> {
+        match fits {
+            Ok(true) => None,
+            Ok(false) => OtherFormat::of_misfit(text, self.kinds.len() > 1),
             Err(error) => {
                 let error = error.downcast_ref::<SearchError>();
                 let is_misfit = matches!(error, Some(SearchError::Pattern(_)));

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
-use hashlane_base58::{Damage, Estimate, Search, SearchBackend, SearchError, Step, Subject};
+use anyhow::{anyhow, bail};
+use hashlane_base58::{Damage, Estimate, Least, Search, SearchBackend, SearchError, Step, Subject};
 
 use crate::output::text;
 
@@ -29,6 +29,15 @@ pub(super) struct PlannedSearch<'b> {
 pub(super) struct Limits {
     pub(super) hashes: Option<f64>,
     pub(super) time: Option<Duration>,
+}
+
+impl Limits {
+    pub(super) fn of_time(limit: Duration) -> Self {
+        Self {
+            hashes: None,
+            time: Some(limit),
+        }
+    }
 }
 
 impl<'b> PlannedSearch<'b> {
@@ -99,18 +108,8 @@ impl<'b> PlannedSearch<'b> {
     }
 }
 
-/// Makes the search for a text, within the time that `--max-time` allows from `started` on.
+/// Prepares a search, or as much of it as `part` allows, within the time that `--max-time` allows from `started` on.
 pub(super) fn prepare(
-    subject: &Subject<'_>,
-    damage: Damage,
-    max_time: Option<Duration>,
-    started: Instant,
-) -> anyhow::Result<Search> {
-    prepare_part(subject, damage, max_time, started, None)
-}
-
-/// Prepares a search, or as much of it as `part` allows.
-pub(super) fn prepare_part(
     subject: &Subject<'_>,
     damage: Damage,
     max_time: Option<Duration>,
@@ -118,11 +117,23 @@ pub(super) fn prepare_part(
     part: Option<Duration>,
 ) -> anyhow::Result<Search> {
     let is_late = || max_time.is_some_and(|limit| started.elapsed() >= limit);
-    match subject.search(damage, part, &is_late) {
-        Err(SearchError::Ended) => {
+    let search = subject.search(damage, part, &is_late);
+    search.map_err(|error| not_prepared(error, max_time))
+}
+
+/// Prepares the search for the least damage of a text, within the time that `--max-time` allows.
+pub(super) fn prepare_least(subject: &Subject<'_>, max_time: Duration) -> anyhow::Result<Least> {
+    let started = Instant::now();
+    let least = subject.least(&|| started.elapsed() >= max_time);
+    least.map_err(|error| not_prepared(error, Some(max_time)))
+}
+
+fn not_prepared(error: SearchError, max_time: Option<Duration>) -> anyhow::Error {
+    match error {
+        SearchError::Ended => {
             let limit = text::Duration(max_time.unwrap_or_default().as_secs_f64());
-            bail!("--max-time allows {limit}; the preparation of the search takes longer")
+            anyhow!("--max-time allows {limit}; the preparation of the search takes longer")
         }
-        result => Ok(result?),
+        error => error.into(),
     }
 }
