@@ -82,6 +82,9 @@ fn write(folder: &Path, choice: u8, rest: &[u8]) -> Program {
             put(&format!("torrents/{id}.torrent"), part(0));
             put(&format!("resume/{id}.resume"), part(1));
             put("settings.json", part(2));
+            if !part(3).is_empty() {
+                put("queue.json", part(3));
+            }
             Program::Transmission
         }
         3 => {
@@ -105,6 +108,7 @@ fn write(folder: &Path, choice: u8, rest: &[u8]) -> Program {
                 &[head.as_bytes(), part(1), b"e"].concat(),
             );
             put("label.conf", part(2));
+            put("core.conf", part(3));
             Program::Deluge
         }
     }
@@ -120,11 +124,26 @@ fn check(program: Program, folder: &Path) {
             return;
         }
     };
+    for note in torrents.notes() {
+        check_setting(&note.to_string());
+    }
     for torrent in torrents {
         match torrent {
             Ok(torrent) => check_torrent(&torrent),
             Err(failure) => assert!(!failure.to_string().is_empty()),
         }
+    }
+}
+
+/// Checks the note about a setting for all torrents, such as `not carried over: download limit of all torrents: 100 KiB/s`.
+fn check_setting(note: &str) {
+    let note = note.strip_prefix("not carried over: ");
+    let setting = note.and_then(|note| note.rsplit_once(": "));
+    let (what, value) = setting.unwrap_or_default();
+    if what.ends_with("of all torrents") || what.starts_with("maximum number of active ") {
+        let number = value.split(' ').next().expect("a part");
+        assert!(number.parse::<f64>().is_ok_and(f64::is_finite), "{note:?}");
+        assert!(value.len() < 400 && !value.contains(char::is_control));
     }
 }
 

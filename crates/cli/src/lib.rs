@@ -56,10 +56,11 @@ pub use commands::get::Get;
 pub use commands::magnet::{Fetching, Magnet};
 pub use commands::seed::{Seed, Trust};
 pub use env::{EndAtOnce, Env, Exit, InstallInterrupts, Interrupted, Invocation};
+pub use hashlane_config::ServerAddress;
 pub use network::{NetworkCommands, OtherProgram, check_caller};
 pub use process::run_process;
 pub use startup::Startup;
-pub use values::{BindArg, ProxyUrl, ServerAddress};
+pub use values::{BindArg, ProxyUrl};
 
 use std::io;
 

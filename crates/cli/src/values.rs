@@ -1,8 +1,6 @@
 //! Values of options that need parsing.
 
-use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::PathBuf;
+use std::net::{IpAddr, Ipv6Addr};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use data_encoding::HEXLOWER_PERMISSIVE;
@@ -261,69 +259,6 @@ pub(crate) fn proxy(text: &str) -> Result<ProxyUrl, String> {
     })
 }
 
-/// The address of a server as the user gave it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ServerAddress {
-    /// A port of all addresses of a host: of a name, or of an address without brackets. 0 is any port.
-    Tcp(String, u16),
-    /// The path of a Unix socket.
-    Unix(PathBuf),
-}
-
-impl ServerAddress {
-    /// Returns the host if it is a name that the user thereby gave to this machine. Clients use addresses and `localhost` anyway.
-    pub fn own_name(&self) -> Option<&str> {
-        match self {
-            Self::Tcp(host, _) if host != "localhost" && host.parse::<IpAddr>().is_err() => {
-                Some(host)
-            }
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for ServerAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tcp(host, port) if host.contains(':') => write!(f, "[{host}]:{port}"),
-            Self::Tcp(host, port) => write!(f, "{host}:{port}"),
-            Self::Unix(path) => write!(f, "unix:{}", path.display()),
-        }
-    }
-}
-
-/// Reads the address of a server: `8080` for a port of this machine alone, `HOST:PORT`, or `unix:PATH`.
-pub(crate) fn server(text: &str) -> Result<ServerAddress, String> {
-    if let Ok(port) = text.parse() {
-        return Ok(ServerAddress::Tcp(Ipv4Addr::LOCALHOST.to_string(), port));
-    }
-    if let Some(path) = text.strip_prefix("unix:") {
-        return if path.is_empty() {
-            Err("unix: needs the path of the socket".into())
-        } else {
-            Ok(ServerAddress::Unix(path.into()))
-        };
-    }
-    let expected =
-        "neither a port, nor HOST:PORT, such as localhost:8080 or [::1]:8080, nor unix:PATH";
-    let (host, port) = text.rsplit_once(':').ok_or(expected)?;
-    let port = port.parse().map_err(|_| expected)?;
-    let host = match host.strip_prefix('[') {
-        Some(rest) => {
-            let address = rest.strip_suffix(']').ok_or(expected)?;
-            address.parse::<Ipv6Addr>().map_err(|_| expected)?;
-            address
-        }
-        None => host,
-    };
-    let is_host = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
-    let is_address = text.starts_with('[');
-    if host.is_empty() || !host.chars().all(is_host) || host.contains(':') != is_address {
-        return Err(expected.into());
-    }
-    Ok(ServerAddress::Tcp(host.to_owned(), port))
-}
-
 /// Reads the origin of a page (RFC 6454), as browsers send it: in lower case, without a default port.
 pub(crate) fn origin(text: &str) -> Result<String, String> {
     let expected = "not of the form https://HOST[:PORT] or http://HOST[:PORT], without a path";
@@ -514,25 +449,6 @@ mod tests {
         assert_eq!(proxy("http://a:b:c@h:1/"), Ok((true, "h:1".into(), login)));
         for text in ["", "h:1", "socks4://h:1", "http://h", "http://a@h:1"] {
             assert!(proxy(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn servers() {
-        for (text, shown, own_name) in [
-            ("8080", "127.0.0.1:8080", None),
-            ("localhost:0", "localhost:0", None),
-            ("[::1]:80", "[::1]:80", None),
-            ("0.0.0.0:80", "0.0.0.0:80", None),
-            ("nas.local:9091", "nas.local:9091", Some("nas.local")),
-            ("unix:run/page", "unix:run/page", None),
-        ] {
-            let server = server(text).expect(text);
-            assert_eq!(server.to_string(), shown);
-            assert_eq!(server.own_name(), own_name, "{text}");
-        }
-        for text in ["", "65536", "nas", "::1:80", "[nas]:80", ":80", "unix:"] {
-            assert!(server(text).is_err(), "{text}");
         }
     }
 

@@ -42,6 +42,7 @@
 //! | `variables.rs` | reads the environment variables as a layer |
 //! | `config.rs` | the layers together |
 //! | `deserialize.rs` | values as types of serde |
+//! | `server_address.rs` | addresses of servers, which options have too |
 //! | `typed.rs` | types whose meaning depends on the origin: paths and shell commands |
 //! | `error.rs` | errors, and the known name that is nearest to an unknown one |
 //!
@@ -53,6 +54,7 @@ mod deserialize;
 mod error;
 mod file;
 mod origin;
+mod server_address;
 mod sources;
 mod typed;
 mod value;
@@ -62,6 +64,7 @@ pub use config::{Config, Layer};
 pub use error::{Error, nearest};
 pub use file::{MAX_LEN, read_file};
 pub use origin::{ConfigFile, Origin};
+pub use server_address::{ServerAddress, ServerAddressError};
 pub use sources::Sources;
 pub use typed::{FilePath, ShellCommand};
 pub use value::{Data, Table, Value};

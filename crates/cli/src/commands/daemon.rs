@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use hashlane_config::ServerAddress;
 
 use crate::commands::seed::Trust;
 use crate::options::client::Log;
@@ -135,13 +136,13 @@ pub struct RemoteOptions {
     /// Serve Transmission RPC at this address, for Sonarr, transmission-remote and others: as of --http, such as `9091`
     ///
     /// Other machines can use an address that is not local only with --remote-user.
-    #[arg(long, value_name = "[HOST:]PORT|unix:PATH", value_parser = values::server)]
-    pub transmission: Option<values::ServerAddress>,
+    #[arg(long, value_name = "[HOST:]PORT|unix:PATH")]
+    pub transmission: Option<ServerAddress>,
 
     /// Serve the Web API of qBittorrent at this address, for Sonarr, cross-seed, autobrr and others: as of --http, such as
     /// `8080`
-    #[arg(long, value_name = "[HOST:]PORT|unix:PATH", value_parser = values::server)]
-    pub qbittorrent: Option<values::ServerAddress>,
+    #[arg(long, value_name = "[HOST:]PORT|unix:PATH")]
+    pub qbittorrent: Option<ServerAddress>,
 
     /// User name that programs must send, with the password of --remote-password-file
     #[arg(long, value_name = "NAME")]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use hashlane_config::ServerAddress;
 
 use crate::values;
 
@@ -12,8 +13,8 @@ use crate::values;
 pub struct HttpOptions {
     /// Serve a web page, an API and metrics on this port of the local machine (0 for any), on the port of all addresses of a
     /// host, such as `localhost:8080`, or on a Unix socket: `unix:PATH`
-    #[arg(long, value_name = "[HOST:]PORT|unix:PATH", value_parser = values::server)]
-    pub http: Option<values::ServerAddress>,
+    #[arg(long, value_name = "[HOST:]PORT|unix:PATH")]
+    pub http: Option<ServerAddress>,
 
     /// Origin under which browsers reach the page, by a proxy or a name, such as `https://torrents.example` or
     /// `http://nas.local:8080`; repeatable

@@ -155,8 +155,10 @@ impl Settings {
 fn global_settings(text: &str) -> [(&'static str, Option<String>); 10] {
     let value = |key: &str| ini_value(text, "BitTorrent", &format!("Session\\{key}"));
     let is_on = |key| value(key).as_deref() == Some("true");
+    // A number, because a text of digits can be as long as the file.
     let at_least = |min: f64, value: Option<String>| {
-        value.filter(|value| value.parse::<f64>().is_ok_and(|value| value >= min))
+        let value = value.and_then(|value| value.parse::<f64>().ok());
+        value.filter(|value| value.is_finite() && *value >= min)
     };
     // Without the key, the default is in use.
     let limit = |is_on: bool, key, default: Option<&str>| {
@@ -170,7 +172,7 @@ fn global_settings(text: &str) -> [(&'static str, Option<String>); 10] {
     let has_queue = is_on("QueueingSystemEnabled");
     let number = |key, default: &str| {
         let value = value(key).unwrap_or_else(|| default.to_owned());
-        at_least(0.0, Some(value).filter(|_| has_queue))
+        at_least(0.0, Some(value).filter(|_| has_queue)).map(|value| value.to_string())
     };
     [
         (
@@ -264,5 +266,18 @@ mod tests {
         assert_eq!(unescaped("\\x"), "\u{fffd}");
         assert_eq!(unescaped("D:\\\\films\\"), "D:\\films\\");
         assert_eq!(unescaped("\\xe4g"), "äg");
+    }
+
+    #[test]
+    fn settings_are_numbers() {
+        let ratio = |value: &str| {
+            let text = format!("[BitTorrent]\nSession\\GlobalMaxRatio={value}\n");
+            global_settings(&text)[4].1.clone()
+        };
+        assert_eq!(ratio("2.5").as_deref(), Some("2.5"));
+        assert_eq!(ratio(&"0".repeat(1000)).as_deref(), Some("0"));
+        for value in ["-1", "inf", "nan", "", "2,5"] {
+            assert_eq!(ratio(value), None, "{value}");
+        }
     }
 }

@@ -6,11 +6,10 @@ use std::path::PathBuf;
 
 use clap::builder::{BoolishValueParser, TypedValueParser as _};
 use clap::{Arg, ArgAction};
-use hashlane_config::{Data, Error, Origin, Value};
+use hashlane_config::{Data, Error, Origin, ServerAddress, Value};
 
 use super::keys::is_switch;
 use crate::clap_text::words;
-use crate::values::ServerAddress;
 
 /// Returns the arguments that set an option to a value. A switch that is off has none.
 pub(super) fn arguments(arg: &Arg, value: &Value) -> Result<Vec<OsString>, Error> {
