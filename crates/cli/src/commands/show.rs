@@ -1,5 +1,6 @@
 //! `hashlane show`: the contents of .torrent files and magnet links.
 
+mod charset;
 mod human;
 mod json;
 mod notes;

@@ -90,6 +90,7 @@ fn show_all() {
             "comment, not UTF-8",
             torrent("comment", one(0xff), ["", ""]),
         ),
+        ("encoding", torrent("encoding", one(b' '), ["", ""])),
         (
             "announce, escapes",
             torrent("announce", one(0x1b), ["", ""]),

@@ -19,6 +19,8 @@ pub struct MetadataRef<'a> {
     pub comment: Option<Text<'a>>,
     pub created_by: Option<Text<'a>>,
     pub creation_date: Option<i64>,
+    /// Charset of names that are not UTF-8 (`encoding`). `Metadata` lacks it: a path has the bytes of the torrent.
+    pub encoding: Option<Text<'a>>,
     pub is_private: bool,
     pub source: Option<Text<'a>>,
     announce_list: Option<Value<'a>>,
@@ -63,6 +65,7 @@ impl<'a> MetadataRef<'a> {
             created_by,
             created_by_utf8,
             creation_date,
+            encoding,
         ] = first_values(
             metainfo,
             [
@@ -71,6 +74,7 @@ impl<'a> MetadataRef<'a> {
                 "created by",
                 "created by.utf-8",
                 "creation date",
+                "encoding",
             ],
         );
         let [private, source] = first_values(info, ["private", "source"]);
@@ -82,6 +86,7 @@ impl<'a> MetadataRef<'a> {
             comment: first_text([comment_utf8, comment]),
             created_by: first_text([created_by_utf8, created_by]),
             creation_date: creation_date.and_then(Value::as_integer),
+            encoding: encoding.and_then(text).map(Text::trimmed),
             is_private: private
                 .and_then(Value::as_integer)
                 .is_some_and(|flag| flag != 0),

@@ -5,7 +5,7 @@ use crate::bencode::{Entry, Value};
 use super::text::Text;
 
 /// Keys of a .torrent file that this crate reads, outside the info dictionary.
-const KNOWN: [&str; 14] = [
+const KNOWN: [&str; 15] = [
     "announce",
     "announce-list",
     "collections",
@@ -14,6 +14,7 @@ const KNOWN: [&str; 14] = [
     "created by",
     "created by.utf-8",
     "creation date",
+    "encoding",
     "httpseeds",
     "info",
     "nodes",

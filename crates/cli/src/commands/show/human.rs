@@ -11,6 +11,7 @@ use crate::output::text::{
     Escaped, HostAndPort, Palette, Size, Styled, count, date, size_and_bytes,
 };
 
+use super::charset::Charset;
 use super::notes::notes;
 use super::other::Other;
 use super::tree;
@@ -46,10 +47,19 @@ pub(super) fn print_torrent(
 ) -> anyhow::Result<()> {
     let palette = Palette::new(env.color);
     let out = &mut env.stdout;
-    writeln!(out, "{}", Styled(palette.strong, torrent.name()))?;
+    let charset = Charset::of(torrent);
+    let name = charset.shown(torrent.name());
+    writeln!(out, "{}", Styled(palette.strong, name))?;
     let mut rows = Rows { out: &mut *out };
     let keys = torrent.metadata_ref();
     print_identity(&mut rows, torrent, &keys, passkeys)?;
+    if let Some(encoding) = keys.encoding {
+        let is_used = charset.is_used(torrent);
+        let remark = " (names are decoded here, and keep their bytes on the disk)";
+        let remark = if is_used { remark } else { "" };
+        let encoding = Escaped(passkeys.text(&keys, encoding));
+        rows.row("encoding", format_args!("{encoding}{remark}"))?;
+    }
     print_sources(&mut rows, &keys, passkeys)?;
     rows.rows("similar", keys.similar().map(|hash| HEXLOWER.encode(hash)))?;
     rows.rows("collection", keys.collections().map(Escaped))?;
@@ -64,7 +74,7 @@ pub(super) fn print_torrent(
         notes.iter().map(|note| Styled(palette.partial, note)),
     )?;
     writeln!(out)?;
-    tree::print(out, torrent, env.width)
+    tree::print(out, torrent, charset, env.width)
 }
 
 /// Prints the identity of the torrent: hashes, size, and the texts of its creator.

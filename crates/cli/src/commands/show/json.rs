@@ -11,6 +11,7 @@ use crate::output::json_lines;
 use crate::output::json_lines::{AsText, Each, PathText};
 use crate::output::text::{HostAndPort, version};
 
+use super::charset::Charset;
 use super::notes::notes;
 use super::other::Other;
 
@@ -20,6 +21,8 @@ enum Line<'a> {
     Torrent {
         torrent: &'a str,
         name: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name_decoded: Option<String>,
         version: &'static str,
         info_hash_v1: Option<String>,
         info_hash_v2: Option<String>,
@@ -39,6 +42,8 @@ enum Line<'a> {
         index: usize,
         #[serde(flatten)]
         path: PathText,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        path_decoded: Option<String>,
         kind: &'static str,
         length: u64,
         offset: u64,
@@ -93,6 +98,7 @@ impl Serialize for Keys<'_> {
         map.serialize_entry("comment", &keys.comment.map(text))?;
         map.serialize_entry("created_by", &keys.created_by.map(text))?;
         map.serialize_entry("creation_date", &keys.creation_date)?;
+        map.serialize_entry("encoding", &keys.encoding.map(text))?;
         let tiers = keys.trackers();
         let tiers = tiers.map(|tier| Each(tier.urls().map(tracker)));
         map.serialize_entry("trackers", &Each(tiers))?;
@@ -116,9 +122,11 @@ pub(super) fn print_torrent(
 ) -> anyhow::Result<()> {
     let keys = torrent.metadata_ref();
     let lengths = torrent.lengths();
+    let charset = Charset::of(torrent);
     let line = Line::Torrent {
         torrent: given,
         name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
+        name_decoded: charset.decoded(torrent.name()),
         version: version(torrent.version()),
         info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
         info_hash_v2: torrent.info_hashes().v2().map(|hash| hash.to_string()),
@@ -144,6 +152,7 @@ pub(super) fn print_torrent(
             torrent: given,
             index,
             path: PathText::of(file.path()),
+            path_decoded: charset.decoded_path(file.path()),
             kind,
             length: file.length(),
             offset: file.offset(),

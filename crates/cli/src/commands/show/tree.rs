@@ -7,6 +7,8 @@ use hashlane_metainfo::{File, FileKind, PathComponent, Torrent};
 use crate::output::columns::{columns_of, shortened};
 use crate::output::text::Size;
 
+use super::charset::Charset;
+
 /// Columns before the names: an indent, a size, and a gap.
 const NAMES_AT: usize = 14;
 
@@ -20,6 +22,7 @@ const MIN_NAME: usize = 16;
 pub(super) fn print(
     out: &mut dyn Write,
     torrent: &Torrent,
+    charset: Charset,
     width: Option<usize>,
 ) -> anyhow::Result<()> {
     let files = sorted(torrent);
@@ -33,12 +36,12 @@ pub(super) fn print(
             let row = Row {
                 size: Size(size).to_string(),
                 depth,
-                name: format!("{folder}/"),
+                name: charset.shown(*folder) + "/",
                 remark: String::new(),
             };
             row.print(out, width)?;
         }
-        row_of(file, folders.len()).print(out, width)?;
+        row_of(file, folders.len(), charset).print(out, width)?;
         earlier.clear();
         earlier.extend_from_slice(folders);
     }
@@ -101,7 +104,7 @@ struct Row {
     remark: String,
 }
 
-fn row_of(file: &File<'_>, depth: usize) -> Row {
+fn row_of(file: &File<'_>, depth: usize, charset: Charset) -> Row {
     let flags = file.attributes();
     let attributes = [
         (flags.executable, "executable"),
@@ -110,12 +113,10 @@ fn row_of(file: &File<'_>, depth: usize) -> Row {
     ];
     let attributes = attributes.into_iter().filter(|(is_set, _)| *is_set);
     let attributes: Vec<&str> = attributes.map(|(_, name)| name).collect();
-    let name = file.path().file_name();
+    let name = charset.shown(file.path().file_name());
     let (size, name) = match file.kind() {
         FileKind::Symlink { target } => ("link".to_owned(), format!("{name} -> {target}")),
-        FileKind::Regular | FileKind::Padding => {
-            (Size(file.length()).to_string(), name.to_string())
-        }
+        FileKind::Regular | FileKind::Padding => (Size(file.length()).to_string(), name),
     };
     Row {
         size,

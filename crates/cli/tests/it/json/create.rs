@@ -183,6 +183,7 @@ fn a_torrent_that_is_made_and_shown() {
         show::Line::Torrent {
             torrent: "content.torrent".into(),
             name: "content".into(),
+            name_decoded: None,
             version: "hybrid".into(),
             info_hash_v1: info_hash_v1.clone(),
             info_hash_v2: info_hash_v2.clone(),
@@ -196,6 +197,7 @@ fn a_torrent_that_is_made_and_shown() {
             comment: None,
             created_by: Some(format!("hashlane {}", env!("CARGO_PKG_VERSION"))),
             creation_date: None,
+            encoding: None,
             trackers: vec![vec!["http://t/a".into()]],
             web_seeds: vec![],
             http_seeds: vec![],

@@ -7,12 +7,14 @@ use serde::Deserialize;
 use super::{Target, lines, verify};
 use crate::fixture::{end, hashlane};
 
+#[expect(clippy::large_enum_variant, reason = "a test has few lines")]
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Line {
     Torrent {
         torrent: String,
         name: String,
+        name_decoded: Option<String>,
         version: String,
         info_hash_v1: Option<String>,
         info_hash_v2: Option<String>,
@@ -26,6 +28,7 @@ pub(crate) enum Line {
         comment: Option<String>,
         created_by: Option<String>,
         creation_date: Option<i64>,
+        encoding: Option<String>,
         trackers: Vec<Vec<String>>,
         web_seeds: Vec<String>,
         http_seeds: Vec<String>,
@@ -41,6 +44,7 @@ pub(crate) enum Line {
         index: usize,
         path: String,
         path_hex: Option<String>,
+        path_decoded: Option<String>,
         kind: String,
         length: u64,
         offset: u64,
@@ -155,4 +159,63 @@ fn other_keys_and_errors_of_show() {
         key("x", true, "list", 5, None),
     ];
     assert_eq!(other_keys, &expected);
+}
+
+/// Bytes of GBK, the charset of old Chinese torrents: the title, and a file whose name is UTF-8.
+#[test]
+fn names_in_another_charset_are_decoded() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |charset: &str| {
+        let encoding = format!("d8:encoding{}:{charset}", charset.len());
+        let parts: [&[u8]; 3] = [
+            encoding.as_bytes(),
+            b"4:infod5:filesld6:lengthi1e4:pathl4:\xb5\xe7\xd3\xb05:a.mkveed6:lengthi1e4:pathl1:beee4:name4:\xb5\xe7\xd3\xb0",
+            b"12:piece lengthi2e6:pieces20:xxxxxxxxxxxxxxxxxxxxee",
+        ];
+        fs::write(folder.path().join("t.torrent"), parts.concat()).unwrap();
+    };
+    let show = |options: &[&str]| {
+        let args = [&["show", "t.torrent"][..], options].concat();
+        end(hashlane().current_dir(folder.path()).args(args)).stdout
+    };
+    write("GBK");
+    let text = show(&[]);
+    assert!(text.starts_with("\u{7535}\u{5f71}\n"), "{text}");
+    let row = "  encoding    GBK (names are decoded here, and keep their bytes on the disk)\n";
+    assert!(text.contains(row), "{text}");
+    assert!(text.contains("  \u{7535}\u{5f71}/\n"), "{text}");
+    let json = lines(&show(&["--json"]));
+    let Line::Torrent {
+        name,
+        name_decoded,
+        encoding,
+        ..
+    } = &json[0]
+    else {
+        panic!("{json:?}");
+    };
+    assert_eq!(name, "\u{fffd}\u{fffd}\u{04f0}");
+    assert_eq!(name_decoded.as_deref(), Some("\u{7535}\u{5f71}"));
+    assert_eq!(encoding.as_deref(), Some("GBK"));
+    let paths = json[1..].iter().map(|line| match line {
+        Line::File {
+            path_hex,
+            path_decoded,
+            ..
+        } => (path_hex.as_deref(), path_decoded.as_deref()),
+        other => panic!("{other:?}"),
+    });
+    let paths: Vec<_> = paths.collect();
+    let decoded = Some("\u{7535}\u{5f71}/a.mkv");
+    assert_eq!(
+        paths,
+        [(Some("b5e7d3b02f612e6d6b76"), decoded), (None, None)]
+    );
+    // An unknown charset, and one that does not have these bytes.
+    for charset in ["GBK2", "UTF-8"] {
+        write(charset);
+        let text = show(&[]);
+        assert!(text.starts_with("\\xb5\\xe7"), "{text}");
+        assert!(!show(&["--json"]).contains("_decoded"));
+    }
 }
