@@ -12,13 +12,12 @@ use std::net::SocketAddr;
 use std::path::{Component, Path};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
+use hashlane_api::{Category, Command, GroupChange, Groups, Rates, Refusal, SessionPatch, Target};
 use hashlane_client::http::{
-    Added, Auth, Change, Endpoint, Found, NewSource, NewTorrent, RequestError, Server, Service,
-    Statistics,
+    Added, Auth, Endpoint, Found, NewSource, NewTorrent, Server, Service, Statistics,
 };
 use hashlane_client::{
-    Config, Http, Identity, Limits, Network, Proxy, ProxyKind, Snapshot, TorrentKey,
-    TorrentSnapshot,
+    Config, Http, Identity, Network, Proxy, ProxyKind, Snapshot, TorrentKey, TorrentSnapshot,
 };
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
@@ -48,7 +47,8 @@ struct State {
     torrents: Vec<Arc<TorrentSnapshot>>,
     next_number: usize,
     network: Network,
-    limits: Limits,
+    rates: Rates,
+    groups: Groups,
 }
 
 impl Memory {
@@ -57,16 +57,50 @@ impl Memory {
     }
 
     /// Changes a torrent that exists.
-    fn edit(
-        &self,
-        number: usize,
-        edit: impl FnOnce(&mut TorrentSnapshot),
-    ) -> Result<(), RequestError> {
+    fn edit(&self, number: usize, edit: impl FnOnce(&mut TorrentSnapshot)) -> Result<(), Refusal> {
         let mut state = self.state();
         let mut torrents = state.torrents.iter_mut();
         let torrent = torrents.find(|torrent| torrent.identity.number == number);
-        edit(Arc::make_mut(torrent.ok_or(RequestError::Absent)?));
+        edit(Arc::make_mut(torrent.ok_or(Refusal::Absent)?));
         Ok(())
+    }
+
+    fn apply_to(&self, number: usize, command: &Command) -> Result<(), Refusal> {
+        match command {
+            Command::Pause => self.edit(number, |torrent| torrent.is_paused = true),
+            Command::Resume { .. } => self.edit(number, |torrent| torrent.is_paused = false),
+            Command::Set(patch) => {
+                check_ratio(patch.ratio);
+                assert!(
+                    patch
+                        .labels
+                        .as_ref()
+                        .is_none_or(|labels| labels.len() <= 64)
+                );
+                self.edit(number, |torrent| {
+                    if let Some(labels) = &patch.labels {
+                        torrent.labels = labels.iter().cloned().collect();
+                    }
+                    if let Some(category) = &patch.category {
+                        torrent.category.clone_from(category);
+                    }
+                    if let Some(ratio) = patch.ratio {
+                        torrent.seed_ratio = ratio.limit();
+                    }
+                })
+            }
+            Command::Relocate { folder } | Command::Place { folder } => {
+                check_folder(folder);
+                self.edit(number, |_| {})
+            }
+            Command::Remove { .. } => {
+                self.edit(number, |_| {})?;
+                let torrents = &mut self.state().torrents;
+                torrents.retain(|torrent| torrent.identity.number != number);
+                Ok(())
+            }
+            _ => self.edit(number, |_| {}),
+        }
     }
 }
 
@@ -74,6 +108,12 @@ impl Memory {
 fn check_folder(folder: &Path) {
     let is_plain = |part| matches!(part, Component::RootDir | Component::Normal(_));
     assert!(folder.starts_with(ROOT) && folder.components().all(is_plain));
+}
+
+/// Asserts that a ratio can be reached and compared.
+fn check_ratio(ratio: Option<Target<f64>>) {
+    let ratio = ratio.and_then(Target::limit);
+    assert!(ratio.is_none_or(|ratio| ratio.is_finite() && ratio >= 0.0));
 }
 
 impl Service for Memory {
@@ -85,8 +125,8 @@ impl Service for Memory {
             network: state.network.clone(),
             reach: Arc::default(),
             network_problem: None,
-            max_down: state.limits.max_down.flatten().map(Into::into),
-            max_up: state.limits.max_up.flatten().map(Into::into),
+            max_down: state.rates.down.map(Into::into),
+            max_up: state.rates.up.map(Into::into),
             accepts_torrents: true,
         })
     }
@@ -97,7 +137,7 @@ impl Service for Memory {
         Some(Found { torrent, handle })
     }
 
-    fn add(&self, new: NewTorrent) -> Result<Added, RequestError> {
+    fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
         if let Some(folder) = &new.folder {
             check_folder(folder);
         }
@@ -132,39 +172,51 @@ impl Service for Memory {
         })
     }
 
-    fn change(&self, number: usize, change: Change) -> Result<(), RequestError> {
-        match change {
-            Change::Pause => self.edit(number, |torrent| torrent.is_paused = true),
-            Change::Resume => self.edit(number, |torrent| torrent.is_paused = false),
-            Change::Label(labels) => {
-                assert!(labels.len() <= 64);
-                self.edit(number, |torrent| torrent.labels = labels)
-            }
-            Change::Category(category) => self.edit(number, |it| it.category = category),
-            Change::Seed(Some(limits)) => {
-                assert!(limits.ratio.is_none_or(|ratio| ratio >= 0.0));
-                self.edit(number, |torrent| torrent.seed_ratio = limits.ratio)
-            }
-            Change::Relocate(folder) => {
-                check_folder(&folder);
-                self.edit(number, |_| {})
-            }
-            Change::Remove(_) => {
-                self.edit(number, |_| {})?;
-                let torrents = &mut self.state().torrents;
-                torrents.retain(|torrent| torrent.identity.number != number);
-                Ok(())
-            }
-            _ => self.edit(number, |_| {}),
-        }
+    fn apply(&self, numbers: &[usize], command: &Command) -> Vec<Result<(), Refusal>> {
+        let numbers = numbers.iter();
+        numbers
+            .map(|number| self.apply_to(*number, command))
+            .collect()
     }
 
-    fn limit(&self, limits: Limits) -> Result<(), RequestError> {
-        self.state().limits = limits;
+    fn change_session(&self, patch: &SessionPatch) -> Result<(), Refusal> {
+        check_ratio(patch.ratio);
+        let rates = &mut self.state().rates;
+        rates.down = patch.max_down.map_or(rates.down, Target::limit);
+        rates.up = patch.max_up.map_or(rates.up, Target::limit);
         Ok(())
     }
 
-    fn set_network(&self, network: Network) -> Result<(), RequestError> {
+    fn groups(&self) -> Option<Groups> {
+        Some(self.state().groups.clone())
+    }
+
+    fn change_groups(&self, change: &GroupChange) -> Result<(), Refusal> {
+        let groups = &mut self.state().groups;
+        match change {
+            GroupChange::SetCategory(patch) => {
+                patch.check()?;
+                groups.categories.retain(|known| known.name != patch.name);
+                groups.categories.push(Category {
+                    name: patch.name.clone(),
+                    goal: patch.goal(Default::default()),
+                    ..Category::default()
+                });
+            }
+            GroupChange::RemoveCategories { names } => {
+                groups
+                    .categories
+                    .retain(|known| !names.contains(&known.name));
+            }
+            GroupChange::AddLabels { labels } => groups.labels.extend(labels.iter().cloned()),
+            GroupChange::RemoveLabels { labels } => {
+                groups.labels.retain(|label| !labels.contains(label));
+            }
+        }
+        Ok(())
+    }
+
+    fn set_network(&self, network: Network) -> Result<(), Refusal> {
         self.state().network = network;
         Ok(())
     }

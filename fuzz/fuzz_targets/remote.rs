@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use arbitrary::Arbitrary;
 use data_encoding::BASE64;
-use hashlane_remote::model::{Change, GroupChange};
+use hashlane_api::{Command, Content, GroupChange};
 use hashlane_remote::{Control, Listen, serve_qbittorrent, serve_transmission};
 use hashlane_server::Server;
 use libfuzzer_sys::fuzz_target;
@@ -267,19 +267,24 @@ impl Served {
 
     /// Removes everything that the requests left.
     fn clear(&mut self) {
-        for torrent in &*self.client.torrents() {
-            let change = Change::Remove { delete: false };
-            self.client.change(torrent.id, change).unwrap();
+        let remove = Command::Remove {
+            content: Content::Keep,
+        };
+        let torrents = self.client.torrents();
+        let ids: Vec<u32> = torrents.iter().map(|torrent| torrent.id).collect();
+        for removed in self.client.apply(&ids, &remove) {
+            removed.unwrap();
         }
         let groups = self.client.groups();
         let categories = groups.categories.into_iter();
         let names = categories.map(|category| category.name).collect();
         let client = &self.client;
         client
-            .change_groups(GroupChange::RemoveCategories(names))
+            .change_groups(&GroupChange::RemoveCategories { names })
             .unwrap();
+        let labels = groups.labels;
         client
-            .change_groups(GroupChange::RemoveLabels(groups.labels))
+            .change_groups(&GroupChange::RemoveLabels { labels })
             .unwrap();
         client.changes();
     }

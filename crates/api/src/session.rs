@@ -64,10 +64,10 @@ pub struct SessionPatch {
 }
 
 impl SessionPatch {
-    /// Gives all limits back to the configuration.
+    /// Gives all limits back to the configuration. Torrents that are added start, if the request does not say.
     pub const CONFIGURED: Self = Self {
         alternative: None,
-        adds_paused: None,
+        adds_paused: Some(false),
         max_down: Some(Target::Inherited),
         max_up: Some(Target::Inherited),
         alt_max_down: Some(Target::Inherited),

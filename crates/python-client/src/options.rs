@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashlane_client::{
-    Bind, Download, Existing, Globs, InfoHash, RatesPatch, Magnet, Mode, Network, Place, Priority,
+    Bind, Download, Existing, Globs, InfoHash, Magnet, Mode, Network, Place, Priority, RatesPatch,
     Seed, SeedLimits, Source,
 };
 use pyo3::exceptions::PyValueError;

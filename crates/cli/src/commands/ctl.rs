@@ -411,43 +411,43 @@ struct CategoryArgs {
 #[derive(Debug, Args)]
 struct LimitsArgs {
     /// Turn the alternative limits on or off, which replace all other rate limits
-    #[arg(long, value_name = "WHEN")]
+    #[arg(long, value_name = "WHEN", help_heading = "Limits")]
     alternative: Option<Switch>,
 
     /// Maximum download rate of all torrents in bytes per second; 0 for no limit
-    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes, help_heading = "Limits")]
     max_down: Option<u32>,
 
     /// Maximum upload rate of all torrents in bytes per second; 0 for no limit
-    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes, help_heading = "Limits")]
     max_up: Option<u32>,
 
     /// Alternative download limit in bytes per second; 0 for none
-    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes, help_heading = "Limits")]
     alt_max_down: Option<u32>,
 
     /// Alternative upload limit in bytes per second; 0 for none
-    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes, help_heading = "Limits")]
     alt_max_up: Option<u32>,
 
     /// Maximum number of active downloads; 0 for no limit
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Queue")]
     max_active_downloads: Option<u32>,
 
     /// Maximum number of complete torrents that are served; 0 for no limit
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Queue")]
     max_active_uploads: Option<u32>,
 
     /// Stop serving torrents without another goal at this ratio of sent to received bytes; 0 for no limit
-    #[arg(long, value_name = "RATIO", value_parser = values::positive_or_zero)]
+    #[arg(long, value_name = "RATIO", value_parser = values::positive_or_zero, help_heading = "Goal")]
     seed_ratio: Option<f64>,
 
     /// Stop serving torrents without another goal after this time; 0 for no limit
-    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero)]
+    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero, help_heading = "Goal")]
     seed_time: Option<Duration>,
 
     /// Stop serving torrents without another goal after this time without an upload; 0 for no limit
-    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero)]
+    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero, help_heading = "Goal")]
     idle_time: Option<Duration>,
 
     /// Use all limits of the options and the configuration again, except those given here

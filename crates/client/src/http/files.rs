@@ -108,6 +108,10 @@ pub(super) fn check_priorities(
         let reason = "only downloads have priorities";
         return Err(Refusal::Conflict(reason.into()));
     }
+    if priorities.is_empty() {
+        let reason = "the metadata is not known yet";
+        return Err(Refusal::Conflict(reason.into()));
+    }
     if files.is_empty() {
         priorities.fill(priority);
     }

@@ -1,6 +1,7 @@
 //! What commands ask of torrents: the one place for the socket, the page, the API and the protocols of other programs.
 
 use std::path::{Path, PathBuf};
+use std::slice::Chunks;
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -53,8 +54,7 @@ pub(super) fn apply(
     rights: Option<&Rights>,
 ) -> Vec<Result<(), Refusal>> {
     let mut results = Vec::with_capacity(names.len());
-    // Other requests get their turns between two parts.
-    for names in names.chunks(BATCH) {
+    for names in parts(names, command) {
         let mut torrents = match (command, names) {
             (Command::Rename { .. }, [name]) => after_renames(torrents, *name),
             _ => lock(torrents),
@@ -67,6 +67,16 @@ pub(super) fn apply(
         results.extend(each.map(|name| torrents.apply_one(*name, command, rights)));
     }
     results
+}
+
+/// Returns the parts in which torrents are changed, so that other requests get their turns between two of them. Torrents that move in
+/// the queue move together, to keep their order.
+fn parts<'n>(names: &'n [Name], command: &Command) -> Chunks<'n, Name> {
+    let size = match command {
+        Command::Queue { .. } => names.len().max(1),
+        _ => BATCH,
+    };
+    names.chunks(size)
 }
 
 /// Does what [`apply`] does, for torrents by the numbers by which requests know them.
@@ -241,4 +251,21 @@ fn choose(choices: &mut Choices, patch: &Patch) {
     choices.goal = goal;
     patch.rates().apply(&mut choices.limits);
     choices.sequential = patch.sequential.unwrap_or(choices.sequential);
+}
+
+#[cfg(test)]
+mod tests {
+    use hashlane_api::QueueMove;
+    use hashlane_client::InfoHashV1;
+
+    use super::*;
+
+    #[test]
+    fn torrents_move_together_in_the_queue() {
+        let names = vec![Name::V1(InfoHashV1::from([7; 20])); BATCH + 1];
+        let n_parts = |command| parts(&names, &command).count();
+        assert_eq!(n_parts(Command::Pause), 2);
+        assert_eq!(n_parts(Command::Queue { to: QueueMove::Top }), 1);
+        assert_eq!(parts(&[], &Command::Queue { to: QueueMove::Up }).count(), 0);
+    }
 }

@@ -62,8 +62,9 @@ impl Torrents {
             Request::ChangeGroups(change) => {
                 // Programs remove what may be gone. A person may have mistyped a name.
                 if let GroupChange::RemoveCategories { names } = &change {
-                    for name in names {
-                        self.folder_of(Some(name))?;
+                    let known = self.categories();
+                    if let Some(name) = names.iter().find(|name| !known.contains_key(*name)) {
+                        return Err(format!("{name}: no such category"));
                     }
                 }
                 let changed = self.change_groups(&change, None);

@@ -58,18 +58,25 @@ fn a_category_gives_a_folder_and_a_goal() {
     assert_eq!(goal(&daemon), [json!(2.0), json!(3600)]);
     daemon.done(["category", "set", "tv", "--seed-ratio", "3"]);
     assert_eq!(goal(&daemon), [json!(3.0), json!(3600)]);
-    let categories = daemon.done(["category", "list"]);
+    let groups = daemon.done(["category", "list"]);
     assert_eq!(
-        categories,
+        groups,
         [json!({
-            "type": "category", "name": "tv", "folder": text(&tv), "seed_ratio": 3.0, "seed_seconds": null,
-            "torrents": 1, "configured": false,
+            "type": "groups", "labels": [],
+            "categories": [{
+                "name": "tv", "folder": text(&tv), "goal": {"ratio": 3.0}, "torrents": 1, "configured": false,
+            }],
         })]
     );
     daemon.done(["category", "remove", "tv"]);
     assert_eq!(daemon.torrent()["category"], Value::Null);
     assert_eq!(goal(&daemon), [Value::Null, json!(3600)]);
-    assert!(daemon.done(["category", "list"]).is_empty());
+    assert_eq!(
+        daemon.done(["category", "list"])[0]["categories"],
+        json!([])
+    );
+    let refused = daemon.ctl(["category", "remove", "tv"]);
+    refused.assert_failed("tv: no such category");
 }
 
 #[test]

@@ -343,6 +343,18 @@ fn every_error_has_problem_details() {
             vec![bearer, json],
             r#"{"x": 1}"#,
         ),
+        (
+            409,
+            "PATCH /api/v1/config",
+            vec![bearer, json],
+            r#"{"alternative": true}"#,
+        ),
+        (
+            409,
+            "POST /api/v1/groups",
+            vec![bearer, json],
+            r#"{"action": "add_labels", "labels": ["a"]}"#,
+        ),
         (401, "POST /api/v1/torrents/0", vec![json], pause),
         (401, "POST /api/v1/session", vec![json], password),
         (

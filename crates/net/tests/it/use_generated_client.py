@@ -66,7 +66,7 @@ def main(url, token, torrent, folder):
     apply("resume")
     apply("verify")
     wait_until(key, lambda shown: shown.complete and not shown.paused)
-    apply("set", labels=["b"], ratio=2.5, seed_seconds="never", max_down=None)
+    apply("set", labels=["b"], seed_ratio=2.5, seed_seconds="never", max_down=None)
     pause = Command(action=CommandAction.PAUSE)
     results = post_batch.sync(client=client, body=Batch(change=pause, all_=True)).results
     check([result.status for result in results] == [202, 202], results)
