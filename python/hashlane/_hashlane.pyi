@@ -231,6 +231,7 @@ class _Metadata(TypedDict):
     nodes: list[tuple[str, int]]
     comment: str | None
     created_by: str | None
+    encoding: str | None
     creation_date: int | None
     private: bool
     source: str | None

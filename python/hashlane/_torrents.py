@@ -319,6 +319,11 @@ class Torrent:
         return self._native._metadata["created_by"]
 
     @property
+    def encoding(self) -> str | None:
+        """Charset of names that are not UTF-8, for example GBK. It changes no path."""
+        return self._native._metadata["encoding"]
+
+    @property
     def creation_date(self) -> int | None:
         """Creation time in seconds since 1970-01-01 UTC."""
         return self._native._metadata["creation_date"]

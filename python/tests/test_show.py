@@ -26,6 +26,7 @@ ATTRIBUTES = {
     "source": lambda t: t.source,
     "comment": lambda t: t.comment,
     "created_by": lambda t: t.created_by,
+    "encoding": lambda t: t.encoding,
     "creation_date": lambda t: t.creation_date,
     "trackers": lambda t: t.trackers,
     "web_seeds": lambda t: t.web_seeds,

@@ -195,6 +195,7 @@ impl Torrent {
         dict.set_item("source", keys.source)?;
         dict.set_item("collections", keys.collections)?;
         let keys = self.0.metadata_ref();
+        dict.set_item("encoding", keys.encoding.map(|text| text.to_string()))?;
         let similar = keys
             .similar()
             .map(|hash| InfoHashV1::from(*hash).to_string());
