@@ -47,7 +47,7 @@ impl Torrents {
         }
     }
 
-    /// Returns the alternative rate limits. They are in force if [`Session::alternative`] is set.
+    /// Returns the alternative rate limits. They are in force if [`hashlane_store::Session::alternative`] is set.
     pub(super) fn alternative(&self) -> Rates {
         let (session, configured) = (self.store.session(), self.configured.alternative);
         Rates {
