@@ -49,13 +49,14 @@ impl GoalsInMinutes {
     pub(crate) fn change(self, torrent: &Torrent, patch: &mut Patch) {
         let now = torrent.goal;
         patch.ratio = self.ratio.filter(|ratio| *ratio != now.ratio);
-        patch.time = new_time(self.time, minutes(now.time)).map(of_minutes);
-        patch.idle = new_time(self.idle, minutes(now.idle)).map(of_minutes);
+        for (goal, new, now) in [
+            (&mut patch.time, self.time, now.time),
+            (&mut patch.idle, self.idle, now.idle),
+        ] {
+            let new = new.filter(|new| *new != now.map(minutes));
+            *goal = new.map(|new| new.map(of_minutes));
+        }
     }
-}
-
-fn new_time(time: Option<Target<u32>>, now: Target<u32>) -> Option<Target<u32>> {
-    time.filter(|time| *time != now)
 }
 
 /// Returns the command for a change, unless nothing changes.

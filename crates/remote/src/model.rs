@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hashlane_api::{Command, Goal, GroupChange, Groups, Priority, Rates, Refusal, Target};
+use hashlane_api::{Command, Goal, GroupChange, Groups, Priority, Rates, Refusal};
 use hashlane_metainfo::{ContentLayout, InfoHashes};
 
 /// A client that programs control. Its methods may block: the protocols call them on threads for that.
@@ -504,14 +504,14 @@ pub(crate) fn part(bytes: u64, all: u64) -> f64 {
     }
 }
 
-/// Returns a time in whole minutes, as programs show it.
-pub(crate) fn minutes(time: Target<Duration>) -> Target<u32> {
-    time.map(|time| u32::try_from(time.as_secs() / 60).unwrap_or(u32::MAX))
+/// Returns whole minutes, as programs show a time.
+pub fn minutes(time: Duration) -> u32 {
+    u32::try_from(time.as_secs() / 60).unwrap_or(u32::MAX)
 }
 
-/// Returns a time from whole minutes.
-pub(crate) fn of_minutes(minutes: Target<u32>) -> Target<Duration> {
-    minutes.map(|minutes| Duration::from_secs(u64::from(minutes) * 60))
+/// Returns the time of whole minutes.
+pub fn of_minutes(minutes: u32) -> Duration {
+    Duration::from_secs(u64::from(minutes) * 60)
 }
 
 /// Returns the seconds since 1970.

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hashlane_api::{Command, Content, Goal, Patch, Refusal};
+use hashlane_api::{Command, Content, Patch, Refusal};
 use hashlane_client::HandleError;
 use hashlane_files::is_below;
 use hashlane_remote::Tiers;
@@ -59,12 +59,7 @@ pub(super) fn apply(
             (Command::Rename { .. }, [name]) => after_renames(torrents, *name),
             _ => lock(torrents),
         };
-        if let Some(result) = torrents.apply_together(names, command) {
-            results.extend(names.iter().map(|_| result.clone()));
-            continue;
-        }
-        let each = names.iter();
-        results.extend(each.map(|name| torrents.apply_one(*name, command, rights)));
+        results.extend(torrents.apply_to(names, command, rights));
     }
     results
 }
@@ -116,16 +111,93 @@ fn after_renames(torrents: &Mutex<Torrents>, name: Name) -> MutexGuard<'_, Torre
 }
 
 impl Torrents {
-    /// Does what changes many torrents with one sync of the folder; `None` for other commands.
-    fn apply_together(&mut self, names: &[Name], command: &Command) -> Option<Result<(), Refusal>> {
-        let changed = match command {
-            Command::Pause => self.pause(names),
-            Command::Resume { now } => self.resume(names, *now),
-            Command::Queue { to } => self.reorder(names, *to),
-            Command::Set(patch) => return Some(self.patch(names, patch)),
-            _ => return None,
+    /// Does what a command asks of torrents, and returns a result for each. What a person chose changes with one sync of the folder
+    /// for all of them, and then they share the result.
+    #[expect(clippy::too_many_lines, reason = "one command after the other")]
+    fn apply_to(
+        &mut self,
+        names: &[Name],
+        command: &Command,
+        rights: Option<&Rights>,
+    ) -> Vec<Result<(), Refusal>> {
+        let conflict = Refusal::Conflict;
+        let all = |result: Result<(), Refusal>| vec![result; names.len()];
+        let one: &dyn Fn(&mut Self, Name) -> Result<(), Refusal> = match command {
+            Command::Pause => return all(self.pause(names).map_err(conflict)),
+            Command::Resume { now } => return all(self.resume(names, *now).map_err(conflict)),
+            Command::Queue { to } => return all(self.reorder(names, *to).map_err(conflict)),
+            Command::Set(patch) => return all(self.patch(names, patch)),
+            Command::Verify => &|torrents, name| torrents.verify(name).map_err(conflict),
+            Command::Reannounce => &|torrents, name| torrents.reannounce(name),
+            Command::Remove { content } => &|torrents, name| {
+                if let (Content::Delete, Some(rights)) = (*content, rights) {
+                    torrents.check_deletion(name, rights)?;
+                }
+                torrents.remove(name, (*content).into()).map_err(conflict)
+            },
+            Command::Relocate { folder } => &|torrents, name| {
+                if let Some(rights) = rights {
+                    rights.check_folder(folder)?;
+                    torrents.check_content(name, rights)?;
+                }
+                torrents.relocate(name, folder).map_err(conflict)
+            },
+            Command::Place { folder } => &|torrents, name| {
+                if let Some(rights) = rights {
+                    rights.check_folder(folder)?;
+                }
+                torrents.place(name, folder).map_err(conflict)
+            },
+            Command::Prioritize { files, priority } => &|torrents, name| {
+                let changed = torrents.prioritize(name, files, *priority);
+                changed.map_err(conflict)
+            },
+            Command::Rename { from, to } => &|torrents, name| {
+                if let Some(rights) = rights {
+                    torrents.check_content(name, rights)?;
+                }
+                torrents.rename(name, from, to).map_err(conflict)
+            },
+            Command::AddTracker { url } => &|torrents, name| {
+                torrents.change_trackers(name, |tiers| {
+                    tiers.add(url.clone());
+                    Ok(())
+                })
+            },
+            Command::SetTrackers { trackers } => &|torrents, name| {
+                torrents.change_trackers(name, |tiers| {
+                    *tiers = trackers.clone().into();
+                    Ok(())
+                })
+            },
+            Command::ReplaceTracker { url, new_url } => &|torrents, name| {
+                torrents.change_trackers(name, |tiers| {
+                    let known = tiers.named(url)?.to_owned();
+                    if known != *new_url && tiers.contains(new_url) {
+                        return Err(conflict("new_url: the torrent has this tracker".into()));
+                    }
+                    tiers.replace(&known, new_url);
+                    Ok(())
+                })
+            },
+            Command::RemoveTracker { url } => &|torrents, name| {
+                torrents.change_trackers(name, |tiers| {
+                    let known = tiers.named(url)?.to_owned();
+                    tiers.remove(&known);
+                    Ok(())
+                })
+            },
+            Command::AddPeer { address } => &|torrents, name| {
+                let waits = || conflict("the torrent waits for its start".into());
+                let handle = torrents.handle(name).ok_or_else(waits)?;
+                Ok(handle.add_peer(*address)?)
+            },
+            Command::End => {
+                let reason = "a daemon serves torrents until they are paused or removed";
+                return all(Err(conflict(reason.into())));
+            }
         };
-        Some(changed.map_err(Refusal::Conflict))
+        names.iter().map(|name| one(self, *name)).collect()
     }
 
     /// Changes what a person chose for torrents.
@@ -136,80 +208,6 @@ impl Torrents {
         }
         let changed = self.set_all(names, |choices| choose(choices, patch));
         changed.map_err(Refusal::Conflict)
-    }
-
-    fn apply_one(
-        &mut self,
-        name: Name,
-        command: &Command,
-        rights: Option<&Rights>,
-    ) -> Result<(), Refusal> {
-        let conflict = Refusal::Conflict;
-        match command {
-            Command::Verify => self.verify(name).map_err(conflict),
-            Command::Reannounce => self.reannounce(name),
-            Command::Remove { content } => {
-                if let (Content::Delete, Some(rights)) = (content, rights) {
-                    self.check_deletion(name, rights)?;
-                }
-                self.remove(name, (*content).into()).map_err(conflict)
-            }
-            Command::Relocate { folder } => {
-                if let Some(rights) = rights {
-                    rights.check_folder(folder)?;
-                    self.check_content(name, rights)?;
-                }
-                self.relocate(name, folder).map_err(conflict)
-            }
-            Command::Place { folder } => {
-                if let Some(rights) = rights {
-                    rights.check_folder(folder)?;
-                }
-                self.place(name, folder).map_err(conflict)
-            }
-            Command::Prioritize { files, priority } => {
-                self.prioritize(name, files, *priority).map_err(conflict)
-            }
-            Command::Rename { from, to } => {
-                if let Some(rights) = rights {
-                    self.check_content(name, rights)?;
-                }
-                self.rename(name, from, to).map_err(conflict)
-            }
-            Command::AddTracker { url } => self.change_trackers(name, |tiers| {
-                tiers.add(url.clone());
-                Ok(())
-            }),
-            Command::SetTrackers { trackers } => self.change_trackers(name, |tiers| {
-                *tiers = trackers.clone().into();
-                Ok(())
-            }),
-            Command::ReplaceTracker { url, new_url } => self.change_trackers(name, |tiers| {
-                let known = tiers.named(url)?.to_owned();
-                if known != *new_url && tiers.contains(new_url) {
-                    return Err(conflict("new_url: the torrent has this tracker".into()));
-                }
-                tiers.replace(&known, new_url);
-                Ok(())
-            }),
-            Command::RemoveTracker { url } => self.change_trackers(name, |tiers| {
-                let known = tiers.named(url)?.to_owned();
-                tiers.remove(&known);
-                Ok(())
-            }),
-            Command::AddPeer { address } => {
-                let waits = || conflict("the torrent waits for its start".into());
-                let handle = self.handle(name).ok_or_else(waits)?;
-                Ok(handle.add_peer(*address)?)
-            }
-            Command::End => Err(conflict(
-                "a daemon serves torrents until they are paused or removed".into(),
-            )),
-            // These change several torrents together.
-            Command::Pause | Command::Resume { .. } | Command::Queue { .. } | Command::Set(_) => {
-                Ok(())
-            }
-        }
     }
 
     /// Announces a torrent. One that is not in the session, because it waits or is verified, is announced when it joins.
@@ -247,8 +245,7 @@ fn choose(choices: &mut Choices, patch: &Patch) {
     if let Some(labels) = &patch.labels {
         choices.labels.clone_from(labels);
     }
-    let goal: Goal = patch.goal(choices.goal);
-    choices.goal = goal;
+    choices.goal = patch.goal(choices.goal);
     patch.rates().apply(&mut choices.limits);
     choices.sequential = patch.sequential.unwrap_or(choices.sequential);
 }

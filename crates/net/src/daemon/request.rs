@@ -18,11 +18,50 @@ const MIN_DIGITS: usize = 4;
 /// Maximum number of torrents that an error lists.
 const MAX_CANDIDATES: usize = 10;
 
-/// Does what a command asks of torrents, all of which are found first. Returns the results, and the first refusal.
-pub(super) fn apply_to(
-    torrents: &Mutex<Torrents>,
-    Apply { keys, change }: &Apply,
-) -> Result<(Vec<Reply>, Option<String>), String> {
+/// The results of a request, and the first refusal if a part of it was refused.
+pub(super) type Answer = (Vec<Reply>, Option<String>);
+
+/// Does what a request asks for.
+pub(super) fn answer(torrents: &Mutex<Torrents>, request: Request) -> Result<Answer, String> {
+    let replies = match request {
+        Request::Apply(asked) => return apply_to(torrents, &asked),
+        Request::Add(add) => {
+            let mut torrents = lock(torrents);
+            let (name, is_new) = torrents.add(*add)?;
+            let torrent = torrents.named(name)?;
+            let present = !is_new;
+            vec![Reply::Added { torrent, present }]
+        }
+        Request::List(keys) => lock(torrents).list(&keys)?,
+        Request::Groups {} => vec![Reply::Groups(lock(torrents).groups())],
+        Request::ChangeGroups(change) => {
+            let mut torrents = lock(torrents);
+            // Programs remove what may be gone. A person may have mistyped a name.
+            if let GroupChange::RemoveCategories { names } = &change {
+                let known = torrents.categories();
+                if let Some(name) = names.iter().find(|name| !known.contains_key(*name)) {
+                    return Err(format!("{name}: no such category"));
+                }
+            }
+            let changed = torrents.change_groups(&change, None);
+            changed.map_err(|refusal| refusal.to_string())?;
+            Vec::new()
+        }
+        Request::Reload {} => {
+            let restart = lock(torrents).reload()?;
+            vec![Reply::Reloaded { restart }]
+        }
+        Request::Limits(set) => {
+            let limits = lock(torrents).set_limits(&set)?.into_iter();
+            limits.map(Reply::Limit).collect()
+        }
+        Request::Status {} => vec![Reply::Status(Box::new(lock(torrents).status()))],
+    };
+    Ok((replies, None))
+}
+
+/// Finds all torrents of a request, and does what its command asks of them.
+fn apply_to(torrents: &Mutex<Torrents>, Apply { keys, change }: &Apply) -> Result<Answer, String> {
     let (names, named) = {
         let torrents = lock(torrents);
         let names = torrents.names_of(keys)?;
@@ -47,42 +86,6 @@ pub(super) fn apply_to(
 }
 
 impl Torrents {
-    /// Does what a request asks for, and returns the results. [`apply`] does what commands ask of torrents.
-    pub(super) fn answer(&mut self, request: Request) -> Result<Vec<Reply>, String> {
-        match request {
-            Request::Add(add) => {
-                let (name, is_new) = self.add(*add)?;
-                let torrent = self.named(name)?;
-                let present = !is_new;
-                Ok(vec![Reply::Added { torrent, present }])
-            }
-            Request::List(keys) => self.list(&keys),
-            Request::Apply(_) => Ok(Vec::new()),
-            Request::Groups {} => Ok(vec![Reply::Groups(self.groups())]),
-            Request::ChangeGroups(change) => {
-                // Programs remove what may be gone. A person may have mistyped a name.
-                if let GroupChange::RemoveCategories { names } = &change {
-                    let known = self.categories();
-                    if let Some(name) = names.iter().find(|name| !known.contains_key(*name)) {
-                        return Err(format!("{name}: no such category"));
-                    }
-                }
-                let changed = self.change_groups(&change, None);
-                changed.map_err(|refusal| refusal.to_string())?;
-                Ok(Vec::new())
-            }
-            Request::Reload {} => {
-                let restart = self.reload()?;
-                Ok(vec![Reply::Reloaded { restart }])
-            }
-            Request::Limits(set) => {
-                let limits = self.set_limits(&set)?.into_iter();
-                Ok(limits.map(Reply::Limit).collect())
-            }
-            Request::Status {} => Ok(vec![Reply::Status(Box::new(self.status()))]),
-        }
-    }
-
     /// Returns the state of torrents.
     fn list(&self, keys: &Keys) -> Result<Vec<Reply>, String> {
         let names = self.names_of(keys)?;

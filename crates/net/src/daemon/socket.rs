@@ -17,8 +17,8 @@ use hashlane_metainfo::Torrent;
 use hashlane_server::UnixSocket;
 
 use super::fetches::Fetches;
-use super::request::apply_to;
-use super::torrents::{Torrents, lock};
+use super::request::{self, Answer};
+use super::torrents::Torrents;
 
 /// Maximum number of connections. Each has a thread, and memory for a request.
 const MAX_CONNECTIONS: usize = 16;
@@ -154,13 +154,7 @@ fn serve(stream: &UnixStream, daemon: &Daemon) -> io::Result<()> {
 
 /// Does what a request asks for. The .torrent file of a URL is fetched before, from any server: only the user of the daemon can
 /// ask for it.
-fn answer(
-    (torrents, fetches): &Daemon,
-    mut request: Request,
-) -> Result<(Vec<Reply>, Option<String>), String> {
-    if let Request::Apply(command) = &request {
-        return apply_to(torrents, command);
-    }
+fn answer((torrents, fetches): &Daemon, mut request: Request) -> Result<Answer, String> {
     if let Request::Add(add) = &mut request
         && (&add.metainfo, &add.magnet) == (&None, &None)
         && let Some(url) = add.url.take()
@@ -171,7 +165,7 @@ fn answer(
         Torrent::parse(&bytes[..]).map_err(|error| named(&error))?;
         add.metainfo = Some(BASE64.encode(&bytes));
     }
-    Ok((lock(torrents).answer(request)?, None))
+    request::answer(torrents, request)
 }
 
 /// Sends results and the end of an answer.

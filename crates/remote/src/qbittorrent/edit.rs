@@ -181,8 +181,8 @@ fn options(form: &Form) -> Result<NewTorrent, Failure> {
     let goals = goals(form)?;
     let goal = Goal {
         ratio: goals.ratio.unwrap_or_default(),
-        time: of_minutes(goals.time.unwrap_or_default()),
-        idle: of_minutes(goals.idle.unwrap_or_default()),
+        time: goals.time.unwrap_or_default().map(of_minutes),
+        idle: goals.idle.unwrap_or_default().map(of_minutes),
     };
     // The folder of a torrent with automatic management is that of its category.
     let is_automatic = form.bool("autoTMM")?.unwrap_or(false);

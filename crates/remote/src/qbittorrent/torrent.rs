@@ -72,7 +72,7 @@ pub(super) const FIELDS: [Field; 56] = [
     ("force_start", |view| json!(view.0.is_forced)),
     ("has_metadata", |view| json!(view.0.has_metadata)),
     ("inactive_seeding_time_limit", |view| {
-        limit(minutes(view.0.goal().idle))
+        limit(view.0.goal().idle.map(minutes))
     }),
     ("infohash_v1", |view| {
         let v1 = view.0.info_hashes.v1();
@@ -85,13 +85,13 @@ pub(super) const FIELDS: [Field; 56] = [
     ("last_activity", |view| json!(view.0.active)),
     ("magnet_uri", |view| json!(view.0.magnet())),
     ("max_inactive_seeding_time", |view| {
-        effective(minutes(view.0.goal().idle), view.1.idle_minutes)
+        effective(view.0.goal().idle.map(minutes), view.1.idle_minutes)
     }),
     ("max_ratio", |view| {
         effective(view.0.goal().ratio, view.1.ratio)
     }),
     ("max_seeding_time", |view| {
-        effective(minutes(view.0.goal().time), view.1.seeding_minutes)
+        effective(view.0.goal().time.map(minutes), view.1.seeding_minutes)
     }),
     ("name", |view| json!(view.0.name)),
     ("num_complete", |view| json!(view.0.n_seeds)),
@@ -115,7 +115,7 @@ pub(super) const FIELDS: [Field; 56] = [
     ("save_path", |view| json!(view.0.folder)),
     ("seeding_time", |view| json!(view.0.seconds_seeding)),
     ("seeding_time_limit", |view| {
-        limit(minutes(view.0.goal().time))
+        limit(view.0.goal().time.map(minutes))
     }),
     ("seen_complete", |_| json!(UNKNOWN)),
     ("seq_dl", |view| json!(view.0.is_sequential)),

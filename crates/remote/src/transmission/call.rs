@@ -313,12 +313,12 @@ fn torrent_set(
         arguments.files("files-wanted")?,
     );
     let priorities = arguments.priorities()?;
+    let groups = labels.is_some().then(|| control.groups());
     let mut changes = Vec::new();
     for torrent in selected(torrents, arguments)? {
         let mut patch = patch(torrent, arguments)?;
-        if let Some(labels) = labels.clone() {
+        if let (Some(labels), Some(groups)) = (labels.clone(), &groups) {
             let now = torrent.category.as_ref();
-            let groups = &control.groups();
             let (category, labels) = labels::split(labels, now.map(String::as_str), groups);
             patch.category = (category.as_ref() != now).then_some(category);
             patch.labels = Some(labels.into_iter().collect());
@@ -378,7 +378,7 @@ fn patch(torrent: &Torrent, arguments: Arguments<'_>) -> Result<Patch, Refusal> 
         )?,
         time: None,
         idle: goal(
-            minutes(now.idle),
+            now.idle.map(minutes),
             arguments.u32("seedIdleMode")?,
             arguments.u32("seedIdleLimit")?,
         )?,

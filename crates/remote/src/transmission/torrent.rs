@@ -139,10 +139,10 @@ const FIELDS: &[Field] = &[
     }),
     ("secondsSeeding", |view| json!(view.torrent.seconds_seeding)),
     ("seedIdleLimit", |view| {
-        json!(goal(minutes(view.torrent.goal().idle)))
+        json!(goal(view.torrent.goal().idle.map(minutes)))
     }),
     ("seedIdleMode", |view| {
-        json!(mode(&minutes(view.torrent.goal().idle)))
+        json!(mode(&view.torrent.goal().idle.map(minutes)))
     }),
     ("seedRatioLimit", |view| {
         json!(goal(view.torrent.goal().ratio))

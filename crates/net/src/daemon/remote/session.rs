@@ -2,11 +2,10 @@
 
 use std::num::NonZeroU32;
 use std::path::Path;
-use std::time::Duration;
 
 use hashlane_api::{Refusal, SessionPatch, Target};
 use hashlane_client::{Encryption, Network, ProxyKind, Transport};
-use hashlane_remote::model::{self, Session, SessionChange, Statistics};
+use hashlane_remote::model::{self, Session, SessionChange, Statistics, minutes, of_minutes};
 
 use super::Remote;
 use crate::daemon::torrents::lock;
@@ -154,13 +153,4 @@ fn patch(change: &SessionChange, now: &Session) -> SessionPatch {
         time: time(change.seeding_minutes, now.seeding_minutes),
         idle: time(change.idle_minutes, now.idle_minutes),
     }
-}
-
-/// Returns whole minutes.
-fn minutes(time: Duration) -> u32 {
-    u32::try_from(time.as_secs() / 60).unwrap_or(u32::MAX)
-}
-
-fn of_minutes(minutes: u32) -> Duration {
-    Duration::from_secs(u64::from(minutes) * 60)
 }
