@@ -23,8 +23,12 @@ const MAX_QUERIES: usize = 65_535;
 /// about 20 µs to copy.
 const MAX_FOUND: usize = 1 << 14;
 
-/// The time after which a launch, which should take 40 ms, is given up.
+/// The time after which a launch of a GPU, which should take 40 ms, is given up.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The same for a device of software. It compiles a kernel at its first launch, and shares the
+/// processors with everything else on the machine.
+const PATIENCE_WITH_SOFTWARE: Duration = Duration::from_secs(300);
 
 /// Number of words of `Params` in the kernel.
 const N_PARAMS: usize = 4 + MAX_STEPS;
@@ -45,6 +49,8 @@ pub(crate) struct VulkanDevice {
     device: wgpu::Device,
     queue: wgpu::Queue,
     max_queries: usize,
+    /// The time after which a launch is given up.
+    patience: Duration,
     kernels: Mutex<HashMap<Shape, ComputePipeline>>,
     /// The first error. The driver reports errors to a callback, on any thread.
     error: Arc<OnceLock<String>>,
@@ -75,11 +81,16 @@ impl VulkanDevice {
         device.set_device_lost_callback(move |_, message| {
             let _ = first.set(format!("the device was lost: {message}"));
         });
+        let info = adapter.get_info();
         Ok(Self {
-            name: adapter.get_info().name,
+            name: info.name,
             device,
             queue,
             max_queries: max_queries.min(MAX_QUERIES),
+            patience: match info.device_type {
+                wgpu::DeviceType::Cpu => PATIENCE_WITH_SOFTWARE,
+                _ => PATIENCE,
+            },
             kernels: Mutex::default(),
             error,
         })
@@ -244,7 +255,12 @@ impl Loaded for VulkanTables<'_> {
     fn run(&mut self, launch: &Launch) -> Result<Answer, DeviceError> {
         let params = self.params_of(launch)?;
         let queries = self.queries_for(launch.words().len());
-        let VulkanDevice { device, queue, .. } = self.device;
+        let VulkanDevice {
+            device,
+            queue,
+            patience,
+            ..
+        } = self.device;
         queue.write_buffer(&self.params, 0, bytemuck::cast_slice(&params));
         queue.write_buffer(&queries.buffer, 0, bytemuck::cast_slice(launch.words()));
         queue.write_buffer(&self.found, 0, &[0; 4]);
@@ -265,12 +281,12 @@ impl Loaded for VulkanTables<'_> {
             });
         let waited = device.poll(PollType::Wait {
             submission_index: Some(submission),
-            timeout: Some(PATIENCE),
+            timeout: Some(*patience),
         });
         self.device.check()?;
         waited.map_err(|error| DeviceError(format!("a launch did not end: {error}")))?;
         // Another thread that waits can have polled first, and calls back soon.
-        let mapped = receiver.recv_timeout(PATIENCE);
+        let mapped = receiver.recv_timeout(*patience);
         self.device.check()?;
         match mapped {
             Ok(Ok(())) => {}
