@@ -4,6 +4,7 @@
 pub(crate) mod bare;
 mod inputs;
 mod machine;
+mod manifests;
 mod steps;
 
 use std::sync::mpsc;
@@ -76,6 +77,7 @@ pub(crate) fn run(project: &Project, arguments: &Arguments) -> Result<()> {
             println!("{seconds:6}  {}", step.name);
         } else {
             failed.push(step.name.as_str());
+            report.add_failed_step(&step.name, outcome.output.clone());
             println!("{seconds:6}  {}: FAILED", step.name);
         }
     }

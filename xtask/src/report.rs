@@ -1,4 +1,4 @@
-//! What a run of tests has to say beside its failures: the slowest tests, and what was not run.
+//! What a run has to say at its end: the slowest tests, what was not run, and what failed.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,12 +10,23 @@ use crate::not_run::{self, START};
 /// Where cargo-nextest writes its results, as `.config/nextest.toml` says.
 pub(crate) const JUNIT: &str = "target/nextest/default/junit.xml";
 const N_SLOWEST: usize = 10;
+/// Tests whose last lines are repeated at the end, and how many lines.
+const N_FAILURES: usize = 20;
+const N_LINES: usize = 25;
 
 /// What is collected while tests run.
 #[derive(Default)]
 pub(crate) struct Report {
     not_run: BTreeSet<String>,
     seconds: Vec<(f64, String)>,
+    failed_steps: Vec<Failure>,
+    failed_tests: Vec<Failure>,
+}
+
+/// What failed, and what it printed.
+struct Failure {
+    name: String,
+    output: String,
 }
 
 impl Report {
@@ -50,11 +61,26 @@ impl Report {
             for output in case.children().filter_map(|node| node.text()) {
                 self.add_output(output);
             }
+            let is_failure = |node: &roxmltree::Node<'_, '_>| {
+                node.has_tag_name("failure") || node.has_tag_name("error")
+            };
+            if case.children().any(|node| is_failure(&node)) {
+                let texts = case.children().filter_map(|node| node.text());
+                let output = texts.collect::<Vec<_>>().join("\n");
+                let name = format!("{binary} {name}");
+                self.failed_tests.push(Failure { name, output });
+            }
         }
         Ok(())
     }
 
-    /// Prints the slowest tests, what was not run, and how many of these there are.
+    /// Adds a step of CI that failed.
+    pub(crate) fn add_failed_step(&mut self, name: &str, output: String) {
+        let name = name.to_owned();
+        self.failed_steps.push(Failure { name, output });
+    }
+
+    /// Prints the slowest tests, what was not run, and what failed.
     pub(crate) fn print(&mut self) {
         self.seconds.sort_by(|a, b| b.0.total_cmp(&a.0));
         if !self.seconds.is_empty() {
@@ -66,6 +92,15 @@ impl Report {
         println!("== not run: {}", self.not_run.len());
         for line in &self.not_run {
             println!("{line}");
+        }
+        for failure in &self.failed_steps {
+            failure.print();
+        }
+        for failure in self.failed_tests.iter().take(N_FAILURES) {
+            failure.print();
+        }
+        for Failure { name, .. } in &self.failed_tests {
+            println!("test {name} ... FAILED");
         }
     }
 
@@ -81,6 +116,17 @@ impl Report {
             );
         }
         Ok(())
+    }
+}
+
+impl Failure {
+    /// Prints the last lines.
+    fn print(&self) {
+        println!("== failed: {}", self.name);
+        let lines: Vec<_> = self.output.trim_end().lines().collect();
+        for line in &lines[lines.len().saturating_sub(N_LINES)..] {
+            println!("{line}");
+        }
     }
 }
 
@@ -106,6 +152,29 @@ mod tests {
         let expected = format!("{START}tests with git, because it is missing; apt-get install git");
         assert_eq!(report.not_run, BTreeSet::from([expected]));
         assert!(report.check().is_ok());
+    }
+
+    #[test]
+    fn failures_are_those_of_the_results() {
+        let file = std::env::temp_dir().join(format!("junit-{}.xml", std::process::id()));
+        let text = r#"<testsuites><testsuite name="a">
+            <testcase name="one" classname="a" time="0.5"><system-out>fine</system-out></testcase>
+            <testcase name="two" classname="a" time="1.5">
+              <failure type="test failure">at line 3</failure><system-out>began</system-out>
+            </testcase></testsuite></testsuites>"#;
+        std::fs::write(&file, text).unwrap();
+        let mut report = Report::default();
+        report.add_junit(&file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(report.seconds.len(), 2);
+        let [Failure { name, output }] = &report.failed_tests[..] else {
+            panic!("{} failures", report.failed_tests.len());
+        };
+        assert_eq!(name, "a two");
+        assert!(
+            output.contains("at line 3") && output.contains("began"),
+            "{output}"
+        );
     }
 
     #[test]

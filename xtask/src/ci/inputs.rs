@@ -5,15 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result};
 use xshell::cmd;
 
+use super::manifests::{LOCK, MANIFEST, Manifests};
 use crate::project::Project;
 
 /// One line for each step: its name, the hash of its inputs, the date and the machine of the pass.
 const PASSED: &str = ".ci/passed";
 
+/// What an input begins with that stands for a crate, and all crates that it is built from.
+const CRATE: &str = "crate ";
+
 /// The files of the checkout with the hash of their content, and the folders of its crates.
 pub(crate) struct Files {
     contents: BTreeMap<String, String>,
     crates: BTreeMap<String, Crate>,
+    manifests: Manifests,
 }
 
 /// A crate of the workspace.
@@ -54,10 +59,12 @@ impl Files {
         Ok(Self {
             contents,
             crates: crates(project)?,
+            manifests: Manifests::read(project)?,
         })
     }
 
-    /// Returns the lines `HASH PATH` of all files that a step depends on: its inputs, and every file that is an input of no step.
+    /// Returns the lines `HASH PATH` of all files that a step depends on: its inputs, and every file that is an input of no step. Of
+    /// the manifest and the lock file, it has the part that the crates of the step need.
     pub(crate) fn of_step(&self, inputs: &[String], all: &[&[String]]) -> Result<Vec<String>> {
         let own = self.paths(inputs)?;
         let mut known = BTreeSet::new();
@@ -65,15 +72,28 @@ impl Files {
             known.extend(self.paths(inputs)?);
         }
         let is_input = |path: &str| is_below(path, &own) || !is_below(path, &known);
-        let files = self.contents.iter().filter(|(path, _)| is_input(path));
-        Ok(files.map(|(path, hash)| format!("{hash} {path}")).collect())
+        let mut crates = inputs
+            .iter()
+            .filter_map(|input| input.strip_prefix(CRATE))
+            .peekable();
+        let names_crates = crates.peek().is_some();
+        let is_in_part = |path: &str| names_crates && [LOCK, MANIFEST].contains(&path);
+        let files = self
+            .contents
+            .iter()
+            .filter(|(path, _)| is_input(path) && !is_in_part(path));
+        let mut lines: Vec<_> = files.map(|(path, hash)| format!("{hash} {path}")).collect();
+        if names_crates {
+            lines.push(self.manifests.of_crates(crates)?);
+        }
+        Ok(lines)
     }
 
     /// Returns the paths that inputs stand for.
     fn paths(&self, inputs: &[String]) -> Result<BTreeSet<String>> {
         let mut paths = BTreeSet::new();
         for input in inputs {
-            if let Some(name) = input.strip_prefix("crate ") {
+            if let Some(name) = input.strip_prefix(CRATE) {
                 self.add_crate(name, &mut paths)?;
             } else {
                 paths.insert(input.clone());
@@ -242,6 +262,10 @@ mod tests {
             };
             let without: Vec<_> = table.iter().map(other).collect();
             let left: BTreeSet<_> = without.iter().flatten().cloned().collect();
+            // The manifest and the lock file are inputs in part.
+            if [LOCK, MANIFEST].contains(&&*removed) {
+                continue;
+            }
             let Some(path) = files.contents.keys().find(|path| {
                 is_below(path, &BTreeSet::from([removed.clone()])) && !is_below(path, &left)
             }) else {
@@ -285,6 +309,7 @@ mod tests {
                 )
             })
             .into(),
+            manifests: Manifests::parse("", "package = []").unwrap(),
         };
         let table = vec![
             vec!["crate hashlane-verify".to_owned()],
@@ -292,7 +317,7 @@ mod tests {
         ];
         assert_eq!(
             lines(&files, &table, 0),
-            ["0 crates/sha/a", "0 crates/verify/b", "0 e"]
+            ["0 crates/sha/a", "0 crates/verify/b", "0 e", ""]
         );
         assert_eq!(lines(&files, &table, 1).len(), 5);
     }
