@@ -12,12 +12,15 @@ use std::net::SocketAddr;
 use std::path::{Component, Path};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
-use hashlane_api::{Category, Command, GroupChange, Groups, Rates, Refusal, SessionPatch, Target};
+use hashlane_api::{
+    Category, Command, GroupChange, Groups, NewTorrent, Rates, Refusal, SessionPatch, Source, Status,
+    Target,
+};
 use hashlane_client::http::{
-    Added, Auth, Endpoint, Found, NewSource, NewTorrent, Server, Service, Statistics,
+    Added, Auth, Endpoint, Found, Server, Service, Statistics,
 };
 use hashlane_client::{
-    Config, Http, Identity, Network, Proxy, ProxyKind, Snapshot, TorrentKey, TorrentSnapshot,
+    Config, Http, Identity, Network, Snapshot, TorrentKey, TorrentSnapshot,
 };
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
@@ -90,7 +93,7 @@ impl Memory {
                 })
             }
             Command::Relocate { folder } | Command::Place { folder } => {
-                check_folder(folder);
+                check_folder(folder)?;
                 self.edit(number, |_| {})
             }
             Command::Remove { .. } => {
@@ -104,10 +107,12 @@ impl Memory {
     }
 }
 
-/// Asserts that a folder is one in which requests may place content.
-fn check_folder(folder: &Path) {
+/// Refuses a folder in which requests may not place content, and asserts that others are plain.
+fn check_folder(folder: &Path) -> Result<(), Refusal> {
+    hashlane_client::http::check_folder(folder, &[ROOT.into()])?;
     let is_plain = |part| matches!(part, Component::RootDir | Component::Normal(_));
     assert!(folder.starts_with(ROOT) && folder.components().all(is_plain));
+    Ok(())
 }
 
 /// Asserts that a ratio can be reached and compared.
@@ -137,14 +142,20 @@ impl Service for Memory {
         Some(Found { torrent, handle })
     }
 
-    fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
+    fn check_folder(&self, folder: &Path) -> Result<(), Refusal> {
+        check_folder(folder)
+    }
+
+    fn add(&self, source: Source, new: &NewTorrent) -> Result<Added, Refusal> {
+        new.check(&source)?;
         if let Some(folder) = &new.folder {
-            check_folder(folder);
+            check_folder(folder)?;
         }
-        assert!(new.labels.len() <= 64);
-        let info_hashes = match &new.source {
-            NewSource::Torrent(torrent) => torrent.info_hashes(),
-            NewSource::Magnet(magnet) => magnet.info_hashes,
+        let info_hashes = match &source {
+            Source::Torrent(torrent) => torrent.info_hashes(),
+            Source::Magnet(magnet) => magnet.info_hashes,
+            // No server is asked for a .torrent file.
+            Source::Url(_) => return Err(Refusal::Conflict("not fetched".to_owned())),
         };
         let mut state = self.state();
         let is_same = |it: &&Arc<TorrentSnapshot>| it.identity.info_hashes == Some(info_hashes);
@@ -152,6 +163,7 @@ impl Service for Memory {
             let torrent = present.identity;
             return Ok(Added {
                 torrent,
+                title: "torrent".to_owned(),
                 is_new: false,
             });
         }
@@ -162,14 +174,21 @@ impl Service for Memory {
             number,
             info_hashes: Some(info_hashes),
         };
-        (torrent.labels, torrent.category) = (new.labels, new.category);
-        torrent.is_paused = new.is_paused;
+        torrent.is_paused = new.paused.unwrap_or(false);
         let added = torrent.identity;
         state.torrents.push(Arc::new(torrent));
+        drop(state);
+        let set = Command::Set(Box::new(new.set.clone()));
+        self.apply_to(number, &set)?;
         Ok(Added {
             torrent: added,
+            title: "torrent".to_owned(),
             is_new: true,
         })
+    }
+
+    fn status(&self) -> Status {
+        Status::default()
     }
 
     fn apply(&self, numbers: &[usize], command: &Command) -> Vec<Result<(), Refusal>> {
@@ -240,14 +259,7 @@ struct Served {
 }
 
 static SERVED: LazyLock<Mutex<Served>> = LazyLock::new(|| {
-    let mut config = Config::default();
-    // No server is asked for a .torrent file: nothing listens at this port.
-    config.session.proxy = Some(Proxy {
-        kind: ProxyKind::Http,
-        host: "127.0.0.1".to_owned(),
-        port: 1,
-        login: None,
-    });
+    let config = Config::default();
     let http = Http {
         endpoint: Endpoint::Tcp(vec![SocketAddr::from(([127, 0, 0, 1], 0))]),
         origins: Vec::new(),

@@ -8,34 +8,43 @@
 //! | `groups` | categories and labels |
 //! | `fields` | how fields are read and written |
 //! | `goal` | when a torrent has been served for long enough |
+//! | `new` | torrents that are added |
 //! | `place` | where content is |
 //! | `rates` | rate limits |
 //! | `priority` | priorities of files |
 //! | `queue` | moves in the queue |
 //! | `session` | changes of the settings of all torrents together |
+//! | `status` | answers about all torrents together |
 //! | `refusal` | the reasons for which nothing changes |
 //!
 //! Types are exhaustive: each program that shows or stores them has to say what becomes of a new field.
 #![forbid(unsafe_code)]
 
+/// The name of the Unix socket in the state folder of a daemon, at which it serves its HTTP API to its user.
+pub const SOCKET: &str = "socket";
+
 mod command;
 mod fields;
 mod goal;
 mod groups;
+mod new;
 mod place;
 mod priority;
 mod queue;
 mod rates;
 mod refusal;
 mod session;
+mod status;
 
 pub use command::{Command, Content, Patch, check_labels};
 pub use fields::present;
 pub use goal::{Goal, Target};
 pub use groups::{Category, CategoryPatch, GroupChange, Groups};
+pub use new::{NewTorrent, Source};
 pub use place::Place;
 pub use priority::Priority;
 pub use queue::{InvalidQueueMove, QueueMove};
 pub use rates::{Rates, RatesPatch};
 pub use refusal::Refusal;
 pub use session::SessionPatch;
+pub use status::{Limit, LimitValue, Status};

@@ -8,7 +8,6 @@
 //! | module | |
 //! |---|---|
 //! | `commands` | the command line, and a file for each command: its arguments and its `run`; `digest` and `mac`, which clap does not parse |
-//! | `control` | the protocol between `ctl` and a daemon |
 //! | `network` | the commands that need libtorrent: the interface, and the program that has them |
 //! | `process` | the start of a program: signals and limits |
 //! | `clap_text` | messages of clap without secrets |
@@ -31,7 +30,6 @@
 mod clap_text;
 mod commands;
 pub mod content_map;
-pub mod control;
 mod documentation;
 mod env;
 pub mod links;

@@ -11,6 +11,7 @@
 //! | `api` | requests and event streams |
 //! | `delta` | the changes of all torrents since an earlier event |
 //! | `change` | changes of torrents |
+//! | `named` | torrents as people name them |
 //! | `detail`, `files`, `trackers` | answers about one torrent |
 //! | `about` | answers about the client itself |
 //! | `metrics` | metrics of all torrents |
@@ -29,6 +30,7 @@ mod detail;
 mod files;
 mod jobs;
 mod metrics;
+mod named;
 mod problem;
 mod service;
 mod session;
@@ -55,7 +57,7 @@ use access::Access;
 pub use credentials::{Auth, Credentials, EVERYBODY, InvalidToken, Token};
 pub use hashlane_server::{Endpoint, Listener};
 use service::PlainClient;
-pub use service::{Added, Found, NewSource, NewTorrent, Service, Statistics};
+pub use service::{Added, Found, Service, Statistics, check_folder, status_of};
 use state::State;
 
 /// Length limit of a request's body in bytes.
@@ -138,7 +140,7 @@ pub(crate) fn serve(
     let Some(http) = &config.http else {
         return Ok(None);
     };
-    let client = PlainClient::new(control.clone(), config.additions.mode.clone());
+    let client = PlainClient::new(control.clone(), config, http);
     let server = http.endpoint.bind();
     let server =
         server.and_then(|listener| Server::start(listener, http, config, Arc::new(client)));
@@ -224,12 +226,14 @@ fn router(state: State, access: Arc<Access>, max_metainfo_len: u64) -> Router {
 
 /// Returns the requests that need the right to read or to change something.
 fn api(max_metainfo_len: usize) -> Router<State> {
+    // In base 64, with options.
+    let max_addition_len = (max_metainfo_len / 3 * 4).saturating_add(MAX_BATCH_LEN);
     Router::new()
         .route("/metrics", get(metrics::metrics))
         .route("/api/v1/torrents", get(api::torrents))
         .route(
             "/api/v1/torrents",
-            post(add::torrent).layer(DefaultBodyLimit::max(max_metainfo_len)),
+            post(add::torrent).layer(DefaultBodyLimit::max(max_addition_len)),
         )
         .route("/api/v1/jobs/{id}", get(add::job))
         .route(
@@ -253,6 +257,8 @@ fn api(max_metainfo_len: usize) -> Router<State> {
         .route("/api/v1/config", get(about::config))
         .route("/api/v1/config", patch(about::change_config))
         .route("/api/v1/reload", post(about::reload))
+        .route("/api/v1/status", get(about::status))
+        .route("/api/v1/limits", get(about::limits))
         .route("/api/v1/statistics", get(about::statistics))
         .route("/api/v1/free-space", get(about::space))
 }

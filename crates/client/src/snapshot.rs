@@ -99,10 +99,16 @@ pub struct TorrentSnapshot {
     pub identity: Identity,
     /// The torrent as the user named it.
     pub torrent: String,
-    /// Name in the metadata, unescaped; `None` while the metadata is unknown.
+    /// The name that a person chose, which only a daemon keeps, or that of the metadata, unescaped; `None` while it is unknown.
     pub name: Option<String>,
     /// Path of the content; `None` while the metadata is unknown.
     pub content: Option<String>,
+    /// Folder for the content, under the torrent's name; `None` for content that is only served under any name.
+    #[serde(default)]
+    pub folder: Option<String>,
+    /// The folder that the content is being moved to, or is moved to when it is complete.
+    #[serde(default)]
+    pub move_to: Option<String>,
     /// The current activity.
     pub activity: Activity,
     /// Whether the torrent is downloaded, rather than only served.
@@ -121,6 +127,15 @@ pub struct TorrentSnapshot {
     /// Whether the user paused the torrent, perhaps before it joined the session.
     #[serde(rename = "paused")]
     pub is_paused: bool,
+    /// Whether the torrent runs without a place in the queue, which only a daemon has.
+    #[serde(rename = "forced", default)]
+    pub is_forced: bool,
+    /// The position in the queue of a daemon, from 0.
+    #[serde(default)]
+    pub queue_position: Option<u64>,
+    /// Whether pieces are requested in order.
+    #[serde(rename = "sequential", default)]
+    pub is_sequential: bool,
     /// Whether the torrent finds peers only by its trackers (BEP 27).
     #[serde(rename = "private")]
     pub is_private: bool,
@@ -133,8 +148,11 @@ pub struct TorrentSnapshot {
     pub is_served: bool,
     /// The torrent is served until this ratio, as [`sent_ratio`](crate::sent_ratio) counts it; `None` for no limit.
     pub seed_ratio: Option<f64>,
-    /// The torrent is served for this time; `None` for no limit.
-    pub seed_seconds: Option<f64>,
+    /// The torrent is served for this time, in whole seconds; `None` for no limit.
+    pub seed_seconds: Option<u64>,
+    /// The torrent is served for this time without an upload, which only a daemon counts; `None` for no limit.
+    #[serde(default)]
+    pub idle_seconds: Option<u64>,
     /// The time when the torrent was added, in seconds since 1970.
     pub added_at: u64,
     /// The time when the selected content was first found complete, in seconds since 1970; `None` before.
@@ -219,6 +237,8 @@ impl TorrentSnapshot {
             torrent: torrent.to_owned(),
             name: None,
             content: None,
+            folder: None,
+            move_to: None,
             activity: Activity::Waiting,
             is_download: false,
             is_complete: false,
@@ -226,12 +246,16 @@ impl TorrentSnapshot {
             labels: Vec::new(),
             category: None,
             is_paused: false,
+            is_forced: false,
+            queue_position: None,
+            is_sequential: false,
             is_private: false,
             max_down: None,
             max_up: None,
             is_served: false,
             seed_ratio: None,
             seed_seconds: None,
+            idle_seconds: None,
             added_at: unix_seconds(),
             completed_at: None,
             active_at: None,
@@ -269,6 +293,8 @@ impl TorrentSnapshot {
             torrent,
             name,
             content,
+            folder,
+            move_to,
             activity,
             is_download,
             is_complete,
@@ -276,12 +302,16 @@ impl TorrentSnapshot {
             labels,
             category,
             is_paused,
+            is_forced,
+            queue_position,
+            is_sequential,
             is_private,
             max_down,
             max_up,
             is_served,
             seed_ratio,
             seed_seconds,
+            idle_seconds,
             added_at,
             completed_at,
             active_at,
@@ -311,6 +341,8 @@ impl TorrentSnapshot {
             && *torrent == other.torrent
             && *name == other.name
             && *content == other.content
+            && *folder == other.folder
+            && *move_to == other.move_to
             && *activity == other.activity
             && *is_download == other.is_download
             && *is_complete == other.is_complete
@@ -318,12 +350,16 @@ impl TorrentSnapshot {
             && *labels == other.labels
             && *category == other.category
             && *is_paused == other.is_paused
+            && *is_forced == other.is_forced
+            && *queue_position == other.queue_position
+            && *is_sequential == other.is_sequential
             && *is_private == other.is_private
             && *max_down == other.max_down
             && *max_up == other.max_up
             && *is_served == other.is_served
             && *seed_ratio == other.seed_ratio
             && *seed_seconds == other.seed_seconds
+            && *idle_seconds == other.idle_seconds
             && *added_at == other.added_at
             && *completed_at == other.completed_at
             && *active_at == other.active_at
@@ -430,6 +466,8 @@ pub enum Activity {
     Serving,
     /// Transfers nothing until it is resumed.
     Paused,
+    /// Waits for its turn in the queue, which only a daemon has.
+    Queued,
     /// Waits for content that is not present.
     Absent,
     /// Has ended.
@@ -440,7 +478,7 @@ pub enum Activity {
 
 impl Activity {
     /// All activities.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Waiting,
         Self::Metadata,
         Self::Verifying,
@@ -449,6 +487,7 @@ impl Activity {
         Self::Moving,
         Self::Serving,
         Self::Paused,
+        Self::Queued,
         Self::Absent,
         Self::Ended,
         Self::Failed,
@@ -465,6 +504,7 @@ impl Activity {
             Self::Moving => "moving",
             Self::Serving => "serving",
             Self::Paused => "paused",
+            Self::Queued => "queued",
             Self::Absent => "absent",
             Self::Ended => "ended",
             Self::Failed => "failed",

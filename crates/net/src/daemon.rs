@@ -10,15 +10,13 @@
 //! | `fetches` | .torrent files from servers |
 //! | `goal` | what the client does for a torrent, from what a person chose |
 //! | `hooks` | shell commands that run when something happens to a torrent |
+//! | `add` | torrents that are added |
 //! | `apply` | what commands ask of torrents |
 //! | `priorities` | priorities of files |
 //! | `limits` | the limits of all torrents together |
 //! | `queue` | the torrents that run now, and those that wait for their turn |
 //! | `api` | the daemon as its page and its API see it |
 //! | `remote` | the daemon as the protocols of other programs see it |
-//! | `socket` | requests over the Unix socket |
-//! | `request` | answers to requests |
-//! | `report` | conversions between requests, replies and the state folder |
 //! | `space` | the guard of free space |
 //! | `schedule` | limits at times of the week |
 //! | `service` | reports to systemd |
@@ -27,6 +25,7 @@
 //! | `signals` | the signals that end the daemon, or ask for a reload |
 
 mod activation;
+mod add;
 mod api;
 mod apply;
 mod categories;
@@ -39,12 +38,9 @@ mod priorities;
 mod queue;
 mod reload;
 mod remote;
-mod report;
-mod request;
 mod schedule;
 mod service;
 mod signals;
-mod socket;
 mod space;
 mod torrents;
 mod trackers;
@@ -77,7 +73,6 @@ use fetches::Fetches;
 use hooks::Hooks;
 use service::Service;
 use signals::Hangups;
-use socket::Socket;
 use torrents::{Torrents, lock};
 use watch::Watch;
 
@@ -135,7 +130,7 @@ impl Serve for Daemon {
         let fetches = Arc::new(Fetches::by(config.session.proxy.clone()));
         let Sockets { http, .. } = sockets;
         let protocols = [sockets.transmission, sockets.qbittorrent];
-        let page = api::serve(env, &self, http, &torrents, &config, &rights)?;
+        let page = api::serve(env, &self, http, (&torrents, &fetches), &config, &rights)?;
         let url = page.as_ref().map(hashlane_client::http::Server::url);
         let remote = remote::serve(
             env,
@@ -146,10 +141,7 @@ impl Serve for Daemon {
             fixed,
         )?;
         // A program that can connect to the socket can connect to the other listeners, too.
-        let socket = Socket::bind(&state)?;
-        socket
-            .serve(Arc::clone(&torrents), fetches)
-            .map_err(Error::Thread)?;
+        let socket = api::serve_socket(&state, &torrents, &fetches, &config)?;
         if let Some(page) = &page {
             api::report(env, page, &self, &state, &mut reporter)?;
         }
@@ -297,6 +289,7 @@ impl DaemonConfig for Daemon {
         Ok(Rights {
             folders: folders.collect::<anyhow::Result<_>>()?,
             may_delete: self.remote.remote_delete,
+            fetches_local: self.http.http_fetch_local,
         })
     }
 
@@ -305,7 +298,6 @@ impl DaemonConfig for Daemon {
             state: state.to_owned(),
             folder: configured.folder.clone(),
             settings: config.session.clone(),
-            fetches_local: self.http.http_fetch_local,
             max_verifications: config.max_verifications,
         }
     }

@@ -1,21 +1,17 @@
 //! Checks of requests that all protocols share.
 
-use hashlane_api::Refusal;
+use hashlane_api::{Refusal, Source};
 use hashlane_metainfo::Magnet;
-
-use crate::model::Source;
 
 /// Returns the torrent that a link names. Files of the server cannot be named.
 pub(crate) fn link(text: &str) -> Result<Source, Refusal> {
-    let is_url = ["http://", "https://"].iter().any(|scheme| {
-        text.get(..scheme.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    });
-    if is_url || Magnet::has_scheme(text) || Magnet::is_info_hash(text) {
-        return Ok(Source::Link(text.to_owned()));
+    match Source::of_link(text) {
+        Err(_) if !Magnet::has_scheme(text) && !Magnet::is_info_hash(text) => {
+            let reason = "expected a magnet link, an info-hash or a URL (http, https); files of the server cannot be named";
+            Err(Refusal::Forbidden(reason.to_owned()))
+        }
+        source => source,
     }
-    let reason = "expected a magnet link, an info-hash or a URL (http, https); files of the server cannot be named";
-    Err(Refusal::Forbidden(reason.to_owned()))
 }
 
 /// Returns the folder, which must be absolute: the folder of the server's process is of no use to a program elsewhere.

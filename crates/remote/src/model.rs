@@ -16,8 +16,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hashlane_api::{Command, Goal, GroupChange, Groups, Priority, Rates, Refusal};
-use hashlane_metainfo::{ContentLayout, InfoHashes};
+use hashlane_api::{
+    Command, Goal, GroupChange, Groups, NewTorrent, Priority, Rates, Refusal, Source,
+};
+use hashlane_metainfo::InfoHashes;
 
 /// A client that programs control. Its methods may block: the protocols call them on threads for that.
 pub trait Control: Send + Sync + 'static {
@@ -52,7 +54,7 @@ pub trait Control: Send + Sync + 'static {
     ///
     /// # Errors
     /// Returns the reason why the torrent is not added.
-    fn add(&self, new: NewTorrent) -> Result<Added, Refusal>;
+    fn add(&self, source: Source, new: &NewTorrent) -> Result<Added, Refusal>;
 
     /// Does what a command asks of torrents, and returns a result for each. What a person chose is stored when the method returns,
     /// for all torrents together; long work ends later.
@@ -251,77 +253,6 @@ pub struct Tracker {
     pub seeds: Option<u32>,
     /// Number of other peers, if the tracker said so.
     pub leeches: Option<u32>,
-}
-
-/// A torrent to be added.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NewTorrent {
-    /// The torrent.
-    pub source: Source,
-    /// The folder of the content; `None` for that of the client.
-    pub folder: Option<String>,
-    /// Whether the torrent starts paused; `None` for what the client does by default.
-    pub is_paused: Option<bool>,
-    /// The name that programs show; `None` for the one in the metadata.
-    pub name: Option<String>,
-    /// Whether the content has a folder of its own.
-    pub layout: ContentLayout,
-    /// The category. It exists.
-    pub category: Option<String>,
-    /// Labels to set; qBittorrent calls them tags.
-    pub labels: Vec<String>,
-    /// When the torrent has been served for long enough.
-    pub goal: Goal,
-    /// Rate limits.
-    pub rates: Rates,
-    /// Whether pieces are requested in order.
-    pub is_sequential: bool,
-    /// The selected files; `None` for all.
-    pub wanted: Option<Vec<u32>>,
-    /// Files that are not selected.
-    pub unwanted: Vec<u32>,
-    /// Priorities of files.
-    pub priorities: Vec<(u32, Priority)>,
-}
-
-impl NewTorrent {
-    /// Returns a torrent with the client's choices for everything else.
-    pub fn new(source: Source) -> Self {
-        Self {
-            source,
-            folder: None,
-            is_paused: None,
-            name: None,
-            layout: ContentLayout::default(),
-            category: None,
-            labels: Vec::new(),
-            goal: Goal::default(),
-            rates: Rates::default(),
-            is_sequential: false,
-            wanted: None,
-            unwanted: Vec::new(),
-            priorities: Vec::new(),
-        }
-    }
-}
-
-/// The origin of a torrent's metadata.
-#[derive(Clone, PartialEq, Eq)]
-pub enum Source {
-    /// The bytes of a .torrent file.
-    Metainfo(Vec<u8>),
-    /// A magnet link, an info-hash, or a URL (http, https) of a .torrent file.
-    Link(String),
-}
-
-/// Without content: torrents and links contain passkeys.
-impl std::fmt::Debug for Source {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Metainfo(_) => "Metainfo",
-            Self::Link(_) => "Link",
-        })
-    }
 }
 
 /// The torrent that a request added, or named again.

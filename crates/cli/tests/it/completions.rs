@@ -101,22 +101,19 @@ impl Scratch {
 fn answer_as_daemon(listener: UnixListener) {
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
-            let mut line = String::new();
-            let asked = BufReader::new(&stream).read_line(&mut line);
-            if asked.is_err() || !line.contains(r#""command":"list""#) {
+            let head = BufReader::new(&stream).lines().map_while(Result::ok);
+            let head: Vec<_> = head.take_while(|line| !line.is_empty()).collect();
+            let is_list = |line: &String| line.starts_with("GET /api/v1/torrents ");
+            if !head.first().is_some_and(is_list) {
                 continue;
             }
-            let torrent = format!(
-                r#"{{"type":"torrent","info_hash":"{INFO_HASH}","info_hash_v1":"{INFO_HASH}","info_hash_v2":null,"name":"n",
-                "activity":"serving","error":null,"folder":null,"content":null,"complete":true,"total_bytes":0,
-                "wanted_bytes":0,"done_bytes":0,"down_bytes_per_second":0,"up_bytes_per_second":0,"peers":0,"seeds":0,
-                "received_bytes":0,"sent_bytes":0,"seeding_seconds":0,"added":0,"completed":null,"paused":false,
-                "forced":false,"category":null,"labels":[],"max_down":null,"max_up":null,"seed_ratio":null,
-                "seed_seconds":null,"move_to":null,"order":0}}"#
-            );
-            let torrent = torrent.replace('\n', "");
+            let list = format!(r#"{{"torrents":[{{"info_hash":"{INFO_HASH}"}}]}}"#);
             // The program may have given up.
-            let _ = write!(stream, "{torrent}\n{{\"type\":\"done\"}}\n");
+            let _ = write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{list}",
+                list.len()
+            );
         }
     });
 }

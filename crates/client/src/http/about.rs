@@ -176,6 +176,16 @@ pub(super) async fn change_config(
     }
 }
 
+/// Returns the state of the program.
+pub(super) async fn status(Shared(state): Shared<State>) -> Response {
+    Json(state.blocking(|state| state.service.status()).await).into_response()
+}
+
+/// Returns the limits of all torrents together.
+pub(super) async fn limits(Shared(state): Shared<State>) -> Response {
+    Json(state.blocking(|state| state.service.limits()).await).into_response()
+}
+
 /// Returns the categories and labels.
 pub(super) async fn groups(Shared(state): Shared<State>) -> Response {
     let groups = state.blocking(|state| state.service.groups()).await;
@@ -257,7 +267,7 @@ pub(super) async fn space(Shared(state): Shared<State>, RawQuery(query): RawQuer
         return StatusCode::BAD_REQUEST.into_response();
     };
     let space = state.blocking(move |state| {
-        state.check_folder(&folder)?;
+        state.service.check_folder(&folder)?;
         space_of(&folder)
     });
     match space.await {

@@ -102,7 +102,10 @@ impl Access {
                 (credentials.clone(), Rights::Nothing)
             }
             Auth::Off => {
-                tracing::warn!(address = %endpoint, "{EVERYBODY}");
+                // The mode of a Unix socket says who can connect.
+                if !matches!(endpoint, Endpoint::Unix(_)) {
+                    tracing::warn!(address = %endpoint, "{EVERYBODY}");
+                }
                 (Credentials::default(), Rights::Change)
             }
         };

@@ -20,10 +20,13 @@ use tokio_stream::{Stream, StreamExt as _};
 use super::delta::Changes;
 use super::detail::Detail;
 use super::files::FilesView;
+use super::named::Names;
+use super::problem::status;
 use super::service::Found;
 use super::state::State;
 use super::trackers::TrackersView;
 use crate::identity::TorrentKey;
+use crate::snapshot::{Snapshot, TorrentSnapshot};
 
 /// Interval of the events of a stream.
 const TICK: Duration = Duration::from_millis(500);
@@ -142,9 +145,38 @@ impl Query {
     }
 }
 
-pub(super) async fn torrents(Shared(state): Shared<State>) -> Response {
-    let snapshot = state.blocking(|state| state.service.snapshot()).await;
-    Json(&*snapshot).into_response()
+/// Returns the state of all torrents, or with the query `torrent=TEXT`, which can be repeated, of those that are named.
+pub(super) async fn torrents(Shared(state): Shared<State>, RawQuery(query): RawQuery) -> Response {
+    let mut named = Vec::new();
+    for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        if name != "torrent" {
+            return StatusCode::BAD_REQUEST.into_response();
+        }
+        named.push(value.into_owned());
+    }
+    let answer = state.blocking(move |state| {
+        let all = state.service.snapshot();
+        if named.is_empty() {
+            return Ok(Json(&*all).into_response());
+        }
+        let names = Names::of(&all);
+        let found = named.iter().map(|text| {
+            let found = names.find(text);
+            let refused = |refusal| (status(&refusal), format!("{text}: {refusal}"));
+            found.map_err(refused).cloned()
+        });
+        let mut torrents: Vec<TorrentSnapshot> = found.collect::<Result<_, _>>()?;
+        torrents.sort_by_key(|torrent| torrent.identity.number);
+        torrents.dedup_by_key(|torrent| torrent.identity.number);
+        let torrents = torrents.into_iter().map(Arc::new).collect();
+        let shown = Snapshot {
+            torrents,
+            ..(*all).clone()
+        };
+        Ok(Json(shown).into_response())
+    });
+    let refused = |refusal: (StatusCode, String)| refusal.into_response();
+    answer.await.unwrap_or_else(refused)
 }
 
 /// Streams the changes of all torrents, and with the query `torrent=ID` the detail of one of them. A program that was

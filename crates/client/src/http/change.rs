@@ -1,5 +1,7 @@
 //! Requests that change torrents.
 
+use std::collections::{HashMap, HashSet};
+
 use axum::Json;
 use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;
@@ -8,30 +10,23 @@ use hashlane_api::{Command, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::files::check_priorities;
+use super::named::{NamedView, Names};
 use super::problem::{refused, status};
 use super::service::Found;
 use super::state::State;
 use crate::identity::TorrentKey;
+use crate::snapshot::TorrentSnapshot;
 
-/// Maximum number of torrents of a batch.
+/// Maximum number of torrents that a batch names.
 const MAX_BATCH: usize = 10_000;
 
-/// Refuses values that no torrent can have, and folders in which requests may not place content.
-fn check(state: &State, command: &Command) -> Result<(), Refusal> {
+/// Refuses values of a command that a torrent cannot have.
+fn check(torrent: &TorrentSnapshot, command: &Command) -> Result<(), Refusal> {
     match command {
+        Command::Prioritize { files, priority } => check_priorities(torrent, files, *priority),
         Command::Set(patch) => patch.check(),
-        Command::Relocate { folder } | Command::Place { folder } => state.check_folder(folder),
         _ => Ok(()),
     }
-}
-
-/// Returns the number of a torrent, if it can have the values of a command.
-fn number_of(state: &State, key: TorrentKey, command: &Command) -> Result<usize, Refusal> {
-    let Found { torrent, .. } = state.service.find(key).ok_or(Refusal::Absent)?;
-    if let Command::Prioritize { files, priority } = command {
-        check_priorities(&torrent, files, *priority)?;
-    }
-    Ok(torrent.identity.number)
 }
 
 /// Does what a command asks of one torrent.
@@ -41,9 +36,9 @@ pub(super) async fn torrent(
     Json(command): Json<Command>,
 ) -> Response {
     let done = state.blocking(move |state| {
-        // An unknown torrent is reported before a value that cannot be used.
-        let number = number_of(state, key, &command)?;
-        check(state, &command)?;
+        let Found { torrent, .. } = state.service.find(key).ok_or(Refusal::Absent)?;
+        check(&torrent, &command)?;
+        let number = torrent.identity.number;
         let mut results = state.service.apply(&[number], &command).into_iter();
         results.next().unwrap_or(Err(Refusal::Absent))
     });
@@ -78,6 +73,8 @@ struct ResultView {
     /// The status that a request for this torrent alone would have had.
     status: u16,
     error: Option<String>,
+    /// The torrent, unless there is none.
+    found: Option<NamedView>,
 }
 
 /// Does what a command asks of many torrents. The answer has a result for each.
@@ -86,41 +83,57 @@ pub(super) async fn batch(
     Json(request): Json<BatchRequest>,
 ) -> Response {
     let done = state.blocking(move |state| {
+        let all = state.service.snapshot();
         let command = request.change;
-        check(state, &command)?;
-        let torrents = match (request.torrents, request.all) {
-            (Some(torrents), false) => torrents,
-            (None, true) => {
-                let snapshot = state.service.snapshot();
-                let torrents = snapshot.torrents.iter();
-                torrents.map(|it| it.identity.number.to_string()).collect()
+        let asked: Vec<(String, Result<&TorrentSnapshot, Refusal>)> =
+            match (request.torrents, request.all) {
+                (Some(texts), false) if texts.len() <= MAX_BATCH => {
+                    let names = Names::of(&all);
+                    let found = texts.into_iter().map(|text| {
+                        let found = names.find(&text);
+                        (text, found)
+                    });
+                    found.collect()
+                }
+                (Some(_), false) => {
+                    let reason = format!("a batch names at most {MAX_BATCH} torrents");
+                    return Err(Refusal::Invalid(reason));
+                }
+                (None, true) => {
+                    let torrents = all.torrents.iter();
+                    let named = torrents.map(|it| (it.identity.number.to_string(), Ok(&**it)));
+                    named.collect()
+                }
+                _ => {
+                    let reason = "either a list of torrents or all of them";
+                    return Err(Refusal::Invalid(reason.into()));
+                }
+            };
+        // A torrent that is named twice is changed once.
+        let mut numbers = Vec::new();
+        let mut known = HashSet::new();
+        for torrent in asked.iter().filter_map(|(_, found)| found.as_ref().ok()) {
+            let number = torrent.identity.number;
+            if check(torrent, &command).is_ok() && known.insert(number) {
+                numbers.push(number);
             }
-            _ => {
-                let reason = "either a list of torrents or all of them";
-                return Err(Refusal::Invalid(reason.into()));
-            }
-        };
-        if torrents.len() > MAX_BATCH {
-            let reason = format!("a batch has at most {MAX_BATCH} torrents");
-            return Err(Refusal::Invalid(reason));
         }
-        let number = |torrent: &String| {
-            let key = torrent.parse::<TorrentKey>();
-            let key = key.map_err(|error| Refusal::Invalid(error.to_string()));
-            key.and_then(|key| number_of(state, key, &command))
-        };
-        let numbers: Vec<_> = torrents.iter().map(number).collect();
-        let found: Vec<usize> = numbers.iter().flatten().copied().collect();
-        let mut applied = state.service.apply(&found, &command).into_iter();
-        let results = torrents.into_iter().zip(numbers).map(|(torrent, number)| {
-            // A service returns a result for each number.
-            let done = number.and_then(|_| applied.next().unwrap_or(Err(Refusal::Absent)));
+        let applied = state.service.apply(&numbers, &command).into_iter();
+        let applied: HashMap<_, _> = numbers.into_iter().zip(applied).collect();
+        let results = asked.into_iter().map(|(torrent, found)| {
+            let done = found.as_ref().map_err(Clone::clone).and_then(|found| {
+                check(found, &command)?;
+                // A service returns a result for each number.
+                let result = applied.get(&found.identity.number);
+                result.cloned().unwrap_or(Err(Refusal::Absent))
+            });
             let refusal = done.err();
             let status = refusal.as_ref().map_or(StatusCode::ACCEPTED, status);
             ResultView {
                 torrent,
                 status: status.as_u16(),
                 error: refusal.map(|refusal| refusal.to_string()),
+                found: found.ok().map(NamedView::from),
             }
         });
         Ok(BatchView {

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use hashlane_metainfo::Torrent;
-use serde::Serialize;
+use std::thread;
 
 use hashlane_api::Refusal;
+use serde::Serialize;
 
+use super::named::NamedView;
 use super::service::Added;
-use crate::fetch::{self, Fetch};
-use crate::identity::Identity;
 
 /// Maximum number of fetches at once. Each has a thread, and memory for a .torrent file.
 const MAX_RUNNING: usize = 8;
@@ -40,7 +38,7 @@ pub(super) struct Job {
 pub(super) struct JobState {
     state: Progress,
     /// The torrent, if it is in the client now.
-    torrent: Option<Identity>,
+    torrent: Option<NamedView>,
     error: Option<String>,
 }
 
@@ -68,7 +66,7 @@ impl JobState {
                 } else {
                     Progress::Present
                 },
-                torrent: Some(added.torrent),
+                torrent: Some(NamedView::of(&added)),
                 error: None,
             },
             Err(refusal) => Self {
@@ -119,23 +117,16 @@ impl Jobs {
         self.lock().jobs.insert(id, state);
     }
 
-    /// Fetches a .torrent file on a thread, and adds it there.
-    pub(super) fn fetch(
+    /// Adds a torrent on a thread, which can wait for its file.
+    pub(super) fn run(
         self: &Arc<Self>,
-        request: Fetch,
-        add: impl FnOnce(Torrent) -> Result<Added, Refusal> + Send + 'static,
+        add: impl FnOnce() -> Result<Added, Refusal> + Send + 'static,
     ) -> Result<Job, Refusal> {
         let id = self.start()?;
         let jobs = Arc::clone(self);
-        let started = fetch::start(request, move |fetched| {
-            let invalid = |error: &dyn std::fmt::Display| Refusal::Invalid(error.to_string());
-            let added = fetched
-                .map_err(|error| invalid(&error))
-                .and_then(|bytes| Torrent::parse(bytes).map_err(|error| invalid(&error)))
-                .and_then(add);
-            jobs.end(id, JobState::of(added));
-        });
-        if let Err(error) = started {
+        let run = move || jobs.end(id, JobState::of(add()));
+        let thread = thread::Builder::new().name("fetch".into()).spawn(run);
+        if let Err(error) = thread {
             let refusal = Refusal::Unavailable(error.to_string());
             self.end(id, JobState::of(Err(refusal)));
         }

@@ -1,26 +1,27 @@
 //! What the API acts on: a client, or a program that keeps more than a client does.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hashlane_api::{
-    Command, Content, Goal, GroupChange, Groups, Patch, Place, RatesPatch, Refusal, SessionPatch,
-    Target,
+    Command, Content, Goal, GroupChange, Groups, Limit, NewTorrent, Patch, Place, RatesPatch,
+    Refusal, SessionPatch, Source, Status, Target,
 };
-use hashlane_files::Globs;
-use hashlane_metainfo::{FileKind, InfoHashes, Magnet, Torrent};
+use hashlane_files::{Globs, is_below};
+use hashlane_metainfo::{FileKind, InfoHashes, Torrent};
 use hashlane_swarm::Network;
 use hashlane_verify::files_of;
 
 use crate::command::{self as client, Remove};
-use crate::config::{AddError, AddOptions, Download, Mode, Seed};
+use crate::config::{AddError, AddOptions, Config, Download, Http, Mode, Seed};
 use crate::control::Control;
 use crate::error::NetworkError;
+use crate::fetch::Fetch;
 use crate::handle::{HandleError, TorrentHandle};
 use crate::identity::{Identity, InfoHash, TorrentKey};
 use crate::limits::SeedLimits;
-use crate::snapshot::{Snapshot, TorrentSnapshot};
+use crate::snapshot::{Activity, Snapshot, TorrentSnapshot};
 
 /// The torrents on which requests act. Its methods may block: the server calls them on threads for that.
 ///
@@ -33,11 +34,17 @@ pub trait Service: Send + Sync + 'static {
     /// Returns the torrent of a key.
     fn find(&self, key: TorrentKey) -> Option<Found>;
 
-    /// Adds a torrent, unless it is present and has not ended.
+    /// Adds a torrent, unless it is present and has not ended. The file of a URL is fetched before, which can take a minute.
     ///
     /// # Errors
     /// Returns the reason why the torrent is not added.
-    fn add(&self, new: NewTorrent) -> Result<Added, Refusal>;
+    fn add(&self, source: Source, new: &NewTorrent) -> Result<Added, Refusal>;
+
+    /// Refuses a folder in which requests may not place content.
+    ///
+    /// # Errors
+    /// Returns [`Refusal::Forbidden`].
+    fn check_folder(&self, folder: &Path) -> Result<(), Refusal>;
 
     /// Does what a command asks of the torrents with these numbers, and returns a result for each. Long work ends later.
     fn apply(&self, numbers: &[usize], command: &Command) -> Vec<Result<(), Refusal>>;
@@ -78,6 +85,45 @@ pub trait Service: Send + Sync + 'static {
 
     /// Returns the transferred bytes.
     fn statistics(&self) -> Statistics;
+
+    /// Returns the state of the program.
+    fn status(&self) -> Status;
+
+    /// Returns the limits of all torrents together, each with its origin.
+    fn limits(&self) -> Vec<Limit> {
+        Vec::new()
+    }
+}
+
+/// Returns the state of a program with torrents: of each, its state and whether it waits because of an error. What only a daemon
+/// knows is empty.
+pub fn status_of<'s>(
+    snapshot: &Snapshot,
+    torrents: impl Iterator<Item = (&'s TorrentSnapshot, Activity, bool)>,
+) -> Status {
+    let mut status = Status {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        process: std::process::id(),
+        max_down: snapshot.max_down,
+        max_up: snapshot.max_up,
+        problems: snapshot.network_problem.iter().cloned().collect(),
+        ..Status::default()
+    };
+    for (torrent, activity, has_error) in torrents {
+        status.torrents += 1;
+        *match activity {
+            Activity::Waiting if has_error => &mut status.failed,
+            Activity::Waiting | Activity::Verifying | Activity::Confirming => &mut status.verifying,
+            Activity::Metadata | Activity::Downloading => &mut status.downloading,
+            Activity::Serving | Activity::Moving => &mut status.serving,
+            Activity::Queued => &mut status.queued,
+            Activity::Paused => &mut status.paused,
+            Activity::Absent | Activity::Ended | Activity::Failed => &mut status.failed,
+        } += 1;
+        status.down_bytes_per_second += torrent.down_bytes_per_second;
+        status.up_bytes_per_second += torrent.up_bytes_per_second;
+    }
+    status
 }
 
 /// A torrent that a request names.
@@ -89,47 +135,13 @@ pub struct Found {
     pub handle: Option<TorrentHandle>,
 }
 
-/// A torrent that a request adds.
-#[derive(Debug)]
-pub struct NewTorrent {
-    /// The metadata, or the link to it.
-    pub source: NewSource,
-    /// The folder of the content, in which requests may place content; `None` for that of the service.
-    pub folder: Option<PathBuf>,
-    /// The selected files of a .torrent file, by their positions without padding: at least one, and all of them exist.
-    /// `None` for all files.
-    pub selected: Option<Vec<u32>>,
-    /// Whether the torrent starts paused.
-    pub is_paused: bool,
-    /// Labels to set, in the order of the request.
-    pub labels: Vec<String>,
-    /// The category, which only a daemon has.
-    pub category: Option<String>,
-}
-
-/// The origin of a torrent that a request adds.
-pub enum NewSource {
-    /// A .torrent file.
-    Torrent(Torrent),
-    /// A magnet link.
-    Magnet(Box<Magnet>),
-}
-
-/// Without content: torrents and links contain passkeys.
-impl std::fmt::Debug for NewSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Torrent(_) => "Torrent",
-            Self::Magnet(_) => "Magnet",
-        })
-    }
-}
-
 /// The torrent that a request added, or that was present.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Added {
     /// Number and info-hashes of the torrent.
     pub torrent: Identity,
+    /// The name that is shown.
+    pub title: String,
     /// Whether it was not present before.
     pub is_new: bool,
 }
@@ -209,15 +221,12 @@ impl TorrentHandle {
 
     /// Changes what a person chose.
     fn set(&self, patch: &Patch) -> Result<(), Refusal> {
-        if patch.title.is_some() || patch.category.is_some() || patch.idle.is_some() {
-            return Err(only_kept());
-        }
+        check_patch(patch)?;
         if patch.ratio.is_some() || patch.time.is_some() {
             let before = self.snapshot();
-            let time = before.seed_seconds.map(Duration::try_from_secs_f64);
             let before = Goal {
                 ratio: Target::of(before.seed_ratio),
-                time: Target::of(time.and_then(Result::ok)),
+                time: Target::of(before.seed_seconds.map(Duration::from_secs)),
                 idle: Target::Never,
             };
             let goal = patch.goal(before);
@@ -239,6 +248,29 @@ impl TorrentHandle {
     }
 }
 
+/// Refuses changes of what a client does not have.
+fn check_patch(patch: &Patch) -> Result<(), Refusal> {
+    patch.check()?;
+    if patch.title.is_some() || patch.category.is_some() || patch.idle.is_some() {
+        return Err(only_kept());
+    }
+    Ok(())
+}
+
+/// Refuses a folder that is below none of these.
+///
+/// # Errors
+/// Returns [`Refusal::Forbidden`].
+pub fn check_folder(folder: &Path, allowed: &[PathBuf]) -> Result<(), Refusal> {
+    if allowed.iter().any(|root| is_below(folder, root)) {
+        return Ok(());
+    }
+    Err(Refusal::Forbidden(format!(
+        "{}: not in a folder that the configuration allows for content",
+        folder.display()
+    )))
+}
+
 /// Returns the reason why a client refuses what only a program with a state folder does.
 fn only_kept() -> Refusal {
     Refusal::Conflict("only a daemon does this".into())
@@ -256,18 +288,22 @@ impl From<Content> for Remove {
 /// A client without anything that it keeps.
 pub(crate) struct PlainClient {
     control: Control,
-    /// The mode of torrents that requests add.
-    mode: Option<Mode>,
+    config: Config,
+    /// Folders in which requests may place content.
+    folders: Vec<PathBuf>,
+    fetches_local: bool,
     started: Instant,
     /// Held while a torrent is looked for and added, so that two requests do not add the same torrent.
     adding: Mutex<()>,
 }
 
 impl PlainClient {
-    pub(crate) fn new(control: Control, mode: Option<Mode>) -> Self {
+    pub(crate) fn new(control: Control, config: &Config, http: &Http) -> Self {
         Self {
             control,
-            mode,
+            config: config.clone(),
+            folders: http.folders.clone(),
+            fetches_local: http.fetches_local,
             started: Instant::now(),
             adding: Mutex::default(),
         }
@@ -286,9 +322,22 @@ impl PlainClient {
         })
     }
 
+    /// Returns the request for the .torrent file of a URL.
+    fn fetch(&self, url: String) -> Fetch {
+        Fetch {
+            url,
+            proxy: self.config.session.proxy.clone(),
+            bind: self.control.snapshot().network.bind.clone(),
+            timeout: None,
+            max_len: self.config.max_metainfo_len,
+            is_public: !self.fetches_local,
+        }
+    }
+
     /// Returns the mode of a torrent.
     fn mode(&self, folder: Option<PathBuf>, selection: Globs) -> Option<Mode> {
-        Some(match self.mode.as_ref()? {
+        // That of torrents without one.
+        Some(match self.config.additions.mode.as_ref()? {
             Mode::Download(download) => Mode::Download(Arc::new(Download {
                 folder: folder.unwrap_or_else(|| download.folder.clone()),
                 selection: if selection.is_empty() {
@@ -320,38 +369,57 @@ impl Service for PlainClient {
         })
     }
 
-    fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
-        if new.category.is_some() {
-            return Err(Refusal::Conflict("only a daemon has categories".into()));
+    fn add(&self, source: Source, new: &NewTorrent) -> Result<Added, Refusal> {
+        if let Source::Url(url) = source {
+            let file = self.fetch(url).run();
+            let file = file.map_err(|error| Refusal::Conflict(error.to_string()))?;
+            return self.add(Source::of_file(file)?, new);
         }
-        let (info_hashes, selection) = match &new.source {
-            NewSource::Torrent(torrent) => (
-                torrent.info_hashes(),
-                patterns(torrent, new.selected.as_deref().unwrap_or_default()),
-            ),
-            NewSource::Magnet(magnet) => (magnet.info_hashes, Globs::default()),
+        new.check(&source)?;
+        check_patch(&new.set)?;
+        let supported = NewTorrent {
+            folder: new.folder.clone(),
+            select: new.select.clone(),
+            paused: new.paused,
+            set: new.set.clone(),
+            ..NewTorrent::default()
+        };
+        if *new != supported {
+            return Err(only_kept());
+        }
+        if let Some(folder) = &new.folder {
+            self.check_folder(folder)?;
+        }
+        let (source, info_hashes, selection) = match source {
+            Source::Torrent(torrent) => {
+                let info_hashes = torrent.info_hashes();
+                let selected = new.select.as_deref().unwrap_or_default();
+                let selection = patterns(&torrent, selected);
+                (torrent.into(), info_hashes, selection)
+            }
+            Source::Magnet(magnet) => {
+                let info_hashes = magnet.info_hashes;
+                ((*magnet).into(), info_hashes, Globs::default())
+            }
+            Source::Url(_) => return Err(Refusal::Absent),
         };
         // No code that holds the lock leaves anything inconsistent.
         let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(torrent) = self.running(info_hashes) {
             let known = torrent.snapshot().identity.info_hashes;
-            let torrent = Identity {
+            let identity = Identity {
                 number: torrent.number(),
                 info_hashes: known.or(Some(info_hashes)),
             };
             return Ok(Added {
-                torrent,
+                torrent: identity,
+                title: torrent.snapshot().title().to_owned(),
                 is_new: false,
             });
         }
-        let source = match new.source {
-            NewSource::Torrent(torrent) => torrent.into(),
-            NewSource::Magnet(magnet) => (*magnet).into(),
-        };
         let options = AddOptions {
-            mode: self.mode(new.folder, selection),
-            is_paused: new.is_paused,
-            labels: new.labels,
+            mode: self.mode(new.folder.clone(), selection),
+            is_paused: new.paused.unwrap_or(false),
             ..AddOptions::default()
         };
         let torrent = self
@@ -361,12 +429,14 @@ impl Service for PlainClient {
                 AddError::Stopped => Refusal::Unavailable(error.to_string()),
                 AddError::NoMode | AddError::TooMany => Refusal::Conflict(error.to_string()),
             })?;
-        let torrent = Identity {
+        torrent.set(&new.set)?;
+        let identity = Identity {
             number: torrent.number(),
             info_hashes: Some(info_hashes),
         };
         Ok(Added {
-            torrent,
+            torrent: identity,
+            title: torrent.snapshot().title().to_owned(),
             is_new: true,
         })
     }
@@ -374,7 +444,18 @@ impl Service for PlainClient {
     fn apply(&self, numbers: &[usize], command: &Command) -> Vec<Result<(), Refusal>> {
         let torrents = numbers.iter().map(|number| TorrentKey::Number(*number));
         let handles = torrents.map(|key| self.control.get(key).ok_or(Refusal::Absent));
-        handles.map(|handle| handle?.apply(command)).collect()
+        let apply = |handle: Result<TorrentHandle, Refusal>| {
+            let handle = handle?;
+            if let Command::Relocate { folder } = command {
+                self.check_folder(folder)?;
+            }
+            handle.apply(command)
+        };
+        handles.map(apply).collect()
+    }
+
+    fn check_folder(&self, folder: &Path) -> Result<(), Refusal> {
+        check_folder(folder, &self.folders)
     }
 
     fn change_session(&self, patch: &SessionPatch) -> Result<(), Refusal> {
@@ -409,6 +490,18 @@ impl Service for PlainClient {
             seconds: self.started.elapsed().as_secs(),
             all_downloaded: downloaded,
             all_uploaded: uploaded,
+        }
+    }
+
+    fn status(&self) -> Status {
+        let snapshot = self.snapshot();
+        let torrents = snapshot.torrents.iter();
+        let torrents = torrents.map(|it| (&**it, it.activity, it.error.is_some()));
+        let (received_bytes, sent_bytes) = snapshot.exchanged();
+        Status {
+            received_bytes,
+            sent_bytes,
+            ..status_of(&snapshot, torrents)
         }
     }
 }

@@ -1,19 +1,16 @@
 //! State shared by all requests.
 
 use std::panic::resume_unwind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hashlane_api::Refusal;
-use hashlane_files::is_below;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::delta::Delta;
 use super::jobs::Jobs;
 use super::service::Service;
 use crate::config::{Config, Http};
-use crate::fetch::Fetch;
 
 /// Maximum number of event streams.
 const MAX_STREAMS: usize = 32;
@@ -30,7 +27,6 @@ pub(super) struct State {
     pub(super) jobs: Arc<Jobs>,
     /// Folders in which requests may place content.
     pub(super) folders: Arc<[PathBuf]>,
-    fetches_local: bool,
     delta: Arc<Mutex<Fresh>>,
     streams: Arc<Semaphore>,
     /// Changes when the client ends.
@@ -55,7 +51,6 @@ impl State {
             config: Arc::new(config.clone()),
             jobs: Arc::default(),
             folders: http.folders.as_slice().into(),
-            fetches_local: http.fetches_local,
             delta: Arc::new(Mutex::new(Fresh {
                 delta: Delta::new()?,
                 updated: None,
@@ -63,18 +58,6 @@ impl State {
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
             ended,
         })
-    }
-
-    /// Returns the request for the .torrent file of a URL.
-    pub(super) fn fetch(&self, url: &str) -> Fetch {
-        Fetch {
-            url: url.to_owned(),
-            proxy: self.config.session.proxy.clone(),
-            bind: self.service.snapshot().network.bind.clone(),
-            timeout: None,
-            max_len: self.config.max_metainfo_len,
-            is_public: !self.fetches_local,
-        }
     }
 
     /// Calls a function that may block, on a thread for that.
@@ -85,17 +68,6 @@ impl State {
         let state = self.clone();
         let called = tokio::task::spawn_blocking(move || function(&state)).await;
         called.unwrap_or_else(|error| resume_unwind(error.into_panic()))
-    }
-
-    /// Refuses a folder in which requests may not place content.
-    pub(super) fn check_folder(&self, folder: &Path) -> Result<(), Refusal> {
-        if self.folders.iter().any(|root| is_below(folder, root)) {
-            return Ok(());
-        }
-        Err(Refusal::Forbidden(format!(
-            "{}: not in a folder that the configuration allows for content",
-            folder.display()
-        )))
     }
 
     /// Returns the changes of all torrents. They are those of now if `is_last`, and otherwise at most [`FRESH`] old.

@@ -155,6 +155,7 @@ impl Machine {
             return;
         }
         Arc::make_mut(download).sequential = is_sequential;
+        self.snapshot.is_sequential = is_sequential;
         if let Some(id) = self.snapshot.id {
             // The torrent can have left the session.
             let _ = shared.session.set_sequential(id, is_sequential);

@@ -216,7 +216,7 @@ impl Machine {
         let snapshot = &mut *self.snapshot;
         snapshot.is_served = limits.is_some();
         let SeedLimits { ratio, time } = limits.unwrap_or_default();
-        (snapshot.seed_ratio, snapshot.seed_seconds) = (ratio, time.map(|it| it.as_secs_f64()));
+        (snapshot.seed_ratio, snapshot.seed_seconds) = (ratio, time.map(|it| it.as_secs()));
         let folder = match &self.mode {
             Mode::Download(download) => Some(download.folder.as_path()),
             Mode::Seed(seed) => match &seed.place {
@@ -226,6 +226,12 @@ impl Machine {
             Mode::Metadata { .. } => None,
         };
         snapshot.detail.folder = folder.map(Arc::from);
+        snapshot.folder = match &self.mode {
+            Mode::Seed(seed) if matches!(seed.place, Place::Content(_)) => None,
+            _ => folder.map(|folder| folder.to_string_lossy().into_owned()),
+        };
+        snapshot.is_sequential =
+            matches!(&self.mode, Mode::Download(download) if download.sequential);
     }
 
     /// Continues the torrent of another process. A torrent that is over stays so.

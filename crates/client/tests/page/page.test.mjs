@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { linksOf, problemOf as problemOfLines } from "../../src/http/page/add.js";
+import { linksOf, problemOf as problemOfLines, queryOf } from "../../src/http/page/add.js";
 import { reasonOf } from "../../src/http/page/answers.js";
 import { bytesOf, kibOf, makeCommands, targetsOf } from "../../src/http/page/commands.js";
 import { duration, percent, plain, size } from "../../src/http/page/format.js";
@@ -71,7 +71,7 @@ test("states and problems", () => {
   assert.equal(stateOf(torrent(0, { complete: false })).name, "Seeding, incomplete");
   assert.equal(stateOf(torrent(0, { activity: "ended", complete: false })).name, "Ended, incomplete");
   assert.equal(stateOf(torrent(0, { activity: "paused", paused: true })).name, "Paused");
-  assert.equal(stateOf(torrent(0, { activity: "paused" })).name, "Queued");
+  assert.equal(stateOf(torrent(0, { activity: "queued" })).name, "Queued");
   const refused = [{ tracker: "one.example", error: "no\u202e" }, { tracker: "two.example", error: null }];
   assert.equal(problemOf(torrent(0, { announces: refused })), "one.example: no\ufffd");
   assert.equal(problemOf(torrent(0, { announces: refused, activity: "ended" })), "");
@@ -144,6 +144,13 @@ test("lines that are no links are named", () => {
   assert.equal(problemOfLines([]), "");
   assert.equal(problemOfLines(["a\u202e"]), "a\ufffd: no magnet link, info-hash or URL");
   assert.equal(problemOfLines(Array(25).fill("a")).split("\n").at(-1), "and 5 other lines");
+});
+
+test("the options of a .torrent file are JSON in the query", () => {
+  const options = { folder: "/srv/a b&c", select: [0, 2], paused: false, set: { labels: ["ä", "b=c"] } };
+  const query = new URLSearchParams(queryOf(options));
+  assert.deepEqual([...query.keys()], ["options"]);
+  assert.deepEqual(JSON.parse(query.get("options") ?? ""), options);
 });
 
 test("the reason of a refusal is the detail of a problem, or the text of a proxy", async () => {

@@ -8,23 +8,26 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use hashlane_api::{Command, GroupChange, Groups, Place, Refusal, SessionPatch};
+use hashlane_api::{
+    Command, GroupChange, Groups, Limit, NewTorrent, Place, Refusal, SOCKET, SessionPatch, Source,
+    Status, Target,
+};
 use hashlane_cli::options::network::secret_line;
 use hashlane_cli::{Daemon, Env};
 use hashlane_client::http::{
-    Added, Auth, Credentials, EVERYBODY, Found, Listener, NewSource, NewTorrent, Server, Service,
-    Statistics, Token,
+    Added, Auth, Credentials, EVERYBODY, Endpoint, Found, Listener, Server, Service, Statistics,
+    Token,
 };
 use hashlane_client::{
-    Config, Event, Identity, InfoHash, Network, Snapshot, TorrentKey, TorrentSnapshot,
+    Config, Event, Http, Identity, InfoHash, Network, Snapshot, TorrentKey, TorrentSnapshot,
 };
 use hashlane_files::{AtomicFile, Overwrite};
 use hashlane_metainfo::InfoHashes;
-use hashlane_store::{Choices, Entry, Name};
+use hashlane_store::{Entry, Metainfo, Name};
 
+use super::add::add;
 use super::apply::{Rights, apply_by_number};
-use super::priorities;
-use super::report::New;
+use super::fetches::Fetches;
 use super::torrents::{Torrents, lock};
 use crate::config::{auth, endpoint, http};
 use crate::log;
@@ -39,7 +42,7 @@ pub(super) fn serve(
     env: &mut Env,
     daemon: &Daemon,
     socket: Option<TcpListener>,
-    torrents: &Arc<Mutex<Torrents>>,
+    (torrents, fetches): (&Arc<Mutex<Torrents>>, &Arc<Fetches>),
     config: &Config,
     rights: &Rights,
 ) -> anyhow::Result<Option<Server>> {
@@ -64,7 +67,8 @@ pub(super) fn serve(
     }
     let api = Api {
         torrents: Arc::clone(torrents),
-        rights: rights.clone(),
+        fetches: Arc::clone(fetches),
+        rights: Some(rights.clone()),
         started: Instant::now(),
     };
     let context = format!("--http {address}");
@@ -72,6 +76,32 @@ pub(super) fn serve(
     let server = Server::start(listener, &http, config, Arc::new(api));
     let server = server.context(context)?;
     Ok(Some(server))
+}
+
+/// Serves the same at the socket in the state folder, whose lock this process holds. Who can open the socket may do everything.
+pub(super) fn serve_socket(
+    state: &Path,
+    torrents: &Arc<Mutex<Torrents>>,
+    fetches: &Arc<Fetches>,
+    config: &Config,
+) -> anyhow::Result<Server> {
+    let endpoint = Endpoint::Unix(state.join(SOCKET));
+    let context = endpoint.to_string();
+    let listener = endpoint.bind().with_context(|| context.clone())?;
+    let http = Http {
+        endpoint,
+        origins: Vec::new(),
+        folders: vec!["/".into()],
+        auth: Auth::Off,
+        fetches_local: true,
+    };
+    let api = Api {
+        torrents: Arc::clone(torrents),
+        fetches: Arc::clone(fetches),
+        rights: None,
+        started: Instant::now(),
+    };
+    Server::start(listener, &http, config, Arc::new(api)).context(context)
 }
 
 /// Reports the address of the page, and the file with the token if the options name no credentials.
@@ -120,27 +150,49 @@ fn write_token(path: &Path, token: &Token) -> io::Result<()> {
 /// The torrents of the daemon.
 struct Api {
     torrents: Arc<Mutex<Torrents>>,
-    rights: Rights,
+    fetches: Arc<Fetches>,
+    /// `None` allows everything.
+    rights: Option<Rights>,
     started: Instant,
 }
 
 /// Returns a torrent as requests see it: what the folder has of it, and its state in a snapshot of the client.
-fn shown(torrents: &Torrents, entry: &Entry, all: &Snapshot) -> Option<Arc<TorrentSnapshot>> {
+fn shown(
+    torrents: &Torrents,
+    entry: &Entry,
+    position: u64,
+    all: &Snapshot,
+) -> Option<Arc<TorrentSnapshot>> {
     let name = entry.name();
     let totals = torrents.totals(name, torrents.find(name, all));
     let choices = &entry.choices;
-    let mut torrent = torrents.in_snapshot(name, all)?;
+    let mut torrent = torrents.in_snapshot(entry, &totals, all)?;
+    let text = |path: &Path| path.to_string_lossy().into_owned();
     torrent.identity.info_hashes = Some(entry.info_hashes);
     torrent.torrent = entry.shown_title();
+    torrent.name = match entry.metainfo {
+        Metainfo::File(_) => Some(entry.shown_title()),
+        Metainfo::Magnet(_) => choices.title.clone().or(torrent.name),
+    };
+    torrent.folder = match &choices.place {
+        Place::Folder(folder) => Some(text(folder)),
+        Place::Content(_) => None,
+    };
+    torrent.move_to = choices.move_to.as_deref().map(text);
     torrent.labels = choices.labels.iter().cloned().collect();
     torrent.category.clone_from(&choices.category);
     torrent.is_paused = choices.paused;
+    torrent.is_forced = choices.forced;
+    torrent.queue_position = Some(position);
+    torrent.is_sequential = choices.sequential;
     torrent.max_down = choices.limits.down.map(NonZeroU32::get);
     torrent.max_up = choices.limits.up.map(NonZeroU32::get);
     torrent.is_served = true;
     let goal = torrents.goal_of(entry);
+    let seconds = |time: Target<Duration>| time.limit().map(|time| time.as_secs());
     torrent.seed_ratio = goal.ratio.limit();
-    torrent.seed_seconds = goal.time.limit().map(|time| time.as_secs_f64());
+    torrent.seed_seconds = seconds(goal.time);
+    torrent.idle_seconds = seconds(goal.idle);
     torrent.added_at = totals.added;
     torrent.completed_at = totals.completed;
     torrent.active_at = totals.active;
@@ -161,33 +213,14 @@ fn name_of(torrents: &Torrents, key: TorrentKey) -> Option<Name> {
     torrents.store.find(info_hashes).map(Entry::name)
 }
 
-impl Api {
-    /// Returns what a request chose for a torrent.
-    fn choices(new: &NewTorrent, torrents: &Torrents) -> Result<Choices, Refusal> {
-        let own = torrents.folder_of(new.category.as_deref());
-        let own = own.map_err(Refusal::Invalid)?;
-        let none = || Refusal::Conflict("no folder for the content is configured".into());
-        let folder = new.folder.clone().or(own).ok_or_else(none)?;
-        let mut choices = Choices {
-            category: new.category.clone(),
-            labels: new.labels.iter().cloned().collect(),
-            paused: new.is_paused,
-            ..Choices::at(Place::Folder(folder))
-        };
-        if let (Some(selected), NewSource::Torrent(torrent)) = (&new.selected, &new.source) {
-            priorities::select(&mut choices.priorities, torrent, selected);
-        }
-        Ok(choices)
-    }
-}
-
 impl Service for Api {
     fn snapshot(&self) -> Arc<Snapshot> {
         let torrents = lock(&self.torrents);
         let all = torrents.all();
         let entries = torrents.store.entries().into_iter();
         let mut shown: Vec<_> = entries
-            .filter_map(|entry| shown(&torrents, entry, &all))
+            .zip(0..)
+            .filter_map(|(entry, position)| shown(&torrents, entry, position, &all))
             .collect();
         shown.sort_by_key(|torrent| torrent.identity.number);
         Arc::new(Snapshot {
@@ -207,29 +240,36 @@ impl Service for Api {
         let name = name_of(&torrents, key)?;
         let entry = torrents.store.get(name)?;
         Some(Found {
-            torrent: shown(&torrents, entry, &torrents.all())?,
+            torrent: shown(&torrents, entry, torrents.position(name), &torrents.all())?,
             handle: torrents.handle(name).cloned(),
         })
     }
 
-    fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
-        let mut torrents = lock(&self.torrents);
-        let choices = Self::choices(&new, &torrents)?;
-        let new = match new.source {
-            NewSource::Torrent(torrent) => New::Torrent(torrent, choices),
-            NewSource::Magnet(magnet) => New::Magnet(magnet, choices),
-        };
-        let (name, is_new) = torrents.put(new).map_err(Refusal::Conflict)?;
+    fn add(&self, source: Source, new: &NewTorrent) -> Result<Added, Refusal> {
+        let rights = self.rights.as_ref();
+        let (name, is_new) = add(&self.torrents, &self.fetches, source, new, rights)?;
+        let torrents = lock(&self.torrents);
         let entry = torrents.store.get(name).ok_or(Refusal::Absent)?;
         let torrent = Identity {
             number: torrents.number(name).ok_or(Refusal::Absent)?,
             info_hashes: Some(entry.info_hashes),
         };
-        Ok(Added { torrent, is_new })
+        Ok(Added {
+            torrent,
+            title: entry.shown_title(),
+            is_new,
+        })
+    }
+
+    fn check_folder(&self, folder: &Path) -> Result<(), Refusal> {
+        match &self.rights {
+            Some(rights) => rights.check_folder(folder),
+            None => Ok(()),
+        }
     }
 
     fn apply(&self, numbers: &[usize], command: &Command) -> Vec<Result<(), Refusal>> {
-        apply_by_number(&self.torrents, numbers, command, &self.rights)
+        apply_by_number(&self.torrents, numbers, command, self.rights.as_ref())
     }
 
     fn change_session(&self, patch: &SessionPatch) -> Result<(), Refusal> {
@@ -241,7 +281,7 @@ impl Service for Api {
     }
 
     fn change_groups(&self, change: &GroupChange) -> Result<(), Refusal> {
-        lock(&self.torrents).change_groups(change, Some(&self.rights))
+        lock(&self.torrents).change_groups(change, self.rights.as_ref())
     }
 
     fn reload(&self) -> Result<Vec<String>, Refusal> {
@@ -263,5 +303,13 @@ impl Service for Api {
             all_downloaded: all.received,
             all_uploaded: all.sent,
         }
+    }
+
+    fn status(&self) -> Status {
+        lock(&self.torrents).status()
+    }
+
+    fn limits(&self) -> Vec<Limit> {
+        lock(&self.torrents).limits()
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use hashlane_api::{Command, Content, Patch, Refusal};
 use hashlane_client::HandleError;
-use hashlane_files::is_below;
+use hashlane_client::http::check_folder;
 use hashlane_remote::Tiers;
 use hashlane_store::{Choices, Name};
 
@@ -30,18 +30,14 @@ pub(super) struct Rights {
     pub(super) folders: Vec<PathBuf>,
     /// Whether content may be deleted.
     pub(super) may_delete: bool,
+    /// Whether .torrent files may be fetched from this machine and the local network.
+    pub(super) fetches_local: bool,
 }
 
 impl Rights {
     /// Refuses a folder in which content may not be placed.
     pub(super) fn check_folder(&self, folder: &Path) -> Result<(), Refusal> {
-        if self.folders.iter().any(|root| is_below(folder, root)) {
-            return Ok(());
-        }
-        Err(Refusal::Forbidden(format!(
-            "{}: not in a folder that the configuration allows for content",
-            folder.display()
-        )))
+        check_folder(folder, &self.folders)
     }
 }
 
@@ -79,7 +75,7 @@ pub(super) fn apply_by_number(
     torrents: &Mutex<Torrents>,
     numbers: &[usize],
     command: &Command,
-    rights: &Rights,
+    rights: Option<&Rights>,
 ) -> Vec<Result<(), Refusal>> {
     let names: Vec<Option<Name>> = {
         let torrents = lock(torrents);
@@ -89,7 +85,7 @@ pub(super) fn apply_by_number(
             .collect()
     };
     let known: Vec<Name> = names.iter().copied().flatten().collect();
-    let mut results = apply(torrents, &known, command, Some(rights)).into_iter();
+    let mut results = apply(torrents, &known, command, rights).into_iter();
     let result = |name: &Option<Name>| name.and_then(|_| results.next());
     let results = names.iter().map(result);
     results
@@ -235,7 +231,7 @@ impl Torrents {
 }
 
 /// Changes what a person chose.
-fn choose(choices: &mut Choices, patch: &Patch) {
+pub(super) fn choose(choices: &mut Choices, patch: &Patch) {
     if let Some(title) = &patch.title {
         choices.title.clone_from(title);
     }

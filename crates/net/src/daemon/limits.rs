@@ -6,8 +6,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use hashlane_api::{Goal, Rates, Refusal, SessionPatch, Target};
-use hashlane_cli::control::{LimitReply, LimitValue};
+use hashlane_api::{Goal, Limit, LimitValue, Rates, Refusal, SessionPatch, Target};
 use hashlane_client::Command;
 
 use super::queue::QueueLimits;
@@ -20,8 +19,8 @@ fn reply<T: Copy>(
     set: Target<T>,
     configured: Option<T>,
     value: fn(T) -> LimitValue,
-) -> LimitReply {
-    LimitReply {
+) -> Limit {
+    Limit {
         limit: limit.to_owned(),
         value: chosen(set, configured).map(value),
         configured: configured.map(value),
@@ -98,17 +97,8 @@ impl Torrents {
         Ok(())
     }
 
-    /// Changes limits as a request asks, and returns all of them.
-    pub(super) fn set_limits(&mut self, patch: &SessionPatch) -> Result<Vec<LimitReply>, String> {
-        if *patch != SessionPatch::default() {
-            let changed = self.change_session(patch);
-            changed.map_err(|refusal| refusal.to_string())?;
-        }
-        Ok(self.limit_replies())
-    }
-
     /// Returns the limits, each with its origin.
-    pub(super) fn limit_replies(&self) -> Vec<LimitReply> {
+    pub(super) fn limits(&self) -> Vec<Limit> {
         let (set, configured) = (self.store.session(), &self.configured);
         let whole = |limit: NonZeroU32| LimitValue::Whole(limit.get().into());
         let (rates, alternative, queue) =

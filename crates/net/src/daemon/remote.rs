@@ -14,14 +14,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
-use hashlane_api::{Command, GroupChange, Groups, Refusal};
+use hashlane_api::{Command, GroupChange, Groups, NewTorrent, Refusal, Source};
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Env, RemoteOptions, ServerAddress};
 use hashlane_client::{HandleError, Settings, TorrentHandle, TrackerState};
 use hashlane_metainfo::{FileKind, masked_url};
-use hashlane_remote::model::{
-    Added, File, NewTorrent, Peer, Session, SessionChange, Torrent, Tracker,
-};
+use hashlane_remote::model::{Added, File, Peer, Session, SessionChange, Torrent, Tracker};
 use hashlane_remote::{Control, Listen, ListenError, serve_qbittorrent, serve_transmission};
 use hashlane_server::Server;
 use hashlane_store::{Metainfo, Name};
@@ -42,8 +40,6 @@ pub(super) struct Fixed {
     pub(super) folder: Option<PathBuf>,
     /// The settings of the session.
     pub(super) settings: Settings,
-    /// Whether programs may fetch .torrent files from this machine and the local network.
-    pub(super) fetches_local: bool,
     /// Maximum number of torrents that are verified at once.
     pub(super) max_verifications: NonZeroU16,
 }
@@ -317,13 +313,13 @@ impl Control for Remote {
         lock(&self.torrents).change_groups(change, Some(&self.rights))
     }
 
-    fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
-        self.add_torrent(new)
+    fn add(&self, source: Source, new: &NewTorrent) -> Result<Added, Refusal> {
+        self.add_torrent(source, new)
     }
 
     fn apply(&self, ids: &[u32], command: &Command) -> Vec<Result<(), Refusal>> {
         let numbers: Vec<usize> = ids.iter().map(|id| *id as usize).collect();
-        apply_by_number(&self.torrents, &numbers, command, &self.rights)
+        apply_by_number(&self.torrents, &numbers, command, Some(&self.rights))
     }
 
     fn session(&self) -> Session {
@@ -337,8 +333,4 @@ impl Control for Remote {
     fn free_space(&self, folder: &str) -> Result<(u64, u64), Refusal> {
         self.space(folder)
     }
-}
-
-fn unsupported(what: &str) -> Refusal {
-    Refusal::Forbidden(format!("{what}: not supported"))
 }

@@ -6,8 +6,8 @@ use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
+use hashlane_api::Status;
 use hashlane_cli::Env;
-use hashlane_cli::control::StatusReply;
 use hashlane_cli::output::text::{Size, count};
 use hashlane_client::Pulse;
 use sd_notify::NotifyState;
@@ -38,7 +38,7 @@ impl Service {
     }
 
     /// Reports the state if it has changed, and a sign of life if the client's loop runs.
-    pub(super) fn report(&self, status: Option<&StatusReply>) {
+    pub(super) fn report(&self, status: Option<&Status>) {
         let steps = self.pulse.steps();
         let is_alive = self.steps.replace(steps) != steps;
         if let Some(text) = status.map(text)
@@ -86,7 +86,7 @@ fn notify_all(states: &[NotifyState<'_>]) {
     }
 }
 
-fn text(status: &StatusReply) -> String {
+fn text(status: &Status) -> String {
     let parts = [
         (status.downloading, "downloading"),
         (status.serving, "serving"),

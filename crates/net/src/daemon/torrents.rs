@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use hashlane_api::{Place, Rates};
-use hashlane_cli::control::{Add, StatusReply, TorrentReply};
+use hashlane_api::{Place, Rates, Status};
 use hashlane_cli::output::text::Size;
+use hashlane_client::http::status_of;
 use hashlane_client::{
     Activity, AddOptions, Client, Event, Network, NetworkError, Remove, Snapshot, TorrentError,
     TorrentHandle, TorrentKey, TorrentSnapshot, VerifiedContent,
@@ -29,7 +29,6 @@ use super::configured::{Configured, Start};
 use super::goal::{goal, is_served, source};
 use super::hooks::{Hooks, Moment};
 use super::queue::Turn;
-use super::report;
 use super::schedule;
 use super::space::{Space, free_bytes};
 use super::trackers::{Tiers, of_magnet, with_trackers};
@@ -54,9 +53,6 @@ const DAMAGED: &str =
 
 /// How to download content that is lost, after the reason why it is absent.
 const IF_LOST: &str = ". To download it again, remove the torrent and add it again";
-
-/// The activity of a torrent that waits for its turn, which the client does not know.
-const QUEUED: &str = "queued";
 
 /// The torrents of the state folder, and those of them that are in the client.
 pub(super) struct Torrents {
@@ -212,32 +208,6 @@ impl Torrents {
     pub(super) fn names_in_order(&self) -> Vec<Name> {
         let entries = self.store.entries().into_iter();
         entries.map(Entry::name).collect()
-    }
-
-    /// Adds a torrent to the folder and to the client. Returns `false` if it is present.
-    pub(super) fn add(&mut self, add: Add) -> Result<(Name, bool), String> {
-        let folder = self.folder_of(add.category.as_deref())?;
-        let new = report::new_torrent(add, folder.as_deref())?;
-        self.put(new)
-    }
-
-    /// Adds a torrent to the folder and to the client. Returns `false` if it is present.
-    pub(super) fn put(&mut self, new: report::New) -> Result<(Name, bool), String> {
-        self.check_running()?;
-        let put = match new {
-            report::New::Torrent(torrent, choices) => self.store.put(torrent, choices),
-            report::New::Magnet(magnet, choices) => self.store.put_magnet(*magnet, choices),
-        };
-        match put.map(Entry::name) {
-            Ok(name) => {
-                tracing::info!(torrent = %name, "added");
-                self.hook(name, Moment::Added, None, None);
-                self.start(name, false);
-                Ok((name, true))
-            }
-            Err(StoreError::Exists(name)) => Ok((name, false)),
-            Err(error) => Err(error.to_string()),
-        }
     }
 
     /// Removes a torrent, and its content if that is wanted. A kill between the two leaves the content.
@@ -497,7 +467,13 @@ impl Torrents {
     }
 
     /// Runs a hook for a torrent. `content` is the path of the content, if it is newer than that of the last snapshot.
-    fn hook(&self, name: Name, moment: Moment, content: Option<PathBuf>, error: Option<&str>) {
+    pub(super) fn hook(
+        &self,
+        name: Name,
+        moment: Moment,
+        content: Option<PathBuf>,
+        error: Option<&str>,
+    ) {
         if let Some(entry) = self.store.get(name) {
             let content = content.or_else(|| self.content_path(name));
             self.hooks.run(moment, entry, content, error);
@@ -592,31 +568,8 @@ impl Torrents {
         self.running.get(&name)?.snapshot(all)
     }
 
-    /// Returns the state of a torrent in a snapshot of the client.
-    pub(super) fn torrent(&self, entry: &Entry, order: u64, all: &Snapshot) -> TorrentReply {
-        let name = entry.name();
-        let snapshot = self.find(name, all);
-        let totals = self.totals(name, snapshot);
-        let mut reply = report::torrent(entry, snapshot, totals, order, self.goal_of(entry));
-        if self.is_queued(entry) && reply.activity == Activity::Paused.name() {
-            QUEUED.clone_into(&mut reply.activity);
-        }
-        if let Some(running) = self.running.get(&name) {
-            if let (Some(activity), _) = running.obstacle() {
-                activity.name().clone_into(&mut reply.activity);
-            }
-            reply.error = running.error(reply.error.as_deref());
-        }
-        if snapshot.is_some_and(|it| it.activity == Activity::Serving && !it.is_complete)
-            && is_served(entry, &totals)
-        {
-            reply.error.get_or_insert_with(|| DAMAGED.to_owned());
-        }
-        reply
-    }
-
     /// Returns the state of the daemon if it may have changed since the last call.
-    pub(super) fn changed_status(&mut self) -> Option<StatusReply> {
+    pub(super) fn changed_status(&mut self) -> Option<Status> {
         let now = (self.all(), self.running.len());
         let before = self.reported.replace(now.clone());
         let is_same = before.is_some_and(|(all, n)| Arc::ptr_eq(&all, &now.0) && n == now.1);
@@ -624,38 +577,59 @@ impl Torrents {
     }
 
     /// Returns the state of the daemon.
-    pub(super) fn status(&self) -> StatusReply {
+    pub(super) fn status(&self) -> Status {
         let all = self.all();
         // A torrent that was just added has no snapshot yet.
         let new = TorrentSnapshot::new(0, "");
-        let snapshots = self.running.iter().map(|(name, running)| {
-            let has_started = running.handle.is_some() && running.wait.is_none();
-            let snapshot = has_started.then(|| running.snapshot(&all).unwrap_or(&new));
+        let torrents = self.running.iter().map(|(name, running)| {
+            let snapshot = running.snapshot(&all).unwrap_or(&new);
             let entry = self.store.get(*name);
-            (snapshot, entry.is_some_and(|entry| self.is_queued(entry)))
+            let activity = entry.map_or(Activity::Ended, |it| self.activity(it, snapshot).0);
+            (snapshot, activity, running.obstacle().1.is_some())
         });
-        let limits = (all.max_down, all.max_up);
-        let mut status = report::status(&self.store, limits, snapshots);
-        status.problems.extend(all.network_problem.clone());
-        let limits = self.limit_replies().into_iter();
+        let mut status = status_of(&all, torrents);
+        let session = self.store.session();
+        let limits = self.limits().into_iter();
         let requested = limits.filter(|limit| limit.requested);
-        status.requested_limits = requested.map(|limit| limit.limit).collect();
+        let totals = self.store.totals().all;
+        let problems = self.store.problems().iter();
         status
+            .problems
+            .splice(..0, problems.map(ToString::to_string));
+        Status {
+            state: Some(self.store.folder().to_string_lossy().into_owned()),
+            alternative: session.alternative,
+            adds_paused: session.adds_paused,
+            requested_limits: requested.map(|limit| limit.limit).collect(),
+            received_bytes: totals.received,
+            sent_bytes: totals.sent,
+            ..status
+        }
     }
 
-    /// Returns the activity of a torrent, and its error; no activity before its start.
+    /// Returns the position of a torrent in the queue, from 0.
+    pub(super) fn position(&self, name: Name) -> u64 {
+        let mut names = self.store.entries().into_iter().map(Entry::name).zip(0..);
+        let found = names.find(|(other, _)| *other == name);
+        found.map_or(0, |(_, position)| position)
+    }
+
+    /// Returns the activity of a torrent, which is in a snapshot of the client, and the reason why it waits or failed.
     pub(super) fn activity(
         &self,
-        name: Name,
-        snapshot: Option<&TorrentSnapshot>,
-    ) -> (Option<Activity>, Option<String>) {
-        let Some(running) = self.running.get(&name) else {
-            return (None, None);
+        entry: &Entry,
+        snapshot: &TorrentSnapshot,
+    ) -> (Activity, Option<String>) {
+        let error = snapshot.error.as_deref();
+        let (obstacle, error) = match self.running.get(&entry.name()) {
+            Some(running) => (running.obstacle().0, running.error(error)),
+            None => (None, error.map(str::to_owned)),
         };
-        let started = running.handle.as_ref();
-        let of_client = started.map(|_| snapshot.map_or(Activity::Waiting, |it| it.activity));
-        let error = running.error(snapshot.and_then(|it| it.error.as_deref()));
-        (running.obstacle().0.or(of_client), error)
+        let activity = obstacle.unwrap_or(snapshot.activity);
+        if activity == Activity::Paused && self.is_queued(entry) {
+            return (Activity::Queued, error);
+        }
+        (activity, error)
     }
 
     /// Returns the number by which requests know a torrent.
@@ -670,13 +644,22 @@ impl Torrents {
 
     /// Returns the state of a torrent in a snapshot of the client, with the activity and the reason if it waits, and with
     /// another number.
-    pub(super) fn in_snapshot(&self, name: Name, all: &Snapshot) -> Option<TorrentSnapshot> {
+    pub(super) fn in_snapshot(
+        &self,
+        entry: &Entry,
+        totals: &TorrentTotals,
+        all: &Snapshot,
+    ) -> Option<TorrentSnapshot> {
+        let name = entry.name();
         let running = self.running.get(&name)?;
         let found = self.find(name, all).cloned();
         let mut torrent = found.unwrap_or_else(|| TorrentSnapshot::new(running.number, ""));
         torrent.identity.number = running.number;
-        torrent.activity = running.obstacle().0.unwrap_or(torrent.activity);
-        torrent.error = running.error(torrent.error.as_deref());
+        (torrent.activity, torrent.error) = self.activity(entry, &torrent);
+        if torrent.activity == Activity::Serving && !torrent.is_complete && is_served(entry, totals)
+        {
+            torrent.error.get_or_insert_with(|| DAMAGED.to_owned());
+        }
         Some(torrent)
     }
 
@@ -714,7 +697,7 @@ impl Torrents {
     }
 
     /// Starts a torrent. `is_known` says whether the folder had it before.
-    fn start(&mut self, name: Name, is_known: bool) {
+    pub(super) fn start(&mut self, name: Name, is_known: bool) {
         let Some(entry) = self.store.get(name) else {
             return;
         };

@@ -13,14 +13,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use hashlane_api::Place;
+use hashlane_api::{NewTorrent, Patch, Source};
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_files::{read_limited, rename_to_free};
 use hashlane_metainfo::{Magnet, Torrent};
-use hashlane_store::Choices;
 
 use super::configured::Watched;
-use super::report::New;
 use super::torrents::{Torrents, lock};
 
 /// Interval at which the folders are read.
@@ -211,23 +209,24 @@ impl Watcher {
         let limit = if is_magnet { MAX_MAGNET_LEN } else { MAX_LEN };
         let bytes = read_file(path, limit)?;
         let invalid = |error: &dyn std::fmt::Display| Failure::Invalid(error.to_string());
-        let torrents = &mut *lock(&self.torrents);
-        let folder = torrents.folder_of(category.as_deref());
-        let folder = folder.map_err(Failure::Other)?;
-        let none = || Failure::Other("no folder for the content: use --dir".to_owned());
-        let choices = Choices {
-            category,
-            ..Choices::at(Place::Folder(folder.ok_or_else(none)?))
-        };
-        let new = if is_magnet {
+        let source = if is_magnet {
             let text = str::from_utf8(&bytes).map_err(|error| invalid(&error))?;
             let magnet: Magnet = text.trim().parse().map_err(|error| invalid(&error))?;
-            New::Magnet(Box::new(magnet), choices)
+            Source::Magnet(Box::new(magnet))
         } else {
-            let torrent = Torrent::parse(bytes).map_err(|error| invalid(&error))?;
-            New::Torrent(torrent, choices)
+            Source::Torrent(Torrent::parse(bytes).map_err(|error| invalid(&error))?)
         };
-        torrents.put(new).map(|_| ()).map_err(Failure::Other)
+        let new = NewTorrent {
+            paused: Some(false),
+            set: Patch {
+                category: Some(category),
+                ..Patch::default()
+            },
+            ..NewTorrent::default()
+        };
+        let added = lock(&self.torrents).add(source, &new, None);
+        added.map_err(|refusal| Failure::Other(refusal.to_string()))?;
+        Ok(())
     }
 }
 

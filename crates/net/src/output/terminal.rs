@@ -245,6 +245,7 @@ pub(super) fn progress(view: &TorrentSnapshot) -> String {
         ),
         Activity::Confirming => "waiting for an answer".to_owned(),
         Activity::Paused => "paused".to_owned(),
+        Activity::Queued => "queued".to_owned(),
         Activity::Absent => "content missing".to_owned(),
         Activity::Moving => "moving to another folder".to_owned(),
         Activity::Serving | Activity::Ended | Activity::Failed => {

@@ -8,11 +8,12 @@ use std::io::{BufRead as _, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
 use super::daemon::{Daemon, daemon_command, folder, text};
-use super::http::{Response, ask, ask_bytes, open};
+use super::http::{Response, ask, ask_bytes, encoded, open};
 use super::metadata::shown;
 use super::page::Torrents;
 use super::peers::{Content, Peer, ended};
@@ -100,7 +101,15 @@ impl Api {
         self.send("POST", &format!("torrents/{torrent}"), command)
     }
 
-    pub(crate) fn add(&self, torrent: &Path, query: &str) -> Response {
+    /// Adds a .torrent file with options.
+    pub(crate) fn add(&self, torrent: &Path, options: &Value) -> Response {
+        self.add_with(
+            torrent,
+            &format!("options={}", encoded(&options.to_string())),
+        )
+    }
+
+    fn add_with(&self, torrent: &Path, query: &str) -> Response {
         let headers = [
             ("Authorization", self.bearer.as_str()),
             ("Content-Type", "application/x-bittorrent"),
@@ -118,7 +127,7 @@ impl Api {
     fn add_two_paused(&self, content: &Content) -> [PathBuf; 2] {
         let torrents = ["tree", "file.bin"].map(|name| content.torrent(name, "v1"));
         for torrent in &torrents {
-            assert_eq!(self.add(torrent, "paused=true").status, 201);
+            assert_eq!(self.add(torrent, &json!({"paused": true})).status, 201);
         }
         torrents
     }
@@ -154,24 +163,29 @@ fn requests_change_what_lasts() {
     wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
     let (place, state, downloads) = places();
     let api = Api::start(&state, &downloads, &[]);
-    assert_eq!(api.add(&tree, "category=tv").status, 422);
+    assert_eq!(
+        api.add(&tree, &json!({"set": {"category": "tv"}})).status,
+        422
+    );
     api.daemon.done(["category", "set", "tv"]);
     let hashes = shown(&tree);
     let v1 = hashes["info_hash_v1"].as_str().unwrap();
     let below = downloads.join("below");
-    let query = format!(
-        "folder={}&paused=true&label=a&label=b&category=tv&select=0",
-        below.display()
-    );
-    let added = api.add(&tree, &query);
-    assert_eq!(added.status, 201, "{added:?}");
-    let identity = json!({
-        "number": 1, "info_hash": v1, "info_hash_v1": v1, "info_hash_v2": hashes["info_hash_v2"],
+    let options = json!({
+        "folder": below, "paused": true, "select": [0], "set": {"labels": ["a", "b"], "category": "tv"},
     });
-    assert_eq!(added.json(), identity);
+    let added = api.add(&tree, &options);
+    assert_eq!(added.status, 201, "{added:?}");
+    let identity = |present: bool| {
+        json!({
+            "number": 1, "info_hash": v1, "info_hash_v1": v1, "info_hash_v2": hashes["info_hash_v2"],
+            "title": "tree", "present": present,
+        })
+    };
+    assert_eq!(added.json(), identity(false));
     assert_eq!(added.header("location"), Some("/api/v1/torrents/1"));
-    let again = api.add(&tree, "");
-    assert_eq!((again.status, again.json()), (200, identity));
+    let again = api.add(&tree, &json!({}));
+    assert_eq!((again.status, again.json()), (200, identity(true)));
     let one = api.wait_until(v1, |one| one["activity"] == "paused");
     assert_eq!(one["labels"], json!(["a", "b"]));
     assert_eq!(
@@ -222,13 +236,13 @@ fn requests_change_what_lasts() {
     let totals = || api.get("statistics").json();
     wait_for(|| totals()["all_downloaded_bytes"].as_u64() >= wanted.as_u64());
     // A number stays when a torrent is started again, and is not used again after a removal.
-    assert_eq!(api.add(&file, "").json()["number"], 2);
+    assert_eq!(api.add(&file, &json!({})).json()["number"], 2);
     let delete = json!({"action": "remove", "content": "delete"});
     let removed = api.apply(1, &delete);
     assert_eq!(removed.status, 403, "{removed:?}");
     assert_eq!(api.apply(1, &json!({"action": "remove"})).status, 202);
     assert_eq!(api.get("torrents/1").status, 404);
-    assert_eq!(api.add(&tree, "paused=true").json()["number"], 3);
+    assert_eq!(api.add(&tree, &json!({"paused": true})).json()["number"], 3);
     api.daemon.terminate();
 
     let api = Api::start(&state, &downloads, &["--remote-delete"]);
@@ -280,19 +294,22 @@ fn folders_and_commands_of_requests() {
         format!("{downloads_text}/link/new"),
         format!("{downloads_text}%2F..%2Foutside"),
     ] {
-        let answer = api.add(&torrent, &format!("folder={refused}"));
+        let answer = api.add(&torrent, &json!({"folder": refused.replace("%2F", "/")}));
         assert_eq!(answer.status, 403, "{refused}: {answer:?}");
         let space = api.get(&format!("free-space?folder={refused}"));
         assert_eq!(space.status, 403, "{refused}");
     }
     for invalid in [
         "exec=touch",
-        "select=x",
-        "select=99",
-        "paused=maybe",
-        "folder=/a&folder=/b",
+        "options=",
+        "options=touch",
+        "options={\"exec\":\"touch\"}",
+        "options={\"select\":[\"x\"]}",
+        "options={\"select\":[99]}",
+        "options={\"paused\":\"maybe\"}",
+        "options={}&options={}",
     ] {
-        let answer = api.add(&torrent, invalid);
+        let answer = api.add_with(&torrent, &invalid.replace('"', "%22"));
         assert_eq!(answer.status, 422, "{invalid}: {answer:?}");
     }
     let link = json!({"link": "0".repeat(40), "options": {"exec": "touch"}});
@@ -311,7 +328,7 @@ fn folders_and_commands_of_requests() {
         "{space}"
     );
     assert_eq!(
-        api.add(&torrent, &format!("folder={}&paused=true", other.display()))
+        api.add(&torrent, &json!({"folder": other, "paused": true}))
             .status,
         201
     );
@@ -329,6 +346,42 @@ fn folders_and_commands_of_requests() {
     api.daemon.terminate();
 }
 
+/// `ctl` controls a daemon at the address of its page, with its token. Each refusal is an error, and the rest is done.
+#[test]
+fn ctl_controls_a_daemon_at_an_address() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let (_place, state, downloads) = places();
+    let api = Api::start(&state, &downloads, &[]);
+    let url = format!("http://{}/", api.address);
+    let token = state.join("http-token");
+    let ctl = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
+        command.args(["ctl", "--json", "--url", &url]).args(args);
+        ended(&mut command)
+    };
+    ctl(&["list"]).assert_failed("token");
+    let with_token = ["--token-file", token.to_str().unwrap()];
+    let ctl = |args: &[&str]| ctl(&[&with_token, args].concat());
+    let torrent = torrent.to_str().unwrap();
+    ctl(&["add", torrent, "--dir", "downloads"]).assert_failed("name an absolute path");
+    ctl(&["add", torrent, "--dir", "/etc"]).assert_failed("not in a folder that the configuration");
+    let added = ctl(&["add", torrent, "--paused", "--label", "a"]);
+    assert_eq!(added.code, Some(0), "{added:?}");
+    assert_eq!(added.lines[0]["title"], "tree");
+    let listed = ctl(&["list", "tree"]);
+    assert_eq!(listed.lines[0]["labels"], json!(["a"]), "{listed:?}");
+    let changed = ctl(&["set", "--title", "shown", "1", "other", "another"]);
+    assert_eq!(changed.lines.len(), 1, "{changed:?}");
+    assert_eq!(changed.lines[0]["action"], "set");
+    changed.assert_failed("other: no such torrent; name its info-hash");
+    changed.assert_failed("and 1 more");
+    assert_eq!(api.daemon.torrent()["name"], "shown");
+    ctl(&["list", "other"]).assert_failed("other: no such torrent");
+    api.daemon.terminate();
+    ctl(&["list"]).assert_failed(&url[..url.len() - 1]);
+}
+
 /// A URL is fetched as a job. Local servers are asked only if the options permit it.
 #[test]
 fn torrents_from_urls() {
@@ -338,7 +391,7 @@ fn torrents_from_urls() {
     let server = WebServer::of(content.path());
     let (_place, state, downloads) = places();
     let job = |api: &Api, link: &str| {
-        let body = json!({"link": link, "options": {"paused": true, "labels": ["url"]}});
+        let body = json!({"link": link, "options": {"paused": true, "set": {"labels": ["url"]}}});
         let started = api.send("POST", "torrents", &body);
         assert_eq!(started.status, 202, "{started:?}");
         let place = started.header("location").unwrap().to_owned();
@@ -594,7 +647,7 @@ fn batches() {
     let answer = batch(json!({"torrents": [hash, "2", unknown, "?"], "change": labels})).json();
     let results = answer["results"].as_array().unwrap().iter();
     let statuses: Vec<_> = results.map(|it| it["status"].as_u64().unwrap()).collect();
-    assert_eq!(statuses, [202, 202, 404, 422], "{answer}");
+    assert_eq!(statuses, [202, 202, 404, 404], "{answer}");
     for number in ["1", "2"] {
         assert_eq!(
             api.get(&format!("torrents/{number}")).json()["labels"],
@@ -611,7 +664,13 @@ fn batches() {
         assert_eq!(batch(invalid.clone()).status, 422, "{invalid}");
     }
     let outside = json!({"all": true, "change": {"action": "relocate", "folder": "/etc"}});
-    assert_eq!(batch(outside).status, 403);
+    let refused = batch(outside).json();
+    let refused = refused["results"].as_array().unwrap().iter();
+    let statuses: Vec<_> = refused.map(|it| it["status"].clone()).collect();
+    assert_eq!(statuses, [403, 403]);
+    let twice = json!({"torrents": [hash, "1"], "change": {"action": "queue", "to": "top"}});
+    let twice = batch(twice).json();
+    assert_eq!(twice["results"][0]["found"], twice["results"][1]["found"]);
     let removed = batch(json!({"all": true, "change": {"action": "remove"}})).json();
     assert_eq!(removed["results"].as_array().unwrap().len(), 2, "{removed}");
     assert!(

@@ -70,7 +70,7 @@ impl Served {
         );
         let stdout = state.with_extension("stdout");
         let torrent = content.torrent("tree", "v1");
-        assert_eq!(api.add(&torrent, "paused=true").status, 201);
+        assert_eq!(api.add(&torrent, &json!({"paused": true})).status, 201);
         let hash = api.daemon.torrent()["info_hash"]
             .as_str()
             .unwrap()
@@ -391,7 +391,7 @@ fn every_change_can_be_made_by_every_interface() {
     let (_place, state, downloads) = places();
     let served = Served::start(&state, &downloads, &content);
     let other = content.torrent("file.bin", "v1");
-    assert_eq!(served.api.add(&other, "paused=true").status, 201);
+    assert_eq!(served.api.add(&other, &json!({"paused": true})).status, 201);
     let files = served.rpc("torrent-get", json!({ "fields": ["files"] }));
     let files = files.json()["arguments"]["torrents"][0]["files"].clone();
     let first = files[0]["name"].as_str().unwrap().to_owned();
@@ -450,14 +450,14 @@ fn every_change_can_be_made_by_every_interface() {
         served.send(&Ctl(&["tracker", "remove", "http://127.0.0.1:2/x", "{}"]));
         assert_eq!(list(trackers()), "");
     }
-    served.send(&Ctl(&["tracker", "set", "--url", url, "{}"]));
+    served.send(&Ctl(&["tracker", "set", "--tracker", url, "{}"]));
     assert_eq!(list(trackers()), format!("{url}\n"));
 
     served.send(&Ctl(&["limits", "--max-active-downloads", "5"]));
     let order = || {
         let torrents = served.api.daemon.done(["list"]).into_iter();
         let mut ours = torrents.filter(|torrent| torrent["info_hash"] == served.hash.as_str());
-        ours.next().unwrap()["order"].clone()
+        ours.next().unwrap()["queue_position"].clone()
     };
     for by in [
         Ctl(&["queue", "bottom", "{}"]),

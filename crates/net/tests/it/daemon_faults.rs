@@ -302,7 +302,7 @@ fn a_part_that_was_copied_is_awaited_after_a_restart() {
         let part = daemon.wait_until("present", |torrent| {
             torrent["done_bytes"].as_u64() > Some(0)
         });
-        assert_eq!(part["received_bytes"], 0);
+        assert_eq!(part["downloaded_bytes"], 0);
         let totals = state.join("totals.toml");
         wait_for(|| {
             let totals = fs::read_to_string(&totals);

@@ -109,7 +109,7 @@ fn content_that_was_complete_is_no_news() {
     let options = ["--dir", text(place.path()), "--config", text(&config)];
     let daemon = Daemon::start(&state, &options);
     daemon.done(["add", text(&present)]);
-    daemon.wait_until("complete", |torrent| torrent["completed"].is_u64());
+    daemon.wait_until("complete", |torrent| torrent["completed_at"].is_u64());
     daemon.done(["add", text(&new)]);
     wait_for(|| !lines(&log).is_empty());
     // Neither is a start of the daemon.

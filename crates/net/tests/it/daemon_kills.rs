@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::mpsc;
@@ -40,43 +40,52 @@ fn change_until_killed(
     known: &mut BTreeMap<String, bool>,
     numbers: &mut Numbers,
 ) -> Option<(String, Option<bool>)> {
-    let stream = UnixStream::connect(state.join("socket")).ok()?;
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut stream = BufReader::new(UnixStream::connect(state.join("socket")).ok()?);
     loop {
         let (link, hash) = link(numbers.below(8));
-        let apply = |action: &str| {
-            let keys = json!({"torrents": [hash]});
-            json!({"command": "apply", "keys": keys, "change": {"action": action}})
-        };
-        let (request, after) = match (known.get(&hash), numbers.below(3)) {
+        let apply = |action: &str| (format!("torrents/{hash}"), json!({"action": action}));
+        let ((path, body), after) = match (known.get(&hash), numbers.below(3)) {
             (None, action) => {
                 let paused = action == 0;
-                let add = json!({"command": "add", "magnet": link, "folder": "/nowhere", "paused": paused});
-                (add, Some(paused))
+                let options = json!({"folder": "/nowhere", "paused": paused});
+                let add = json!({"link": link, "options": options});
+                (("torrents".to_owned(), add), Some(paused))
             }
             (Some(_), 0) => (apply("remove"), None),
             (Some(true), _) => (apply("resume"), Some(false)),
             (Some(false), _) => (apply("pause"), Some(true)),
         };
-        if (&stream)
-            .write_all(format!("{request}\n").as_bytes())
-            .is_err()
-        {
-            return Some((hash, after));
-        }
-        loop {
-            let mut line = String::new();
-            if !reader.read_line(&mut line).is_ok_and(|len| len > 0) || !line.ends_with('\n') {
-                return Some((hash, after));
-            }
-            let line: Value = serde_json::from_str(&line).unwrap();
-            assert_ne!(line["type"], "error", "{line}");
-            if line["type"] == "done" {
-                break;
-            }
+        match post(&mut stream, &path, &body) {
+            Some(status) => assert!((200..300).contains(&status), "{path}: {status}"),
+            None => return Some((hash, after)),
         }
         change(known, hash, after);
     }
+}
+
+/// Sends a request, and returns the status of the answer; `None` if the connection ends before the end of the answer.
+fn post(stream: &mut BufReader<UnixStream>, path: &str, body: &Value) -> Option<u16> {
+    let body = body.to_string();
+    let request = format!(
+        "POST /api/v1/{path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.get_mut().write_all(request.as_bytes()).ok()?;
+    let (mut status, mut len) = (None, 0);
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).ok()?;
+        let line = line.strip_suffix("\r\n")?.to_ascii_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        status = status.or_else(|| line.split(' ').nth(1)?.parse().ok());
+        if let Some(text) = line.strip_prefix("content-length: ") {
+            len = text.parse().unwrap();
+        }
+    }
+    stream.read_exact(&mut vec![0; len]).ok()?;
+    status
 }
 
 fn change(known: &mut BTreeMap<String, bool>, hash: String, after: Option<bool>) {

@@ -94,7 +94,8 @@ impl Protocols {
             ("Authorization", self.bearer.as_str()),
             ("Content-Type", "application/x-bittorrent"),
         ];
-        let request = format!("POST /api/v1/torrents?paused=true&folder={folder}");
+        let options = json!({"paused": true, "folder": folder}).to_string();
+        let request = format!("POST /api/v1/torrents?options={}", encoded(&options));
         ask_bytes(self.api, &request, &headers, &fs::read(torrent).unwrap())
     }
 

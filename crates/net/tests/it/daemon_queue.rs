@@ -87,7 +87,7 @@ fn downloads_wait_for_their_turn() {
     wait_for_activities(&daemon, &["paused", "downloading", "downloading"]);
     assert_eq!(names(&daemon), ["2.bin", "1.bin", "0.bin"]);
     let list = daemon.done(["list"]);
-    let orders = list.iter().map(|torrent| torrent["order"].clone());
+    let orders = list.iter().map(|torrent| torrent["queue_position"].clone());
     assert_eq!(orders.collect::<Vec<_>>(), [0, 1, 2]);
     assert_eq!(list[2]["forced"], json!(true));
     daemon.done(["resume", hash(0)]);

@@ -107,7 +107,7 @@ fn keys_that_servers_repeat_are_hidden() {
         "trace",
     ];
     let api = Api::start(&state, &downloads, &options);
-    assert_eq!(api.add(&torrent, "").status, 201);
+    assert_eq!(api.add(&torrent, &json!({})).status, 201);
     wait_for(|| api.get("torrents/1/trackers").body.contains("unknown user"));
     wait_for(|| api.daemon.stderr().contains("unknown user: ***"));
     for path in [
@@ -172,7 +172,7 @@ fn a_peer_with_wrong_blocks_is_banned_by_a_daemon() {
     let log = state.with_extension("log");
     let options = ["--encryption", "off", "--log", text(&log)];
     let api = Api::start(&state, &downloads, &options);
-    assert_eq!(api.add(&torrent, "").status, 201);
+    assert_eq!(api.add(&torrent, &json!({})).status, 201);
     let peer = json!({ "action": "add_peer", "address": address });
     let asked = || api.apply(1, &peer).status == 202;
     wait_for(asked);

@@ -52,7 +52,7 @@ fn a_daemon_whose_output_nobody_reads_works() {
         let mut daemon = Daemon::start(&state, &options);
         daemon.done(["add", &link, "--seed-time", "1s"]);
         daemon.wait_until("paused by its goal", |it| it["paused"] == true);
-        let received = daemon.torrent()["received_bytes"].clone();
+        let received = daemon.torrent()["downloaded_bytes"].clone();
         assert!(
             received.as_u64() >= Some(content.len_of("tree")),
             "{received}"
@@ -82,7 +82,7 @@ fn a_daemon_whose_output_nobody_reads_works() {
         // A reader that has gone would be an error.
         drop(lines);
         let daemon = Daemon::start(&state, &options);
-        assert_eq!(daemon.torrent()["received_bytes"], received);
+        assert_eq!(daemon.torrent()["downloaded_bytes"], received);
         daemon.terminate();
     }
 }

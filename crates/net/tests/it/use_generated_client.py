@@ -1,5 +1,6 @@
 """Controls a daemon by a client that was generated from its description: use_generated_client.py URL TOKEN TORRENT FOLDER"""
 
+import json
 import sys
 import time
 from pathlib import Path
@@ -7,6 +8,8 @@ from pathlib import Path
 from hashlane_client import AuthenticatedClient
 from hashlane_client.api.default import (
     get_config,
+    get_limits,
+    get_status,
     get_torrents,
     get_torrents_one,
     get_torrents_one_files,
@@ -17,12 +20,14 @@ from hashlane_client.api.default import (
     post_torrents_one,
 )
 from hashlane_client.models import (
+    Addition,
     Batch,
     Command,
     CommandAction,
     CommandContent,
     ConfigChange,
-    Link,
+    NewTorrent,
+    Patch,
 )
 from hashlane_client.types import File
 
@@ -51,15 +56,24 @@ def main(url, token, torrent, folder):
         command = Command(action=CommandAction(action), **fields)
         accepted(post_torrents_one.sync_detailed(key, client=client, body=command))
 
+    options = NewTorrent(folder=folder, set_=Patch(labels=["a"]))
     with Path(torrent).open("rb") as file:
-        added = post_torrents.sync_detailed(client=client, body=File(payload=file), folder=folder, label=["a"])
+        body = File(payload=file)
+        added = post_torrents.sync_detailed(client=client, body=body, options=json.dumps(options.to_dict()))
     check(added.status_code == 201, added)
+    check(not added.parsed.present and added.parsed.title == "tree", added)
     key = added.parsed.info_hash
-    link = post_torrents.sync_detailed(client=client, body=Link(link="1" * 40))
-    check(link.status_code == 201, link)
+    link = Addition(link="1" * 40, options=NewTorrent(set_=Patch(title="a link")))
+    for status in (201, 200):
+        added = post_torrents.sync_detailed(client=client, body=link)
+        check(added.status_code == status and added.parsed.present == (status == 200), added)
     shown = wait_until(key, lambda shown: shown.complete)
     check(shown.labels == ["a"] and shown.category is None, shown)
     check({one.info_hash for one in get_torrents.sync(client=client).torrents} == {key, "1" * 40}, "list")
+    named = get_torrents.sync(client=client, torrent=["a link", key[:10]]).torrents
+    check([one.name for one in named] == ["tree", "a link"], named)
+    status = get_status.sync(client=client)
+    check(status.torrents == 2 and status.problems == [], status)
 
     apply("pause")
     wait_until(key, lambda shown: shown.paused)
@@ -70,6 +84,9 @@ def main(url, token, torrent, folder):
     pause = Command(action=CommandAction.PAUSE)
     results = post_batch.sync(client=client, body=Batch(change=pause, all_=True)).results
     check([result.status for result in results] == [202, 202], results)
+    results = post_batch.sync(client=client, body=Batch(change=pause, torrents=["a link", "no torrent"])).results
+    check([result.status for result in results] == [202, 404], results)
+    check(results[0].found.info_hash == "1" * 40 and results[1].found is None, results)
     shown = wait_until(key, lambda shown: shown.paused)
     check(shown.labels == ["b"] and shown.seed_ratio == 2.5, shown)
 
@@ -82,6 +99,8 @@ def main(url, token, torrent, folder):
 
     accepted(patch_config.sync_detailed(client=client, body=ConfigChange(max_up=100_000)))
     check(get_config.sync(client=client).bind == "127.0.0.1", "config")
+    limits = {one.limit: one for one in get_limits.sync(client=client)}
+    check(limits["max-up"].value == 100_000 and limits["max-up"].requested, limits)
 
     apply("remove", content=CommandContent.DELETE)
     check(get_torrents_one.sync_detailed(key, client=client).status_code == 404, "deleted")

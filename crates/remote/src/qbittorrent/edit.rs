@@ -1,9 +1,11 @@
 //! Methods that change torrents, categories and labels.
 
+use std::path::PathBuf;
+
 use axum::http::StatusCode;
 use hashlane_api::{
-    CategoryPatch, Command, Content, Goal, GroupChange, Patch, Priority, QueueMove, Rates, Refusal,
-    Target,
+    CategoryPatch, Command, Content, GroupChange, NewTorrent, Patch, Priority, QueueMove, Refusal,
+    Source, Target,
 };
 use hashlane_metainfo::{ContentLayout, is_url};
 
@@ -12,7 +14,7 @@ use super::client::queues;
 use super::request::{Failure, Form};
 use crate::apply::{self, GoalsInMinutes};
 use crate::check::{absolute, link, relative_path};
-use crate::model::{NewTorrent, Source, Torrent, of_minutes};
+use crate::model::{Torrent, of_minutes};
 use crate::trackers::Tiers;
 
 /// Does what a command asks of each named torrent that has one.
@@ -81,21 +83,24 @@ pub(super) fn add(call: &Call<'_>) -> Result<Answer, Failure> {
     let mut sources = Vec::new();
     let urls = form.given("urls").unwrap_or("").lines().map(str::trim);
     for url in urls.filter(|url| !url.is_empty()) {
-        sources.push((url, link(url)?));
+        match link(url) {
+            Err(refusal @ Refusal::Forbidden(_)) => return Err(refusal.into()),
+            source => sources.push((url, source, false)),
+        }
     }
     for (name, bytes) in &form.files {
         if bytes.len() > call.max_metainfo_len {
             let reason = format!("{name}: too large for a .torrent file");
             return Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, reason));
         }
-        sources.push((name, Source::Metainfo(bytes.to_vec())));
+        sources.push((name, Source::of_file(&bytes[..]), true));
     }
     if sources.is_empty() {
         return Ok(Answer::Text("Fails.".to_owned()));
     }
-    let options = options(form)?;
+    let new = new_torrent(form)?;
     // As in qBittorrent, a category and labels that do not exist are created.
-    if let Some(name) = &options.category {
+    if let Some(Some(name)) = &new.set.category {
         let groups = call.control.groups();
         if !groups.categories.iter().any(|known| known.name == *name) {
             let category = CategoryPatch {
@@ -106,17 +111,12 @@ pub(super) fn add(call: &Call<'_>) -> Result<Answer, Failure> {
                 .change_groups(&GroupChange::SetCategory(category))?;
         }
     }
-    create_labels(call, &options.labels)?;
+    create_labels(call, &form.list("tags", ',')?)?;
     let is_first = form.bool("addToTopOfQueue")?.unwrap_or(false);
     let is_forced = form.bool("forced")?.unwrap_or(false);
     let mut is_added = false;
-    for (name, source) in sources {
-        let is_file = matches!(source, Source::Metainfo(_));
-        let added = call.control.add(NewTorrent {
-            source,
-            ..options.clone()
-        });
-        let added = match added {
+    for (name, source, is_file) in sources {
+        let added = match source.and_then(|source| call.control.add(source, &new)) {
             Ok(added) => added,
             Err(Refusal::Invalid(reason)) if is_file => {
                 let reason = format!("Error: '{name}' is not a valid torrent file. {reason}");
@@ -133,7 +133,7 @@ pub(super) fn add(call: &Call<'_>) -> Result<Answer, Failure> {
             let to = QueueMove::Top;
             apply::one(call.control, added.id, Command::Queue { to })?;
         }
-        if is_forced && options.is_paused != Some(true) {
+        if is_forced && new.paused != Some(true) {
             apply::one(call.control, added.id, Command::Resume { now: true })?;
         }
     }
@@ -152,8 +152,8 @@ fn has_one_folder(form: &Form, switch: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the choices of a request for its new torrents, with a source that is replaced.
-fn options(form: &Form) -> Result<NewTorrent, Failure> {
+/// Returns the choices of a request for its new torrents.
+fn new_torrent(form: &Form) -> Result<NewTorrent, Failure> {
     let refused = |name: &str| Failure::conflict(format!("{name}: this is not possible here"));
     has_one_folder(form, "useDownloadPath")?;
     if form
@@ -174,33 +174,30 @@ fn options(form: &Form) -> Result<NewTorrent, Failure> {
             return Err(Failure::bad("contentLayout", layouts));
         }
     };
-    let rates = Rates {
-        down: form.limit("dlLimit")?,
-        up: form.limit("upLimit")?,
-    };
     let goals = goals(form)?;
-    let goal = Goal {
-        ratio: goals.ratio.unwrap_or_default(),
-        time: goals.time.unwrap_or_default().map(of_minutes),
-        idle: goals.idle.unwrap_or_default().map(of_minutes),
-    };
     // The folder of a torrent with automatic management is that of its category.
     let is_automatic = form.bool("autoTMM")?.unwrap_or(false);
     let folder = form.name("savepath")?.filter(|_| !is_automatic);
     let is_paused = form.bool("stopped")?;
     let is_paused = is_paused.or(form.bool("paused")?);
     let category = form.name("category")?.map(category_name).transpose()?;
+    let folder = folder.map(absolute).transpose()?;
     Ok(NewTorrent {
-        folder: folder.map(absolute).transpose()?,
-        is_paused,
-        name: title(form, "rename")?,
+        folder: folder.map(PathBuf::from),
         layout,
-        category,
-        labels: form.list("tags", ',')?,
-        goal,
-        rates,
-        is_sequential: form.bool("sequentialDownload")?.unwrap_or(false),
-        ..NewTorrent::new(Source::Link(String::new()))
+        paused: is_paused,
+        set: Patch {
+            title: title(form, "rename")?.map(Some),
+            category: category.map(Some),
+            labels: Some(form.list("tags", ',')?.into_iter().collect()),
+            ratio: goals.ratio,
+            time: goals.time.map(|time| time.map(of_minutes)),
+            idle: goals.idle.map(|idle| idle.map(of_minutes)),
+            max_down: Some(form.limit("dlLimit")?),
+            max_up: Some(form.limit("upLimit")?),
+            sequential: form.bool("sequentialDownload")?,
+        },
+        ..NewTorrent::default()
     })
 }
 

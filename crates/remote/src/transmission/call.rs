@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use data_encoding::BASE64_MIME_PERMISSIVE;
-use hashlane_api::{Command, Content, Patch, Priority, QueueMove, Refusal, Target};
+use hashlane_api::{
+    Command, Content, NewTorrent, Patch, Priority, QueueMove, Refusal, Source, Target,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -15,7 +18,7 @@ use super::torrent::{Field, Row, field};
 use crate::apply::{self, GoalsInMinutes};
 use crate::check::{absolute, file_name, link};
 use crate::labels;
-use crate::model::{Control, NewTorrent, Source, Torrent, minutes, now};
+use crate::model::{Control, Torrent, minutes, now};
 use crate::trackers::Tiers;
 
 /// Seconds for which a change is recent.
@@ -238,9 +241,8 @@ fn torrent_add(control: &dyn Control, arguments: Arguments<'_>) -> Result<Value,
     ) {
         (Some(encoded), _) if !encoded.is_empty() => {
             let bytes = BASE64_MIME_PERMISSIVE.decode(encoded.as_bytes());
-            Source::Metainfo(
-                bytes.map_err(|_| Refusal::Invalid("metainfo: invalid Base64".to_owned()))?,
-            )
+            let invalid = |_| Refusal::Invalid("metainfo: invalid Base64".to_owned());
+            Source::of_file(bytes.map_err(invalid)?)?
         }
         (_, Some(text)) => link(text)?,
         _ => {
@@ -249,28 +251,31 @@ fn torrent_add(control: &dyn Control, arguments: Arguments<'_>) -> Result<Value,
             ));
         }
     };
+    let unwanted = arguments.files("files-unwanted")?.unwrap_or_default();
     let priorities = arguments.priorities()?.into_iter();
     let priorities = priorities
+        .chain([(unwanted, Priority::Skip)])
         .flat_map(|(files, priority)| files.into_iter().map(move |file| (file, priority)));
     let labels = arguments.labels("labels")?.unwrap_or_default();
     let (category, labels) = labels::split(labels, None, &control.groups());
-    let added = control.add(NewTorrent {
-        folder: arguments
-            .text("download-dir")?
-            .filter(|folder| !folder.is_empty())
-            .map(absolute)
-            .transpose()?,
-        is_paused: arguments.bool("paused")?,
-        category,
-        labels,
-        is_sequential: arguments.bool("sequential_download")?.unwrap_or(false),
-        wanted: arguments
+    let folder = arguments.text("download-dir")?;
+    let folder = folder.filter(|folder| !folder.is_empty()).map(absolute);
+    let new = NewTorrent {
+        folder: folder.transpose()?.map(PathBuf::from),
+        paused: arguments.bool("paused")?,
+        select: arguments
             .files("files-wanted")?
             .filter(|files| !files.is_empty()),
-        unwanted: arguments.files("files-unwanted")?.unwrap_or_default(),
         priorities: priorities.collect(),
-        ..NewTorrent::new(source)
-    })?;
+        set: Patch {
+            category: category.map(Some),
+            labels: Some(labels.into_iter().collect()),
+            sequential: arguments.bool("sequential_download")?,
+            ..Patch::default()
+        },
+        ..NewTorrent::default()
+    };
+    let added = control.add(source, &new)?;
     let key = if added.is_duplicate {
         "torrent-duplicate"
     } else {

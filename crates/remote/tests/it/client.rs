@@ -1,17 +1,17 @@
 //! A client in memory, which does at once what a request asks for.
 
 use hashlane_api::{
-    Category, Command, Content, Goal, GroupChange, Groups, Patch, Priority, QueueMove, Refusal,
+    Category, Command, Content, Goal, GroupChange, Groups, NewTorrent, Patch, Priority, QueueMove,
+    Rates, Refusal, Source,
 };
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use hashlane_metainfo::{InfoHashes, Magnet, Torrent as Metainfo};
+use hashlane_metainfo::{InfoHashes, Torrent as Metainfo};
 use hashlane_remote::Control;
 use hashlane_remote::model::{
-    Added, Encryption, File, NewTorrent, Peer, Session, SessionChange, Source, State, Statistics,
-    Torrent, Tracker,
+    Added, Encryption, File, Peer, Session, SessionChange, State, Statistics, Torrent, Tracker,
 };
 
 /// Time of everything in this client.
@@ -118,6 +118,21 @@ pub(crate) fn patch(patch: Patch) -> Command {
     Command::Set(Box::new(patch))
 }
 
+fn set(torrent: &mut Torrent, patch: &Patch) {
+    if let Some(Some(title)) = &patch.title {
+        torrent.name.clone_from(title);
+    }
+    if let Some(category) = &patch.category {
+        torrent.category.clone_from(category);
+    }
+    if let Some(labels) = &patch.labels {
+        torrent.labels = labels.iter().cloned().collect();
+    }
+    torrent.goal = patch.goal(torrent.goal);
+    patch.rates().apply(&mut torrent.rates);
+    torrent.is_sequential = patch.sequential.unwrap_or(torrent.is_sequential);
+}
+
 impl Inner {
     fn apply(&mut self, id: u32, command: &Command) -> Result<(), Refusal> {
         self.changes.push((id, command.clone()));
@@ -151,20 +166,7 @@ impl Inner {
             Command::Queue {
                 to: QueueMove::To(position),
             } => torrent.queue_position = u32::try_from(*position).unwrap(),
-            Command::Set(patch) => {
-                if let Some(Some(title)) = &patch.title {
-                    torrent.name.clone_from(title);
-                }
-                if let Some(category) = &patch.category {
-                    torrent.category.clone_from(category);
-                }
-                if let Some(labels) = &patch.labels {
-                    torrent.labels = labels.iter().cloned().collect();
-                }
-                torrent.goal = patch.goal(torrent.goal);
-                patch.rates().apply(&mut torrent.rates);
-                torrent.is_sequential = patch.sequential.unwrap_or(torrent.is_sequential);
-            }
+            Command::Set(patch) => set(torrent, patch),
             Command::Prioritize { files, priority } => {
                 for (position, file) in (0..).zip(&mut known.files) {
                     if files.is_empty() || files.contains(&position) {
@@ -235,19 +237,17 @@ impl Client {
 }
 
 /// Returns the torrent of a source, with half of its content.
-fn known(id: u32, new: &NewTorrent) -> Result<Known, Refusal> {
-    let invalid = |error: &dyn std::fmt::Display| Refusal::Invalid(error.to_string());
-    let (info_hashes, name, metainfo) = match &new.source {
-        Source::Metainfo(bytes) => {
-            let metainfo = Metainfo::parse(bytes.clone()).map_err(|error| invalid(&error))?;
+fn known(id: u32, source: Source) -> Result<Known, Refusal> {
+    let (info_hashes, name, metainfo) = match source {
+        Source::Torrent(metainfo) => {
             let name = String::from_utf8_lossy(metainfo.name().as_bytes()).into_owned();
             (metainfo.info_hashes(), name, Some(metainfo))
         }
-        Source::Link(link) => {
-            let (magnet, _) = Magnet::read(link).map_err(|error| invalid(&error))?;
+        Source::Magnet(magnet) => {
             let name = magnet.name.clone().unwrap_or_default();
             (magnet.info_hashes, name, None)
         }
+        Source::Url(_) => return Err(Refusal::Invalid("nothing is fetched".into())),
     };
     let total_len = metainfo.as_ref().map_or(0, Metainfo::content_length);
     let files = metainfo.iter().map(|_| File {
@@ -265,7 +265,7 @@ fn known(id: u32, new: &NewTorrent) -> Result<Known, Refusal> {
         torrent: Torrent {
             id,
             info_hashes,
-            name: new.name.clone().unwrap_or_else(|| name.clone()),
+            name: name.clone(),
             content: format!("/downloads/{name}"),
             folder: "/downloads".into(),
             state: State::Downloads,
@@ -297,15 +297,15 @@ fn known(id: u32, new: &NewTorrent) -> Result<Known, Refusal> {
             changed: TIME,
             seconds_downloading: 5,
             seconds_seeding: 6,
-            category: new.category.clone(),
-            labels: new.labels.clone(),
+            category: None,
+            labels: Vec::new(),
             tracker: Some(trackers[0].url.clone()),
             n_trackers: 2,
             queue_position: id - 1,
             is_forced: false,
-            is_sequential: new.is_sequential,
-            rates: new.rates,
-            goal: new.goal,
+            is_sequential: false,
+            rates: Rates::default(),
+            goal: Goal::default(),
             inherited: Goal::default(),
         },
         files: files.collect(),
@@ -417,11 +417,12 @@ impl Control for Client {
         Ok(())
     }
 
-    fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
+    fn add(&self, source: Source, new: &NewTorrent) -> Result<Added, Refusal> {
         let mut inner = self.inner();
         inner.added = Some(new.clone());
         let id = inner.next;
-        let mut known = known(id, &new)?;
+        let mut known = known(id, source)?;
+        set(&mut known.torrent, &new.set);
         let added = |torrent: &Torrent, is_duplicate| Added {
             id: torrent.id,
             info_hashes: torrent.info_hashes,
@@ -433,18 +434,21 @@ impl Control for Client {
         if let Some(other) = inner.torrents.values().find(is_same) {
             return Ok(added(&other.torrent, true));
         }
-        if let Some(folder) = new.folder {
-            known.torrent.folder = folder;
+        if let Some(folder) = &new.folder {
+            folder
+                .to_str()
+                .unwrap()
+                .clone_into(&mut known.torrent.folder);
         }
-        if new.is_paused == Some(true) {
+        if new.paused == Some(true) {
             known.torrent.state = State::Stopped;
         }
         for (position, file) in (0..).zip(&mut known.files) {
             let is_wanted = new
-                .wanted
+                .select
                 .as_ref()
                 .is_none_or(|wanted| wanted.contains(&position));
-            if !is_wanted || new.unwanted.contains(&position) {
+            if !is_wanted || new.priorities.contains(&(position, Priority::Skip)) {
                 file.priority = Priority::Skip;
             }
         }

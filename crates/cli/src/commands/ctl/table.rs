@@ -1,7 +1,9 @@
 //! The table of torrents.
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use crate::Env;
-use crate::control::TorrentReply;
 use crate::output::columns::{columns_of, shortened};
 use crate::output::text::{Escaped, Size, percent};
 
@@ -11,8 +13,37 @@ const DIGITS: usize = 12;
 /// Columns of the name, at least.
 const MIN_NAME: usize = 16;
 
+/// What the table shows of a torrent.
+#[derive(Deserialize)]
+struct Torrent {
+    number: u64,
+    info_hash: Option<String>,
+    /// The torrent as it is known without a name.
+    #[serde(rename = "torrent")]
+    link: String,
+    name: Option<String>,
+    activity: String,
+    error: Option<String>,
+    total_bytes: u64,
+    wanted_bytes: u64,
+    done_bytes: u64,
+    down_bytes_per_second: u64,
+    up_bytes_per_second: u64,
+}
+
+impl Torrent {
+    fn title(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.link)
+    }
+}
+
 /// Prints the torrents, each on one line, and the reasons of those that failed or wait.
-pub(super) fn print(env: &mut Env, torrents: &[TorrentReply]) -> anyhow::Result<()> {
+pub(super) fn print(env: &mut Env, torrents: Vec<Value>) -> anyhow::Result<()> {
+    let torrents = torrents.into_iter().map(serde_json::from_value);
+    let torrents: Vec<Torrent> = torrents.collect::<Result<_, _>>()?;
+    if torrents.is_empty() {
+        return Ok(());
+    }
     let rows: Vec<[String; 6]> = torrents.iter().map(row).collect();
     let heads = ["TORRENT", "STATE", "DONE", "SIZE", "DOWN/s", "UP/s"].map(str::to_owned);
     let all = || std::iter::once(&heads).chain(&rows);
@@ -25,7 +56,7 @@ pub(super) fn print(env: &mut Env, torrents: &[TorrentReply]) -> anyhow::Result<
         .map(|width| width.saturating_sub(used).max(MIN_NAME));
     let names = torrents
         .iter()
-        .map(|torrent| Escaped(&torrent.torrent.name).to_string());
+        .map(|torrent| Escaped(torrent.title()).to_string());
     let names: Vec<_> = std::iter::once("NAME".to_owned()).chain(names).collect();
     let errors = torrents.iter().map(|torrent| torrent.error.as_deref());
     for ((row, name), error) in all().zip(&names).zip(std::iter::once(None).chain(errors)) {
@@ -47,8 +78,9 @@ pub(super) fn print(env: &mut Env, torrents: &[TorrentReply]) -> anyhow::Result<
     Ok(())
 }
 
-fn row(torrent: &TorrentReply) -> [String; 6] {
-    let hash = &torrent.torrent.info_hash;
+fn row(torrent: &Torrent) -> [String; 6] {
+    let number = torrent.number.to_string();
+    let hash = torrent.info_hash.as_ref().unwrap_or(&number);
     let rate = |rate: u64| {
         if rate == 0 {
             "-".to_owned()

@@ -7,7 +7,7 @@ import { count, plain, size } from "./format.js";
 import { filesOf } from "./metainfo.js";
 
 /** @typedef {import("./types.js").Store} Store */
-/** @typedef {{ folder?: string, select?: number[], paused?: boolean, labels?: string[] }} Options */
+/** @typedef {import("./types.js").NewTorrent} NewTorrent */
 
 // Maximum number of characters of a line in a message, and of lines.
 const MAX_NAME = 60;
@@ -43,15 +43,8 @@ export function problemOf(others) {
   return [...named, ...(more > 0 ? [`and ${count(more, "other line")}`] : [])].join("\n");
 }
 
-/** The options of a .torrent file, which a query has. @param {Options} options */
-function queryOf({ folder, select = [], paused, labels = [] }) {
-  const query = new URLSearchParams();
-  if (folder !== undefined) query.set("folder", folder);
-  if (paused) query.set("paused", "true");
-  for (const label of labels) query.append("label", label);
-  for (const position of select) query.append("select", String(position));
-  return query.size === 0 ? "" : `?${query}`;
-}
+/** Returns the query of a .torrent file, which has the options as JSON. @param {NewTorrent} options */
+export const queryOf = (options) => `?${new URLSearchParams({ options: JSON.stringify(options) })}`;
 
 /**
  * Starts the dialog and the drop target.
@@ -81,7 +74,7 @@ export function startAdding({ state, subscribe }, { send }) {
    * Sends files and links one after the other, and reports what was refused. URLs are fetched at the same time.
    * @param {File[]} files
    * @param {string} text
-   * @param {Options} options
+   * @param {NewTorrent} options
    */
   async function addAll(files, text, options) {
     const { links, others } = linksOf(text);
@@ -131,7 +124,7 @@ export function startAdding({ state, subscribe }, { send }) {
     hide($("adding-files-box"), listed < 2);
   }
 
-  /** @returns {Options} */
+  /** @returns {NewTorrent} */
   function optionsOf() {
     const labels = field("adding-labels").value.split(",").map((label) => label.trim()).filter((label) => label !== "");
     const boxes = /** @type {HTMLInputElement[]} */ ([...$("adding-files").querySelectorAll("input")]);
@@ -139,9 +132,9 @@ export function startAdding({ state, subscribe }, { send }) {
     const folder = field("adding-folder").value.trim();
     return {
       ...(folder !== "" && { folder }),
-      ...(labels.length > 0 && { labels: [...new Set(labels)] }),
-      ...(field("adding-paused").checked && { paused: true }),
       ...(select.length > 0 && select.length < listed && { select }),
+      paused: field("adding-paused").checked,
+      ...(labels.length > 0 && { set: { labels: [...new Set(labels)] } }),
     };
   }
 

@@ -31,9 +31,13 @@ function figuresOf(torrent) {
 const limit = (bytes) => (bytes === null ? "no limit" : speed(bytes));
 
 /** @param {Torrent} torrent */
-function goalOf({ serve, seed_ratio, seed_seconds }) {
+function goalOf({ serve, seed_ratio, seed_seconds, idle_seconds }) {
   if (!serve) return "not served after the download";
-  const goals = [seed_ratio !== null && `ratio ${seed_ratio}`, seed_seconds !== null && duration(seed_seconds)].filter(Boolean);
+  const goals = [
+    seed_ratio !== null && `ratio ${seed_ratio}`,
+    seed_seconds !== null && duration(seed_seconds),
+    idle_seconds !== null && `${duration(idle_seconds)} without an upload`,
+  ].filter(Boolean);
   return goals.length === 0 ? "served without end" : `served until ${goals.join(" or ")}`;
 }
 
@@ -45,6 +49,7 @@ function factsOf(torrent, detail) {
     ["Info-hash, version 2", torrent.info_hash_v2 ?? ""],
     ["Magnet link", magnetOf(torrent)],
     ["Content", plain(torrent.content ?? "")],
+    ["Moves to", plain(torrent.move_to ?? "")],
     ["Added as", plain(torrent.torrent)],
     ["Files", torrent.files === 0 ? "" : number(torrent.files)],
     ["Pieces", torrent.pieces === 0 ? "" : `${number(torrent.pieces)} of ${size(torrent.piece_length)}`],

@@ -23,8 +23,6 @@ const STATE_KEYS = Object.keys(STATES);
 export function stateKey(torrent) {
   if (torrent.activity === "ended") return torrent.complete ? "complete" : "incomplete";
   if (torrent.activity === "serving" && !torrent.complete) return "partial";
-  // A daemon pauses what waits for its turn, for space or for the network.
-  if (torrent.activity === "paused" && !torrent.paused && torrent.error === null) return "queued";
   return torrent.activity;
 }
 

@@ -13,6 +13,8 @@ export interface Torrent {
   info_hash_v2: string | null;
   name: string | null;
   content: string | null;
+  folder: string | null;
+  move_to: string | null;
   activity: string;
   download: boolean;
   complete: boolean;
@@ -20,12 +22,16 @@ export interface Torrent {
   labels: string[];
   category: string | null;
   paused: boolean;
+  forced: boolean;
+  queue_position: number | null;
+  sequential: boolean;
   private: boolean;
   max_down: number | null;
   max_up: number | null;
   serve: boolean;
   seed_ratio: number | null;
   seed_seconds: number | null;
+  idle_seconds: number | null;
   added_at: number;
   completed_at: number | null;
   active_at: number | null;
@@ -105,6 +111,14 @@ export interface Tracker {
   seeds: number | null;
   leeches: number | null;
   next_seconds: number | null;
+}
+
+/** The choices of the page for a torrent that is added. */
+export interface NewTorrent {
+  folder?: string;
+  select?: number[];
+  paused?: boolean;
+  set?: { labels?: string[] };
 }
 
 export interface StreamEvent {

@@ -17,6 +17,7 @@ fn state(activity: Activity) -> State {
         Activity::Verifying => State::Verifies,
         Activity::Metadata | Activity::Downloading => State::Downloads,
         Activity::Moving => State::Moves,
+        Activity::Queued => State::WaitsToDownload,
         Activity::Serving => State::Seeds,
         Activity::Confirming
         | Activity::Paused
@@ -53,7 +54,7 @@ pub(super) fn torrent(
     let keys = snapshot.metainfo().map(Metainfo::metadata_ref);
     let choices = &entry.choices;
     let inherited = torrents.goal_of_groups(entry);
-    let (activity, error) = torrents.activity(name, found);
+    let (activity, error) = torrents.activity(entry, snapshot);
     let folder = match &choices.place {
         Place::Folder(folder) => folder.as_path(),
         Place::Content(content) => content.parent().unwrap_or(content),
@@ -81,13 +82,10 @@ pub(super) fn torrent(
         // Unknown before the client has read the metadata.
         content: snapshot.content.clone().unwrap_or_default(),
         state: match activity {
-            Some(Activity::Paused) if torrents.is_queued(entry) && snapshot.is_complete => {
-                State::WaitsToSeed
-            }
-            Some(Activity::Paused) if torrents.is_queued(entry) => State::WaitsToDownload,
+            Activity::Queued if snapshot.is_complete => State::WaitsToSeed,
             // For space, or another condition of the system.
-            Some(Activity::Waiting) if error.is_some() => State::WaitsToDownload,
-            activity => activity.map_or(State::Stopped, state),
+            Activity::Waiting if error.is_some() => State::WaitsToDownload,
+            activity => state(activity),
         },
         error,
         has_metadata,

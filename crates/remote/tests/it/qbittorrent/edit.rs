@@ -1,7 +1,7 @@
 //! Methods that change torrents, categories and labels.
 
 use crate::client::{DELETE, KEEP, patch};
-use hashlane_api::{Command, Goal, Patch, Priority, QueueMove, Rates, Target};
+use hashlane_api::{Command, Goal, Patch, Priority, QueueMove, RatesPatch, Target};
 use hashlane_metainfo::ContentLayout;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -48,9 +48,12 @@ fn torrents_are_added_with_their_choices() {
         time: Target::At(Duration::from_secs(3_600)),
         idle: Target::Never,
     };
-    assert_eq!(new.goal, goal);
-    let (down, up) = (NonZeroU32::new(1000), None);
-    assert_eq!(new.rates, Rates { down, up });
+    assert_eq!(new.set.goal(Goal::default()), goal);
+    let rates = RatesPatch {
+        max_down: Some(NonZeroU32::new(1000)),
+        max_up: Some(None),
+    };
+    assert_eq!(new.set.rates(), rates);
     for (field, expected) in [
         ("category", json!("tv/hd")),
         ("tags", json!("one, two")),

@@ -1,0 +1,143 @@
+//! Answers of a daemon for people.
+
+use std::time::Duration;
+
+use hashlane_api::{Category, Goal, Limit, LimitValue, Status, Target};
+
+use super::answers::{Identity, Reloaded};
+use crate::output::text::{Grouped, Size, count};
+
+/// What follows the reason that there is no such torrent.
+pub(super) const NO_TORRENT: &str =
+    "; name its info-hash, at least the first 4 digits, or its exact name";
+
+/// Describes a reload.
+pub(super) fn reloaded(reloaded: &Reloaded) -> Vec<String> {
+    let needed = reloaded.restart.iter();
+    let needed = needed.map(|name| format!("{name}: changed, needs a restart of the daemon"));
+    std::iter::once("reloaded".to_owned())
+        .chain(needed)
+        .collect()
+}
+
+/// Describes the state of the daemon.
+pub(super) fn status(status: &Status) -> Vec<String> {
+    let mut lines = vec![
+        format!(
+            "hashlane {}, process {}{}",
+            status.version,
+            status.process,
+            status
+                .state
+                .as_ref()
+                .map_or_else(String::new, |state| format!(", {state}")),
+        ),
+        format!(
+            "{}: {} downloading, {} serving, {} verifying, {} queued, {} paused, {} failed or waiting",
+            count(status.torrents, "torrent"),
+            Grouped(status.downloading),
+            Grouped(status.serving),
+            Grouped(status.verifying),
+            Grouped(status.queued),
+            Grouped(status.paused),
+            Grouped(status.failed),
+        ),
+        format!(
+            "down {}/s, up {}/s; {} received and {} sent in all",
+            Size(status.down_bytes_per_second),
+            Size(status.up_bytes_per_second),
+            Size(status.received_bytes),
+            Size(status.sent_bytes),
+        ),
+    ];
+    if status.alternative {
+        lines.push("the alternative rate limits are on".to_owned());
+    }
+    if status.adds_paused {
+        lines.push("torrents that programs add start paused".to_owned());
+    }
+    if !status.requested_limits.is_empty() {
+        lines.push(format!(
+            "set by requests, not by the configuration: {}; see `hashlane ctl limits`",
+            status.requested_limits.join(", ")
+        ));
+    }
+    let problems = status.problems.iter();
+    lines.extend(problems.map(|problem| format!("problem: {problem}")));
+    lines
+}
+
+/// Describes a limit of all torrents together.
+pub(super) fn limit(limit: &Limit) -> String {
+    let is_rate = limit.limit.ends_with("-down") || limit.limit.ends_with("-up");
+    let text = |value: Option<LimitValue>| match value {
+        None => "none".to_owned(),
+        Some(LimitValue::Whole(bytes)) if is_rate => format!("{}/s", Size(bytes)),
+        Some(LimitValue::Whole(seconds)) if limit.limit.ends_with("-time") => {
+            format!("{seconds} s")
+        }
+        Some(LimitValue::Whole(number)) => number.to_string(),
+        Some(LimitValue::Ratio(ratio)) => ratio.to_string(),
+    };
+    let line = format!("{}: {}", limit.limit, text(limit.value));
+    if limit.requested {
+        let configured = text(limit.configured);
+        format!("{line}, set by a request; configured: {configured}")
+    } else {
+        line
+    }
+}
+
+/// Describes a category.
+pub(super) fn category(category: &Category) -> String {
+    let folder = category.folder.as_deref();
+    let mut parts = vec![
+        count(category.torrents, "torrent"),
+        format!("folder {}", folder.unwrap_or("of the daemon")),
+    ];
+    let Goal { ratio, time, idle } = category.goal;
+    let seconds = |what, time: Target<Duration>| match time {
+        Target::Inherited => None,
+        Target::At(time) => Some(format!("{what} {} s", time.as_secs())),
+        Target::Never => Some(format!("no limit of {what}")),
+    };
+    parts.extend(match ratio {
+        Target::Inherited => None,
+        Target::At(ratio) => Some(format!("ratio {ratio}")),
+        Target::Never => Some("no limit of ratio".to_owned()),
+    });
+    parts.extend(seconds("seeding time", time));
+    parts.extend(seconds("idle time", idle));
+    if category.configured {
+        parts.push("set in the configuration".to_owned());
+    }
+    format!("{}: {}", category.name, parts.join(", "))
+}
+
+/// Returns what was done, in words.
+pub(super) fn done(action: &str) -> &str {
+    match action {
+        "pause" => "paused",
+        "resume" => "resumed",
+        "verify" => "verifying",
+        "remove" => "removed",
+        "relocate" => "moving",
+        "queue" => "moved in the queue",
+        "rename" => "renamed",
+        "reannounce" => "announced",
+        "add_peer" => "connecting",
+        _ => "changed",
+    }
+}
+
+/// Describes what was done with a torrent.
+pub(super) fn named(torrent: &Identity, what: &str) -> String {
+    let Identity {
+        info_hash, title, ..
+    } = torrent;
+    match info_hash {
+        Some(hash) if hash == title => format!("{hash}: {what}"),
+        Some(hash) => format!("{hash}: {what}: {title}"),
+        None => format!("{}: {what}: {title}", torrent.number),
+    }
+}
