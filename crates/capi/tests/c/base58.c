@@ -95,7 +95,7 @@ static void recover(void) {
     CHECK(found.n_hits == 0);
 
     found.cancels = 1;
-    CHECK(hashlane_recover("16UwLL9Risc3Qf?????????mBQ7wMtjvM", 0, 0, kinds, 1, 0, on_hit, &found) ==
+    CHECK(hashlane_recover("16UwLL9Risc3QfPqBU?????mBQ7wMtjvM", 0, 0, kinds, 1, 0, on_hit, &found) ==
           HASHLANE_ERROR_CANCELLED);
     CHECK(hashlane_recover("16UwLL9Risc3QfPqBUvKofHmBQ7wMtjvN", HASHLANE_DAMAGE_CASE | 1u << 31, 0, kinds, 1, 0, on_hit, &found) ==
           HASHLANE_ERROR_UNKNOWN_DAMAGE);

@@ -88,7 +88,7 @@ impl Ctl {
                 Some(given) => Some(given),
                 None => configured_state(env, all)?,
             };
-            Daemon::at_socket(state_folder(env, given.as_deref())?.join(SOCKET), None)
+            Daemon::at_socket(state_folder(env, given.as_deref())?.join(SOCKET), None)?
         };
         let mut asking = Asking {
             daemon,
@@ -396,7 +396,7 @@ pub(super) fn configured_state(env: &Env, all: &[Configurable]) -> anyhow::Resul
 pub(super) fn info_hashes(env: &Env, all: &[Configurable]) -> anyhow::Result<Vec<String>> {
     let given = configured_state(env, all)?;
     let socket = state_folder(env, given.as_deref())?.join(SOCKET);
-    let daemon = Daemon::at_socket(socket, Some(COMPLETION_TIMEOUT));
+    let daemon = Daemon::at_socket(socket, Some(COMPLETION_TIMEOUT))?;
     let Torrents { torrents } = daemon.get("torrents")?;
     let hashes = torrents.iter();
     let hashes = hashes.filter_map(|torrent| torrent["info_hash"].as_str());

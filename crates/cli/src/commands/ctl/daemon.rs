@@ -1,39 +1,52 @@
 //! The HTTP API of a daemon, at the socket in its state folder or at an address.
 
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::{Ipv4Addr, SocketAddr};
-use std::os::unix::net::UnixStream;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Bytes;
+use hyper::client::conn::http1::handshake;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use hyper::{Method, Request, StatusCode, Uri};
+use hyper_util::rt::TokioIo;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use ureq::config::Config;
-use ureq::http::header::{AUTHORIZATION, CONTENT_TYPE};
-use ureq::http::{Method, Request, Uri};
-use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
-use ureq::unversioned::transport::{
-    Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport,
-};
-use ureq::{Agent, Error, Timeout};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::runtime::{Builder, Runtime};
 use zeroize::Zeroizing;
 
 /// Length limit in bytes of an answer: that of a daemon with 300,000 torrents.
-const MAX_ANSWER_LEN: u64 = 512 << 20;
+const MAX_ANSWER_LEN: usize = 512 << 20;
 
 /// Time limit of a request over the network. The socket has none: the daemon may have much to do.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A daemon that answers requests.
 pub(super) struct Daemon {
-    agent: Agent,
-    /// The address, to which paths are appended.
+    runtime: Runtime,
+    place: Place,
+    /// The path of the page, to which those of requests are appended.
     base: String,
     token: Option<Zeroizing<String>>,
     /// How errors name the daemon.
     name: String,
+    timeout: Option<Duration>,
 }
+
+/// Where a daemon listens.
+enum Place {
+    Socket(PathBuf),
+    /// A host and a port.
+    Address(String),
+}
+
+/// The connection of a request.
+trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
 
 /// The body of an error (RFC 9457).
 #[derive(Deserialize)]
@@ -42,63 +55,49 @@ struct Problem {
 }
 
 impl Daemon {
-    /// Returns the daemon with a socket at this path. Without a time limit, a request lasts as long as the daemon works.
-    pub(super) fn at_socket(path: PathBuf, timeout: Option<Duration>) -> Self {
-        let name = path.parent().unwrap_or(&path).display().to_string();
-        let config = Agent::config_builder()
-            .proxy(None)
-            .http_status_as_error(false)
-            .timeout_global(timeout)
-            .build();
-        Self {
-            agent: Agent::with_parts(config, UnixConnector(path), NoNames),
-            base: "http://localhost".to_owned(),
+    fn new(place: Place, name: String, base: &str) -> io::Result<Self> {
+        Ok(Self {
+            runtime: Builder::new_current_thread().enable_all().build()?,
+            place,
+            base: base.to_owned(),
             token: None,
             name,
-        }
+            timeout: None,
+        })
+    }
+
+    /// Returns the daemon with a socket at this path. Without a time limit, a request lasts as long as the daemon works.
+    pub(super) fn at_socket(path: PathBuf, timeout: Option<Duration>) -> io::Result<Self> {
+        let name = path.parent().unwrap_or(&path).display().to_string();
+        let daemon = Self::new(Place::Socket(path), name, "")?;
+        Ok(Self { timeout, ..daemon })
     }
 
     /// Returns the daemon with the page at this URL, which asks for a token.
     pub(super) fn at_url(url: &str, token: Option<Zeroizing<String>>) -> anyhow::Result<Self> {
-        let is = |scheme: &str| {
-            let start = url.get(..scheme.len());
-            start.is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+        let uri: Uri = url.parse().with_context(|| url.to_owned())?;
+        let (Some("http"), Some(host)) = (uri.scheme_str(), uri.host()) else {
+            bail!(
+                "{url}: not an address that starts with http://; for a server with TLS, forward a port: `ssh -L 8080:127.0.0.1:8080 SERVER`"
+            );
         };
-        if !is("http://") && !is("https://") {
-            bail!("{url}: not an address of a page (http or https)");
-        }
-        let config = Agent::config_builder()
-            .user_agent(concat!("hashlane/", env!("CARGO_PKG_VERSION")))
-            .http_status_as_error(false)
-            // A token is for one server alone.
-            .max_redirects(0)
-            .timeout_global(Some(TIMEOUT));
-        #[cfg(feature = "tls")]
-        let config = config.tls_config(
-            ureq::tls::TlsConfig::builder()
-                .provider(ureq::tls::TlsProvider::NativeTls)
-                .root_certs(ureq::tls::RootCerts::PlatformVerifier)
-                .build(),
-        );
-        #[cfg(not(feature = "tls"))]
-        if url
-            .get(..6)
-            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"))
-        {
-            bail!("{url}: this program has no TLS; `hashlane-net ctl` has it");
-        }
-        let base = url.trim_end_matches('/').to_owned();
+        let address = format!("{host}:{}", uri.port_u16().unwrap_or(80));
+        let name = url.trim_end_matches('/').to_owned();
+        let daemon = Self::new(
+            Place::Address(address),
+            name,
+            uri.path().trim_end_matches('/'),
+        )?;
         Ok(Self {
-            agent: config.build().into(),
-            name: base.clone(),
-            base,
             token,
+            timeout: Some(TIMEOUT),
+            ..daemon
         })
     }
 
     /// Returns what a path shows.
     pub(super) fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
-        self.ask(Method::GET, path, &[])
+        self.ask(Method::GET, path, Vec::new())
     }
 
     /// Sends something as JSON, and returns the answer.
@@ -107,12 +106,12 @@ impl Daemon {
         path: &str,
         body: &impl Serialize,
     ) -> anyhow::Result<T> {
-        self.ask(Method::POST, path, &serde_json::to_vec(body)?)
+        self.ask(Method::POST, path, serde_json::to_vec(body)?)
     }
 
     /// Changes a part of what a path shows.
     pub(super) fn patch(&self, path: &str, body: &impl Serialize) -> anyhow::Result<()> {
-        self.ask(Method::PATCH, path, &serde_json::to_vec(body)?)
+        self.ask(Method::PATCH, path, serde_json::to_vec(body)?)
     }
 
     /// Sends a request. An answer without content is null.
@@ -120,11 +119,17 @@ impl Daemon {
         &self,
         method: Method,
         path: &str,
-        body: &[u8],
+        body: Vec<u8>,
     ) -> anyhow::Result<T> {
+        let host = match &self.place {
+            Place::Socket(_) => "localhost",
+            Place::Address(address) => address,
+        };
         let request = Request::builder()
             .uri(format!("{}/api/v1/{path}", self.base))
-            .method(method);
+            .method(method)
+            .header(HOST, host)
+            .header(CONTENT_TYPE, "application/json");
         let request = match &self.token {
             Some(token) => {
                 let bearer = Zeroizing::new(format!("Bearer {}", token.as_str()));
@@ -132,18 +137,8 @@ impl Daemon {
             }
             None => request,
         };
-        let answer = if body.is_empty() {
-            self.agent.run(request.body(())?)
-        } else {
-            let request = request.header(CONTENT_TYPE, "application/json");
-            self.agent.run(request.body(body)?)
-        };
-        let mut answer = answer.map_err(|error| self.unreachable(error))?;
-        let limited = answer.body_mut().with_config().limit(MAX_ANSWER_LEN);
-        let bytes = limited
-            .read_to_vec()
-            .map_err(|error| self.unreachable(error))?;
-        let status = answer.status();
+        let request = request.body(Full::new(body.into()))?;
+        let (status, bytes) = self.exchange(request)?;
         if status.is_success() {
             let text = if bytes.is_empty() {
                 b"null"
@@ -159,108 +154,58 @@ impl Daemon {
         }
     }
 
-    /// Returns the error for a request without an answer.
-    fn unreachable(&self, error: Error) -> anyhow::Error {
-        let name = &self.name;
-        match error {
-            // Only the connector of a socket has none.
-            Error::ConnectionFailed => anyhow!(
-                "{name}: no daemon runs with this state folder: start `hashlane daemon`, or name another folder by --state-dir"
-            ),
-            Error::Io(error) if error.kind() == ErrorKind::PermissionDenied => {
-                anyhow!(error).context(name.clone())
-            }
-            error => anyhow!(error).context(format!(
-                "{name}: no answer; what was asked may have been done"
-            )),
-        }
-    }
-}
-
-/// Connects to a Unix socket, whatever the address.
-#[derive(Debug)]
-struct UnixConnector(PathBuf);
-
-impl Connector<()> for UnixConnector {
-    type Out = UnixTransport;
-
-    fn connect(
-        &self,
-        details: &ConnectionDetails<'_>,
-        _: Option<()>,
-    ) -> Result<Option<UnixTransport>, Error> {
-        let stream = match UnixStream::connect(&self.0) {
-            Ok(stream) => stream,
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::NotFound | ErrorKind::ConnectionRefused
-                ) =>
-            {
-                return Ok(None);
-            }
-            Err(error) => return Err(error.into()),
+    /// Sends a request, and returns the status and the body of the answer.
+    fn exchange(&self, request: Request<Full<Bytes>>) -> anyhow::Result<(StatusCode, Bytes)> {
+        let answer = async {
+            let connection = self.connect().await?;
+            let unanswered = || {
+                format!(
+                    "{}: no answer; what was asked may have been done",
+                    self.name
+                )
+            };
+            let exchanged = async {
+                let (mut sender, connection) = handshake(TokioIo::new(connection)).await?;
+                tokio::spawn(connection);
+                let answer = sender.send_request(request).await?;
+                let status = answer.status();
+                let body = Limited::new(answer.into_body(), MAX_ANSWER_LEN).collect();
+                let body = body.await.map_err(|error| anyhow!(error))?;
+                Ok::<_, anyhow::Error>((status, body.to_bytes()))
+            };
+            exchanged.await.with_context(unanswered)
         };
-        let config = details.config;
-        let buffers = LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size());
-        Ok(Some(UnixTransport { stream, buffers }))
-    }
-}
-
-/// A connection to a Unix socket.
-#[derive(Debug)]
-struct UnixTransport {
-    stream: UnixStream,
-    buffers: LazyBuffers,
-}
-
-impl Transport for UnixTransport {
-    fn buffers(&mut self) -> &mut dyn Buffers {
-        &mut self.buffers
+        self.runtime.block_on(async {
+            match self.timeout {
+                Some(timeout) => tokio::time::timeout(timeout, answer)
+                    .await
+                    .with_context(|| self.name.clone())?,
+                None => answer.await,
+            }
+        })
     }
 
-    fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), Error> {
-        self.stream.set_write_timeout(left(timeout))?;
-        let output = &self.buffers.output()[..amount];
-        let sent = self.stream.write_all(output);
-        sent.map_err(|error| named(error, timeout.reason))
-    }
-
-    fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {
-        self.stream.set_read_timeout(left(timeout))?;
-        let read = self.stream.read(self.buffers.input_append_buf());
-        let n = read.map_err(|error| named(error, timeout.reason))?;
-        self.buffers.input_appended(n);
-        Ok(n > 0)
-    }
-
-    fn is_open(&mut self) -> bool {
-        // A daemon closes a connection that is idle for long, which no run of `ctl` has.
-        true
-    }
-}
-
-/// Returns the remaining time, at least a millisecond, because a timeout of zero is an error.
-fn left(timeout: NextTimeout) -> Option<Duration> {
-    let is_limited = !timeout.after.is_not_happening();
-    is_limited.then(|| (*timeout.after).max(Duration::from_millis(1)))
-}
-
-fn named(error: io::Error, timeout: Timeout) -> Error {
-    match error.kind() {
-        ErrorKind::TimedOut | ErrorKind::WouldBlock => Error::Timeout(timeout),
-        _ => error.into(),
-    }
-}
-
-/// Resolves no names: a socket has none.
-#[derive(Debug)]
-struct NoNames;
-
-impl Resolver for NoNames {
-    fn resolve(&self, _: &Uri, _: &Config, _: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
-        let mut addresses = self.empty();
-        addresses.push(SocketAddr::from((Ipv4Addr::LOCALHOST, 80)));
-        Ok(addresses)
+    async fn connect(&self) -> anyhow::Result<Box<dyn Connection>> {
+        let name = &self.name;
+        match &self.place {
+            Place::Socket(path) => match UnixStream::connect(path).await {
+                Ok(stream) => Ok(Box::new(stream)),
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::NotFound | ErrorKind::ConnectionRefused
+                    ) =>
+                {
+                    bail!(
+                        "{name}: no daemon runs with this state folder: start `hashlane daemon`, or name another folder by --state-dir"
+                    )
+                }
+                Err(error) => Err(anyhow!(error).context(path.display().to_string())),
+            },
+            Place::Address(address) => {
+                let stream = TcpStream::connect(address).await;
+                Ok(Box::new(stream.with_context(|| name.clone())?))
+            }
+        }
     }
 }
