@@ -85,7 +85,7 @@ macro_rules! script {
 }
 
 /// The files of the page: path, type and text.
-const PAGE: [(&str, &str, &str); 36] = [
+const PAGE: [(&str, &str, &str); 39] = [
     ("/", HTML, include_str!("http/page/page.html")),
     ("/page.css", STYLE, include_str!("http/page/page.css")),
     ("/list.css", STYLE, include_str!("http/page/list.css")),
@@ -94,6 +94,7 @@ const PAGE: [(&str, &str, &str); 36] = [
     script!("actions.js"),
     script!("add.js"),
     script!("answers.js"),
+    script!("categories.js"),
     script!("cells.js"),
     script!("commands.js"),
     script!("detail.js"),
@@ -114,10 +115,12 @@ const PAGE: [(&str, &str, &str); 36] = [
     script!("route.js"),
     script!("rows.js"),
     script!("session.js"),
+    script!("settings.js"),
     script!("sidebar.js"),
     script!("store.js"),
     script!("stream.js"),
     script!("tables.js"),
+    script!("targets.js"),
     script!("text.js"),
     script!("torrents.js"),
     script!("tree.js"),

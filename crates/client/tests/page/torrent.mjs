@@ -29,6 +29,7 @@ export const torrent = (number, fields = {}) => ({
   forced: false,
   queue_position: null,
   sequential: false,
+  super_seeding: false,
   private: false,
   max_down: null,
   max_up: null,

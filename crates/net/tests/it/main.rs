@@ -58,6 +58,7 @@ mod overwrite;
 mod page;
 mod page_actions;
 mod page_browser;
+mod page_daemon;
 mod page_faults;
 mod page_files;
 mod page_list;

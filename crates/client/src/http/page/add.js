@@ -1,10 +1,13 @@
 // @ts-check
 // Torrents that the user adds by a dialog, or drops on the page.
 
-import { reasonOf } from "./answers.js";
+import { read, reasonOf } from "./answers.js";
+import { NO_CATEGORY, categoryChoices, categoryOf } from "./categories.js";
+import { actByEnter, answersOf, partOf } from "./dialogs.js";
 import { $, field, hide, make, notice, setText } from "./dom.js";
 import { count, plain, size } from "./format.js";
 import { filesOf } from "./metainfo.js";
+import { OWN_LIMITS, changedLimits, newField } from "./targets.js";
 
 /** @typedef {import("./types.js").Store} Store */
 /** @typedef {import("./types.js").NewTorrent} NewTorrent */
@@ -43,6 +46,22 @@ export function problemOf(others) {
   return [...named, ...(more > 0 ? [`and ${count(more, "other line")}`] : [])].join("\n");
 }
 
+/**
+ * Returns the values of a torrent that a person chose for it.
+ * @param {{ labels: string, category: string | null, sequential: boolean, limits: Record<string, unknown> }} choices
+ * @returns {NewTorrent["set"]}
+ */
+export function valuesOf({ labels, category, sequential, limits }) {
+  const chosen = labels.split(",").map((label) => label.trim()).filter((label) => label !== "");
+  const values = {
+    ...(chosen.length > 0 && { labels: [...new Set(chosen)] }),
+    ...(category !== null && { category }),
+    ...(sequential && { sequential }),
+    ...limits,
+  };
+  return Object.keys(values).length === 0 ? undefined : values;
+}
+
 /** Returns the query of a .torrent file, which has the options as JSON. @param {NewTorrent} options */
 export const queryOf = (options) => `?${new URLSearchParams({ options: JSON.stringify(options) })}`;
 
@@ -58,6 +77,10 @@ export function startAdding({ state, subscribe }, { send }) {
   const links = $("links", HTMLTextAreaElement);
   /** The number of files in the torrent whose files are listed. */
   let listed = 0;
+  /** The fields of limits. @type {import("./dialogs.js").Field[]} */
+  let limits = [];
+  /** @type {import("./dialogs.js").Part[]} */
+  let parts = [];
 
   /** Waits until the program has fetched a URL. Returns the problem, or "". @param {number} id */
   async function waitForJob(id) {
@@ -126,36 +149,59 @@ export function startAdding({ state, subscribe }, { send }) {
 
   /** @returns {NewTorrent} */
   function optionsOf() {
-    const labels = field("adding-labels").value.split(",").map((label) => label.trim()).filter((label) => label !== "");
     const boxes = /** @type {HTMLInputElement[]} */ ([...$("adding-files").querySelectorAll("input")]);
     const select = boxes.filter((box) => box.checked).map((box) => Number(box.value));
     const folder = field("adding-folder").value.trim();
+    const set = valuesOf({
+      labels: field("adding-labels").value,
+      category: categoryOf($("adding-category", HTMLSelectElement).value),
+      sequential: field("adding-sequential").checked,
+      limits: changedLimits(limits, answersOf(parts)),
+    });
     return {
       ...(folder !== "" && { folder }),
       ...(select.length > 0 && select.length < listed && { select }),
       paused: field("adding-paused").checked,
-      ...(labels.length > 0 && { set: { labels: [...new Set(labels)] } }),
+      ...(set !== undefined && { set }),
     };
   }
 
+  /** Shows what only a daemon has. */
+  async function showCategories() {
+    const [choices, status] = await Promise.all([categoryChoices(), read("status")]);
+    $("adding-category").replaceChildren(...choices.map(([value, name]) => new Option(name, value, value === NO_CATEGORY)));
+    hide($("adding-category-box"), choices.length === 1);
+    field("adding-paused").checked ||= status?.adds_paused ?? false;
+  }
+
   async function open() {
+    limits = OWN_LIMITS.filter((name) => name !== "idle_seconds" || state.isDaemon).map(newField);
+    parts = limits.map(partOf);
+    details.querySelector("div")?.replaceChildren(...parts.map(({ line }) => line));
     dialog.returnValue = "cancel";
     dialog.showModal();
-    const response = await fetch("api/v1/config");
-    if (!response.ok) return;
-    /** @type {{ folders: string[] }} */
-    const { folders } = await response.json();
+    if (state.isDaemon) showCategories();
+    /** @type {{ folders: string[] } | null} */
+    const config = await read("config");
+    if (config === null) return;
+    const { folders } = config;
     $("adding-folders").replaceChildren(...folders.map((folder) => make("option", { value: folder })));
     hide($("adding-folder-box"), folders.length === 0);
     if (folders.length === 0) return;
-    const space = await fetch(`api/v1/free-space?folder=${encodeURIComponent(folders[0])}`);
-    if (space.ok) setText($("adding-space"), `${size((await space.json()).free_bytes)} free in ${plain(folders[0])}`);
+    const space = await read(`free-space?folder=${encodeURIComponent(folders[0])}`);
+    if (space !== null) setText($("adding-space"), `${size(space.free_bytes)} free in ${plain(folders[0])}`);
   }
 
+  const form = /** @type {HTMLFormElement} */ (dialog.querySelector("form"));
+  const details = $("adding-limits", HTMLDetailsElement);
+  actByEnter(form, form.querySelector("button.main"));
+  // A number that is missing must be seen.
+  details.addEventListener("invalid", () => (details.open = true), true);
   $("add").addEventListener("click", open);
   dialog.addEventListener("close", () => {
     if (dialog.returnValue === "add") addAll(files(), links.value, optionsOf());
-    /** @type {HTMLFormElement} */ (dialog.querySelector("form")).reset();
+    form.reset();
+    details.open = false;
     setText($("link-problems"), "");
     listFiles();
   });

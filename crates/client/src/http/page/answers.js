@@ -18,3 +18,13 @@ export async function reasonOf(response) {
   }
   return plain(reason.trim()) || response.statusText;
 }
+
+/**
+ * Requests something. Returns the answer, or null if the program refuses it.
+ * @param {string} path
+ * @returns {Promise<any>}
+ */
+export async function read(path) {
+  const response = await fetch(`api/v1/${path}`);
+  return response.ok ? response.json() : null;
+}

@@ -1,19 +1,22 @@
 // @ts-check
 // What a person can do with torrents. Buttons, the context menu and the keyboard take their commands from this list.
 
-import { notice } from "./dom.js";
-import { KIB, count, plain, size } from "./format.js";
+import { read } from "./answers.js";
+import { NO_CATEGORY, categoryChoices, categoryOf } from "./categories.js";
 import { askUser } from "./dialogs.js";
+import { notice } from "./dom.js";
+import { KIB, count, oneLine, plain, size } from "./format.js";
+import { OWN_LIMITS, changedLimits, ownField } from "./targets.js";
 import { TEXT } from "./text.js";
-import { isOver, magnetOf, stateOf, title } from "./torrents.js";
+import { contentOf, isKept, isOver, magnetOf, stateOf, title } from "./torrents.js";
 
 /** @typedef {import("./types.js").Store} Store */
 /** @typedef {import("./types.js").Torrent} Torrent */
 /** @typedef {import("./actions.js").Actions} Actions */
 
 /**
- * A command: its name, its key, and the torrents it applies to.
- * @typedef {{ id: string, label: string, key?: string, isReading?: boolean, fits: (torrent: Torrent) => boolean,
+ * A command: its name, its key, the torrents it applies to, and whether it applies to one torrent alone.
+ * @typedef {{ id: string, label: string, key?: string, isReading?: boolean, isSingle?: boolean, fits: (torrent: Torrent) => boolean,
  *   run: (torrents: Torrent[]) => unknown }} Command
  */
 
@@ -88,9 +91,8 @@ export function makeCommands(store, { batch }) {
 
   /** @param {Torrent[]} torrents */
   async function move(torrents) {
-    const response = await fetch("api/v1/config");
     /** @type {string[]} */
-    const folders = response.ok ? (await response.json()).folders : [];
+    const folders = (await read("config"))?.folders ?? [];
     if (folders.length === 0) {
       askUser({ title: "Move", text: "This program permits requests no folder. See --dir and --remote-folder of hashlane daemon." });
       return;
@@ -119,17 +121,51 @@ export function makeCommands(store, { batch }) {
 
   /** @param {Torrent[]} torrents */
   async function limit(torrents) {
+    // Only a daemon knows the time without an upload.
+    const names = OWN_LIMITS.filter((name) => name !== "idle_seconds" || torrents.every(isKept));
+    const fields = names.map((name) => ownField(name, common(torrents, (torrent) => torrent[name])));
     const values = await askUser({
       title: `Limits of ${named(torrents)}`,
-      text: "The limits of all torrents together apply too. Nothing is no limit.",
-      fields: [
-        { name: "down", label: "Download in KiB/s", type: "number", value: kibOf(common(torrents, (t) => t.max_down)) },
-        { name: "up", label: "Upload in KiB/s", type: "number", value: kibOf(common(torrents, (t) => t.max_up)) },
-      ],
+      text: TEXT.ownLimits,
+      fields,
       action: "Set limits",
     });
     if (values === null) return;
-    await batch(torrents, { action: "set", max_down: bytesOf(values.down), max_up: bytesOf(values.up) });
+    const changes = changedLimits(fields, values);
+    if (Object.keys(changes).length > 0) await batch(torrents, { action: "set", ...changes });
+  }
+
+  /** @param {Torrent[]} torrents */
+  async function categorize(torrents) {
+    const before = common(torrents, (torrent) => torrent.category);
+    const choices = await categoryChoices();
+    if (before === undefined) choices.unshift(["", "unchanged"]);
+    const value = before === undefined ? "" : before === null ? NO_CATEGORY : `=${before}`;
+    const values = await askUser({
+      title: `Category of ${named(torrents)}`,
+      text: choices.length === 1 ? TEXT.noCategories : "",
+      fields: [{ name: "category", label: "Category", choices, value, hint: TEXT.categoryKeepsContent }],
+      action: "Set category",
+    });
+    if (values === null || values.category === value) return;
+    await batch(torrents, { action: "set", category: categoryOf(String(values.category)) });
+  }
+
+  /** @param {Torrent[]} torrents */
+  async function rename([torrent]) {
+    const content = contentOf(torrent);
+    const values = await askUser({
+      title: `Rename ${title(torrent)}`,
+      fields: [
+        { name: "title", label: "Title in lists", value: torrent.name ?? "", hint: TEXT.titleHint },
+        ...(content === "" ? [] : [{ name: "content", label: "File or folder on the disk", value: content, hint: TEXT.nothingReplaced }]),
+      ],
+      action: "Rename",
+    });
+    if (values === null) return;
+    const [name, to] = [String(values.title), String(values.content ?? "")];
+    if (name !== oneLine(torrent.name ?? "")) await batch([torrent], { action: "set", title: name.trim() === "" ? null : name.trim() });
+    if (to !== "" && to !== oneLine(content)) await batch([torrent], { action: "rename", from: content, to });
   }
 
   /** @param {Torrent[]} torrents */
@@ -141,17 +177,33 @@ export function makeCommands(store, { batch }) {
 
   // A daemon starts a torrent that failed again.
   const hasFailed = is("failed");
-  const send = (/** @type {string} */ action) => (/** @type {Torrent[]} */ torrents) => batch(torrents, { action });
+  const send = (/** @type {string} */ action, fields = {}) => (/** @type {Torrent[]} */ torrents) => batch(torrents, { action, ...fields });
+  const mayWait = (/** @type {Torrent} */ torrent) => isKept(torrent) && (hasFailed(torrent) || isRunning(torrent));
+  /** @param {string} to @param {string} label @returns {Command} */
+  const queue = (to, label) => ({ id: `queue-${to}`, label, fits: isKept, run: send("queue", { to }) });
   return [
     { id: "resume", label: "Resume", key: "Space", fits: (torrent) => hasFailed(torrent) || isRunning(torrent) && torrent.paused, run: send("resume") },
+    { id: "resume-now", label: "Resume now", fits: (torrent) => mayWait(torrent) && (hasFailed(torrent) || torrent.paused || !torrent.forced), run: send("resume", { now: true }) },
+    { id: "resume-queued", label: "Run in its turn", fits: (torrent) => mayWait(torrent) && torrent.forced && !torrent.paused, run: send("resume") },
     { id: "pause", label: "Pause", key: "Space", fits: (torrent) => isRunning(torrent) && !torrent.paused, run: send("pause") },
     { id: "verify", label: "Verify now", key: "V", fits: (torrent) => hasFailed(torrent) || isRunning(torrent) && !is("metadata")(torrent), run: send("verify") },
     { id: "reannounce", label: "Ask trackers now", fits: isRunning, run: send("reannounce") },
+    queue("top", "Queue: to the top"),
+    queue("up", "Queue: up"),
+    queue("down", "Queue: down"),
+    queue("bottom", "Queue: to the bottom"),
     { id: "labels", label: "Labels …", fits: () => true, run: label },
+    { id: "category", label: "Category …", fits: isKept, run: categorize },
+    { id: "rename", label: "Rename …", isSingle: true, fits: isKept, run: rename },
     { id: "move", label: "Move …", fits: isRunning, run: move },
     { id: "limits", label: "Limits …", fits: isRunning, run: limit },
+    { id: "sequential", label: "Download in order", fits: (torrent) => isRunning(torrent) && torrent.download && !torrent.sequential, run: send("set", { sequential: true }) },
+    { id: "any-order", label: "Download in any order", fits: (torrent) => isRunning(torrent) && torrent.sequential, run: send("set", { sequential: false }) },
+    { id: "super-seeding", label: "Super-seeding on", fits: (torrent) => isRunning(torrent) && torrent.complete && !torrent.super_seeding, run: send("set", { super_seeding: true }) },
+    { id: "plain-seeding", label: "Super-seeding off", fits: (torrent) => isRunning(torrent) && torrent.super_seeding, run: send("set", { super_seeding: false }) },
     { id: "magnet", label: "Copy magnet links", isReading: true, fits: () => true, run: copyMagnets },
-    { id: "stop", label: "Stop …", fits: isRunning, run: stop },
+    // A daemon serves torrents until they are paused or removed.
+    { id: "stop", label: "Stop …", fits: (torrent) => isRunning(torrent) && !isKept(torrent), run: stop },
     { id: "remove", label: "Remove …", key: "Delete", fits: () => true, run: remove },
   ];
 }
@@ -164,5 +216,5 @@ export function makeCommands(store, { batch }) {
  */
 export function targetsOf(command, state, torrents) {
   const mayRun = command.isReading || (state.session.change && state.connection.kind !== "ended");
-  return mayRun ? torrents.filter(command.fits) : [];
+  return mayRun && (!command.isSingle || torrents.length === 1) ? torrents.filter(command.fits) : [];
 }

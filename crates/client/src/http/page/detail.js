@@ -1,14 +1,15 @@
 // @ts-check
 // The pane of the chosen torrent.
 
+import { askUser } from "./dialogs.js";
 import { $, hide, setAttribute, setText } from "./dom.js";
-import { number, plain } from "./format.js";
+import { number, oneLine, plain } from "./format.js";
 import { showCharts, showFigures, startOverview } from "./overview.js";
 import { TABS } from "./route.js";
 import { makeFiles } from "./files.js";
 import { resetPeers, showPeers, showTrackers, startTables } from "./tables.js";
-import { verdict } from "./text.js";
-import { isOver, problemOf, stateOf, title } from "./torrents.js";
+import { TEXT, verdict } from "./text.js";
+import { contentOf, isKept, isOver, pathIn, problemOf, stateOf, title } from "./torrents.js";
 
 /** @typedef {import("./types.js").Store} Store */
 /** @typedef {import("./types.js").Torrent} Torrent */
@@ -46,7 +47,7 @@ export function startDetail(store, { go }, actions, verify) {
       const torrent = chosen();
       // The user may have gone to another torrent or tab meanwhile.
       if (asked !== state.tab || of !== state.chosen || torrent === undefined) return;
-      if (asked === "files") files.show(answer, mayChange());
+      if (asked === "files") files.show(answer, mayChange(), mayChange() && isKept(torrent) && contentOf(torrent) !== "");
       else showTrackers(answer, torrent, mayChange() && !isOver(torrent) ? removeTracker : null);
     } catch {
       // The stream reports a lost connection.
@@ -59,10 +60,25 @@ export function startDetail(store, { go }, actions, verify) {
     showTab();
   }
 
+  /** Renames a file or folder of the content. @param {string} path */
+  async function renameFile(path) {
+    const torrent = chosen();
+    if (torrent === undefined) return;
+    const values = await askUser({
+      title: `Rename ${plain(path)}`,
+      fields: [{ name: "to", label: "New path in the folder of the torrent", value: path, hint: TEXT.nothingReplaced }],
+      action: "Rename",
+    });
+    const to = values === null ? "" : String(values.to);
+    if (to === "" || to === oneLine(path)) return;
+    await actions.ask("POST", `torrents/${torrent.number}`, { action: "rename", from: pathIn(torrent, path), to: pathIn(torrent, to, path) });
+    showTab();
+  }
+
   const files = makeFiles(showTab, async (numbers, priority) => {
     await actions.ask("POST", `torrents/${state.chosen}`, { action: "prioritize", files: numbers, priority });
     showTab();
-  });
+  }, renameFile);
 
   /** @param {Torrent} torrent */
   function showVerdict(torrent) {

@@ -28,11 +28,13 @@ const PATIENCE = 5000;
 const PRIORITIES = ["skip", "low", "normal", "high"];
 
 /**
- * Makes the tree of files. `onPage` is called for another page, `setPriority` gets the positions of files.
+ * Makes the tree of files. `onPage` is called for another page, `setPriority` gets the positions of files, and `rename` the path
+ * of a file or folder below that of the content.
  * @param {() => void} onPage
  * @param {(files: number[], priority: string) => void} setPriority
+ * @param {(path: string) => void} rename
  */
-export function makeFiles(onPage, setPriority) {
+export function makeFiles(onPage, setPriority, rename) {
   const tree = $("tree");
   const empty = /** @type {HTMLElement} */ ($("files").querySelector(".empty"));
   const priority = $("all-priority", HTMLSelectElement);
@@ -44,6 +46,7 @@ export function makeFiles(onPage, setPriority) {
   let answer = null;
   let answered = -Infinity;
   let isChangeable = false;
+  let isRenamable = false;
   /** The lines of the tree by their keys, in their order. @type {Map<string, Line>} */
   let lines = new Map();
   /** The line that the arrow keys moved to. @type {string | null} */
@@ -63,7 +66,7 @@ export function makeFiles(onPage, setPriority) {
 
   /** @param {string} key */
   function makeRow(key) {
-    const row = make("div", { role: "treeitem" }, ...["twist", "name", "number", "done", "number", "priority"].map((name) => make("span", { className: name })));
+    const row = make("div", { role: "treeitem" }, ...["twist", "name", "number", "done", "number", "priority", "rename"].map((name) => make("span", { className: name })));
     row.dataset.key = key;
     setAttribute(row.children[0], "aria-hidden", "true");
     return row;
@@ -82,7 +85,7 @@ export function makeFiles(onPage, setPriority) {
       cell.replaceChildren(select);
     }
     select.tabIndex = line.key === active ? 0 : -1;
-    select.ariaLabel = `Priority of ${plain(line.folder?.path ?? line.file?.path ?? "")}`;
+    select.ariaLabel = `Priority of ${plain(pathOf(line))}`;
     const wish = asked.get(line.key);
     if (wish !== undefined && wish.value !== value && performance.now() < wish.until) {
       select.value = wish.value;
@@ -92,6 +95,20 @@ export function makeFiles(onPage, setPriority) {
     // A choice that a person is about to make stays.
     if (document.activeElement !== select || select.value === select.dataset.was) select.value = value;
     select.dataset.was = value;
+  }
+
+  /** @param {Line} line */
+  const pathOf = ({ folder, file }) => folder?.path ?? file?.path ?? "";
+
+  /** Shows the button that renames a file or folder. @param {HTMLElement} cell @param {Line} line */
+  function showRename(cell, line) {
+    if (!isRenamable) {
+      cell.replaceChildren();
+      return;
+    }
+    const act = cell.querySelector("button") ?? cell.appendChild(make("button", { type: "button", title: "Rename (F2)" }, "…"));
+    act.tabIndex = line.key === active ? 0 : -1;
+    act.ariaLabel = `Rename ${plain(pathOf(line))}`;
   }
 
   /** @param {HTMLElement} row @param {string} key */
@@ -111,7 +128,7 @@ export function makeFiles(onPage, setPriority) {
     row.style.setProperty("--level", String(Math.min(line.level - 1, 8)));
     row.classList.toggle("damaged", wrongs > 0);
     row.classList.toggle("skipped", of.priority === "skip");
-    const [twist, title, bytes, bar, pieces, cell] = /** @type {HTMLElement[]} */ ([...row.children]);
+    const [twist, title, bytes, bar, pieces, cell, more] = /** @type {HTMLElement[]} */ ([...row.children]);
     setText(twist, isFolder ? (line.isOpen ? "▾" : "▸") : "");
     setText(title, isFolder ? folderLabel(name, line.folder?.files.length ?? 0) : name);
     if (row.title !== name) row.title = name;
@@ -119,6 +136,7 @@ export function makeFiles(onPage, setPriority) {
     setBar(bar, `${name}: done`, done, length);
     setText(pieces, wrongPieces(wrongs));
     showPriority(cell, line, of.priority);
+    showRename(more, line);
     return true;
   }
 
@@ -142,9 +160,9 @@ export function makeFiles(onPage, setPriority) {
     button("next-files").disabled = first + files.length >= total;
   }
 
-  /** @param {FileAnswer} next @param {boolean} mayChange */
-  function show(next, mayChange) {
-    [answer, answered, isChangeable] = [next, performance.now(), next.changeable && mayChange];
+  /** @param {FileAnswer} next @param {boolean} mayChange @param {boolean} mayRename */
+  function show(next, mayChange, mayRename) {
+    [answer, answered, isChangeable, isRenamable] = [next, performance.now(), next.changeable && mayChange, mayRename];
     draw();
   }
 
@@ -209,6 +227,7 @@ export function makeFiles(onPage, setPriority) {
       Enter: () => isFolder && open(line, !line.isOpen),
       " ": () => isFolder && open(line, !line.isOpen),
       "*": () => openAll(true),
+      F2: () => isRenamable && rename(pathOf(line)),
     };
     if (!Object.hasOwn(actions, event.key)) return;
     event.preventDefault();
@@ -222,7 +241,9 @@ export function makeFiles(onPage, setPriority) {
   });
   tree.addEventListener("click", ({ target }) => {
     const line = lineAt(/** @type {Element} */ (target));
-    if (line !== undefined && /** @type {Element} */ (target).closest(".priority") === null) open(line, !line.isOpen);
+    if (line === undefined || /** @type {Element} */ (target).closest(".priority") !== null) return;
+    if (/** @type {Element} */ (target).closest(".rename") === null) open(line, !line.isOpen);
+    else if (isRenamable) rename(pathOf(line));
   });
   tree.addEventListener("change", ({ target }) => {
     const line = lineAt(/** @type {Element} */ (target));

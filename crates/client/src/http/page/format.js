@@ -59,6 +59,9 @@ export const count = (n, noun) => `${number(n)} ${noun}${n === 1 ? "" : "s"}`;
  */
 export const time = (seconds) => (seconds === null ? "–" : new Date(seconds * 1000).toLocaleString());
 
+/** A text as a field of one line has it. @param {string} text */
+export const oneLine = (text) => text.replace(/[\r\n]/g, "");
+
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 /**

@@ -126,7 +126,8 @@ export function startHeader(store, actions) {
       field("max-up").value = kibOf(state.limits.max_up);
     }
     const isEnded = state.connection.kind === "ended";
-    hide(limits, !state.session.change || isEnded);
+    // A daemon has these limits among its settings.
+    hide(limits, !state.session.change || isEnded || state.isDaemon);
     notice("loss", lossOf(state));
     notice("end", isEnded ? ended(sums.torrents, sums.complete, sums.trusted > 0) : "");
     $("end").className = `notice ${sums.complete === sums.torrents ? "good" : "warn"}`;

@@ -19,6 +19,7 @@ const KEYS = [
   ["Menu key, Shift F10", "Open the menu of the selected torrents"],
   ["Escape", "Select nothing"],
   ["Alt ← →", "On a heading of the list: change the width; with Shift, move the column"],
+  ["F2", "On a file or folder of a daemon's torrent: rename it"],
   ["/", "Search"],
   ["?", "Show these keys"],
 ];

@@ -62,6 +62,13 @@ const COLUMNS = {
   left: { width: 60, isNumber: true, show: text((t) => duration(t.seconds_left) || "–"), isNothing: (t) => t.seconds_left === null },
   labels: { width: 120, isOff: true, show: text((t) => t.labels.map(plain).join(", ")), isNothing: (t) => t.labels.length === 0 },
   category: { width: 110, isOff: true, show: text((t) => plain(t.category ?? "")), isNothing: (t) => t.category === null },
+  queue: {
+    width: 64,
+    isOff: true,
+    isNumber: true,
+    show: text((t) => (t.queue_position === null ? "–" : number(t.queue_position))),
+    isNothing: (t) => t.queue_position === null,
+  },
   added: { width: 160, isOff: true, show: text((t) => time(t.added_at)), isNothing: () => true },
 };
 

@@ -59,6 +59,8 @@ function factsOf(torrent, detail) {
     ["Private", torrent.private ? "yes: finds peers only by its trackers" : "no"],
     ["Labels", torrent.labels.map(plain).join(", ")],
     ["Category", plain(torrent.category ?? "")],
+    ["Queue", torrent.queue_position === null ? "" : torrent.forced ? "runs without a place" : `position ${number(torrent.queue_position)}`],
+    ["Order", torrent.sequential ? "pieces are requested in order" : ""],
     ["Limits", `download ${limit(torrent.max_down)}, upload ${limit(torrent.max_up)}`],
     ["Goal", goalOf(torrent)],
     ["Added", time(torrent.added_at)],

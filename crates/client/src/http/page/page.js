@@ -3,6 +3,7 @@
 
 import { makeActions } from "./actions.js";
 import { startAdding } from "./add.js";
+import { startCategories } from "./categories.js";
 import { makeCommands } from "./commands.js";
 import { startDetail } from "./detail.js";
 import { startHeader } from "./header.js";
@@ -11,6 +12,7 @@ import { startList } from "./list.js";
 import { startMenu } from "./menu.js";
 import { startRoute } from "./route.js";
 import { askSession, logIn, startSession, tokenOfAddress } from "./session.js";
+import { startSettings } from "./settings.js";
 import { startSidebar } from "./sidebar.js";
 import { emptyState, makeStore } from "./store.js";
 import { makeStream } from "./stream.js";
@@ -32,6 +34,8 @@ startList(store, (torrent) => route.go(torrent));
 startMenu(store, commands);
 startKeyboard(store, commands);
 startAdding(store, actions);
+startCategories(store, actions);
+startSettings(store, actions);
 $("keys").addEventListener("click", showKeys);
 
 // Logs in with the token of the address, or continues the session. A person who is not logged in may be able to read.

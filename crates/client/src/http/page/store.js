@@ -12,6 +12,7 @@ export const emptyState = () => ({
   torrents: new Map(),
   limits: { max_down: null, max_up: null },
   acceptsTorrents: false,
+  isDaemon: false,
   facet: { group: "state", value: "" },
   search: "",
   sort: { key: "number", isDescending: false },

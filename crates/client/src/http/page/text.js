@@ -46,6 +46,7 @@ export const COLUMN_LABELS = {
   left: "Left",
   labels: "Labels",
   category: "Category",
+  queue: "Queue",
   added: "Added",
 };
 
@@ -89,6 +90,15 @@ export const TEXT = {
   copied: "Copied.",
   notCopied: "The browser refuses to copy. Select the text, and copy it by hand.",
   noMagnet: "The info-hash is not known yet.",
+  ownLimits: "The limits of all torrents together apply too. The goal is reached with the first of its limits. An inherited limit is that of the category, the labels or the program.",
+  titleHint: "Without a title, the name in the metadata is shown.",
+  nothingReplaced: "Nothing that exists there is replaced.",
+  programFolder: "the program's folder",
+  categoryGoal: "Torrents of the category are served until the first of these limits. An inherited limit is that of the labels or the program.",
+  anyPort: "0 is any free port.",
+  untilEnd: "The port and the address last until the program ends.",
+  noCategories: "There are no categories yet. The button “Categories …” makes them.",
+  categoryKeepsContent: "The content stays where it is. The goal is that of the category, unless the torrent has its own.",
 };
 
 /** @param {string} reason */
@@ -102,6 +112,10 @@ export const loginRefused = (reason) => `The login was refused: ${reason}`;
 
 /** @param {string} reason */
 export const pageRefused = (reason) => `The program refuses this page: ${reason}`;
+
+/** The result of reading the configuration again. @param {string[]} restart the options that need a restart */
+export const reloaded = (restart) =>
+  restart.length === 0 ? "The configuration was read again." : `The configuration was read again. These options need a restart: ${restart.join(", ")}.`;
 
 /** @param {Date} since */
 export const figuresOf = (since) => ` The figures are those of ${since.toLocaleTimeString()}.`;

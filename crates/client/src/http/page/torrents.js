@@ -14,6 +14,9 @@ export const title = (torrent) => plain(torrent.name ?? torrent.torrent);
 /** @param {Torrent} torrent */
 export const isOver = (torrent) => torrent.activity === "ended" || torrent.activity === "failed";
 
+/** Whether a torrent is kept across restarts, in the queue of a daemon. @param {Torrent} torrent */
+export const isKept = (torrent) => torrent.queue_position !== null;
+
 const STATE_KEYS = Object.keys(STATES);
 
 /**
@@ -69,6 +72,27 @@ export function problemOf(torrent) {
  * @param {Torrent} torrent
  */
 export const folderOf = (torrent) => torrent.content?.replace(/[/\\][^/\\]*$/, "") ?? "";
+
+/**
+ * Returns the name of the content in its folder, with which the paths of renames start: "" if it has none, or if it must keep it.
+ * @param {Torrent} torrent
+ */
+export function contentOf({ content, folder }) {
+  const parent = `${folder?.replace(/\/$/, "")}/`;
+  return content !== null && folder !== null && content.startsWith(parent) ? content.slice(parent.length) : "";
+}
+
+/**
+ * Returns a path of the list of files, or a new one for it, with the name of the content, as renames have it. The content of a
+ * torrent can be a single file.
+ * @param {Torrent} torrent
+ * @param {string} path
+ * @param {string} [before] the path in the list
+ */
+export function pathIn(torrent, path, before = path) {
+  const content = contentOf(torrent);
+  return torrent.files === 1 && before === content ? path : `${content}/${path}`;
+}
 
 /** @type {Record<string, (torrent: Torrent) => string[]>} */
 const VALUES = {
@@ -155,6 +179,7 @@ export const SORT_KEYS = {
   problem: (t) => problemOf(t),
   labels: (t) => t.labels.join("\n").toLowerCase(),
   category: (t) => t.category ?? "",
+  queue: (t) => t.queue_position ?? Infinity,
   added: (t) => t.added_at,
 };
 

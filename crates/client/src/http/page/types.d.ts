@@ -25,6 +25,7 @@ export interface Torrent {
   forced: boolean;
   queue_position: number | null;
   sequential: boolean;
+  super_seeding: boolean;
   private: boolean;
   max_down: number | null;
   max_up: number | null;
@@ -113,12 +114,53 @@ export interface Tracker {
   next_seconds: number | null;
 }
 
+/** A limit in a request: a number, a word, or null for no limit where no word stands for that. */
+export type Target = number | "never" | "inherited" | null;
+
 /** The choices of the page for a torrent that is added. */
 export interface NewTorrent {
   folder?: string;
   select?: number[];
   paused?: boolean;
-  set?: { labels?: string[] };
+  set?: { labels?: string[]; category?: string; sequential?: boolean } & Record<string, unknown>;
+}
+
+/** A category. A limit that its goal lacks is inherited. */
+export interface Category {
+  name: string;
+  folder: string | null;
+  goal: { ratio?: Target; seconds?: Target; idle_seconds?: Target };
+  torrents: number;
+  configured: boolean;
+}
+
+export interface Groups {
+  categories: Category[];
+  labels: string[];
+}
+
+/** A limit of all torrents together, by the name of its option. */
+export interface SessionLimit {
+  limit: string;
+  value: number | null;
+  configured: number | null;
+  requested: boolean;
+}
+
+/** The state of the program, as far as the page uses it. */
+export interface Status {
+  state: string | null;
+  max_down: number | null;
+  max_up: number | null;
+  alternative: boolean;
+  adds_paused: boolean;
+}
+
+/** The settings in force, as far as the page uses them. */
+export interface Config {
+  port: number;
+  bind: string | null;
+  folders: string[];
 }
 
 export interface StreamEvent {
@@ -163,6 +205,8 @@ export interface State {
   torrents: Map<number, Torrent>;
   limits: { max_down: number | null; max_up: number | null };
   acceptsTorrents: boolean;
+  /** Whether the program keeps torrents across restarts, with a queue, categories and settings. */
+  isDaemon: boolean;
   /** The place of the sidebar whose torrents are listed. */
   facet: Facet;
   search: string;
