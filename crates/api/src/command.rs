@@ -176,6 +176,9 @@ pub struct Patch {
     /// Whether pieces are requested in order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential: Option<bool>,
+    /// Whether a piece of complete content is offered only after the previous piece has spread (BEP 16).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub super_seeding: Option<bool>,
 }
 
 /// Maximum number of labels of a torrent.
@@ -189,6 +192,23 @@ impl Patch {
             time: Some(goal.time),
             idle: Some(goal.idle),
             ..Self::default()
+        }
+    }
+
+    /// Returns these changes, and those of `other` where there is none.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            title: self.title.or(other.title),
+            category: self.category.or(other.category),
+            labels: self.labels.or(other.labels),
+            ratio: self.ratio.or(other.ratio),
+            time: self.time.or(other.time),
+            idle: self.idle.or(other.idle),
+            max_down: self.max_down.or(other.max_down),
+            max_up: self.max_up.or(other.max_up),
+            sequential: self.sequential.or(other.sequential),
+            super_seeding: self.super_seeding.or(other.super_seeding),
         }
     }
 
@@ -247,6 +267,7 @@ mod tests {
             max_down: Some(None),
             max_up: Some(NonZeroU32::new(7)),
             sequential: Some(true),
+            super_seeding: Some(false),
         };
         for (command, json) in [
             (Command::Pause, r#"{"action":"pause"}"#),
@@ -275,7 +296,7 @@ mod tests {
             ),
             (
                 Command::Set(Box::new(patch)),
-                r#"{"action":"set","title":null,"category":"tv","labels":["a"],"seed_ratio":1.0,"seed_seconds":60,"idle_seconds":"inherited","max_down":null,"max_up":7,"sequential":true}"#,
+                r#"{"action":"set","title":null,"category":"tv","labels":["a"],"seed_ratio":1.0,"seed_seconds":60,"idle_seconds":"inherited","max_down":null,"max_up":7,"sequential":true,"super_seeding":false}"#,
             ),
             (Command::Set(Box::default()), r#"{"action":"set"}"#),
         ] {

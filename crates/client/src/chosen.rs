@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use hashlane_api::{Priority, RatesPatch};
+use hashlane_api::{Patch, Priority};
 use serde::{Deserialize, Serialize};
 
 use crate::command::{Remove, TorrentCommand};
@@ -23,13 +23,11 @@ const PRIORITIES: [Priority; 4] = [
 /// The changes of one torrent since it was added. Later changes replace earlier ones.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Chosen {
-    labels: Option<Vec<String>>,
     is_paused: Option<bool>,
-    max_down: Option<Change<Option<u32>>>,
-    max_up: Option<Change<Option<u32>>>,
     seeding: Option<Change<Option<SeedLimits>>>,
+    /// The changes of what a person chose, after that of `seeding`.
     #[serde(default)]
-    is_sequential: Option<bool>,
+    patch: Patch,
     /// The tiers that replaced those of the torrent.
     #[serde(default)]
     tiers: Option<Vec<Vec<String>>>,
@@ -70,22 +68,13 @@ impl Chosen {
             TorrentCommand::AddTracker(url) if !self.trackers.contains(url) => {
                 self.trackers.push(url.clone());
             }
-            TorrentCommand::Limit(limits) => {
-                for (limit, new) in [
-                    (&mut self.max_down, limits.max_down),
-                    (&mut self.max_up, limits.max_up),
-                ] {
-                    if let Some(new) = new {
-                        let to = new.map(std::num::NonZeroU32::get);
-                        *limit = Some(Change { to });
-                    }
-                }
+            TorrentCommand::Set(patch) => {
+                self.patch = Patch::or(*patch.clone(), std::mem::take(&mut self.patch));
             }
-            TorrentCommand::Sequential(is_sequential) => {
-                self.is_sequential = Some(*is_sequential);
+            TorrentCommand::Seed(limits) => {
+                self.seeding = Some(Change { to: *limits });
+                (self.patch.ratio, self.patch.time) = (None, None);
             }
-            TorrentCommand::Label(labels) => self.labels = Some(labels.clone()),
-            TorrentCommand::Seed(limits) => self.seeding = Some(Change { to: *limits }),
             TorrentCommand::Relocate(folder) => {
                 self.forget_move(folder);
                 self.folders.push(folder.into());
@@ -118,16 +107,8 @@ impl Chosen {
     /// Returns the commands that repeat the changes, in an order in which they can be repeated before the torrent starts.
     /// Priorities and moves need the torrent's files.
     pub(crate) fn commands(&self) -> Vec<TorrentCommand> {
-        let limit = |change: Option<Change<Option<u32>>>| {
-            change.map(|Change { to }| to.and_then(std::num::NonZeroU32::new))
-        };
-        let limits = RatesPatch {
-            max_down: limit(self.max_down),
-            max_up: limit(self.max_up),
-        };
         let tiers = self.tiers.clone().map(TorrentCommand::SetTrackers);
         let trackers = self.trackers.iter().cloned();
-        let labels = self.labels.clone().map(TorrentCommand::Label);
         let is_paused = self.is_paused.map(|is_paused| {
             if is_paused {
                 TorrentCommand::Pause
@@ -136,16 +117,14 @@ impl Chosen {
             }
         });
         let seeding = self.seeding.map(|change| TorrentCommand::Seed(change.to));
-        let sequential = self.is_sequential.map(TorrentCommand::Sequential);
+        let patch = (self.patch != Patch::default()).then(|| self.patch.clone());
         let ended = self.has_ended.then_some(TorrentCommand::End);
-        [TorrentCommand::Limit(limits)]
+        tiers
             .into_iter()
-            .chain(tiers)
             .chain(trackers.map(TorrentCommand::AddTracker))
-            .chain(labels)
             .chain(is_paused)
             .chain(seeding)
-            .chain(sequential)
+            .chain(patch.map(|patch| TorrentCommand::Set(Box::new(patch))))
             .chain(ended)
             .collect()
     }
@@ -180,20 +159,32 @@ mod tests {
     use std::num::NonZeroU32;
     use std::time::Duration;
 
+    use hashlane_api::Target;
+
     use super::*;
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "one command after the other")]
     fn later_changes_replace_earlier_ones_in_another_process() {
         let seeding = Some(SeedLimits {
             ratio: Some(1.5),
             time: Some(Duration::from_millis(2500)),
         });
-        let limit = |max_down, max_up| TorrentCommand::Limit(RatesPatch { max_down, max_up });
+        let set = |patch| TorrentCommand::Set(Box::new(patch));
+        let limit = |max_down, max_up| Patch {
+            max_down,
+            max_up,
+            ..Patch::default()
+        };
+        let labels = |label: &str| Patch {
+            labels: Some([label.to_owned()].into()),
+            ..Patch::default()
+        };
         let tracker = |url: &str| TorrentCommand::AddTracker(url.to_owned());
         let mut chosen = Chosen::default();
         for command in [
             TorrentCommand::Pause,
-            TorrentCommand::Label(vec!["a".to_owned()]),
+            set(labels("a")),
             TorrentCommand::Resume,
             TorrentCommand::Seed(None),
             tracker("http://c/"),
@@ -201,13 +192,17 @@ mod tests {
             tracker("http://a/"),
             tracker("http://b/"),
             tracker("http://a/"),
-            limit(Some(NonZeroU32::new(1)), Some(NonZeroU32::new(2))),
+            set(limit(Some(NonZeroU32::new(1)), Some(NonZeroU32::new(2)))),
             TorrentCommand::Prioritize(vec![0, 1], Priority::Skip),
             TorrentCommand::Relocate("/a".into()),
             TorrentCommand::Relocate("/b".into()),
-            TorrentCommand::Label(vec!["b".to_owned()]),
+            set(labels("b")),
+            set(Patch {
+                ratio: Some(Target::At(3.0)),
+                ..Patch::default()
+            }),
             TorrentCommand::Seed(seeding),
-            limit(None, Some(None)),
+            set(limit(None, Some(None))),
             TorrentCommand::Prioritize(vec![1], Priority::High),
             TorrentCommand::Relocate("/c".into()),
             TorrentCommand::Verify,
@@ -222,13 +217,12 @@ mod tests {
         assert_eq!(
             continued.commands(),
             [
-                limit(Some(NonZeroU32::new(1)), Some(None)),
                 TorrentCommand::SetTrackers(vec![vec!["http://d/".to_owned()], vec![]]),
                 tracker("http://a/"),
                 tracker("http://b/"),
-                TorrentCommand::Label(vec!["b".to_owned()]),
                 TorrentCommand::Resume,
                 TorrentCommand::Seed(seeding),
+                set(limit(Some(NonZeroU32::new(1)), Some(None)).or(labels("b"))),
             ]
         );
         assert_eq!(

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::limits::SeedLimits;
-use hashlane_api::{Priority, RatesPatch};
+use hashlane_api::{Patch, Priority, RatesPatch};
 
 /// A request to a running client.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,12 +38,8 @@ pub enum TorrentCommand {
     AddTracker(String),
     /// Uses the trackers of these tiers instead of all others.
     SetTrackers(Vec<Vec<String>>),
-    /// Requests the pieces of a download in order, or not.
-    Sequential(bool),
-    /// Changes the rate limits of the torrent.
-    Limit(RatesPatch),
-    /// Replaces the labels.
-    Label(Vec<String>),
+    /// Changes what a person chose. What only programs keep, such as titles, changes nothing.
+    Set(Box<Patch>),
     /// Serves the content until these limits; `None` ends the torrent when its content is complete.
     Seed(Option<SeedLimits>),
     /// Moves the content to this folder.

@@ -290,6 +290,7 @@ pub enum Mode {
 
 /// Settings of a torrent that is downloaded.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Download {
     /// Folder for the content, under the torrents' names.
     pub folder: PathBuf,
@@ -300,6 +301,8 @@ pub struct Download {
     pub priorities: Vec<(u32, Priority)>,
     /// Whether pieces are requested in order.
     pub sequential: bool,
+    /// Whether a piece of the complete content is offered only after the previous piece has spread (BEP 16).
+    pub super_seeding: bool,
     /// Treatment of files that exist.
     pub existing: Existing,
     /// Whether content was present before. If no file of it exists, nothing is created: the torrent waits for its content, whose
@@ -366,6 +369,7 @@ impl Download {
             selection: Globs::default(),
             priorities: Vec::new(),
             sequential: false,
+            super_seeding: false,
             existing: Existing::Resume,
             was_present: false,
             seeding: None,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use hashlane_api::{Priority, RatesPatch};
+use hashlane_api::{Patch, Priority};
 use hashlane_metainfo::{Torrent as Metainfo, is_url};
 use hashlane_swarm::{Peer, Session, SessionError, TorrentId, Tracker};
 
@@ -170,20 +170,23 @@ impl TorrentHandle {
         self.send(TorrentCommand::Relocate(folder.into()))
     }
 
-    /// Changes the rate limits of the torrent. The limits of the session apply too.
+    /// Changes what a person chose: rate limits, which apply beside those of the session, the time of serving, the order of pieces,
+    /// super-seeding, and labels, also those of a torrent that has ended. Titles, categories and idle times change nothing,
+    /// because a client keeps none.
     ///
     /// # Errors
-    /// Those of [`Self::pause`].
-    pub fn set_limits(&self, limits: RatesPatch) -> Result<(), HandleError> {
-        self.send(TorrentCommand::Limit(limits))
-    }
-
-    /// Requests the pieces of a download in order, or the rarest ones first.
-    ///
-    /// # Errors
-    /// Those of [`Self::pause`].
-    pub fn set_sequential(&self, is_sequential: bool) -> Result<(), HandleError> {
-        self.send(TorrentCommand::Sequential(is_sequential))
+    /// Those of [`Self::pause`], or of [`Self::remove`] if only labels change.
+    pub fn set(&self, patch: &Patch) -> Result<(), HandleError> {
+        let labels = Patch {
+            labels: patch.labels.clone(),
+            ..Patch::default()
+        };
+        if *patch == labels {
+            self.present()?;
+        } else {
+            self.running()?;
+        }
+        self.send_to_present(TorrentCommand::Set(Box::new(patch.clone())))
     }
 
     /// Sets for how long the content is served. Without limits (`None`), the torrent ends when its content is complete, and a
@@ -193,15 +196,6 @@ impl TorrentHandle {
     /// Those of [`Self::pause`].
     pub fn set_goal(&self, seeding: Option<SeedLimits>) -> Result<(), HandleError> {
         self.send(TorrentCommand::Seed(seeding))
-    }
-
-    /// Replaces the labels of the torrent, also of one that has ended. The client does not interpret them.
-    ///
-    /// # Errors
-    /// Those of [`Self::remove`].
-    pub fn set_labels(&self, labels: Vec<String>) -> Result<(), HandleError> {
-        self.present()?;
-        self.send_to_present(TorrentCommand::Label(labels))
     }
 
     /// Sets the priority of files of a download, by their positions among the files except padding. Additional files are

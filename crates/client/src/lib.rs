@@ -116,7 +116,7 @@ pub use stopwatch::Stopwatch;
 pub use subscription::Subscription;
 
 // Types of other crates that settings, events and handles contain.
-pub use hashlane_api::{Place, Priority, RatesPatch};
+pub use hashlane_api::{Patch, Place, Priority, RatesPatch};
 pub use hashlane_files::Globs;
 pub use hashlane_find::OtherRoot;
 pub use hashlane_metainfo::{

@@ -136,6 +136,9 @@ pub struct TorrentSnapshot {
     /// Whether pieces are requested in order.
     #[serde(rename = "sequential", default)]
     pub is_sequential: bool,
+    /// Whether a piece of complete content is offered only after the previous piece has spread (BEP 16).
+    #[serde(rename = "super_seeding", default)]
+    pub is_super_seeding: bool,
     /// Whether the torrent finds peers only by its trackers (BEP 27).
     #[serde(rename = "private")]
     pub is_private: bool,
@@ -249,6 +252,7 @@ impl TorrentSnapshot {
             is_forced: false,
             queue_position: None,
             is_sequential: false,
+            is_super_seeding: false,
             is_private: false,
             max_down: None,
             max_up: None,
@@ -305,6 +309,7 @@ impl TorrentSnapshot {
             is_forced,
             queue_position,
             is_sequential,
+            is_super_seeding,
             is_private,
             max_down,
             max_up,
@@ -353,6 +358,7 @@ impl TorrentSnapshot {
             && *is_forced == other.is_forced
             && *queue_position == other.queue_position
             && *is_sequential == other.is_sequential
+            && *is_super_seeding == other.is_super_seeding
             && *is_private == other.is_private
             && *max_down == other.max_down
             && *max_up == other.max_up

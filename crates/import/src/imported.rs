@@ -42,6 +42,8 @@ pub struct Imported {
     pub start: Start,
     /// Whether pieces are requested in order.
     pub is_sequential: bool,
+    /// Whether a piece of complete content is offered only after the previous piece has spread (BEP 16).
+    pub is_super_seeding: bool,
     /// Rate limits.
     pub rates: Rates,
     /// When the torrent has been served for long enough.
@@ -67,6 +69,7 @@ impl Imported {
             labels: Vec::new(),
             start: Start::Queued,
             is_sequential: false,
+            is_super_seeding: false,
             rates: Rates::default(),
             goal: Goal::default(),
             statistics: Statistics::default(),

@@ -71,6 +71,7 @@ impl Resume<'_> {
             (None, _) => Start::Queued,
         };
         imported.is_sequential = keys.integer("sequential_download", &mut notes) == Some(1);
+        imported.is_super_seeding = keys.integer("super_seeding", &mut notes) == Some(1);
         imported.rates.up = rate(keys.positive("upload_rate_limit", &mut notes));
         imported.rates.down = rate(keys.positive("download_rate_limit", &mut notes));
         let statistics = &mut imported.statistics;
@@ -82,13 +83,8 @@ impl Resume<'_> {
         // The first bit of each byte is that of a piece.
         let pieces = keys.value("pieces").and_then(Value::as_bytes);
         statistics.had_content = pieces.is_some_and(|it| it.iter().any(|piece| piece & 1 == 1));
-        for (key, what) in [
-            ("super_seeding", "super-seeding"),
-            ("share_mode", "share mode"),
-        ] {
-            if keys.integer(key, &mut notes) == Some(1) {
-                notes.push(Note::NotCarried(what.into()));
-            }
+        if keys.integer("share_mode", &mut notes) == Some(1) {
+            notes.push(Note::NotCarried("share mode".into()));
         }
         imported.notes = notes;
         Ok(imported)

@@ -80,6 +80,7 @@ impl DownloadGoal for Get {
             selection: globs(Globs::ignoring_case(), "--include", &self.includes)?,
             priorities: Vec::new(),
             sequential: self.sequential,
+            super_seeding: false,
             existing: if self.confirm == Some(true) {
                 Existing::Confirm
             } else if self.force {

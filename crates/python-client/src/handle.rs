@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use hashlane_client::{HandleError, Remove, TrackerState};
+use hashlane_client::{HandleError, Patch, RatesPatch, Remove, TrackerState};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -129,7 +129,13 @@ impl TorrentHandle {
         max_down: Option<u32>,
         max_up: Option<u32>,
     ) -> PyResult<()> {
-        self.ask(py, |handle| handle.set_limits(limits(max_down, max_up)))
+        let RatesPatch { max_down, max_up } = limits(max_down, max_up);
+        let patch = Patch {
+            max_down,
+            max_up,
+            ..Patch::default()
+        };
+        self.ask(py, |handle| handle.set(&patch))
     }
 
     #[pyo3(signature = (serve, *, ratio = None, seconds = None))]
@@ -145,7 +151,11 @@ impl TorrentHandle {
     }
 
     fn set_labels(&self, py: Python<'_>, labels: Vec<String>) -> PyResult<()> {
-        self.ask(py, |handle| handle.set_labels(labels))
+        let patch = Patch {
+            labels: Some(labels.into_iter().collect()),
+            ..Patch::default()
+        };
+        self.ask(py, |handle| handle.set(&patch))
     }
 
     fn set_priorities(&self, py: Python<'_>, files: Vec<u32>, priority: &str) -> PyResult<()> {

@@ -165,6 +165,8 @@ pub struct Torrent {
     pub is_forced: bool,
     /// Whether pieces are requested in order.
     pub is_sequential: bool,
+    /// Whether a piece is offered only after the previous piece has spread.
+    pub is_super_seeding: bool,
     /// The rate limits that a person chose.
     pub rates: Rates,
     /// The goal that a person chose.

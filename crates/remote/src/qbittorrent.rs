@@ -130,6 +130,7 @@ const METHODS: &[MethodEntry] = &[
     ("torrents/setForceStart", WRITES, edit::set_force_start),
     ("torrents/setLocation", WRITES, edit::set_location),
     ("torrents/setShareLimits", WRITES, edit::set_share_limits),
+    ("torrents/setSuperSeeding", WRITES, edit::set_super_seeding),
     ("torrents/setUploadLimit", WRITES, edit::set_upload_limit),
     ("torrents/start", WRITES, edit::start),
     ("torrents/stop", WRITES, edit::stop),

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 /// What a person chose for a torrent. Nothing of it says which bytes are present.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Fields", try_from = "Fields")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Choices {
     /// The place of the content.
     pub place: Place,
@@ -39,6 +40,8 @@ pub struct Choices {
     pub priorities: Priorities,
     /// Whether pieces are requested in order.
     pub sequential: bool,
+    /// Whether a piece of complete content is offered only after the previous piece has spread (BEP 16).
+    pub super_seeding: bool,
     /// Whether the torrent is paused.
     pub paused: bool,
     /// Whether the torrent runs without waiting for its turn in the queue.
@@ -64,6 +67,7 @@ impl Choices {
             limits: Rates::default(),
             priorities: Priorities::default(),
             sequential: false,
+            super_seeding: false,
             paused: false,
             forced: false,
             order: None,
@@ -90,6 +94,7 @@ pub struct Priorities {
 /// The keys of the TOML file.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 struct Fields {
     #[serde(skip_serializing_if = "Option::is_none")]
     folder: Option<PathText>,
@@ -107,6 +112,8 @@ struct Fields {
     labels: BTreeSet<String>,
     #[serde(skip_serializing_if = "is_default")]
     sequential: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    super_seeding: bool,
     #[serde(skip_serializing_if = "is_default")]
     paused: bool,
     #[serde(skip_serializing_if = "is_default")]
@@ -233,6 +240,7 @@ impl From<Choices> for Fields {
             category: choices.category,
             labels: choices.labels,
             sequential: choices.sequential,
+            super_seeding: choices.super_seeding,
             paused: choices.paused,
             forced: choices.forced,
             order: choices.order,
@@ -287,6 +295,7 @@ impl TryFrom<Fields> for Choices {
             limits: fields.limits,
             priorities: fields.priorities,
             sequential: fields.sequential,
+            super_seeding: fields.super_seeding,
             paused: fields.paused,
             forced: fields.forced,
             order: fields.order,
@@ -342,6 +351,7 @@ mod tests {
                 high: [u32::MAX].into(),
             },
             sequential: true,
+            super_seeding: true,
             paused: true,
             forced: true,
             order: Some(-3),

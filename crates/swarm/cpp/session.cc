@@ -328,6 +328,12 @@ void Session::set_sequential(std::uint32_t torrent, bool sequential) const
     handle(torrent).set_flags(sequential ? flag : lt::torrent_flags_t{}, flag);
 }
 
+void Session::set_super_seeding(std::uint32_t torrent, bool super_seeding) const
+{
+    auto const flag = lt::torrent_flags::super_seeding;
+    handle(torrent).set_flags(super_seeding ? flag : lt::torrent_flags_t{}, flag);
+}
+
 void Session::limit_torrent(std::uint32_t torrent, std::int32_t max_down, std::int32_t max_up) const
 {
     auto const torrent_handle = handle(torrent);

@@ -46,6 +46,7 @@ public:
     void replace_trackers(std::uint32_t torrent, rust::Vec<TrackerUrl> urls) const;
     void reannounce(std::uint32_t torrent) const;
     void set_sequential(std::uint32_t torrent, bool sequential) const;
+    void set_super_seeding(std::uint32_t torrent, bool super_seeding) const;
     void limit_torrent(std::uint32_t torrent, std::int32_t max_down, std::int32_t max_up) const;
     void limit(std::int32_t max_down, std::int32_t max_up) const;
     void listen_again() const;

@@ -296,6 +296,8 @@ pub(crate) mod ffi {
         fn reannounce(self: &Session, torrent: u32) -> Result<()>;
         /// Requests pieces in order, or not.
         fn set_sequential(self: &Session, torrent: u32, sequential: bool) -> Result<()>;
+        /// Offers a piece of complete content only after the previous one has spread, or not.
+        fn set_super_seeding(self: &Session, torrent: u32, super_seeding: bool) -> Result<()>;
         /// Sets rate limits of one torrent in bytes per second, 0 for no limit.
         fn limit_torrent(self: &Session, torrent: u32, max_down: i32, max_up: i32) -> Result<()>;
         /// Sets rate limits in bytes per second, 0 for no limit.

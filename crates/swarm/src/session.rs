@@ -265,6 +265,18 @@ impl Session {
         Ok(self.inner.set_sequential(torrent.0, sequential)?)
     }
 
+    /// Offers a piece only after the previous piece has spread, or not (BEP 16). Changes nothing before the content is complete.
+    ///
+    /// # Errors
+    /// Fails if the torrent is not in the session.
+    pub fn set_super_seeding(
+        &self,
+        torrent: TorrentId,
+        super_seeding: bool,
+    ) -> Result<(), SessionError> {
+        Ok(self.inner.set_super_seeding(torrent.0, super_seeding)?)
+    }
+
     /// Sets the maximum download and upload rates of a torrent in bytes per second; `None` for no limit. The limits of the
     /// session apply too.
     ///

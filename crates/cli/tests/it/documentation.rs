@@ -375,7 +375,7 @@ fn import() {
                 "hashlane import qbittorrent backup/qBittorrent --map /downloads=/srv/torrents --map D:/films=/srv/films --dry-run",
                 0,
                 "",
-                "9 torrents: 9 to import with 566 KiB of content and 2 notes, 0 already present, 0 failed",
+                "9 torrents: 9 to import with 566 KiB of content and 1 note, 0 already present, 0 failed",
             ),
         ],
     });

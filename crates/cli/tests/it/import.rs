@@ -179,7 +179,7 @@ mod state {
             "{}",
             ended.stdout
         );
-        let last = "9 torrents: 9 imported with 566 KiB of content and 2 notes, 0 already present, 0 failed";
+        let last = "9 torrents: 9 imported with 566 KiB of content and 1 note, 0 already present, 0 failed";
         assert_eq!(ended.stdout.lines().last(), Some(last));
 
         let store = Store::open(&state).unwrap();

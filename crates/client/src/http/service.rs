@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hashlane_api::{
-    Command, Content, Goal, GroupChange, Groups, Limit, NewTorrent, Patch, Place, RatesPatch,
-    Refusal, SessionPatch, Source, Status, Target,
+    Command, Content, GroupChange, Groups, Limit, NewTorrent, Patch, Place, RatesPatch, Refusal,
+    SessionPatch, Source, Status, Target,
 };
 use hashlane_files::{Globs, is_below};
 use hashlane_metainfo::{FileKind, InfoHashes, Torrent};
@@ -20,7 +20,6 @@ use crate::error::NetworkError;
 use crate::fetch::Fetch;
 use crate::handle::{HandleError, TorrentHandle};
 use crate::identity::{Identity, InfoHash, TorrentKey};
-use crate::limits::SeedLimits;
 use crate::snapshot::{Activity, Snapshot, TorrentSnapshot};
 
 /// The torrents on which requests act. Its methods may block: the server calls them on threads for that.
@@ -200,7 +199,10 @@ impl TorrentHandle {
             Command::Reannounce => self.reannounce(),
             Command::Remove { content } => self.remove((*content).into()),
             Command::Relocate { folder } => self.relocate(folder),
-            Command::Set(patch) => return self.set(patch),
+            Command::Set(patch) => {
+                check_patch(patch)?;
+                self.set(patch)
+            }
             Command::Prioritize { files, priority } if files.is_empty() => {
                 let n_files = self.snapshot().detail.priorities.len() as u32;
                 let all: Vec<u32> = (0..n_files).collect();
@@ -216,34 +218,6 @@ impl TorrentHandle {
             | Command::ReplaceTracker { .. }
             | Command::RemoveTracker { .. } => return Err(only_kept()),
         }?;
-        Ok(())
-    }
-
-    /// Changes what a person chose.
-    fn set(&self, patch: &Patch) -> Result<(), Refusal> {
-        check_patch(patch)?;
-        if patch.ratio.is_some() || patch.time.is_some() {
-            let before = self.snapshot();
-            let before = Goal {
-                ratio: Target::of(before.seed_ratio),
-                time: Target::of(before.seed_seconds.map(Duration::from_secs)),
-                idle: Target::Never,
-            };
-            let goal = patch.goal(before);
-            self.set_goal(Some(SeedLimits {
-                ratio: goal.ratio.limit(),
-                time: goal.time.limit(),
-            }))?;
-        }
-        if let Some(labels) = &patch.labels {
-            self.set_labels(labels.iter().cloned().collect())?;
-        }
-        if let Some(sequential) = patch.sequential {
-            self.set_sequential(sequential)?;
-        }
-        if patch.rates() != RatesPatch::default() {
-            self.set_limits(patch.rates())?;
-        }
         Ok(())
     }
 }

@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use hashlane_api::{Priority, RatesPatch};
+use hashlane_api::{Goal, Patch, Priority, RatesPatch, Target};
 use hashlane_swarm::Stamps;
 
 use super::stage::{Absent, Active, Check, LeadsTo, Phase, Verifying};
@@ -146,8 +146,47 @@ impl Machine {
         self.snapshot.announces.clear();
     }
 
+    /// Changes what a person chose.
+    pub(super) fn set(&mut self, shared: &Shared, patch: Patch) {
+        if patch.ratio.is_some() || patch.time.is_some() {
+            let time = self.snapshot.seed_seconds.map(Duration::from_secs);
+            let before = Goal {
+                ratio: Target::of(self.snapshot.seed_ratio),
+                time: Target::of(time),
+                idle: Target::Never,
+            };
+            let goal = patch.goal(before);
+            let limits = SeedLimits {
+                ratio: goal.ratio.limit(),
+                time: goal.time.limit(),
+            };
+            self.seed(shared, Some(limits));
+        }
+        if patch.rates() != RatesPatch::default() {
+            self.limit(shared, patch.rates());
+        }
+        if let Some(sequential) = patch.sequential {
+            self.set_sequential(shared, sequential);
+        }
+        if let Some(super_seeding) = patch.super_seeding {
+            match &mut self.mode {
+                Mode::Download(download) => Arc::make_mut(download).super_seeding = super_seeding,
+                Mode::Seed(seed) => seed.super_seeding = super_seeding,
+                Mode::Metadata { .. } => {}
+            }
+            self.snapshot.is_super_seeding = super_seeding;
+            if let Some(id) = self.snapshot.id {
+                // The torrent can have left the session.
+                let _ = shared.session.set_super_seeding(id, super_seeding);
+            }
+        }
+        if let Some(labels) = patch.labels {
+            self.snapshot.labels = labels.into_iter().collect();
+        }
+    }
+
     /// Requests the pieces of a download in order, or not.
-    pub(super) fn set_sequential(&mut self, shared: &Shared, is_sequential: bool) {
+    fn set_sequential(&mut self, shared: &Shared, is_sequential: bool) {
         let Mode::Download(download) = &mut self.mode else {
             return;
         };
@@ -163,7 +202,7 @@ impl Machine {
     }
 
     /// Changes the rate limits.
-    pub(super) fn limit(&mut self, shared: &Shared, limits: RatesPatch) {
+    fn limit(&mut self, shared: &Shared, limits: RatesPatch) {
         let snapshot = &mut *self.snapshot;
         change(limits, &mut snapshot.max_down, &mut snapshot.max_up);
         if let Some(id) = snapshot.id {

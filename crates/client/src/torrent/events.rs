@@ -84,9 +84,7 @@ impl Machine {
             }
             TorrentCommand::AddTracker(url) => self.add_tracker(shared, url),
             TorrentCommand::SetTrackers(tiers) => self.set_trackers(shared, tiers),
-            TorrentCommand::Sequential(is_sequential) => self.set_sequential(shared, is_sequential),
-            TorrentCommand::Limit(limits) => self.limit(shared, limits),
-            TorrentCommand::Label(labels) => self.snapshot.labels = labels,
+            TorrentCommand::Set(patch) => self.set(shared, *patch),
             TorrentCommand::Seed(limits) => self.seed(shared, limits),
             TorrentCommand::Relocate(folder) => self.request_move(shared, &folder),
             // The loop removes the torrent itself.

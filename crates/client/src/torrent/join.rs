@@ -306,7 +306,7 @@ impl Machine {
         only_serve: bool,
     ) -> Result<TorrentId, TorrentError> {
         let (sequential, super_seeding) = match &self.mode {
-            Mode::Download(download) => (download.sequential, false),
+            Mode::Download(download) => (download.sequential, download.super_seeding),
             Mode::Seed(seed) => (false, seed.super_seeding),
             Mode::Metadata { .. } => (false, false),
         };

@@ -230,8 +230,11 @@ impl Machine {
             Mode::Seed(seed) if matches!(seed.place, Place::Content(_)) => None,
             _ => folder.map(|folder| folder.to_string_lossy().into_owned()),
         };
-        snapshot.is_sequential =
-            matches!(&self.mode, Mode::Download(download) if download.sequential);
+        (snapshot.is_sequential, snapshot.is_super_seeding) = match &self.mode {
+            Mode::Download(download) => (download.sequential, download.super_seeding),
+            Mode::Seed(seed) => (false, seed.super_seeding),
+            Mode::Metadata { .. } => (false, false),
+        };
     }
 
     /// Continues the torrent of another process. A torrent that is over stays so.

@@ -185,6 +185,7 @@ fn shown(
     torrent.is_forced = choices.forced;
     torrent.queue_position = Some(position);
     torrent.is_sequential = choices.sequential;
+    torrent.is_super_seeding = choices.super_seeding;
     torrent.max_down = choices.limits.down.map(NonZeroU32::get);
     torrent.max_up = choices.limits.up.map(NonZeroU32::get);
     torrent.is_served = true;

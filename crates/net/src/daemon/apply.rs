@@ -244,6 +244,7 @@ pub(super) fn choose(choices: &mut Choices, patch: &Patch) {
     choices.goal = patch.goal(choices.goal);
     patch.rates().apply(&mut choices.limits);
     choices.sequential = patch.sequential.unwrap_or(choices.sequential);
+    choices.super_seeding = patch.super_seeding.unwrap_or(choices.super_seeding);
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(super) fn goal(
     let seed = |place| {
         Mode::Seed(Seed {
             place,
-            super_seeding: false,
+            super_seeding: choices.super_seeding,
             limits: SeedLimits::default(),
             records: records.map(Path::to_owned),
             naming: naming(choices),
@@ -41,6 +41,7 @@ pub(super) fn goal(
         Place::Folder(folder) => Mode::Download(Arc::new(Download {
             priorities: priorities(choices),
             sequential: choices.sequential,
+            super_seeding: choices.super_seeding,
             was_present: !is_new(totals),
             seeding: Some(SeedLimits::default()),
             move_to: choices.move_to.clone(),

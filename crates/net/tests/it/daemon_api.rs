@@ -13,6 +13,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::daemon::{Daemon, daemon_command, folder, text};
+use super::hostile::{Connection, info_hash};
 use super::http::{Response, ask, ask_bytes, encoded, open};
 use super::metadata::shown;
 use super::page::Torrents;
@@ -380,6 +381,48 @@ fn ctl_controls_a_daemon_at_an_address() {
     ctl(&["list", "other"]).assert_failed("other: no such torrent");
     api.daemon.terminate();
     ctl(&["list"]).assert_failed(&url[..url.len() - 1]);
+}
+
+/// A peer of a torrent that is super-seeded is offered single pieces, and of another one all of them, at once after the change.
+#[test]
+fn torrents_are_super_seeded() {
+    // The types of the messages that say which pieces a peer has (BEP 3).
+    const HAVE: u8 = 4;
+    const BITFIELD: u8 = 5;
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let (_place, state, downloads) = places();
+    fs::copy(content.path().join("file.bin"), downloads.join("file.bin")).unwrap();
+    let api = Api::start(&state, &downloads, &[]);
+    let served = content.path().join("file.bin");
+    for place in [&["--dir", text(&downloads)], &["--content", text(&served)]] {
+        let set = ["set", "--all", "--super-seeding"];
+        api.daemon
+            .done([&["add", text(&torrent)], &place[..]].concat());
+        api.daemon.wait_for_activity("serving");
+        let statistics = api.get("statistics").json();
+        let address = statistics["listening"][0].as_str().unwrap().to_owned();
+        let has_all = || {
+            let address = address.parse().unwrap();
+            let mut peer = Connection::open(address, info_hash(&torrent)).unwrap();
+            loop {
+                match peer.receive().unwrap() {
+                    (BITFIELD, bits) => return bits[0] == 0xFF,
+                    (HAVE, _) => return false,
+                    _ => {}
+                }
+            }
+        };
+        assert!(has_all());
+        for (switch, shown) in [("on", true), ("off", false)] {
+            api.daemon.done([&set[..], &[switch]].concat());
+            assert_eq!(api.daemon.torrent()["super_seeding"], shown);
+
+            wait_for(|| has_all() != shown);
+        }
+        api.daemon.done(["remove", "--all"]);
+    }
+    api.daemon.terminate();
 }
 
 /// A URL is fetched as a job. Local servers are asked only if the options permit it.

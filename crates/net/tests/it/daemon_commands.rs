@@ -215,6 +215,15 @@ fn choices() -> Vec<Choice<'static>> {
             ],
         ),
         (
+            "super_seeding = true",
+            set(json!({ "super_seeding": false })),
+            vec![
+                Ctl(&["set", "--super-seeding", "on", "{}"]),
+                Http(set(json!({ "super_seeding": true }))),
+                QBittorrent("torrents/setSuperSeeding", "hashes={}&value=true"),
+            ],
+        ),
+        (
             "labels = [\"x\"]",
             set(json!({ "labels": [] })),
             vec![

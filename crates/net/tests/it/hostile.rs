@@ -44,7 +44,7 @@ pub(crate) fn has_unsafe_web_seeds() -> bool {
 }
 
 /// A connection to a process, after the handshakes.
-struct Connection {
+pub(crate) struct Connection {
     stream: TcpStream,
     /// The name of the process.
     id: [u8; 20],
@@ -52,7 +52,7 @@ struct Connection {
 
 impl Connection {
     /// Connects to a process. It accepts connections before the torrent joins its session, and closes them again.
-    fn open(address: SocketAddr, info_hash: [u8; 20]) -> io::Result<Self> {
+    pub(crate) fn open(address: SocketAddr, info_hash: [u8; 20]) -> io::Result<Self> {
         let started = Instant::now();
         loop {
             match Self::greet(TcpStream::connect(address)?, info_hash) {
@@ -82,7 +82,7 @@ impl Connection {
     }
 
     /// Returns the type and the payload of the next message.
-    fn receive(&mut self) -> io::Result<(u8, Vec<u8>)> {
+    pub(crate) fn receive(&mut self) -> io::Result<(u8, Vec<u8>)> {
         loop {
             let mut len = [0; 4];
             self.stream.read_exact(&mut len)?;

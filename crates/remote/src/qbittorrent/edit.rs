@@ -196,6 +196,7 @@ fn new_torrent(form: &Form) -> Result<NewTorrent, Failure> {
             max_down: Some(form.limit("dlLimit")?),
             max_up: Some(form.limit("upLimit")?),
             sequential: form.bool("sequentialDownload")?,
+            super_seeding: None,
         },
         ..NewTorrent::default()
     })
@@ -262,6 +263,15 @@ pub(super) fn toggle_sequential(call: &Call<'_>) -> Result<Answer, Failure> {
             ..Patch::default()
         })
     })
+}
+
+pub(super) fn set_super_seeding(call: &Call<'_>) -> Result<Answer, Failure> {
+    let super_seeding = call.form.bool("value")?;
+    let patch = Patch {
+        super_seeding: Some(super_seeding.unwrap_or(false)),
+        ..Patch::default()
+    };
+    all(call, &Command::Set(Box::new(patch)))
 }
 
 /// Pieces are downloaded rarest first or in order, so the choice is ignored, as `firstLastPiecePrio` of a new torrent.

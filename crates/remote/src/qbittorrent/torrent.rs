@@ -121,7 +121,7 @@ pub(super) const FIELDS: [Field; 56] = [
     ("seq_dl", |view| json!(view.0.is_sequential)),
     ("size", |view| json!(view.0.wanted_len)),
     ("state", |view| json!(state(view.0))),
-    ("super_seeding", |_| json!(false)),
+    ("super_seeding", |view| json!(view.0.is_super_seeding)),
     ("tags", |view| json!(view.0.labels.join(", "))),
     ("time_active", |view| json!(active(view.0))),
     ("total_size", |view| json!(view.0.total_len)),

@@ -131,6 +131,7 @@ fn set(torrent: &mut Torrent, patch: &Patch) {
     torrent.goal = patch.goal(torrent.goal);
     patch.rates().apply(&mut torrent.rates);
     torrent.is_sequential = patch.sequential.unwrap_or(torrent.is_sequential);
+    torrent.is_super_seeding = patch.super_seeding.unwrap_or(torrent.is_super_seeding);
 }
 
 impl Inner {
@@ -304,6 +305,7 @@ fn known(id: u32, source: Source) -> Result<Known, Refusal> {
             queue_position: id - 1,
             is_forced: false,
             is_sequential: false,
+            is_super_seeding: false,
             rates: Rates::default(),
             goal: Goal::default(),
             inherited: Goal::default(),

@@ -502,7 +502,7 @@ fn a_folder_of_format_1_is_read() {
     let format = folder.path().join("format");
     fs::write(&format, "hashlane-state 1\n").unwrap();
     let text = "folder = \"/srv\"\nmove_to = \"/new\"\ncategory = \"tv\"\nlabels = [\"a\"]\n\
-                sequential = true\npaused = true\norder = 3\n\n[goal]\nratio = 1.5\nseconds = 60\n\n\
+                sequential = true\nsuper_seeding = true\npaused = true\norder = 3\n\n[goal]\nratio = 1.5\nseconds = 60\n\n\
                 [limits]\ndown = 7\n\n[priorities]\nskip = [2]\n";
     let of_torrent = path(&folder, 1, "toml");
     fs::write(&of_torrent, text).unwrap();
@@ -528,6 +528,7 @@ fn a_folder_of_format_1_is_read() {
             ..Priorities::default()
         },
         sequential: true,
+        super_seeding: true,
         paused: true,
         order: Some(3),
         ..choices()

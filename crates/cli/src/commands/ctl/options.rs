@@ -183,6 +183,10 @@ pub(super) struct SetArgs {
     #[arg(long, value_name = "WHEN", help_heading = "Torrent")]
     sequential: Option<Switch>,
 
+    /// Offer a piece of complete content only after the previous one has spread (BEP 16)
+    #[arg(long, value_name = "WHEN", help_heading = "Torrent")]
+    super_seeding: Option<Switch>,
+
     /// Category; the content stays where it is
     #[arg(
         long,
@@ -620,6 +624,7 @@ impl SetArgs {
             max_down: self.max_down.map(NonZeroU32::new),
             max_up: self.max_up.map(NonZeroU32::new),
             sequential: self.sequential.map(|switch| switch == Switch::On),
+            super_seeding: self.super_seeding.map(|switch| switch == Switch::On),
         };
         self.named.apply(Command::Set(Box::new(patch)))
     }

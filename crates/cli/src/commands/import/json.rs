@@ -36,6 +36,7 @@ enum Line<'l> {
 
 /// An imported torrent.
 #[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Torrent<'l> {
     outcome: &'static str,
     file: String,
@@ -52,6 +53,7 @@ struct Torrent<'l> {
     paused: bool,
     forced: bool,
     sequential: bool,
+    super_seeding: bool,
     max_down: Option<NonZeroU32>,
     max_up: Option<NonZeroU32>,
     seed_ratio: Target<f64>,
@@ -103,6 +105,7 @@ pub(super) fn torrent(
         paused: torrent.start == Start::Paused,
         forced: torrent.start == Start::Forced,
         sequential: torrent.is_sequential,
+        super_seeding: torrent.is_super_seeding,
         max_down: torrent.rates.down,
         max_up: torrent.rates.up,
         seed_ratio: torrent.goal.ratio,

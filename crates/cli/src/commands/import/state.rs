@@ -194,6 +194,7 @@ fn choices(imported: &Imported) -> (Choices, Vec<String>) {
     choices.category.clone_from(&imported.category);
     choices.labels = imported.labels.iter().cloned().collect();
     choices.sequential = imported.is_sequential;
+    choices.super_seeding = imported.is_super_seeding;
     choices.paused = imported.start == Start::Paused;
     choices.forced = imported.start == Start::Forced;
     choices.limits = imported.rates;

@@ -28,6 +28,7 @@ enum Line {
         paused: bool,
         forced: bool,
         sequential: bool,
+        super_seeding: bool,
         max_down: Option<u64>,
         max_up: Option<u64>,
         seed_ratio: serde_json::Value,

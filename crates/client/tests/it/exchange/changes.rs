@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use hashlane_client::{
     Activity, AddOptions, Client, Deletion, Download, Event, HandleError, KeptFile, Mode, Naming,
-    Place, RatesPatch, Remove, RemovedTorrent, Seed, SeedLimits, Source, Subscription,
+    Patch, Place, RatesPatch, Remove, RemovedTorrent, Seed, SeedLimits, Source, Subscription,
     TorrentError, TorrentHandle, TrackerState,
 };
 use hashlane_metainfo::Version;
@@ -24,6 +24,14 @@ use super::{PATIENCE, Running, Shared, VERSIONS, config};
 fn start(peers: &[SocketAddr]) -> Client {
     let config = config(peers, &CancelToken::default());
     Client::builder().config(config).start().unwrap()
+}
+
+/// Returns the change to these labels.
+fn labels(labels: &[&str]) -> Patch {
+    Patch {
+        labels: Some(labels.iter().map(|label| (*label).to_owned()).collect()),
+        ..Patch::default()
+    }
 }
 
 /// Returns options for a download that is served afterwards.
@@ -133,7 +141,7 @@ fn a_removed_torrent_leaves_no_trace() {
             torrent.remove(Remove::DeleteContent),
             torrent.pause(),
             torrent.wait_complete(),
-            torrent.set_labels(Vec::new()),
+            torrent.set(&labels(&[])),
             torrent.have().map(drop),
         ];
         assert_eq!(again, [const { Err(HandleError::Removed) }; 5]);
@@ -448,14 +456,13 @@ fn choices_are_kept() {
     );
     assert!(snapshot.completed_at.unwrap() >= snapshot.added_at);
     assert_eq!(torrent.metainfo().unwrap().bytes(), shared.torrent.bytes());
-    torrent
-        .set_labels(vec!["a".to_owned(), "b".to_owned()])
-        .unwrap();
-    let limits = RatesPatch {
+    torrent.set(&labels(&["a", "b"])).unwrap();
+    let limits = Patch {
         max_down: Some(NonZeroU32::new(1 << 10)),
         max_up: Some(None),
+        ..Patch::default()
     };
-    torrent.set_limits(limits).unwrap();
+    torrent.set(&limits).unwrap();
     let tracker = "http://127.0.0.1:1/announce?passkey=0123456789abcdef";
     assert_eq!(
         torrent.add_tracker("no URL"),
@@ -490,7 +497,7 @@ fn choices_are_kept() {
     until(has_tracker);
     torrent.set_goal(None).unwrap();
     wait_for(&torrent, Activity::Ended);
-    torrent.set_labels(Vec::new()).unwrap();
+    torrent.set(&labels(&[])).unwrap();
     assert_eq!(torrent.verify(), Err(HandleError::Ended));
 }
 
@@ -644,9 +651,13 @@ fn pieces_are_requested_in_order_by_command() {
     let events = client.subscribe();
     let torrent = client.add(shared.source(), to(folder.path())).unwrap();
     until(|| torrent.have().is_ok());
-    torrent.set_sequential(true).unwrap();
+    let in_order = Patch {
+        sequential: Some(true),
+        ..Patch::default()
+    };
+    torrent.set(&in_order).unwrap();
     // Commands are handled one after the other.
-    torrent.set_labels(vec!["ordered".to_owned()]).unwrap();
+    torrent.set(&labels(&["ordered"])).unwrap();
     until(|| torrent.snapshot().labels == ["ordered"]);
     torrent.add_peer(seed.address()).unwrap();
     let mut pieces = Vec::new();

@@ -137,6 +137,7 @@ pub(super) fn torrent(
         queue_position: position,
         is_forced: choices.forced,
         is_sequential: choices.sequential,
+        is_super_seeding: choices.super_seeding,
         rates: choices.limits,
         goal: choices.goal,
         inherited,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use hashlane_api::{Goal, Place, Refusal};
+use hashlane_api::{Goal, Patch, Place, Refusal};
 use hashlane_files::is_below;
 use hashlane_store::{Choices, Name};
 
@@ -52,12 +52,16 @@ impl Torrents {
         self.write(changed)?;
         for name in names {
             if let (Some(handle), Ok(entry)) = (self.handle(*name), self.entry(*name)) {
-                let labels = entry.choices.labels.iter().cloned().collect();
-                // The torrent may have ended.
-                let _ = handle
-                    .set_limits(entry.choices.limits.into())
-                    .and_then(|()| handle.set_sequential(entry.choices.sequential))
-                    .and_then(|()| handle.set_labels(labels));
+                let choices = &entry.choices;
+                // The daemon counts the goals itself. The torrent may have ended.
+                let _ = handle.set(&Patch {
+                    labels: Some(choices.labels.clone()),
+                    max_down: Some(choices.limits.down),
+                    max_up: Some(choices.limits.up),
+                    sequential: Some(choices.sequential),
+                    super_seeding: Some(choices.super_seeding),
+                    ..Patch::default()
+                });
             }
         }
         Ok(())

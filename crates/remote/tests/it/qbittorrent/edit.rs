@@ -166,6 +166,14 @@ fn actions_reach_the_client() {
             ("value", "false"),
             Command::Resume { now: false },
         ),
+        (
+            "setSuperSeeding",
+            ("value", "true"),
+            patch(Patch {
+                super_seeding: Some(true),
+                ..Patch::default()
+            }),
+        ),
         ("recheck", ("x", ""), Command::Verify),
         ("reannounce", ("x", ""), Command::Reannounce),
         ("topPrio", ("x", ""), Command::Queue { to: QueueMove::Top }),
