@@ -188,6 +188,7 @@ fn the_queue_in_chromium() {
 
 /// Categories are made, changed, chosen and removed.
 #[test]
+#[expect(clippy::too_many_lines, reason = "the test follows one category")]
 fn categories_in_chromium() {
     let Some(visit) = Visit::start(&[]) else {
         return;
