@@ -265,7 +265,8 @@ impl Session {
         Ok(self.inner.set_sequential(torrent.0, sequential)?)
     }
 
-    /// Offers a piece only after the previous piece has spread, or not (BEP 16). Changes nothing before the content is complete.
+    /// Offers a piece only after the previous piece has spread, or not (BEP 16). Only for content that is complete: the session
+    /// hides which pieces are present.
     ///
     /// # Errors
     /// Fails if the torrent is not in the session.

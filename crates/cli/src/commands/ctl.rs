@@ -36,6 +36,9 @@ const COMPLETION_TIMEOUT: Duration = Duration::from_secs(1);
 /// Time between two questions about a .torrent file that the daemon fetches.
 const JOB_INTERVAL: Duration = Duration::from_millis(100);
 
+/// The status of the result for a torrent that does not exist.
+const ABSENT: u16 = 404;
+
 const EXIT_STATUS: &str = "\
 Exit status:
   0  the daemon did what was asked, and it is on its disk
@@ -230,12 +233,9 @@ impl Asking {
                     let lines = || vec![text::named(&changed.torrent, text::done(action))];
                     self.print(env, "changed", &changed, lines)?;
                 }
-                (error, found) => {
-                    let hint = if found.is_none() {
-                        text::NO_TORRENT
-                    } else {
-                        ""
-                    };
+                (error, _) => {
+                    let is_absent = outcome.status == ABSENT;
+                    let hint = if is_absent { text::NO_TORRENT } else { "" };
                     let error = error.unwrap_or_default();
                     refusals.push(format!("{}: {error}{hint}", outcome.torrent));
                 }
@@ -312,13 +312,8 @@ impl AddArgs {
                 },
                 ..source
             };
-            let is_url = torrent_file::is_url(given);
             let added = asking.add(&addition);
-            let added = if is_url {
-                added.with_context(context)?
-            } else {
-                added?
-            };
+            let added = added.with_context(context)?;
             let what = if added.present {
                 "already present"
             } else {

@@ -92,7 +92,11 @@ fn json(state: &State, body: &[u8]) -> Result<Response, Refusal> {
         (Some(link), None) => Source::of_link(&link)?,
         (None, Some(text)) => {
             let bytes = BASE64.decode(text.as_bytes());
-            Source::of_file(bytes.map_err(|error| invalid(format!("metainfo: {error}")))?)?
+            let bytes = bytes.map_err(|error| invalid(format!("metainfo: {error}")))?;
+            if bytes.len() as u64 > state.config.max_metainfo_len {
+                return Err(invalid("metainfo: too long for a .torrent file".into()));
+            }
+            Source::of_file(bytes)?
         }
         _ => return Err(invalid("not exactly one of link and metainfo".into())),
     };

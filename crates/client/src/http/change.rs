@@ -54,10 +54,18 @@ pub(super) async fn torrent(
 pub(super) struct BatchRequest {
     /// The torrents, unless the request is for all of them.
     #[serde(default)]
-    torrents: Option<Vec<String>>,
+    torrents: Option<Vec<Key>>,
     #[serde(default)]
     all: bool,
     change: Command,
+}
+
+/// A torrent of a batch. A number means no other torrent that is named like it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Key {
+    Number(usize),
+    Text(String),
 }
 
 #[derive(Serialize)]
@@ -87,11 +95,17 @@ pub(super) async fn batch(
         let command = request.change;
         let asked: Vec<(String, Result<&TorrentSnapshot, Refusal>)> =
             match (request.torrents, request.all) {
-                (Some(texts), false) if texts.len() <= MAX_BATCH => {
+                (Some(keys), false) if keys.len() <= MAX_BATCH => {
                     let names = Names::of(&all);
-                    let found = texts.into_iter().map(|text| {
-                        let found = names.find(&text);
-                        (text, found)
+                    let found = keys.into_iter().map(|key| match key {
+                        Key::Number(number) => {
+                            let found = all.find(TorrentKey::Number(number)).map(|it| &**it);
+                            (number.to_string(), found.ok_or(Refusal::Absent))
+                        }
+                        Key::Text(text) => {
+                            let found = names.find(&text);
+                            (text, found)
+                        }
                     });
                     found.collect()
                 }

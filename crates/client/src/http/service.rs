@@ -1,5 +1,6 @@
 //! What the API acts on: a client, or a program that keeps more than a client does.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -483,6 +484,7 @@ impl Service for PlainClient {
 /// Returns patterns that fit the files at these positions and no others.
 fn patterns(torrent: &Torrent, selected: &[u32]) -> Globs {
     let mut patterns = Globs::default();
+    let selected: HashSet<u32> = selected.iter().copied().collect();
     let files = files_of(torrent).filter(|(_, file)| file.kind() != FileKind::Padding);
     for ((_, file), number) in files.zip(0..) {
         if selected.contains(&number) {

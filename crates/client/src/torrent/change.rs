@@ -175,13 +175,24 @@ impl Machine {
                 Mode::Metadata { .. } => {}
             }
             self.snapshot.is_super_seeding = super_seeding;
-            if let Some(id) = self.snapshot.id {
-                // The torrent can have left the session.
-                let _ = shared.session.set_super_seeding(id, super_seeding);
+            if self.snapshot.is_complete {
+                self.apply_super_seeding(shared);
             }
         }
         if let Some(labels) = patch.labels {
             self.snapshot.labels = labels.into_iter().collect();
+        }
+    }
+
+    /// Tells the session whether complete content is super-seeded. It would hide the pieces of other content.
+    pub(super) fn apply_super_seeding(&self, shared: &Shared) {
+        let snapshot = &self.snapshot;
+        let has_all = snapshot.wanted_bytes == snapshot.total_bytes;
+        if let Some(id) = snapshot.id {
+            // The torrent can have left the session.
+            let _ = shared
+                .session
+                .set_super_seeding(id, snapshot.is_super_seeding && has_all);
         }
     }
 

@@ -320,7 +320,7 @@ impl Machine {
             only_serve,
             paused: self.snapshot.is_paused,
             sequential,
-            super_seeding,
+            super_seeding: super_seeding && have.iter().all(|have| *have),
             sources: &stored.sources,
         })?;
         // A web seed can make libtorrent hang at once.
@@ -379,6 +379,9 @@ impl Machine {
     pub(super) fn complete(&mut self, shared: &Shared, stored: &StoredTorrent, is_new: bool) {
         self.is_announced = true;
         self.snapshot.completed_at.get_or_insert_with(unix_seconds);
+        if self.snapshot.is_super_seeding {
+            self.apply_super_seeding(shared);
+        }
         shared.events.send(Event::Complete(CompleteContent {
             torrent: self.identity(),
             name: stored.name.clone(),

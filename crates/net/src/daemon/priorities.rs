@@ -1,5 +1,7 @@
 //! Priorities of files: those that a person chose are in the state folder, and the client gets them.
 
+use std::collections::HashSet;
+
 use hashlane_api::Priority;
 use hashlane_metainfo::{FileKind, Torrent};
 use hashlane_store::{Name, Priorities};
@@ -36,6 +38,7 @@ pub(super) fn of(priorities: &Priorities, file: u32) -> Priority {
 
 /// Deselects all files of a torrent but these.
 pub(super) fn select(priorities: &mut Priorities, torrent: &Torrent, selected: &[u32]) {
+    let selected: HashSet<u32> = selected.iter().copied().collect();
     let others: Vec<u32> = (0..n_files(torrent))
         .filter(|file| !selected.contains(file))
         .collect();

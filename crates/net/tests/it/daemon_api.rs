@@ -422,6 +422,25 @@ fn torrents_are_super_seeded() {
         }
         api.daemon.done(["remove", "--all"]);
     }
+    // A download that is not complete hides nothing.
+    let part = downloads.join("file.bin");
+    let mut bytes = fs::read(&part).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&part, bytes).unwrap();
+    api.daemon.done(["add", text(&torrent)]);
+    api.daemon.wait_for_activity("downloading");
+    api.daemon.done(["set", "--all", "--super-seeding", "on"]);
+    assert_eq!(api.daemon.torrent()["super_seeding"], true);
+    let address = api.get("statistics").json()["listening"][0].clone();
+    let address = address.as_str().unwrap().parse().unwrap();
+    let mut peer = Connection::open(address, info_hash(&torrent)).unwrap();
+    loop {
+        match peer.receive().unwrap() {
+            (BITFIELD, bits) => break assert_eq!(bits[0], 0xFF),
+            (HAVE, _) => panic!("pieces are hidden"),
+            _ => {}
+        }
+    }
     api.daemon.terminate();
 }
 
@@ -711,7 +730,17 @@ fn batches() {
     let refused = refused["results"].as_array().unwrap().iter();
     let statuses: Vec<_> = refused.map(|it| it["status"].clone()).collect();
     assert_eq!(statuses, [403, 403]);
-    let twice = json!({"torrents": [hash, "1"], "change": {"action": "queue", "to": "top"}});
+    // A number is no name and no first digits.
+    api.daemon.done(["set", "--title", "77", "1"]);
+    let top = json!({"action": "queue", "to": "top"});
+    let status = |torrent: Value| {
+        let answer = batch(json!({"torrents": [torrent], "change": top})).json();
+        answer["results"][0]["status"].clone()
+    };
+    assert_eq!(status(json!("77")), 202);
+    assert_eq!(status(json!(77)), 404);
+    assert_eq!(status(json!(2)), 202);
+    let twice = json!({"torrents": [hash, 1], "change": {"action": "queue", "to": "top"}});
     let twice = batch(twice).json();
     assert_eq!(twice["results"][0]["found"], twice["results"][1]["found"]);
     let removed = batch(json!({"all": true, "change": {"action": "remove"}})).json();

@@ -79,6 +79,8 @@ pub(super) struct Results {
 #[derive(Deserialize)]
 pub(super) struct Outcome {
     pub(super) torrent: String,
+    /// The status that a request for this torrent alone would have had.
+    pub(super) status: u16,
     pub(super) error: Option<String>,
     pub(super) found: Option<Identity>,
 }

@@ -39,8 +39,12 @@ pub(super) struct Daemon {
 /// Where a daemon listens.
 enum Place {
     Socket(PathBuf),
-    /// A host and a port.
-    Address(String),
+    Address {
+        /// The host as the URL has it.
+        host: String,
+        /// The host and the port.
+        address: String,
+    },
 }
 
 /// The connection of a request.
@@ -75,19 +79,23 @@ impl Daemon {
 
     /// Returns the daemon with the page at this URL, which asks for a token.
     pub(super) fn at_url(url: &str, token: Option<Zeroizing<String>>) -> anyhow::Result<Self> {
-        let uri: Uri = url.parse().with_context(|| url.to_owned())?;
+        let uri: Uri = url.parse().context("--url")?;
+        let authority = uri.authority().map_or("", |authority| authority.as_str());
+        // An error must not repeat credentials.
+        if authority.contains('@') || uri.query().is_some() {
+            bail!("--url: has credentials or a query; `--token-file` names the file of the token");
+        }
         let (Some("http"), Some(host)) = (uri.scheme_str(), uri.host()) else {
             bail!(
                 "{url}: not an address that starts with http://; for a server with TLS, forward a port: `ssh -L 8080:127.0.0.1:8080 SERVER`"
             );
         };
-        let address = format!("{host}:{}", uri.port_u16().unwrap_or(80));
+        let place = Place::Address {
+            host: authority.to_owned(),
+            address: format!("{host}:{}", uri.port_u16().unwrap_or(80)),
+        };
         let name = url.trim_end_matches('/').to_owned();
-        let daemon = Self::new(
-            Place::Address(address),
-            name,
-            uri.path().trim_end_matches('/'),
-        )?;
+        let daemon = Self::new(place, name, uri.path().trim_end_matches('/'))?;
         Ok(Self {
             token,
             timeout: Some(TIMEOUT),
@@ -123,7 +131,7 @@ impl Daemon {
     ) -> anyhow::Result<T> {
         let host = match &self.place {
             Place::Socket(_) => "localhost",
-            Place::Address(address) => address,
+            Place::Address { host, .. } => host,
         };
         let request = Request::builder()
             .uri(format!("{}/api/v1/{path}", self.base))
@@ -202,7 +210,7 @@ impl Daemon {
                 }
                 Err(error) => Err(anyhow!(error).context(path.display().to_string())),
             },
-            Place::Address(address) => {
+            Place::Address { address, .. } => {
                 let stream = TcpStream::connect(address).await;
                 Ok(Box::new(stream.with_context(|| name.clone())?))
             }

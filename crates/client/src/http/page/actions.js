@@ -74,8 +74,8 @@ export function makeActions(store) {
    */
   async function batch(torrents, change) {
     if (torrents.length === 0) return;
-    const names = torrents.map((torrent) => String(torrent.number));
-    const answer = await ask("POST", "batch", { torrents: names, change });
+    const numbers = torrents.map(({ number }) => number);
+    const answer = await ask("POST", "batch", { torrents: numbers, change });
     if (answer === null) return;
     /** @type {{ torrent: string, error: string | null }[]} */
     const results = answer.results;
