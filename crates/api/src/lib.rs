@@ -40,7 +40,7 @@ pub use command::{Command, Content, Patch, check_labels};
 pub use fields::present;
 pub use goal::{Goal, Target};
 pub use groups::{Category, CategoryPatch, GroupChange, Groups};
-pub use new::{NewTorrent, Source};
+pub use new::{Addition, NewTorrent, Source};
 pub use place::Place;
 pub use priority::Priority;
 pub use queue::{InvalidQueueMove, QueueMove};

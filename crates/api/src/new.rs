@@ -64,6 +64,28 @@ impl fmt::Debug for Source {
     }
 }
 
+/// A request that adds a torrent: exactly one of `link` and `metainfo`, and what a person chooses for it.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Addition {
+    /// A magnet link, an info-hash, or the URL of a .torrent file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// The .torrent file in base 64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metainfo: Option<String>,
+    /// What a person chooses.
+    #[serde(default)]
+    pub options: NewTorrent,
+}
+
+/// Without the torrent: links contain passkeys.
+impl fmt::Debug for Addition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Addition").finish_non_exhaustive()
+    }
+}
+
 /// What a person chooses for a torrent that is added. `None` leaves a choice to the program that has the torrents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -168,8 +168,15 @@ impl Store {
     /// Returns the torrents in the order of the queue.
     pub fn entries(&self) -> Vec<&Entry> {
         let mut entries: Vec<_> = self.entries.values().collect();
-        entries.sort_by_key(|entry| (entry.choices.order, entry.name()));
+        entries.sort_by_key(|entry| place(entry));
         entries
+    }
+
+    /// Returns the position of a torrent in the queue, from 0; `None` for one that the folder does not have.
+    pub fn position(&self, name: Name) -> Option<usize> {
+        let own = place(self.get(name)?);
+        let others = self.entries.values();
+        Some(others.filter(|other| place(other) < own).count())
     }
 
     /// Returns the torrent of a name.
@@ -584,6 +591,11 @@ impl Prepared {
         let _ = fs::remove_file(&self.choices_path);
         let _ = fs::remove_file(&self.pending);
     }
+}
+
+/// Returns what orders a torrent in the queue.
+fn place(entry: &Entry) -> (Option<i64>, Name) {
+    (entry.choices.order, entry.name())
 }
 
 /// Makes a folder that only its user can use, or checks it and takes permissions away from others.

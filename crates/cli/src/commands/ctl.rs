@@ -14,7 +14,8 @@ use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use data_encoding::BASE64;
 use hashlane_api::{
-    Command, GroupChange, Groups, Limit, NewTorrent, Patch, SOCKET, SessionPatch, Status, Target,
+    Addition, Command, GroupChange, Groups, Limit, NewTorrent, Patch, SOCKET, SessionPatch, Status,
+    Target,
 };
 use hashlane_config::FilePath;
 use hashlane_metainfo::{ContentMap, Magnet, Torrent};
@@ -247,17 +248,6 @@ impl Asking {
             [first, others @ ..] => bail!("{first}; and {} more", others.len()),
         }
     }
-}
-
-/// A torrent for the daemon, without choices.
-#[derive(Default, Serialize)]
-struct Addition {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    link: Option<String>,
-    /// The .torrent file in base 64.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    metainfo: Option<String>,
-    options: NewTorrent,
 }
 
 impl AddArgs {

@@ -9,26 +9,14 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use axum::response::{IntoResponse as _, Response};
 use data_encoding::BASE64;
-use hashlane_api::{NewTorrent, Refusal, Source};
-use serde::{Deserialize, Serialize};
+use hashlane_api::{Addition, NewTorrent, Refusal, Source};
+use serde::Serialize;
 
 use super::api::Query;
 use super::named::NamedView;
 use super::problem::refused;
 use super::service::Added;
 use super::state::State;
-
-/// The body of a request that adds a torrent.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AddRequest {
-    /// A magnet link, an info-hash, or the URL of a .torrent file.
-    link: Option<String>,
-    /// The .torrent file in base 64, in place of a link.
-    metainfo: Option<String>,
-    #[serde(default)]
-    options: NewTorrent,
-}
 
 /// A torrent that was added, or was present.
 #[derive(Serialize)]
@@ -82,8 +70,8 @@ fn metainfo(state: &State, query: Option<&str>, body: &[u8]) -> Result<Response,
 }
 
 fn json(state: &State, body: &[u8]) -> Result<Response, Refusal> {
-    let invalid = |reason: String| Refusal::Invalid(reason);
-    let AddRequest {
+    let invalid = Refusal::Invalid;
+    let Addition {
         link,
         metainfo,
         options,

@@ -1,6 +1,7 @@
 //! Requests that change torrents.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use axum::Json;
 use axum::extract::{Path, State as Shared};
@@ -15,7 +16,7 @@ use super::problem::{refused, status};
 use super::service::Found;
 use super::state::State;
 use crate::identity::TorrentKey;
-use crate::snapshot::TorrentSnapshot;
+use crate::snapshot::{Snapshot, TorrentSnapshot};
 
 /// Maximum number of torrents that a batch names.
 const MAX_BATCH: usize = 10_000;
@@ -85,6 +86,68 @@ struct ResultView {
     found: Option<NamedView>,
 }
 
+/// A torrent as a request named it, or its number, and the torrent.
+type Asked<'s> = (String, Result<&'s TorrentSnapshot, Refusal>);
+
+/// Finds the torrents of a batch.
+fn asked(
+    all: &Snapshot,
+    keys: Option<Vec<Key>>,
+    is_for_all: bool,
+) -> Result<Vec<Asked<'_>>, Refusal> {
+    let keys = match (keys, is_for_all) {
+        (Some(keys), false) => keys,
+        (None, true) => {
+            let torrents = all.torrents.iter();
+            let asked = torrents.map(|it| (it.identity.number.to_string(), Ok(&**it)));
+            return Ok(asked.collect());
+        }
+        _ => {
+            let reason = "either a list of torrents or all of them";
+            return Err(Refusal::Invalid(reason.into()));
+        }
+    };
+    if keys.len() > MAX_BATCH {
+        let reason = format!("a batch names at most {MAX_BATCH} torrents");
+        return Err(Refusal::Invalid(reason));
+    }
+    let names = Names::of(all);
+    let asked = keys.into_iter().map(|key| match key {
+        Key::Number(number) => {
+            let found = all.find(TorrentKey::Number(number)).map(|it| &**it);
+            (number.to_string(), found.ok_or(Refusal::Absent))
+        }
+        Key::Text(text) => {
+            let found = names.find(&text);
+            (text, found)
+        }
+    });
+    Ok(asked.collect())
+}
+
+/// Does what a command asks of torrents, and returns the result of each by its number. One that is named twice is changed once.
+fn apply<'s>(
+    state: &State,
+    torrents: impl Iterator<Item = &'s TorrentSnapshot>,
+    command: &Command,
+) -> HashMap<usize, Result<(), Refusal>> {
+    let mut results = HashMap::new();
+    let mut numbers = Vec::new();
+    for torrent in torrents {
+        if let Entry::Vacant(vacant) = results.entry(torrent.identity.number) {
+            let checked = check(torrent, command);
+            if checked.is_ok() {
+                numbers.push(torrent.identity.number);
+            }
+            // Until the service says what became of it.
+            vacant.insert(checked.and(Err(Refusal::Absent)));
+        }
+    }
+    let applied = state.service.apply(&numbers, command);
+    results.extend(numbers.into_iter().zip(applied));
+    results
+}
+
 /// Does what a command asks of many torrents. The answer has a result for each.
 pub(super) async fn batch(
     Shared(state): Shared<State>,
@@ -92,62 +155,19 @@ pub(super) async fn batch(
 ) -> Response {
     let done = state.blocking(move |state| {
         let all = state.service.snapshot();
-        let command = request.change;
-        let asked: Vec<(String, Result<&TorrentSnapshot, Refusal>)> =
-            match (request.torrents, request.all) {
-                (Some(keys), false) if keys.len() <= MAX_BATCH => {
-                    let names = Names::of(&all);
-                    let found = keys.into_iter().map(|key| match key {
-                        Key::Number(number) => {
-                            let found = all.find(TorrentKey::Number(number)).map(|it| &**it);
-                            (number.to_string(), found.ok_or(Refusal::Absent))
-                        }
-                        Key::Text(text) => {
-                            let found = names.find(&text);
-                            (text, found)
-                        }
-                    });
-                    found.collect()
-                }
-                (Some(_), false) => {
-                    let reason = format!("a batch names at most {MAX_BATCH} torrents");
-                    return Err(Refusal::Invalid(reason));
-                }
-                (None, true) => {
-                    let torrents = all.torrents.iter();
-                    let named = torrents.map(|it| (it.identity.number.to_string(), Ok(&**it)));
-                    named.collect()
-                }
-                _ => {
-                    let reason = "either a list of torrents or all of them";
-                    return Err(Refusal::Invalid(reason.into()));
-                }
-            };
-        // A torrent that is named twice is changed once.
-        let mut numbers = Vec::new();
-        let mut known = HashSet::new();
-        for torrent in asked.iter().filter_map(|(_, found)| found.as_ref().ok()) {
-            let number = torrent.identity.number;
-            if check(torrent, &command).is_ok() && known.insert(number) {
-                numbers.push(number);
-            }
-        }
-        let applied = state.service.apply(&numbers, &command).into_iter();
-        let applied: HashMap<_, _> = numbers.into_iter().zip(applied).collect();
+        let asked = asked(&all, request.torrents, request.all)?;
+        let found = asked.iter().filter_map(|(_, found)| found.as_ref().ok());
+        let done = apply(state, found.copied(), &request.change);
         let results = asked.into_iter().map(|(torrent, found)| {
-            let done = found.as_ref().map_err(Clone::clone).and_then(|found| {
-                check(found, &command)?;
-                // A service returns a result for each number.
-                let result = applied.get(&found.identity.number);
-                result.cloned().unwrap_or(Err(Refusal::Absent))
-            });
-            let refusal = done.err();
-            let status = refusal.as_ref().map_or(StatusCode::ACCEPTED, status);
+            let refusal = match &found {
+                Ok(found) => done[&found.identity.number].as_ref().err(),
+                Err(refusal) => Some(refusal),
+            };
             ResultView {
                 torrent,
-                status: status.as_u16(),
-                error: refusal.map(|refusal| refusal.to_string()),
-                found: found.ok().map(NamedView::from),
+                status: refusal.map_or(StatusCode::ACCEPTED, status).as_u16(),
+                error: refusal.map(ToString::to_string),
+                found: found.as_ref().ok().map(|found| NamedView::from(*found)),
             }
         });
         Ok(BatchView {

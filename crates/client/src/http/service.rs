@@ -345,11 +345,6 @@ impl Service for PlainClient {
     }
 
     fn add(&self, source: Source, new: &NewTorrent) -> Result<Added, Refusal> {
-        if let Source::Url(url) = source {
-            let file = self.fetch(url).run();
-            let file = file.map_err(|error| Refusal::Conflict(error.to_string()))?;
-            return self.add(Source::of_file(file)?, new);
-        }
         new.check(&source)?;
         check_patch(&new.set)?;
         let supported = NewTorrent {
@@ -376,7 +371,11 @@ impl Service for PlainClient {
                 let info_hashes = magnet.info_hashes;
                 ((*magnet).into(), info_hashes, Globs::default())
             }
-            Source::Url(_) => return Err(Refusal::Absent),
+            Source::Url(url) => {
+                let file = self.fetch(url).run();
+                let file = file.map_err(|error| Refusal::Conflict(error.to_string()))?;
+                return self.add(Source::of_file(file)?, new);
+            }
         };
         // No code that holds the lock leaves anything inconsistent.
         let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);

@@ -184,7 +184,8 @@ impl Machine {
         }
     }
 
-    /// Tells the session whether complete content is super-seeded. It would hide the pieces of other content.
+    /// Tells the session whether the torrent is super-seeded. One that is not complete is not, because the session would then hide
+    /// the pieces that it has.
     pub(super) fn apply_super_seeding(&self, shared: &Shared) {
         let snapshot = &self.snapshot;
         let has_all = snapshot.wanted_bytes == snapshot.total_bytes;

@@ -71,7 +71,7 @@ impl Torrents {
 
     /// Returns what was chosen for a torrent, apart from its files.
     fn choices_of(&self, new: &NewTorrent, rights: Option<&Rights>) -> Result<Choices, Refusal> {
-        let invalid = |reason: String| Refusal::Invalid(reason);
+        let invalid = Refusal::Invalid;
         let category = new.set.category.clone().flatten();
         let own = self.folder_of(category.as_deref()).map_err(invalid)?;
         let place = match (&new.folder, &new.content) {

@@ -240,8 +240,9 @@ impl Service for Api {
         let torrents = lock(&self.torrents);
         let name = name_of(&torrents, key)?;
         let entry = torrents.store.get(name)?;
+        let position = torrents.store.position(name)? as u64;
         Some(Found {
-            torrent: shown(&torrents, entry, torrents.position(name), &torrents.all())?,
+            torrent: shown(&torrents, entry, position, &torrents.all())?,
             handle: torrents.handle(name).cloned(),
         })
     }

@@ -607,13 +607,6 @@ impl Torrents {
         }
     }
 
-    /// Returns the position of a torrent in the queue, from 0.
-    pub(super) fn position(&self, name: Name) -> u64 {
-        let mut names = self.store.entries().into_iter().map(Entry::name).zip(0..);
-        let found = names.find(|(other, _)| *other == name);
-        found.map_or(0, |(_, position)| position)
-    }
-
     /// Returns the activity of a torrent, which is in a snapshot of the client, and the reason why it waits or failed.
     pub(super) fn activity(
         &self,
