@@ -66,23 +66,28 @@ pub(crate) fn run(project: &Project, arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     let surroundings = surroundings(project, is_full)?;
-    let outcomes = run_steps(&surroundings, &runs);
+    let is_recorded = is_full || arguments.record;
+    // At once: a run that is ended later leaves what passed.
+    let outcomes = run_steps(&surroundings, &runs, |at, outcome| {
+        if is_recorded && outcome.passed {
+            let (step, key) = &runs[at];
+            passes.add(&step.name, key);
+            passes.write(project)?;
+        }
+        Ok(())
+    })?;
     println!("== seconds");
     let mut failed = Vec::new();
-    for ((step, key), outcome) in runs.iter().zip(&outcomes) {
+    for ((step, _), outcome) in runs.iter().zip(&outcomes) {
         report.add_output(&outcome.output);
         let seconds = outcome.time.as_secs();
         if outcome.passed {
-            passes.add(&step.name, key);
             println!("{seconds:6}  {}", step.name);
         } else {
             failed.push(step.name.as_str());
             report.add_failed_step(&step.name, outcome.output.clone());
             println!("{seconds:6}  {}: FAILED", step.name);
         }
-    }
-    if is_full || arguments.record {
-        passes.write(project)?;
     }
     let junit = project.path(JUNIT);
     if junit.exists() && runs.iter().any(|(step, _)| step.name == "test") {
@@ -143,8 +148,12 @@ fn surroundings(project: &Project, is_full: bool) -> Result<Surroundings> {
 }
 
 /// Runs the steps in their order, and those of other target folders beside them with what the processors have left. Tests wait for
-/// most of their time.
-fn run_steps(surroundings: &Surroundings, runs: &[(&Step, String)]) -> Vec<Outcome> {
+/// most of their time. Calls `done` with the place of each step that has ended.
+fn run_steps(
+    surroundings: &Surroundings,
+    runs: &[(&Step, String)],
+    mut done: impl FnMut(usize, &Outcome) -> Result<()>,
+) -> Result<Vec<Outcome>> {
     let (sender, receiver) = mpsc::channel();
     let mut outcomes: Vec<_> = runs.iter().map(|_| Outcome::default()).collect();
     std::thread::scope(|scope| {
@@ -155,23 +164,28 @@ fn run_steps(surroundings: &Surroundings, runs: &[(&Step, String)]) -> Vec<Outco
                 let _ = sender.send((at, outcome));
             }
         });
-        let print = |at: usize, outcome: Outcome, outcomes: &mut Vec<Outcome>| {
-            print!("{}", outcome.output);
+        let mut keep = |at: usize, outcome: Outcome, is_printed: bool| {
+            if !is_printed {
+                print!("{}", outcome.output);
+            }
+            done(at, &outcome)?;
             outcomes[at] = outcome;
+            anyhow::Ok(())
         };
         for (at, (step, _)) in runs
             .iter()
             .enumerate()
             .filter(|(_, (step, _))| !step.beside)
         {
-            outcomes[at] = steps::execute(surroundings, step, true);
+            keep(at, steps::execute(surroundings, step, true), true)?;
             while let Ok((at, outcome)) = receiver.recv_timeout(Duration::ZERO) {
-                print(at, outcome, &mut outcomes);
+                keep(at, outcome, false)?;
             }
         }
         while let Ok((at, outcome)) = receiver.recv() {
-            print(at, outcome, &mut outcomes);
+            keep(at, outcome, false)?;
         }
-    });
-    outcomes
+        anyhow::Ok(())
+    })?;
+    Ok(outcomes)
 }
