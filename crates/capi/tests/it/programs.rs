@@ -186,7 +186,7 @@ fn programs_under_valgrind() {
                 "--errors-for-leak-kinds=definite",
                 "--error-exitcode=9",
             ])
-            .arg(program);
+            .args([program, Path::new("short")]);
         valgrind
     });
 }

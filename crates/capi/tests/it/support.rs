@@ -49,41 +49,24 @@ pub(crate) fn library() -> &'static Path {
     FOLDER.get_or_init(build)
 }
 
-/// Builds the library with Cargo, which builds no cdylib for integration tests. Its dependencies exist already.
+/// Links the libraries, which Cargo has built beside the program of this test.
 fn build() -> PathBuf {
-    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let target = temporary
-        .parent()
-        .expect("Cargo puts the folder below the target folder");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo
-        .args([
-            "build",
-            "--quiet",
-            "--package",
-            "hashlane-capi",
-            "--target-dir",
-        ])
-        .arg(target);
-    if !cfg!(debug_assertions) {
-        cargo.arg("--release");
-    }
-    run(cargo
-        .current_dir(package())
-        .env_remove("CARGO_BUILD_TARGET"));
+    let program = std::env::current_exe().expect("the path of the test program");
     let profile = if cfg!(debug_assertions) {
         "debug"
     } else {
         "release"
     };
-    let folder = temporary.join(format!("capi-{profile}"));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("capi-{profile}"));
     fs::create_dir_all(&folder).expect("a folder below the target folder");
     for (from, to) in [
         ("libhashlane.so", "libhashlane.so.0"),
         ("libhashlane.so", "libhashlane.so"),
         ("libhashlane.a", "libhashlane.a"),
     ] {
-        link(&target.join(profile).join(from), &folder.join(to));
+        let from = program.with_file_name(from);
+        assert!(from.exists(), "{}: Cargo builds it", from.display());
+        link(&from, &folder.join(to));
     }
     folder
 }

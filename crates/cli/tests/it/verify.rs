@@ -478,7 +478,9 @@ fn notes_about_whole_content_are_printed() {
 
 #[test]
 fn the_place_of_the_content_is_suggested() {
-    let fixture = Fixture::new("name", 4, &[("empty", b""), ("a", b"1234")]);
+    // The temporary folder, which is looked at too, has no file of this name.
+    let files: [(&str, &[u8]); 2] = [("empty", b""), ("of_the_suggested_content", b"1234")];
+    let fixture = Fixture::new("name", 4, &files);
     let name = fixture.path("name");
     let verify = |option: &str, place: &std::path::Path| {
         let ended = end(fixture.verify().arg(option).arg(place));

@@ -325,14 +325,14 @@ mod tests {
         let mut delta = Delta::new().unwrap();
         delta.update(&snapshot(N));
         let (id, since) = (delta.id(), delta.version());
-        for n in (0..N).step_by(10).rev() {
+        for n in (0..N).step_by(100).rev() {
             delta.update(&snapshot(n));
         }
         assert_eq!(delta.removed.len(), MAX_REMOVED);
         assert_eq!(delta.version_of(&id), None);
         assert!(delta.since(Some(since)).full);
         let recent = delta.version() - 1;
-        assert_eq!(delta.since(Some(recent)).removed.len(), 10);
+        assert_eq!(delta.since(Some(recent)).removed.len(), 100);
     }
 
     #[test]

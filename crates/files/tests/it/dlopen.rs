@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::not_run::is_installed;
+use crate::not_run::{is_installed, not_run};
 
 #[track_caller]
 fn run(command: &mut Command) {
@@ -23,29 +23,22 @@ fn the_handler_allocates_nothing() {
     if !is_installed("CC", "cc", "gcc") {
         return;
     }
-    let (package, temporary) = (
-        Path::new(env!("CARGO_MANIFEST_DIR")),
-        Path::new(env!("CARGO_TARGET_TMPDIR")),
-    );
-    let target = temporary
-        .parent()
-        .expect("a folder below the target folder");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo
-        .args(["build", "--quiet", "--package", "hashlane-files"])
-        .args(["--example", "guarded", "--target-dir"])
-        .arg(target);
-    // Flags of a sanitizer would apply to procedural macros too, because there is no target. The handler is only in a build
-    // without the fallbacks of tools/portable.
-    for variable in [
-        "CARGO_BUILD_TARGET",
-        "CARGO_ENCODED_RUSTFLAGS",
-        "RUSTC_WORKSPACE_WRAPPER",
-        "RUSTFLAGS",
-    ] {
-        cargo.env_remove(variable);
+    // The handler is only in a build without the fallbacks of tools/portable, and a program in C has no sanitizer.
+    let changed = ["RUSTC_WORKSPACE_WRAPPER", "RUSTFLAGS"];
+    if let Some(variable) = changed.iter().find(|name| std::env::var_os(name).is_some()) {
+        let reason = format!("{variable} is set");
+        not_run("the handler in a loaded library", &reason, "cargo test");
+        return;
     }
-    run(cargo.current_dir(package));
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = std::env::current_exe().expect("the path of the test program");
+    let target = program.ancestors().nth(2).expect("the folder of the build");
+    let library = target.join("examples/libguarded.so");
+    // `cargo test --test it` does not build it.
+    assert!(
+        library.exists(),
+        "run `cargo test` or build the examples first"
+    );
     let folder = tempfile::tempdir().expect("a temporary folder");
     let program = folder.path().join("main");
     run(Command::new("cc")
@@ -54,6 +47,6 @@ fn the_handler_allocates_nothing() {
         .args(["-ldl", "-o"])
         .arg(&program));
     run(Command::new(program)
-        .arg(target.join("debug/examples/libguarded.so"))
+        .arg(library)
         .arg(folder.path().join("file")));
 }
