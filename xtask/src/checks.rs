@@ -1,5 +1,7 @@
 //! Checks that run no test: formatting, lints, the order of imports, documentation, packages.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Result, bail};
 use clap::Subcommand;
 use xshell::cmd;
@@ -101,11 +103,38 @@ fn reports(project: &Project) -> Result<()> {
     Ok(())
 }
 
+/// Packages have the same features in programs and in tests: otherwise Cargo compiles them twice, with everything that imports them.
+fn features_of_tests(project: &Project) -> Result<()> {
+    let packages = |edges: &str| -> Result<BTreeSet<String>> {
+        let tree = format!(
+            "tree --workspace {} --edges {edges} --prefix none",
+            project.features()
+        );
+        let text = project
+            .cargo(&tree)
+            .args(["--format", "{p} [{f}]"])
+            .quiet()
+            .read()?;
+        let lines = text.lines().map(|line| line.trim_end_matches(" (*)"));
+        Ok(lines.map(str::to_owned).collect())
+    };
+    let programs = packages("normal,build")?;
+    let tests = packages("normal,build,dev")?;
+    let others: Vec<_> = programs.difference(&tests).collect();
+    if !others.is_empty() {
+        bail!(
+            "tests turn on further features of these packages, so add them to Cargo.toml: {others:#?}"
+        );
+    }
+    Ok(())
+}
+
 /// The other workspaces of the repository.
 const OTHERS: [&str; 3] = ["bench/sha", "bench/ladder", "kernel"];
 
 fn lint(project: &Project) -> Result<()> {
     texts(project)?;
+    features_of_tests(project)?;
     page(project)?;
     if project.has("ruff") {
         project.command("ruff check").run()?;
