@@ -16,11 +16,9 @@ use hashlane_api::{
     Category, Command, GroupChange, Groups, NewTorrent, Rates, Refusal, SessionPatch, Source, Status,
     Target,
 };
-use hashlane_client::http::{
-    Added, Auth, Endpoint, Found, Server, Service, Statistics,
-};
+use hashlane_client::http::{Auth, Endpoint, Found, Server, Service, Statistics};
 use hashlane_client::{
-    Config, Http, Identity, Network, Snapshot, TorrentKey, TorrentSnapshot,
+    Added, Config, Http, Identity, Network, Rights, Snapshot, TorrentKey, TorrentSnapshot,
 };
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
@@ -109,7 +107,8 @@ impl Memory {
 
 /// Refuses a folder in which requests may not place content, and asserts that others are plain.
 fn check_folder(folder: &Path) -> Result<(), Refusal> {
-    hashlane_client::http::check_folder(folder, &[ROOT.into()])?;
+    let rights = Rights { folders: vec![ROOT.into()], ..Rights::default() };
+    rights.check_folder(folder)?;
     let is_plain = |part| matches!(part, Component::RootDir | Component::Normal(_));
     assert!(folder.starts_with(ROOT) && folder.components().all(is_plain));
     Ok(())

@@ -199,7 +199,8 @@ fn pages_of_crates(project: &Project) -> Result<()> {
             .to_string_lossy()
             .into_owned();
         let readme = package.join("README.md");
-        if !readme.is_file() || (!project.has_libtorrent() && ["swarm", "client"].contains(&&*name))
+        if !readme.is_file()
+            || (!project.has_libtorrent() && ["swarm", "client", "session"].contains(&&*name))
         {
             continue;
         }
@@ -389,7 +390,7 @@ fn package(project: &Project) -> Result<()> {
 }
 
 fn semver(project: &Project, baseline: &str) -> Result<()> {
-    const EXCLUDED: &str = "hashlane hashlane-net hashlane-config hashlane-swarm hashlane-client hashlane-import hashlane-border \
+    const EXCLUDED: &str = "hashlane hashlane-net hashlane-config hashlane-swarm hashlane-client hashlane-session hashlane-import hashlane-border \
                             hashlane-capi hashlane-libmd hashlane-pkcs11 xtask";
     project.need(
         "semver",

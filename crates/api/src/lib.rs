@@ -13,9 +13,12 @@
 //! | `rates` | rate limits |
 //! | `priority` | priorities of files |
 //! | `queue` | moves in the queue |
+//! | `schedule` | limits at times of the week |
 //! | `session` | changes of the settings of all torrents together |
 //! | `status` | answers about all torrents together |
 //! | `refusal` | the reasons for which nothing changes |
+//! | `size` | lengths as people read them |
+//! | `trackers` | changes of the trackers of a torrent |
 //!
 //! Types are exhaustive: each program that shows or stores them has to say what becomes of a new field.
 #![forbid(unsafe_code)]
@@ -33,8 +36,11 @@ mod priority;
 mod queue;
 mod rates;
 mod refusal;
+mod schedule;
 mod session;
+mod size;
 mod status;
+mod trackers;
 
 pub use command::{Command, Content, Patch, check_labels};
 pub use fields::present;
@@ -46,5 +52,8 @@ pub use priority::Priority;
 pub use queue::{InvalidQueueMove, QueueMove};
 pub use rates::{Rates, RatesPatch};
 pub use refusal::Refusal;
+pub use schedule::{Day, Rule, TimeOfDay};
 pub use session::SessionPatch;
+pub use size::Size;
 pub use status::{Limit, LimitValue, Status};
+pub use trackers::Tiers;

@@ -15,8 +15,9 @@ use hashlane_sha::Backend;
 use hashlane_verify::CancelToken;
 
 use crate::output::printer::Printer;
-use crate::output::text::{Escaped, Size};
+use crate::output::text::Escaped;
 use crate::startup::Startup;
+use hashlane_api::Size;
 
 /// Maximum length of a text file, in bytes. People write these files by hand.
 const MAX_TEXT_LEN: u64 = 1 << 20;

@@ -3,10 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
-use hashlane_api::{Goal, Target};
-use hashlane_config::{Config, Error, FilePath, ShellCommand};
+use hashlane_api::{Day, Goal, Rates, Rule, Target, TimeOfDay};
+use hashlane_config::{Config, Error, FilePath};
+// The type of the fields of `Hooks`.
+pub use hashlane_config::ShellCommand;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, Visitor};
 
@@ -22,7 +25,7 @@ pub struct Tables {
     /// The commands that run at events: `[hooks]`.
     pub hooks: Hooks,
     /// The rules of the schedule by their names: `[schedule.NAME]`.
-    pub schedule: BTreeMap<String, Rule>,
+    pub schedule: BTreeMap<String, RuleTable>,
 }
 
 impl Tables {
@@ -113,7 +116,7 @@ pub struct Hooks {
 /// Limits at times of the week.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Rule {
+pub struct RuleTable {
     /// The days on which the rule begins; none for all.
     pub days: Vec<Day>,
     /// The time of the day when it begins, in local time.
@@ -124,29 +127,26 @@ pub struct Rule {
     pub to: TimeOfDay,
     /// Download limit of all torrents in bytes per second.
     #[serde(deserialize_with = "rate")]
-    pub max_down: Option<u32>,
+    pub max_down: Option<NonZeroU32>,
     /// Upload limit of all torrents in bytes per second.
     #[serde(deserialize_with = "rate")]
-    pub max_up: Option<u32>,
+    pub max_up: Option<NonZeroU32>,
 }
 
-/// A day of the week.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Day {
-    Mon,
-    Tue,
-    Wed,
-    Thu,
-    Fri,
-    Sat,
-    Sun,
+impl RuleTable {
+    /// Returns the rule.
+    pub fn rule(&self) -> Rule {
+        Rule {
+            days: self.days.clone(),
+            from: self.from,
+            to: self.to,
+            rates: Rates {
+                down: self.max_down,
+                up: self.max_up,
+            },
+        }
+    }
 }
-
-/// A time of the day: minutes since midnight.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TimeOfDay(pub u16);
 
 /// Reads a value as the command line reads the text of an option.
 fn parsed<'de, D: Deserializer<'de>, T>(
@@ -201,8 +201,8 @@ fn hook_timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, 
     parsed(from, values::duration).map(Some)
 }
 
-fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
-    parsed(from, values::rate).map(Some)
+fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<NonZeroU32>, D::Error> {
+    parsed(from, values::rate).map(NonZeroU32::new)
 }
 
 fn time_of_day<'de, D: Deserializer<'de>>(from: D) -> Result<TimeOfDay, D::Error> {
@@ -270,7 +270,7 @@ mod tests {
         let day = &tables.schedule["day"];
         assert_eq!(day.days, [Day::Mon, Day::Fri]);
         assert_eq!((day.from, day.to), (TimeOfDay(480), TimeOfDay(1050)));
-        assert_eq!((day.max_down, day.max_up), (None, Some(1 << 20)));
+        assert_eq!((day.max_down, day.max_up), (None, NonZeroU32::new(1 << 20)));
     }
 
     #[test]

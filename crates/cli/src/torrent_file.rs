@@ -15,8 +15,8 @@ use hashlane_metainfo::{Magnet, Torrent};
 #[cfg(unix)]
 use rustix::fs::OFlags;
 
-use crate::output::text::Size;
 use crate::{Env, links};
+use hashlane_api::Size;
 
 /// Returns an argument without the white space around it if it is a magnet link, or a bare info-hash that is
 /// not the name of a file.

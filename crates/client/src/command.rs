@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::limits::SeedLimits;
-use hashlane_api::{Patch, Priority, RatesPatch};
+use hashlane_api::{Content, Patch, Priority, RatesPatch};
 
 /// A request to a running client.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,4 +59,13 @@ pub enum Remove {
     /// of the client has it, or if it is not known to belong to the torrent: it has no right piece, or it changed since its
     /// verification.
     DeleteContent,
+}
+
+impl From<Content> for Remove {
+    fn from(content: Content) -> Self {
+        match content {
+            Content::Keep => Self::Keep,
+            Content::Delete => Self::DeleteContent,
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use hashlane_api::Refusal;
 #[cfg(feature = "http")]
 use hashlane_server::Endpoint;
 use hashlane_swarm::{SessionError, StorageError};
@@ -80,6 +81,17 @@ pub enum NetworkError {
     /// The client has ended.
     #[error("the client has ended")]
     Stopped,
+}
+
+impl From<NetworkError> for Refusal {
+    fn from(error: NetworkError) -> Self {
+        match error {
+            NetworkError::Port { .. } | NetworkError::Address { .. } => {
+                Self::Conflict(error.to_string())
+            }
+            NetworkError::Stopped => Self::Unavailable(error.to_string()),
+        }
+    }
 }
 
 /// An error that ends one torrent.

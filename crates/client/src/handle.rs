@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use hashlane_api::{Patch, Priority};
+use hashlane_api::{Patch, Priority, Refusal};
 use hashlane_metainfo::{Torrent as Metainfo, is_url};
 use hashlane_swarm::{Peer, Session, SessionError, TorrentId, Tracker};
 
@@ -51,6 +51,20 @@ pub enum HandleError {
     /// libtorrent reports an error.
     #[error("libtorrent: {0}")]
     Session(String),
+}
+
+impl From<HandleError> for Refusal {
+    fn from(error: HandleError) -> Self {
+        match error {
+            HandleError::Stopped => Self::Unavailable(error.to_string()),
+            HandleError::Removed => Self::Absent,
+            HandleError::InvalidTracker => Self::Invalid(error.to_string()),
+            HandleError::Ended
+            | HandleError::Failed(_)
+            | HandleError::NotInSession
+            | HandleError::Session(_) => Self::Conflict(error.to_string()),
+        }
+    }
 }
 
 /// A torrent of a running client.

@@ -116,6 +116,9 @@ impl Past {
 }
 
 impl Handover {
+    /// The environment variable by which the other process finds the state. Commands of a person do not get it.
+    pub const VARIABLE: &str = "HASHLANE_CONTINUE";
+
     /// Returns the source of a torrent, unless it must be read again as it was given.
     pub fn source(&self, number: usize, max_metainfo_len: u64) -> Option<Source> {
         self.torrents

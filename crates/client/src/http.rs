@@ -57,7 +57,7 @@ use access::Access;
 pub use credentials::{Auth, Credentials, EVERYBODY, InvalidToken, Token};
 pub use hashlane_server::{Endpoint, Listener};
 use service::PlainClient;
-pub use service::{Added, Found, Service, Statistics, check_folder, status_of};
+pub use service::{Found, Service, Statistics};
 use state::State;
 
 /// Length limit of a request's body in bytes.

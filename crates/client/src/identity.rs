@@ -185,6 +185,17 @@ impl TryFrom<Fields> for Identity {
     }
 }
 
+/// The torrent that a request added, or that was present.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Added {
+    /// Number and info-hashes of the torrent.
+    pub torrent: Identity,
+    /// The name that is shown.
+    pub title: String,
+    /// Whether it was not present before.
+    pub is_new: bool,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -33,6 +33,9 @@
 //! | `unreached` | the peers that the user named and that were not reached |
 //! | `utp` | outgoing connections: TCP first, then uTP if TCP reaches no peer |
 //! | `rates` | download and upload rates |
+//! | `rights` | what requests of other programs may do |
+//! | `space` | the space of file systems |
+//! | `status` | the state of a program with torrents |
 //! | `stopwatch` | times of downloading and serving |
 //! | `folder` | .torrent files of a watched folder |
 //! | `network` | the network interface that a client uses alone |
@@ -78,8 +81,11 @@ mod network;
 mod origin;
 mod places;
 mod rates;
+mod rights;
 mod running;
 mod snapshot;
+mod space;
+mod status;
 mod stopwatch;
 mod stored;
 mod subscription;
@@ -108,10 +114,13 @@ pub use fetch::Fetch;
 pub use file::TorrentFile;
 pub use handle::{HandleError, TorrentHandle};
 pub use handover::{Handover, Observer};
-pub use identity::{Identity, InfoHash, InvalidKey, TorrentKey};
+pub use identity::{Added, Identity, InfoHash, InvalidKey, TorrentKey};
 pub use limits::{SeedLimits, sent_ratio};
 pub use rates::RateHistory;
+pub use rights::Rights;
 pub use snapshot::{Activity, Reach, Snapshot, TorrentSnapshot};
+pub use space::Space;
+pub use status::status_of;
 pub use stopwatch::Stopwatch;
 pub use subscription::Subscription;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use hashlane_api::Priority;
+use hashlane_api::{Goal, Priority};
 use hashlane_metainfo::Torrent as Metainfo;
 use hashlane_swarm::{Counters, Network, TorrentId};
 use serde::{Deserialize, Serialize};
@@ -106,6 +106,9 @@ pub struct TorrentSnapshot {
     /// Folder for the content, under the torrent's name; `None` for content that is only served under any name.
     #[serde(default)]
     pub folder: Option<String>,
+    /// Whether the content is a folder, which can have a single file; only a program that keeps torrents knows it.
+    #[serde(skip)]
+    pub is_folder: bool,
     /// The folder that the content is being moved to, or is moved to when it is complete.
     #[serde(default)]
     pub move_to: Option<String>,
@@ -156,6 +159,15 @@ pub struct TorrentSnapshot {
     /// The torrent is served for this time without an upload, which only a daemon counts; `None` for no limit.
     #[serde(default)]
     pub idle_seconds: Option<u64>,
+    /// The goal that a person chose, of which only a program that keeps torrents knows which parts are inherited.
+    #[serde(skip)]
+    pub goal: Goal,
+    /// The goal of the category and the labels, which applies where a person chose none for the torrent.
+    #[serde(skip)]
+    pub inherited: Goal,
+    /// The trackers by tiers, with their secrets, if they are not those of the metadata.
+    #[serde(skip)]
+    pub trackers: Option<Vec<Vec<String>>>,
     /// The time when the torrent was added, in seconds since 1970.
     pub added_at: u64,
     /// The time when the selected content was first found complete, in seconds since 1970; `None` before.
@@ -241,6 +253,7 @@ impl TorrentSnapshot {
             name: None,
             content: None,
             folder: None,
+            is_folder: false,
             move_to: None,
             activity: Activity::Waiting,
             is_download: false,
@@ -260,6 +273,9 @@ impl TorrentSnapshot {
             seed_ratio: None,
             seed_seconds: None,
             idle_seconds: None,
+            goal: Goal::default(),
+            inherited: Goal::default(),
+            trackers: None,
             added_at: unix_seconds(),
             completed_at: None,
             active_at: None,
@@ -298,6 +314,7 @@ impl TorrentSnapshot {
             name,
             content,
             folder,
+            is_folder,
             move_to,
             activity,
             is_download,
@@ -317,6 +334,9 @@ impl TorrentSnapshot {
             seed_ratio,
             seed_seconds,
             idle_seconds,
+            goal,
+            inherited,
+            trackers,
             added_at,
             completed_at,
             active_at,
@@ -347,6 +367,7 @@ impl TorrentSnapshot {
             && *name == other.name
             && *content == other.content
             && *folder == other.folder
+            && *is_folder == other.is_folder
             && *move_to == other.move_to
             && *activity == other.activity
             && *is_download == other.is_download
@@ -366,6 +387,9 @@ impl TorrentSnapshot {
             && *seed_ratio == other.seed_ratio
             && *seed_seconds == other.seed_seconds
             && *idle_seconds == other.idle_seconds
+            && *goal == other.goal
+            && *inherited == other.inherited
+            && *trackers == other.trackers
             && *added_at == other.added_at
             && *completed_at == other.completed_at
             && *active_at == other.active_at

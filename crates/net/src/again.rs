@@ -16,7 +16,7 @@ use rustix::io::FdFlags;
 
 /// The variable that names the file with the state, in `/dev/fd`. The state can contain passkeys, so the file has no name of
 /// its own, and neither the arguments nor the variable show the state.
-pub(crate) const VARIABLE: &str = "HASHLANE_CONTINUE";
+const VARIABLE: &str = Handover::VARIABLE;
 
 /// Returns the state of the process that executed this program again, or the default.
 pub(crate) fn continued() -> anyhow::Result<Handover> {

@@ -3,59 +3,33 @@
 //! | module | |
 //! |---|---|
 //! | `activation` | sockets that systemd opened |
-//! | `torrents` | the torrents: those of the state folder, in the client; `choices`: what a person chose; `naming`: names of their content; `trackers`: their trackers; `totals`: what they sent and received, and goals; `turns`: turns in the queue |
-//! | `trackers` | trackers in metadata and links |
 //! | `configured` | what the options and the configuration say, and what the daemon was started with |
-//! | `categories` | categories, and the goals that torrents inherit |
-//! | `fetches` | .torrent files from servers |
-//! | `goal` | what the client does for a torrent, from what a person chose |
-//! | `hooks` | shell commands that run when something happens to a torrent |
-//! | `add` | torrents that are added |
-//! | `apply` | what commands ask of torrents |
-//! | `priorities` | priorities of files |
-//! | `limits` | the limits of all torrents together |
-//! | `queue` | the torrents that run now, and those that wait for their turn |
+//! | `reload` | another reading of them |
 //! | `api` | the daemon as its page and its API see it |
 //! | `remote` | the daemon as the protocols of other programs see it |
-//! | `space` | the guard of free space |
-//! | `schedule` | limits at times of the week |
 //! | `service` | reports to systemd |
-//! | `watch` | folders whose files are added |
-//! | `reload` | another reading of the options and the configuration |
 //! | `signals` | the signals that end the daemon, or ask for a reload |
+//!
+//! The torrents are those of a `hashlane_session::Session`, which runs on threads of its own.
 
 mod activation;
-mod add;
 mod api;
-mod apply;
-mod categories;
 mod configured;
-mod fetches;
-mod goal;
-mod hooks;
-mod limits;
-mod priorities;
-mod queue;
 mod reload;
 mod remote;
-mod schedule;
 mod service;
 mod signals;
-mod space;
-mod torrents;
-mod trackers;
-mod watch;
 
 use std::num::NonZeroU16;
 use std::path::Path;
-use std::sync::mpsc::RecvTimeoutError;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Daemon, Env, Exit, state_folder};
-use hashlane_client::{Additions, Client, Config, Error, Pulse, Subscription};
+use hashlane_client::{Client, Config, Error, Pulse, Rights, Subscription};
 use hashlane_server::Server;
+use hashlane_session::{Problem, Session};
 use hashlane_store::Store;
 
 use crate::config::absolute;
@@ -67,14 +41,13 @@ use crate::settings::SessionSettings as _;
 use crate::watchdog::{Rescue, Watchdog};
 use crate::{Run, again, log};
 use activation::Sockets;
-use apply::Rights;
-use configured::{Configured, Start};
-use fetches::Fetches;
-use hooks::Hooks;
+use configured::Start;
+use reload::Reload;
 use service::Service;
 use signals::Hangups;
-use torrents::{Torrents, lock};
-use watch::Watch;
+
+/// Interval at which systemd is informed, and signals are looked at.
+const TICK: Duration = Duration::from_secs(1);
 
 impl Run for Daemon {
     fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
@@ -108,64 +81,66 @@ impl Serve for Daemon {
         env.printer.start(lost_lines).map_err(Error::Thread)?;
         let sockets = Sockets::take()?;
         let start = Start::read(env)?;
-        let configured = Configured::of(env, &start.settings, &state)?;
+        let settings = configured::config(env, &start.settings, &state)?;
         let hangups = signals::install(env)?;
         let config = self.config(env)?;
         let pulse = config.pulse.clone();
         let rights = self.rights(env)?;
-        let fixed = self.fixed(&state, &configured, &config);
-        let hooks = Hooks::start(configured.tables.hooks.clone(), &state)
-            .with_context(|| format!("{}: hooks", state.display()))?;
+        let fixed = self.fixed(&settings, &config);
         let earlier = again::continued()?;
         let (client, events) =
             Client::continue_from(config.clone(), Vec::new(), earlier).map_err(named)?;
-        let printed = events.clone();
         let watchdog =
             Watchdog::start(pulse.clone(), rescue(env, &client)).map_err(Error::Thread)?;
-        let torrents = Arc::new(Mutex::new(Torrents::new(
-            store, client, start, configured, hooks,
-        )));
-        let watch = Watch::start(Arc::clone(&torrents)).map_err(Error::Thread)?;
-        lock(&torrents).start_all();
-        let fetches = Arc::new(Fetches::by(config.session.proxy.clone()));
+        let session = Session::start(store, client, &config, settings);
+        let session = session.map_err(|error| ended(error).context(state.display().to_string()))?;
+        let reload = Arc::new(Reload {
+            session: Arc::clone(&session),
+            start,
+        });
         let Sockets { http, .. } = sockets;
         let protocols = [sockets.transmission, sockets.qbittorrent];
-        let page = api::serve(env, &self, http, (&torrents, &fetches), &config, &rights)?;
+        let page = api::serve(env, &self, http, &reload, &config, &rights)?;
         let url = page.as_ref().map(hashlane_client::http::Server::url);
         let remote = remote::serve(
             env,
             &self.remote,
             protocols,
-            (&torrents, &fetches),
+            &session,
             (rights, url.as_deref()),
             fixed,
         )?;
         // A program that can connect to the socket can connect to the other listeners, too.
-        let socket = api::serve_socket(&state, &torrents, &fetches, &config)?;
+        let socket = api::serve_socket(&reload, &config)?;
         if let Some(page) = &page {
             api::report(env, page, &self, &state, &mut reporter)?;
         }
         report(env, &self, &state, &remote, &reporter)?;
         let service = Service::new(pulse)?;
         let followed = Followed {
-            torrents: &torrents,
+            session: &session,
             events: &events,
-            printed: &printed,
-            watch: &watch,
             service: &service,
             hangups: &hangups,
+            reload: &reload,
         };
         let followed = followed.follow(env, &mut reporter);
         service.stopping();
         drop((socket, remote, page));
-        let ended = lock(&torrents).end();
-        if let Some(left) = lock(&torrents).hooks.end() {
-            log::warn(env, &left);
-        }
+        let stopped = session.stop();
+        report_problems(env, &session);
         drop(watchdog);
         followed?;
-        ended?;
+        stopped.map_err(ended)?;
         Ok(Exit::Good)
+    }
+}
+
+/// Returns the reason why a session has ended, with the option that it concerns.
+fn ended(error: hashlane_session::Error) -> anyhow::Error {
+    match error {
+        hashlane_session::Error::Client(error) => named(error),
+        error => error.into(),
     }
 }
 
@@ -207,66 +182,58 @@ fn rescue(env: &Env, client: &Client) -> Rescue {
     }
 }
 
+fn report_problems(env: &mut Env, session: &Session) {
+    for problem in session.problems() {
+        match problem {
+            Problem::Error(text) => log::error(env, &text),
+            Problem::Warning(text) => log::warn(env, &text),
+        }
+    }
+}
+
 /// What the main thread of the daemon follows.
 struct Followed<'d> {
-    torrents: &'d Mutex<Torrents>,
-    events: &'d Subscription,
+    session: &'d Session,
     /// The events that are printed. Nothing else waits for their reader.
-    printed: &'d Subscription,
-    watch: &'d Watch,
+    events: &'d Subscription,
     service: &'d Service,
     hangups: &'d Hangups,
+    reload: &'d Reload,
 }
 
 impl Followed<'_> {
-    /// Handles events until a signal or an error ends the daemon.
+    /// Reports what happens until a signal or an error ends the daemon.
     fn follow(&self, env: &mut Env, reporter: &mut Reporter) -> anyhow::Result<()> {
-        let torrents = self.torrents;
-        while !env.cancel.is_cancelled() {
-            // Not in the `match`, which would hold the lock.
-            let until_tick = lock(torrents).until_tick();
-            match self.events.recv_timeout(until_tick) {
-                Ok(event) => {
-                    if let Err(error) = lock(torrents).on_event(&event) {
-                        log::error(env, &error.to_string());
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                // The client has ended with an error, which `Torrents::end` returns.
-                Err(RecvTimeoutError::Disconnected) => break,
+        let mut ticked = Instant::now();
+        // A client that has failed has ended, and so `Session::stop` returns the error.
+        while !env.cancel.is_cancelled() && reporter.print_next(env, self.events, TICK)? {
+            report_problems(env, self.session);
+            if ticked.elapsed() < TICK {
+                continue;
             }
-            reporter.print_waiting(env, self.printed)?;
-            let mut torrents = lock(torrents);
-            if torrents.until_tick().is_zero() {
-                for error in torrents.tick() {
-                    log::error(env, &error.to_string());
-                }
-                for problem in torrents.hook_problems().chain(self.watch.problems()) {
-                    log::warn(env, &problem);
-                }
-                let status = torrents.changed_status();
-                self.service.report(status.as_ref());
-                if self.hangups.take() {
-                    reload(env, &mut torrents);
-                }
+            ticked = Instant::now();
+            let status = self.session.changed_status();
+            self.service.report(status.as_ref());
+            if self.hangups.take() {
+                self.reload(env);
             }
         }
         Ok(())
     }
-}
 
-/// Reads the configuration again, and reports what a person has to do.
-fn reload(env: &mut Env, torrents: &mut Torrents) {
-    match torrents.reload() {
-        Ok(restart) if restart.is_empty() => {}
-        Ok(restart) => {
-            let restart = restart.join(", ");
-            log::warn(
-                env,
-                &format!("reloaded, but these changes need a restart: {restart}"),
-            );
+    /// Reads the configuration again, and reports what a person has to do.
+    fn reload(&self, env: &mut Env) {
+        match self.reload.run() {
+            Ok(restart) if restart.is_empty() => {}
+            Ok(restart) => {
+                let restart = restart.join(", ");
+                log::warn(
+                    env,
+                    &format!("reloaded, but these changes need a restart: {restart}"),
+                );
+            }
+            Err(reason) => log::error(env, &format!("not reloaded: {reason}")),
         }
-        Err(reason) => log::error(env, &format!("not reloaded: {reason}")),
     }
 }
 
@@ -276,7 +243,7 @@ trait DaemonConfig {
     fn config(&self, env: &Env) -> anyhow::Result<Config>;
 
     /// Returns what the listeners of the protocols show and requests do not change.
-    fn fixed(&self, state: &Path, configured: &Configured, config: &Config) -> remote::Fixed;
+    fn fixed(&self, settings: &hashlane_session::Config, config: &Config) -> remote::Fixed;
 
     /// Returns what requests may do.
     fn rights(&self, env: &Env) -> anyhow::Result<Rights>;
@@ -293,10 +260,9 @@ impl DaemonConfig for Daemon {
         })
     }
 
-    fn fixed(&self, state: &Path, configured: &Configured, config: &Config) -> remote::Fixed {
+    fn fixed(&self, settings: &hashlane_session::Config, config: &Config) -> remote::Fixed {
         remote::Fixed {
-            state: state.to_owned(),
-            folder: configured.folder.clone(),
+            folder: settings.folder.clone(),
             settings: config.session.clone(),
             max_verifications: config.max_verifications,
         }
@@ -314,12 +280,7 @@ impl DaemonConfig for Daemon {
             cancel: env.cancel.clone(),
             pulse: Pulse::default(),
             max_metainfo_len: MAX_LEN,
-            additions: Additions {
-                // The folder has no limit either.
-                max_torrents: usize::MAX,
-                runs_on: true,
-                ..Additions::default()
-            },
+            additions: Session::additions(),
         })
     }
 }

@@ -6,11 +6,9 @@
 
 use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -19,8 +17,7 @@ use std::thread;
 use anyhow::Context as _;
 use hashlane_cli::new_file::{self, Overwrite};
 use hashlane_client::{CompleteContent, Identity, InfoHash};
-
-use crate::again;
+use hashlane_session::shell;
 
 /// Runs a shell command on its own thread.
 pub(crate) struct Executor {
@@ -179,7 +176,8 @@ impl Records {
 
 /// Runs the command. Names of torrents come from other people: the shell gets them as variables, never as code.
 fn execute(command: &str, job: &Job) -> Result<(), String> {
-    let status = shell(command)?
+    let status = shell(command)
+        .map_err(|error| error.to_string())?
         .env("HASHLANE_TORRENT", &job.label)
         .env("HASHLANE_NAME", &job.content.name)
         .env("HASHLANE_CONTENT", &job.content.content)
@@ -189,18 +187,4 @@ fn execute(command: &str, job: &Job) -> Result<(), String> {
         Ok(status) => Err(status.to_string()),
         Err(error) => Err(format!("sh: {error}")),
     }
-}
-
-/// Returns a shell command without input. Its output goes to the standard error stream, because standard output is reserved
-/// for the reports of this program.
-pub(crate) fn shell(command: &str) -> Result<Command, String> {
-    let output = io::stderr().as_fd().try_clone_to_owned();
-    let output = output.map_err(|error| error.to_string())?;
-    let mut shell = Command::new("sh");
-    shell
-        .args(["-c", command])
-        .env_remove(again::VARIABLE)
-        .stdin(Stdio::null())
-        .stdout(Stdio::from(output));
-    Ok(shell)
 }

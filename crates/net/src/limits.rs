@@ -1,7 +1,7 @@
 //! Limits of the process under which libtorrent ends the process, or waits forever.
 
 use anyhow::bail;
-use hashlane_cli::output::text::Size;
+use hashlane_api::Size;
 use rustix::process::{Resource, getrlimit};
 
 /// Stack that libtorrent's threads need. Their stacks have the length of this limit.

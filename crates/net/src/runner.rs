@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 
 use anyhow::anyhow;
 use hashlane_cli::output::stream;
@@ -179,7 +180,8 @@ impl Following {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
-            self.reporter.print_waiting(env, &self.printed)?;
+            self.reporter
+                .print_next(env, &self.printed, Duration::ZERO)?;
             let executed: Vec<_> = self.executor.iter().flat_map(Executor::ended).collect();
             self.executed(env, &executed)?;
             self.reporter.show(env, client)?;

@@ -9,7 +9,6 @@
 //! | `apply` | commands for the torrents that a request names |
 //! | `check` | checks of requests that all protocols share |
 //! | `labels` | categories among labels |
-//! | `trackers` | changes of the trackers of a torrent |
 //! | `transmission` | Transmission RPC: `request` (arguments), `torrent` (fields of torrents), `session` (settings), `call` (methods) |
 //! | `qbittorrent` | qBittorrent Web API: `request` (forms), `access` (pages of other sites), `sessions` (cookies), `torrent` (fields of torrents), `client` (rates), `changes` (since an answer); methods: `call`, `app`, `transfer`, `torrents`, `edit`, `sync` |
 //!
@@ -22,12 +21,10 @@ mod labels;
 mod listen;
 pub mod model;
 mod qbittorrent;
-mod trackers;
 mod transmission;
 
 pub use hashlane_server::{Login, LoginError, Verdict};
 pub use listen::{Listen, ListenError};
 pub use model::Control;
 pub use qbittorrent::serve as serve_qbittorrent;
-pub use trackers::Tiers;
 pub use transmission::serve as serve_transmission;

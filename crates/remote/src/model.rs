@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hashlane_api::{
-    Command, Goal, GroupChange, Groups, NewTorrent, Priority, Rates, Refusal, Source,
+    Command, Goal, GroupChange, Groups, NewTorrent, Priority, Rates, Refusal, Source, Tiers,
 };
 use hashlane_metainfo::InfoHashes;
 
@@ -255,6 +255,11 @@ pub struct Tracker {
     pub seeds: Option<u32>,
     /// Number of other peers, if the tracker said so.
     pub leeches: Option<u32>,
+}
+
+/// Returns the tiers of trackers.
+pub(crate) fn tiers(trackers: &[Tracker]) -> Tiers {
+    Tiers::of(trackers.iter().map(|it| (it.tier, &*it.url)))
 }
 
 /// The torrent that a request added, or named again.

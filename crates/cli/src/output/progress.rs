@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::columns::{columns_of, shortened};
-use super::text::{Escaped, Grouped, Size};
+use super::text::{Escaped, Grouped};
+use hashlane_api::Size;
 
 /// Shorter work shows no progress, because the line would only flicker.
 const PATIENCE: Duration = Duration::from_millis(150);

@@ -1,7 +1,7 @@
 //! Answers about the client itself: settings, statistics and free space.
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Json;
@@ -18,6 +18,7 @@ use super::problem::refused;
 use super::service::Service;
 use super::state::State;
 use crate::network::Link;
+use crate::space::Space;
 
 /// The settings in force.
 #[derive(Serialize)]
@@ -254,12 +255,6 @@ pub(super) async fn statistics(Shared(state): Shared<State>) -> Response {
     Json(view.await).into_response()
 }
 
-#[derive(Serialize)]
-struct SpaceView {
-    free_bytes: u64,
-    total_bytes: u64,
-}
-
 /// Returns the space of the file system of a folder in which requests may place content.
 pub(super) async fn space(Shared(state): Shared<State>, RawQuery(query): RawQuery) -> Response {
     let query = Query::read(query.as_deref(), &["folder"]);
@@ -268,21 +263,10 @@ pub(super) async fn space(Shared(state): Shared<State>, RawQuery(query): RawQuer
     };
     let space = state.blocking(move |state| {
         state.service.check_folder(&folder)?;
-        space_of(&folder)
+        Space::of(&folder).map_err(|error| Refusal::Conflict(error.to_string()))
     });
     match space.await {
         Ok(space) => Json(space).into_response(),
         Err(refusal) => refused(&refusal),
     }
-}
-
-/// Returns the space of a folder. One that does not exist yet has the space of its parent.
-fn space_of(folder: &Path) -> Result<SpaceView, Refusal> {
-    let mut existing = folder.ancestors().filter(|folder| folder.exists());
-    let space = rustix::fs::statvfs(existing.next().unwrap_or(folder));
-    let space = space.map_err(|error| Refusal::Conflict(error.to_string()))?;
-    Ok(SpaceView {
-        free_bytes: space.f_bavail.saturating_mul(space.f_frsize),
-        total_bytes: space.f_blocks.saturating_mul(space.f_frsize),
-    })
 }

@@ -15,8 +15,8 @@ use serde::Serialize;
 use super::api::Query;
 use super::named::NamedView;
 use super::problem::refused;
-use super::service::Added;
 use super::state::State;
+use crate::identity::Added;
 
 /// A torrent that was added, or was present.
 #[derive(Serialize)]

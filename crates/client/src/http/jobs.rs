@@ -8,7 +8,7 @@ use hashlane_api::Refusal;
 use serde::Serialize;
 
 use super::named::NamedView;
-use super::service::Added;
+use crate::identity::Added;
 
 /// Maximum number of fetches at once. Each has a thread, and memory for a .torrent file.
 const MAX_RUNNING: usize = 8;

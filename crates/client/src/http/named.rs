@@ -4,7 +4,7 @@ use hashlane_api::Refusal;
 use hashlane_metainfo::InfoHashes;
 use serde::Serialize;
 
-use super::service::Added;
+use crate::identity::Added;
 use crate::identity::{Identity, InfoHash, TorrentKey};
 use crate::snapshot::{Snapshot, TorrentSnapshot};
 

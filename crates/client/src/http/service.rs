@@ -6,22 +6,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use hashlane_api::{
-    Command, Content, GroupChange, Groups, Limit, NewTorrent, Patch, Place, RatesPatch, Refusal,
+    Command, GroupChange, Groups, Limit, NewTorrent, Patch, Place, RatesPatch, Refusal,
     SessionPatch, Source, Status, Target,
 };
-use hashlane_files::{Globs, is_below};
+use hashlane_files::Globs;
 use hashlane_metainfo::{FileKind, InfoHashes, Torrent};
 use hashlane_swarm::Network;
 use hashlane_verify::files_of;
 
-use crate::command::{self as client, Remove};
+use crate::command as client;
 use crate::config::{AddError, AddOptions, Config, Download, Http, Mode, Seed};
 use crate::control::Control;
-use crate::error::NetworkError;
 use crate::fetch::Fetch;
 use crate::handle::{HandleError, TorrentHandle};
-use crate::identity::{Identity, InfoHash, TorrentKey};
-use crate::snapshot::{Activity, Snapshot, TorrentSnapshot};
+use crate::identity::{Added, Identity, InfoHash, TorrentKey};
+use crate::rights::Rights;
+use crate::snapshot::{Snapshot, TorrentSnapshot};
+use crate::status::status_of;
 
 /// The torrents on which requests act. Its methods may block: the server calls them on threads for that.
 ///
@@ -95,37 +96,6 @@ pub trait Service: Send + Sync + 'static {
     }
 }
 
-/// Returns the state of a program with torrents: of each, its state and whether it waits because of an error. What only a daemon
-/// knows is empty.
-pub fn status_of<'s>(
-    snapshot: &Snapshot,
-    torrents: impl Iterator<Item = (&'s TorrentSnapshot, Activity, bool)>,
-) -> Status {
-    let mut status = Status {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        process: std::process::id(),
-        max_down: snapshot.max_down,
-        max_up: snapshot.max_up,
-        problems: snapshot.network_problem.iter().cloned().collect(),
-        ..Status::default()
-    };
-    for (torrent, activity, has_error) in torrents {
-        status.torrents += 1;
-        *match activity {
-            Activity::Waiting if has_error => &mut status.failed,
-            Activity::Waiting | Activity::Verifying | Activity::Confirming => &mut status.verifying,
-            Activity::Metadata | Activity::Downloading => &mut status.downloading,
-            Activity::Serving | Activity::Moving => &mut status.serving,
-            Activity::Queued => &mut status.queued,
-            Activity::Paused => &mut status.paused,
-            Activity::Absent | Activity::Ended | Activity::Failed => &mut status.failed,
-        } += 1;
-        status.down_bytes_per_second += torrent.down_bytes_per_second;
-        status.up_bytes_per_second += torrent.up_bytes_per_second;
-    }
-    status
-}
-
 /// A torrent that a request names.
 #[derive(Debug)]
 pub struct Found {
@@ -133,42 +103,6 @@ pub struct Found {
     pub torrent: Arc<TorrentSnapshot>,
     /// The torrent in the client; `None` while it waits for its start.
     pub handle: Option<TorrentHandle>,
-}
-
-/// The torrent that a request added, or that was present.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Added {
-    /// Number and info-hashes of the torrent.
-    pub torrent: Identity,
-    /// The name that is shown.
-    pub title: String,
-    /// Whether it was not present before.
-    pub is_new: bool,
-}
-
-impl From<HandleError> for Refusal {
-    fn from(error: HandleError) -> Self {
-        match error {
-            HandleError::Stopped => Self::Unavailable(error.to_string()),
-            HandleError::Removed => Self::Absent,
-            HandleError::InvalidTracker => Self::Invalid(error.to_string()),
-            HandleError::Ended
-            | HandleError::Failed(_)
-            | HandleError::NotInSession
-            | HandleError::Session(_) => Self::Conflict(error.to_string()),
-        }
-    }
-}
-
-impl From<NetworkError> for Refusal {
-    fn from(error: NetworkError) -> Self {
-        match error {
-            NetworkError::Port { .. } | NetworkError::Address { .. } => {
-                Self::Conflict(error.to_string())
-            }
-            NetworkError::Stopped => Self::Unavailable(error.to_string()),
-        }
-    }
 }
 
 /// Transferred bytes.
@@ -232,41 +166,16 @@ fn check_patch(patch: &Patch) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses a folder that is below none of these.
-///
-/// # Errors
-/// Returns [`Refusal::Forbidden`].
-pub fn check_folder(folder: &Path, allowed: &[PathBuf]) -> Result<(), Refusal> {
-    if allowed.iter().any(|root| is_below(folder, root)) {
-        return Ok(());
-    }
-    Err(Refusal::Forbidden(format!(
-        "{}: not in a folder that the configuration allows for content",
-        folder.display()
-    )))
-}
-
 /// Returns the reason why a client refuses what only a program with a state folder does.
 fn only_kept() -> Refusal {
     Refusal::Conflict("only a daemon does this".into())
-}
-
-impl From<Content> for Remove {
-    fn from(content: Content) -> Self {
-        match content {
-            Content::Keep => Self::Keep,
-            Content::Delete => Self::DeleteContent,
-        }
-    }
 }
 
 /// A client without anything that it keeps.
 pub(crate) struct PlainClient {
     control: Control,
     config: Config,
-    /// Folders in which requests may place content.
-    folders: Vec<PathBuf>,
-    fetches_local: bool,
+    rights: Rights,
     started: Instant,
     /// Held while a torrent is looked for and added, so that two requests do not add the same torrent.
     adding: Mutex<()>,
@@ -277,8 +186,11 @@ impl PlainClient {
         Self {
             control,
             config: config.clone(),
-            folders: http.folders.clone(),
-            fetches_local: http.fetches_local,
+            rights: Rights {
+                folders: http.folders.clone(),
+                may_delete: true,
+                fetches_local: http.fetches_local,
+            },
             started: Instant::now(),
             adding: Mutex::default(),
         }
@@ -305,7 +217,7 @@ impl PlainClient {
             bind: self.control.snapshot().network.bind.clone(),
             timeout: None,
             max_len: self.config.max_metainfo_len,
-            is_public: !self.fetches_local,
+            is_public: !self.rights.fetches_local,
         }
     }
 
@@ -429,7 +341,7 @@ impl Service for PlainClient {
     }
 
     fn check_folder(&self, folder: &Path) -> Result<(), Refusal> {
-        check_folder(folder, &self.folders)
+        self.rights.check_folder(folder)
     }
 
     fn change_session(&self, patch: &SessionPatch) -> Result<(), Refusal> {

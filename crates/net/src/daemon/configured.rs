@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use hashlane_api::{Goal, Rates, Target};
-use hashlane_cli::tables::Tables;
+use hashlane_cli::tables::{self, RuleTable, ShellCommand, Tables};
 use hashlane_cli::{Daemon, DaemonSettings, Env, Invocation, Trust};
-use hashlane_client::Network;
 use hashlane_files::is_below;
+use hashlane_session::{Config, HookCommands, QueueLimits, Watched};
+use hashlane_store::Category;
 
-use super::queue::QueueLimits;
 use crate::config::absolute;
 use crate::settings::LocalEnd as _;
 
@@ -30,76 +30,66 @@ impl Start {
     }
 }
 
-/// A folder whose files are added.
-#[derive(Clone, Debug)]
-pub(super) struct Watched {
-    pub(super) folder: PathBuf,
-    /// The category of the torrents.
-    pub(super) category: Option<String>,
+/// Returns the settings of the session. `state` is the state folder.
+pub(super) fn config(env: &Env, settings: &DaemonSettings, state: &Path) -> anyhow::Result<Config> {
+    let DaemonSettings {
+        options, tables, ..
+    } = settings;
+    let folder = options.dir.as_deref();
+    let watched = watched(env, options, tables)?;
+    check_apart(state, &watched, &content_folders(env, options, tables)?)?;
+    let number = |number: Option<u32>| number.and_then(NonZeroU32::new);
+    let categories = tables.categories.iter().map(|(name, category)| {
+        let folder = category.dir.clone().map(PathBuf::from);
+        let goal = category.goal();
+        (name.clone(), Category { folder, goal })
+    });
+    let labels = tables.labels.iter();
+    Ok(Config {
+        folder: folder.map(|folder| absolute(env, folder)).transpose()?,
+        records: options.trust.map(|trust| match trust {
+            Trust::SizeAndTime => state.join("trust"),
+        }),
+        goal: Goal {
+            ratio: options.seed_ratio.map_or(Target::Inherited, Target::At),
+            time: options.seed_time.map_or(Target::Inherited, Target::At),
+            idle: Target::Inherited,
+        },
+        min_free: options.min_free,
+        rates: Rates {
+            down: number(options.network.max_down),
+            up: number(options.network.max_up),
+        },
+        alternative: Rates {
+            down: number(options.alt_max_down),
+            up: number(options.alt_max_up),
+        },
+        queue: QueueLimits {
+            downloads: number(options.queue.max_active_downloads),
+            uploads: number(options.queue.max_active_uploads),
+            stalled_after: options.queue.stalled_after,
+        },
+        network: options.network.connections.network(),
+        categories: categories.collect(),
+        labels: labels
+            .map(|(name, label)| (name.clone(), label.goal()))
+            .collect(),
+        hooks: commands(&tables.hooks),
+        schedule: tables.schedule.values().map(RuleTable::rule).collect(),
+        watched,
+        removes_watched: options.watch_remove,
+    })
 }
 
-/// The settings of all torrents.
-#[derive(Debug)]
-pub(super) struct Configured {
-    /// Folder for the content of torrents that are added without one.
-    pub(super) folder: Option<PathBuf>,
-    /// Folder of the records of verified content; `None` to verify all content at each start.
-    pub(super) records: Option<PathBuf>,
-    /// The goal of torrents that have no other.
-    pub(super) goal: Goal,
-    /// Bytes that downloads leave free on their disks.
-    pub(super) min_free: Option<u64>,
-    /// The rate limits of the session.
-    pub(super) rates: Rates,
-    /// The rate limits while the alternative limits are on.
-    pub(super) alternative: Rates,
-    /// The limits of the queue.
-    pub(super) queue: QueueLimits,
-    /// The local end of all connections.
-    pub(super) network: Network,
-    /// The watched folders, with the categories of their torrents.
-    pub(super) watched: Vec<Watched>,
-    /// Whether files of watched folders are removed after they were added.
-    pub(super) removes_watched: bool,
-    /// The tables of the configuration.
-    pub(super) tables: Tables,
-}
-
-impl Configured {
-    /// Returns the settings. `state` is the state folder.
-    pub(super) fn of(env: &Env, settings: &DaemonSettings, state: &Path) -> anyhow::Result<Self> {
-        let DaemonSettings {
-            options, tables, ..
-        } = settings;
-        let folder = options.dir.as_deref();
-        let watched = watched(env, options, tables)?;
-        check_apart(state, &watched, &content_folders(env, options, tables)?)?;
-        let rate = |rate: Option<u32>| rate.and_then(NonZeroU32::new);
-        Ok(Self {
-            folder: folder.map(|folder| absolute(env, folder)).transpose()?,
-            records: options.trust.map(|trust| match trust {
-                Trust::SizeAndTime => state.join("trust"),
-            }),
-            goal: Goal {
-                ratio: options.seed_ratio.map_or(Target::Inherited, Target::At),
-                time: options.seed_time.map_or(Target::Inherited, Target::At),
-                idle: Target::Inherited,
-            },
-            min_free: options.min_free,
-            rates: Rates {
-                down: rate(options.network.max_down),
-                up: rate(options.network.max_up),
-            },
-            alternative: Rates {
-                down: rate(options.alt_max_down),
-                up: rate(options.alt_max_up),
-            },
-            queue: (&options.queue).into(),
-            network: options.network.connections.network(),
-            watched,
-            removes_watched: options.watch_remove,
-            tables: tables.clone(),
-        })
+fn commands(hooks: &tables::Hooks) -> HookCommands {
+    let text = |command: &Option<ShellCommand>| Some(command.as_ref()?.as_str().to_owned());
+    HookCommands {
+        added: text(&hooks.added),
+        complete: text(&hooks.complete),
+        complete_present: hooks.complete_present,
+        failed: text(&hooks.failed),
+        removed: text(&hooks.removed),
+        timeout: hooks.timeout,
     }
 }
 

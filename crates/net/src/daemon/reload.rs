@@ -1,12 +1,12 @@
 //! Reads the options and the configuration again while the daemon runs.
 
-use hashlane_cli::DaemonSettings;
-use hashlane_client::Client;
+use std::sync::Arc;
 
-use super::configured::Configured;
-use super::schedule::Moment;
+use hashlane_cli::DaemonSettings;
+use hashlane_session::Session;
+
+use super::configured::{self, Start};
 use super::service;
-use super::torrents::Torrents;
 
 /// The options that a reload applies. A change of another one needs a restart.
 const APPLIED: [&str; 14] = [
@@ -28,13 +28,19 @@ const APPLIED: [&str; 14] = [
 
 const BIND: &str = "bind";
 
-impl Torrents {
+/// What reads the options and the configuration again.
+pub(super) struct Reload {
+    pub(super) session: Arc<Session>,
+    pub(super) start: Start,
+}
+
+impl Reload {
     /// Reads the options and the configuration again, and applies what can change while the daemon runs. Returns the names
     /// of the options that differ from those of the start and need a restart.
     ///
     /// # Errors
     /// Returns the file, the line and the reason, or the reason why the port cannot be used. Nothing changes then.
-    pub(super) fn reload(&mut self) -> Result<Vec<String>, String> {
+    pub(super) fn run(&self) -> Result<Vec<String>, String> {
         service::reloading();
         let reloaded = self.apply_again();
         match &reloaded {
@@ -45,39 +51,19 @@ impl Torrents {
         reloaded
     }
 
-    fn apply_again(&mut self) -> Result<Vec<String>, String> {
-        self.check_running()?;
+    fn apply_again(&self) -> Result<Vec<String>, String> {
         let env = self.start.invocation.env();
         let read = || {
             let new = DaemonSettings::read(&env)?;
-            let configured = Configured::of(&env, &new, self.store.folder())?;
-            anyhow::Ok((self.start.settings.changed(&new), configured))
+            let config = configured::config(&env, &new, self.session.folder())?;
+            anyhow::Ok((self.start.settings.changed(&new), config))
         };
-        let (mut restart, mut configured) = read().map_err(|error| format!("{error:#}"))?;
+        let (mut restart, config) = read().map_err(|error| format!("{error:#}"))?;
         restart.retain(|name| !APPLIED.contains(&name.as_str()));
-        let before = &self.configured;
-        // The other parts of the daemon have these from the start.
-        configured.folder.clone_from(&before.folder);
-        configured.records.clone_from(&before.records);
-        let (old, new) = (&before.network, &mut configured.network);
-        // An interface turns discovery in the local network off, which libtorrent does at its start.
-        if old.bind.interface().is_some() != new.bind.interface().is_some() {
-            new.bind.clone_from(&old.bind);
+        if !self.session.configure(config)? {
             restart.push(BIND.to_owned());
             restart.sort();
         }
-        self.hooks
-            .set(configured.tables.hooks.clone())
-            .map_err(|error| format!("hooks: {error}"))?;
-        if configured.network != before.network {
-            let network = configured.network.clone();
-            let set = |client: &Client| client.set_network(network);
-            let set = self.client.as_ref().map_or(Ok(()), set);
-            set.map_err(|error| error.to_string())?;
-        }
-        self.configured = configured;
-        self.follow_schedule(Moment::now());
-        self.send_limits();
         Ok(restart)
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! Programs know a torrent by the number that it has in all requests. Its number in the client changes when it is started again.
 
-mod add;
 mod seen;
 mod session;
 mod view;
@@ -11,31 +10,25 @@ use std::net::TcpListener;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use hashlane_api::{Command, GroupChange, Groups, NewTorrent, Refusal, Source};
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Env, RemoteOptions, ServerAddress};
-use hashlane_client::{HandleError, Settings, TorrentHandle, TrackerState};
-use hashlane_metainfo::{FileKind, masked_url};
+use hashlane_client::{
+    HandleError, Identity, Rights, Settings, TorrentHandle, TorrentKey, TrackerState,
+};
+use hashlane_metainfo::masked_url;
 use hashlane_remote::model::{Added, File, Peer, Session, SessionChange, Torrent, Tracker};
 use hashlane_remote::{Control, Listen, ListenError, serve_qbittorrent, serve_transmission};
 use hashlane_server::Server;
-use hashlane_store::{Metainfo, Name};
-use hashlane_verify::{HashVersions, Layout, files_of};
 
-use super::apply::{Rights, apply_by_number};
-use super::fetches::Fetches;
-use super::priorities;
-use super::torrents::{Torrents, lock};
 use crate::config::{endpoint, login};
 use seen::Seen;
 
 /// Settings of the session that do not change.
 pub(super) struct Fixed {
-    /// The state folder.
-    pub(super) state: PathBuf,
     /// Folder for the content of torrents that are added without one.
     pub(super) folder: Option<PathBuf>,
     /// The settings of the session.
@@ -51,16 +44,16 @@ pub(super) fn serve(
     env: &Env,
     options: &RemoteOptions,
     [transmission, qbittorrent]: [Option<TcpListener>; 2],
-    (torrents, fetches): (&Arc<Mutex<Torrents>>, &Arc<Fetches>),
+    session: &Arc<hashlane_session::Session>,
     (rights, page): (Rights, Option<&str>),
     fixed: Fixed,
 ) -> anyhow::Result<Vec<(&'static str, Server)>> {
-    let remote: Arc<Remote> = Arc::new(Remote::new(
-        Arc::clone(torrents),
-        Arc::clone(fetches),
+    let remote: Arc<Remote> = Arc::new(Remote {
+        session: Arc::clone(session),
         rights,
         fixed,
-    ));
+        seen: Mutex::default(),
+    });
     let password = options.remote_password_file.as_deref();
     let login = login(env, "--remote", options.remote_user.as_deref(), password)?;
     let login = login.map(Arc::new);
@@ -127,39 +120,16 @@ fn about(protocol: &str, page: Option<&str>) -> String {
 
 /// The daemon.
 struct Remote {
-    torrents: Arc<Mutex<Torrents>>,
+    session: Arc<hashlane_session::Session>,
     rights: Rights,
     fixed: Fixed,
-    started: Instant,
-    fetches: Arc<Fetches>,
     seen: Mutex<Seen>,
 }
 
 impl Remote {
-    fn new(
-        torrents: Arc<Mutex<Torrents>>,
-        fetches: Arc<Fetches>,
-        rights: Rights,
-        fixed: Fixed,
-    ) -> Self {
-        Self {
-            torrents,
-            rights,
-            fixed,
-            started: Instant::now(),
-            fetches,
-            seen: Mutex::default(),
-        }
-    }
-
     fn seen(&self) -> MutexGuard<'_, Seen> {
         // No code that holds the lock leaves the state inconsistent.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn name(&self, id: u32) -> Result<Name, Refusal> {
-        let name = lock(&self.torrents).numbered(id as usize);
-        name.ok_or(Refusal::Absent)
     }
 
     /// Does something with the torrent's handle, unless it waits for its start.
@@ -168,18 +138,21 @@ impl Remote {
         id: u32,
         question: impl FnOnce(&TorrentHandle) -> Result<T, HandleError>,
     ) -> Result<T, Refusal> {
-        let name = self.name(id)?;
-        let handle = lock(&self.torrents).handle(name).cloned();
-        let handle =
-            handle.ok_or_else(|| Refusal::Conflict("the torrent waits for its start".into()))?;
-        Ok(question(&handle)?)
+        let handle = self.session.handle(key(id));
+        let waits = || Refusal::Conflict("the torrent waits for its start".into());
+        Ok(question(&handle.ok_or_else(waits)?)?)
     }
+
     /// Returns a folder in which torrents may be placed.
     fn allowed(&self, folder: &str) -> Result<PathBuf, Refusal> {
         let folder = PathBuf::from(folder);
         self.rights.check_folder(&folder)?;
         Ok(folder)
     }
+}
+
+fn key(id: u32) -> TorrentKey {
+    TorrentKey::Number(id as usize)
 }
 
 fn now() -> u64 {
@@ -189,50 +162,21 @@ fn now() -> u64 {
 
 impl Control for Remote {
     fn torrents(&self) -> Arc<[Torrent]> {
-        let torrents = lock(&self.torrents);
         let mut seen = self.seen();
-        let entries = torrents.store.entries();
-        // One snapshot of all torrents, which they share with the client.
-        let snapshot = torrents.all();
-        let all = entries
-            .iter()
-            .zip(0..)
-            .filter_map(|(entry, position)| view::torrent(position, entry, &torrents, &snapshot));
-        let all = all.collect();
-        seen.date(all, now())
+        let all = self.session.snapshot();
+        let all = all.torrents.iter().filter_map(|it| view::torrent(it));
+        seen.date(all.collect(), now())
     }
 
-    /// The files stay in view while the client adds a torrent again, for example to rename them.
     fn files(&self, id: u32) -> Vec<File> {
-        let Ok(name) = self.name(id) else {
-            return Vec::new();
-        };
-        let torrents = lock(&self.torrents);
-        let (Some((names, metainfo)), Some(entry)) =
-            (torrents.names_of_content(name), torrents.store.get(name))
-        else {
-            return Vec::new();
-        };
-        let chosen = entry.choices.priorities.clone();
-        let handle = torrents.handle(name).cloned();
-        drop(torrents);
-        let of_client = handle.map_or_else(Vec::new, |handle| handle.files());
-        let layout = Layout::new(&metainfo, HashVersions::of(metainfo.version()));
-        let files = files_of(&metainfo).filter(|(_, file)| file.kind() != FileKind::Padding);
-        let files = files.zip(names.paths(&metainfo)).zip(0..);
+        let files = self.session.files(key(id)).into_iter();
         files
-            .map(|(((index, file), path), position)| {
-                let of_client = of_client.get(position as usize);
-                File {
-                    path,
-                    len: file.length(),
-                    pieces: layout.pieces_of(index),
-                    done_len: of_client.and_then(|it| it.done_bytes).unwrap_or(0),
-                    priority: match of_client {
-                        Some(file) => file.priority,
-                        None => priorities::of(&chosen, position),
-                    },
-                }
+            .map(|(file, pieces)| File {
+                path: file.path,
+                len: file.length_bytes,
+                pieces,
+                done_len: file.done_bytes.unwrap_or(0),
+                priority: file.priority,
             })
             .collect()
     }
@@ -260,10 +204,7 @@ impl Control for Remote {
 
     /// Programs get the URLs with their secrets: one that edits the list sends all of them back.
     fn trackers(&self, id: u32) -> Vec<Tracker> {
-        let Ok(name) = self.name(id) else {
-            return Vec::new();
-        };
-        let tiers = lock(&self.torrents).tiers(name);
+        let tiers = self.session.trackers(key(id));
         let mut states = self.ask(id, TorrentHandle::trackers).unwrap_or_default();
         let urls = tiers.into_iter().zip(0..);
         let urls = urls.flat_map(|(urls, tier)| urls.into_iter().map(move |url| (url, tier)));
@@ -297,29 +238,35 @@ impl Control for Remote {
     }
 
     fn metainfo(&self, id: u32) -> Option<Vec<u8>> {
-        let name = self.name(id).ok()?;
-        let torrents = lock(&self.torrents);
-        match &torrents.store.get(name)?.metainfo {
-            Metainfo::File(path) => std::fs::read(path).ok(),
-            Metainfo::Magnet(_) => None,
-        }
+        self.session.torrent_file(key(id))
     }
 
     fn groups(&self) -> Groups {
-        lock(&self.torrents).groups()
+        self.session.groups()
     }
 
     fn change_groups(&self, change: &GroupChange) -> Result<(), Refusal> {
-        lock(&self.torrents).change_groups(change, Some(&self.rights))
+        self.session.change_groups(change, Some(&self.rights))
     }
 
     fn add(&self, source: Source, new: &NewTorrent) -> Result<Added, Refusal> {
-        self.add_torrent(source, new)
+        let added = self.session.add(source, new, Some(&self.rights))?;
+        let Identity {
+            number,
+            info_hashes,
+            ..
+        } = added.torrent;
+        Ok(Added {
+            id: u32::try_from(number).unwrap_or(u32::MAX),
+            info_hashes: info_hashes.ok_or(Refusal::Absent)?,
+            name: added.title,
+            is_duplicate: !added.is_new,
+        })
     }
 
     fn apply(&self, ids: &[u32], command: &Command) -> Vec<Result<(), Refusal>> {
         let numbers: Vec<usize> = ids.iter().map(|id| *id as usize).collect();
-        apply_by_number(&self.torrents, &numbers, command, Some(&self.rights))
+        self.session.apply(&numbers, command, Some(&self.rights))
     }
 
     fn session(&self) -> Session {

@@ -6,9 +6,10 @@ use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
+use hashlane_api::Size;
 use hashlane_api::Status;
 use hashlane_cli::Env;
-use hashlane_cli::output::text::{Size, count};
+use hashlane_cli::output::text::count;
 use hashlane_client::Pulse;
 use sd_notify::NotifyState;
 

@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::mpsc::RecvTimeoutError;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use hashlane_client::{
@@ -16,9 +18,10 @@ use crate::executor::Executed;
 pub(crate) use super::json::Name;
 use super::json::{Line, Placed, Report};
 use super::terminal::{Terminal, progress};
+use hashlane_api::Size;
 use hashlane_cli::output::elsewhere::{found_file, found_root};
 use hashlane_cli::output::json_lines;
-use hashlane_cli::output::text::{self, Escaped, Grouped, Size, count};
+use hashlane_cli::output::text::{self, Escaped, Grouped, count};
 use hashlane_cli::{Env, torrent_file};
 
 /// Interval at which the view of the terminal is updated.
@@ -36,14 +39,11 @@ const NOT_KEPT: &str =
 
 /// Returns what a person can do about an error, to follow its text; nothing if the text says it. `has_force` says whether the
 /// command has the option `--force`.
-pub(crate) fn remedy(error: &TorrentError, has_force: bool) -> &'static str {
+fn remedy(error: &TorrentError, has_force: bool) -> &'static str {
     match error {
         TorrentError::Unrelated { .. } if has_force => "; --force replaces it",
-        TorrentError::Unrelated { .. } => "; rename or remove it, and resume the torrent",
         TorrentError::Linked { .. } if has_force => "; --copy-linked writes to a copy",
-        TorrentError::Linked { .. } => "; copy it under its name, and resume the torrent",
-        TorrentError::WebSeed(_) => "; --web-seeds=0 downloads it from peers",
-        _ => "",
+        error => hashlane_session::remedy(error),
     }
 }
 
@@ -141,20 +141,24 @@ impl Reporter {
         }
     }
 
-    /// Prints the events that wait, while their reader reads.
-    pub(crate) fn print_waiting(
+    /// Waits for this time for the next events, and prints them while their reader reads. Returns `false` if the client has ended.
+    pub(crate) fn print_next(
         &mut self,
         env: &mut Env,
         events: &Subscription,
-    ) -> anyhow::Result<()> {
+        mut wait: Duration,
+    ) -> anyhow::Result<bool> {
         // Reports the failure of an earlier line.
         env.stdout.flush()?;
-        while env.printer.has_room()
-            && let Ok(event) = events.recv_timeout(Duration::ZERO)
-        {
-            self.print_event(env, &event)?;
+        while env.printer.has_room() {
+            match events.recv_timeout(wait) {
+                Ok(event) => self.print_event(env, &event)?,
+                Err(error) => return Ok(error == RecvTimeoutError::Timeout),
+            }
+            wait = Duration::ZERO;
         }
-        Ok(())
+        thread::sleep(wait);
+        Ok(true)
     }
 
     /// Prints the events of a client that has ended. Waits for the reader, for any time unless the program is cancelled.

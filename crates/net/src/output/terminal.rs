@@ -9,11 +9,12 @@ use hashlane_client::{Activity, Snapshot, TorrentSnapshot};
 use hashlane_verify::PieceState;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use hashlane_api::Size;
 use hashlane_cli::output::columns::{columns_of, shortened};
 use hashlane_cli::output::piece_map::PieceMap;
 use hashlane_cli::output::printer::{Printer, View};
 use hashlane_cli::output::terminal_modes;
-use hashlane_cli::output::text::{Duration, Escaped, Palette, Size, Styled, count, percent};
+use hashlane_cli::output::text::{Duration, Escaped, Palette, Styled, count, percent};
 
 /// Maximum number of rows of the map of pieces.
 const MAX_MAP_ROWS: usize = 4;

@@ -6,7 +6,7 @@ use super::daemon::{Daemon, folder};
 use super::metadata::shown;
 use super::peers::{Content, Peer};
 use super::tracker::Tracker;
-use crate::wait_for;
+use crate::{wait_for, wait_for_state};
 
 /// A hybrid torrent that a peer serves.
 struct Hybrid {
@@ -124,12 +124,13 @@ fn two_links_of_a_hybrid_are_one_torrent() {
 /// Waits until one of two torrents is served and the other one has failed, and returns that.
 #[track_caller]
 fn one_is_served(daemon: &Daemon) -> Value {
-    let mut failed = None;
-    wait_for(|| {
-        let all = daemon.done(["list"]);
-        let n_served = all.iter().filter(|it| it["activity"] == "serving").count();
-        failed = all.into_iter().find(|it| it["activity"] == "failed");
-        n_served == 1 && failed.is_some()
+    let with = |all: &[Value], activity| {
+        let torrents = all.iter().filter(|it| it["activity"] == activity);
+        torrents.cloned().collect::<Vec<_>>()
+    };
+    let list = || daemon.done(["list"]);
+    let all = wait_for_state(list, |all| {
+        with(all, "serving").len() == 1 && with(all, "failed").len() == 1
     });
-    failed.unwrap()
+    with(&all, "failed").remove(0)
 }

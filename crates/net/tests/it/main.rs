@@ -89,6 +89,7 @@ mod unreadable;
 
 use std::collections::BTreeSet;
 use std::collections::hash_map::RandomState;
+use std::fmt::Debug;
 use std::fs;
 use std::hash::BuildHasher as _;
 use std::path::Path;
@@ -629,12 +630,26 @@ fn a_tracker_is_notified_of_the_end() {
 }
 
 /// Waits for something that comes, on a machine with a high load.
-pub(crate) fn wait_for(mut is_so: impl FnMut() -> bool) {
+#[track_caller]
+pub(crate) fn wait_for(is_so: impl FnMut() -> bool) {
+    wait_for_state(is_so, |is_so| *is_so);
+}
+
+/// Waits until a state is as it will be, and returns it.
+#[track_caller]
+pub(crate) fn wait_for_state<T: Debug>(
+    mut state: impl FnMut() -> T,
+    is_so: impl Fn(&T) -> bool,
+) -> T {
     let started = Instant::now();
-    while !is_so() {
+    loop {
+        let state = state();
+        if is_so(&state) {
+            return state;
+        }
         assert!(
             started.elapsed() < Duration::from_secs(120),
-            "it does not come"
+            "it does not come: {state:?}"
         );
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use axum::http::StatusCode;
 use hashlane_api::{
     CategoryPatch, Command, Content, GroupChange, NewTorrent, Patch, Priority, QueueMove, Refusal,
-    Source, Target,
+    Source, Target, Tiers,
 };
 use hashlane_metainfo::{ContentLayout, is_url};
 
@@ -14,8 +14,7 @@ use super::client::queues;
 use super::request::{Failure, Form};
 use crate::apply::{self, GoalsInMinutes};
 use crate::check::{absolute, link, relative_path};
-use crate::model::{Torrent, of_minutes};
-use crate::trackers::Tiers;
+use crate::model::{Torrent, of_minutes, tiers};
 
 /// Does what a command asks of each named torrent that has one.
 fn each(call: &Call<'_>, command: impl Fn(&Torrent) -> Option<Command>) -> Result<Answer, Failure> {
@@ -295,7 +294,7 @@ pub(super) fn set_auto_management(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(super) fn add_trackers(call: &Call<'_>) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(call.torrents())?;
     call.form.required("urls")?;
-    let mut tiers = Tiers::of(&call.control.trackers(torrent.id));
+    let mut tiers = tiers(&call.control.trackers(torrent.id));
     for url in call.form.list("urls", '\n')? {
         tiers.add(url);
     }
@@ -311,7 +310,7 @@ pub(super) fn edit_tracker(call: &Call<'_>) -> Result<Answer, Failure> {
     if !is_url(new) {
         return Err(Failure::bad("newUrl", "a URL"));
     }
-    let mut tiers = Tiers::of(&call.control.trackers(torrent.id));
+    let mut tiers = tiers(&call.control.trackers(torrent.id));
     if url != new && tiers.contains(new) {
         return Err(Failure::conflict("newUrl: the torrent has this tracker"));
     }
@@ -326,7 +325,7 @@ pub(super) fn edit_tracker(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(super) fn remove_trackers(call: &Call<'_>) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(call.torrents())?;
     call.form.required("urls")?;
-    let mut tiers = Tiers::of(&call.control.trackers(torrent.id));
+    let mut tiers = tiers(&call.control.trackers(torrent.id));
     let mut is_removed = false;
     for url in call.form.list("urls", '|')? {
         is_removed |= tiers.remove(&url);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use data_encoding::BASE64_MIME_PERMISSIVE;
 use hashlane_api::{
-    Command, Content, NewTorrent, Patch, Priority, QueueMove, Refusal, Source, Target,
+    Command, Content, NewTorrent, Patch, Priority, QueueMove, Refusal, Source, Target, Tiers,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -18,8 +18,7 @@ use super::torrent::{Field, Row, field};
 use crate::apply::{self, GoalsInMinutes};
 use crate::check::{absolute, file_name, link};
 use crate::labels;
-use crate::model::{Control, Torrent, minutes, now};
-use crate::trackers::Tiers;
+use crate::model::{Control, Torrent, minutes, now, tiers};
 
 /// Seconds for which a change is recent.
 const RECENT: u64 = 60;
@@ -431,7 +430,7 @@ fn trackers(
             .map(|tracker| tracker.url.as_str())
             .ok_or_else(unknown)
     };
-    let mut tiers = list.map_or_else(|| Tiers::of(&known), Tiers::parse);
+    let mut tiers = list.map_or_else(|| tiers(&known), Tiers::parse);
     for (number, new) in replaced.unwrap_or_default() {
         tiers.replace(url(number)?, &new);
     }

@@ -13,7 +13,8 @@ use serde::Serialize;
 use crate::Env;
 use crate::output::json_lines::{self, PathText};
 use crate::output::progress::{ProgressLine, suspended};
-use crate::output::text::{Grouped, Palette, Shown, Size, Styled, count, silent};
+use crate::output::text::{Grouped, Palette, Shown, Styled, count, silent};
+use hashlane_api::Size;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

@@ -9,7 +9,8 @@ use serde::Serialize;
 use crate::Env;
 use crate::options::Output;
 use crate::output::json_lines::{self, PathText};
-use crate::output::text::{Escaped, Shown, Size, count};
+use crate::output::text::{Escaped, Shown, count};
+use hashlane_api::Size;
 
 /// A result. Each has the bag as it was given.
 #[derive(Serialize)]

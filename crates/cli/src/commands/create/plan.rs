@@ -9,9 +9,9 @@ use hashlane_verify::SourceTree;
 use super::arguments::Create;
 use super::choices::Sort;
 use super::selection::Found;
-use crate::output::text::Size;
 use crate::torrent_file::MAX_LEN;
 use crate::values::PieceLength;
+use hashlane_api::Size;
 
 /// Divisor of the content's length: the maximum padding of a hybrid torrent that is created by default. Programs that
 /// do not support padding download the padding and store it on the disk.

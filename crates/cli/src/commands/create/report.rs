@@ -9,7 +9,8 @@ use super::plan::{Draft, NotWritten};
 use crate::Env;
 use crate::links::{Link, Passkeys};
 use crate::output::json_lines::{self, PathText};
-use crate::output::text::{self, Escaped, Grouped, Palette, Shown, Size, Styled, count};
+use crate::output::text::{self, Escaped, Grouped, Palette, Shown, Styled, count};
+use hashlane_api::Size;
 
 /// Maximum number of junk names to print.
 const MAX_NAMED: usize = 3;

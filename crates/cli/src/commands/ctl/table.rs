@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use crate::Env;
 use crate::output::columns::{columns_of, shortened};
-use crate::output::text::{Escaped, Size, percent};
+use crate::output::text::{Escaped, percent};
+use hashlane_api::Size;
 
 /// Number of digits of an info-hash in the table, which commands accept.
 const DIGITS: usize = 12;

@@ -5,7 +5,8 @@ use std::time::Duration;
 use hashlane_api::{Category, Goal, Limit, LimitValue, Status, Target};
 
 use super::answers::{Identity, Reloaded};
-use crate::output::text::{Grouped, Size, count};
+use crate::output::text::{Grouped, count};
+use hashlane_api::Size;
 
 /// What follows the reason that there is no such torrent.
 pub(super) const NO_TORRENT: &str =

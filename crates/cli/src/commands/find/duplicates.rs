@@ -18,8 +18,9 @@ use super::arguments::Kind;
 use super::searched::Folders;
 use crate::output::json_lines::{self, PathText};
 use crate::output::progress::ProgressLine;
-use crate::output::text::{Grouped, Shown, Size, count};
+use crate::output::text::{Grouped, Shown, count};
 use crate::{Env, Exit};
+use hashlane_api::Size;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

@@ -5,7 +5,8 @@ use hashlane_metainfo::{File, Torrent};
 use hashlane_verify::{FileIndex, FileReport};
 
 use crate::Env;
-use crate::output::text::{Escaped, Grouped, Palette, Shown, Size, Styled, count};
+use crate::output::text::{Escaped, Grouped, Palette, Shown, Styled, count};
+use hashlane_api::Size;
 
 use super::searched::{Folders, Searched};
 

@@ -8,8 +8,9 @@ use hashlane_files::read_regular;
 use hashlane_find::{Candidates, Progress, RootTable};
 
 use super::{Find, Folders};
-use crate::output::text::{Shown, Size, count};
+use crate::output::text::{Shown, count};
 use crate::{Env, Exit, new_file};
+use hashlane_api::Size;
 
 /// The table is written each time after this many bytes were hashed.
 const BATCH_BYTES: u64 = 64 << 30;

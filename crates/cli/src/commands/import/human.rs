@@ -4,7 +4,8 @@ use hashlane_import::{Category, Imported, Start};
 
 use super::outcome::{Outcome, Totals, content_bytes};
 use crate::Env;
-use crate::output::text::{Escaped, Palette, Shown, Size, Styled, count};
+use crate::output::text::{Escaped, Palette, Shown, Styled, count};
+use hashlane_api::Size;
 
 /// Prints a torrent: what happened, the size, the name and the place, and a line for each note.
 pub(super) fn torrent(

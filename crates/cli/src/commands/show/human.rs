@@ -7,9 +7,8 @@ use hashlane_metainfo::{FileKind, Magnet, MetadataRef, Torrent, masked_url, mask
 
 use crate::Env;
 use crate::links::{Link, Passkeys};
-use crate::output::text::{
-    Escaped, HostAndPort, Palette, Size, Styled, count, date, size_and_bytes,
-};
+use crate::output::text::{Escaped, HostAndPort, Palette, Styled, count, date, size_and_bytes};
+use hashlane_api::Size;
 
 use super::charset::Charset;
 use super::notes::notes;

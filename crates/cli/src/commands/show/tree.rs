@@ -5,7 +5,7 @@ use std::io::Write;
 use hashlane_metainfo::{File, FileKind, PathComponent, Torrent};
 
 use crate::output::columns::{columns_of, shortened};
-use crate::output::text::Size;
+use hashlane_api::Size;
 
 use super::charset::Charset;
 

@@ -11,7 +11,8 @@ use crate::Env;
 use crate::output::columns::{columns_of, shortened, wrapped};
 use crate::output::elsewhere::{found_file, found_root};
 use crate::output::piece_map::PieceMap;
-use crate::output::text::{Grouped, Palette, Shown, Size, Styled, count, percent, size_and_bytes};
+use crate::output::text::{Grouped, Palette, Shown, Styled, count, percent, size_and_bytes};
+use hashlane_api::Size;
 
 use super::outside::Verified;
 use super::sharing::Sharing;

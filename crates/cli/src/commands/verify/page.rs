@@ -13,7 +13,8 @@ use crate::links;
 use crate::new_file::{self, Overwrite};
 use crate::output::elsewhere::{found_file, found_root};
 use crate::output::piece_map::{Cell, PieceMap};
-use crate::output::text::{Escaped, Grouped, Size, count, date, percent};
+use crate::output::text::{Escaped, Grouped, count, date, percent};
+use hashlane_api::Size;
 
 use super::human;
 use super::outside::Verified;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::Env;
-use crate::output::text::{Grouped, Palette, Size, Styled, count, percent};
+use crate::output::text::{Grouped, Palette, Styled, count, percent};
+use hashlane_api::Size;
 
 use super::human::{Row, Shape};
 use super::outside::Verified;

@@ -4,38 +4,32 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use hashlane_api::{Refusal, SessionPatch, Target};
-use hashlane_client::{Encryption, Network, ProxyKind, Transport};
+use hashlane_client::{Encryption, Network, ProxyKind, Space, Transport};
 use hashlane_remote::model::{self, Session, SessionChange, Statistics, minutes, of_minutes};
 
 use super::Remote;
-use crate::daemon::torrents::lock;
 
 impl Remote {
     pub(super) fn settings(&self) -> Session {
-        let mut torrents = lock(&self.torrents);
-        torrents.count_changed();
-        let all = torrents.store.totals().all;
-        let (rates, queue, goal) = (torrents.rates(), torrents.queue(), torrents.session_goal());
+        let (limits, totals) = (self.session.limits_in_force(), self.session.totals());
+        let (network, reach) = (self.session.network(), self.session.reach());
         let number = |limit: Option<NonZeroU32>| limit.map(NonZeroU32::get);
-        let (received, sent) = torrents.exchanged();
-        let client = torrents.all();
-        let reach = &client.reach;
         let settings = &self.fixed.settings;
         let text = |path: &Path| path.to_string_lossy().into_owned();
         Session {
             version: env!("CARGO_PKG_VERSION"),
-            config_folder: text(&self.fixed.state),
+            config_folder: text(self.session.folder()),
             folder: self.fixed.folder.as_deref().map_or_else(String::new, text),
-            port: torrents.network().port,
-            max_down: number(rates.down),
-            max_up: number(rates.up),
-            is_alternative: torrents.store.session().alternative,
-            alt_max_down: number(torrents.alternative().down),
-            alt_max_up: number(torrents.alternative().up),
-            ratio: goal.ratio.limit(),
-            seeding_minutes: goal.time.limit().map(minutes),
-            idle_minutes: goal.idle.limit().map(minutes),
-            is_listening: client.network_problem.is_none() && !reach.listening.is_empty(),
+            port: network.port,
+            max_down: number(limits.rates.down),
+            max_up: number(limits.rates.up),
+            is_alternative: limits.is_alternative,
+            alt_max_down: number(limits.alternative.down),
+            alt_max_up: number(limits.alternative.up),
+            ratio: limits.goal.ratio.limit(),
+            seeding_minutes: limits.goal.time.limit().map(minutes),
+            idle_minutes: limits.goal.idle.limit().map(minutes),
+            is_listening: !reach.listening.is_empty(),
             is_reachable: reach.counters.has_incoming,
             n_dht_nodes: reach.counters.dht_nodes,
             uses_dht: settings.dht,
@@ -58,24 +52,24 @@ impl Remote {
                 has_login: proxy.login.is_some(),
             }),
             max_peers: settings.max_peers.map(u32::from),
-            max_downloads: number(queue.downloads),
-            max_seeds: number(queue.uploads),
+            max_downloads: number(limits.queue.downloads),
+            max_seeds: number(limits.queue.uploads),
             max_verifications: self.fixed.max_verifications.get(),
-            stalled_minutes: Some(queue.stalled_minutes()),
-            starts_added: !torrents.store.session().adds_paused,
+            stalled_minutes: Some(limits.queue.stalled_minutes()),
+            starts_added: !limits.adds_paused,
             now: Statistics {
-                uploaded: sent,
-                downloaded: received,
-                n_added: torrents.store.entries().len() as u64,
+                uploaded: totals.sent,
+                downloaded: totals.received,
+                n_added: totals.torrents,
                 n_starts: 1,
-                seconds: self.started.elapsed().as_secs(),
+                seconds: totals.seconds,
             },
             all: Statistics {
-                uploaded: all.sent,
-                downloaded: all.received,
-                n_added: torrents.store.entries().len() as u64,
-                n_starts: all.starts,
-                seconds: torrents.seconds(),
+                uploaded: totals.all.sent,
+                downloaded: totals.all.received,
+                n_added: totals.torrents,
+                n_starts: totals.all.starts,
+                seconds: totals.all.seconds,
             },
         }
     }
@@ -104,24 +98,20 @@ impl Remote {
                 "a limit of 0 would stop all torrents: pause them instead".into(),
             ));
         }
-        let mut torrents = lock(&self.torrents);
         if let Some(port) = change.port {
             // First, because only this can be refused now.
-            let bind = torrents.network().bind;
-            let changed = torrents.set_network(Network { bind, port });
+            let bind = self.session.network().bind;
+            let changed = self.session.set_network(Network { bind, port });
             changed.map_err(|error| Refusal::Conflict(error.to_string()))?;
         }
-        torrents.change_session(&patch(change, &now))
+        self.session.change(&patch(change, &now))
     }
 
     pub(super) fn space(&self, folder: &str) -> Result<(u64, u64), Refusal> {
         let path = self.allowed(folder)?;
-        let space = rustix::fs::statvfs(&path);
+        let space = Space::of(&path);
         let space = space.map_err(|error| Refusal::Conflict(format!("{folder}: {error}")))?;
-        Ok((
-            space.f_bavail.saturating_mul(space.f_frsize),
-            space.f_blocks.saturating_mul(space.f_frsize),
-        ))
+        Ok((space.free_bytes, space.total_bytes))
     }
 }
 

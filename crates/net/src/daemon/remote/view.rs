@@ -1,15 +1,13 @@
 //! A torrent as programs see it.
 
+use std::num::NonZeroU32;
+use std::path::Path;
 use std::time::Duration;
 
-use hashlane_api::Place;
-use hashlane_client::{Activity, Metainfo, Snapshot, TorrentSnapshot};
-use hashlane_metainfo::MetadataRef;
+use hashlane_api::Rates;
+use hashlane_client::{Activity, Metainfo, TorrentSnapshot};
+use hashlane_metainfo::{MetadataRef, Text};
 use hashlane_remote::model::{State, Torrent};
-use hashlane_store::Entry;
-
-use crate::daemon::goal::naming;
-use crate::daemon::torrents::Torrents;
 
 fn state(activity: Activity) -> State {
     match activity {
@@ -27,39 +25,11 @@ fn state(activity: Activity) -> State {
     }
 }
 
-/// Returns `true` if the only file of a torrent lies in a folder of the torrent.
-fn is_in_folder(entry: &Entry, metainfo: &Metainfo) -> bool {
-    let names = naming(&entry.choices).of(metainfo).unwrap_or_default();
-    names.has_top()
-        && names
-            .paths(metainfo)
-            .first()
-            .is_some_and(|path| path.contains('/'))
-}
-
-/// Returns a torrent as programs see it; `None` if it has no number, because the daemon ends.
+/// Returns a torrent as programs see it; `None` if its number is too large.
 #[expect(clippy::too_many_lines, reason = "one field after the other")]
-pub(super) fn torrent(
-    position: u32,
-    entry: &Entry,
-    torrents: &Torrents,
-    all: &Snapshot,
-) -> Option<Torrent> {
-    let name = entry.name();
-    let id = u32::try_from(torrents.number(name)?).ok()?;
-    let unknown = TorrentSnapshot::new(0, "");
-    let found = torrents.find(name, all);
-    let snapshot = found.unwrap_or(&unknown);
-    let totals = torrents.totals(name, found);
-    let keys = snapshot.metainfo().map(Metainfo::metadata_ref);
-    let choices = &entry.choices;
-    let inherited = torrents.goal_of_groups(entry);
-    let (activity, error) = torrents.activity(entry, snapshot);
-    let folder = match &choices.place {
-        Place::Folder(folder) => folder.as_path(),
-        Place::Content(content) => content.parent().unwrap_or(content),
-    };
-    let has_metadata = snapshot.name.is_some();
+pub(super) fn torrent(it: &TorrentSnapshot) -> Option<Torrent> {
+    let keys = it.metainfo().map(Metainfo::metadata_ref);
+    let text = |text: Option<Text<'_>>| text.map_or_else(String::new, |text| text.to_string());
     let of_metainfo = || {
         let tiers = keys.iter().flat_map(MetadataRef::trackers);
         let mut urls = tiers.flat_map(|tier| tier.urls());
@@ -67,79 +37,75 @@ pub(super) fn torrent(
         let n_urls = first.iter().count() + urls.count();
         (first, n_urls)
     };
-    let (tracker, n_trackers) = match torrents.changed_tiers(name) {
+    let (tracker, n_trackers) = match &it.trackers {
         Some(tiers) => (
             tiers.iter().flatten().next().cloned(),
             tiers.iter().map(Vec::len).sum(),
         ),
         None => of_metainfo(),
     };
+    let content = it.content.clone().unwrap_or_default();
+    let seconds = |seconds| Duration::try_from_secs_f64(seconds).map_or(0, |time| time.as_secs());
+    let active = it.active_at.unwrap_or(it.added_at);
     Some(Torrent {
-        id,
-        info_hashes: entry.info_hashes,
-        name: entry.shown_title(),
-        folder: folder.to_string_lossy().into_owned(),
-        // Unknown before the client has read the metadata.
-        content: snapshot.content.clone().unwrap_or_default(),
-        state: match activity {
-            Activity::Queued if snapshot.is_complete => State::WaitsToSeed,
+        id: u32::try_from(it.identity.number).ok()?,
+        info_hashes: it.identity.info_hashes?,
+        name: it.torrent.clone(),
+        folder: it.folder.clone().unwrap_or_else(|| {
+            let parent = Path::new(&content).parent();
+            parent.map_or_else(String::new, |parent| parent.to_string_lossy().into_owned())
+        }),
+        state: match it.activity {
+            Activity::Queued if it.is_complete => State::WaitsToSeed,
             // For space, or another condition of the system.
-            Activity::Waiting if error.is_some() => State::WaitsToDownload,
+            Activity::Waiting if it.error.is_some() => State::WaitsToDownload,
             activity => state(activity),
         },
-        error,
-        has_metadata,
-        is_private: snapshot.is_private,
-        comment: keys
-            .as_ref()
-            .and_then(|keys| keys.comment)
-            .map_or_else(String::new, |text| text.to_string()),
-        creator: keys
-            .as_ref()
-            .and_then(|keys| keys.created_by)
-            .map_or_else(String::new, |text| text.to_string()),
+        error: it.error.clone(),
+        has_metadata: it.metainfo().is_some(),
+        is_private: it.is_private,
+        comment: text(keys.as_ref().and_then(|keys| keys.comment)),
+        creator: text(keys.as_ref().and_then(|keys| keys.created_by)),
         created: keys
             .as_ref()
             .and_then(|keys| keys.creation_date)
             .and_then(|date| u64::try_from(date).ok()),
-        n_files: snapshot.files,
-        is_folder: snapshot.files > 1
-            || snapshot
-                .metainfo()
-                .is_some_and(|it| is_in_folder(entry, it)),
-        n_pieces: snapshot.pieces,
-        piece_len: u64::from(snapshot.piece_length),
-        total_len: snapshot.total_bytes,
-        wanted_len: snapshot.wanted_bytes,
-        done_len: snapshot.done_bytes,
-        checked_len: snapshot.verified_bytes,
-        down_rate: snapshot.down_bytes_per_second,
-        up_rate: snapshot.up_bytes_per_second,
-        downloaded: totals.received,
-        uploaded: totals.sent,
-        corrupt: snapshot.wasted_bytes,
-        seconds_left: snapshot
-            .seconds_left
-            .map(|seconds| Duration::try_from_secs_f64(seconds).map_or(0, |left| left.as_secs())),
-        n_peers: snapshot.peers,
-        n_seeds: snapshot.seeds,
-        added: totals.added,
-        completed: totals.completed,
-        active: totals.active.unwrap_or(totals.added),
-        changed: totals.active.unwrap_or(totals.added),
-        seconds_downloading: Duration::try_from_secs_f64(snapshot.downloading_seconds.seconds())
-            .map_or(0, |time| time.as_secs()),
-        seconds_seeding: totals.seeding_seconds,
-        category: choices.category.clone(),
-        labels: choices.labels.iter().cloned().collect(),
+        n_files: it.files,
+        is_folder: it.is_folder,
+        n_pieces: it.pieces,
+        piece_len: u64::from(it.piece_length),
+        total_len: it.total_bytes,
+        wanted_len: it.wanted_bytes,
+        done_len: it.done_bytes,
+        checked_len: it.verified_bytes,
+        down_rate: it.down_bytes_per_second,
+        up_rate: it.up_bytes_per_second,
+        downloaded: it.downloaded_bytes,
+        uploaded: it.uploaded_bytes,
+        corrupt: it.wasted_bytes,
+        seconds_left: it.seconds_left.map(seconds),
+        n_peers: it.peers,
+        n_seeds: it.seeds,
+        added: it.added_at,
+        completed: it.completed_at,
+        active,
+        changed: active,
+        seconds_downloading: seconds(it.downloading_seconds.seconds()),
+        seconds_seeding: seconds(it.serving_seconds.seconds()),
+        category: it.category.clone(),
+        labels: it.labels.clone(),
         tracker,
         n_trackers: u32::try_from(n_trackers).unwrap_or(u32::MAX),
-        queue_position: position,
-        is_forced: choices.forced,
-        is_sequential: choices.sequential,
-        is_super_seeding: choices.super_seeding,
-        rates: choices.limits,
-        goal: choices.goal,
-        inherited,
+        queue_position: u32::try_from(it.queue_position?).unwrap_or(u32::MAX),
+        is_forced: it.is_forced,
+        is_sequential: it.is_sequential,
+        is_super_seeding: it.is_super_seeding,
+        rates: Rates {
+            down: it.max_down.and_then(NonZeroU32::new),
+            up: it.max_up.and_then(NonZeroU32::new),
+        },
+        goal: it.goal,
+        inherited: it.inherited,
+        content,
     })
 }

@@ -15,25 +15,23 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use hashlane_api::Size;
 use hashlane_api::{Place, Rates, Status};
-use hashlane_cli::output::text::Size;
-use hashlane_client::http::status_of;
 use hashlane_client::{
     Activity, AddOptions, Client, Event, Network, NetworkError, Remove, Snapshot, TorrentError,
-    TorrentHandle, TorrentKey, TorrentSnapshot, VerifiedContent,
+    TorrentHandle, TorrentKey, TorrentSnapshot, VerifiedContent, status_of,
 };
 use hashlane_metainfo::Torrent;
 use hashlane_store::{Entry, Metainfo, Name, Store, StoreError, TorrentTotals};
 
-use super::configured::{Configured, Start};
+use super::config::Config;
+use super::error::Error;
 use super::goal::{goal, is_served, source};
 use super::hooks::{Hooks, Moment};
 use super::queue::Turn;
 use super::schedule;
-use super::space::{Space, free_bytes};
-use super::trackers::{Tiers, of_magnet, with_trackers};
-use crate::output::reporter::remedy;
-use crate::runner::named;
+use super::space::{FreeSpace, free_bytes};
+use super::trackers::{of_magnet, with_trackers};
 
 /// Interval at which totals are counted, goals are checked, and systemd is informed.
 const TICK: Duration = Duration::from_secs(1);
@@ -59,8 +57,7 @@ pub(super) struct Torrents {
     pub(super) store: Store,
     /// `None` after the end.
     pub(super) client: Option<Client>,
-    pub(super) start: Start,
-    pub(super) configured: Configured,
+    pub(super) config: Config,
     pub(super) hooks: Hooks,
     /// The rate limits of the schedule.
     pub(super) scheduled: Rates,
@@ -109,7 +106,7 @@ struct Running {
     /// The next wait.
     delay: Duration,
     /// The trackers, if a person changed them since the start.
-    tiers: Option<Tiers>,
+    tiers: Option<Vec<Vec<String>>>,
     /// What a person can do about the error of the client, to follow its text.
     remedy: &'static str,
     /// The reason why the last move of the content failed, or why the metadata of content that is present is waited for.
@@ -166,20 +163,13 @@ pub(super) fn lock(torrents: &Mutex<Torrents>) -> MutexGuard<'_, Torrents> {
 }
 
 impl Torrents {
-    pub(super) fn new(
-        store: Store,
-        client: Client,
-        start: Start,
-        configured: Configured,
-        hooks: Hooks,
-    ) -> Self {
+    pub(super) fn new(store: Store, client: Client, config: Config, hooks: Hooks) -> Self {
         let ran = store.totals().all.seconds;
         Self {
             store,
             started: (Instant::now(), ran),
             client: Some(client),
-            start,
-            configured,
+            config,
             scheduled: Rates::default(),
             hooks,
             running: HashMap::new(),
@@ -452,18 +442,13 @@ impl Torrents {
                 if !matches!(error, TorrentError::Ended | TorrentError::Interrupted) =>
             {
                 if let Some(running) = self.running.get_mut(&name) {
-                    running.remedy = remedy(error, false);
+                    running.remedy = remedy(error);
                 }
                 self.hook(name, Moment::Failed, None, Some(&error.to_string()));
             }
             _ => {}
         }
         Ok(())
-    }
-
-    /// Returns the problems of hooks since the last call.
-    pub(super) fn hook_problems(&self) -> impl Iterator<Item = String> {
-        self.hooks.problems()
     }
 
     /// Runs a hook for a torrent. `content` is the path of the content, if it is newer than that of the last snapshot.
@@ -512,10 +497,10 @@ impl Torrents {
                 reached.push(*name);
             }
         }
-        if let Some(min_free) = self.configured.min_free {
-            self.hold_downloads(Space::new(min_free));
+        if let Some(min_free) = self.config.min_free {
+            self.hold_downloads(FreeSpace::new(min_free));
         }
-        if !self.configured.tables.schedule.is_empty() {
+        if !self.config.schedule.is_empty() {
             self.follow_schedule(schedule::Moment::now());
         }
         self.take_turns();
@@ -532,14 +517,19 @@ impl Torrents {
     }
 
     /// Saves totals and new metadata, and ends the client. Trackers are informed.
-    pub(super) fn end(&mut self) -> anyhow::Result<()> {
+    pub(super) fn end(&mut self) -> Result<(), Error> {
+        if self.client.is_none() {
+            return Ok(());
+        }
         self.count();
         let mut saved = self.save();
         for name in self.links() {
             saved = saved.and(self.keep_metainfo(name));
         }
         if let Some(client) = self.client.take() {
-            client.stop().map_err(named)?;
+            let stopped = client.stop();
+            self.hooks.end();
+            stopped?;
         }
         Ok(saved?)
     }
@@ -661,15 +651,36 @@ impl Torrents {
         self.all().network.clone()
     }
 
+    /// Replaces the settings, as [`Session::configure`](super::Session::configure) does.
+    pub(super) fn configure(&mut self, mut config: Config) -> Result<bool, String> {
+        self.check_running()?;
+        let before = &self.config;
+        // The other parts of the session have these from the start.
+        config.folder.clone_from(&before.folder);
+        config.records.clone_from(&before.records);
+        let (old, new) = (&before.network, &mut config.network);
+        // An interface turns discovery in the local network off, which libtorrent does at its start.
+        let is_same_kind = old.bind.interface().is_some() == new.bind.interface().is_some();
+        if !is_same_kind {
+            new.bind.clone_from(&old.bind);
+        }
+        self.hooks
+            .set(config.hooks.clone())
+            .map_err(|error| format!("hooks: {error}"))?;
+        if config.network != before.network {
+            let set = self.set_network(config.network.clone());
+            set.map_err(|error| error.to_string())?;
+        }
+        self.config = config;
+        self.follow_schedule(schedule::Moment::now());
+        self.send_limits();
+        Ok(is_same_kind)
+    }
+
     /// Changes the local end of all connections, until the daemon ends.
     pub(super) fn set_network(&self, network: Network) -> Result<(), NetworkError> {
         let client = self.client.as_ref().ok_or(NetworkError::Stopped)?;
         client.set_network(network)
-    }
-
-    /// Returns the bytes of content received and sent since the start.
-    pub(super) fn exchanged(&self) -> (u64, u64) {
-        self.all().exchanged()
     }
 
     pub(super) fn check_running(&self) -> Result<(), String> {
@@ -707,7 +718,7 @@ impl Torrents {
                 entry,
                 &totals,
                 is_repaired,
-                self.configured.records.as_deref(),
+                self.config.records.as_deref(),
                 self.store.metadata_file(name),
             )),
             is_paused,
@@ -816,6 +827,16 @@ fn waits_for_metadata(entry: &Entry) -> Option<String> {
             "{path} exists, but its metadata is not known, and peers have to send it: if nobody does, remove this link and add the .torrent file"
         )
     })
+}
+
+/// Returns what a person can do about an error, to follow its text; nothing if the text says it.
+pub fn remedy(error: &TorrentError) -> &'static str {
+    match error {
+        TorrentError::Unrelated { .. } => "; rename or remove it, and resume the torrent",
+        TorrentError::Linked { .. } => "; copy it under its name, and resume the torrent",
+        TorrentError::WebSeed(_) => "; --web-seeds=0 downloads it from peers",
+        _ => "",
+    }
 }
 
 /// Returns `true` for errors of the system, which may pass: a full disk, a file system that is read-only or was unmounted.

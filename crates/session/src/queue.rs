@@ -6,12 +6,12 @@
 
 use std::collections::HashSet;
 use std::hash::Hash;
-use std::num::NonZeroU32;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hashlane_api::QueueMove;
-use hashlane_cli::QueueOptions;
 use hashlane_client::{Activity, TorrentSnapshot};
+
+use super::config::QueueLimits;
 
 /// Returns the order after a move of some of the torrents, which keep the order that they have.
 pub(super) fn moved<K: Copy + Eq + Hash>(mut order: Vec<K>, some: &[K], to: QueueMove) -> Vec<K> {
@@ -42,40 +42,6 @@ pub(super) fn moved<K: Copy + Eq + Hash>(mut order: Vec<K>, some: &[K], to: Queu
     let place = to.min(others.len());
     others.splice(place..place, some);
     others
-}
-
-/// How many torrents may be active at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct QueueLimits {
-    /// Maximum number of active downloads; `None` for no limit.
-    pub(super) downloads: Option<NonZeroU32>,
-    /// Maximum number of complete torrents that are served; `None` for no limit.
-    pub(super) uploads: Option<NonZeroU32>,
-    /// Time without a transferred byte after which a torrent loses its place.
-    pub(super) stalled_after: Duration,
-}
-
-impl From<&QueueOptions> for QueueLimits {
-    fn from(options: &QueueOptions) -> Self {
-        Self {
-            downloads: options.max_active_downloads.and_then(NonZeroU32::new),
-            uploads: options.max_active_uploads.and_then(NonZeroU32::new),
-            stalled_after: options.stalled_after,
-        }
-    }
-}
-
-impl QueueLimits {
-    /// Returns the time without a transferred byte in minutes, at least one.
-    pub(super) fn stalled_minutes(&self) -> u32 {
-        let minutes = self.stalled_after.as_secs().div_ceil(60);
-        u32::try_from(minutes).unwrap_or(u32::MAX)
-    }
-
-    /// Returns `true` if torrents may have to wait.
-    pub(super) fn is_some(&self) -> bool {
-        self.downloads.is_some() || self.uploads.is_some()
-    }
 }
 
 /// The work of a torrent that needs a place.
@@ -179,6 +145,9 @@ pub(super) fn assign<'a>(
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+    use std::time::Duration;
+
     use super::*;
 
     const MINUTE: Duration = Duration::from_secs(60);

@@ -8,12 +8,12 @@ use hashlane_client::{Activity, Client};
 use hashlane_store::{Entry, Name};
 
 use super::{Running, Torrents};
-use crate::daemon::queue::{self, Candidate};
-use crate::daemon::space::Space;
+use crate::queue::{self, Candidate};
+use crate::space::FreeSpace;
 
 impl Torrents {
     /// Pauses downloads whose disks are nearly full, and resumes those whose disks have space again.
-    pub(super) fn hold_downloads(&mut self, mut space: Space) {
+    pub(super) fn hold_downloads(&mut self, mut space: FreeSpace) {
         let mut changed = Vec::new();
         for (name, running) in &mut self.running {
             let (Some(entry), Some(handle)) = (self.store.get(*name), &running.handle) else {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use hashlane_api::{Goal, Limit, LimitValue, Rates, Refusal, SessionPatch, Target};
 use hashlane_client::Command;
 
-use super::queue::QueueLimits;
+use super::config::QueueLimits;
 use super::schedule::{self, Moment};
 use super::torrents::Torrents;
 
@@ -39,7 +39,7 @@ fn chosen<T>(set: Target<T>, configured: Option<T>) -> Option<T> {
 impl Torrents {
     /// Returns the rate limits without those of the schedule.
     pub(super) fn rates(&self) -> Rates {
-        let (session, configured) = (self.store.session(), self.configured.rates);
+        let (session, configured) = (self.store.session(), self.config.rates);
         Rates {
             down: chosen(session.max_down, configured.down),
             up: chosen(session.max_up, configured.up),
@@ -48,7 +48,7 @@ impl Torrents {
 
     /// Returns the alternative rate limits. They are in force if [`hashlane_store::Session::alternative`] is set.
     pub(super) fn alternative(&self) -> Rates {
-        let (session, configured) = (self.store.session(), self.configured.alternative);
+        let (session, configured) = (self.store.session(), self.config.alternative);
         Rates {
             down: chosen(session.alt_max_down, configured.down),
             up: chosen(session.alt_max_up, configured.up),
@@ -57,7 +57,7 @@ impl Torrents {
 
     /// Returns the limits of the queue.
     pub(super) fn queue(&self) -> QueueLimits {
-        let (session, configured) = (self.store.session(), self.configured.queue);
+        let (session, configured) = (self.store.session(), self.config.queue);
         QueueLimits {
             downloads: chosen(session.max_active_downloads, configured.downloads),
             uploads: chosen(session.max_active_uploads, configured.uploads),
@@ -67,7 +67,7 @@ impl Torrents {
 
     /// Returns the goal of torrents that have no other.
     pub(super) fn session_goal(&self) -> Goal {
-        self.store.session().goal.or(self.configured.goal)
+        self.store.session().goal.or(self.config.goal)
     }
 
     /// Changes what requests have set.
@@ -99,7 +99,7 @@ impl Torrents {
 
     /// Returns the limits, each with its origin.
     pub(super) fn limits(&self) -> Vec<Limit> {
-        let (set, configured) = (self.store.session(), &self.configured);
+        let (set, configured) = (self.store.session(), &self.config);
         let whole = |limit: NonZeroU32| LimitValue::Whole(limit.get().into());
         let (rates, alternative, queue) =
             (configured.rates, configured.alternative, configured.queue);
@@ -130,7 +130,7 @@ impl Torrents {
 
     /// Applies the limits of the schedule at a time.
     pub(super) fn follow_schedule(&mut self, moment: Moment) {
-        let scheduled = schedule::limits_at(&self.configured.tables.schedule, moment);
+        let scheduled = schedule::limits_at(&self.config.schedule, moment);
         if scheduled != self.scheduled {
             tracing::info!(?scheduled, "the schedule changes the rate limits");
             self.scheduled = scheduled;

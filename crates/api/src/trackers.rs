@@ -1,9 +1,8 @@
-//! Changes of a torrent's trackers. A protocol names trackers by URLs or positions, and the client gets all of them.
+//! Changes of a torrent's trackers. A request names trackers by URLs or positions, and the client gets all of them.
 
-use hashlane_api::Refusal;
 use hashlane_metainfo::{is_url, masked_url};
 
-use crate::model::Tracker;
+use crate::refusal::Refusal;
 
 /// Maximum number of trackers of a torrent.
 const MAX_TRACKERS: usize = 1_000;
@@ -21,20 +20,20 @@ impl From<Vec<Vec<String>>> for Tiers {
 }
 
 impl Tiers {
-    /// Returns the tiers of these trackers.
-    pub(crate) fn of(trackers: &[Tracker]) -> Self {
+    /// Returns the tiers of these URLs, each with the number of its tier.
+    pub fn of<'u>(urls: impl IntoIterator<Item = (u32, &'u str)>) -> Self {
         let mut tiers: Vec<(u32, Vec<String>)> = Vec::new();
-        for tracker in trackers {
+        for (tier, url) in urls {
             match tiers.last_mut() {
-                Some((tier, urls)) if *tier == tracker.tier => urls.push(tracker.url.clone()),
-                _ => tiers.push((tracker.tier, vec![tracker.url.clone()])),
+                Some((last, urls)) if *last == tier => urls.push(url.to_owned()),
+                _ => tiers.push((tier, vec![url.to_owned()])),
             }
         }
         Self(tiers.into_iter().map(|(_, urls)| urls).collect())
     }
 
     /// Returns the tiers of a text with a URL on each line. An empty line ends a tier.
-    pub(crate) fn parse(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let mut tiers = vec![Vec::new()];
         for line in text.lines().map(str::trim) {
             match (line, tiers.last_mut()) {

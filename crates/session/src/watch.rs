@@ -9,16 +9,16 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex};
+use std::sync::{Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use hashlane_api::{NewTorrent, Patch, Source};
-use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_files::{read_limited, rename_to_free};
 use hashlane_metainfo::{Magnet, Torrent};
 
-use super::configured::Watched;
+use super::config::Watched;
+use super::error::Problem;
 use super::torrents::{Torrents, lock};
 
 /// Interval at which the folders are read.
@@ -39,40 +39,37 @@ const INVALID: &str = "invalid";
 
 /// Reads the folders of the configuration on a thread, until the value is dropped.
 pub(super) struct Watch {
-    problems: mpsc::Receiver<String>,
     /// Disconnected to end the thread.
     _alive: mpsc::Sender<()>,
 }
 
 impl Watch {
     /// Starts the thread.
-    pub(super) fn start(torrents: Arc<Mutex<Torrents>>) -> io::Result<Self> {
-        let (sender, problems) = mpsc::channel();
+    pub(super) fn start(
+        torrents: Weak<Mutex<Torrents>>,
+        max_len: u64,
+        problems: mpsc::Sender<Problem>,
+    ) -> io::Result<Self> {
         let (alive, ended) = mpsc::channel();
         let mut watcher = Watcher {
             folders: Vec::new(),
             removes: false,
+            max_len,
             torrents,
             files: HashMap::new(),
             unreadable: HashMap::new(),
-            problems: sender,
+            problems,
         };
         let run = move || {
             while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                watcher.take_settings();
+                if watcher.take_settings().is_none() {
+                    return;
+                }
                 watcher.read(Instant::now());
             }
         };
         thread::Builder::new().name("watch".into()).spawn(run)?;
-        Ok(Self {
-            problems,
-            _alive: alive,
-        })
-    }
-
-    /// Returns the problems since the last call.
-    pub(super) fn problems(&self) -> impl Iterator<Item = String> {
-        self.problems.try_iter()
+        Ok(Self { _alive: alive })
     }
 }
 
@@ -91,11 +88,13 @@ struct Watcher {
     folders: Vec<Watched>,
     /// Whether files that were added are removed.
     removes: bool,
-    torrents: Arc<Mutex<Torrents>>,
+    /// Length limit of a .torrent file in bytes.
+    max_len: u64,
+    torrents: Weak<Mutex<Torrents>>,
     files: HashMap<PathBuf, Seen>,
     /// The folders that cannot be read, with the reasons.
     unreadable: HashMap<PathBuf, String>,
-    problems: mpsc::Sender<String>,
+    problems: mpsc::Sender<Problem>,
 }
 
 /// The reason why a file is not added.
@@ -108,14 +107,17 @@ enum Failure {
 
 impl Watcher {
     /// Takes the folders from the configuration, which may have been read again.
-    fn take_settings(&mut self) {
-        let torrents = lock(&self.torrents);
-        let configured = &torrents.configured;
-        self.folders.clone_from(&configured.watched);
-        self.removes = configured.removes_watched;
+    /// Returns `None` after the end of the session.
+    fn take_settings(&mut self) -> Option<()> {
+        let torrents = self.torrents.upgrade()?;
+        let torrents = lock(&torrents);
+        let config = &torrents.config;
+        self.folders.clone_from(&config.watched);
+        self.removes = config.removes_watched;
         drop(torrents);
         let is_watched = |folder: &Path| self.folders.iter().any(|it| it.folder == folder);
         self.unreadable.retain(|folder, _| is_watched(folder));
+        Some(())
     }
 
     /// Reads the folders once.
@@ -140,7 +142,7 @@ impl Watcher {
                 None => self.unreadable.remove(folder),
             };
             if let Some(problem) = problem.filter(|problem| before.as_ref() != Some(problem)) {
-                let _ = self.problems.send(problem);
+                let _ = self.problems.send(Problem::Warning(problem));
             }
         }
         self.files.retain(|path, _| found.contains_key(path));
@@ -200,13 +202,18 @@ impl Watcher {
         if let Some(seen) = self.files.get_mut(path) {
             seen.is_reported = true;
         }
-        let _ = self.problems.send(format!("{}: {reason}", path.display()));
+        let problem = format!("{}: {reason}", path.display());
+        let _ = self.problems.send(Problem::Warning(problem));
     }
 
     /// Adds the torrent of a file. A torrent that is present counts as added.
     fn add(&self, path: &Path, category: Option<String>) -> Result<(), Failure> {
         let is_magnet = has_extension(path, "magnet");
-        let limit = if is_magnet { MAX_MAGNET_LEN } else { MAX_LEN };
+        let limit = if is_magnet {
+            MAX_MAGNET_LEN
+        } else {
+            self.max_len
+        };
         let bytes = read_file(path, limit)?;
         let invalid = |error: &dyn std::fmt::Display| Failure::Invalid(error.to_string());
         let source = if is_magnet {
@@ -224,7 +231,9 @@ impl Watcher {
             },
             ..NewTorrent::default()
         };
-        let added = lock(&self.torrents).add(source, &new, None);
+        let ended = || Failure::Other("the session has ended".into());
+        let torrents = self.torrents.upgrade().ok_or_else(ended)?;
+        let added = lock(&torrents).add(source, &new, None);
         added.map_err(|refusal| Failure::Other(refusal.to_string()))?;
         Ok(())
     }

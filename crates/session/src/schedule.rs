@@ -1,10 +1,6 @@
 //! The schedule: limits of the session at times of the week.
 
-use std::collections::BTreeMap;
-use std::num::NonZeroU32;
-
-use hashlane_api::Rates;
-use hashlane_cli::tables::{Rule, TimeOfDay};
+use hashlane_api::{Rates, Rule, TimeOfDay};
 use jiff::Zoned;
 
 /// Number of days of a week.
@@ -31,15 +27,11 @@ impl Moment {
 }
 
 /// Returns the limits at a time: of several rules, the smallest. A direction that no rule limits has none.
-pub(super) fn limits_at(rules: &BTreeMap<String, Rule>, moment: Moment) -> Rates {
-    let in_force = || rules.values().filter(|rule| is_in_force(rule, moment));
-    let rate = |limit: fn(&Rule) -> Option<u32>| {
-        let smallest = in_force().filter_map(limit).min();
-        smallest.and_then(NonZeroU32::new)
-    };
+pub(super) fn limits_at(rules: &[Rule], moment: Moment) -> Rates {
+    let in_force = || rules.iter().filter(|rule| is_in_force(rule, moment));
     Rates {
-        down: rate(|rule| rule.max_down),
-        up: rate(|rule| rule.max_up),
+        down: in_force().filter_map(|rule| rule.rates.down).min(),
+        up: in_force().filter_map(|rule| rule.rates.up).min(),
     }
 }
 
@@ -57,7 +49,9 @@ fn is_in_force(rule: &Rule, Moment { day, time }: Moment) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use hashlane_cli::tables::Day;
+    use std::num::NonZeroU32;
+
+    use hashlane_api::Day;
 
     use super::*;
 
@@ -73,15 +67,15 @@ mod tests {
             days: days.to_vec(),
             from: TimeOfDay(from * 60),
             to: TimeOfDay(to * 60),
-            max_down,
-            max_up,
+            rates: Rates {
+                down: max_down.and_then(NonZeroU32::new),
+                up: max_up.and_then(NonZeroU32::new),
+            },
         }
     }
 
     fn limits(rules: &[Rule], moment: Moment) -> (Option<u32>, Option<u32>) {
-        let rules = rules.iter().enumerate();
-        let rules = rules.map(|(number, rule)| (number.to_string(), rule.clone()));
-        let Rates { down, up } = limits_at(&rules.collect(), moment);
+        let Rates { down, up } = limits_at(rules, moment);
         (down.map(NonZeroU32::get), up.map(NonZeroU32::get))
     }
 

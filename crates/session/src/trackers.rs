@@ -3,11 +3,11 @@
 use hashlane_client::Metainfo;
 use hashlane_metainfo::{Edit, EditError, ListEdit, Magnet};
 
-/// URLs of trackers. Those of one tier are tried in order, and those of the next one if all fail (BEP 12).
-pub(super) type Tiers = Vec<Vec<String>>;
-
 /// Returns metadata with these trackers.
-pub(super) fn with_trackers(metainfo: &Metainfo, tiers: Tiers) -> Result<Metainfo, EditError> {
+pub(super) fn with_trackers(
+    metainfo: &Metainfo,
+    tiers: Vec<Vec<String>>,
+) -> Result<Metainfo, EditError> {
     let edit = Edit {
         trackers: Some(ListEdit::Set(tiers)),
         ..Edit::default()
@@ -16,7 +16,7 @@ pub(super) fn with_trackers(metainfo: &Metainfo, tiers: Tiers) -> Result<Metainf
 }
 
 /// Returns the trackers of a link. Each has a tier of its own, because a link has no tiers.
-pub(super) fn of_magnet(magnet: &Magnet) -> Tiers {
+pub(super) fn of_magnet(magnet: &Magnet) -> Vec<Vec<String>> {
     magnet
         .trackers
         .iter()
@@ -25,7 +25,7 @@ pub(super) fn of_magnet(magnet: &Magnet) -> Tiers {
 }
 
 /// Returns the trackers in metadata.
-pub(super) fn of_metainfo(metainfo: &Metainfo) -> Tiers {
+pub(super) fn of_metainfo(metainfo: &Metainfo) -> Vec<Vec<String>> {
     let keys = metainfo.metadata_ref();
     let tiers = keys.trackers();
     let tiers = tiers.map(|tier| tier.urls().map(|url| url.to_string()).collect());

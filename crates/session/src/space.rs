@@ -3,20 +3,20 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use hashlane_cli::output::text::Size;
-use rustix::fs::statvfs;
+use hashlane_api::Size;
+use hashlane_client::Space;
 
 /// Free space above the limit at which downloads resume, as a part of the limit, so that they do not alternate between the
 /// two states.
 const MARGIN: u64 = 8;
 
 /// The free space of folders at one moment.
-pub(super) struct Space {
+pub(super) struct FreeSpace {
     min_free: u64,
     free: HashMap<PathBuf, Option<u64>>,
 }
 
-impl Space {
+impl FreeSpace {
     /// Returns the space of which `min_free` bytes must stay free.
     pub(super) fn new(min_free: u64) -> Self {
         Self {
@@ -46,7 +46,5 @@ impl Space {
 
 /// Returns the free bytes of the file system of a folder. One that does not exist yet has those of its parent.
 pub(super) fn free_bytes(folder: &Path) -> Option<u64> {
-    let mut existing = folder.ancestors();
-    let status = existing.find_map(|folder| statvfs(folder).ok())?;
-    Some(status.f_bavail.saturating_mul(status.f_frsize))
+    Some(Space::of(folder).ok()?.free_bytes)
 }

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use hashlane_api::{Goal, Patch, Place, Refusal};
+use hashlane_client::Rights;
 use hashlane_files::is_below;
 use hashlane_store::{Choices, Name};
 
 use super::Torrents;
-use crate::daemon::apply::Rights;
-use crate::daemon::queue::Turn;
+use crate::queue::Turn;
 
 impl Torrents {
     /// Changes what was chosen for a torrent.
@@ -77,7 +77,7 @@ impl Torrents {
     /// content there.
     pub(crate) fn check_content(&self, name: Name, rights: &Rights) -> Result<(), Refusal> {
         let choices = &self.entry(name).map_err(Refusal::Conflict)?.choices;
-        let configured = self.configured.tables.categories.keys();
+        let configured = self.config.categories.keys();
         let names = configured.chain(self.store.groups().categories.keys());
         let of_categories = names.filter_map(|name| self.category(name).folder);
         let roots: Vec<PathBuf> = rights

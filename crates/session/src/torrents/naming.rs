@@ -11,7 +11,7 @@ use hashlane_metainfo::ContentLayout;
 use hashlane_store::{Choices, Name, StoreError};
 
 use super::Torrents;
-use crate::daemon::goal::{is_new, naming, tops};
+use crate::goal::{is_new, naming, tops};
 
 /// Maximum length of a path in bytes, as Linux has it.
 const MAX_PATH_LEN: usize = 4095;

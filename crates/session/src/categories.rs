@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use hashlane_api::{self as api, Goal, GroupChange, Groups, Refusal, Target};
 use hashlane_store::{Category, Choices, Entry};
 
-use super::apply::Rights;
 use super::torrents::Torrents;
+use hashlane_client::Rights;
 
 impl Torrents {
     /// Returns all categories: of the configuration, of requests, and of torrents.
@@ -22,7 +22,7 @@ impl Torrents {
                 categories.entry(category.clone()).or_default();
             }
         }
-        for name in self.configured.tables.categories.keys() {
+        for name in self.config.categories.keys() {
             let category = self.category(name);
             categories.insert(name.clone(), category);
         }
@@ -32,12 +32,10 @@ impl Torrents {
     /// Returns the folder and the goal of a category.
     pub(super) fn category(&self, name: &str) -> Category {
         let stored = self.store.groups().categories.get(name);
-        let configured = self.configured.tables.categories.get(name);
-        let folder = configured.and_then(|configured| configured.dir.clone());
+        let configured = self.config.categories.get(name);
+        let folder = configured.and_then(|configured| configured.folder.clone());
         Category {
-            folder: folder
-                .map(PathBuf::from)
-                .or_else(|| stored.and_then(|stored| stored.folder.clone())),
+            folder: folder.or_else(|| stored.and_then(|stored| stored.folder.clone())),
             goal: self.goal_of_category(name),
         }
     }
@@ -45,8 +43,8 @@ impl Torrents {
     fn goal_of_category(&self, name: &str) -> Goal {
         let stored = self.store.groups().categories.get(name);
         let stored = stored.map_or_else(Goal::default, |stored| stored.goal);
-        let configured = self.configured.tables.categories.get(name);
-        configured.map_or(stored, |configured| configured.goal().or(stored))
+        let configured = self.config.categories.get(name);
+        configured.map_or(stored, |configured| configured.goal.or(stored))
     }
 
     /// Returns the folder for new torrents of a category that exists, or of none.
@@ -60,7 +58,7 @@ impl Torrents {
             Some(name) => self.category(name).folder,
             None => None,
         };
-        Ok(own.or_else(|| self.configured.folder.clone()))
+        Ok(own.or_else(|| self.config.folder.clone()))
     }
 
     /// Returns the goal of a torrent, with the targets that it inherits.
@@ -75,8 +73,8 @@ impl Torrents {
         let category = choices.category.as_deref();
         let of_category = category.map(|name| self.goal_of_category(name));
         let labels = choices.labels.iter();
-        let labels = labels.filter_map(|label| self.configured.tables.labels.get(label));
-        let of_labels = labels.fold(Goal::default(), |goal, label| larger(goal, label.goal()));
+        let labels = labels.filter_map(|label| self.config.labels.get(label));
+        let of_labels = labels.fold(Goal::default(), |goal, label| larger(goal, *label));
         of_category.unwrap_or_default().or(of_labels)
     }
 
@@ -98,7 +96,7 @@ impl Torrents {
                 .map(|folder| folder.to_string_lossy().into_owned()),
             goal: category.goal,
             torrents: counts.get(&*name).copied().unwrap_or_default(),
-            configured: self.configured.tables.categories.contains_key(&name),
+            configured: self.config.categories.contains_key(&name),
             name,
         });
         Groups {
@@ -158,7 +156,7 @@ impl Torrents {
 
     /// Refuses changes of a category that the configuration has.
     fn check_not_configured(&self, name: &str) -> Result<(), Refusal> {
-        if self.configured.tables.categories.contains_key(name) {
+        if self.config.categories.contains_key(name) {
             return Err(Refusal::Forbidden(format!(
                 "{name}: this category is set in the configuration, [categories.{name}]"
             )));

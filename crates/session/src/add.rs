@@ -4,10 +4,11 @@ use std::sync::Mutex;
 
 use data_encoding::BASE64;
 use hashlane_api::{NewTorrent, Place, Refusal, Source};
+use hashlane_client::Rights;
 use hashlane_metainfo::{ContentLayout, ContentMap, Torrent};
 use hashlane_store::{Choices, Name, StoreError};
 
-use super::apply::{Rights, choose};
+use super::apply::choose;
 use super::fetches::Fetches;
 use super::goal::naming;
 use super::hooks::Moment;

@@ -22,12 +22,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hashlane_api::Place;
-use hashlane_cli::tables;
 use hashlane_files::{AtomicFile, Overwrite};
 use hashlane_store::Entry;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::executor::shell;
+use crate::config::HookCommands;
+use crate::error::Problem;
+use crate::shell::shell;
 
 /// The folder of records in the state folder.
 const FOLDER: &str = "hooks";
@@ -188,23 +189,25 @@ impl Unfinished {
 
 /// Runs the hooks. Commands that wait, and those that run, are abandoned when the value is dropped, and run after the next start.
 pub(super) struct Hooks {
-    commands: tables::Hooks,
+    commands: HookCommands,
     unfinished: Unfinished,
     /// The number of the next record.
     next: AtomicU64,
     /// The queue of the threads; `None` before there are commands, because it allocates all of its places at once.
     jobs: Option<mpsc::SyncSender<Job>>,
-    problems: mpsc::Receiver<String>,
-    sender: mpsc::Sender<String>,
+    problems: mpsc::Sender<Problem>,
 }
 
 impl Hooks {
     /// Returns the hooks, and starts the threads if there are commands. Runs the commands that an earlier daemon recorded in the
     /// state folder.
-    pub(super) fn start(commands: tables::Hooks, state: &Path) -> io::Result<Self> {
-        let (sender, problems) = mpsc::channel();
+    pub(super) fn start(
+        commands: HookCommands,
+        state: &Path,
+        problems: mpsc::Sender<Problem>,
+    ) -> io::Result<Self> {
         let mut hooks = Self {
-            commands: tables::Hooks::default(),
+            commands: HookCommands::default(),
             unfinished: Unfinished {
                 folder: state.join(FOLDER),
                 commands: Arc::default(),
@@ -212,7 +215,6 @@ impl Hooks {
             next: AtomicU64::default(),
             jobs: None,
             problems,
-            sender,
         };
         hooks.set(commands)?;
         let records = hooks.unfinished.read()?;
@@ -227,7 +229,7 @@ impl Hooks {
     }
 
     /// Replaces the commands. Those that wait or run stay.
-    pub(super) fn set(&mut self, commands: tables::Hooks) -> io::Result<()> {
+    pub(super) fn set(&mut self, commands: HookCommands) -> io::Result<()> {
         let all = [
             &commands.added,
             &commands.complete,
@@ -235,7 +237,7 @@ impl Hooks {
             &commands.removed,
         ];
         if self.jobs.is_none() && all.iter().any(|command| command.is_some()) {
-            self.jobs = Some(start_threads(&self.sender, &self.unfinished)?);
+            self.jobs = Some(start_threads(&self.problems, &self.unfinished)?);
         }
         self.commands = commands;
         Ok(())
@@ -261,7 +263,7 @@ impl Hooks {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         if let Err(error) = self.unfinished.record(number, &variables) {
             let path = self.unfinished.path(number);
-            let _ = self.sender.send(format!("{}: {error}", path.display()));
+            self.report(format!("{}: {error}", path.display()));
         }
         self.queue(number, variables);
     }
@@ -294,7 +296,7 @@ impl Hooks {
             let job = described(&job);
             let problem =
                 format!("{job}: {MAX_WAITING} other commands wait; runs after the next start");
-            let _ = self.sender.send(problem);
+            self.report(problem);
         }
         true
     }
@@ -306,13 +308,16 @@ impl Hooks {
             Moment::Failed => &self.commands.failed,
             Moment::Removed => &self.commands.removed,
         };
-        Some(command.as_ref()?.as_str())
+        command.as_deref()
     }
 
-    /// Lets no further command start, and describes those that have not succeeded, if there are some.
-    pub(super) fn end(&self) -> Option<String> {
+    /// Lets no further command start, and reports those that have not succeeded.
+    pub(super) fn end(&self) {
         let commands = self.unfinished.end();
         let waiting = &commands.described;
+        if waiting.is_empty() {
+            return;
+        }
         let named: Vec<&str> = waiting
             .values()
             .take(MAX_NAMED)
@@ -323,25 +328,26 @@ impl Hooks {
             n => format!(" and {n} more"),
         };
         let named = named.join(", ");
-        (!waiting.is_empty())
-            .then(|| format!("not finished, and run after the next start: {named}{more}"))
+        self.report(format!(
+            "not finished, and run after the next start: {named}{more}"
+        ));
     }
 
-    /// Returns the problems since the last call.
-    pub(super) fn problems(&self) -> impl Iterator<Item = String> {
-        self.problems.try_iter()
+    fn report(&self, problem: String) {
+        // Nobody reads it after the end of the session.
+        let _ = self.problems.send(Problem::Warning(problem));
     }
 }
 
 /// Starts the threads that run commands, and returns their queue.
 fn start_threads(
-    sender: &mpsc::Sender<String>,
+    problems: &mpsc::Sender<Problem>,
     unfinished: &Unfinished,
 ) -> io::Result<mpsc::SyncSender<Job>> {
     let (jobs, waiting) = mpsc::sync_channel::<Job>(MAX_WAITING);
     let waiting = Arc::new(Mutex::new(waiting));
     for _ in 0..THREADS {
-        let (waiting, sender) = (Arc::clone(&waiting), sender.clone());
+        let (waiting, problems) = (Arc::clone(&waiting), problems.clone());
         let unfinished = unfinished.clone();
         let run = move || {
             loop {
@@ -361,7 +367,7 @@ fn start_threads(
                     Ok(()) => unfinished.forget(job.number),
                     Err(problem) => {
                         let problem = format!("{}: {problem}", described(&job));
-                        let _ = sender.send(problem);
+                        let _ = problems.send(Problem::Warning(problem));
                     }
                 }
                 unfinished.ends();
@@ -428,7 +434,7 @@ fn variables(
 /// Runs a command until it ends, or kills it and the processes that it started.
 fn execute(job: &Job) -> Result<(), String> {
     let timeout = job.timeout;
-    let mut command = shell(&job.command)?;
+    let mut command = shell(&job.command).map_err(|error| error.to_string())?;
     command.envs(job.variables.iter().map(|(name, value)| (name, value)));
     let child = command.process_group(0).spawn();
     let mut child = child.map_err(|error| format!("sh: {error}"))?;

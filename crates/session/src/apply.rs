@@ -1,15 +1,12 @@
 //! What commands ask of torrents: the one place for the socket, the page, the API and the protocols of other programs.
 
-use std::path::{Path, PathBuf};
 use std::slice::Chunks;
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hashlane_api::{Command, Content, Patch, Refusal};
-use hashlane_client::HandleError;
-use hashlane_client::http::check_folder;
-use hashlane_remote::Tiers;
+use hashlane_api::{Command, Content, Patch, Refusal, Tiers};
+use hashlane_client::{HandleError, Rights};
 use hashlane_store::{Choices, Name};
 
 use super::torrents::{Torrents, lock};
@@ -22,24 +19,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Interval at which it looks.
 const TICK: Duration = Duration::from_millis(20);
-
-/// What requests may do that another program than `hashlane ctl` sends.
-#[derive(Clone)]
-pub(super) struct Rights {
-    /// Folders in which content may be placed, with all folders below them.
-    pub(super) folders: Vec<PathBuf>,
-    /// Whether content may be deleted.
-    pub(super) may_delete: bool,
-    /// Whether .torrent files may be fetched from this machine and the local network.
-    pub(super) fetches_local: bool,
-}
-
-impl Rights {
-    /// Refuses a folder in which content may not be placed.
-    pub(super) fn check_folder(&self, folder: &Path) -> Result<(), Refusal> {
-        check_folder(folder, &self.folders)
-    }
-}
 
 /// Does what a command asks of torrents, and returns a result for each. What a person chose is written to the folder before the
 /// answer, for many torrents together. Without `rights`, everything is allowed.

@@ -6,7 +6,7 @@ use hashlane_client::Metainfo;
 use hashlane_store::{Metainfo as Stored, Name, StoreError};
 
 use super::Torrents;
-use crate::daemon::trackers::{Tiers, of_magnet, of_metainfo, with_trackers};
+use crate::trackers::{of_magnet, of_metainfo, with_trackers};
 
 impl Torrents {
     /// Returns the metadata in the folder, if it is known.
@@ -18,14 +18,14 @@ impl Torrents {
     }
 
     /// Returns the trackers of a torrent if a person changed them since the start.
-    pub(crate) fn changed_tiers(&self, name: Name) -> Option<&Tiers> {
+    pub(crate) fn changed_tiers(&self, name: Name) -> Option<&Vec<Vec<String>>> {
         self.running.get(&name)?.tiers.as_ref()
     }
 
     /// Returns the trackers of a torrent, with their secrets.
-    pub(crate) fn tiers(&self, name: Name) -> Tiers {
+    pub(crate) fn tiers(&self, name: Name) -> Vec<Vec<String>> {
         let Some(entry) = self.store.get(name) else {
-            return Tiers::new();
+            return Vec::new();
         };
         if let Stored::Magnet(magnet) = &entry.metainfo {
             return of_magnet(magnet);
@@ -36,11 +36,15 @@ impl Torrents {
         }
         // Metadata that came from peers has no trackers, but that in the folder does.
         let metainfo = self.stored_metainfo(name);
-        metainfo.map_or_else(Tiers::new, |metainfo| of_metainfo(&metainfo))
+        metainfo.map_or_else(Vec::new, |metainfo| of_metainfo(&metainfo))
     }
 
     /// Replaces the trackers of a torrent: in the folder first, and then in the client.
-    pub(crate) fn set_trackers(&mut self, name: Name, tiers: Tiers) -> Result<(), String> {
+    pub(crate) fn set_trackers(
+        &mut self,
+        name: Name,
+        tiers: Vec<Vec<String>>,
+    ) -> Result<(), String> {
         self.check_running()?;
         if let Some(url) = tiers
             .iter()

@@ -3,7 +3,6 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_client::{Fetch, Proxy};
 
 use super::torrents::{Torrents, lock};
@@ -15,15 +14,18 @@ const MAX_FETCHES: usize = 8;
 #[derive(Default)]
 pub(super) struct Fetches {
     proxy: Option<Proxy>,
+    /// Length limit of a .torrent file in bytes.
+    max_len: u64,
     /// The number of .torrent files that are being fetched.
     running: AtomicUsize,
 }
 
 impl Fetches {
-    /// Returns fetches by a proxy.
-    pub(super) fn by(proxy: Option<Proxy>) -> Self {
+    /// Returns fetches by a proxy, of files up to this length.
+    pub(super) fn by(proxy: Option<Proxy>, max_len: u64) -> Self {
         Self {
             proxy,
+            max_len,
             ..Self::default()
         }
     }
@@ -42,7 +44,7 @@ impl Fetches {
             proxy: self.proxy.clone(),
             bind: lock(torrents).network().bind,
             timeout: None,
-            max_len: MAX_LEN,
+            max_len: self.max_len,
             is_public,
         };
         fetch.run().map_err(|error| error.to_string())

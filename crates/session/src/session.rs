@@ -1,0 +1,470 @@
+//! A session, and the thread that moves it on.
+
+use std::fmt;
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use hashlane_api::{
+    Command, GroupChange, Groups, Limit, NewTorrent, Rates, Refusal, SessionPatch, Source, Status,
+};
+use hashlane_client::{
+    Added, Additions, Client, Config as ClientConfig, Identity, InfoHash, Network, NetworkError,
+    Reach, Rights, Snapshot, Subscription, TorrentFile, TorrentHandle, TorrentKey, TorrentSnapshot,
+};
+use hashlane_metainfo::{FileKind, InfoHashes};
+use hashlane_store::{AllTotals, Entry, Metainfo, Name, Store};
+use hashlane_verify::{HashVersions, Layout, files_of};
+
+use super::add;
+use super::apply;
+use super::config::{Config, QueueLimits};
+use super::error::{Error, Problem};
+use super::fetches::Fetches;
+use super::hooks::Hooks;
+use super::priorities;
+use super::shown::shown;
+use super::torrents::{Torrents, lock};
+use super::watch::Watch;
+
+/// Time for which the end of a session waits for its threads, and the interval at which it looks.
+const PARTING: Duration = Duration::from_secs(1);
+const TICK: Duration = Duration::from_millis(2);
+
+/// The limits of all torrents together, without those of the schedule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    /// The rate limits.
+    pub rates: Rates,
+    /// The rate limits while [`Self::is_alternative`].
+    pub alternative: Rates,
+    /// Whether the alternative limits are on.
+    pub is_alternative: bool,
+    /// Whether torrents are added paused.
+    pub adds_paused: bool,
+    /// The limits of the queue.
+    pub queue: QueueLimits,
+    /// The goal of torrents that have no other.
+    pub goal: hashlane_api::Goal,
+}
+
+/// What was transferred.
+#[derive(Clone, Copy, Debug)]
+pub struct Totals {
+    /// Bytes of content received since the start.
+    pub received: u64,
+    /// Bytes of content sent since the start.
+    pub sent: u64,
+    /// Seconds since the start.
+    pub seconds: u64,
+    /// Number of torrents.
+    pub torrents: u64,
+    /// The same in all starts, up to now.
+    pub all: AllTotals,
+}
+
+/// The torrents of a state folder, in a client. Methods may block for a write to the disk.
+///
+/// A change goes to the folder first, and then to the client: what the client does was acknowledged, or will be after a restart.
+pub struct Session {
+    torrents: Arc<Mutex<Torrents>>,
+    fetches: Fetches,
+    started: Instant,
+    problems: Mutex<mpsc::Receiver<Problem>>,
+    folder: PathBuf,
+    _watch: Watch,
+    follower: Option<JoinHandle<()>>,
+}
+
+/// Without fields: torrents have tokens and passkeys.
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").finish_non_exhaustive()
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Without an effect after `stop`.
+        let _ = self.lock().end();
+        // A thread that panicked has nothing to say here.
+        let _ = self.follower.take().map(JoinHandle::join);
+        // The folder is free with the last owner of the torrents: the thread that adds files may be between two steps.
+        let began = Instant::now();
+        while Arc::strong_count(&self.torrents) > 1 && began.elapsed() < PARTING {
+            thread::sleep(TICK);
+        }
+    }
+}
+
+impl Session {
+    /// Starts the torrents of a state folder, which is made if it is absent, in a client with these settings.
+    ///
+    /// # Errors
+    /// Another program uses the folder, the folder or records of commands in it cannot be read, or the client does not start.
+    pub fn open(
+        folder: &Path,
+        mut settings: ClientConfig,
+        config: Config,
+    ) -> Result<Arc<Self>, Error> {
+        let store = Store::open(folder)?;
+        settings.additions = Self::additions();
+        let (client, _) = Client::start(settings.clone(), Vec::new())?;
+        Self::start(store, client, &settings, config)
+    }
+
+    /// Returns what a client must allow whose torrents a session adds: any number, also none.
+    pub fn additions() -> Additions {
+        Additions {
+            max_torrents: usize::MAX,
+            runs_on: true,
+            ..Additions::default()
+        }
+    }
+
+    /// Does what [`Self::open`] does, with a folder that is open and a client that runs with these settings, without torrents and
+    /// with [`Self::additions`].
+    ///
+    /// # Errors
+    /// Threads cannot be started, or records of commands cannot be read.
+    pub fn start(
+        store: Store,
+        client: Client,
+        settings: &ClientConfig,
+        config: Config,
+    ) -> Result<Arc<Self>, Error> {
+        let folder = store.folder().to_owned();
+        let (sender, problems) = mpsc::channel();
+        let hooks = Hooks::start(config.hooks.clone(), &folder, sender.clone());
+        let hooks = hooks.map_err(Error::Hooks)?;
+        let events = client.subscribe();
+        let max_len = settings.max_metainfo_len;
+        let torrents = Torrents::new(store, client, config, hooks);
+        let torrents = Arc::new(Mutex::new(torrents));
+        let thread = hashlane_client::Error::Thread;
+        let weak = Arc::downgrade(&torrents);
+        let watch = Watch::start(Weak::clone(&weak), max_len, sender.clone()).map_err(thread)?;
+        lock(&torrents).start_all();
+        let run = move || follow(&weak, &events, &sender);
+        let named = thread::Builder::new().name("session".into());
+        let follower = named.spawn(run).map_err(thread)?;
+        Ok(Arc::new(Self {
+            torrents,
+            fetches: Fetches::by(settings.session.proxy.clone(), max_len),
+            started: Instant::now(),
+            problems: Mutex::new(problems),
+            folder,
+            _watch: watch,
+            follower: Some(follower),
+        }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Torrents> {
+        lock(&self.torrents)
+    }
+
+    /// Returns the state folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the events of the client from now on, after those that describe its state; `None` after the end.
+    pub fn events(&self) -> Option<Subscription> {
+        Some(self.lock().client.as_ref()?.subscribe())
+    }
+
+    /// Returns the problems since the last call.
+    pub fn problems(&self) -> Vec<Problem> {
+        let problems = self.problems.lock();
+        let problems = problems.unwrap_or_else(PoisonError::into_inner);
+        problems.try_iter().collect()
+    }
+
+    /// Adds a torrent, after the file of a URL was fetched, which can take a minute. Without `rights`, everything is allowed.
+    ///
+    /// # Errors
+    /// Returns the reason why the torrent is not added.
+    pub fn add(
+        &self,
+        source: Source,
+        new: &NewTorrent,
+        rights: Option<&Rights>,
+    ) -> Result<Added, Refusal> {
+        let (name, is_new) = add::add(&self.torrents, &self.fetches, source, new, rights)?;
+        let torrents = self.lock();
+        let entry = torrents.store.get(name).ok_or(Refusal::Absent)?;
+        let torrent = Identity {
+            number: torrents.number(name).ok_or(Refusal::Absent)?,
+            info_hashes: Some(entry.info_hashes),
+        };
+        Ok(Added {
+            torrent,
+            title: entry.shown_title(),
+            is_new,
+        })
+    }
+
+    /// Does what a command asks of the torrents with these numbers, and returns a result for each. What a person chose is written
+    /// to the folder before the answer, for many torrents together; long work ends later. Without `rights`, everything is allowed.
+    pub fn apply(
+        &self,
+        numbers: &[usize],
+        command: &Command,
+        rights: Option<&Rights>,
+    ) -> Vec<Result<(), Refusal>> {
+        apply::apply_by_number(&self.torrents, numbers, command, rights)
+    }
+
+    /// Returns the state of all torrents, and that of the client, in the order of their numbers.
+    pub fn snapshot(&self) -> Snapshot {
+        let torrents = self.lock();
+        let all = torrents.all();
+        let entries = torrents.store.entries().into_iter();
+        let mut shown: Vec<_> = entries
+            .zip(0..)
+            .filter_map(|(entry, position)| shown(&torrents, entry, position, &all))
+            .collect();
+        shown.sort_by_key(|torrent| torrent.identity.number);
+        Snapshot {
+            network: all.network.clone(),
+            network_problem: all.network_problem.clone(),
+            reach: Arc::clone(&all.reach),
+            next_number: shown.last().map_or(0, |last| last.identity.number + 1),
+            torrents: shown,
+            max_down: all.max_down,
+            max_up: all.max_up,
+            accepts_torrents: true,
+        }
+    }
+
+    /// Returns the state of a torrent.
+    pub fn torrent(&self, key: TorrentKey) -> Option<Arc<TorrentSnapshot>> {
+        let torrents = self.lock();
+        let name = name_of(&torrents, key)?;
+        let entry = torrents.store.get(name)?;
+        let position = torrents.store.position(name)? as u64;
+        shown(&torrents, entry, position, &torrents.all())
+    }
+
+    /// Returns a torrent in the client; `None` while it waits for its start.
+    pub fn handle(&self, key: TorrentKey) -> Option<TorrentHandle> {
+        let torrents = self.lock();
+        let name = name_of(&torrents, key)?;
+        torrents.handle(name).cloned()
+    }
+
+    /// Returns the files of a torrent without padding, each with its pieces; none while the metadata is unknown. They stay in view
+    /// while the client adds the torrent again, for example to rename them.
+    pub fn files(&self, key: TorrentKey) -> Vec<(TorrentFile, Range<u32>)> {
+        let torrents = self.lock();
+        let named = name_of(&torrents, key);
+        let found = named.and_then(|name| {
+            let (names, metainfo) = torrents.names_of_content(name)?;
+            let priorities = torrents.store.get(name)?.choices.priorities.clone();
+            Some((names, metainfo, priorities, torrents.handle(name).cloned()))
+        });
+        // The client is not asked while others wait.
+        drop(torrents);
+        let Some((names, metainfo, chosen, handle)) = found else {
+            return Vec::new();
+        };
+        let of_client = handle.map_or_else(Vec::new, |handle| handle.files());
+        let layout = Layout::new(&metainfo, HashVersions::of(metainfo.version()));
+        let files = files_of(&metainfo).filter(|(_, file)| file.kind() != FileKind::Padding);
+        let files = files.zip(names.paths(&metainfo)).enumerate();
+        files
+            .map(|(number, ((index, file), path))| {
+                let of_client = of_client.get(number);
+                let file = TorrentFile {
+                    number,
+                    path,
+                    length_bytes: file.length(),
+                    done_bytes: of_client.and_then(|it| it.done_bytes),
+                    priority: match of_client {
+                        Some(file) => file.priority,
+                        None => priorities::of(&chosen, number as u32),
+                    },
+                };
+                (file, layout.pieces_of(index))
+            })
+            .collect()
+    }
+
+    /// Returns the trackers of a torrent by tiers, with the secrets in their URLs.
+    pub fn trackers(&self, key: TorrentKey) -> Vec<Vec<String>> {
+        let torrents = self.lock();
+        name_of(&torrents, key).map_or_else(Vec::new, |name| torrents.tiers(name))
+    }
+
+    /// Returns the .torrent file, with the secrets in its URLs; `None` while it is unknown.
+    pub fn torrent_file(&self, key: TorrentKey) -> Option<Vec<u8>> {
+        let torrents = self.lock();
+        let name = name_of(&torrents, key)?;
+        let path = match &torrents.store.get(name)?.metainfo {
+            Metainfo::File(path) => path.clone(),
+            Metainfo::Magnet(_) => return None,
+        };
+        drop(torrents);
+        fs::read(path).ok()
+    }
+
+    /// Returns the categories and labels.
+    pub fn groups(&self) -> Groups {
+        self.lock().groups()
+    }
+
+    /// Changes the categories or labels. Without `rights`, everything is allowed.
+    ///
+    /// # Errors
+    /// Returns the reason why nothing changed.
+    pub fn change_groups(
+        &self,
+        change: &GroupChange,
+        rights: Option<&Rights>,
+    ) -> Result<(), Refusal> {
+        self.lock().change_groups(change, rights)
+    }
+
+    /// Returns the state of all torrents together.
+    pub fn status(&self) -> Status {
+        self.lock().status()
+    }
+
+    /// Returns the state of all torrents together if it may have changed since the last call.
+    pub fn changed_status(&self) -> Option<Status> {
+        self.lock().changed_status()
+    }
+
+    /// Returns the limits of all torrents together, each with its origin.
+    pub fn limits(&self) -> Vec<Limit> {
+        self.lock().limits()
+    }
+
+    /// Returns the limits of all torrents together as they are in force, without those of the schedule.
+    pub fn limits_in_force(&self) -> Limits {
+        let torrents = self.lock();
+        let chosen = torrents.store.session();
+        Limits {
+            rates: torrents.rates(),
+            alternative: torrents.alternative(),
+            is_alternative: chosen.alternative,
+            adds_paused: chosen.adds_paused,
+            queue: torrents.queue(),
+            goal: torrents.session_goal(),
+        }
+    }
+
+    /// Changes the settings of all torrents together.
+    ///
+    /// # Errors
+    /// Returns the reason why nothing changed.
+    pub fn change(&self, patch: &SessionPatch) -> Result<(), Refusal> {
+        self.lock().change_session(patch)
+    }
+
+    /// Returns what was transferred, up to now.
+    pub fn totals(&self) -> Totals {
+        let mut torrents = self.lock();
+        torrents.count_changed();
+        let (received, sent) = torrents.all().exchanged();
+        Totals {
+            received,
+            sent,
+            seconds: self.started.elapsed().as_secs(),
+            torrents: torrents.store.entries().len() as u64,
+            all: AllTotals {
+                seconds: torrents.seconds(),
+                ..torrents.store.totals().all
+            },
+        }
+    }
+
+    /// Returns whether peers can connect, and how many nodes of the DHT are known. Without a network, nothing listens.
+    pub fn reach(&self) -> Reach {
+        let all = self.lock().all();
+        let mut reach = (*all.reach).clone();
+        if all.network_problem.is_some() {
+            reach.listening.clear();
+        }
+        reach
+    }
+
+    /// Returns the local end of all connections.
+    pub fn network(&self) -> Network {
+        self.lock().network()
+    }
+
+    /// Changes the local end of all connections, until the session ends.
+    ///
+    /// # Errors
+    /// Returns the reason why nothing changed, for example a port that is in use.
+    pub fn set_network(&self, network: Network) -> Result<(), NetworkError> {
+        self.lock().set_network(network)
+    }
+
+    /// Replaces the settings. The folder for content, and that of records, stay as they were at the start, and so does a local end
+    /// that becomes, or no longer is, an interface: libtorrent looks for it only then. Returns `false` in the latter case.
+    ///
+    /// # Errors
+    /// Returns the reason why nothing changed, for example a port that is in use.
+    pub fn configure(&self, config: Config) -> Result<bool, String> {
+        self.lock().configure(config)
+    }
+
+    /// Saves totals, informs the trackers, and ends the client. The folder stays locked until the session is dropped, which does the
+    /// same first. Commands of hooks that do not end within a second run again after
+    /// the next start, and are a problem.
+    ///
+    /// # Errors
+    /// The client has failed, or the folder cannot be written. The client has ended all the same.
+    pub fn stop(&self) -> Result<(), Error> {
+        self.lock().end()
+    }
+}
+
+fn name_of(torrents: &Torrents, key: TorrentKey) -> Option<Name> {
+    let info_hashes = match key {
+        TorrentKey::Number(number) => return torrents.numbered(number),
+        TorrentKey::InfoHash(InfoHash::V1(v1)) => InfoHashes::V1(v1),
+        TorrentKey::InfoHash(InfoHash::V2(v2)) => InfoHashes::V2(v2),
+    };
+    torrents.store.find(info_hashes).map(Entry::name)
+}
+
+/// Handles the events of the client, and moves the torrents on, until the session has ended. Waits for nobody who reads.
+fn follow(
+    torrents: &Weak<Mutex<Torrents>>,
+    events: &Subscription,
+    problems: &mpsc::Sender<Problem>,
+) {
+    // The receiver is gone with the session.
+    let report = |problem| drop(problems.send(problem));
+    loop {
+        let Some(until_tick) = torrents.upgrade().map(|it| lock(&it).until_tick()) else {
+            return;
+        };
+        let event = events.recv_timeout(until_tick);
+        let Some(torrents) = torrents.upgrade() else {
+            return;
+        };
+        let mut torrents = lock(&torrents);
+        match event {
+            Ok(event) => {
+                if let Err(error) = torrents.on_event(&event) {
+                    report(Problem::Error(error.to_string()));
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        if torrents.until_tick().is_zero() {
+            for error in torrents.tick() {
+                report(Problem::Error(error.to_string()));
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Torrents last.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hashlane_api::{Command, Goal, NewTorrent, Patch, Refusal, Source, Target};
+use hashlane_client::{Activity, Config as ClientConfig, Rights, Settings, TorrentSnapshot};
+use hashlane_session::{Config, Session};
+
+use super::Shared;
+
+/// Time limit for every step.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Opens a session on loopback, whose torrents are in `folder`.
+fn open(state: &Path, folder: &Path) -> Arc<Session> {
+    let network: hashlane_client::Network = SocketAddr::from(([127, 0, 0, 1], 0)).into();
+    let client = ClientConfig {
+        session: Settings {
+            network: network.clone(),
+            dht: false,
+            local_discovery: false,
+            port_mapping: false,
+            ..Settings::default()
+        },
+        ..ClientConfig::default()
+    };
+    let config = Config {
+        folder: Some(folder.to_owned()),
+        network,
+        ..Config::default()
+    };
+    Session::open(state, client, config).unwrap()
+}
+
+/// Waits until a torrent has a property.
+fn wait(session: &Session, is_so: impl Fn(&TorrentSnapshot) -> bool) -> Arc<TorrentSnapshot> {
+    let began = Instant::now();
+    loop {
+        let all = session.snapshot().torrents;
+        let only = all.first().unwrap();
+        if is_so(only) {
+            return Arc::clone(only);
+        }
+        assert!(began.elapsed() < PATIENCE, "{only:?}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn torrents_and_what_was_chosen_return_after_a_restart() {
+    let shared = Shared::new();
+    let state = tempfile::tempdir().unwrap();
+    let folder = shared.folder.path();
+    let session = open(state.path(), folder);
+    let source = || Source::Torrent(shared.torrent.clone());
+    let new = NewTorrent {
+        set: Patch {
+            labels: Some(["linux".to_owned()].into()),
+            ..Patch::default()
+        },
+        ..NewTorrent::default()
+    };
+    let added = session.add(source(), &new, None).unwrap();
+    assert!(added.is_new);
+    assert!(!session.add(source(), &new, None).unwrap().is_new);
+    let number = added.torrent.number;
+    wait(&session, |it| it.activity == Activity::Serving);
+    let command = Command::Set(Box::new(Patch {
+        title: Some(Some("Two files".to_owned())),
+        ratio: Some(Target::At(2.0)),
+        ..Patch::default()
+    }));
+    let results = session.apply(&[number, number + 1], &command, None);
+    assert_eq!(results, [Ok(()), Err(Refusal::Absent)]);
+    let pause = session.apply(&[number], &Command::Pause, None);
+    assert_eq!(pause, [Ok(())]);
+    let rights = Rights::default();
+    let remove = Command::Remove {
+        content: hashlane_api::Content::Delete,
+    };
+    let refused = session.apply(&[number], &remove, Some(&rights));
+    assert!(matches!(&refused[..], [Err(Refusal::Forbidden(_))]));
+    session.stop().unwrap();
+    assert!(session.events().is_none());
+    let late = session.apply(&[number], &Command::Pause, None);
+    assert!(late[0].is_err(), "{late:?}");
+    drop(session);
+
+    // Not stopped: dropped.
+    for _ in 0..2 {
+        let session = open(state.path(), folder);
+        let torrent = wait(&session, |it| it.is_complete);
+        assert_eq!(torrent.title(), "Two files");
+        assert_eq!(torrent.labels, ["linux"]);
+        assert!(torrent.is_paused);
+        assert_eq!(torrent.seed_ratio, Some(2.0));
+        let goal = Goal {
+            ratio: Target::At(2.0),
+            ..Goal::default()
+        };
+        assert_eq!((torrent.goal, torrent.inherited), (goal, Goal::default()));
+        assert!(torrent.is_folder);
+        let files = session.files(torrent.identity.number.into());
+        let paths: Vec<_> = files.iter().map(|(file, _)| file.path.as_str()).collect();
+        assert_eq!(paths, ["data/a", "data/b"]);
+        assert_eq!(session.problems(), []);
+    }
+    shared.assert_same(folder);
+}
