@@ -14,7 +14,7 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 
 use crate::project::Project;
-use crate::report::{JUNIT, Report};
+use crate::report::{JUNIT, JUNIT_BARE, Report};
 use inputs::{Files, Passes};
 use steps::{Outcome, Step, Surroundings, Table};
 
@@ -89,9 +89,12 @@ pub(crate) fn run(project: &Project, arguments: &Arguments) -> Result<()> {
             println!("{seconds:6}  {}: FAILED", step.name);
         }
     }
-    let junit = project.path(JUNIT);
-    if junit.exists() && runs.iter().any(|(step, _)| step.name == "test") {
-        report.add_junit(&junit)?;
+    if runs.iter().any(|(step, _)| step.name == "test") {
+        for junit in [JUNIT_BARE, JUNIT].map(|file| project.path(file)) {
+            if junit.exists() {
+                report.add_junit(&junit)?;
+            }
+        }
     }
     report.print();
     println!("== {} s in all", began.elapsed().as_secs());

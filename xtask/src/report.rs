@@ -9,6 +9,8 @@ use crate::not_run::{self, START};
 
 /// Where cargo-nextest writes its results, as `.config/nextest.toml` says.
 pub(crate) const JUNIT: &str = "target/nextest/default/junit.xml";
+/// Where the results of the run in a bare environment are kept.
+pub(crate) const JUNIT_BARE: &str = "target/nextest/default/bare.xml";
 const N_SLOWEST: usize = 10;
 /// Tests whose last lines are repeated at the end, and how many lines.
 const N_FAILURES: usize = 20;
@@ -130,6 +132,24 @@ impl Failure {
     }
 }
 
+/// Returns the test program and the name of each test that could not do all of its work, from the results of cargo-nextest.
+pub(crate) fn not_run_tests(file: &Path) -> Result<Vec<(String, String)>> {
+    let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
+    let document = roxmltree::Document::parse(&text).with_context(|| file.display().to_string())?;
+    let cases = document
+        .descendants()
+        .filter(|node| node.has_tag_name("testcase"));
+    let reports = |case: &roxmltree::Node<'_, '_>| {
+        let mut outputs = case.children().filter_map(|node| node.text());
+        outputs.any(|output| output.contains(START))
+    };
+    let name = |case: roxmltree::Node<'_, '_>| {
+        let attribute = |name| case.attribute(name).unwrap_or_default().to_owned();
+        (attribute("classname"), attribute("name"))
+    };
+    Ok(cases.filter(reports).map(name).collect())
+}
+
 /// Returns `true` if a line has all parts of a report.
 fn is_complete(line: &str) -> bool {
     let parts = line.strip_prefix(START).and_then(|text| {
@@ -159,14 +179,17 @@ mod tests {
         let file = std::env::temp_dir().join(format!("junit-{}.xml", std::process::id()));
         let text = r#"<testsuites><testsuite name="a">
             <testcase name="one" classname="a" time="0.5"><system-out>fine</system-out></testcase>
+            <testcase name="less" classname="a::it" time="0.1"><system-err>NOT RUN: a, because b; c</system-err></testcase>
             <testcase name="two" classname="a" time="1.5">
               <failure type="test failure">at line 3</failure><system-out>began</system-out>
             </testcase></testsuite></testsuites>"#;
         std::fs::write(&file, text).unwrap();
         let mut report = Report::default();
         report.add_junit(&file).unwrap();
+        let left = not_run_tests(&file).unwrap();
         std::fs::remove_file(&file).unwrap();
-        assert_eq!(report.seconds.len(), 2);
+        assert_eq!(left, [("a::it".to_owned(), "less".to_owned())]);
+        assert_eq!(report.seconds.len(), 3);
         let [Failure { name, output }] = &report.failed_tests[..] else {
             panic!("{} failures", report.failed_tests.len());
         };

@@ -6,9 +6,10 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 
+use crate::ci::bare;
 use crate::not_run::not_run;
 use crate::project::Project;
-use crate::report::{JUNIT, Report};
+use crate::report::{self, JUNIT, JUNIT_BARE, Report};
 
 /// Many tests wait for other processes, and use no processor meanwhile.
 const MIN_THREADS: usize = 6;
@@ -21,6 +22,8 @@ pub(crate) enum Job {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Run all tests where only Rust, a C compiler, make and git are found, and then those that lacked something
+    TestTwice,
     /// Test the scripts of the page without a browser (needs Node.js 20 or later)
     TestPage,
     /// Kill each download 100 times, and the daemon and the writer of its folder 300 times
@@ -43,6 +46,7 @@ impl Job {
     pub(crate) fn run(self, project: &Project) -> Result<()> {
         match self {
             Self::Test { arguments } => test(project, &arguments),
+            Self::TestTwice => test_twice(project),
             Self::TestPage => page(project),
             Self::TestKills => kills(project),
             Self::TestClientMemory => client_memory(project),
@@ -82,6 +86,43 @@ fn test(project: &Project, arguments: &[String]) -> Result<()> {
         cargo_test(project, arguments, &mut report)?
     };
     report.print();
+    if !passed {
+        bail!("tests failed");
+    }
+    report.check()
+}
+
+/// Runs each test once or twice: in a bare environment, and with everything that is installed if it said there that something is
+/// missing. Others would only do the same again.
+fn test_twice(project: &Project) -> Result<()> {
+    if !project.has("cargo-nextest") {
+        return test(project, &[]);
+    }
+    project
+        .cargo("nextest run --workspace --no-run")
+        .args(project.features().split_whitespace())
+        .run()?;
+    let words = ["make", "test"].map(str::to_owned);
+    let bare = bare::run(project, true, &words);
+    let (junit, junit_bare) = (project.path(JUNIT), project.path(JUNIT_BARE));
+    project.shell.copy_file(&junit, &junit_bare)?;
+    let left = report::not_run_tests(&junit_bare)?;
+    println!("== {} tests lacked something", left.len());
+    let mut report = Report::default();
+    page(project)?;
+    let mut passed = true;
+    if !left.is_empty() {
+        let filter = left
+            .iter()
+            .map(|(binary, name)| format!("(binary_id(={binary}) & test(={name}))"));
+        let filter = [
+            "--filterset".to_owned(),
+            filter.collect::<Vec<_>>().join(" | "),
+        ];
+        passed = nextest(project, &filter, &mut report)?;
+    }
+    report.print();
+    bare?;
     if !passed {
         bail!("tests failed");
     }
