@@ -25,7 +25,7 @@ import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 ROOT = pathlib.Path(__file__).parent.parent
-PAGE = ROOT / "crates/client/src/http/page"
+PAGE = ROOT / "crates/web/src/page"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 CHANGED = 20
 

@@ -16,10 +16,10 @@ use hashlane_api::{
     Category, Command, GroupChange, Groups, NewTorrent, Rates, Refusal, SessionPatch, Source, Status,
     Target,
 };
-use hashlane_client::http::{Auth, Endpoint, Found, Server, Service, Statistics};
 use hashlane_client::{
-    Added, Config, Http, Identity, Network, Rights, Snapshot, TorrentKey, TorrentSnapshot,
+    Added, Config, Identity, Network, Rights, Snapshot, TorrentKey, TorrentSnapshot,
 };
+use hashlane_web::{Auth, Endpoint, Found, Http, Server, Service, Statistics};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 

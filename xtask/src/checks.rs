@@ -200,7 +200,7 @@ fn pages_of_crates(project: &Project) -> Result<()> {
             .into_owned();
         let readme = package.join("README.md");
         if !readme.is_file()
-            || (!project.has_libtorrent() && ["swarm", "client", "session"].contains(&&*name))
+            || (!project.has_libtorrent() && ["swarm", "client", "session", "web"].contains(&&*name))
         {
             continue;
         }
@@ -235,11 +235,7 @@ fn page(project: &Project) -> Result<()> {
         );
         return Ok(());
     }
-    Ok(cmd!(
-        project.shell,
-        "{compiler} --project crates/client/tests/page"
-    )
-    .run()?)
+    Ok(cmd!(project.shell, "{compiler} --project crates/web/tests/page").run()?)
 }
 
 fn deny(project: &Project) -> Result<()> {
@@ -390,7 +386,7 @@ fn package(project: &Project) -> Result<()> {
 }
 
 fn semver(project: &Project, baseline: &str) -> Result<()> {
-    const EXCLUDED: &str = "hashlane hashlane-net hashlane-config hashlane-swarm hashlane-client hashlane-session hashlane-import hashlane-border \
+    const EXCLUDED: &str = "hashlane hashlane-net hashlane-config hashlane-swarm hashlane-client hashlane-session hashlane-web hashlane-import hashlane-border \
                             hashlane-capi hashlane-libmd hashlane-pkcs11 xtask";
     project.need(
         "semver",

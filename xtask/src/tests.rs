@@ -215,7 +215,7 @@ fn page(project: &Project) -> Result<()> {
         );
         return Ok(());
     }
-    let _folder = project.shell.push_dir("crates/client/tests/page");
+    let _folder = project.shell.push_dir("crates/web/tests/page");
     Ok(project.command("node --test").run()?)
 }
 

@@ -237,6 +237,18 @@ impl Patch {
             None => Ok(()),
         }
     }
+
+    /// Refuses these values too, and changes of what a client without a state folder does not have.
+    ///
+    /// # Errors
+    /// Those of [`Self::check`], and [`Refusal::only_kept`].
+    pub fn check_client(&self) -> Result<(), Refusal> {
+        self.check()?;
+        if self.title.is_some() || self.category.is_some() || self.idle.is_some() {
+            return Err(Refusal::only_kept());
+        }
+        Ok(())
+    }
 }
 
 /// Refuses more labels than a torrent can have.

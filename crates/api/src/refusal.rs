@@ -19,3 +19,10 @@ pub enum Refusal {
     #[error("{0}")]
     Unavailable(String),
 }
+
+impl Refusal {
+    /// Returns the reason why a client refuses what only a program with a state folder does.
+    pub fn only_kept() -> Self {
+        Self::Conflict("only a daemon does this".into())
+    }
+}

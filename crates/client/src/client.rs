@@ -51,7 +51,7 @@ impl fmt::Debug for Client {
 }
 
 impl Client {
-    /// Opens the session and the HTTP page, and starts the tasks. The subscription gets all events.
+    /// Opens the session, and starts the tasks. The subscription gets all events.
     ///
     /// # Errors
     /// [`Error::Session`] if libtorrent refuses the settings, [`Error::Http`] if the page cannot be served,
@@ -94,8 +94,6 @@ impl Client {
             snapshots: snapshots.clone(),
             subscribers,
         };
-        #[cfg(feature = "http")]
-        let page = crate::http::serve(&config, &control, &events)?;
         let folder = watch_folder(&config, &continued, &inbox, &ledger)?;
         let [opener, verifier, checker, mover] =
             workers(&inbox, patience(tasks.len()), config.max_verifications)?;
@@ -124,8 +122,6 @@ impl Client {
         let run = move || {
             let result = running.run(tasks, continued);
             drop(folder);
-            #[cfg(feature = "http")]
-            drop(page);
             running.end();
             result
         };
@@ -140,6 +136,11 @@ impl Client {
             observer,
         };
         Ok((client, subscription))
+    }
+
+    /// Returns what other threads control the client with. It does not keep the client running.
+    pub fn control(&self) -> Control {
+        self.control.clone()
     }
 
     /// Sends a command. It has no effect if the client has ended.

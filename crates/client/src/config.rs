@@ -9,18 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use hashlane_api::{Place, Priority, RatesPatch};
+use hashlane_api::{Place, Priority, RatesPatch, Refusal};
 use hashlane_files::{Globs, read_limited};
 use hashlane_metainfo::{
     ContentLayout, ContentMap, InfoHashes, Magnet, Names, NamesError, Torrent as Metainfo,
 };
-#[cfg(feature = "http")]
-use hashlane_server::Endpoint;
 use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
 
-#[cfg(feature = "http")]
-use crate::http::Auth;
 use crate::identity::InfoHash;
 use crate::limits::SeedLimits;
 use crate::origin::{Origin, WatchedFile};
@@ -35,10 +31,6 @@ pub struct Config {
     pub session: Settings,
     /// Peers to connect to, for every torrent.
     pub peers: Vec<SocketAddr>,
-    /// The HTTP page, or `None` for no page.
-    #[cfg(feature = "http")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "http")))]
-    pub http: Option<Http>,
     /// Method of reading and hashing content.
     pub hashing: Options,
     /// Maximum number of torrents that are verified at once. Each verification uses the threads of [`Self::hashing`], so more
@@ -61,8 +53,6 @@ impl Default for Config {
         Self {
             session: Settings::default(),
             peers: Vec::new(),
-            #[cfg(feature = "http")]
-            http: None,
             hashing: Options::default(),
             max_verifications: NonZeroU16::MIN,
             cancel: CancelToken::default(),
@@ -71,24 +61,6 @@ impl Default for Config {
             additions: Additions::default(),
         }
     }
-}
-
-/// The HTTP page of a client.
-#[cfg(feature = "http")]
-#[cfg_attr(docsrs, doc(cfg(feature = "http")))]
-#[derive(Clone, Debug)]
-pub struct Http {
-    /// Addresses to listen at; port 0 for any free port.
-    pub endpoint: Endpoint,
-    /// Further origins under which browsers reach the page, through a proxy or by a name: `https://torrents.example`. Each
-    /// is written as in the header `Origin` (RFC 6454 section 6.2): in lower case, without a default port and a path.
-    pub origins: Vec<String>,
-    /// Folders in which requests may place content, and in folders below them. Empty refuses such requests.
-    pub folders: Vec<PathBuf>,
-    /// Who may use the page.
-    pub auth: Auth,
-    /// Whether requests may fetch .torrent files from this machine and the local network.
-    pub fetches_local: bool,
 }
 
 /// Torrents that are added while a client runs.
@@ -164,6 +136,15 @@ pub enum AddError {
     /// The client has ended.
     #[error("the client has ended")]
     Stopped,
+}
+
+impl From<AddError> for Refusal {
+    fn from(error: AddError) -> Self {
+        match error {
+            AddError::Stopped => Self::Unavailable(error.to_string()),
+            AddError::NoMode | AddError::TooMany => Self::Conflict(error.to_string()),
+        }
+    }
 }
 
 /// A torrent and its mode.

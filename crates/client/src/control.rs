@@ -1,5 +1,6 @@
-//! The control of a running client by its owner and by its HTTP server.
+//! The control of a running client by its owner and by servers.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::sync::Arc;
 
@@ -15,30 +16,40 @@ use crate::subscription::{Subscribers, Subscription};
 
 /// Sends commands to a running client, and reads its state.
 #[derive(Clone)]
-pub(crate) struct Control {
+pub struct Control {
     pub(crate) inbox: Inbox,
     pub(crate) snapshots: watch::Receiver<Arc<Snapshot>>,
     pub(crate) subscribers: Arc<Subscribers>,
 }
 
+/// Without fields: events, links and records of torrents have tokens and passkeys.
+impl fmt::Debug for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Control").finish_non_exhaustive()
+    }
+}
+
 impl Control {
     /// Returns the latest snapshot.
-    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+    pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.snapshots.borrow())
     }
 
     /// Returns a subscription to all events from now on.
-    pub(crate) fn subscribe(&self) -> Subscription {
+    pub fn subscribe(&self) -> Subscription {
         self.subscribers.subscribe()
     }
 
     /// Sends a command. Returns `false` if the client has ended.
-    pub(crate) fn send(&self, command: Command) -> bool {
+    pub fn send(&self, command: Command) -> bool {
         self.inbox.send(Message::Command(command))
     }
 
-    /// Changes the local end of all connections, unless the port or the address cannot be used.
-    pub(crate) fn set_network(&self, network: Network) -> Result<(), NetworkError> {
+    /// Changes the local end of all connections.
+    ///
+    /// # Errors
+    /// The port or the address cannot be used, or the client has ended. Nothing changed then.
+    pub fn set_network(&self, network: Network) -> Result<(), NetworkError> {
         let before = self.snapshot().network.clone();
         if network.bind != before.bind
             && let Bind::Address(address) = network.bind

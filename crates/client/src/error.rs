@@ -5,8 +5,6 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use hashlane_api::Refusal;
-#[cfg(feature = "http")]
-use hashlane_server::Endpoint;
 use hashlane_swarm::{SessionError, StorageError};
 
 /// An error that ends a client.
@@ -19,16 +17,6 @@ pub enum Error {
     /// A thread cannot be started.
     #[error("cannot start a thread: {0}; `ulimit -u` and `ulimit -v` limit threads")]
     Thread(io::Error),
-    /// The HTTP page cannot be served.
-    #[cfg(feature = "http")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "http")))]
-    #[error("{endpoint}: {error}")]
-    Http {
-        /// The addresses of the page.
-        endpoint: Endpoint,
-        /// The reason.
-        error: io::Error,
-    },
     /// The watched folder cannot be read.
     #[error("{}: {error}", folder.display())]
     Folder {

@@ -13,13 +13,6 @@ use crate::identity::Identity;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// The HTTP page is served (with the feature `http`).
-    Page {
-        /// Address of the page.
-        url: String,
-        /// The token of this start; `None` if other credentials are required, or none.
-        token: Option<String>,
-    },
     /// A torrent was added while the client runs. This is the first event of the torrent.
     Added {
         /// The new torrent.
@@ -143,7 +136,7 @@ impl Event {
     /// Returns the torrent of the event, if it concerns one.
     pub fn torrent(&self) -> Option<Identity> {
         match self {
-            Self::Page { .. } | Self::Listening(_) | Self::Missed { .. } => None,
+            Self::Listening(_) | Self::Missed { .. } => None,
             Self::Warning { torrent, .. } => *torrent,
             Self::Added { torrent, .. }
             | Self::Identified(torrent)

@@ -20,34 +20,36 @@ pub struct TorrentFile {
     pub priority: Priority,
 }
 
-/// Returns the files of a torrent from this position on, or no files while its metadata is unknown. `progress` has the
-/// present bytes of each file, if the torrent is in the session.
-pub(crate) fn files<'t>(
-    torrent: &'t TorrentSnapshot,
-    from: usize,
-    progress: Option<&'t [u64]>,
-) -> impl Iterator<Item = TorrentFile> + 't {
-    let priorities = &torrent.detail.priorities;
-    let stored = torrent.detail.stored.iter();
-    let files = stored.flat_map(|stored| stored.selectable()).enumerate();
-    // libtorrent does not recognise all forms of padding, and then its list has other files.
-    let progress = progress.filter(|progress| progress.len() == priorities.len());
-    let done = move |number: usize, length: u64| match progress {
-        Some(progress) => Some(progress[number]),
-        None if torrent.is_complete && priorities[number] != Priority::Skip => Some(length),
-        None => None,
-    };
-    let stored = torrent.detail.stored.as_ref();
-    let shown = move |number, own| match stored {
-        Some(stored) => stored.shown_path(number, own),
-        None => own,
-    };
-    let file = move |(number, file): (usize, File<'_>)| TorrentFile {
-        number,
-        path: shown(number, file.path().to_string()),
-        length_bytes: file.length(),
-        done_bytes: done(number, file.length()),
-        priority: priorities[number],
-    };
-    files.skip(from).map(file)
+impl TorrentSnapshot {
+    /// Returns the files from this position on, without padding; none while the metadata is unknown. `progress` has the present
+    /// bytes of each file, as [`TorrentHandle::file_progress`](crate::TorrentHandle::file_progress) returns them.
+    pub fn files<'t>(
+        &'t self,
+        from: usize,
+        progress: Option<&'t [u64]>,
+    ) -> impl Iterator<Item = TorrentFile> + 't {
+        let priorities = &self.detail.priorities;
+        let stored = self.detail.stored.iter();
+        let files = stored.flat_map(|stored| stored.selectable()).enumerate();
+        // libtorrent does not recognise all forms of padding, and then its list has other files.
+        let progress = progress.filter(|progress| progress.len() == priorities.len());
+        let done = move |number: usize, length: u64| match progress {
+            Some(progress) => Some(progress[number]),
+            None if self.is_complete && priorities[number] != Priority::Skip => Some(length),
+            None => None,
+        };
+        let stored = self.detail.stored.as_ref();
+        let shown = move |number, own| match stored {
+            Some(stored) => stored.shown_path(number, own),
+            None => own,
+        };
+        let file = move |(number, file): (usize, File<'_>)| TorrentFile {
+            number,
+            path: shown(number, file.path().to_string()),
+            length_bytes: file.length(),
+            done_bytes: done(number, file.length()),
+            priority: priorities[number],
+        };
+        files.skip(from).map(file)
+    }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use hashlane_api::{Patch, Priority, Refusal};
+use hashlane_api::{Command as Asked, Patch, Priority, Refusal};
 use hashlane_metainfo::{Torrent as Metainfo, is_url};
 use hashlane_swarm::{Peer, Session, SessionError, TorrentId, Tracker};
 
@@ -16,7 +16,7 @@ use crate::command::{Command, Remove, TorrentCommand};
 use crate::config::{AddError, AddOptions, NewTorrent, Source};
 use crate::control::Control;
 use crate::event::Outcome;
-use crate::file::{TorrentFile, files};
+use crate::file::TorrentFile;
 use crate::identity::TorrentKey;
 use crate::limits::SeedLimits;
 use crate::origin::Origin;
@@ -266,12 +266,12 @@ impl TorrentHandle {
     pub fn files_in(&self, positions: Range<usize>) -> Vec<TorrentFile> {
         let progress = self.file_progress();
         let snapshot = self.snapshot();
-        let files = files(&snapshot, positions.start, progress.as_deref());
+        let files = snapshot.files(positions.start, progress.as_deref());
         files.take(positions.len()).collect()
     }
 
     /// Returns the present bytes of each file, if the torrent is in the session.
-    pub(crate) fn file_progress(&self) -> Option<Vec<u64>> {
+    pub fn file_progress(&self) -> Option<Vec<u64>> {
         self.ask(Session::file_progress).ok()
     }
 
@@ -434,13 +434,49 @@ fn over(snapshot: &TorrentSnapshot) -> HandleError {
         .map_or(HandleError::Ended, HandleError::Failed)
 }
 
+impl TorrentHandle {
+    /// Does what a command asks.
+    ///
+    /// # Errors
+    /// Returns the reason why nothing changed.
+    pub fn apply(&self, command: &Asked) -> Result<(), Refusal> {
+        match command {
+            Asked::Pause => self.pause(),
+            Asked::Resume { .. } => self.resume(),
+            Asked::End => self.end(),
+            Asked::Verify => self.verify(),
+            Asked::Reannounce => self.reannounce(),
+            Asked::Remove { content } => self.remove((*content).into()),
+            Asked::Relocate { folder } => self.relocate(folder),
+            Asked::Set(patch) => {
+                patch.check_client()?;
+                self.set(patch)
+            }
+            Asked::Prioritize { files, priority } if files.is_empty() => {
+                let n_files = self.snapshot().priorities().len() as u32;
+                let all: Vec<u32> = (0..n_files).collect();
+                self.set_priorities(&all, *priority)
+            }
+            Asked::Prioritize { files, priority } => self.set_priorities(files, *priority),
+            Asked::AddTracker { url } => self.add_tracker(url),
+            Asked::SetTrackers { trackers } => self.set_trackers(trackers.clone()),
+            Asked::AddPeer { address } => self.add_peer(*address),
+            Asked::Place { .. }
+            | Asked::Queue { .. }
+            | Asked::Rename { .. }
+            | Asked::ReplaceTracker { .. }
+            | Asked::RemoveTracker { .. } => return Err(Refusal::only_kept()),
+        }?;
+        Ok(())
+    }
+}
+
 impl Control {
-    /// Adds a torrent, and returns at once.
-    pub(crate) fn add(
-        &self,
-        source: Source,
-        options: AddOptions,
-    ) -> Result<TorrentHandle, AddError> {
+    /// Adds a torrent, as [`Client::add`](crate::Client::add) does.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn add(&self, source: Source, options: AddOptions) -> Result<TorrentHandle, AddError> {
         let label = options.label.unwrap_or_else(|| source.label());
         let number = self.inbox.add(NewTorrent {
             label: label.clone(),
@@ -457,7 +493,7 @@ impl Control {
     }
 
     /// Returns all torrents in the order of their numbers.
-    pub(crate) fn torrents(&self) -> Vec<TorrentHandle> {
+    pub fn torrents(&self) -> Vec<TorrentHandle> {
         // In this order, a torrent can be in both lists, but is never in none.
         let pending = self.inbox.ledger().pending();
         let snapshot = self.snapshot();
@@ -473,7 +509,7 @@ impl Control {
     }
 
     /// Returns the torrent of a key, also if it is in no snapshot yet.
-    pub(crate) fn get(&self, key: TorrentKey) -> Option<TorrentHandle> {
+    pub fn get(&self, key: TorrentKey) -> Option<TorrentHandle> {
         // In this order, a torrent can be at both places, but is never at none.
         let pending = self.inbox.ledger().pending();
         let snapshot = self.snapshot();

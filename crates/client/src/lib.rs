@@ -47,13 +47,11 @@
 //! | `limits` | limits of rates and of serving |
 //! | `live` | what a running verification has found so far |
 //! | `log` | events of the session in the log |
-//! | `http` | the page, its API and metrics |
 //!
 //! What the client reports can get new fields. Commands and configurations are exhaustive: a program makes them, and a new one
 //! needs its decision.
 #![forbid(unsafe_code)]
 #![cfg(all(unix, feature = "libtorrent"))]
-#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod announces;
 mod builder;
@@ -70,8 +68,6 @@ mod file;
 mod folder;
 mod handle;
 mod handover;
-#[cfg(feature = "http")]
-pub mod http;
 mod identity;
 mod inbox;
 mod limits;
@@ -98,13 +94,11 @@ pub use announces::Announce;
 pub use builder::Builder;
 pub use client::Client;
 pub use command::{Command, Remove, TorrentCommand};
-#[cfg(feature = "http")]
-#[cfg_attr(docsrs, doc(cfg(feature = "http")))]
-pub use config::Http;
 pub use config::{
     AddError, AddOptions, Additions, Config, Download, Existing, Mode, Naming, Pulse, ReadMetainfo,
     Seed, Source, Task,
 };
+pub use control::Control;
 pub use error::{Absence, Error, NetworkError, TorrentError};
 pub use event::{
     ChangedContent, CompleteContent, Deletion, Event, FinishedDownload, ForeignName, KeptFile,
@@ -116,6 +110,8 @@ pub use handle::{HandleError, TorrentHandle};
 pub use handover::{Handover, Observer};
 pub use identity::{Added, Identity, InfoHash, InvalidKey, TorrentKey};
 pub use limits::{SeedLimits, sent_ratio};
+pub use live::LivePieces;
+pub use network::Link;
 pub use rates::RateHistory;
 pub use rights::Rights;
 pub use snapshot::{Activity, Reach, Snapshot, TorrentSnapshot};

@@ -15,13 +15,14 @@ pub(crate) struct LiveVerification {
 
 /// The pieces that a running verification has judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LivePieces {
+#[non_exhaustive]
+pub struct LivePieces {
     /// An entry for each piece: whether its state is known.
-    pub(crate) checked: Vec<bool>,
+    pub checked: Vec<bool>,
     /// An entry for each piece: whether it is present and right.
-    pub(crate) have: Vec<bool>,
+    pub have: Vec<bool>,
     /// An entry for each piece: whether its content is wrong.
-    pub(crate) wrong: Vec<bool>,
+    pub wrong: Vec<bool>,
 }
 
 impl LiveVerification {
@@ -48,7 +49,6 @@ impl LiveVerification {
     }
 
     /// Returns the pieces, if a verification runs.
-    #[cfg(any(test, feature = "http"))]
     pub(crate) fn pieces(&self) -> Option<LivePieces> {
         self.lock().as_deref().cloned()
     }

@@ -18,7 +18,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 
 /// A network interface that can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Link {
+pub struct Link {
     /// The number of the interface. One that returns has another number, and sockets of the old number are dead.
     index: u32,
     /// The addresses, without those that hold on one link alone.
@@ -30,7 +30,7 @@ impl Link {
     ///
     /// # Errors
     /// Returns the error of the system, which says nothing about the interface.
-    pub(crate) fn find(name: &str) -> io::Result<Result<Self, String>> {
+    pub fn find(name: &str) -> io::Result<Result<Self, String>> {
         let index = match if_nametoindex(name) {
             Ok(index) => index,
             Err(Errno::ENODEV | Errno::ENXIO) => {

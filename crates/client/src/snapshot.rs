@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::announces::Announce;
 use crate::event::Outcome;
 use crate::identity::{Identity, TorrentKey};
-use crate::live::LiveVerification;
+use crate::live::{LivePieces, LiveVerification};
 use crate::origin::{Origin, WatchedFile};
 use crate::rates::RateHistory;
 use crate::stopwatch::Stopwatch;
@@ -304,9 +304,8 @@ impl TorrentSnapshot {
     }
 
     /// Returns `true` if another state of the torrent shows the same, except for times that only run on.
-    #[cfg(feature = "http")]
     #[expect(clippy::too_many_lines, reason = "one field after the other")]
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    pub fn is_same(&self, other: &Self) -> bool {
         // All fields are named, so that a new one is not forgotten.
         let Self {
             identity,
@@ -415,6 +414,41 @@ impl TorrentSnapshot {
     /// Returns `true` if the torrent is in the session with complete content, in its final place.
     pub(crate) fn is_in_place(&self) -> bool {
         self.is_complete && matches!(self.activity, Activity::Serving | Activity::Paused)
+    }
+
+    /// Returns a copy with what this structure shows, and without the state that only requests for one torrent need.
+    #[must_use]
+    pub fn without_detail(&self) -> Self {
+        Self {
+            detail: Detail::default(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns an entry for each piece: whether it was present at the last verification.
+    pub fn have(&self) -> &[bool] {
+        &self.detail.have
+    }
+
+    /// Returns an entry for each piece: whether its content was wrong at the last verification or on arrival.
+    pub fn wrong(&self) -> &[bool] {
+        &self.detail.wrong
+    }
+
+    /// Returns the priority of each file except padding.
+    pub fn priorities(&self) -> &[Priority] {
+        &self.detail.priorities
+    }
+
+    /// Returns what the running verification has found.
+    pub fn live_pieces(&self) -> Option<LivePieces> {
+        let live = self.detail.live.as_ref()?.pieces();
+        live.filter(|_| self.activity == Activity::Verifying)
+    }
+
+    /// Returns the rates of the last minutes.
+    pub fn rate_history(&self) -> &RateHistory {
+        &self.detail.history
     }
 
     /// Returns the metadata, as [`TorrentHandle::metainfo`](crate::TorrentHandle::metainfo) does.

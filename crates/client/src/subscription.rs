@@ -231,8 +231,7 @@ pub(crate) struct Subscribers(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     queues: Vec<Weak<Queue>>,
-    /// The events about the client itself that each subscriber gets: the address of the page, and the last ones of the
-    /// session.
+    /// The events about the client itself that each subscriber gets: the last ones of the session.
     standing: VecDeque<Arc<Event>>,
     has_ended: bool,
 }
@@ -242,7 +241,6 @@ impl State {
     fn keep(&mut self, event: &Arc<Event>) {
         let standing = &mut self.standing;
         match **event {
-            Event::Page { .. } => standing.retain(|it| !matches!(**it, Event::Page { .. })),
             Event::Listening(address) => {
                 standing.retain(|it| !matches!(**it, Event::Listening(same) if same == address));
                 let is_address = |it: &Arc<Event>| matches!(**it, Event::Listening(_));
@@ -355,13 +353,6 @@ mod tests {
         })
     }
 
-    fn page() -> Event {
-        Event::Page {
-            url: "http://127.0.0.1:1/".to_owned(),
-            token: Some("token".to_owned()),
-        }
-    }
-
     #[test]
     fn a_subscriber_that_does_not_read_loses_no_outcome() {
         let subscribers = Arc::new(Subscribers::default());
@@ -467,11 +458,9 @@ mod tests {
         let subscribers = Arc::new(Subscribers::default());
         let events = Events::new(Arc::clone(&subscribers));
         let listening = |port: u16| Event::Listening(([127, 0, 0, 1], port).into());
-        events.send(page());
         for port in (1..=200).chain([190]) {
             events.send(listening(port));
         }
-        events.send(page());
         let late = subscribers.subscribe();
         drop(events);
         let ports: Vec<Option<u16>> = late
@@ -482,7 +471,7 @@ mod tests {
             })
             .collect();
         let last = (137..=200).filter(|port| *port != 190).chain([190]);
-        let expected: Vec<Option<u16>> = last.map(Some).chain([None]).collect();
+        let expected: Vec<Option<u16>> = last.map(Some).collect();
         assert_eq!(ports, expected);
     }
 
@@ -518,13 +507,13 @@ mod tests {
         let subscribers = Arc::new(Subscribers::default());
         let events = Events::new(Arc::clone(&subscribers));
         drop(subscribers.subscribe());
-        events.send(page());
+        events.send(Event::Listening(([127, 0, 0, 1], 2).into()));
         events.send(piece(0));
         events.send(Event::Listening(([127, 0, 0, 1], 1).into()));
         assert!(subscribers.lock().queues.is_empty());
         let late = subscribers.subscribe();
         let timeout = late.recv_timeout(Duration::ZERO);
-        assert!(matches!(*timeout.unwrap(), Event::Page { .. }));
+        assert!(matches!(*timeout.unwrap(), Event::Listening(_)));
         assert!(matches!(*late.recv().unwrap(), Event::Listening(_)));
         assert_eq!(
             late.recv_timeout(Duration::ZERO).unwrap_err(),

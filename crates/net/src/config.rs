@@ -11,9 +11,9 @@ use hashlane_cli::options::http::HttpOptions;
 use hashlane_cli::options::network::secret_line;
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Env, ServerAddress, Trust};
-use hashlane_client::http::{Auth, Credentials, Endpoint, Token};
-use hashlane_client::{Additions, Config, Http, Mode, Place, Pulse};
+use hashlane_client::{Additions, Config, Mode, Place, Pulse};
 use hashlane_server::Login;
+use hashlane_web::{Auth, Credentials, Endpoint, Http, Token};
 
 use crate::log::LogFile as _;
 use crate::settings::{SessionSettings as _, peer_addresses};
@@ -53,6 +53,9 @@ pub(crate) trait ClientConfig {
 
     /// Returns the settings of the client. `mode` is the mode of torrents that are added while the client runs.
     fn config(&self, env: &Env, mode: Mode) -> anyhow::Result<Config>;
+
+    /// Returns the settings of the page, if there is one. Requests place content in the folder of `mode`.
+    fn page(&self, env: &Env, mode: &Mode) -> anyhow::Result<Option<Http>>;
 }
 
 impl ClientConfig for ClientOptions {
@@ -68,17 +71,6 @@ impl ClientConfig for ClientOptions {
         Ok(Config {
             session: self.network.settings(env, event_detail)?,
             peers: peer_addresses(&self.peers)?,
-            http: self
-                .http
-                .http
-                .as_ref()
-                .map(|address| {
-                    let auth = auth(env, &self.http, self.insecure_no_auth)?;
-                    let auth = auth.unwrap_or(Auth::NewToken);
-                    let endpoint = endpoint(env, "--http", address)?;
-                    anyhow::Ok(http(&self.http, endpoint, auth, folders(&mode)))
-                })
-                .transpose()?,
             hashing: self.hashing.options(),
             max_verifications: NonZeroU16::MIN,
             cancel: env.cancel.clone(),
@@ -90,6 +82,16 @@ impl ClientConfig for ClientOptions {
                 ..Additions::default()
             },
         })
+    }
+
+    fn page(&self, env: &Env, mode: &Mode) -> anyhow::Result<Option<Http>> {
+        let Some(address) = &self.http.http else {
+            return Ok(None);
+        };
+        let auth = auth(env, &self.http, self.insecure_no_auth)?;
+        let auth = auth.unwrap_or(Auth::NewToken);
+        let endpoint = endpoint(env, "--http", address)?;
+        Ok(Some(http(&self.http, endpoint, auth, folders(mode))))
     }
 }
 

@@ -101,7 +101,7 @@ impl Serve for Daemon {
         let Sockets { http, .. } = sockets;
         let protocols = [sockets.transmission, sockets.qbittorrent];
         let page = api::serve(env, &self, http, &reload, &config, &rights)?;
-        let url = page.as_ref().map(hashlane_client::http::Server::url);
+        let url = page.as_ref().map(hashlane_web::Server::url);
         let remote = remote::serve(
             env,
             &self.remote,
@@ -273,7 +273,6 @@ impl DaemonConfig for Daemon {
         Ok(Config {
             session: self.network.settings(env, detail)?,
             peers: Vec::new(),
-            http: None,
             hashing: self.hashing.options(),
             max_verifications: NonZeroU16::new(self.queue.max_active_verifications)
                 .unwrap_or(NonZeroU16::MIN),

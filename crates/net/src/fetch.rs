@@ -49,7 +49,7 @@ impl Run for hashlane_cli::Magnet {
             Ok(path)
         };
         let reporter = Reporter::new(self.form.json, fetching.quiet);
-        Runner::new(reporter).saving(save).run(env, config, tasks)
+        Runner::new(reporter).saving(save).run(env, &config, tasks)
     }
 }
 

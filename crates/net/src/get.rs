@@ -35,6 +35,7 @@ impl Run for Get {
         let reporter = reporter.expecting_here(self.output == Path::new("."));
         let download = Arc::new(self.download(env)?);
         let mode = Mode::Download(Arc::clone(&download));
+        let page = self.client.page(env, &mode)?;
         let mut config = self.client.config(env, mode)?;
         config.session.close_redundant = download.seeding.is_some();
         let continued = again::continued()?;
@@ -59,7 +60,8 @@ impl Run for Get {
             .executing(self.exec)
             .asking(confirm)
             .continuing(continued)
-            .run(env, config, tasks)
+            .serving(page)
+            .run(env, &config, tasks)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use hashlane_cli::output::stream;
 use hashlane_cli::{Env, Exit};
 use hashlane_client::{
@@ -14,6 +14,7 @@ use hashlane_client::{
     Task, TorrentCommand,
 };
 use hashlane_metainfo::Torrent;
+use hashlane_web::{Http, Listener, Server};
 
 use crate::executor::{Executed, Executor};
 use crate::output::reporter::{Labels, Name, Reporter};
@@ -35,6 +36,8 @@ pub(crate) struct Runner {
     save: Option<Save>,
     /// The state of the process that the client continues from.
     continued: Handover,
+    /// The settings of the page, if there is one.
+    page: Option<Http>,
 }
 
 impl Runner {
@@ -46,7 +49,13 @@ impl Runner {
             confirm: |_, _| Ok(TorrentCommand::Keep("not replaced".to_owned())),
             save: None,
             continued: Handover::default(),
+            page: None,
         }
+    }
+
+    /// Serves a page.
+    pub(crate) fn serving(self, page: Option<Http>) -> Self {
+        Self { page, ..self }
     }
 
     /// Runs this command after each download.
@@ -79,7 +88,7 @@ impl Runner {
     pub(crate) fn run(
         mut self,
         env: &mut Env,
-        config: Config,
+        config: &Config,
         tasks: Vec<Task>,
     ) -> anyhow::Result<Exit> {
         env.catch_interrupts();
@@ -94,7 +103,7 @@ impl Runner {
         let executor = executor.map_err(Error::Thread)?;
         let pulse = config.pulse.clone();
         let continued = std::mem::take(&mut self.continued);
-        let (client, events) = Client::continue_from(config, tasks, continued).map_err(named)?;
+        let (client, events, page) = self.start(env, config, tasks, continued)?;
         let rescue = Rescue {
             observer: client.observer(),
             keeps_torrents: false,
@@ -131,6 +140,7 @@ impl Runner {
             env.cancel.cancel();
         }
         let joined = client.join();
+        drop(page);
         // The loop has ended, but readers and commands can take any time.
         drop(watchdog);
         let followed = followed.and_then(|()| {
@@ -149,6 +159,31 @@ impl Runner {
         }
         let outcomes = joined.map_err(named)?;
         Ok(following.exit(outcomes))
+    }
+}
+
+impl Runner {
+    /// Starts the client, and its page if it has one.
+    fn start(
+        &mut self,
+        env: &mut Env,
+        config: &Config,
+        tasks: Vec<Task>,
+        continued: Handover,
+    ) -> anyhow::Result<(Client, Subscription, Option<Server>)> {
+        // Before the first torrent: an address that cannot be used is an error at once.
+        let bind = |http: Http| anyhow::Ok((bound(&http)?, http));
+        let page = self.page.take().map(bind).transpose()?;
+        let started = Client::continue_from(config.clone(), tasks, continued);
+        let (client, events) = started.map_err(named)?;
+        let served = page.map(|page| self.reporter.serve(env, &client, config, page));
+        match served.transpose() {
+            Ok(page) => Ok((client, events, page)),
+            Err(error) => {
+                let _ = client.stop();
+                Err(error)
+            }
+        }
     }
 }
 
@@ -260,10 +295,15 @@ impl Following {
     }
 }
 
+/// Listens at the endpoint of a page.
+fn bound(http: &Http) -> anyhow::Result<Listener> {
+    let bound = http.endpoint.bind();
+    bound.with_context(|| format!("--http {}", http.endpoint))
+}
+
 /// Returns the error with the option that it concerns.
 pub(crate) fn named(error: Error) -> anyhow::Error {
     match error {
-        Error::Http { endpoint, error } => anyhow!(error).context(format!("--http {endpoint}")),
         Error::PortTaken { .. } => {
             anyhow!("{error}; choose another port with --port, or any free port with --port 0")
         }

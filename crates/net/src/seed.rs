@@ -45,9 +45,9 @@ impl Run for Seed {
             })
         };
         let folder = env.resolve(self.dir.as_deref().unwrap_or(Path::new(".")));
-        let config = self
-            .client
-            .config(env, mode(Place::Folder(folder.clone()), None))?;
+        let mode_of_others = mode(Place::Folder(folder.clone()), None);
+        let page = self.client.page(env, &mode_of_others)?;
+        let config = self.client.config(env, mode_of_others)?;
         let mut tasks = Vec::new();
         for path in &self.torrents {
             tasks.push(Task {
@@ -62,7 +62,7 @@ impl Run for Seed {
                 ),
             });
         }
-        Runner::new(reporter).run(env, config, tasks)
+        Runner::new(reporter).serving(page).run(env, &config, tasks)
     }
 }
 

@@ -145,7 +145,6 @@ fn fields<'py>(
         ClientEvent::Warning { message, .. } => ("warning", dict!(py, message: message)),
         ClientEvent::Failed { error, .. } => ("failed", dict!(py, message: error.to_string())),
         ClientEvent::Missed { events } => ("missed", dict!(py, events: events)),
-        ClientEvent::Page { url, .. } => ("page", dict!(py, url: url)),
         _ => ("other", dict!(py,)),
     })
 }

@@ -13,9 +13,9 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use hashlane_client::{
-    Activity, Client, Command, Config, Download, Event, Existing, Identity, InfoHash, Mode, Naming,
-    Outcome, Place, RatesPatch, Seed, SeedLimits, Snapshot, Source, Subscription, Task,
-    TorrentCommand, TorrentError, TorrentKey,
+    Activity, AddError, AddOptions, Client, Command, Config, Download, Event, Existing, Identity,
+    InfoHash, Mode, Naming, Outcome, Place, RatesPatch, Seed, SeedLimits, Snapshot, Source,
+    Subscription, Task, TorrentCommand, TorrentError, TorrentKey,
 };
 use hashlane_metainfo::{InfoHashes, Magnet, NewContent, NewMetadata, Torrent, Version};
 use hashlane_swarm::{Settings, Transport};
@@ -183,20 +183,11 @@ impl Running {
     }
 }
 
-/// A request is answered by what becomes of it: a torrent too many is refused.
-#[cfg(feature = "http")]
 #[test]
 fn a_torrent_too_many_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let cancel = CancelToken::default();
     let config = Config {
-        http: Some(hashlane_client::Http {
-            endpoint: hashlane_client::http::Endpoint::Tcp(vec![([127, 0, 0, 1], 0).into()]),
-            origins: Vec::new(),
-            folders: Vec::new(),
-            auth: hashlane_client::http::Auth::NewToken,
-            fetches_local: false,
-        }),
         additions: hashlane_client::Additions {
             mode: Some(download(Source::Url(String::new()), folder.path(), Existing::Resume).mode),
             folder: Some(folder.path().to_owned()),
@@ -211,30 +202,13 @@ fn a_torrent_too_many_is_refused() {
         events,
         cancel,
     };
-    let (url, token) = running.wait_for(|event| match event {
-        Event::Page { url, token } => Some((url.clone(), token.clone()?)),
-        _ => None,
-    });
-    let address = url.trim_start_matches("http://").trim_end_matches('/');
-    let answer = |digit: &str| {
-        use std::io::{Read as _, Write as _};
-        let body = format!("{{\"link\": \"{}\"}}", digit.repeat(40));
-        let mut stream = std::net::TcpStream::connect(address).unwrap();
-        let (len, json) = (body.len(), "application/json");
-        write!(
-            stream,
-            "POST /api/v1/torrents HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\
-             Content-Type: {json}\r\nContent-Length: {len}\r\nConnection: close\r\n\r\n{body}"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+    let add = |digit: &str| {
+        let link = format!("magnet:?xt=urn:btih:{}", digit.repeat(40));
+        let link: Magnet = link.parse().unwrap();
+        running.client.add(link.into(), AddOptions::default())
     };
-    assert!(answer("1").starts_with("HTTP/1.1 201 "));
-    let refused = answer("2");
-    assert!(refused.starts_with("HTTP/1.1 409 "), "{refused}");
-    assert!(refused.contains("there are too many torrents"), "{refused}");
+    add("1").unwrap();
+    assert!(matches!(add("2"), Err(AddError::TooMany)));
     running.wait_for(|event| match event {
         Event::Warning { message, .. } => message.contains("too many torrents").then_some(()),
         _ => None,

@@ -11,12 +11,13 @@ use hashlane_api::{
 };
 use hashlane_cli::options::network::secret_line;
 use hashlane_cli::{Daemon, Env};
-use hashlane_client::http::{
-    Auth, Credentials, EVERYBODY, Endpoint, Found, Listener, Server, Service, Statistics, Token,
-};
-use hashlane_client::{Added, Config, Event, Http, Network, Rights, Snapshot, TorrentKey};
+use hashlane_client::{Added, Config, Network, Rights, Snapshot, TorrentKey};
 use hashlane_files::{AtomicFile, Overwrite};
 use hashlane_session::Session;
+use hashlane_web::{
+    Auth, Credentials, EVERYBODY, Endpoint, Found, Http, Listener, Server, Service, Statistics,
+    Token,
+};
 
 use super::reload::Reload;
 use crate::config::{auth, endpoint, http};
@@ -86,8 +87,7 @@ pub(super) fn report(
     state: &Path,
     reporter: &mut Reporter,
 ) -> anyhow::Result<()> {
-    let (url, token) = (page.url(), None);
-    reporter.on_event(env, &Event::Page { url, token })?;
+    reporter.page(env, &page.url(), None)?;
     let options = &daemon.http;
     let has_credentials = options.http_token_file.is_some() || options.http_user.is_some();
     if has_credentials || daemon.remote.insecure_no_auth {

@@ -2,15 +2,19 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::Context as _;
 use hashlane_client::{
-    Absence, Activity, ChangedContent, Client, Event, FinishedDownload, ForeignName, Identity,
-    NearbyContent, RemovedTorrent, Snapshot, Subscription, Task, TorrentError, VerifiedContent,
+    Absence, Activity, ChangedContent, Client, Config, Event, FinishedDownload, ForeignName,
+    Identity, NearbyContent, RemovedTorrent, Snapshot, Subscription, Task, TorrentError,
+    VerifiedContent,
 };
 use hashlane_metainfo::{Torrent, masked_text};
+use hashlane_web::{Auth, ClientService, EVERYBODY, Http, Listener, Server};
 use jiff::Zoned;
 
 use crate::executor::Executed;
@@ -259,7 +263,6 @@ impl Reporter {
                     format!("{label}: added")
                 })
             }
-            Event::Page { url, token } => self.page(env, url, token.as_deref()),
             Event::ForeignNames {
                 torrent,
                 name,
@@ -425,7 +428,30 @@ impl Reporter {
         }
     }
 
-    fn page(&self, env: &mut Env, url: &str, token: Option<&str>) -> anyhow::Result<()> {
+    /// Serves the page of a client, and reports its address.
+    pub(crate) fn serve(
+        &mut self,
+        env: &mut Env,
+        client: &Client,
+        config: &Config,
+        (listener, http): (Listener, Http),
+    ) -> anyhow::Result<Server> {
+        let context = || format!("--http {}", http.endpoint);
+        let service = ClientService::new(client.control(), config, &http);
+        let server = Server::start(listener, &http, config, Arc::new(service));
+        let server = server.with_context(context)?;
+        if matches!(http.auth, Auth::Off) {
+            let message = format!("{}: {EVERYBODY}", server.url());
+            let torrent = None;
+            self.on_event(env, &Event::Warning { torrent, message })?;
+        }
+        let token = server.new_token(&http);
+        self.page(env, &server.url(), token.as_deref())?;
+        Ok(server)
+    }
+
+    /// Reports the address of a page.
+    pub(crate) fn page(&self, env: &mut Env, url: &str, token: Option<&str>) -> anyhow::Result<()> {
         // Browsers cannot open a Unix socket, and programs send the token in a header.
         let separator = if url.starts_with("http") {
             "#"

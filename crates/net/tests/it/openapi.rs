@@ -39,7 +39,7 @@ fn operations(description: &Value) -> Vec<(String, String, &Value)> {
 
 #[test]
 fn every_route_is_described() {
-    let source = fs::read_to_string(workspace().join("crates/client/src/http.rs")).unwrap();
+    let source = fs::read_to_string(workspace().join("crates/web/src/server.rs")).unwrap();
     let mut routes = BTreeSet::new();
     for route in source.split(".route(").skip(1) {
         let Some((path, rest)) = route

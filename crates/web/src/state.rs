@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use super::config::Http;
 use super::delta::Delta;
 use super::jobs::Jobs;
 use super::service::Service;
-use crate::config::{Config, Http};
+use hashlane_client::Config;
 
 /// Maximum number of event streams.
 const MAX_STREAMS: usize = 32;

@@ -8,7 +8,7 @@ import { test } from "node:test";
 
 import { torrent } from "./torrent.mjs";
 
-const PAGE = new URL("../../src/http/page/", import.meta.url);
+const PAGE = new URL("../../src/page/", import.meta.url);
 const names = readdirSync(PAGE);
 const read = (/** @type {string} */ name) => readFileSync(new URL(name, PAGE), "utf8");
 const of = (/** @type {string} */ ending) => names.filter((name) => name.endsWith(ending));
@@ -40,8 +40,8 @@ test("each colour of the style sheets is used", () => {
 });
 
 test("the program serves each file", () => {
-  const served = readFileSync(new URL("../../src/http.rs", import.meta.url), "utf8");
-  const isServed = (/** @type {string} */ name) => served.includes(`script!("${name}")`) || served.includes(`"http/page/${name}"`);
+  const served = readFileSync(new URL("../../src/server.rs", import.meta.url), "utf8");
+  const isServed = (/** @type {string} */ name) => served.includes(`script!("${name}")`) || served.includes(`"page/${name}"`);
   assert.deepEqual(names.filter((name) => !name.endsWith(".d.ts") && !isServed(name)), []);
 });
 

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use data_encoding::BASE64;
+use hashlane_client::{RateHistory, TorrentSnapshot};
 use hashlane_metainfo::{MetadataRef, Secrets, Torrent};
 use hashlane_swarm::Peer;
 use hashlane_verify::bitfield::bitfield;
 use serde::Serialize;
 
 use super::service::Found;
-use crate::rates::RateHistory;
-use crate::snapshot::{Activity, TorrentSnapshot};
 
 /// Maximum number of peers in the detail of a torrent. Peers with the highest rates come first.
 const MAX_PEERS: usize = 200;
@@ -84,13 +83,10 @@ impl Detail {
         let (have, mut peers) = match in_session {
             Some((have, peers)) => (bitfield(have), peers),
             // A complete torrent keeps its pieces after its end.
-            None if torrent.is_complete => {
-                (bitfield(torrent.detail.have.iter().copied()), Vec::new())
-            }
+            None if torrent.is_complete => (bitfield(torrent.have().iter().copied()), Vec::new()),
             None => (Vec::new(), Vec::new()),
         };
-        let live = torrent.detail.live.as_ref().and_then(|live| live.pieces());
-        let live = live.filter(|_| torrent.activity == Activity::Verifying);
+        let live = torrent.live_pieces();
         let base64 = |pieces: &[bool]| BASE64.encode(&bitfield(pieces.iter().copied()));
         let (have, wrong, checked) = match &live {
             Some(live) => (
@@ -98,11 +94,7 @@ impl Detail {
                 base64(&live.wrong),
                 base64(&live.checked),
             ),
-            None => (
-                BASE64.encode(&have),
-                base64(&torrent.detail.wrong),
-                String::new(),
-            ),
+            None => (BASE64.encode(&have), base64(torrent.wrong()), String::new()),
         };
         let rate = |peer: &Peer| peer.down_rate + peer.up_rate;
         peers.sort_by(|a, b| rate(b).cmp(&rate(a)).then(a.address.cmp(&b.address)));
@@ -121,7 +113,7 @@ impl Detail {
             have,
             wrong,
             checked,
-            rate_history: RateHistoryView::of(&torrent.detail.history),
+            rate_history: RateHistoryView::of(torrent.rate_history()),
             peer_list: peers.into_iter().map(PeerView::from).collect(),
             comment,
             created_at,

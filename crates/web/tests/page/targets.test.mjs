@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { LIMITS, categoryField, changedLimits, newField, ownField, settingField, shown, targetOf, textOf } from "../../src/http/page/targets.js";
+import { LIMITS, categoryField, changedLimits, newField, ownField, settingField, shown, targetOf, textOf } from "../../src/page/targets.js";
 
-/** @typedef {import("../../src/http/page/dialogs.js").Field} Field */
+/** @typedef {import("../../src/page/dialogs.js").Field} Field */
 
 /** The answer of a field that a person leaves as it is. @param {Field} field */
 const untouched = ({ value, amount }) => (value === "at" ? amount?.value ?? "" : value ?? "");

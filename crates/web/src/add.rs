@@ -10,13 +10,13 @@ use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use axum::response::{IntoResponse as _, Response};
 use data_encoding::BASE64;
 use hashlane_api::{Addition, NewTorrent, Refusal, Source};
+use hashlane_client::Added;
 use serde::Serialize;
 
 use super::api::Query;
 use super::named::NamedView;
 use super::problem::refused;
 use super::state::State;
-use crate::identity::Added;
 
 /// A torrent that was added, or was present.
 #[derive(Serialize)]

@@ -4,20 +4,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { linksOf, problemOf as problemOfLines, queryOf } from "../../src/http/page/add.js";
-import { reasonOf } from "../../src/http/page/answers.js";
-import { bytesOf, kibOf, makeCommands, targetsOf } from "../../src/http/page/commands.js";
-import { duration, percent, plain, size } from "../../src/http/page/format.js";
-import { lossOf } from "../../src/http/page/header.js";
-import { columnsIn, moveColumn } from "../../src/http/page/list.js";
-import { bitsOf, cellsOf, describe, kindOf } from "../../src/http/page/map.js";
-import { decode, filesOf } from "../../src/http/page/metainfo.js";
-import { isRoute, readRoute } from "../../src/http/page/route.js";
-import { placesOf } from "../../src/http/page/sidebar.js";
-import { changesOf, emptyState, makeStore } from "../../src/http/page/store.js";
-import { countFacets, findTorrent, magnetOf, matching, problemOf, sortTorrents, stateOf } from "../../src/http/page/torrents.js";
-import { verdict } from "../../src/http/page/text.js";
-import { linesOf, treeOf } from "../../src/http/page/tree.js";
+import { linksOf, problemOf as problemOfLines, queryOf } from "../../src/page/add.js";
+import { reasonOf } from "../../src/page/answers.js";
+import { bytesOf, kibOf, makeCommands, targetsOf } from "../../src/page/commands.js";
+import { duration, percent, plain, size } from "../../src/page/format.js";
+import { lossOf } from "../../src/page/header.js";
+import { columnsIn, moveColumn } from "../../src/page/list.js";
+import { bitsOf, cellsOf, describe, kindOf } from "../../src/page/map.js";
+import { decode, filesOf } from "../../src/page/metainfo.js";
+import { isRoute, readRoute } from "../../src/page/route.js";
+import { placesOf } from "../../src/page/sidebar.js";
+import { changesOf, emptyState, makeStore } from "../../src/page/store.js";
+import { countFacets, findTorrent, magnetOf, matching, problemOf, sortTorrents, stateOf } from "../../src/page/torrents.js";
+import { verdict } from "../../src/page/text.js";
+import { linesOf, treeOf } from "../../src/page/tree.js";
 import { detailOf, torrent } from "./torrent.mjs";
 
 const ALL = { group: "state", value: "" };
@@ -81,7 +81,7 @@ test("states and problems", () => {
 test("a torrent that failed can be resumed and verified", () => {
   const state = { ...emptyState(), session: { read: true, change: true, csrf_token: null, token_login: false, password_login: false } };
   const commands = makeCommands(makeStore(state), /** @type {any} */ ({ batch: () => {} }));
-  const fits = (/** @type {import("../../src/http/page/types.js").Torrent} */ one) =>
+  const fits = (/** @type {import("../../src/page/types.js").Torrent} */ one) =>
     commands.filter((command) => targetsOf(command, state, [one]).length > 0).map(({ id }) => id);
   const failed = fits(torrent(0, { activity: "failed", error: "gone", complete: false }));
   assert.deepEqual(failed, ["resume", "verify", "labels", "magnet", "remove"]);
@@ -197,7 +197,7 @@ test("the files of a .torrent file", () => {
   for (const invalid of ["d1:ae", "l".repeat(100_000)]) assert.throws(() => decode(invalid), /not a bencoded value/);
 });
 
-/** @param {number} number @param {string} path @param {Partial<import("../../src/http/page/types.js").File>} [fields] */
+/** @param {number} number @param {string} path @param {Partial<import("../../src/page/types.js").File>} [fields] */
 const fileOf = (number, path, fields = {}) =>
   ({ number, path, length_bytes: 10, done_bytes: 4, priority: "normal", wrong_pieces: 0, ...fields });
 
@@ -213,10 +213,10 @@ test("columns keep a stored order, and a new one follows", () => {
 
 test("folders have the figures of the files below them", () => {
   const root = treeOf([fileOf(0, "a/b/c", { wrong_pieces: 2 }), fileOf(1, "a/d", { priority: "high" }), fileOf(2, "e", { done_bytes: null })]);
-  const a = /** @type {import("../../src/http/page/tree.js").Folder} */ (root.folders.get("a"));
+  const a = /** @type {import("../../src/page/tree.js").Folder} */ (root.folders.get("a"));
   assert.deepEqual(a.files.map(({ number }) => number), [0, 1]);
   assert.deepEqual([a.name, a.length, a.done, a.wrong, a.priority], ["a", 20, 8, 2, ""]);
-  const b = /** @type {import("../../src/http/page/tree.js").Folder} */ (a.folders.get("a/b"));
+  const b = /** @type {import("../../src/page/tree.js").Folder} */ (a.folders.get("a/b"));
   assert.deepEqual([b.name, b.files.length, b.done, b.priority], ["b", 1, 4, "normal"]);
   // A figure that is not known leaves the folder without it, and priorities that differ once stay different.
   assert.deepEqual([root.length, root.done, root.priority], [30, null, ""]);
@@ -240,7 +240,7 @@ test("lines of the tree are in the order of names, below folders that are open",
 });
 
 test("states of the connection are different sentences", () => {
-  const of = (/** @type {import("../../src/http/page/types.js").Connection["kind"]} */ kind) =>
+  const of = (/** @type {import("../../src/page/types.js").Connection["kind"]} */ kind) =>
     lossOf({ ...emptyState(), connection: { kind, reason: "no", since: null } });
   assert.equal(of("open"), "");
   assert.equal(of("ended"), "");

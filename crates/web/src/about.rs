@@ -9,6 +9,7 @@ use axum::extract::{RawQuery, State as Shared};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use hashlane_api::{GroupChange, Refusal, SessionPatch, present};
+use hashlane_client::{Link, Space};
 use hashlane_swarm::{Bind, Encryption, Network, ProxyKind, Transport};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,8 +18,6 @@ use super::api::Query;
 use super::problem::refused;
 use super::service::Service;
 use super::state::State;
-use crate::network::Link;
-use crate::space::Space;
 
 /// The settings in force.
 #[derive(Serialize)]

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use hashlane_api::Refusal;
+use hashlane_client::Added;
 use serde::Serialize;
 
 use super::named::NamedView;
-use crate::identity::Added;
 
 /// Maximum number of fetches at once. Each has a thread, and memory for a .torrent file.
 const MAX_RUNNING: usize = 8;

@@ -1,7 +1,7 @@
 // @ts-check
 // Torrents for the tests of the page.
 
-/** @typedef {import("../../src/http/page/types.js").Torrent} Torrent */
+/** @typedef {import("../../src/page/types.js").Torrent} Torrent */
 
 /**
  * Returns a torrent that is served, with some other fields.
@@ -65,7 +65,7 @@ export const torrent = (number, fields = {}) => ({
 /**
  * Returns the detail of a torrent without pieces and peers.
  * @param {Torrent} one
- * @returns {import("../../src/http/page/types.js").Detail}
+ * @returns {import("../../src/page/types.js").Detail}
  */
 export const detailOf = (one) => ({
   ...one,

@@ -1,12 +1,9 @@
 //! Torrents as people name them, and as answers do.
 
 use hashlane_api::Refusal;
+use hashlane_client::{Added, Identity, InfoHash, Snapshot, TorrentKey, TorrentSnapshot};
 use hashlane_metainfo::InfoHashes;
 use serde::Serialize;
-
-use crate::identity::Added;
-use crate::identity::{Identity, InfoHash, TorrentKey};
-use crate::snapshot::{Snapshot, TorrentSnapshot};
 
 /// Digits of an info-hash that name a torrent, at least.
 const MIN_DIGITS: usize = 4;
@@ -148,13 +145,9 @@ mod tests {
     fn a_text_names_one_torrent_or_none() {
         let torrent = |number, byte: u8, title: &str| {
             let hash = [byte; 20].into();
-            Arc::new(TorrentSnapshot {
-                identity: Identity {
-                    number,
-                    info_hashes: Some(InfoHashes::V1(hash)),
-                },
-                ..TorrentSnapshot::new(number, title)
-            })
+            let mut torrent = TorrentSnapshot::new(number, title);
+            torrent.identity.info_hashes = Some(InfoHashes::V1(hash));
+            Arc::new(torrent)
         };
         let torrents = vec![
             torrent(1, 0x11, "one"),

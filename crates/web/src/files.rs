@@ -1,14 +1,12 @@
 //! The files of a torrent, and their priorities.
 
 use hashlane_api::{Priority, Refusal};
+use hashlane_client::{TorrentHandle, TorrentSnapshot};
 use hashlane_metainfo::FileKind;
 use hashlane_verify::{FileIndex, HashVersions, Layout, files_of};
 use serde::Serialize;
 
 use super::service::Found;
-use crate::file::files;
-use crate::handle::TorrentHandle;
-use crate::snapshot::TorrentSnapshot;
 
 /// Number of files in an answer that does not ask for another number, and its maximum.
 const FILES: (usize, usize) = (500, 5000);
@@ -43,7 +41,7 @@ impl FilesView {
         let progress = found.handle.as_ref().and_then(TorrentHandle::file_progress);
         let snapshot = &found.torrent;
         let wrong = WrongPieces::of(found);
-        let files = files(snapshot, offset, progress.as_deref());
+        let files = snapshot.files(offset, progress.as_deref());
         let files = files.take(limit.unwrap_or(FILES.0).min(FILES.1));
         let files = files.map(|file| FileView {
             number: file.number,
@@ -71,15 +69,14 @@ struct WrongPieces {
 
 impl WrongPieces {
     fn of(found: &Found) -> Option<Self> {
-        let detail = &found.torrent.detail;
         let have = found.handle.as_ref().and_then(|handle| handle.have().ok());
         let has = |piece| have.as_ref().and_then(|have| have.get(piece)) == Some(&true);
-        let wrong = detail.wrong.iter().enumerate();
+        let wrong = found.torrent.wrong().iter().enumerate();
         let is_wrong: Vec<bool> = wrong.map(|(piece, wrong)| *wrong && !has(piece)).collect();
         if !is_wrong.contains(&true) {
             return None;
         }
-        let torrent = detail.stored.as_ref()?.torrent();
+        let torrent = found.torrent.metainfo()?;
         let files = files_of(torrent).filter(|(_, file)| file.kind() != FileKind::Padding);
         Some(Self {
             layout: Layout::new(torrent, HashVersions::of(torrent.version())),
@@ -103,7 +100,7 @@ pub(super) fn check_priorities(
     files: &[u32],
     priority: Priority,
 ) -> Result<(), Refusal> {
-    let mut priorities = torrent.detail.priorities.to_vec();
+    let mut priorities = torrent.priorities().to_vec();
     if !torrent.is_download {
         let reason = "only downloads have priorities";
         return Err(Refusal::Conflict(reason.into()));

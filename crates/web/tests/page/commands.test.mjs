@@ -4,17 +4,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { valuesOf } from "../../src/http/page/add.js";
-import { NO_CATEGORY, categoryChange, categoryOf, summaryOf } from "../../src/http/page/categories.js";
-import { makeCommands, targetsOf } from "../../src/http/page/commands.js";
-import { changedSettings, settingFields } from "../../src/http/page/settings.js";
-import { emptyState, makeStore } from "../../src/http/page/store.js";
-import { categoryField } from "../../src/http/page/targets.js";
-import { reloaded } from "../../src/http/page/text.js";
-import { contentOf, pathIn, sortTorrents } from "../../src/http/page/torrents.js";
+import { valuesOf } from "../../src/page/add.js";
+import { NO_CATEGORY, categoryChange, categoryOf, summaryOf } from "../../src/page/categories.js";
+import { makeCommands, targetsOf } from "../../src/page/commands.js";
+import { changedSettings, settingFields } from "../../src/page/settings.js";
+import { emptyState, makeStore } from "../../src/page/store.js";
+import { categoryField } from "../../src/page/targets.js";
+import { reloaded } from "../../src/page/text.js";
+import { contentOf, pathIn, sortTorrents } from "../../src/page/torrents.js";
 import { torrent } from "./torrent.mjs";
 
-/** @typedef {import("../../src/http/page/types.js").Torrent} Torrent */
+/** @typedef {import("../../src/page/types.js").Torrent} Torrent */
 
 const session = { read: true, change: true, csrf_token: null, token_login: false, password_login: false };
 const state = { ...emptyState(), session };

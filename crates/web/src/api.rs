@@ -10,6 +10,7 @@ use axum::extract::{Path, RawQuery, State as Shared};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
+use hashlane_client::{Snapshot, TorrentKey, TorrentSnapshot};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -25,8 +26,6 @@ use super::problem::status;
 use super::service::Found;
 use super::state::State;
 use super::trackers::TrackersView;
-use crate::identity::TorrentKey;
-use crate::snapshot::{Snapshot, TorrentSnapshot};
 
 /// Interval of the events of a stream.
 const TICK: Duration = Duration::from_millis(500);

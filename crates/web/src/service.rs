@@ -5,24 +5,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use super::config::Http;
 use hashlane_api::{
-    Command, GroupChange, Groups, Limit, NewTorrent, Patch, Place, RatesPatch, Refusal,
-    SessionPatch, Source, Status, Target,
+    Command, GroupChange, Groups, Limit, NewTorrent, Place, RatesPatch, Refusal, SessionPatch,
+    Source, Status, Target,
+};
+use hashlane_client::{
+    AddOptions, Added, Command as ClientCommand, Config, Control, Download, Fetch, HandleError,
+    Identity, InfoHash, Mode, Rights, Seed, Snapshot, TorrentHandle, TorrentKey, TorrentSnapshot,
+    status_of,
 };
 use hashlane_files::Globs;
 use hashlane_metainfo::{FileKind, InfoHashes, Torrent};
 use hashlane_swarm::Network;
 use hashlane_verify::files_of;
-
-use crate::command as client;
-use crate::config::{AddError, AddOptions, Config, Download, Http, Mode, Seed};
-use crate::control::Control;
-use crate::fetch::Fetch;
-use crate::handle::{HandleError, TorrentHandle};
-use crate::identity::{Added, Identity, InfoHash, TorrentKey};
-use crate::rights::Rights;
-use crate::snapshot::{Snapshot, TorrentSnapshot};
-use crate::status::status_of;
 
 /// The torrents on which requests act. Its methods may block: the server calls them on threads for that.
 ///
@@ -66,7 +62,7 @@ pub trait Service: Send + Sync + 'static {
     /// # Errors
     /// Returns the reason why nothing changed.
     fn change_groups(&self, _: &GroupChange) -> Result<(), Refusal> {
-        Err(only_kept())
+        Err(Refusal::only_kept())
     }
 
     /// Reads the configuration again. Returns the names of the options that have changed and need a restart.
@@ -120,59 +116,9 @@ pub struct Statistics {
     pub all_uploaded: u64,
 }
 
-impl TorrentHandle {
-    /// Does what a command asks.
-    ///
-    /// # Errors
-    /// Returns the reason why nothing changed.
-    pub fn apply(&self, command: &Command) -> Result<(), Refusal> {
-        match command {
-            Command::Pause => self.pause(),
-            Command::Resume { .. } => self.resume(),
-            Command::End => self.end(),
-            Command::Verify => self.verify(),
-            Command::Reannounce => self.reannounce(),
-            Command::Remove { content } => self.remove((*content).into()),
-            Command::Relocate { folder } => self.relocate(folder),
-            Command::Set(patch) => {
-                check_patch(patch)?;
-                self.set(patch)
-            }
-            Command::Prioritize { files, priority } if files.is_empty() => {
-                let n_files = self.snapshot().detail.priorities.len() as u32;
-                let all: Vec<u32> = (0..n_files).collect();
-                self.set_priorities(&all, *priority)
-            }
-            Command::Prioritize { files, priority } => self.set_priorities(files, *priority),
-            Command::AddTracker { url } => self.add_tracker(url),
-            Command::SetTrackers { trackers } => self.set_trackers(trackers.clone()),
-            Command::AddPeer { address } => self.add_peer(*address),
-            Command::Place { .. }
-            | Command::Queue { .. }
-            | Command::Rename { .. }
-            | Command::ReplaceTracker { .. }
-            | Command::RemoveTracker { .. } => return Err(only_kept()),
-        }?;
-        Ok(())
-    }
-}
-
-/// Refuses changes of what a client does not have.
-fn check_patch(patch: &Patch) -> Result<(), Refusal> {
-    patch.check()?;
-    if patch.title.is_some() || patch.category.is_some() || patch.idle.is_some() {
-        return Err(only_kept());
-    }
-    Ok(())
-}
-
-/// Returns the reason why a client refuses what only a program with a state folder does.
-fn only_kept() -> Refusal {
-    Refusal::Conflict("only a daemon does this".into())
-}
-
 /// A client without anything that it keeps.
-pub(crate) struct PlainClient {
+#[derive(Debug)]
+pub struct ClientService {
     control: Control,
     config: Config,
     rights: Rights,
@@ -181,8 +127,9 @@ pub(crate) struct PlainClient {
     adding: Mutex<()>,
 }
 
-impl PlainClient {
-    pub(crate) fn new(control: Control, config: &Config, http: &Http) -> Self {
+impl ClientService {
+    /// Returns the service of a client with these settings.
+    pub fn new(control: Control, config: &Config, http: &Http) -> Self {
         Self {
             control,
             config: config.clone(),
@@ -243,7 +190,7 @@ impl PlainClient {
     }
 }
 
-impl Service for PlainClient {
+impl Service for ClientService {
     fn snapshot(&self) -> Arc<Snapshot> {
         self.control.snapshot()
     }
@@ -258,7 +205,7 @@ impl Service for PlainClient {
 
     fn add(&self, source: Source, new: &NewTorrent) -> Result<Added, Refusal> {
         new.check(&source)?;
-        check_patch(&new.set)?;
+        new.set.check_client()?;
         let supported = NewTorrent {
             folder: new.folder.clone(),
             select: new.select.clone(),
@@ -267,7 +214,7 @@ impl Service for PlainClient {
             ..NewTorrent::default()
         };
         if *new != supported {
-            return Err(only_kept());
+            return Err(Refusal::only_kept());
         }
         if let Some(folder) = &new.folder {
             self.check_folder(folder)?;
@@ -308,13 +255,7 @@ impl Service for PlainClient {
             is_paused: new.paused.unwrap_or(false),
             ..AddOptions::default()
         };
-        let torrent = self
-            .control
-            .add(source, options)
-            .map_err(|error| match error {
-                AddError::Stopped => Refusal::Unavailable(error.to_string()),
-                AddError::NoMode | AddError::TooMany => Refusal::Conflict(error.to_string()),
-            })?;
+        let torrent = self.control.add(source, options)?;
         torrent.set(&new.set)?;
         let identity = Identity {
             number: torrent.number(),
@@ -351,13 +292,13 @@ impl Service for PlainClient {
             ..SessionPatch::default()
         };
         if rates != *patch {
-            return Err(only_kept());
+            return Err(Refusal::only_kept());
         }
         let limits = RatesPatch {
             max_down: patch.max_down.map(Target::limit),
             max_up: patch.max_up.map(Target::limit),
         };
-        if self.control.send(client::Command::Limit(limits)) {
+        if self.control.send(ClientCommand::Limit(limits)) {
             Ok(())
         } else {
             Err(HandleError::Stopped.into())

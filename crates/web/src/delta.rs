@@ -9,10 +9,9 @@ use std::io;
 use std::mem;
 
 use data_encoding::HEXLOWER;
+use hashlane_client::{Snapshot, TorrentSnapshot};
 use serde::Serialize;
 use serde_json::{Map, Value};
-
-use crate::snapshot::{Detail, Snapshot, TorrentSnapshot};
 
 /// Number of removed torrents that are remembered.
 const MAX_REMOVED: usize = 4096;
@@ -151,7 +150,11 @@ impl Delta {
         let Some(since) = version else {
             return Changes {
                 full: true,
-                changed: self.torrents.values().map(|it| it.last.fields()).collect(),
+                changed: self
+                    .torrents
+                    .values()
+                    .map(|it| fields_of(&it.last))
+                    .collect(),
                 removed: Vec::new(),
                 session: Some(self.session),
             };
@@ -170,28 +173,28 @@ impl Delta {
 impl Known {
     fn new(torrent: &TorrentSnapshot, version: u64) -> Self {
         Self {
-            last: without_detail(torrent),
+            last: torrent.without_detail(),
             version,
-            fields: vec![version; torrent.fields().len()],
+            fields: vec![version; fields_of(torrent).len()],
         }
     }
 
     fn changed(mut self, torrent: &TorrentSnapshot, version: u64) -> Self {
-        let (old, new) = (self.last.fields(), torrent.fields());
+        let (old, new) = (fields_of(&self.last), fields_of(torrent));
         for (place, (old, new)) in self.fields.iter_mut().zip(old.values().zip(new.values())) {
             if old != new {
                 *place = version;
             }
         }
         Self {
-            last: without_detail(torrent),
+            last: torrent.without_detail(),
             version,
             ..self
         }
     }
 
     fn since(&self, since: u64) -> Map<String, Value> {
-        let mut fields = self.last.fields();
+        let mut fields = fields_of(&self.last);
         let mut versions = self.fields.iter();
         fields.retain(|name, _| {
             let is_new = versions.next().is_some_and(|version| *version > since);
@@ -201,21 +204,11 @@ impl Known {
     }
 }
 
-/// Returns a copy that keeps nothing else in memory.
-fn without_detail(torrent: &TorrentSnapshot) -> TorrentSnapshot {
-    TorrentSnapshot {
-        detail: Detail::default(),
-        ..torrent.clone()
-    }
-}
-
-impl TorrentSnapshot {
-    /// Returns all fields as JSON. Every torrent has the same ones.
-    fn fields(&self) -> Map<String, Value> {
-        match serde_json::to_value(self) {
-            Ok(Value::Object(fields)) => fields,
-            _ => unreachable!("a torrent is an object"),
-        }
+/// Returns all fields of a torrent as JSON. Every torrent has the same ones.
+fn fields_of(torrent: &TorrentSnapshot) -> Map<String, Value> {
+    match serde_json::to_value(torrent) {
+        Ok(Value::Object(fields)) => fields,
+        _ => unreachable!("a torrent is an object"),
     }
 }
 

@@ -15,7 +15,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::state::State;
-use crate::snapshot::{Activity, Snapshot, TorrentSnapshot};
+use hashlane_client::{Activity, Snapshot, TorrentSnapshot};
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 

@@ -14,6 +14,7 @@ use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use super::config::Http;
 use axum::extract::{Request, State};
 use axum::http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderMap, HeaderName,
@@ -25,7 +26,6 @@ use axum::response::{IntoResponse as _, Response};
 use hashlane_server::{Endpoint, Login, Session, Sessions, Verdict, is_address};
 
 use super::credentials::{Auth, Credentials, EVERYBODY, Token};
-use crate::config::Http;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 

@@ -8,6 +8,7 @@ use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use hashlane_api::{Command, Refusal};
+use hashlane_client::{Snapshot, TorrentKey, TorrentSnapshot};
 use serde::{Deserialize, Serialize};
 
 use super::files::check_priorities;
@@ -15,8 +16,6 @@ use super::named::{NamedView, Names};
 use super::problem::{refused, status};
 use super::service::Found;
 use super::state::State;
-use crate::identity::TorrentKey;
-use crate::snapshot::{Snapshot, TorrentSnapshot};
 
 /// Maximum number of torrents that a batch names.
 const MAX_BATCH: usize = 10_000;

@@ -1,41 +1,4 @@
-//! The HTTP server of a client: a page, an API and metrics.
-//!
-//! Snapshots flow from the client's loop to the browsers. Requests act on a [`Service`]: a client, or a program that keeps the
-//! torrents of a client across restarts.
-//!
-//! | file | content |
-//! |---|---|
-//! | `service` | the trait of what requests act on, and a client as one |
-//! | `access`, `credentials`, `session` | access control of requests, and logins of the page |
-//! | `add`, `jobs` | torrents that requests add |
-//! | `api` | requests and event streams |
-//! | `delta` | the changes of all torrents since an earlier event |
-//! | `change` | changes of torrents |
-//! | `named` | torrents as people name them |
-//! | `detail`, `files`, `trackers` | answers about one torrent |
-//! | `about` | answers about the client itself |
-//! | `metrics` | metrics of all torrents |
-//! | `problem` | the bodies of errors |
-//! | `state` | state shared by all requests |
-//! | `page` | the page: HTML, style and scripts |
-
-mod about;
-mod access;
-mod add;
-mod api;
-mod change;
-mod credentials;
-mod delta;
-mod detail;
-mod files;
-mod jobs;
-mod metrics;
-mod named;
-mod problem;
-mod service;
-mod session;
-mod state;
-mod trackers;
+//! The server of a page: its files, and the requests that it answers.
 
 use std::io;
 use std::sync::Arc;
@@ -46,19 +9,16 @@ use axum::http::header::CONTENT_TYPE;
 use axum::middleware;
 use axum::response::IntoResponse;
 use axum::routing::{delete, get, patch, post};
+use hashlane_client::Config;
+use hashlane_server::Listener;
 use tokio::sync::watch;
 
-use crate::config::{Config, Http};
-use crate::control::Control;
-use crate::error::Error;
-use crate::event::Event;
-use crate::subscription::Events;
-use access::Access;
-pub use credentials::{Auth, Credentials, EVERYBODY, InvalidToken, Token};
-pub use hashlane_server::{Endpoint, Listener};
-use service::PlainClient;
-pub use service::{Found, Service, Statistics};
-use state::State;
+use super::access::{self, Access};
+use super::config::Http;
+use super::credentials::Auth;
+use super::service::Service;
+use super::state::State;
+use super::{about, add, api, change, metrics, problem, session};
 
 /// Length limit of a request's body in bytes.
 const MAX_BODY_LEN: usize = 4 << 10;
@@ -79,18 +39,18 @@ macro_rules! script {
         (
             concat!("/", $name),
             SCRIPT,
-            include_str!(concat!("http/page/", $name)),
+            include_str!(concat!("page/", $name)),
         )
     };
 }
 
 /// The files of the page: path, type and text.
 const PAGE: [(&str, &str, &str); 39] = [
-    ("/", HTML, include_str!("http/page/page.html")),
-    ("/page.css", STYLE, include_str!("http/page/page.css")),
-    ("/list.css", STYLE, include_str!("http/page/list.css")),
-    ("/pane.css", STYLE, include_str!("http/page/pane.css")),
-    ("/phone.css", STYLE, include_str!("http/page/phone.css")),
+    ("/", HTML, include_str!("page/page.html")),
+    ("/page.css", STYLE, include_str!("page/page.css")),
+    ("/list.css", STYLE, include_str!("page/list.css")),
+    ("/pane.css", STYLE, include_str!("page/pane.css")),
+    ("/phone.css", STYLE, include_str!("page/phone.css")),
     script!("actions.js"),
     script!("add.js"),
     script!("answers.js"),
@@ -134,36 +94,6 @@ pub struct Server {
     serving: hashlane_server::Server,
 }
 
-/// Serves the page of a client if there is one, and reports its address.
-pub(crate) fn serve(
-    config: &Config,
-    control: &Control,
-    events: &Events,
-) -> Result<Option<Server>, Error> {
-    let Some(http) = &config.http else {
-        return Ok(None);
-    };
-    let client = PlainClient::new(control.clone(), config, http);
-    let server = http.endpoint.bind();
-    let server =
-        server.and_then(|listener| Server::start(listener, http, config, Arc::new(client)));
-    let server = server.map_err(|error| Error::Http {
-        endpoint: http.endpoint.clone(),
-        error,
-    })?;
-    if matches!(http.auth, Auth::Off) {
-        events.send(Event::Warning {
-            torrent: None,
-            message: format!("{}: {EVERYBODY}", server.url()),
-        });
-    }
-    events.send(Event::Page {
-        url: server.url(),
-        token: server.new_token(http),
-    });
-    Ok(Some(server))
-}
-
 impl Server {
     /// Serves the page of a service at a socket that listens, in place of [`Http::endpoint`]. `config` has the settings of
     /// its client.
@@ -195,7 +125,7 @@ impl Server {
     }
 
     /// Returns the token, if it is one of this start.
-    fn new_token(&self, http: &Http) -> Option<String> {
+    pub fn new_token(&self, http: &Http) -> Option<String> {
         let token = self.access.token().map(|token| token.secret().to_owned());
         token.filter(|_| matches!(http.auth, Auth::NewToken))
     }
@@ -214,7 +144,7 @@ fn router(state: State, access: Arc<Access>, max_metainfo_len: u64) -> Router {
         .route("/api/v1/session", delete(session::logout))
         .layer(DefaultBodyLimit::max(MAX_BODY_LEN))
         .with_state(Arc::clone(&access));
-    api(max_metainfo_len)
+    requests(max_metainfo_len)
         .layer(DefaultBodyLimit::max(MAX_BODY_LEN))
         .layer(middleware::from_fn_with_state(
             Arc::clone(&access),
@@ -228,7 +158,7 @@ fn router(state: State, access: Arc<Access>, max_metainfo_len: u64) -> Router {
 }
 
 /// Returns the requests that need the right to read or to change something.
-fn api(max_metainfo_len: usize) -> Router<State> {
+fn requests(max_metainfo_len: usize) -> Router<State> {
     // In base 64, with options.
     let max_addition_len = (max_metainfo_len / 3 * 4).saturating_add(MAX_BATCH_LEN);
     Router::new()

@@ -1,0 +1,52 @@
+#![doc = include_str!("../README.md")]
+//!
+//! Snapshots flow from the client's loop to the browsers. Requests act on a [`Service`]: a client, or a program that keeps the
+//! torrents of a client across restarts.
+//!
+//! # Modules
+//!
+//! | file | content |
+//! |---|---|
+//! | `server` | the server: the files of the page, and the requests |
+//! | `config` | its settings |
+//! | `service` | the trait of what requests act on, and a client as one |
+//! | `access`, `credentials`, `session` | access control of requests, and logins of the page |
+//! | `add`, `jobs` | torrents that requests add |
+//! | `api` | requests and event streams |
+//! | `delta` | the changes of all torrents since an earlier event |
+//! | `change` | changes of torrents |
+//! | `named` | torrents as people name them |
+//! | `detail`, `files`, `trackers` | answers about one torrent |
+//! | `about` | answers about the client itself |
+//! | `metrics` | metrics of all torrents |
+//! | `problem` | the bodies of errors |
+//! | `state` | state shared by all requests |
+//! | `page` | the page: HTML, style and scripts |
+#![forbid(unsafe_code)]
+#![cfg(all(unix, feature = "libtorrent"))]
+
+mod about;
+mod access;
+mod add;
+mod api;
+mod change;
+mod config;
+mod credentials;
+mod delta;
+mod detail;
+mod files;
+mod jobs;
+mod metrics;
+mod named;
+mod problem;
+mod server;
+mod service;
+mod session;
+mod state;
+mod trackers;
+
+pub use config::Http;
+pub use credentials::{Auth, Credentials, EVERYBODY, InvalidToken, Token};
+pub use hashlane_server::{Endpoint, Listener};
+pub use server::Server;
+pub use service::{ClientService, Found, Service, Statistics};
