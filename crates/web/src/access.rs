@@ -14,6 +14,7 @@ use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use super::assets::Kept;
 use super::config::Http;
 use axum::extract::{Request, State};
 use axum::http::header::{
@@ -218,9 +219,12 @@ pub(super) async fn check_site(
         Some(refusal) => refusal.into_response(),
         None => next.run(request).await,
     };
+    let is_kept = response.extensions().get::<Kept>().is_some();
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
-        headers.insert(name, HeaderValue::from_static(value));
+        if name != CACHE_CONTROL || !is_kept {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
     }
     if response.status() == StatusCode::UNAUTHORIZED {
         let headers = response.headers_mut();

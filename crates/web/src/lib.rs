@@ -7,7 +7,9 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `server` | the server: the files of the page, and the requests |
+//! | `server` | the server and its requests |
+//! | `assets` | the files of the page |
+//! | `compress` | answers that are compressed |
 //! | `config` | its settings |
 //! | `service` | the trait of what requests act on, and a client as one |
 //! | `access`, `credentials`, `session` | access control of requests, and logins of the page |
@@ -29,7 +31,9 @@ mod about;
 mod access;
 mod add;
 mod api;
+mod assets;
 mod change;
+mod compress;
 mod config;
 mod credentials;
 mod delta;

@@ -1,13 +1,11 @@
-//! The server of a page: its files, and the requests that it answers.
+//! The server of a page: the requests that it answers.
 
 use std::io;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::header::CONTENT_TYPE;
 use axum::middleware;
-use axum::response::IntoResponse;
 use axum::routing::{delete, get, patch, post};
 use hashlane_client::Config;
 use hashlane_server::Listener;
@@ -18,7 +16,7 @@ use super::config::Http;
 use super::credentials::Auth;
 use super::service::Service;
 use super::state::State;
-use super::{about, add, api, change, metrics, problem, session};
+use super::{about, add, api, assets, change, compress, metrics, problem, session};
 
 /// Length limit of a request's body in bytes.
 const MAX_BODY_LEN: usize = 4 << 10;
@@ -28,64 +26,6 @@ const MAX_COMMAND_LEN: usize = 64 << 10;
 
 /// Length limit in bytes of a request's body that lists torrents.
 const MAX_BATCH_LEN: usize = 1 << 20;
-
-const HTML: &str = "text/html; charset=utf-8";
-const STYLE: &str = "text/css; charset=utf-8";
-const SCRIPT: &str = "text/javascript; charset=utf-8";
-
-/// Returns the path, the type and the text of a script of the page.
-macro_rules! script {
-    ($name:literal) => {
-        (
-            concat!("/", $name),
-            SCRIPT,
-            include_str!(concat!("page/", $name)),
-        )
-    };
-}
-
-/// The files of the page: path, type and text.
-const PAGE: [(&str, &str, &str); 39] = [
-    ("/", HTML, include_str!("page/page.html")),
-    ("/page.css", STYLE, include_str!("page/page.css")),
-    ("/list.css", STYLE, include_str!("page/list.css")),
-    ("/pane.css", STYLE, include_str!("page/pane.css")),
-    ("/phone.css", STYLE, include_str!("page/phone.css")),
-    script!("actions.js"),
-    script!("add.js"),
-    script!("answers.js"),
-    script!("categories.js"),
-    script!("cells.js"),
-    script!("commands.js"),
-    script!("detail.js"),
-    script!("dialogs.js"),
-    script!("dom.js"),
-    script!("files.js"),
-    script!("format.js"),
-    script!("graph.js"),
-    script!("header.js"),
-    script!("keyboard.js"),
-    script!("list.js"),
-    script!("map.js"),
-    script!("menu.js"),
-    script!("metainfo.js"),
-    script!("overview.js"),
-    script!("page.js"),
-    script!("prefs.js"),
-    script!("route.js"),
-    script!("rows.js"),
-    script!("session.js"),
-    script!("settings.js"),
-    script!("sidebar.js"),
-    script!("store.js"),
-    script!("stream.js"),
-    script!("tables.js"),
-    script!("targets.js"),
-    script!("text.js"),
-    script!("torrents.js"),
-    script!("tree.js"),
-    script!("virtual.js"),
-];
 
 /// The server of the page. A separate thread runs it until the value is dropped.
 #[derive(Debug)]
@@ -133,11 +73,6 @@ impl Server {
 
 fn router(state: State, access: Arc<Access>, max_metainfo_len: u64) -> Router {
     let max_metainfo_len = usize::try_from(max_metainfo_len).unwrap_or(usize::MAX);
-    let mut page = Router::new();
-    for (path, kind, text) in PAGE {
-        let file = move || async move { ([(CONTENT_TYPE, kind)], text).into_response() };
-        page = page.route(path, get(file));
-    }
     let sessions = Router::new()
         .route("/api/v1/session", get(session::session))
         .route("/api/v1/session", post(session::login))
@@ -151,10 +86,11 @@ fn router(state: State, access: Arc<Access>, max_metainfo_len: u64) -> Router {
             access::check_rights,
         ))
         .with_state(state)
-        .merge(page)
+        .merge(assets::router())
         .merge(sessions)
         .layer(middleware::from_fn_with_state(access, access::check_site))
         .layer(middleware::map_response(problem::describe))
+        .layer(middleware::from_fn(compress::compress))
 }
 
 /// Returns the requests that need the right to read or to change something.

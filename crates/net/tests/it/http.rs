@@ -87,6 +87,45 @@ pub(crate) fn encoded(text: &str) -> String {
     })
 }
 
+/// A body in chunks (RFC 9112 section 7.1).
+pub(crate) struct Chunks {
+    reader: BufReader<TcpStream>,
+    /// The bytes of the chunk that are not read.
+    left: usize,
+    is_first: bool,
+}
+
+impl Chunks {
+    /// Returns the body of an answer whose head was read.
+    pub(crate) fn of((reader, head): (BufReader<TcpStream>, Response)) -> Self {
+        assert_eq!(head.header("transfer-encoding"), Some("chunked"));
+        Self {
+            reader,
+            left: 0,
+            is_first: true,
+        }
+    }
+}
+
+impl std::io::Read for Chunks {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.left == 0 {
+            let mut line = String::new();
+            if !self.is_first {
+                self.reader.read_line(&mut line)?;
+                line.clear();
+            }
+            self.is_first = false;
+            self.reader.read_line(&mut line)?;
+            self.left = usize::from_str_radix(line.trim_end(), 16).unwrap();
+        }
+        let len = buffer.len().min(self.left);
+        let len = self.reader.read(&mut buffer[..len])?;
+        self.left -= len;
+        Ok(len)
+    }
+}
+
 pub(crate) fn ask(
     address: SocketAddr,
     request: &str,

@@ -8,9 +8,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
-use super::http::{Response, ask, open};
+use super::http::{Chunks, Response, ask, open};
 use super::metadata::shown;
 use super::peers::{Content, PARTING, PATIENCE, Peer, ended, get, seed_command};
 
@@ -288,6 +289,56 @@ fn invalid_requests_are_refused() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(asked.elapsed() < PARTING, "{:?}", asked.elapsed());
     drop(reader);
+}
+
+/// Pages are loaded over slow connections, and thousands of torrents are megabytes.
+#[test]
+fn answers_are_compressed_and_files_are_kept() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let page = served(&content, &torrent);
+    let headers = [
+        ("Authorization", page.bearer.as_str()),
+        ("Accept-Encoding", "br, gzip"),
+    ];
+    let opened = |path: &str| open(page.address, &format!("GET {path}"), &headers, "");
+    let answer = opened("/");
+    assert_eq!(answer.1.header("content-encoding"), Some("gzip"));
+    assert_eq!(answer.1.header("cache-control"), Some("no-store"));
+    let mut html = String::new();
+    let mut unzipped = GzDecoder::new(Chunks::of(answer));
+    unzipped.read_to_string(&mut html).unwrap();
+    let plain = page.get("/");
+    assert_eq!(plain.header("content-encoding"), None);
+    assert_eq!(plain.header("vary"), Some("accept-encoding"));
+    assert!(html == plain.body);
+    let (_, script) = html.split_once("type=\"module\" src=\"").unwrap();
+    let (script, _) = script.split_once('"').unwrap();
+    let kept = page.get(&format!("/{script}"));
+    assert_eq!(kept.status, 200);
+    let header = kept.header("cache-control").unwrap();
+    assert!(header.contains("immutable"), "{header}");
+    assert!(kept.body.contains("import"));
+    assert_eq!(page.get("/page.js").status, 404);
+    // Short answers stay as they are.
+    let short = opened("/api/v1/limits").1;
+    assert_eq!(
+        (short.status, short.header("content-encoding")),
+        (200, None)
+    );
+    // Each event is sent at once, not when enough of them fill a block.
+    let answer = opened("/api/v1/events");
+    assert_eq!(answer.1.header("content-encoding"), Some("gzip"));
+    let lines = BufReader::new(GzDecoder::new(Chunks::of(answer))).lines();
+    let mut events = lines.filter_map(|line| Some(line.unwrap().strip_prefix("data:")?.to_owned()));
+    let first: Value = serde_json::from_str(&events.next().unwrap()).unwrap();
+    assert_eq!(
+        (&first["full"], &first["changed"][0]["name"]),
+        (&json!(true), &json!("tree"))
+    );
+    assert_eq!(page.apply(0, &json!({"action": "pause"})), 202);
+    let paused = events.find(|event| event.contains("\"paused\":true"));
+    assert!(paused.is_some());
 }
 
 #[test]

@@ -40,7 +40,7 @@ test("each colour of the style sheets is used", () => {
 });
 
 test("the program serves each file", () => {
-  const served = readFileSync(new URL("../../src/server.rs", import.meta.url), "utf8");
+  const served = readFileSync(new URL("../../src/assets.rs", import.meta.url), "utf8");
   const isServed = (/** @type {string} */ name) => served.includes(`script!("${name}")`) || served.includes(`"page/${name}"`);
   assert.deepEqual(names.filter((name) => !name.endsWith(".d.ts") && !isServed(name)), []);
 });
