@@ -200,7 +200,8 @@ fn pages_of_crates(project: &Project) -> Result<()> {
             .into_owned();
         let readme = package.join("README.md");
         if !readme.is_file()
-            || (!project.has_libtorrent() && ["swarm", "client", "session", "web"].contains(&&*name))
+            || (!project.has_libtorrent()
+                && ["swarm", "client", "session", "web"].contains(&&*name))
         {
             continue;
         }

@@ -90,9 +90,10 @@ pub(crate) fn run(project: &Project, arguments: &Arguments) -> Result<()> {
         }
     }
     if runs.iter().any(|(step, _)| step.name == "test") {
-        for junit in [JUNIT_BARE, JUNIT].map(|file| project.path(file)) {
+        for (junit, run_later) in [(JUNIT_BARE, true), (JUNIT, false)] {
+            let junit = project.path(junit);
             if junit.exists() {
-                report.add_junit(&junit)?;
+                report.add_junit(&junit, run_later)?;
             }
         }
     }

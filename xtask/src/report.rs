@@ -9,6 +9,8 @@ use crate::not_run::{self, START};
 
 /// Where cargo-nextest writes its results, as `.config/nextest.toml` says.
 pub(crate) const JUNIT: &str = "target/nextest/default/junit.xml";
+/// What follows the number of tests that run again. What was not run before this line was run after it.
+pub(crate) const LACKED: &str = "tests lacked something";
 /// Where the results of the run in a bare environment are kept.
 pub(crate) const JUNIT_BARE: &str = "target/nextest/default/bare.xml";
 const N_SLOWEST: usize = 10;
@@ -37,17 +39,18 @@ impl Report {
         self.not_run.insert(not_run::line(what, because, how));
     }
 
-    /// Adds the lines of an output that name what was not run.
+    /// Adds the lines of an output that name what was not run, and was not run later either.
     pub(crate) fn add_output(&mut self, output: &str) {
-        for line in output.lines() {
+        let at = output.rfind(LACKED).unwrap_or_default();
+        for line in output[at..].lines() {
             if let Some(at) = line.find(START) {
                 self.not_run.insert(line[at..].trim_end().to_owned());
             }
         }
     }
 
-    /// Adds the results of cargo-nextest: the output of each test, and its time.
-    pub(crate) fn add_junit(&mut self, file: &Path) -> Result<()> {
+    /// Adds the results of cargo-nextest: the time of each test, what failed, and what was not run unless it was `run_later`.
+    pub(crate) fn add_junit(&mut self, file: &Path, run_later: bool) -> Result<()> {
         let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
         let document =
             roxmltree::Document::parse(&text).with_context(|| file.display().to_string())?;
@@ -60,7 +63,8 @@ impl Report {
             let name = case.attribute("name").unwrap_or_default();
             self.seconds
                 .push((seconds.unwrap_or(0.0), format!("{binary} {name}")));
-            for output in case.children().filter_map(|node| node.text()) {
+            let outputs = case.children().filter_map(|node| node.text());
+            for output in outputs.filter(|_| !run_later) {
                 self.add_output(output);
             }
             let is_failure = |node: &roxmltree::Node<'_, '_>| {
@@ -185,7 +189,12 @@ mod tests {
             </testcase></testsuite></testsuites>"#;
         std::fs::write(&file, text).unwrap();
         let mut report = Report::default();
-        report.add_junit(&file).unwrap();
+        report.add_junit(&file, false).unwrap();
+        assert_eq!(report.not_run.len(), 1);
+        let mut later = Report::default();
+        later.add_junit(&file, true).unwrap();
+        later.add_output("NOT RUN: a, because b; c\n== 1 tests lacked something\n");
+        assert!(later.not_run.is_empty());
         let left = not_run_tests(&file).unwrap();
         std::fs::remove_file(&file).unwrap();
         assert_eq!(left, [("a::it".to_owned(), "less".to_owned())]);

@@ -54,8 +54,7 @@ impl Client {
     /// Opens the session, and starts the tasks. The subscription gets all events.
     ///
     /// # Errors
-    /// [`Error::Session`] if libtorrent refuses the settings, [`Error::Http`] if the page cannot be served,
-    /// [`Error::Thread`] if no thread can be started.
+    /// [`Error::Session`] if libtorrent refuses the settings, [`Error::Thread`] if no thread can be started.
     pub fn start(config: Config, tasks: Vec<Task>) -> Result<(Self, Subscription), Error> {
         Self::continue_from(config, tasks, Handover::default())
     }

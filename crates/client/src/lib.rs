@@ -114,7 +114,7 @@ pub use live::LivePieces;
 pub use network::Link;
 pub use rates::RateHistory;
 pub use rights::Rights;
-pub use snapshot::{Activity, Reach, Snapshot, TorrentSnapshot};
+pub use snapshot::{Activity, Reach, SecretTiers, Snapshot, TorrentSnapshot};
 pub use space::Space;
 pub use status::status_of;
 pub use stopwatch::Stopwatch;

@@ -1,5 +1,6 @@
 //! Snapshots: the state of a client at one moment.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
@@ -167,7 +168,7 @@ pub struct TorrentSnapshot {
     pub inherited: Goal,
     /// The trackers by tiers, with their secrets, if they are not those of the metadata.
     #[serde(skip)]
-    pub trackers: Option<Vec<Vec<String>>>,
+    pub trackers: Option<SecretTiers>,
     /// The time when the torrent was added, in seconds since 1970.
     pub added_at: u64,
     /// The time when the selected content was first found complete, in seconds since 1970; `None` before.
@@ -242,6 +243,17 @@ pub(crate) struct Detail {
     pub(crate) origin: Option<Origin>,
     /// The file of a watched folder.
     pub(crate) file: Option<WatchedFile>,
+}
+
+/// Trackers by tiers, with their secrets.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretTiers(pub Vec<Vec<String>>);
+
+/// Without fields: URLs have tokens and passkeys.
+impl fmt::Debug for SecretTiers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SecretTiers").finish_non_exhaustive()
+    }
 }
 
 impl TorrentSnapshot {

@@ -20,8 +20,12 @@ impl Space {
     /// # Errors
     /// Returns the error of the system.
     pub fn of(folder: &Path) -> io::Result<Self> {
-        let mut existing = folder.ancestors().filter(|folder| folder.exists());
-        let space = rustix::fs::statvfs(existing.next().unwrap_or(folder))?;
+        let own = rustix::fs::statvfs(folder);
+        let parents = || folder.ancestors().skip(1);
+        let space = own.or_else(|error| {
+            let of_parent = parents().find_map(|parent| rustix::fs::statvfs(parent).ok());
+            of_parent.ok_or(error)
+        })?;
         Ok(Self {
             free_bytes: space.f_bavail.saturating_mul(space.f_frsize),
             total_bytes: space.f_blocks.saturating_mul(space.f_frsize),

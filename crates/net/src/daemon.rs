@@ -22,7 +22,7 @@ mod signals;
 
 use std::num::NonZeroU16;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hashlane_cli::torrent_file::MAX_LEN;
@@ -93,10 +93,11 @@ impl Serve for Daemon {
         let watchdog =
             Watchdog::start(pulse.clone(), rescue(env, &client)).map_err(Error::Thread)?;
         let session = Session::start(store, client, &config, settings);
-        let session = session.map_err(|error| ended(error).context(state.display().to_string()))?;
+        let session = session.map_err(ended)?;
         let reload = Arc::new(Reload {
             session: Arc::clone(&session),
             start,
+            running: Mutex::default(),
         });
         let Sockets { http, .. } = sockets;
         let protocols = [sockets.transmission, sockets.qbittorrent];
@@ -206,7 +207,10 @@ impl Followed<'_> {
     fn follow(&self, env: &mut Env, reporter: &mut Reporter) -> anyhow::Result<()> {
         let mut ticked = Instant::now();
         // A client that has failed has ended, and so `Session::stop` returns the error.
-        while !env.cancel.is_cancelled() && reporter.print_next(env, self.events, TICK)? {
+        while !env.cancel.is_cancelled()
+            && !self.session.has_ended()
+            && reporter.print_next(env, self.events, TICK)?
+        {
             report_problems(env, self.session);
             if ticked.elapsed() < TICK {
                 continue;

@@ -51,7 +51,7 @@ pub struct Watched {
     pub category: Option<String>,
 }
 
-/// Shell commands that run when something happens to a torrent. docs/guides/daemon.md names their variables.
+/// Shell commands that run when something happens to a torrent. docs/reference/daemon.md names their variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HookCommands {
     /// Runs after a torrent was added.

@@ -1,6 +1,7 @@
 //! What ends a session, and what a person should know.
 
 use std::io;
+use std::path::PathBuf;
 
 use hashlane_store::StoreError;
 
@@ -15,8 +16,13 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Commands that an earlier session recorded cannot be read.
-    #[error("hooks: {0}")]
-    Hooks(io::Error),
+    #[error("{}: hooks: {error}", folder.display())]
+    Hooks {
+        /// The state folder.
+        folder: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
 }
 
 /// Something that a person should know, and that ends nothing.

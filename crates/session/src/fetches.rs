@@ -1,4 +1,4 @@
-//! .torrent files that the daemon fetches from servers, by the proxy and the local address of all its connections.
+//! .torrent files that the session fetches from servers, by the proxy and the local address of all its connections.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

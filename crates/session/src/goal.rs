@@ -10,7 +10,7 @@ use hashlane_client::{Download, Mode, Naming, Priority, Seed, SeedLimits, Source
 use hashlane_metainfo::{Names, Torrent};
 use hashlane_store::{Choices, Entry, Metainfo, TorrentTotals};
 
-/// Returns the goal of a torrent. Its limits of serving are checked by the daemon, which counts across restarts.
+/// Returns the goal of a torrent. Its limits of serving are checked by the session, which counts across restarts.
 ///
 /// A complete download is only served: if its files vanish, because their file system is not mounted, the client waits for
 /// them and writes nothing. So it does for a download that had content, of which nothing exists. Skipped files may be selected

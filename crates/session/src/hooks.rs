@@ -1,10 +1,10 @@
 //! Hooks: shell commands of the configuration that run when a torrent is added, complete, failed or removed.
 //!
 //! Commands come from the configuration alone. Names of torrents come from other people: the shell gets them as variables,
-//! never as code. Only the end of the daemon waits for commands, for a second.
+//! never as code. Only the end of the session waits for commands, for a second.
 //!
 //! A file in the state folder records each command that is to run, with its variables, until it succeeded. The next start of
-//! the daemon runs those that are left.
+//! the session runs those that are left.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -36,7 +36,7 @@ const FOLDER: &str = "hooks";
 /// Maximum length of a record in bytes: four paths, a name and labels.
 const MAX_RECORD_LEN: u64 = 1 << 20;
 
-/// Maximum number of commands that are named when the daemon ends.
+/// Maximum number of commands that are named when the session ends.
 const MAX_NAMED: usize = 10;
 
 /// Number of commands that run at once.
@@ -48,7 +48,7 @@ const MAX_WAITING: usize = 10_000;
 /// Time after which a command is killed, if the configuration has no other.
 const TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// Time that running commands have when the daemon ends. What has not ended then runs again after the next start.
+/// Time that running commands have when the session ends. What has not ended then runs again after the next start.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Interval at which a running command is looked at.
@@ -104,7 +104,7 @@ struct Commands {
     /// What they are for, by the numbers of their records.
     described: BTreeMap<u64, String>,
     n_running: usize,
-    /// Whether the daemon ends, so that no command starts.
+    /// Whether the session ends, so that no command starts.
     is_ending: bool,
 }
 
@@ -115,7 +115,7 @@ impl Unfinished {
         commands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a command that starts. Returns `false` if the daemon ends.
+    /// Counts a command that starts. Returns `false` if the session ends.
     fn starts(&self) -> bool {
         let mut commands = self.commands();
         commands.n_running += usize::from(!commands.is_ending);
@@ -199,7 +199,7 @@ pub(super) struct Hooks {
 }
 
 impl Hooks {
-    /// Returns the hooks, and starts the threads if there are commands. Runs the commands that an earlier daemon recorded in the
+    /// Returns the hooks, and starts the threads if there are commands. Runs the commands that an earlier session recorded in the
     /// state folder.
     pub(super) fn start(
         commands: HookCommands,

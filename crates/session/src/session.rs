@@ -140,7 +140,10 @@ impl Session {
         let folder = store.folder().to_owned();
         let (sender, problems) = mpsc::channel();
         let hooks = Hooks::start(config.hooks.clone(), &folder, sender.clone());
-        let hooks = hooks.map_err(Error::Hooks)?;
+        let hooks = hooks.map_err(|error| Error::Hooks {
+            folder: folder.clone(),
+            error,
+        })?;
         let events = client.subscribe();
         let max_len = settings.max_metainfo_len;
         let torrents = Torrents::new(store, client, config, hooks);
@@ -175,6 +178,12 @@ impl Session {
     /// Returns the events of the client from now on, after those that describe its state; `None` after the end.
     pub fn events(&self) -> Option<Subscription> {
         Some(self.lock().client.as_ref()?.subscribe())
+    }
+
+    /// Returns `true` after [`Self::stop`], and if the client has failed. `stop` then returns the error.
+    pub fn has_ended(&self) -> bool {
+        let follower = self.follower.as_ref();
+        follower.is_none_or(JoinHandle::is_finished)
     }
 
     /// Returns the problems since the last call.
@@ -452,6 +461,10 @@ fn follow(
             return;
         };
         let mut torrents = lock(&torrents);
+        // After the end, nothing is kept and nobody is told: what is left is found at the next start.
+        if torrents.client.is_none() {
+            return;
+        }
         match event {
             Ok(event) => {
                 if let Err(error) = torrents.on_event(&event) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hashlane_api::{Place, Target};
-use hashlane_client::{Metainfo as Torrent, Snapshot, TorrentSnapshot};
+use hashlane_client::{Metainfo as Torrent, SecretTiers, Snapshot, TorrentSnapshot};
 use hashlane_store::{Choices, Entry, Metainfo};
 
 use super::goal::naming;
@@ -37,7 +37,7 @@ pub(super) fn shown(
         Place::Content(content) => torrent.content = Some(text(content)),
     }
     torrent.is_folder = torrent.files > 1 || metainfo.is_some_and(|it| is_in_folder(choices, it));
-    torrent.trackers = torrents.changed_tiers(name).cloned();
+    torrent.trackers = torrents.changed_tiers(name).cloned().map(SecretTiers);
     torrent.move_to = choices.move_to.as_deref().map(text);
     torrent.labels = choices.labels.iter().cloned().collect();
     torrent.category.clone_from(&choices.category);

@@ -1,4 +1,4 @@
-//! The torrents of a daemon: those of the state folder, in the client.
+//! The torrents of a session: those of the state folder, in the client.
 //!
 //! A change goes to the folder first, and then to the client, so that what the client does was acknowledged or will be
 //! after a restart.
@@ -33,7 +33,7 @@ use super::schedule;
 use super::space::{FreeSpace, free_bytes};
 use super::trackers::{of_magnet, with_trackers};
 
-/// Interval at which totals are counted, goals are checked, and systemd is informed.
+/// Interval at which totals are counted, goals are checked, and downloads are held.
 const TICK: Duration = Duration::from_secs(1);
 
 /// Interval at which totals are saved.
@@ -46,7 +46,7 @@ const FIRST_RETRY: Duration = Duration::from_secs(5);
 const MAX_RETRY: Duration = Duration::from_secs(300);
 
 /// The reason why a torrent that was complete is not.
-const DAMAGED: &str =
+pub const DAMAGED: &str =
     "was complete, and is damaged now: `hashlane ctl verify` downloads what is missing";
 
 /// How to download content that is lost, after the reason why it is absent.
@@ -68,7 +68,7 @@ pub(super) struct Torrents {
     numbered: HashMap<usize, Name>,
     /// The names of torrents by their numbers in the client.
     names: HashMap<usize, Name>,
-    /// The time of the start, and the seconds for which the daemon ran before.
+    /// The time of the start, and the seconds for which the session ran before.
     started: (Instant, u64),
     /// The time of the last tick.
     ticked: Instant,
@@ -188,7 +188,7 @@ impl Torrents {
     pub(super) fn start_all(&mut self) {
         self.send_limits();
         self.store.totals_mut().all.starts += 1;
-        // A daemon that is killed at once has started, too. The first tick tries again, and reports an error.
+        // A session that is killed at once has started, too. The first tick tries again, and reports an error.
         self.is_save_due = self.save().is_err();
         for name in self.names_in_order() {
             self.start(name, true);
@@ -558,7 +558,7 @@ impl Torrents {
         self.running.get(&name)?.snapshot(all)
     }
 
-    /// Returns the state of the daemon if it may have changed since the last call.
+    /// Returns the state of the session if it may have changed since the last call.
     pub(super) fn changed_status(&mut self) -> Option<Status> {
         let now = (self.all(), self.running.len());
         let before = self.reported.replace(now.clone());
@@ -566,7 +566,7 @@ impl Torrents {
         (!is_same).then(|| self.status())
     }
 
-    /// Returns the state of the daemon.
+    /// Returns the state of the session.
     pub(super) fn status(&self) -> Status {
         let all = self.all();
         // A torrent that was just added has no snapshot yet.
@@ -677,7 +677,7 @@ impl Torrents {
         Ok(is_same_kind)
     }
 
-    /// Changes the local end of all connections, until the daemon ends.
+    /// Changes the local end of all connections, until the session ends.
     pub(super) fn set_network(&self, network: Network) -> Result<(), NetworkError> {
         let client = self.client.as_ref().ok_or(NetworkError::Stopped)?;
         client.set_network(network)

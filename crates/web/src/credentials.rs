@@ -20,7 +20,7 @@ pub const EVERYBODY: &str =
 /// Who may use the API.
 #[derive(Clone, Debug, Default)]
 pub enum Auth {
-    /// Those who have a token, which is new at each start and part of [`Event::Page`](crate::Event::Page). Requests that
+    /// Those who have a token, which is new at each start: [`Server::new_token`](crate::Server::new_token). Requests that
     /// only read need no token if no other machine can reach the API: its address is local, and it has no further origins.
     #[default]
     NewToken,

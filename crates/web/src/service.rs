@@ -1,6 +1,7 @@
 //! What the API acts on: a client, or a program that keeps more than a client does.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -117,7 +118,6 @@ pub struct Statistics {
 }
 
 /// A client without anything that it keeps.
-#[derive(Debug)]
 pub struct ClientService {
     control: Control,
     config: Config,
@@ -125,6 +125,13 @@ pub struct ClientService {
     started: Instant,
     /// Held while a torrent is looked for and added, so that two requests do not add the same torrent.
     adding: Mutex<()>,
+}
+
+/// Without fields: the settings of a proxy have its password.
+impl fmt::Debug for ClientService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientService").finish_non_exhaustive()
+    }
 }
 
 impl ClientService {

@@ -398,7 +398,8 @@ fn sent_bytes_are_counted_across_pauses() {
     let shared = Shared::new(Version::V1);
     let mut task = shared.seed();
     if let Mode::Seed(seed) = &mut task.mode {
-        seed.limits.ratio = Some(1.5);
+        // Reached by the last byte of the second download: a smaller one could end the seed in the middle of it.
+        seed.limits.ratio = Some(2.0);
     }
     let seed = Running::start(vec![task], &[]);
     let address = seed.address();
@@ -421,7 +422,7 @@ fn sent_bytes_are_counted_across_pauses() {
         Event::Ended { uploaded_bytes, .. } => Some(*uploaded_bytes),
         _ => None,
     });
-    assert!(uploaded >= content * 3 / 2, "{uploaded} of {content}");
+    assert!(uploaded >= content * 2, "{uploaded} of {content}");
     assert_eq!(seed.end().1, [Outcome::Complete]);
 }
 

@@ -1,6 +1,6 @@
 //! Reads the options and the configuration again while the daemon runs.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hashlane_cli::DaemonSettings;
 use hashlane_session::Session;
@@ -32,6 +32,8 @@ const BIND: &str = "bind";
 pub(super) struct Reload {
     pub(super) session: Arc<Session>,
     pub(super) start: Start,
+    /// Held while the files are read and applied, so that an older reading never replaces a newer one.
+    pub(super) running: Mutex<()>,
 }
 
 impl Reload {
@@ -41,6 +43,8 @@ impl Reload {
     /// # Errors
     /// Returns the file, the line and the reason, or the reason why the port cannot be used. Nothing changes then.
     pub(super) fn run(&self) -> Result<Vec<String>, String> {
+        // No code that holds the lock leaves anything inconsistent.
+        let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         service::reloading();
         let reloaded = self.apply_again();
         match &reloaded {

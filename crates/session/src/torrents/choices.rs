@@ -53,7 +53,7 @@ impl Torrents {
         for name in names {
             if let (Some(handle), Ok(entry)) = (self.handle(*name), self.entry(*name)) {
                 let choices = &entry.choices;
-                // The daemon counts the goals itself. The torrent may have ended.
+                // The session counts the goals itself. The torrent may have ended.
                 let _ = handle.set(&Patch {
                     labels: Some(choices.labels.clone()),
                     max_down: Some(choices.limits.down),

@@ -1,4 +1,4 @@
-//! Names of content that a person changes while the daemon runs.
+//! Names of content that a person changes while the session runs.
 //!
 //! The state folder gets the new names together with those of before. The client then adds the torrent again, and renames
 //! its files when it opens them. A kill in between leaves both names in the folder, and the next start continues.

@@ -55,7 +55,7 @@ impl Torrents {
         totals.copied().unwrap_or_default()
     }
 
-    /// Returns the seconds for which the daemon has run, in all its starts.
+    /// Returns the seconds for which the session has run, in all its starts.
     pub(crate) fn seconds(&self) -> u64 {
         let (started, before) = self.started;
         before + started.elapsed().as_secs()

@@ -1,4 +1,4 @@
-//! Trackers of torrents, which a person changes while the daemon runs.
+//! Trackers of torrents, which a person changes while the session runs.
 
 use std::fs;
 

@@ -109,7 +109,8 @@ impl Remote {
 
     pub(super) fn space(&self, folder: &str) -> Result<(u64, u64), Refusal> {
         let path = self.allowed(folder)?;
-        let space = Space::of(&path);
+        // A file system that is not mounted has no space, and that of the parent would be taken for it.
+        let space = path.metadata().and_then(|_| Space::of(&path));
         let space = space.map_err(|error| Refusal::Conflict(format!("{folder}: {error}")))?;
         Ok((space.free_bytes, space.total_bytes))
     }

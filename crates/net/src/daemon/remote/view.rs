@@ -5,9 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use hashlane_api::Rates;
-use hashlane_client::{Activity, Metainfo, TorrentSnapshot};
+use hashlane_client::{Activity, Metainfo, SecretTiers, TorrentSnapshot};
 use hashlane_metainfo::{MetadataRef, Text};
 use hashlane_remote::model::{State, Torrent};
+use hashlane_session::DAMAGED;
 
 fn state(activity: Activity) -> State {
     match activity {
@@ -38,12 +39,13 @@ pub(super) fn torrent(it: &TorrentSnapshot) -> Option<Torrent> {
         (first, n_urls)
     };
     let (tracker, n_trackers) = match &it.trackers {
-        Some(tiers) => (
+        Some(SecretTiers(tiers)) => (
             tiers.iter().flatten().next().cloned(),
             tiers.iter().map(Vec::len).sum(),
         ),
         None => of_metainfo(),
     };
+    let error = it.error.as_ref().filter(|error| *error != DAMAGED);
     let content = it.content.clone().unwrap_or_default();
     let seconds = |seconds| Duration::try_from_secs_f64(seconds).map_or(0, |time| time.as_secs());
     let active = it.active_at.unwrap_or(it.added_at);
@@ -58,10 +60,11 @@ pub(super) fn torrent(it: &TorrentSnapshot) -> Option<Torrent> {
         state: match it.activity {
             Activity::Queued if it.is_complete => State::WaitsToSeed,
             // For space, or another condition of the system.
-            Activity::Waiting if it.error.is_some() => State::WaitsToDownload,
+            Activity::Waiting if error.is_some() => State::WaitsToDownload,
             activity => state(activity),
         },
-        error: it.error.clone(),
+        // Programs take any error for a failed download. The torrent is served.
+        error: error.cloned(),
         has_metadata: it.metainfo().is_some(),
         is_private: it.is_private,
         comment: text(keys.as_ref().and_then(|keys| keys.comment)),
