@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(report.not_run.len(), 1);
         let mut later = Report::default();
         later.add_junit(&file, true).unwrap();
-        later.add_output("NOT RUN: a, because b; c\n== 1 tests lacked something\n");
+        later.add_output(&format!("{START}a, because b; c\n== 1 {LACKED}\n"));
         assert!(later.not_run.is_empty());
         let left = not_run_tests(&file).unwrap();
         std::fs::remove_file(&file).unwrap();
