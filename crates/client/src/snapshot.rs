@@ -160,7 +160,7 @@ pub struct TorrentSnapshot {
     /// The torrent is served for this time without an upload, which only a daemon counts; `None` for no limit.
     #[serde(default)]
     pub idle_seconds: Option<u64>,
-    /// The goal that a person chose, of which only a program that keeps torrents knows which parts are inherited.
+    /// The goal that a person chose for the torrent itself. Only a program that keeps torrents sets it.
     #[serde(skip)]
     pub goal: Goal,
     /// The goal of the category and the labels, which applies where a person chose none for the torrent.

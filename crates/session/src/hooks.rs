@@ -334,7 +334,7 @@ impl Hooks {
     }
 
     fn report(&self, problem: String) {
-        // Nobody reads it after the end of the session.
+        // After the end of the session, the receiver is gone.
         let _ = self.problems.send(Problem::Warning(problem));
     }
 }

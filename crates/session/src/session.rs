@@ -10,7 +10,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use hashlane_api::{
-    Command, GroupChange, Groups, Limit, NewTorrent, Rates, Refusal, SessionPatch, Source, Status,
+    Command, Goal, GroupChange, Groups, Limit, NewTorrent, Rates, Refusal, SessionPatch, Source,
+    Status,
 };
 use hashlane_client::{
     Added, Additions, Client, Config as ClientConfig, Identity, InfoHash, Network, NetworkError,
@@ -49,7 +50,7 @@ pub struct Limits {
     /// The limits of the queue.
     pub queue: QueueLimits,
     /// The goal of torrents that have no other.
-    pub goal: hashlane_api::Goal,
+    pub goal: Goal,
 }
 
 /// What was transferred.
@@ -444,7 +445,7 @@ fn name_of(torrents: &Torrents, key: TorrentKey) -> Option<Name> {
     torrents.store.find(info_hashes).map(Entry::name)
 }
 
-/// Handles the events of the client, and moves the torrents on, until the session has ended. Waits for nobody who reads.
+/// Handles the events of the client, and ticks, until the session has ended. No reader of events or problems delays it.
 fn follow(
     torrents: &Weak<Mutex<Torrents>>,
     events: &Subscription,
@@ -461,7 +462,7 @@ fn follow(
             return;
         };
         let mut torrents = lock(&torrents);
-        // After the end, nothing is kept and nobody is told: what is left is found at the next start.
+        // After `stop`, an event must change nothing: what it reports is found again at the next start.
         if torrents.client.is_none() {
             return;
         }

@@ -26,7 +26,7 @@ fn state(activity: Activity) -> State {
     }
 }
 
-/// Returns a torrent as programs see it; `None` if its number is too large.
+/// Returns a torrent as programs see it; `None` if its number is too large for them.
 #[expect(clippy::too_many_lines, reason = "one field after the other")]
 pub(super) fn torrent(it: &TorrentSnapshot) -> Option<Torrent> {
     let keys = it.metainfo().map(Metainfo::metadata_ref);
