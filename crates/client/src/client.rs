@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use hashlane_swarm::{Network, Session, Settings, WebSeeds};
+use hashlane_swarm::{Network, Session};
 use hashlane_verify::CancelToken;
 use tokio::sync::watch;
 
@@ -69,7 +69,7 @@ impl Client {
         tasks: Vec<Task>,
         continued: Handover,
     ) -> Result<(Self, Subscription), Error> {
-        avoid_web_seeds(&mut config.session, &continued);
+        continued.avoid_web_seeds(&mut config.session);
         if let Some(network) = continued.network() {
             config.session.network = network;
         }
@@ -237,16 +237,6 @@ impl Drop for Client {
             // The outcomes and a panic of the thread have no reader.
             let _ = thread.join();
         }
-    }
-}
-
-/// Leaves out the web seeds that made libtorrent hang in earlier processes.
-fn avoid_web_seeds(session: &mut Settings, continued: &Handover) {
-    session
-        .avoided_web_seeds
-        .clone_from(&continued.avoided_web_seeds);
-    if continued.refuses_web_seeds() {
-        session.web_seeds = WebSeeds::Unused;
     }
 }
 

@@ -35,6 +35,13 @@ impl Control {
         Arc::clone(&self.snapshots.borrow())
     }
 
+    /// Waits for a snapshot that this value has not returned yet; `None` after the last one of a client that has ended. The future
+    /// needs no particular runtime.
+    pub async fn next_snapshot(&mut self) -> Option<Arc<Snapshot>> {
+        self.snapshots.changed().await.ok()?;
+        Some(Arc::clone(&self.snapshots.borrow_and_update()))
+    }
+
     /// Returns a subscription to all events from now on.
     pub fn subscribe(&self) -> Subscription {
         self.subscribers.subscribe()

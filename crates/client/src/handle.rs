@@ -5,8 +5,6 @@ use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration;
 
 use hashlane_api::{Command as Asked, Patch, Priority, Refusal};
 use hashlane_metainfo::{Torrent as Metainfo, is_url};
@@ -22,9 +20,6 @@ use crate::limits::SeedLimits;
 use crate::origin::Origin;
 use crate::rates::RateHistory;
 use crate::snapshot::{Activity, TorrentSnapshot};
-
-/// Interval at which [`TorrentHandle::wait_complete`] looks at the snapshot.
-const TICK: Duration = Duration::from_millis(200);
 
 /// An error of a [`TorrentHandle`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -352,31 +347,37 @@ impl TorrentHandle {
         self.ask(|session, id| session.add_peer(id, peer))
     }
 
-    /// Waits until the selected content is complete, verified and in its final place.
+    /// Waits until the selected content is complete, verified and in its final place, in a thread that may block.
+    ///
+    /// # Errors
+    /// Those of [`Self::completed`].
+    pub fn wait_complete(&self) -> Result<(), HandleError> {
+        pollster::block_on(self.completed())
+    }
+
+    /// Waits until the selected content is complete, verified and in its final place. The future needs no particular runtime, and
+    /// dropping it ends only the wait.
     ///
     /// # Errors
     /// [`HandleError::Failed`] if the torrent failed, [`HandleError::Ended`] if it ended and is incomplete,
     /// [`HandleError::Removed`] if it was removed, [`HandleError::Stopped`] if the client ended before.
-    pub fn wait_complete(&self) -> Result<(), HandleError> {
-        let events = self.control.subscribe();
-        loop {
-            // The client publishes a last snapshot before its events end.
-            let next = events.recv_timeout(TICK);
-            let is_last = matches!(next, Err(RecvTimeoutError::Disconnected));
-            if self.has_completed()? {
-                return Ok(());
-            }
-            if is_last {
-                return Err(HandleError::Stopped);
+    pub async fn completed(&self) -> Result<(), HandleError> {
+        let mut control = self.control.clone();
+        while !self.has_completed()? {
+            if control.next_snapshot().await.is_none() {
+                // The last snapshot may have come meanwhile.
+                let has_completed = self.has_completed()?;
+                return has_completed.then_some(()).ok_or(HandleError::Stopped);
             }
         }
+        Ok(())
     }
 
     /// Returns `true` if the selected content is complete, verified and in its final place, and `false` if that can still
     /// happen.
     ///
     /// # Errors
-    /// Those of [`Self::wait_complete`].
+    /// Those of [`Self::completed`].
     pub fn has_completed(&self) -> Result<bool, HandleError> {
         // The session ends after the last snapshot.
         let has_stopped = self.control.session().is_none();

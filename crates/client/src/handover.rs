@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use data_encoding::BASE64;
 use hashlane_api::RatesPatch;
-use hashlane_swarm::{Bind, Network, Session, TorrentId};
+use hashlane_swarm::{Bind, Network, Session, Settings, TorrentId, WebSeeds};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
@@ -155,9 +155,13 @@ impl Handover {
         Some(Network { bind, port })
     }
 
-    /// Returns `true` if web seeds made libtorrent hang so often that none is used any more.
-    pub(crate) fn refuses_web_seeds(&self) -> bool {
-        self.avoided_web_seeds.len() >= MAX_RESTARTS
+    /// Leaves out the web seeds that made libtorrent hang in earlier processes, or all, if there were many of them.
+    pub fn avoid_web_seeds(&self, session: &mut Settings) {
+        let avoided = &mut session.avoided_web_seeds;
+        avoided.extend_from_slice(&self.avoided_web_seeds);
+        if avoided.len() >= MAX_RESTARTS {
+            session.web_seeds = WebSeeds::Unused;
+        }
     }
 }
 

@@ -118,7 +118,7 @@ pub use snapshot::{Activity, Reach, SecretTiers, Snapshot, TorrentSnapshot};
 pub use space::Space;
 pub use status::status_of;
 pub use stopwatch::Stopwatch;
-pub use subscription::Subscription;
+pub use subscription::{Events, Subscribers, Subscription};
 
 // Types of other crates that settings, events and handles contain.
 pub use hashlane_api::{Patch, Place, Priority, RatesPatch};

@@ -224,9 +224,9 @@ fn number_of(event: &Event) -> Option<usize> {
     event.torrent().map(|torrent| torrent.number)
 }
 
-/// The subscribers of a client.
+/// The subscribers of a client, or of a program that passes its events on. [`Events`] sends to them.
 #[derive(Debug, Default)]
-pub(crate) struct Subscribers(Mutex<State>);
+pub struct Subscribers(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -258,7 +258,7 @@ impl State {
 
 impl Subscribers {
     /// Adds a subscriber, which gets the addresses of the client and all events from now on.
-    pub(crate) fn subscribe(self: &Arc<Self>) -> Subscription {
+    pub fn subscribe(self: &Arc<Self>) -> Subscription {
         let queue = Arc::new(Queue::default());
         let mut state = self.lock();
         queue.change(|waiting| {
@@ -293,17 +293,19 @@ impl Subscribers {
     }
 }
 
-/// The sender of a client's events. Its end is that of all subscriptions.
+/// The sender of events. Its end is that of all subscriptions.
 #[derive(Debug)]
-pub(crate) struct Events(Arc<Subscribers>);
+pub struct Events(Arc<Subscribers>);
 
 impl Events {
-    pub(crate) fn new(subscribers: Arc<Subscribers>) -> Self {
+    /// Returns the sender for these subscribers, of which there is one.
+    pub fn new(subscribers: Arc<Subscribers>) -> Self {
         Self(subscribers)
     }
 
-    pub(crate) fn send(&self, event: Event) {
-        let event = Arc::new(event);
+    /// Sends an event to all subscribers, and waits for none.
+    pub fn send(&self, event: impl Into<Arc<Event>>) {
+        let event = event.into();
         let mut state = self.0.lock();
         state.keep(&event);
         Subscribers::change(&mut state, |waiting| waiting.push(Arc::clone(&event)));

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Daemon, Env, Exit, state_folder};
-use hashlane_client::{Client, Config, Error, Pulse, Rights, Subscription};
+use hashlane_client::{Config, Error, Observer, Pulse, Rights, Subscription};
 use hashlane_server::Server;
 use hashlane_session::{Problem, Session};
 use hashlane_store::Store;
@@ -83,17 +83,15 @@ impl Serve for Daemon {
         let start = Start::read(env)?;
         let settings = configured::config(env, &start.settings, &state)?;
         let hangups = signals::install(env)?;
-        let config = self.config(env)?;
+        let mut config = self.config(env)?;
+        again::continued()?.avoid_web_seeds(&mut config.session);
         let pulse = config.pulse.clone();
         let rights = self.rights(env)?;
         let fixed = self.fixed(&settings, &config);
-        let earlier = again::continued()?;
-        let (client, events) =
-            Client::continue_from(config.clone(), Vec::new(), earlier).map_err(named)?;
-        let watchdog =
-            Watchdog::start(pulse.clone(), rescue(env, &client)).map_err(Error::Thread)?;
-        let session = Session::start(store, client, &config, settings);
-        let session = session.map_err(ended)?;
+        let started = Session::start(store, config.clone(), settings);
+        let (session, events) = started.map_err(ended)?;
+        let rescue = rescue(env, session.observer());
+        let watchdog = Watchdog::start(pulse.clone(), rescue).map_err(Error::Thread)?;
         let reload = Arc::new(Reload {
             session: Arc::clone(&session),
             start,
@@ -170,9 +168,9 @@ fn report(
 }
 
 /// Returns what the watchdog needs to start the daemon again.
-fn rescue(env: &Env, client: &Client) -> Rescue {
+fn rescue(env: &Env, observer: Observer) -> Rescue {
     Rescue {
-        observer: client.observer(),
+        observer,
         keeps_torrents: true,
         cancel: env.cancel.clone(),
         end_at_once: env.end_at_once,
@@ -283,7 +281,7 @@ impl DaemonConfig for Daemon {
             cancel: env.cancel.clone(),
             pulse: Pulse::default(),
             max_metainfo_len: MAX_LEN,
-            additions: Session::additions(),
+            ..Config::default()
         })
     }
 }

@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         folder: Some(folder.into()),
         ..Config::default()
     };
-    let session = Session::open(Path::new(&state), client, config)?;
+    let (session, _events) = Session::open(Path::new(&state), client, config)?;
     let source = match Source::of_link(&torrent) {
         Ok(link) => link,
         Err(_) => Source::of_file(fs::read(&torrent)?)?,

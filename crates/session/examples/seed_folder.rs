@@ -38,8 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         network,
         ..Config::default()
     };
-    let session = Session::open(Path::new(&state), client, config)?;
-    let events = session.events().ok_or("the client has ended")?;
+    let (session, events) = Session::open(Path::new(&state), client, config)?;
     thread::spawn(move || {
         for event in events.iter() {
             match &*event {

@@ -14,8 +14,9 @@ use hashlane_api::{
     Status,
 };
 use hashlane_client::{
-    Added, Additions, Client, Config as ClientConfig, Identity, InfoHash, Network, NetworkError,
-    Reach, Rights, Snapshot, Subscription, TorrentFile, TorrentHandle, TorrentKey, TorrentSnapshot,
+    Activity, Added, Additions, Client, Config as ClientConfig, Control, Events, Identity,
+    InfoHash, Network, NetworkError, Observer, Reach, Rights, Snapshot, Subscribers, Subscription,
+    TorrentFile, TorrentHandle, TorrentKey, TorrentSnapshot,
 };
 use hashlane_metainfo::{FileKind, InfoHashes};
 use hashlane_store::{AllTotals, Entry, Metainfo, Name, Store};
@@ -73,6 +74,9 @@ pub struct Totals {
 /// A change goes to the folder first, and then to the client: what the client does was acknowledged, or will be after a restart.
 pub struct Session {
     torrents: Arc<Mutex<Torrents>>,
+    subscribers: Arc<Subscribers>,
+    control: Control,
+    observer: Observer,
     fetches: Fetches,
     started: Instant,
     problems: Mutex<mpsc::Receiver<Problem>>,
@@ -103,41 +107,28 @@ impl Drop for Session {
 }
 
 impl Session {
-    /// Starts the torrents of a state folder, which is made if it is absent, in a client with these settings.
+    /// Starts the torrents of a state folder, which is made if it is absent, in a client with these settings. The subscription gets
+    /// all events.
     ///
     /// # Errors
     /// Another program uses the folder, the folder or records of commands in it cannot be read, or the client does not start.
     pub fn open(
         folder: &Path,
-        mut settings: ClientConfig,
+        client: ClientConfig,
         config: Config,
-    ) -> Result<Arc<Self>, Error> {
-        let store = Store::open(folder)?;
-        settings.additions = Self::additions();
-        let (client, _) = Client::start(settings.clone(), Vec::new())?;
-        Self::start(store, client, &settings, config)
+    ) -> Result<(Arc<Self>, Subscription), Error> {
+        Self::start(Store::open(folder)?, client, config)
     }
 
-    /// Returns what a client must allow whose torrents a session adds: any number, also none.
-    pub fn additions() -> Additions {
-        Additions {
-            max_torrents: usize::MAX,
-            runs_on: true,
-            ..Additions::default()
-        }
-    }
-
-    /// Does what [`Self::open`] does, with a folder that is open and a client that runs with these settings, without torrents and
-    /// with [`Self::additions`].
+    /// Does what [`Self::open`] does, with a folder that is open.
     ///
     /// # Errors
-    /// Threads cannot be started, or records of commands cannot be read.
+    /// Records of commands cannot be read, or the client does not start.
     pub fn start(
         store: Store,
-        client: Client,
-        settings: &ClientConfig,
+        mut settings: ClientConfig,
         config: Config,
-    ) -> Result<Arc<Self>, Error> {
+    ) -> Result<(Arc<Self>, Subscription), Error> {
         let folder = store.folder().to_owned();
         let (sender, problems) = mpsc::channel();
         let hooks = Hooks::start(config.hooks.clone(), &folder, sender.clone());
@@ -145,26 +136,40 @@ impl Session {
             folder: folder.clone(),
             error,
         })?;
-        let events = client.subscribe();
+        settings.additions = Additions {
+            max_torrents: usize::MAX,
+            runs_on: true,
+            ..Additions::default()
+        };
         let max_len = settings.max_metainfo_len;
+        let fetches = Fetches::by(settings.session.proxy.clone(), max_len);
+        let (client, events) = Client::start(settings, Vec::new())?;
+        let (control, observer) = (client.control(), client.observer());
+        let subscribers = Arc::new(Subscribers::default());
+        let subscription = subscribers.subscribe();
+        let published = Events::new(Arc::clone(&subscribers));
         let torrents = Torrents::new(store, client, config, hooks);
         let torrents = Arc::new(Mutex::new(torrents));
         let thread = hashlane_client::Error::Thread;
         let weak = Arc::downgrade(&torrents);
         let watch = Watch::start(Weak::clone(&weak), max_len, sender.clone()).map_err(thread)?;
         lock(&torrents).start_all();
-        let run = move || follow(&weak, &events, &sender);
+        let run = move || follow(&weak, &events, &published, &sender);
         let named = thread::Builder::new().name("session".into());
         let follower = named.spawn(run).map_err(thread)?;
-        Ok(Arc::new(Self {
+        let session = Self {
             torrents,
-            fetches: Fetches::by(settings.session.proxy.clone(), max_len),
+            subscribers,
+            control,
+            observer,
+            fetches,
             started: Instant::now(),
             problems: Mutex::new(problems),
             folder,
             _watch: watch,
             follower: Some(follower),
-        }))
+        };
+        Ok((Arc::new(session), subscription))
     }
 
     fn lock(&self) -> MutexGuard<'_, Torrents> {
@@ -176,9 +181,15 @@ impl Session {
         &self.folder
     }
 
-    /// Returns the events of the client from now on, after those that describe its state; `None` after the end.
-    pub fn events(&self) -> Option<Subscription> {
-        Some(self.lock().client.as_ref()?.subscribe())
+    /// Returns a subscription to all events from now on, after those that describe the state of the client. What an event reports
+    /// is in the folder already, if it is kept there.
+    pub fn events(&self) -> Subscription {
+        self.subscribers.subscribe()
+    }
+
+    /// Returns an observer of the client, for the case that libtorrent does not respond.
+    pub fn observer(&self) -> Observer {
+        self.observer.clone()
     }
 
     /// Returns `true` after [`Self::stop`], and if the client has failed. `stop` then returns the error.
@@ -258,6 +269,36 @@ impl Session {
         let entry = torrents.store.get(name)?;
         let position = torrents.store.position(name)? as u64;
         shown(&torrents, entry, position, &torrents.all())
+    }
+
+    /// Waits until the selected content of a torrent is complete, verified and in its final place, in a thread that may block.
+    ///
+    /// # Errors
+    /// Those of [`Self::completed`].
+    pub fn wait_complete(&self, key: TorrentKey) -> Result<(), Refusal> {
+        pollster::block_on(self.completed(key))
+    }
+
+    /// Waits until the selected content of a torrent is complete, verified and in its final place, also over errors that pass, such
+    /// as a full disk. The future needs no particular runtime, and dropping it ends only the wait.
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] if the torrent has failed, [`Refusal::Absent`] if there is no such torrent, [`Refusal::Unavailable`] if
+    /// the session ends.
+    pub async fn completed(&self, key: TorrentKey) -> Result<(), Refusal> {
+        let mut control = self.control.clone();
+        loop {
+            let torrent = self.torrent(key).ok_or(Refusal::Absent)?;
+            if torrent.is_complete && torrent.move_to.is_none() {
+                return Ok(());
+            }
+            if torrent.activity == Activity::Failed {
+                return Err(Refusal::Conflict(torrent.error.clone().unwrap_or_default()));
+            }
+            if control.next_snapshot().await.is_none() {
+                return Err(Refusal::Unavailable("the session has ended".into()));
+            }
+        }
     }
 
     /// Returns a torrent in the client; `None` while it waits for its start.
@@ -445,10 +486,12 @@ fn name_of(torrents: &Torrents, key: TorrentKey) -> Option<Name> {
     torrents.store.find(info_hashes).map(Entry::name)
 }
 
-/// Handles the events of the client, and ticks, until the session has ended. No reader of events or problems delays it.
+/// Handles the events of the client, publishes them, and ticks, until the session has ended. No reader of events or problems delays
+/// it.
 fn follow(
     torrents: &Weak<Mutex<Torrents>>,
     events: &Subscription,
+    published: &Events,
     problems: &mpsc::Sender<Problem>,
 ) {
     // The receiver is gone with the session.
@@ -471,6 +514,7 @@ fn follow(
                 if let Err(error) = torrents.on_event(&event) {
                     report(Problem::Error(error.to_string()));
                 }
+                published.send(event);
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,

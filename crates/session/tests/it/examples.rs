@@ -53,6 +53,16 @@ fn examples_run() {
         assert_eq!(ended.stdout, b"data: complete and verified\n");
         shared.assert_same(folder);
     }
+    let apply = |command: &str| {
+        let ended = example("apply").arg(other_state).arg(command).output();
+        String::from_utf8(ended.unwrap().stdout).unwrap()
+    };
+    let set = apply(r#"{"action":"set","labels":["linux"]}"#);
+    assert_eq!(set, "data: running, labels [\"linux\"]\n");
+    let paused = apply(r#"{"action":"pause"}"#);
+    assert_eq!(paused, "data: paused, labels [\"linux\"]\n");
+    assert_eq!(apply(r#"{"action":"remove"}"#), "data: removed\n");
+    assert_eq!(apply(r#"{"action":"remove"}"#), "");
     drop(seed.stdin.take());
     assert!(seed.wait().unwrap().success());
 }

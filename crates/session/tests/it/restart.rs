@@ -1,5 +1,6 @@
 //! Torrents last.
 
+use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hashlane_api::{Command, Goal, NewTorrent, Patch, Refusal, Source, Target};
-use hashlane_client::{Activity, Config as ClientConfig, Rights, Settings, TorrentSnapshot};
+use hashlane_client::{Activity, Config as ClientConfig, Event, Rights, Settings, TorrentSnapshot};
 use hashlane_session::{Config, Session};
 
 use super::Shared;
@@ -33,7 +34,7 @@ fn open(state: &Path, folder: &Path) -> Arc<Session> {
         network,
         ..Config::default()
     };
-    Session::open(state, client, config).unwrap()
+    Session::open(state, client, config).unwrap().0
 }
 
 /// Waits until a torrent has a property.
@@ -85,7 +86,8 @@ fn torrents_and_what_was_chosen_return_after_a_restart() {
     let refused = session.apply(&[number], &remove, Some(&rights));
     assert!(matches!(&refused[..], [Err(Refusal::Forbidden(_))]));
     session.stop().unwrap();
-    assert!(session.events().is_none());
+    let late = session.events();
+    assert!(late.iter().all(|event| event.torrent().is_none()));
     let late = session.apply(&[number], &Command::Pause, None);
     assert!(late[0].is_err(), "{late:?}");
     drop(session);
@@ -110,4 +112,41 @@ fn torrents_and_what_was_chosen_return_after_a_restart() {
         assert_eq!(session.problems(), []);
     }
     shared.assert_same(folder);
+}
+
+/// A reader of events that looks at the folder finds what they report.
+#[test]
+fn what_an_event_reports_is_in_the_folder() {
+    let shared = Shared::new();
+    let state = tempfile::tempdir().unwrap();
+    let session = open(state.path(), shared.folder.path());
+    let source = Source::Torrent(shared.torrent.clone());
+    let added = session.add(source, &NewTorrent::default(), None).unwrap();
+    let number = added.torrent.number;
+    session.wait_complete(number.into()).unwrap();
+    wait(&session, |it| it.activity == Activity::Serving);
+    let events = session.events();
+    let read = |name: fs::DirEntry| fs::read_to_string(name.path()).unwrap_or_default();
+    for to in ["first", "second", "third"] {
+        let to = shared.folder.path().join(to);
+        let command = Command::Relocate { folder: to.clone() };
+        assert_eq!(session.apply(&[number], &command, None), [Ok(())]);
+        let moved = events.iter().find_map(|event| match &*event {
+            Event::Relocated { content, .. } => Some(content.clone()),
+            _ => None,
+        });
+        assert_eq!(moved.unwrap(), to.join("data"));
+        let files = fs::read_dir(state.path().join("torrents")).unwrap();
+        let texts: String = files.map(|file| read(file.unwrap())).collect();
+        assert!(!texts.contains("move_to"), "{texts}");
+        assert!(texts.contains(to.to_str().unwrap()), "{texts}");
+    }
+    session.stop().unwrap();
+    let late = session.wait_complete(number.into());
+    assert!(
+        late.is_ok() || matches!(late, Err(Refusal::Unavailable(_))),
+        "{late:?}"
+    );
+    let absent = session.wait_complete((number + 1).into());
+    assert_eq!(absent, Err(Refusal::Absent));
 }
