@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
-//! Snapshots flow from the client's loop to the browsers. Requests act on a [`Service`]: a client, or a program that keeps the
-//! torrents of a client across restarts.
+//! Snapshots flow from the client's loop to the browsers. Requests act on a [`Service`]: a session, whose torrents last
+//! over restarts, or a client.
 //!
 //! # Modules
 //!
@@ -11,7 +11,7 @@
 //! | `assets` | the files of the page |
 //! | `compress` | answers that are compressed |
 //! | `config` | its settings |
-//! | `service` | the trait of what requests act on, and a client as one |
+//! | `service` | the trait of what requests act on, with a session and a client as such |
 //! | `access`, `credentials`, `session` | access control of requests, and logins of the page |
 //! | `add`, `jobs` | torrents that requests add |
 //! | `api` | requests and event streams |
@@ -53,4 +53,4 @@ pub use config::Http;
 pub use credentials::{Auth, Credentials, EVERYBODY, InvalidToken, Token};
 pub use hashlane_server::{Endpoint, Listener};
 pub use server::Server;
-pub use service::{ClientService, Found, Service, Statistics};
+pub use service::{ClientService, Found, Reload, Service, SessionService, Statistics};

@@ -1,4 +1,6 @@
-//! What the API acts on: a client, or a program that keeps more than a client does.
+//! What the API acts on: a session, or a client that keeps nothing.
+
+mod session;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -21,10 +23,9 @@ use hashlane_metainfo::{FileKind, InfoHashes, Torrent};
 use hashlane_swarm::Network;
 use hashlane_verify::files_of;
 
+pub use session::{Reload, SessionService};
+
 /// The torrents on which requests act. Its methods may block: the server calls them on threads for that.
-///
-/// A client is one. A program that keeps torrents across restarts implements the trait, so that requests change what it
-/// keeps.
 pub trait Service: Send + Sync + 'static {
     /// Returns the state of all torrents.
     fn snapshot(&self) -> Arc<Snapshot>;
@@ -71,8 +72,7 @@ pub trait Service: Send + Sync + 'static {
     /// # Errors
     /// Returns the file, the line and the reason. Nothing changed then.
     fn reload(&self) -> Result<Vec<String>, Refusal> {
-        let reason = "only a daemon reads its configuration again";
-        Err(Refusal::Conflict(reason.into()))
+        Err(no_configuration())
     }
 
     /// Changes the local end of all connections.
@@ -91,6 +91,11 @@ pub trait Service: Send + Sync + 'static {
     fn limits(&self) -> Vec<Limit> {
         Vec::new()
     }
+}
+
+/// Returns the reason why a program reads no configuration again.
+fn no_configuration() -> Refusal {
+    Refusal::Conflict("only a daemon reads its configuration again".into())
 }
 
 /// A torrent that a request names.

@@ -6,17 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use hashlane_api::{
-    Command, GroupChange, Groups, Limit, NewTorrent, Refusal, SOCKET, SessionPatch, Source, Status,
-};
+use hashlane_api::{Refusal, SOCKET};
 use hashlane_cli::options::network::secret_line;
 use hashlane_cli::{Daemon, Env};
-use hashlane_client::{Added, Config, Network, Rights, Snapshot, TorrentKey};
+use hashlane_client::{Config, Rights};
 use hashlane_files::{AtomicFile, Overwrite};
-use hashlane_session::Session;
 use hashlane_web::{
-    Auth, Credentials, EVERYBODY, Endpoint, Found, Http, Listener, Server, Service, Statistics,
-    Token,
+    Auth, Credentials, EVERYBODY, Endpoint, Http, Listener, Server, SessionService, Token,
 };
 
 use super::reload::Reload;
@@ -55,10 +51,10 @@ pub(super) fn serve(
     if matches!(auth, Auth::Off) {
         log::warn(env, &format!("--http {address}: {EVERYBODY}"));
     }
-    let api = Api::new(reload, Some(rights.clone()));
+    let service = service(reload, Some(rights.clone()));
     let context = format!("--http {address}");
     let http = http(&daemon.http, address, auth, rights.folders.clone());
-    let server = Server::start(listener, &http, config, Arc::new(api));
+    let server = Server::start(listener, &http, config, service);
     let server = server.context(context)?;
     Ok(Some(server))
 }
@@ -75,8 +71,7 @@ pub(super) fn serve_socket(reload: &Arc<Reload>, config: &Config) -> anyhow::Res
         auth: Auth::Off,
         fetches_local: true,
     };
-    let api = Api::new(reload, None);
-    Server::start(listener, &http, config, Arc::new(api)).context(context)
+    Server::start(listener, &http, config, service(reload, None)).context(context)
 }
 
 /// Reports the address of the page, and the file with the token if the options name no credentials.
@@ -121,87 +116,13 @@ fn write_token(path: &Path, token: &Token) -> io::Result<()> {
     file.put(path, Overwrite::No)
 }
 
-/// The torrents of the daemon.
-struct Api {
-    session: Arc<Session>,
-    reload: Arc<Reload>,
-    /// `None` allows everything.
-    rights: Option<Rights>,
-}
-
-impl Api {
-    fn new(reload: &Arc<Reload>, rights: Option<Rights>) -> Self {
-        Self {
-            session: Arc::clone(&reload.session),
-            reload: Arc::clone(reload),
-            rights,
-        }
-    }
-}
-
-impl Service for Api {
-    fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::new(self.session.snapshot())
-    }
-
-    fn find(&self, key: TorrentKey) -> Option<Found> {
-        Some(Found {
-            torrent: self.session.torrent(key)?,
-            handle: self.session.handle(key),
-        })
-    }
-
-    fn add(&self, source: Source, new: &NewTorrent) -> Result<Added, Refusal> {
-        self.session.add(source, new, self.rights.as_ref())
-    }
-
-    fn check_folder(&self, folder: &Path) -> Result<(), Refusal> {
-        match &self.rights {
-            Some(rights) => rights.check_folder(folder),
-            None => Ok(()),
-        }
-    }
-
-    fn apply(&self, numbers: &[usize], command: &Command) -> Vec<Result<(), Refusal>> {
-        self.session.apply(numbers, command, self.rights.as_ref())
-    }
-
-    fn change_session(&self, patch: &SessionPatch) -> Result<(), Refusal> {
-        self.session.change(patch)
-    }
-
-    fn groups(&self) -> Option<Groups> {
-        Some(self.session.groups())
-    }
-
-    fn change_groups(&self, change: &GroupChange) -> Result<(), Refusal> {
-        self.session.change_groups(change, self.rights.as_ref())
-    }
-
-    fn reload(&self) -> Result<Vec<String>, Refusal> {
-        self.reload.run().map_err(Refusal::Conflict)
-    }
-
-    fn set_network(&self, network: Network) -> Result<(), Refusal> {
-        Ok(self.session.set_network(network)?)
-    }
-
-    fn statistics(&self) -> Statistics {
-        let totals = self.session.totals();
-        Statistics {
-            downloaded: totals.received,
-            uploaded: totals.sent,
-            seconds: totals.seconds,
-            all_downloaded: totals.all.received,
-            all_uploaded: totals.all.sent,
-        }
-    }
-
-    fn status(&self) -> Status {
-        self.session.status()
-    }
-
-    fn limits(&self) -> Vec<Limit> {
-        self.session.limits()
-    }
+/// Returns the torrents of the daemon as requests see them. Without `rights`, everything is allowed.
+fn service(reload: &Arc<Reload>, rights: Option<Rights>) -> Arc<SessionService> {
+    let session = Arc::clone(&reload.session);
+    let reload = Arc::clone(reload);
+    Arc::new(SessionService {
+        session,
+        rights,
+        reload: Some(Box::new(move || reload.run().map_err(Refusal::Conflict))),
+    })
 }

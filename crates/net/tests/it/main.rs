@@ -38,6 +38,7 @@ mod daemon_twice;
 mod descriptors;
 mod disks;
 mod elsewhere;
+mod embedded;
 mod foreign;
 mod hostile;
 mod http;
