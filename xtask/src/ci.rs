@@ -69,8 +69,8 @@ pub(crate) fn run(project: &Project, arguments: &Arguments) -> Result<()> {
     let is_recorded = is_full || arguments.record;
     // At once: a run that is ended later leaves what passed.
     let outcomes = run_steps(&surroundings, &runs, |at, outcome| {
-        if is_recorded && outcome.passed {
-            let (step, key) = &runs[at];
+        let (step, key) = &runs[at];
+        if is_recorded && !step.always && outcome.passed {
             passes.add(&step.name, key);
             passes.write(project)?;
         }
@@ -120,7 +120,8 @@ fn runs<'table>(
     let mut runs = Vec::new();
     for step in table.choose(&arguments.steps)? {
         let key = table.key(project, &files, step)?;
-        let pass = passes.find(&step.name, &key).filter(|_| !is_forced);
+        let is_due = is_forced || step.always;
+        let pass = passes.find(&step.name, &key).filter(|_| !is_due);
         if let Some(pass) = pass {
             println!("== {}: passed at {pass}", step.name);
         } else if step.full && !is_forced {

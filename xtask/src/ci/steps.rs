@@ -38,6 +38,9 @@ pub(crate) struct Step {
     /// Uses a target folder of its own, so that it can run beside other steps.
     #[serde(default)]
     pub(crate) beside: bool,
+    /// Runs each time: its pass is not recorded.
+    #[serde(default)]
+    pub(crate) always: bool,
     /// Takes so long that only FULL=1 runs it.
     #[serde(default)]
     pub(crate) full: bool,
