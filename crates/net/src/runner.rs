@@ -17,7 +17,8 @@ use hashlane_metainfo::Torrent;
 use hashlane_web::{Http, Listener, Server};
 
 use crate::executor::{Executed, Executor};
-use crate::output::reporter::{Labels, Name, Reporter};
+use crate::output::labels::Labels;
+use crate::output::reporter::{Name, Reporter};
 use crate::watchdog::{Rescue, Watchdog};
 
 /// Answers [`Event::Confirm`].

@@ -1,6 +1,5 @@
 //! The output of `get` and `seed`: text, JSON lines, and the view of a terminal.
 
-use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
@@ -9,9 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use hashlane_client::{
-    Absence, Activity, ChangedContent, Client, Config, Event, FinishedDownload, ForeignName,
-    Identity, NearbyContent, RemovedTorrent, Snapshot, Subscription, Task, TorrentError,
-    VerifiedContent,
+    Absence, ChangedContent, Client, Config, Event, FinishedDownload, ForeignName, Identity,
+    NearbyContent, RemovedTorrent, Subscription, TorrentError, VerifiedContent,
 };
 use hashlane_metainfo::{Torrent, masked_text};
 use hashlane_web::{Auth, ClientService, EVERYBODY, Http, Listener, Server};
@@ -19,9 +17,11 @@ use jiff::Zoned;
 
 use crate::executor::Executed;
 
+use super::history::History;
 pub(crate) use super::json::Name;
 use super::json::{Line, Placed, Report};
-use super::terminal::{Terminal, progress};
+use super::labels::Labels;
+use super::terminal::Terminal;
 use hashlane_api::Size;
 use hashlane_cli::output::elsewhere::{found_file, found_root};
 use hashlane_cli::output::json_lines;
@@ -30,9 +30,6 @@ use hashlane_cli::{Env, torrent_file};
 
 /// Interval at which the view of the terminal is updated.
 const TICK: Duration = Duration::from_millis(200);
-
-/// Parts of a download after each of which a line is printed where no terminal shows the progress.
-const PROGRESS_PARTS: u64 = 10;
 
 /// Maximum number of files that are named in text, if they were found under other names.
 const MAX_FOUND: usize = 10;
@@ -788,88 +785,6 @@ impl Reporter {
     }
 }
 
-/// The torrents as the user named them, by their numbers. Events can be lost, so that their order identifies no torrent.
-#[derive(Clone, Default)]
-pub(crate) struct Labels(HashMap<usize, String>);
-
-impl Labels {
-    /// Returns the labels of the first torrents.
-    pub(crate) fn of_tasks(tasks: &[Task]) -> Self {
-        let labels = tasks.iter().map(|task| task.label.clone());
-        Self(labels.enumerate().collect())
-    }
-
-    /// Remembers the label of an event's torrent.
-    pub(crate) fn on_event(&mut self, event: &Event) {
-        match event {
-            Event::Added { torrent, label, .. } => {
-                self.0.insert(torrent.number, label.clone());
-            }
-            // Of a removed torrent, all other events can be lost.
-            Event::Removed(removed) => {
-                let label = || removed.label.clone();
-                self.0.entry(removed.torrent.number).or_insert_with(label);
-            }
-            _ => {}
-        }
-    }
-
-    /// Forgets a torrent that was removed.
-    pub(crate) fn forget(&mut self, torrent: Identity) {
-        self.0.remove(&torrent.number);
-    }
-
-    /// Returns the label of a torrent.
-    pub(crate) fn of(&self, torrent: Identity) -> &str {
-        self.0
-            .get(&torrent.number)
-            .map_or("torrent", String::as_str)
-    }
-}
-
-/// The reports so far, so that each is printed once.
-#[derive(Default)]
-struct History {
-    /// The numbers of torrents whose content was moved or renamed, and not verified since.
-    placed: HashSet<usize>,
-    /// The part of each download that was reported last, by the number of the torrent.
-    progress: HashMap<usize, u64>,
-    /// The torrents that ended because the program ends, and the bytes of content sent.
-    ended: Vec<(Identity, u64)>,
-}
-
-impl History {
-    /// Forgets a torrent that was removed.
-    fn forget(&mut self, torrent: Identity) {
-        self.placed.remove(&torrent.number);
-        self.progress.remove(&torrent.number);
-    }
-
-    /// Returns `true` for the verification after a move or a rename, if the content is complete.
-    fn knows(&mut self, verified: &VerifiedContent) -> bool {
-        self.placed.remove(&verified.torrent.number) && verified.has_selected
-    }
-
-    /// Returns lines for the downloads that have another part of their content.
-    fn progress(&mut self, snapshot: &Snapshot) -> Vec<String> {
-        let torrents = snapshot.torrents.iter();
-        let downloads = torrents.filter(|view| {
-            view.activity == Activity::Downloading && view.done_bytes < view.wanted_bytes
-        });
-        let mut lines = Vec::new();
-        for view in downloads {
-            let part = u128::from(view.done_bytes) * u128::from(PROGRESS_PARTS)
-                / u128::from(view.wanted_bytes);
-            let part = u64::try_from(part).unwrap_or(PROGRESS_PARTS);
-            let before = self.progress.insert(view.identity.number, part);
-            if before.is_some_and(|before| before < part) {
-                lines.push(format!("{}: {}", view.title(), progress(view)));
-            }
-        }
-        lines
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
@@ -915,7 +830,8 @@ mod tests {
             uploaded_bytes: 0,
         };
         let mut reporter = Reporter::new(false, false);
-        reporter.labels = Labels([(0, "first".to_owned())].into());
+        reporter.labels = Labels::default();
+        reporter.labels.on_event(&added(0, "first"));
         let events = [added(1, "a"), added(7, "b"), ended(7), ended(0), ended(1)];
         let expected =
             "a: added\nb: added\nb: 0 bytes sent\nfirst: 0 bytes sent\na: 0 bytes sent\n";
