@@ -4,7 +4,7 @@
 #![no_main]
 
 use hashlane_sums::{
-    AnyLines, DigestAlgorithm, Entry, GnuLines, Line, LineStyle, Lines, ValueLine, ValueLines,
+    AnyLines, Algorithm, Entry, GnuLines, Line, LineStyle, Lines, ValueLine, ValueLines,
     write_line,
 };
 use libfuzzer_sys::fuzz_target;
@@ -13,7 +13,7 @@ fuzz_target!(|input: &[u8]| {
     let Some((choice, list)) = input.split_first() else {
         return;
     };
-    let algorithm = DigestAlgorithm::ALL[usize::from(*choice) % DigestAlgorithm::ALL.len()];
+    let algorithm = Algorithm::ALL[usize::from(*choice) % Algorithm::ALL.len()];
     let (mut gnu, mut any) = (GnuLines::new(algorithm), AnyLines::new(&[algorithm]));
     let mut values = ValueLines::new("TAG");
     let mut lines = Lines::of_list(list);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashlane_files::{Overwrite, Stamp, is_own_name};
-use hashlane_sums::{Digest, DigestAlgorithm};
+use hashlane_sums::{Algorithm, Digest};
 
 use crate::contents::Contents;
 use crate::declaration::{self, DECLARATION};
@@ -28,14 +28,14 @@ const UNFINISHED: &str = ".hashlane-payload";
 #[non_exhaustive]
 pub struct NewBag {
     /// The algorithms of the manifests, at least one.
-    pub algorithms: Vec<DigestAlgorithm>,
+    pub algorithms: Vec<Algorithm>,
     /// Labels and values of `bag-info.txt`, without `Payload-Oxum`.
     pub info: Vec<(String, String)>,
 }
 
 impl NewBag {
     /// Returns the properties with these algorithms, and without labels.
-    pub fn new(algorithms: Vec<DigestAlgorithm>) -> Self {
+    pub fn new(algorithms: Vec<Algorithm>) -> Self {
         Self {
             algorithms,
             info: Vec::new(),
@@ -190,7 +190,7 @@ fn hash_payload(
     new: &NewBag,
     run: &mut Run<'_>,
 ) -> Result<Digests, Error> {
-    let algorithms: Arc<[DigestAlgorithm]> = new.algorithms.as_slice().into();
+    let algorithms: Arc<[Algorithm]> = new.algorithms.as_slice().into();
     let files = files.iter().map(|(path, stamp)| ToHash {
         path: place(folder, path),
         len_bytes: stamp.length(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashlane_sums::{
-    CancelToken, Digest, DigestAlgorithm, Event, Item, Options, Outcome, Source, hash_items,
+    Algorithm, CancelToken, Digest, Event, Item, Options, Outcome, Source, hash_items,
 };
 
 use crate::error::Error;
@@ -40,7 +40,7 @@ pub struct Progress {
 pub(crate) struct ToHash<T> {
     pub(crate) path: PathBuf,
     pub(crate) len_bytes: u64,
-    pub(crate) algorithms: Arc<[DigestAlgorithm]>,
+    pub(crate) algorithms: Arc<[Algorithm]>,
     pub(crate) tag: T,
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, BufReader, Write};
 use std::path::Path;
 
-use hashlane_sums::{Digest, DigestAlgorithm};
+use hashlane_sums::{Algorithm, Digest};
 
 use crate::error::Error;
 use crate::lines::{Line, Lines};
@@ -30,7 +30,7 @@ pub(crate) struct Manifest {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     /// `None` if the algorithm is unknown.
-    pub(crate) algorithm: Option<DigestAlgorithm>,
+    pub(crate) algorithm: Option<Algorithm>,
 }
 
 impl Manifest {
@@ -50,11 +50,11 @@ impl Manifest {
 }
 
 /// Returns the name of the manifest of the payload for an algorithm, for example `manifest-sha512.txt`.
-pub fn manifest_name(algorithm: DigestAlgorithm) -> String {
+pub fn manifest_name(algorithm: Algorithm) -> String {
     name_of(Kind::Payload, algorithm)
 }
 
-pub(crate) fn name_of(kind: Kind, algorithm: DigestAlgorithm) -> String {
+pub(crate) fn name_of(kind: Kind, algorithm: Algorithm) -> String {
     let prefix = match kind {
         Kind::Payload => "manifest",
         Kind::Tags => "tagmanifest",
@@ -81,7 +81,7 @@ pub(crate) fn read(
 fn entry(line: &str, manifest: &Manifest, version: Version) -> EntryOr {
     let (digits, rest) = line.split_once([' ', '\t']).ok_or(LineProblem::Form)?;
     let digest = Digest::from_hex(digits.as_bytes()).ok_or(LineProblem::Form)?;
-    let has_length = |algorithm: DigestAlgorithm| digest.as_bytes().len() == algorithm.digest_len();
+    let has_length = |algorithm: Algorithm| digest.as_bytes().len() == algorithm.digest_len();
     if digits.is_empty() || !manifest.algorithm.is_none_or(has_length) {
         return Err(LineProblem::Form);
     }

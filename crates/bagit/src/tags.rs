@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hashlane_files::{AtomicFile, Overwrite};
-use hashlane_sums::{Digest, DigestAlgorithm, Stream};
+use hashlane_sums::{Algorithm, Digest, Hasher};
 
 use crate::contents::Contents;
 use crate::declaration::DECLARATION;
@@ -39,7 +39,7 @@ pub(crate) fn write_manifests(
     bag: &Path,
     kind: Kind,
     version: Version,
-    algorithms: &[DigestAlgorithm],
+    algorithms: &[Algorithm],
     digests: &Digests,
 ) -> Result<(), Error> {
     for (i, algorithm) in algorithms.iter().enumerate() {
@@ -59,11 +59,11 @@ pub(crate) fn write_manifests(
 pub(crate) fn write_tag_manifests(
     bag: &Path,
     version: Version,
-    algorithms: &[DigestAlgorithm],
+    algorithms: &[Algorithm],
     declaration: Option<&str>,
     run: &mut Run<'_>,
 ) -> Result<(), Error> {
-    let shared: Arc<[DigestAlgorithm]> = algorithms.into();
+    let shared: Arc<[Algorithm]> = algorithms.into();
     let is_of_tags = |path: &str| {
         let is_manifest = Manifest::of_name(path).is_some_and(|it| it.kind == Kind::Tags);
         !path.starts_with(PAYLOAD) && !is_manifest
@@ -78,10 +78,10 @@ pub(crate) fn write_tag_manifests(
     });
     let mut digests = digests_of(bag, tags.collect(), run)?;
     if let Some(text) = declaration {
-        let digest = |algorithm: &DigestAlgorithm| {
-            let mut stream = Stream::new(*algorithm, run.options.engine);
+        let digest = |algorithm: &Algorithm| {
+            let mut stream = Hasher::with_engine(run.options.engine, *algorithm);
             stream.update(text.as_bytes());
-            stream.finish()
+            stream.finalize()
         };
         digests.insert(
             DECLARATION.to_owned(),

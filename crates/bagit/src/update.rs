@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hashlane_files::{Overwrite, Stamp};
-use hashlane_sums::{Digest, DigestAlgorithm};
+use hashlane_sums::{Algorithm, Digest};
 
 use crate::contents::Contents;
 use crate::declaration;
@@ -42,11 +42,7 @@ pub struct Updated {
 /// # Errors
 /// The folder is no bag, a tag file cannot be used, a file cannot be read or cannot be in a bag, or [`Error::NotFetched`]. The
 /// manifests are written only after all files were hashed.
-pub fn update(
-    bag: &Path,
-    algorithms: &[DigestAlgorithm],
-    run: &mut Run<'_>,
-) -> Result<Updated, Error> {
+pub fn update(bag: &Path, algorithms: &[Algorithm], run: &mut Run<'_>) -> Result<Updated, Error> {
     let version = declaration::read(bag)?;
     let mut info = Info::read(bag)?.unwrap_or_default();
     let files = Contents::of(bag).check(bag)?;
@@ -55,7 +51,7 @@ pub fn update(
         .filter_map(|name| Manifest::of_name(name))
         .collect();
     let of_payload = |manifest: &&Manifest| manifest.kind == Kind::Payload;
-    let mut kept: Vec<DigestAlgorithm> = algorithms.to_vec();
+    let mut kept: Vec<Algorithm> = algorithms.to_vec();
     for manifest in manifests.iter().filter(of_payload) {
         let Some(algorithm) = manifest.algorithm else {
             let reason = "the algorithm is unknown: remove the manifest";
@@ -73,7 +69,7 @@ pub fn update(
         .iter()
         .filter(|(path, _)| path.starts_with(PAYLOAD))
         .collect();
-    let shared: Arc<[DigestAlgorithm]> = kept.as_slice().into();
+    let shared: Arc<[Algorithm]> = kept.as_slice().into();
     let to_hash = payload.iter().map(|(path, stamp)| ToHash {
         path: place(bag, path),
         len_bytes: stamp.length(),
@@ -113,7 +109,7 @@ pub fn update(
 }
 
 /// Digests that manifests have, by path and algorithm.
-type Listed = BTreeMap<String, BTreeMap<DigestAlgorithm, Digest>>;
+type Listed = BTreeMap<String, BTreeMap<Algorithm, Digest>>;
 
 /// Reads the manifests of the payload.
 fn read_all(bag: &Path, manifests: &[Manifest], version: crate::Version) -> Result<Listed, Error> {
@@ -140,7 +136,7 @@ fn read_all(bag: &Path, manifests: &[Manifest], version: crate::Version) -> Resu
 }
 
 /// Compares the digests of before with the new ones.
-fn compare(before: &Listed, algorithms: &[DigestAlgorithm], now: &Digests) -> Updated {
+fn compare(before: &Listed, algorithms: &[Algorithm], now: &Digests) -> Updated {
     let mut updated = Updated::default();
     for (path, digests) in now {
         let Some(known) = before.get(path) else {
@@ -165,7 +161,7 @@ fn add_fetched(
     bag: &Path,
     version: crate::Version,
     before: &Listed,
-    algorithms: &[DigestAlgorithm],
+    algorithms: &[Algorithm],
     digests: &mut Digests,
 ) -> Result<(), Error> {
     let mut problem = None;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hashlane_files::nfc;
-use hashlane_sums::{Digest, DigestAlgorithm};
+use hashlane_sums::{Algorithm, Digest};
 
 use crate::contents::Contents;
 use crate::declaration::{self, DECLARATION};
@@ -54,7 +54,7 @@ pub struct Validation {
     /// Their length in bytes.
     pub n_bytes: u64,
     /// The algorithms of the payload manifests that were compared.
-    pub algorithms: Vec<DigestAlgorithm>,
+    pub algorithms: Vec<Algorithm>,
     /// Number of files that `fetch.txt` lists and that do not exist.
     pub n_not_fetched: u64,
     /// Number of problems that make the bag invalid.
@@ -152,7 +152,7 @@ pub fn validate(
 }
 
 /// An expected digest, with the manifest that has it.
-type Expected = (DigestAlgorithm, Digest, Arc<str>);
+type Expected = (Algorithm, Digest, Arc<str>);
 
 struct Check<'c> {
     bag: &'c Path,

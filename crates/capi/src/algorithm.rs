@@ -1,7 +1,7 @@
 //! The numbers of the algorithms.
 #![allow(unsafe_code, reason = "exports functions to C")]
 
-use hashlane_hashes::{HashFunction, MAX_DIGEST_LEN};
+use hashlane_hashes::{Algorithm, MAX_DIGEST_LEN};
 
 use crate::error::Error;
 
@@ -41,24 +41,24 @@ pub const HASHLANE_MD5_LEN: usize = 16;
 pub const HASHLANE_MAX_DIGEST_LEN: usize = 64;
 
 const _: () = {
-    assert!(HASHLANE_SHA1_LEN == HashFunction::Sha1.digest_len());
-    assert!(HASHLANE_SHA256_LEN == HashFunction::Sha256.digest_len());
-    assert!(HASHLANE_SHA224_LEN == HashFunction::Sha224.digest_len());
-    assert!(HASHLANE_SHA384_LEN == HashFunction::Sha384.digest_len());
-    assert!(HASHLANE_SHA512_LEN == HashFunction::Sha512.digest_len());
-    assert!(HASHLANE_MD5_LEN == HashFunction::Md5.digest_len());
+    assert!(HASHLANE_SHA1_LEN == Algorithm::Sha1.digest_len());
+    assert!(HASHLANE_SHA256_LEN == Algorithm::Sha256.digest_len());
+    assert!(HASHLANE_SHA224_LEN == Algorithm::Sha224.digest_len());
+    assert!(HASHLANE_SHA384_LEN == Algorithm::Sha384.digest_len());
+    assert!(HASHLANE_SHA512_LEN == Algorithm::Sha512.digest_len());
+    assert!(HASHLANE_MD5_LEN == Algorithm::Md5.digest_len());
     assert!(HASHLANE_MAX_DIGEST_LEN == MAX_DIGEST_LEN);
 };
 
 /// Returns the algorithm with this number.
-pub(crate) fn algorithm(id: AlgorithmId) -> Result<HashFunction, Error> {
+pub(crate) fn algorithm(id: AlgorithmId) -> Result<Algorithm, Error> {
     match id {
-        HASHLANE_SHA1 => Ok(HashFunction::Sha1),
-        HASHLANE_SHA256 => Ok(HashFunction::Sha256),
-        HASHLANE_SHA224 => Ok(HashFunction::Sha224),
-        HASHLANE_SHA384 => Ok(HashFunction::Sha384),
-        HASHLANE_SHA512 => Ok(HashFunction::Sha512),
-        HASHLANE_MD5 => Ok(HashFunction::Md5),
+        HASHLANE_SHA1 => Ok(Algorithm::Sha1),
+        HASHLANE_SHA256 => Ok(Algorithm::Sha256),
+        HASHLANE_SHA224 => Ok(Algorithm::Sha224),
+        HASHLANE_SHA384 => Ok(Algorithm::Sha384),
+        HASHLANE_SHA512 => Ok(Algorithm::Sha512),
+        HASHLANE_MD5 => Ok(Algorithm::Md5),
         _ => Err(Error::UnknownAlgorithm),
     }
 }
@@ -69,5 +69,5 @@ pub(crate) fn algorithm(id: AlgorithmId) -> Result<HashFunction, Error> {
 /// Thread-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn hashlane_digest_len(algorithm_id: AlgorithmId) -> usize {
-    algorithm(algorithm_id).map_or(0, HashFunction::digest_len)
+    algorithm(algorithm_id).map_or(0, Algorithm::digest_len)
 }

@@ -7,7 +7,7 @@
 use std::ffi::{c_char, c_void};
 use std::fs::File;
 
-use hashlane_hashes::{Digest, HashFunction, Hasher};
+use hashlane_hashes::{Algorithm, Digest, Hasher};
 use hashlane_sha::{Sha1, Sha256};
 
 use crate::algorithm::{AlgorithmId, algorithm};
@@ -83,11 +83,11 @@ pub unsafe extern "C" fn hashlane_digest_file(
     })
 }
 
-fn digest_of(engine: Option<&Engine>, algorithm: HashFunction, message: &[u8]) -> Digest {
+fn digest_of(engine: Option<&Engine>, algorithm: Algorithm, message: &[u8]) -> Digest {
     // Without a copy of an engine, which would take as long as a short message.
     match (engine, algorithm) {
-        (None, HashFunction::Sha1) => return Digest::new(Sha1::digest(message)),
-        (None, HashFunction::Sha256) => return Digest::new(Sha256::digest(message)),
+        (None, Algorithm::Sha1) => return Digest::new(Sha1::digest(message)),
+        (None, Algorithm::Sha256) => return Digest::new(Sha256::digest(message)),
         _ => {}
     }
     let engine = engine.map_or_else(hashlane_sha::Engine::detect, |engine| engine.0);

@@ -8,7 +8,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 use std::sync::LazyLock;
 
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::Algorithm;
 use hashlane_sha::{Backend, Sha1, Sha256};
 
 use crate::algorithm::{AlgorithmId, algorithm};
@@ -117,8 +117,8 @@ pub unsafe extern "C" fn hashlane_engine_backend(
         // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { engine_or_detected(engine) }?;
         let kernel = match algorithm(algorithm_id)? {
-            HashFunction::Sha1 => engine.kernel::<Sha1>(n_messages),
-            HashFunction::Sha256 => engine.kernel::<Sha256>(n_messages),
+            Algorithm::Sha1 => engine.kernel::<Sha1>(n_messages),
+            Algorithm::Sha256 => engine.kernel::<Sha256>(n_messages),
             _ => return Ok(()),
         };
         let named = BACKENDS
@@ -148,8 +148,8 @@ pub unsafe extern "C" fn hashlane_engine_lanes(
         // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { engine_or_detected(engine) }?;
         lanes = match algorithm(algorithm_id)? {
-            HashFunction::Sha1 => engine.lanes::<Sha1>(),
-            HashFunction::Sha256 => engine.lanes::<Sha256>(),
+            Algorithm::Sha1 => engine.lanes::<Sha1>(),
+            Algorithm::Sha256 => engine.lanes::<Sha256>(),
             _ => 1,
         };
         Ok(())

@@ -7,7 +7,7 @@
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
-use hashlane_hashes::{HashFunction, Hasher as MessageInProgress};
+use hashlane_hashes::{Algorithm, Hasher as MessageInProgress};
 
 use crate::algorithm::{AlgorithmId, algorithm};
 use crate::border;
@@ -39,7 +39,7 @@ impl Hasher {
     }
 
     /// Moves the message to a queue of this algorithm.
-    pub(crate) fn take(&self, algorithm: HashFunction) -> Result<MessageInProgress, Error> {
+    pub(crate) fn take(&self, algorithm: Algorithm) -> Result<MessageInProgress, Error> {
         let mut message = border::lock(&self.0)?;
         match &*message {
             Some(hasher) if hasher.algorithm() != algorithm => Err(Error::WrongAlgorithm),

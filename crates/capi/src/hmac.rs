@@ -83,7 +83,9 @@ pub unsafe extern "C" fn hashlane_hmac(
         let key = unsafe { border::array(key.cast(), key_len) }?;
         // SAFETY: `message` points to `message_len` elements that do not change during the call.
         let message = unsafe { border::array(message.cast(), message_len) }?;
-        let key = hashlane_hashes::HmacKey::with_engine(engine, algorithm(algorithm_id)?, key);
+        let algorithm = algorithm(algorithm_id)?;
+        let key = hashlane_hashes::HmacKey::with_engine(engine, algorithm, key);
+        let key = key.ok_or(Error::UnknownAlgorithm)?;
         // SAFETY: the caller promises the bytes of a MAC. The bytes of the source are a temporary.
         unsafe { border::write(mac, HmacKey(key).mac(message).as_bytes()) }
     })
@@ -114,7 +116,7 @@ pub unsafe extern "C" fn hashlane_hmac_key_new(
         let key = unsafe { border::array(key.cast(), key_len) }?;
         let algorithm = algorithm(algorithm_id)?;
         let key = hashlane_hashes::HmacKey::with_engine(engine, algorithm, key);
-        Ok(HmacKey(key))
+        Ok(HmacKey(key.ok_or(Error::UnknownAlgorithm)?))
     };
     // SAFETY: `hmac_key` points to a writable pointer.
     unsafe { border::give(hmac_key, make) }

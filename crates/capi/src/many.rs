@@ -6,8 +6,8 @@
 
 use std::ffi::c_void;
 
-use hashlane_hashes::{HashFunction, Hasher};
-use hashlane_sha::{Algorithm, Mac, Sha1, Sha256};
+use hashlane_hashes::{Algorithm, Hasher};
+use hashlane_sha::{Mac, Sha1, Sha256};
 
 use crate::algorithm::{AlgorithmId, algorithm};
 use crate::border;
@@ -20,11 +20,11 @@ use crate::hmac::HmacKey;
 macro_rules! with_lanes {
     ($algorithm:expr, $name:ident => $result:expr, else $other:expr) => {
         match $algorithm {
-            HashFunction::Sha1 => {
+            Algorithm::Sha1 => {
                 type $name = Sha1;
                 $result
             }
-            HashFunction::Sha256 => {
+            Algorithm::Sha256 => {
                 type $name = Sha256;
                 $result
             }
@@ -39,7 +39,7 @@ macro_rules! with_lanes {
 /// `digests` points to as many writable bytes as all digests have.
 unsafe fn one_by_one<'a>(
     engine: hashlane_sha::Engine,
-    algorithm: HashFunction,
+    algorithm: Algorithm,
     messages: impl ExactSizeIterator<Item = &'a [u8]>,
     digests: *mut u8,
 ) -> Result<(), Error> {
@@ -57,7 +57,7 @@ unsafe fn one_by_one<'a>(
 ///
 /// # Safety
 /// `macs` points to as many writable bytes as all MACs have.
-unsafe fn in_lanes<A: Algorithm>(
+unsafe fn in_lanes<A: hashlane_sha::Algorithm>(
     engine: hashlane_sha::Engine,
     key: &hashlane_sha::HmacKey<A>,
     messages: &[&[u8]],
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn hashlane_digest_many(
         // length says.
         let messages = unsafe { border::messages(messages, message_lens, n_messages) }?;
         with_lanes!(algorithm, A => {
-            let mut computed = border::filled(n_messages, <A as Algorithm>::Digest::default())?;
+            let mut computed = border::filled(n_messages, <A as hashlane_sha::Algorithm>::Digest::default())?;
             engine.digest_many::<A>(&messages, &mut computed);
             // SAFETY: the caller promises space for the digests. `computed` is memory of this call.
             unsafe { border::write_all(digests, computed.iter().map(AsRef::as_ref)) }
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn hashlane_digest_chunks(
         let bytes = unsafe { border::array(bytes.cast(), len) }?;
         let algorithm = algorithm(algorithm_id)?;
         with_lanes!(algorithm, A => {
-            let mut computed = border::filled(n_digests, <A as Algorithm>::Digest::default())?;
+            let mut computed = border::filled(n_digests, <A as hashlane_sha::Algorithm>::Digest::default())?;
             engine.digest_chunks::<A>(bytes, message_len, &mut computed);
             // SAFETY: the caller promises space for the digests. `computed` is memory of this call.
             unsafe { border::write_all(digests, computed.iter().map(AsRef::as_ref)) }

@@ -8,7 +8,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex};
 
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::Algorithm;
 use hashlane_sha::{Hashed, Outcome, Sha1, Sha256};
 
 use crate::algorithm::{AlgorithmId, algorithm};
@@ -50,7 +50,7 @@ enum AnyQueue {
     Sha1(Queue<Sha1>),
     Sha256(Queue<Sha256>),
     /// Messages are hashed when they are submitted.
-    OneByOne(HashFunction),
+    OneByOne(Algorithm),
 }
 
 type Queue<A> = hashlane_sha::LaneQueue<A, Tag, MessageBytes>;
@@ -173,10 +173,10 @@ impl LaneQueue {
 }
 
 impl AnyQueue {
-    fn algorithm(&self) -> HashFunction {
+    fn algorithm(&self) -> Algorithm {
         match self {
-            Self::Sha1(_) => HashFunction::Sha1,
-            Self::Sha256(_) => HashFunction::Sha256,
+            Self::Sha1(_) => Algorithm::Sha1,
+            Self::Sha256(_) => Algorithm::Sha256,
             Self::OneByOne(algorithm) => *algorithm,
         }
     }
@@ -204,8 +204,8 @@ pub unsafe extern "C" fn hashlane_queue_new(
         // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { engine_or_detected(engine) }?;
         let inner = Mutex::new(match algorithm(algorithm_id)? {
-            HashFunction::Sha1 => AnyQueue::Sha1(Queue::with_engine(engine)),
-            HashFunction::Sha256 => AnyQueue::Sha256(Queue::with_engine(engine)),
+            Algorithm::Sha1 => AnyQueue::Sha1(Queue::with_engine(engine)),
+            Algorithm::Sha256 => AnyQueue::Sha256(Queue::with_engine(engine)),
             other => AnyQueue::OneByOne(other),
         });
         Ok(LaneQueue {

@@ -10,7 +10,7 @@ use std::mem::offset_of;
 use std::path::Path;
 
 use hashlane_files::SourceFile;
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::Algorithm;
 
 use crate::algorithm::{AlgorithmId, algorithm};
 use crate::border::{self, Versioned};
@@ -153,8 +153,8 @@ pub unsafe extern "C" fn hashlane_torrent_info_hash(
         let hashes = torrent.0.info_hashes();
         let (v1, v2) = (hashes.v1(), hashes.v2());
         let bytes: Option<&[u8]> = match algorithm(algorithm_id)? {
-            HashFunction::Sha1 => v1.as_ref().map(AsRef::as_ref),
-            HashFunction::Sha256 => v2.as_ref().map(AsRef::as_ref),
+            Algorithm::Sha1 => v1.as_ref().map(AsRef::as_ref),
+            Algorithm::Sha256 => v2.as_ref().map(AsRef::as_ref),
             _ => None,
         };
         // SAFETY: `info_hash` points to as many writable bytes, outside of the source.

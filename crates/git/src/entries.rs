@@ -90,7 +90,7 @@ impl Entries {
                 .unwrap_or(usize::MAX)
                 .min(MAX_HEADER);
             let bytes = window.bytes(offset, len)?;
-            let (header, header_len) = header(bytes, index.format.id_len());
+            let (header, header_len) = header(bytes, index.algorithm.digest_len());
             let (stored, len) = match header {
                 Ok((Base::None(kind), len)) => (Ok(Stored::Whole(kind)), len),
                 Ok((Base::Before(distance), len)) => {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hashlane_hashes::{Algorithm, Hasher};
 use hashlane_sha::sha1_checked::Sha1Checked;
 use hashlane_sha::{Engine, Sha1Digest, Sha256, Sha256Digest};
 
 use crate::index::Index;
-use crate::object::{Id, Kind, ObjectFormat};
+use crate::object::{Id, Kind};
 use crate::report::Wrong;
 
 /// Number of bytes of objects in memory, of all threads.
@@ -75,20 +76,20 @@ pub(crate) fn header(kind: Kind, len: u64) -> String {
 /// Returns the identifier of a message that arrives in parts. `parts` passes them to its argument.
 pub(crate) fn hash_parts(
     engine: Engine,
-    format: ObjectFormat,
+    algorithm: Algorithm,
     parts: impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<(), Wrong>,
 ) -> Result<Id, Wrong> {
-    match format {
-        ObjectFormat::Sha1 => {
+    match algorithm {
+        Algorithm::Sha1 => {
             let mut hasher = Sha1Checked::with_engine(engine);
             parts(&mut |part| _ = hasher.update(part))?;
             let digest = hasher.finalize().map_err(|_| Wrong::Attack)?;
             Ok(Id::of(digest.as_ref()))
         }
-        ObjectFormat::Sha256 => {
-            let mut hasher = Sha256::with_engine(engine);
-            parts(&mut |part| _ = hasher.update(part))?;
-            Ok(Id::of(hasher.finalize().as_ref()))
+        _ => {
+            let mut hasher = Hasher::with_engine(engine, algorithm);
+            parts(&mut |part| hasher.update(part))?;
+            Ok(Id::of(hasher.finalize().as_bytes()))
         }
     }
 }
@@ -131,8 +132,8 @@ impl Batch {
         self.objects
             .sort_unstable_by_key(|(_, object)| std::cmp::Reverse(object.message.len()));
         let messages = self.objects.iter().map(|(_, object)| &object.message);
-        match index.format {
-            ObjectFormat::Sha1 => {
+        match index.algorithm {
+            Algorithm::Sha1 => {
                 let mut digests = vec![Sha1Digest::default(); self.objects.len()];
                 let mut attacks = vec![false; self.objects.len()];
                 engine.digest_many_checked(messages, &mut digests, |place| attacks[place] = true);
@@ -145,7 +146,7 @@ impl Batch {
                     }
                 }
             }
-            ObjectFormat::Sha256 => {
+            _ => {
                 let mut digests = vec![Sha256Digest::default(); self.objects.len()];
                 engine.digest_many::<Sha256>(messages, &mut digests);
                 for ((n, _), digest) in self.objects.iter().zip(&digests) {
@@ -226,15 +227,15 @@ mod tests {
     #[test]
     fn attacks_in_long_objects_are_reported() {
         for message in ATTACKS {
-            let hash = |format| {
-                hash_parts(Engine::detect(), format, |update| {
+            let hash = |algorithm| {
+                hash_parts(Engine::detect(), algorithm, |update| {
                     message.chunks(7).for_each(update);
                     Ok(())
                 })
             };
-            assert_eq!(hash(ObjectFormat::Sha1), Err(Wrong::Attack));
+            assert_eq!(hash(Algorithm::Sha1), Err(Wrong::Attack));
             let sha256 = Id::of(Sha256::digest(message).as_ref());
-            assert_eq!(hash(ObjectFormat::Sha256), Ok(sha256));
+            assert_eq!(hash(Algorithm::Sha256), Ok(sha256));
         }
     }
 }

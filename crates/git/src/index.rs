@@ -1,9 +1,10 @@
 //! The index of a pack (Git's documentation, `gitformat-pack`, "Original (version 1)" and
 //! "Version 2"): identifiers in order, with the place of each object in the pack.
 
-use hashlane_sha::{Sha1, Sha256};
+use hashlane_hashes::{Algorithm, Hasher};
+use hashlane_sha::Engine;
 
-use crate::object::{Id, ObjectFormat};
+use crate::object::Id;
 
 /// The place of an object.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +17,7 @@ pub(crate) struct Place {
 /// An index.
 #[derive(Debug)]
 pub(crate) struct Index {
-    pub(crate) format: ObjectFormat,
+    pub(crate) algorithm: Algorithm,
     /// All identifiers in order, one after the other.
     ids: Vec<u8>,
     /// The places, in the order of the identifiers.
@@ -50,8 +51,8 @@ impl Index {
             return Err("the index is damaged: its numbers of objects decrease");
         }
         let n = fanout[FANOUT - 1] as usize;
-        let format = Self::format(bytes, version, n).ok_or(TOO_SHORT)?;
-        let id_len = format.id_len();
+        let algorithm = Self::algorithm(bytes, version, n).ok_or(TOO_SHORT)?;
+        let id_len = algorithm.digest_len();
         let trailer_at = tables.len().checked_sub(2 * id_len).ok_or(TOO_SHORT)?;
         let (tables, trailer) = tables.split_at(trailer_at);
         let (ids, places) = if version == 1 {
@@ -61,21 +62,21 @@ impl Index {
         }
         .ok_or("the index is damaged: its length does not fit its number of objects")?;
         let index = Self {
-            format,
+            algorithm,
             ids,
             places,
             pack_checksum: Id::of(&trailer[..id_len]),
-            is_intact: is_intact(bytes, format),
+            is_intact: is_intact(bytes, algorithm),
         };
         index.check_order(&fanout)?;
         Ok(index)
     }
 
-    /// Returns the format whose checksum the index has, or else the format that fits its length.
-    fn format(bytes: &[u8], version: u32, n: usize) -> Option<ObjectFormat> {
-        let both = [ObjectFormat::Sha1, ObjectFormat::Sha256];
-        let fits = |format: &ObjectFormat| {
-            let id_len = format.id_len();
+    /// Returns the hash function whose checksum the index has, or else the one that fits its length.
+    fn algorithm(bytes: &[u8], version: u32, n: usize) -> Option<Algorithm> {
+        let both = [Algorithm::Sha1, Algorithm::Sha256];
+        let fits = |algorithm: &Algorithm| {
+            let id_len = algorithm.digest_len();
             let (header, entry) = if version == 1 {
                 (0, id_len + 4)
             } else {
@@ -90,9 +91,9 @@ impl Index {
             (rest.is_multiple_of(8) && rest <= largest).then_some(())
         };
         both.into_iter()
-            .find(|format| is_intact(bytes, *format))
-            .or_else(|| both.into_iter().find(|format| fits(format).is_some()))
-            .or(Some(ObjectFormat::Sha1))
+            .find(|algorithm| is_intact(bytes, *algorithm))
+            .or_else(|| both.into_iter().find(|algorithm| fits(algorithm).is_some()))
+            .or(Some(Algorithm::Sha1))
     }
 
     /// Version 1: an offset and an identifier for each object.
@@ -137,7 +138,7 @@ impl Index {
 
     /// Checks that the identifiers are in order, and that the table by their first byte is right.
     fn check_order(&self, fanout: &[u32]) -> Result<(), &'static str> {
-        let id_len = self.format.id_len();
+        let id_len = self.algorithm.digest_len();
         if !self.ids.chunks_exact(id_len).is_sorted_by(|a, b| a < b) {
             return Err("the index is damaged: its identifiers are not in order");
         }
@@ -163,7 +164,7 @@ impl Index {
 
     /// Returns the identifier of the object with this number.
     pub(crate) fn id_bytes(&self, n: usize) -> &[u8] {
-        let id_len = self.format.id_len();
+        let id_len = self.algorithm.digest_len();
         &self.ids[n * id_len..][..id_len]
     }
 
@@ -192,13 +193,12 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = u32> {
 }
 
 /// Returns `true` if the bytes end with their digest.
-fn is_intact(bytes: &[u8], format: ObjectFormat) -> bool {
-    let Some(at) = bytes.len().checked_sub(format.id_len()) else {
+fn is_intact(bytes: &[u8], algorithm: Algorithm) -> bool {
+    let Some(at) = bytes.len().checked_sub(algorithm.digest_len()) else {
         return false;
     };
     let (bytes, checksum) = bytes.split_at(at);
-    match format {
-        ObjectFormat::Sha1 => Sha1::digest(bytes).as_ref() == checksum,
-        ObjectFormat::Sha256 => Sha256::digest(bytes).as_ref() == checksum,
-    }
+    let mut hasher = Hasher::with_engine(Engine::detect(), algorithm);
+    hasher.update(bytes);
+    hasher.finalize().as_bytes() == checksum
 }

@@ -27,6 +27,8 @@ mod report;
 mod verify;
 mod work;
 
-pub use object::{Id, Kind, ObjectFormat};
+pub use hashlane_hashes::Algorithm;
+
+pub use object::{Id, Kind};
 pub use report::{Error, Object, Options, Problem, Report, Wrong};
 pub use verify::verify_pack;

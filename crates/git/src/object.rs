@@ -2,33 +2,6 @@
 
 use std::fmt;
 
-/// The hash function of a repository.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ObjectFormat {
-    /// SHA-1, the default of Git 2.
-    Sha1,
-    /// SHA-256.
-    Sha256,
-}
-
-impl ObjectFormat {
-    /// Returns the length of an identifier in bytes.
-    pub fn id_len(self) -> usize {
-        match self {
-            Self::Sha1 => 20,
-            Self::Sha256 => 32,
-        }
-    }
-
-    /// Returns the name that Git uses in its options.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sha1 => "sha1",
-            Self::Sha256 => "sha256",
-        }
-    }
-}
-
 /// The identifier of an object: the digest of its type, its length and its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id {

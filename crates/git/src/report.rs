@@ -5,9 +5,10 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use hashlane_hashes::Algorithm;
 use hashlane_sha::Engine;
 
-use crate::object::{Id, Kind, ObjectFormat};
+use crate::object::{Id, Kind};
 
 /// Settings of a verification.
 #[derive(Clone, Debug)]
@@ -156,8 +157,8 @@ impl fmt::Display for Problem {
 /// The result of a verification.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The hash function.
-    pub format: ObjectFormat,
+    /// The hash function of the repository: SHA-1 or SHA-256.
+    pub algorithm: Algorithm,
     /// Number of objects in the index.
     pub n_objects: usize,
     /// The objects in the order of the pack, if [`Options::list`] is set.

@@ -8,12 +8,12 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 use hashlane_files::SourceFile;
-use hashlane_sha::{Sha1, Sha256};
+use hashlane_hashes::Hasher;
 
 use crate::entries::{Entries, Stored};
 use crate::hashing::Memory;
 use crate::index::Index;
-use crate::object::{Id, ObjectFormat};
+use crate::object::Id;
 use crate::report::{Error, Object, Options, Problem, Report, Wrong};
 use crate::work::{EndOnPanic, Outcome, Queue, Shared, Worker};
 
@@ -49,7 +49,7 @@ pub fn verify_pack(
         .map_err(io_error)?
         .map_err(|reason| improper(&pack_path, reason))?;
     let index = read_index(&index, &index_path, &pack, options)?;
-    let id_len = index.format.id_len();
+    let id_len = index.algorithm.digest_len();
     let trailer = read_trailer(&pack, id_len)
         .map_err(io_error)?
         .map_err(|reason| improper(&pack_path, reason))?;
@@ -97,7 +97,7 @@ pub fn verify_pack(
         Vec::new()
     };
     Ok(Report {
-        format: index.format,
+        algorithm: index.algorithm,
         n_objects: index.places.len(),
         objects,
         problems,
@@ -275,14 +275,7 @@ fn run(
 
 /// Returns the checksum of the pack up to `end`; `None` if the caller cancels.
 fn checksum_of(shared: &Shared<'_>, end: u64) -> io::Result<Option<Id>> {
-    enum Hasher {
-        Sha1(Sha1),
-        Sha256(Sha256),
-    }
-    let mut hasher = match shared.index.format {
-        ObjectFormat::Sha1 => Hasher::Sha1(Sha1::with_engine(shared.engine)),
-        ObjectFormat::Sha256 => Hasher::Sha256(Sha256::with_engine(shared.engine)),
-    };
+    let mut hasher = Hasher::with_engine(shared.engine, shared.index.algorithm);
     let mut part = vec![0; PART_LEN];
     let mut offset = 0;
     while offset < end {
@@ -293,20 +286,10 @@ fn checksum_of(shared: &Shared<'_>, end: u64) -> io::Result<Option<Id>> {
             .unwrap_or(usize::MAX)
             .min(PART_LEN);
         shared.pack.read_exact_at(&mut part[..len], offset)?;
-        match &mut hasher {
-            Hasher::Sha1(hasher) => {
-                hasher.update(&part[..len]);
-            }
-            Hasher::Sha256(hasher) => {
-                hasher.update(&part[..len]);
-            }
-        }
+        hasher.update(&part[..len]);
         offset += len as u64;
     }
-    Ok(Some(match hasher {
-        Hasher::Sha1(hasher) => Id::of(hasher.finalize().as_ref()),
-        Hasher::Sha256(hasher) => Id::of(hasher.finalize().as_ref()),
-    }))
+    Ok(Some(Id::of(hasher.finalize().as_bytes())))
 }
 
 /// What is known about each object, in the order of the pack.

@@ -336,8 +336,8 @@ impl<'p> Worker<'p> {
         let header = header(kind, entry.len);
         let id = self.shared.index.id_bytes(entry.in_index as usize);
         let inflater = &mut self.inflater;
-        let (engine, format) = (self.shared.engine, self.shared.index.format);
-        let found = hash_parts(engine, format, |update| {
+        let (engine, algorithm) = (self.shared.engine, self.shared.index.algorithm);
+        let found = hash_parts(engine, algorithm, |update| {
             update(header.as_bytes());
             inflater.inflate_parts(compressed, entry.len, update)
         })?;

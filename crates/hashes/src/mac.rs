@@ -6,7 +6,8 @@ use md5::Md5;
 use sha2::{Sha224, Sha384, Sha512};
 use subtle::ConstantTimeEq as _;
 
-use crate::{Digest, HashFunction};
+use crate::algorithm::Algorithm;
+use crate::digest::Digest;
 
 /// A key for any number of messages. It is wiped from memory on drop.
 /// For the algorithms of `RustCrypto`, a key is a message without bytes.
@@ -43,27 +44,30 @@ macro_rules! key {
 }
 
 impl HmacKey {
-    /// Returns the key with these bytes, of any length. SHA-1 and SHA-256 use the kernels of `engine`.
-    pub fn with_engine(engine: Engine, algorithm: HashFunction, key: &[u8]) -> Self {
-        match algorithm {
-            HashFunction::Md5 => Self::Md5(key!(key)),
-            HashFunction::Sha1 => Self::Sha1(hashlane_sha::HmacKey::with_engine(engine, key)),
-            HashFunction::Sha224 => Self::Sha224(key!(key)),
-            HashFunction::Sha256 => Self::Sha256(hashlane_sha::HmacKey::with_engine(engine, key)),
-            HashFunction::Sha384 => Self::Sha384(key!(key)),
-            HashFunction::Sha512 => Self::Sha512(key!(key)),
-        }
+    /// Returns the key with these bytes, of any length. SHA-1 and SHA-256 use the kernels of `engine`. Returns `None` if the
+    /// algorithm has no HMAC: see [`Algorithm::has_hmac`].
+    pub fn with_engine(engine: Engine, algorithm: Algorithm, key: &[u8]) -> Option<Self> {
+        Some(match algorithm {
+            Algorithm::Md5 => Self::Md5(key!(key)),
+            Algorithm::Sha1 => Self::Sha1(hashlane_sha::HmacKey::with_engine(engine, key)),
+            Algorithm::Sha224 => Self::Sha224(key!(key)),
+            Algorithm::Sha256 => Self::Sha256(hashlane_sha::HmacKey::with_engine(engine, key)),
+            Algorithm::Sha384 => Self::Sha384(key!(key)),
+            Algorithm::Sha512 => Self::Sha512(key!(key)),
+            #[cfg(any(feature = "blake", feature = "crc32", feature = "crc64"))]
+            _ => return None,
+        })
     }
 
     /// Returns the hash function of the HMAC.
-    pub fn algorithm(&self) -> HashFunction {
+    pub fn algorithm(&self) -> Algorithm {
         match self {
-            Self::Md5(_) => HashFunction::Md5,
-            Self::Sha1(_) => HashFunction::Sha1,
-            Self::Sha224(_) => HashFunction::Sha224,
-            Self::Sha256(_) => HashFunction::Sha256,
-            Self::Sha384(_) => HashFunction::Sha384,
-            Self::Sha512(_) => HashFunction::Sha512,
+            Self::Md5(_) => Algorithm::Md5,
+            Self::Sha1(_) => Algorithm::Sha1,
+            Self::Sha224(_) => Algorithm::Sha224,
+            Self::Sha256(_) => Algorithm::Sha256,
+            Self::Sha384(_) => Algorithm::Sha384,
+            Self::Sha512(_) => Algorithm::Sha512,
         }
     }
 

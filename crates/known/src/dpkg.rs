@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobMatcher};
-use hashlane_sums::{HashFunction, path_of};
+use hashlane_sums::{Algorithm, path_of};
 
 use crate::file::KnownFile;
 use crate::text;
@@ -159,7 +159,7 @@ fn config_file(line: &[u8]) -> Option<KnownFile> {
 /// Returns the file with a path of dpkg and an MD5 sum.
 fn known(path: &[u8], digest: &[u8]) -> Option<KnownFile> {
     let path = path_of(path.strip_prefix(b"/").unwrap_or(path));
-    let digest = text::digest(HashFunction::Md5, digest)?;
+    let digest = text::digest(Algorithm::Md5, digest)?;
     text::stays_inside(&path).then_some(KnownFile {
         path,
         len_bytes: None,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hashlane_sums::{Digest, DigestAlgorithm};
+use hashlane_sums::{Algorithm, Digest};
 
 /// A file with a known digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct KnownFile {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KnownDigest {
     /// The digest of the bytes of the file.
-    Digest(DigestAlgorithm, Digest),
+    Digest(Algorithm, Digest),
     /// The SHA-1 name of the file as a blob of Git.
     GitBlob(Digest),
 }

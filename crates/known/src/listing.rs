@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hashlane_sums::HashFunction;
+use hashlane_sums::Algorithm;
 use serde::Deserialize;
 
 use crate::file::KnownFile;
@@ -94,7 +94,7 @@ fn known(entry: &Entry) -> Result<KnownFile, &'static str> {
         Some(large) => {
             // The API writes digits alone, and the pointer of Git LFS has a prefix.
             let oid = large.oid.strip_prefix("sha256:").unwrap_or(&large.oid);
-            let digest = text::digest(HashFunction::Sha256, oid.as_bytes());
+            let digest = text::digest(Algorithm::Sha256, oid.as_bytes());
             (digest, large.size.or(entry.size))
         }
         None => (text::git_blob(entry.oid.as_bytes()), entry.size),

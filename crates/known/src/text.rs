@@ -5,24 +5,24 @@ use std::io;
 use std::path::{Component, Path};
 
 use hashlane_files::read_limited;
-use hashlane_sums::{Digest, HashFunction};
+use hashlane_sums::{Algorithm, Digest};
 use serde::de::DeserializeOwned;
 
 use crate::file::KnownDigest;
 
 /// Returns the digest of a hash function, or `None` if `text` is none in lower-case hexadecimal digits.
-pub(crate) fn digest(function: HashFunction, text: &[u8]) -> Option<KnownDigest> {
-    hex(function.digest_len(), text).map(|digest| KnownDigest::Digest(function.into(), digest))
+pub(crate) fn digest(function: Algorithm, text: &[u8]) -> Option<KnownDigest> {
+    hex(function.digest_len(), text).map(|digest| KnownDigest::Digest(function, digest))
 }
 
 /// Returns the digest in an entity tag of Hugging Face: SHA-256 for large files, and the name of a blob of Git for others.
 pub(crate) fn entity_tag(text: &[u8]) -> Option<KnownDigest> {
-    digest(HashFunction::Sha256, text).or_else(|| git_blob(text))
+    digest(Algorithm::Sha256, text).or_else(|| git_blob(text))
 }
 
 /// Returns the SHA-1 name of a blob of Git.
 pub(crate) fn git_blob(text: &[u8]) -> Option<KnownDigest> {
-    hex(HashFunction::Sha1.digest_len(), text).map(KnownDigest::GitBlob)
+    hex(Algorithm::Sha1.digest_len(), text).map(KnownDigest::GitBlob)
 }
 
 fn hex(len_bytes: usize, text: &[u8]) -> Option<Digest> {

@@ -8,7 +8,6 @@
 //! |---|---|
 //! | `border.rs` | return codes of unusable arguments; mechanisms, templates and buffers |
 //! | `mechanism.rs` | the mechanisms, their parameters and what the token reports about them |
-//! | `message.rs` | a message in progress: a digest or an HMAC |
 //! | `attribute.rs` | the table of attributes: form, default, and who may change them |
 //! | `key.rs` | secret keys: creation, generation, copies, changes and read access |
 //! | `operation.rs` | the active operation of a session, and when it ends |
@@ -27,7 +26,6 @@ mod calls;
 mod key;
 pub mod lists;
 mod mechanism;
-mod message;
 mod operation;
 mod process;
 mod token;

@@ -9,7 +9,7 @@ use cryptoki_sys::{
     CKM_SHA384_HMAC_GENERAL, CKM_SHA512, CKM_SHA512_HMAC, CKM_SHA512_HMAC_GENERAL,
     CKR_MECHANISM_INVALID, CKR_MECHANISM_PARAM_INVALID,
 };
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::Algorithm;
 
 use crate::border::{Request, Result};
 
@@ -17,17 +17,17 @@ use crate::border::{Request, Result};
 pub(crate) const MAX_LEN: usize = 1 << 16;
 
 /// The types of keys: the hash function whose HMAC accepts them, or `None` for any.
-pub(crate) const KEY_TYPES: [(CK_KEY_TYPE, Option<HashFunction>); 6] = [
+pub(crate) const KEY_TYPES: [(CK_KEY_TYPE, Option<Algorithm>); 6] = [
     (CKK_GENERIC_SECRET, None),
-    (CKK_SHA_1_HMAC, Some(HashFunction::Sha1)),
-    (CKK_SHA224_HMAC, Some(HashFunction::Sha224)),
-    (CKK_SHA256_HMAC, Some(HashFunction::Sha256)),
-    (CKK_SHA384_HMAC, Some(HashFunction::Sha384)),
-    (CKK_SHA512_HMAC, Some(HashFunction::Sha512)),
+    (CKK_SHA_1_HMAC, Some(Algorithm::Sha1)),
+    (CKK_SHA224_HMAC, Some(Algorithm::Sha224)),
+    (CKK_SHA256_HMAC, Some(Algorithm::Sha256)),
+    (CKK_SHA384_HMAC, Some(Algorithm::Sha384)),
+    (CKK_SHA512_HMAC, Some(Algorithm::Sha512)),
 ];
 
 /// Returns `true` if keys of this type are for an HMAC with this hash function.
-pub(crate) fn accepts(hash: HashFunction, key_type: CK_KEY_TYPE) -> bool {
+pub(crate) fn accepts(hash: Algorithm, key_type: CK_KEY_TYPE) -> bool {
     let known = KEY_TYPES.into_iter().find(|(known, _)| *known == key_type);
     known.is_some_and(|(_, only)| only.is_none_or(|only| only == hash))
 }
@@ -35,16 +35,16 @@ pub(crate) fn accepts(hash: HashFunction, key_type: CK_KEY_TYPE) -> bool {
 /// A mechanism of the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mechanism {
-    Digest(HashFunction),
-    Hmac(HashFunction),
+    Digest(Algorithm),
+    Hmac(Algorithm),
     /// An HMAC whose length the caller chooses.
-    HmacGeneral(HashFunction),
+    HmacGeneral(Algorithm),
     GenerateSecret,
 }
 
 /// All mechanisms by their numbers.
 pub(crate) const MECHANISMS: [(CK_MECHANISM_TYPE, Mechanism); 16] = {
-    use HashFunction::{Sha1, Sha224, Sha256, Sha384, Sha512};
+    use Algorithm::{Sha1, Sha224, Sha256, Sha384, Sha512};
     use Mechanism::{Digest, GenerateSecret, Hmac, HmacGeneral};
     [
         (CKM_SHA_1, Digest(Sha1)),
@@ -89,7 +89,7 @@ impl Mechanism {
 }
 
 /// Returns the hash function of a digest.
-pub(crate) fn digest(request: Request<'_>) -> Result<HashFunction> {
+pub(crate) fn digest(request: Request<'_>) -> Result<Algorithm> {
     match Mechanism::from_number(request.mechanism)? {
         Mechanism::Digest(hash) => without_parameter(request, hash),
         _ => Err(CKR_MECHANISM_INVALID),
@@ -97,7 +97,7 @@ pub(crate) fn digest(request: Request<'_>) -> Result<HashFunction> {
 }
 
 /// Returns the hash function of an HMAC, and the length of the MAC in bytes.
-pub(crate) fn hmac(request: Request<'_>) -> Result<(HashFunction, usize)> {
+pub(crate) fn hmac(request: Request<'_>) -> Result<(Algorithm, usize)> {
     match Mechanism::from_number(request.mechanism)? {
         Mechanism::Hmac(hash) => without_parameter(request, (hash, hash.digest_len())),
         Mechanism::HmacGeneral(hash) => Ok((hash, mac_len(hash, request.parameter)?)),
@@ -122,7 +122,7 @@ fn without_parameter<T>(request: Request<'_>, found: T) -> Result<T> {
 }
 
 /// Parses `CK_MAC_GENERAL_PARAMS`: a length from 1 to the length of a digest.
-fn mac_len(hash: HashFunction, parameter: &[u8]) -> Result<usize> {
+fn mac_len(hash: Algorithm, parameter: &[u8]) -> Result<usize> {
     let bytes = parameter
         .try_into()
         .map_err(|_| CKR_MECHANISM_PARAM_INVALID)?;

@@ -4,16 +4,18 @@
 //! operation ends with its result or with an error. It continues after a call that queries the
 //! length of the output, and after `CKR_BUFFER_TOO_SMALL`.
 
+use std::hint::black_box;
 use std::sync::{Mutex, MutexGuard};
 
 use cryptoki_sys::{
     CK_OBJECT_HANDLE, CKR_BUFFER_TOO_SMALL, CKR_OPERATION_ACTIVE, CKR_OPERATION_NOT_INITIALIZED,
     CKR_SIGNATURE_INVALID, CKR_SIGNATURE_LEN_RANGE,
 };
+use hashlane_hashes::Message;
 use subtle::ConstantTimeEq as _;
+use zeroize::Zeroize as _;
 
 use crate::border::{Output, Result};
-use crate::message::Message;
 
 /// The purpose of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +41,9 @@ pub(crate) struct Hashing {
 impl Drop for Hashing {
     fn drop(&mut self) {
         if self.has_key {
-            self.message.wipe();
+            self.message.zeroize();
+            // Without a use of the message, the compiler could leave out the writes.
+            black_box(&mut self.message);
         }
     }
 }
@@ -224,7 +228,7 @@ impl Hashing {
             return Ok(Then::Continue);
         }
         complete(&mut self.message);
-        output.write(&self.message.finish().as_ref()[..self.tag_len])?;
+        output.write(&self.message.clone().finalize().as_ref()[..self.tag_len])?;
         Ok(Then::End)
     }
 
@@ -233,7 +237,7 @@ impl Hashing {
         if tag.len() != self.tag_len {
             return Err(CKR_SIGNATURE_LEN_RANGE);
         }
-        let computed = self.message.finish();
+        let computed = self.message.clone().finalize();
         if bool::from(computed.as_ref()[..self.tag_len].ct_eq(tag)) {
             Ok(Then::End)
         } else {

@@ -1,7 +1,6 @@
 //! Algorithms by their names.
 
-use hashlane_hashes::HashFunction;
-use hashlane_sums::DigestAlgorithm;
+use hashlane_hashes::Algorithm;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -9,17 +8,16 @@ use pyo3::prelude::*;
 ///
 /// # Errors
 /// `ValueError`, as of `hashlib.new`.
-pub(crate) fn named(name: &str) -> PyResult<DigestAlgorithm> {
+pub(crate) fn named(name: &str) -> PyResult<Algorithm> {
     name.parse()
         .map_err(|_| PyValueError::new_err(format!("unsupported hash type {name}")))
 }
 
 /// Returns the block length of HMAC (RFC 2104), in bytes.
-pub(crate) fn block_len(algorithm: DigestAlgorithm) -> usize {
+pub(crate) fn block_len(algorithm: Algorithm) -> usize {
     match algorithm {
-        DigestAlgorithm::Hash(HashFunction::Sha384 | HashFunction::Sha512)
-        | DigestAlgorithm::Blake2b(_) => 128,
-        DigestAlgorithm::Crc32 => 1,
+        Algorithm::Sha384 | Algorithm::Sha512 | Algorithm::Blake2b(_) => 128,
+        Algorithm::Crc32 => 1,
         _ => 64,
     }
 }
@@ -27,7 +25,7 @@ pub(crate) fn block_len(algorithm: DigestAlgorithm) -> usize {
 /// Returns the names of all algorithms, in a fixed order.
 #[pyfunction]
 pub(crate) fn algorithms() -> Vec<&'static str> {
-    DigestAlgorithm::ALL
+    Algorithm::ALL
         .iter()
         .map(|algorithm| algorithm.name())
         .collect()

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashlane_sums::{DigestAlgorithm, Event, Item, Options, Outcome, Source, hash_items};
+use hashlane_sums::{Algorithm, Event, Item, Options, Outcome, Source, hash_items};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -26,7 +26,7 @@ pub(crate) fn digest_files(
     progress: Option<Py<PyAny>>,
     cancel: Option<Py<PyAny>>,
 ) -> PyResult<Vec<Py<PyAny>>> {
-    let algorithms: Arc<[DigestAlgorithm]> = [named(algorithm)?].into();
+    let algorithms: Arc<[Algorithm]> = [named(algorithm)?].into();
     let options = Options::default().threads(threads_or_all(threads)?);
     let items = paths.iter().map(|path| {
         Item::new(

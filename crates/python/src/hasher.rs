@@ -2,9 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use hashlane_hashes::{HashFunction, HmacKey};
+use hashlane_hashes::{Algorithm, Blake2bLen, Digest, Hasher, HmacKey};
 use hashlane_sha::Engine;
-use hashlane_sums::{Blake2bLen, Digest, DigestAlgorithm, Stream};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
@@ -45,17 +44,17 @@ fn hex<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyString> {
 /// A hash of a message that arrives in parts, as an object of `hashlib`.
 #[pyclass(frozen, name = "HASH", module = "hashlane")]
 pub(crate) struct Hash {
-    algorithm: DigestAlgorithm,
-    stream: Mutex<Stream>,
+    algorithm: Algorithm,
+    stream: Mutex<Hasher>,
 }
 
 impl Hash {
     fn start(
         py: Python<'_>,
-        algorithm: DigestAlgorithm,
+        algorithm: Algorithm,
         data: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let mut stream = Stream::new(algorithm, Engine::detect());
+        let mut stream = Hasher::with_engine(Engine::detect(), algorithm);
         if let Some(data) = data {
             append(py, Bytes::of(data)?.as_slice(), |part| stream.update(part))?;
         }
@@ -66,13 +65,13 @@ impl Hash {
     }
 
     /// Returns a copy of the state, after updates on other threads have ended.
-    fn state(&self, py: Python<'_>) -> Stream {
+    fn state(&self, py: Python<'_>) -> Hasher {
         let stream = self.stream.lock_py_attached(py);
         stream.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn finish(&self, py: Python<'_>) -> Digest {
-        self.state(py).finish()
+        self.state(py).finalize()
     }
 }
 
@@ -153,13 +152,13 @@ macro_rules! constructors {
 }
 
 constructors! {
-    md5 => DigestAlgorithm::Hash(HashFunction::Md5),
-    sha1 => DigestAlgorithm::Hash(HashFunction::Sha1),
-    sha224 => DigestAlgorithm::Hash(HashFunction::Sha224),
-    sha256 => DigestAlgorithm::Hash(HashFunction::Sha256),
-    sha384 => DigestAlgorithm::Hash(HashFunction::Sha384),
-    sha512 => DigestAlgorithm::Hash(HashFunction::Sha512),
-    blake3 => DigestAlgorithm::Blake3,
+    md5 => Algorithm::Md5,
+    sha1 => Algorithm::Sha1,
+    sha224 => Algorithm::Sha224,
+    sha256 => Algorithm::Sha256,
+    sha384 => Algorithm::Sha384,
+    sha512 => Algorithm::Sha512,
+    blake3 => Algorithm::Blake3,
 }
 
 #[pyfunction]
@@ -174,7 +173,7 @@ pub(crate) fn blake2b(
     let len = digest_size.checked_mul(8).and_then(Blake2bLen::from_bits);
     let len =
         len.ok_or_else(|| PyValueError::new_err("digest_size must be between 1 and 64 bytes"))?;
-    Hash::start(py, DigestAlgorithm::Blake2b(len), data)
+    Hash::start(py, Algorithm::Blake2b(len), data)
 }
 
 #[pyfunction]
@@ -193,20 +192,21 @@ pub(crate) fn new(
 /// An HMAC (RFC 2104) of a message that arrives in parts, as an object of `hmac`.
 #[pyclass(frozen, name = "HMAC", module = "hashlane")]
 pub(crate) struct Hmac {
-    algorithm: HashFunction,
+    algorithm: Algorithm,
     message: Mutex<hashlane_hashes::Hmac>,
 }
 
-/// Returns the function of an algorithm for HMAC.
+/// Returns the key of an HMAC, and its algorithm.
 ///
 /// # Errors
 /// `ValueError` for BLAKE2b and BLAKE3, which have keys of their own, and for CRC-32.
-pub(crate) fn hmac_function(name: &str) -> PyResult<HashFunction> {
-    match named(name)? {
-        DigestAlgorithm::Hash(function) => Ok(function),
-        other => Err(PyValueError::new_err(format!(
+pub(crate) fn hmac_key(name: &str, key: &[u8]) -> PyResult<(Algorithm, HmacKey)> {
+    let algorithm = named(name)?;
+    match HmacKey::with_engine(Engine::detect(), algorithm, key) {
+        Some(key) => Ok((algorithm, key)),
+        None => Err(PyValueError::new_err(format!(
             "{}: has no HMAC here: use one of md5, sha1, sha224, sha256, sha384, sha512",
-            other.name()
+            algorithm.name()
         ))),
     }
 }
@@ -218,8 +218,7 @@ impl Hmac {
         msg: Option<&Bound<'_, PyAny>>,
         name: &str,
     ) -> PyResult<Self> {
-        let algorithm = hmac_function(name)?;
-        let key = HmacKey::with_engine(Engine::detect(), algorithm, Bytes::of(key)?.as_slice());
+        let (algorithm, key) = hmac_key(name, Bytes::of(key)?.as_slice())?;
         let mut message = key.start();
         if let Some(msg) = msg {
             append(py, Bytes::of(msg)?.as_slice(), |part| message.update(part))?;
@@ -250,7 +249,7 @@ impl Hmac {
 
     #[getter]
     fn block_size(&self) -> usize {
-        block_len(self.algorithm.into())
+        block_len(self.algorithm)
     }
 
     fn update(&self, py: Python<'_>, msg: &Bound<'_, PyAny>) -> PyResult<()> {

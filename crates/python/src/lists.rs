@@ -1,6 +1,6 @@
 //! Lists of checksums.
 
-use hashlane_sums::{AnyLines, DigestAlgorithm, Entry, Line, LineStyle, write_line};
+use hashlane_sums::{Algorithm, AnyLines, Entry, Line, LineStyle, write_line};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -44,7 +44,7 @@ pub(crate) fn read_sums<'py>(
 }
 
 /// Returns `true` if all digests of an entry are of the wanted algorithm.
-fn is_of(entry: &Entry, wanted: Option<DigestAlgorithm>) -> bool {
+fn is_of(entry: &Entry, wanted: Option<Algorithm>) -> bool {
     let mut digests = entry.digests.iter();
     wanted.is_none_or(|wanted| digests.all(|(algorithm, _)| algorithm.name() == wanted.name()))
 }

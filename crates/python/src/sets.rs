@@ -3,15 +3,14 @@
 use std::num::NonZeroUsize;
 use std::thread;
 
-use hashlane_hashes::{HashFunction, Hmac, HmacKey as AnyKey};
-use hashlane_sha::{Algorithm, Engine, HmacKey, Mac, Md5, Sha1, Sha256};
-use hashlane_sums::{DigestAlgorithm, Stream};
+use hashlane_hashes::{Algorithm, Hasher, Hmac, HmacKey as AnyKey, Message};
+use hashlane_sha::{Engine, HmacKey, Mac, Md5, Sha1, Sha256};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::algorithm::named;
 use crate::buffers::Bytes;
-use crate::hasher::hmac_function;
+use crate::hasher::hmac_key;
 
 /// Length of a block in bytes, for the keys of HMAC-MD5.
 const BLOCK_LEN: usize = 64;
@@ -68,7 +67,7 @@ pub(crate) enum Function {
 }
 
 /// The beginning of each message of an algorithm with lanes.
-pub(crate) enum Start<A: Algorithm> {
+pub(crate) enum Start<A: hashlane_sha::Algorithm> {
     Empty,
     Prefix(A),
     Key(HmacKey<A>),
@@ -78,29 +77,6 @@ pub(crate) enum Start<A: Algorithm> {
 pub(crate) struct StartMd5 {
     inner: Md5,
     outer: Option<Md5>,
-}
-
-/// The state of one message.
-#[derive(Clone)]
-pub(crate) enum Message {
-    Plain(Stream),
-    Hmac(Box<Hmac>),
-}
-
-impl Message {
-    fn update(&mut self, bytes: &[u8]) {
-        match self {
-            Self::Plain(stream) => stream.update(bytes),
-            Self::Hmac(mac) => mac.update(bytes),
-        }
-    }
-
-    fn finish(self, digest: &mut [u8]) {
-        match self {
-            Self::Plain(stream) => digest.copy_from_slice(stream.finish().as_bytes()),
-            Self::Hmac(mac) => digest.copy_from_slice(mac.finalize().as_bytes()),
-        }
-    }
 }
 
 impl Function {
@@ -119,35 +95,31 @@ impl Function {
                 "key and prefix are mutually exclusive",
             )),
             (Some(key), None) => {
-                let function = hmac_function(algorithm)?;
                 let key_bytes = Bytes::of(key)?;
-                Ok(
-                    match AnyKey::with_engine(engine, function, key_bytes.as_slice()) {
-                        AnyKey::Sha1(key) => Self::Sha1(Start::Key(key)),
-                        AnyKey::Sha256(key) => Self::Sha256(Start::Key(key)),
-                        AnyKey::Md5(_) => Self::Md5(StartMd5::with_key(key_bytes.as_slice())),
-                        key => {
-                            Self::Each(Message::Hmac(Box::new(key.start())), function.digest_len())
-                        }
-                    },
-                )
+                let (algorithm, key) = hmac_key(algorithm, key_bytes.as_slice())?;
+                Ok(match key {
+                    AnyKey::Sha1(key) => Self::Sha1(Start::Key(key)),
+                    AnyKey::Sha256(key) => Self::Sha256(Start::Key(key)),
+                    AnyKey::Md5(_) => Self::Md5(StartMd5::with_key(key_bytes.as_slice())),
+                    key => Self::Each(Message::Hmac(key.start()), algorithm.digest_len()),
+                })
             }
             (None, prefix) => {
                 let algorithm = named(algorithm)?;
                 let prefix = prefix.map(Bytes::of).transpose()?;
                 let prefix = prefix.as_ref().map(Bytes::as_slice);
                 Ok(match algorithm {
-                    DigestAlgorithm::Hash(HashFunction::Sha1) => Self::Sha1(start(prefix)),
-                    DigestAlgorithm::Hash(HashFunction::Sha256) => Self::Sha256(start(prefix)),
-                    DigestAlgorithm::Hash(HashFunction::Md5) => {
+                    Algorithm::Sha1 => Self::Sha1(start(prefix)),
+                    Algorithm::Sha256 => Self::Sha256(start(prefix)),
+                    Algorithm::Md5 => {
                         let mut inner = Md5::default();
                         inner.update(prefix.unwrap_or_default());
                         Self::Md5(StartMd5 { inner, outer: None })
                     }
                     _ => {
-                        let mut stream = Stream::new(algorithm, engine);
+                        let mut stream = Hasher::with_engine(engine, algorithm);
                         stream.update(prefix.unwrap_or_default());
-                        Self::Each(Message::Plain(stream), algorithm.digest_len())
+                        Self::Each(Message::Digest(stream), algorithm.digest_len())
                     }
                 })
             }
@@ -208,7 +180,7 @@ impl Function {
                 for (message, digest) in messages.iter().zip(digests.chunks_mut(*len)) {
                     let mut state = start.clone();
                     state.update(message);
-                    state.finish(digest);
+                    digest.copy_from_slice(state.finalize().as_bytes());
                 }
             }
         }
@@ -249,10 +221,8 @@ impl Function {
             Self::Sha256(Start::Prefix(prefix)) => {
                 return windows(prefix, messages, digests, pause);
             }
-            Self::Sha1(Start::Key(key)) => (&Message::Hmac(Box::new(Hmac::Sha1(key.start()))), 20),
-            Self::Sha256(Start::Key(key)) => {
-                (&Message::Hmac(Box::new(Hmac::Sha256(key.start()))), 32)
-            }
+            Self::Sha1(Start::Key(key)) => (&Message::Hmac(Hmac::Sha1(key.start())), 20),
+            Self::Sha256(Start::Key(key)) => (&Message::Hmac(Hmac::Sha256(key.start())), 32),
             Self::Md5(start) => return start.windows(messages, digests, pause),
             Self::Each(start, len) => (start, *len),
         };
@@ -262,13 +232,13 @@ impl Function {
                 state.update(window);
                 pause()?;
             }
-            state.finish(digest);
+            digest.copy_from_slice(state.finalize().as_bytes());
         }
         Ok(())
     }
 }
 
-fn start<A: Algorithm>(prefix: Option<&[u8]>) -> Start<A> {
+fn start<A: hashlane_sha::Algorithm>(prefix: Option<&[u8]>) -> Start<A> {
     prefix.map_or(Start::Empty, |prefix| {
         let mut state = A::with_engine(Engine::detect());
         state.update(prefix);
@@ -276,7 +246,7 @@ fn start<A: Algorithm>(prefix: Option<&[u8]>) -> Start<A> {
     })
 }
 
-impl<A: Algorithm> Start<A> {
+impl<A: hashlane_sha::Algorithm> Start<A> {
     fn digest(&self, messages: &[&[u8]], digests: &mut [u8]) {
         let engine = Engine::detect();
         let mut values = [A::Digest::default(); BATCH];
@@ -377,7 +347,12 @@ impl StartMd5 {
     }
 }
 
-fn rows<A: Algorithm>(bytes: &[u8], stride: usize, row_len: usize, digests: &mut [u8]) {
+fn rows<A: hashlane_sha::Algorithm>(
+    bytes: &[u8],
+    stride: usize,
+    row_len: usize,
+    digests: &mut [u8],
+) {
     let mut values = [A::Digest::default(); BATCH];
     let len = values[0].as_ref().len();
     for (batch, digests) in digests.chunks_mut(BATCH * len).enumerate() {
@@ -389,7 +364,7 @@ fn rows<A: Algorithm>(bytes: &[u8], stride: usize, row_len: usize, digests: &mut
 }
 
 /// Hashes messages side by side, a window of each at a time.
-fn windows<A: Algorithm>(
+fn windows<A: hashlane_sha::Algorithm>(
     start: &A,
     messages: &[&[u8]],
     digests: &mut [u8],

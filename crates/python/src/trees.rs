@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hashlane_trees::{
-    CancelToken, Damage, Globs, HashFunction, Options, OutputError, Overwrite, TreeError, TreeName,
+    Algorithm, CancelToken, Damage, Globs, Options, OutputError, Overwrite, TreeError, TreeName,
     TreeOutputs, TreeParameters, VerityFormat, VerityVerdict, check_device, check_package,
     check_path, hash_path,
 };
@@ -51,7 +51,7 @@ impl Tree {
         let name = TreeName::of(&algorithm)
             .ok_or_else(|| PyValueError::new_err(format!("unsupported tree hash {algorithm}")))?;
         let function = |name: String| {
-            let mut all = HashFunction::ALL.into_iter();
+            let mut all = Algorithm::ALL.iter().copied();
             let found = all.find(|function| function.name().eq_ignore_ascii_case(&name));
             found.ok_or_else(|| PyValueError::new_err(format!("unsupported hash type {name}")))
         };

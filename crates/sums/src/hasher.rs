@@ -3,11 +3,9 @@
 
 use std::sync::Arc;
 
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::{Algorithm, Digest, Hasher};
 use hashlane_pipeline::{CancelToken, LaneDigest, MessageDigest, MessageHasher};
 use hashlane_sha::{Engine, Md5, Sha1, Sha256, Sha384, Sha512};
-
-use crate::algorithm::{Digest, DigestAlgorithm, Stream};
 
 /// Zeros, hashed this many at a time.
 static ZEROS: [u8; 16 << 10] = [0; 16 << 10];
@@ -16,7 +14,7 @@ static ZEROS: [u8; 16 << 10] = [0; 16 << 10];
 pub(crate) struct Digests<'a> {
     engine: Engine,
     /// Returns the algorithms of a message.
-    algorithms: &'a (dyn Fn(u32) -> Arc<[DigestAlgorithm]> + Sync),
+    algorithms: &'a (dyn Fn(u32) -> Arc<[Algorithm]> + Sync),
     /// One for each algorithm that runs in lanes and that a message has needed.
     in_lanes: Vec<InLanes>,
     slots: Vec<Slot>,
@@ -25,14 +23,14 @@ pub(crate) struct Digests<'a> {
 /// The message in a slot.
 #[derive(Clone)]
 struct Slot {
-    algorithms: Arc<[DigestAlgorithm]>,
+    algorithms: Arc<[Algorithm]>,
     /// The states of all algorithms that do not run in lanes.
-    streams: Vec<Stream>,
+    streams: Vec<Hasher>,
 }
 
 /// The messages that need an algorithm that runs in lanes.
 struct InLanes {
-    algorithm: DigestAlgorithm,
+    algorithm: Algorithm,
     hasher: Box<dyn LaneHasher>,
 }
 
@@ -59,16 +57,13 @@ impl<H: MessageHasher<Digest: AsRef<[u8]>>> LaneHasher for H {
 }
 
 /// Returns the hasher of an algorithm that runs in lanes.
-fn lane_hasher(algorithm: DigestAlgorithm, engine: Engine) -> Option<Box<dyn LaneHasher>> {
-    let DigestAlgorithm::Hash(function) = algorithm else {
-        return None;
-    };
-    Some(match function {
-        HashFunction::Md5 => Box::new(LaneDigest::<Md5>::new(&engine)),
-        HashFunction::Sha1 => Box::new(MessageDigest::<Sha1>::new(engine)),
-        HashFunction::Sha256 => Box::new(MessageDigest::<Sha256>::new(engine)),
-        HashFunction::Sha384 => Box::new(LaneDigest::<Sha384>::new(&engine)),
-        HashFunction::Sha512 => Box::new(LaneDigest::<Sha512>::new(&engine)),
+fn lane_hasher(algorithm: Algorithm, engine: Engine) -> Option<Box<dyn LaneHasher>> {
+    Some(match algorithm {
+        Algorithm::Md5 => Box::new(LaneDigest::<Md5>::new(&engine)),
+        Algorithm::Sha1 => Box::new(MessageDigest::<Sha1>::new(engine)),
+        Algorithm::Sha256 => Box::new(MessageDigest::<Sha256>::new(engine)),
+        Algorithm::Sha384 => Box::new(LaneDigest::<Sha384>::new(&engine)),
+        Algorithm::Sha512 => Box::new(LaneDigest::<Sha512>::new(&engine)),
         _ => return None,
     })
 }
@@ -116,7 +111,7 @@ impl<'a> Digests<'a> {
     /// Returns a hasher. `algorithms` returns the algorithms of a message.
     pub(crate) fn new(
         engine: Engine,
-        algorithms: &'a (dyn Fn(u32) -> Arc<[DigestAlgorithm]> + Sync),
+        algorithms: &'a (dyn Fn(u32) -> Arc<[Algorithm]> + Sync),
     ) -> Self {
         Self {
             engine,
@@ -127,7 +122,7 @@ impl<'a> Digests<'a> {
     }
 
     /// Returns the place of an algorithm among those that run in lanes. The first message that needs it makes its hasher.
-    fn lanes_of(&mut self, algorithm: DigestAlgorithm) -> Option<usize> {
+    fn lanes_of(&mut self, algorithm: Algorithm) -> Option<usize> {
         let mut known = self.in_lanes.iter();
         if let Some(place) = known.position(|lanes| lanes.algorithm == algorithm) {
             return Some(place);
@@ -147,7 +142,7 @@ impl MessageHasher for Digests<'_> {
         for algorithm in &*algorithms {
             match self.lanes_of(*algorithm) {
                 Some(place) => self.in_lanes[place].hasher.start(slot, message),
-                None => streams.push(Stream::new(*algorithm, self.engine)),
+                None => streams.push(Hasher::with_engine(self.engine, *algorithm)),
             }
         }
         let new = Slot {
@@ -188,13 +183,13 @@ impl MessageHasher for Digests<'_> {
         let digests = slots.iter().map(|slot| {
             let slot = &mut all[*slot];
             let mut streams = std::mem::take(&mut slot.streams).into_iter();
-            let mut of_slot: Vec<(DigestAlgorithm, Digest)> = Vec::new();
+            let mut of_slot: Vec<(Algorithm, Digest)> = Vec::new();
             for algorithm in &*slot.algorithms {
                 // A list can name an algorithm twice for a file. In lanes it runs once.
                 let mut known = of_slot.iter();
                 let lanes = in_lanes.iter_mut().find(|(of, _)| of == algorithm);
                 let digest = match lanes {
-                    None => streams.next().map(Stream::finish),
+                    None => streams.next().map(Hasher::finalize),
                     Some((_, digests)) => known
                         .find(|(of, _)| of == algorithm)
                         .map(|(_, digest)| digest.clone())
@@ -220,14 +215,14 @@ impl MessageHasher for Digests<'_> {
             }
             rest -= n;
         }
-        Some(streams.into_iter().map(Stream::finish).collect())
+        Some(streams.into_iter().map(Hasher::finalize).collect())
     }
 }
 
 /// Returns the states of a message that is hashed alone.
-pub(crate) fn streams(algorithms: &[DigestAlgorithm], engine: Engine) -> Vec<Stream> {
+pub(crate) fn streams(algorithms: &[Algorithm], engine: Engine) -> Vec<Hasher> {
     let algorithms = algorithms.iter();
     algorithms
-        .map(|algorithm| Stream::new(*algorithm, engine))
+        .map(|algorithm| Hasher::with_engine(engine, *algorithm))
         .collect()
 }

@@ -7,21 +7,17 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `algorithm.rs` | names, lengths and state of the algorithms |
 //! | `hasher.rs` | several digests of messages side by side |
 //! | `run.rs` | inputs to hash; hashes them, and delivers the outcome of each in order |
 //! | `name.rs` | names as bytes, and their escapes |
 //! | `list.rs`, `list/` | lists of checksums, read and written |
 
-mod algorithm;
 mod hasher;
 mod list;
 mod name;
 mod run;
 
-pub use hashlane_hashes::HashFunction;
-
-pub use algorithm::{Blake2bLen, Digest, DigestAlgorithm, Stream, UnknownAlgorithm};
+pub use hashlane_hashes::{Algorithm, Blake2bLen, Digest, Hasher, UnknownAlgorithm};
 pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};
 pub use list::{
     AnyLines, Entry, GnuLines, Line, LineStyle, Lines, ListFormat, ListWriter, Unwritable,

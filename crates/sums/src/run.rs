@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashlane_files::ByteStream;
+use hashlane_hashes::{Algorithm, Digest, Hasher};
 use hashlane_pipeline::{
     CancelToken, Error, FileFact, FileIndex, FileSet, Found, IoMode, MessageResult, Options,
     Results, WholeFiles, hash_messages,
 };
 use hashlane_sha::Engine;
 
-use crate::algorithm::{Digest, DigestAlgorithm, Stream};
 use crate::hasher::{Digests, streams};
 
 /// Number of items that are hashed side by side. Their paths and outcomes are kept in memory.
@@ -30,14 +30,14 @@ pub struct Item<T> {
     /// The source of the bytes.
     pub source: Source,
     /// The digests to compute. The outcome has them in this order.
-    pub algorithms: Arc<[DigestAlgorithm]>,
+    pub algorithms: Arc<[Algorithm]>,
     /// A value that is returned with the outcome.
     pub tag: T,
 }
 
 impl<T> Item<T> {
     /// Returns the item with this source and these digests to compute, in this order.
-    pub fn new(source: Source, algorithms: impl Into<Arc<[DigestAlgorithm]>>, tag: T) -> Self {
+    pub fn new(source: Source, algorithms: impl Into<Arc<[Algorithm]>>, tag: T) -> Self {
         Self {
             source,
             algorithms: algorithms.into(),
@@ -301,7 +301,7 @@ impl<T, E, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'_, T, R, E> {
         self.hashed_bytes += len_bytes;
         match hashed {
             Ok(()) => {
-                let digests = streams.into_iter().map(Stream::finish).collect();
+                let digests = streams.into_iter().map(Hasher::finalize).collect();
                 Outcome::Digests(digests, len_bytes)
             }
             Err(error) => Outcome::NotRead(error),

@@ -2,11 +2,11 @@
 //!
 //! Source: BEP 52, "pieces root".
 
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::Algorithm;
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
-use crate::format::{Format, LeafHash, Tail, normalized_hex};
+use crate::format::{Format, Tail, normalized_hex};
 use crate::pairs::{Odd, PairBuilder, PairRoot};
 
 /// The SHA-256 root of a file. Leaves have 16 KiB, and leaves of zeros fill the tree to a power of two. An empty file has no
@@ -18,8 +18,8 @@ impl Format for BtRoot {
     type Hash = PairRoot;
     type Builder = PairBuilder;
 
-    fn leaf_hash(&self) -> LeafHash {
-        HashFunction::Sha256.into()
+    fn leaf_hash(&self) -> Algorithm {
+        Algorithm::Sha256
     }
 
     fn leaf_len(&self) -> u64 {

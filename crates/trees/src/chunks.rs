@@ -4,11 +4,11 @@ use std::fmt;
 use std::io;
 
 use data_encoding::HEXLOWER;
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::Algorithm;
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
-use crate::format::{Builder, Format, LeafHash, Tail};
+use crate::format::{Builder, Format, Tail};
 
 /// Maximum number of chunks of a file. Their digests take at most 512 MiB.
 const MAX_CHUNKS: u64 = 1 << 23;
@@ -16,13 +16,13 @@ const MAX_CHUNKS: u64 = 1 << 23;
 /// The digests of consecutive chunks of equal length. The last chunk can be shorter, and an empty file has an empty chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunks {
-    function: HashFunction,
+    function: Algorithm,
     len_bytes: u64,
 }
 
 impl Chunks {
     /// Returns the format for chunks of `len_bytes` bytes, or `None` for 0.
-    pub fn new(function: HashFunction, len_bytes: u64) -> Option<Self> {
+    pub fn new(function: Algorithm, len_bytes: u64) -> Option<Self> {
         let chunks = Self {
             function,
             len_bytes,
@@ -35,8 +35,8 @@ impl Format for Chunks {
     type Hash = ChunkList;
     type Builder = ChunkList;
 
-    fn leaf_hash(&self) -> LeafHash {
-        self.function.into()
+    fn leaf_hash(&self) -> Algorithm {
+        self.function
     }
 
     fn leaf_len(&self) -> u64 {

@@ -7,11 +7,11 @@ use std::io;
 
 use data_encoding::BASE32_NOPAD;
 use hashlane_base58::{Alphabet, decode, encode};
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::Algorithm;
 use hashlane_pipeline::Frame;
 use hashlane_sha::{Engine, Sha256};
 
-use crate::format::{Builder, FolderRules, Format, HashedEntry, LeafHash, Tail};
+use crate::format::{Builder, FolderRules, Format, HashedEntry, Tail};
 
 /// The code of SHA-256 in a multihash, and the length of the digest.
 const SHA256: [u8; 2] = [0x12, 32];
@@ -129,8 +129,8 @@ impl Format for Cid {
     type Hash = CidNode;
     type Builder = CidBuilder;
 
-    fn leaf_hash(&self) -> LeafHash {
-        HashFunction::Sha256.into()
+    fn leaf_hash(&self) -> Algorithm {
+        Algorithm::Sha256
     }
 
     fn leaf_len(&self) -> u64 {

@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
 use hashlane_files::write_all_at;
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::Algorithm;
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
-use crate::format::{Builder, Format, LeafHash, Tail, normalized_hex};
+use crate::format::{Builder, Format, Tail, normalized_hex};
 use crate::levels::{Levels, NodeHash, Nodes};
 
 /// Limits of the length of a block in bytes.
@@ -48,7 +48,7 @@ pub struct DmVerity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerityParameters {
     /// SHA-1, SHA-256 or SHA-512.
-    pub function: HashFunction,
+    pub function: Algorithm,
     /// The order of salt and block, and the slots of digests.
     pub format: VerityFormat,
     /// Length of a block of the data in bytes: a power of two from 512 to 524,288.
@@ -70,7 +70,7 @@ pub struct VerityParameters {
 impl Default for VerityParameters {
     fn default() -> Self {
         Self {
-            function: HashFunction::Sha256,
+            function: Algorithm::Sha256,
             format: VerityFormat::Normal,
             data_block_len: 4096,
             hash_block_len: 4096,
@@ -107,7 +107,7 @@ impl VerityFormat {
 #[non_exhaustive]
 pub enum VerityError {
     /// The hash function is none of SHA-1, SHA-256 and SHA-512.
-    Function(HashFunction),
+    Function(Algorithm),
     /// The length of a block is no power of two from 512 to 524,288 bytes.
     BlockLen(u32),
     /// The salt has more than 256 bytes. The number of its bytes.
@@ -157,7 +157,7 @@ impl DmVerity {
         let function = parameters.function;
         if !matches!(
             function,
-            HashFunction::Sha1 | HashFunction::Sha256 | HashFunction::Sha512
+            Algorithm::Sha1 | Algorithm::Sha256 | Algorithm::Sha512
         ) {
             return Err(VerityError::Function(function));
         }
@@ -279,7 +279,7 @@ impl DmVerity {
             .split(|byte| *byte == 0)
             .next()
             .unwrap_or_default();
-        let mut functions = HashFunction::ALL.into_iter();
+        let mut functions = Algorithm::ALL.iter().copied();
         let function = functions.find(|function| function.name().as_bytes() == name);
         let function = function.ok_or_else(|| {
             let name = String::from_utf8_lossy(name).into_owned();
@@ -309,8 +309,8 @@ impl Format for DmVerity {
     type Hash = RootHash;
     type Builder = RootBuilder;
 
-    fn leaf_hash(&self) -> LeafHash {
-        self.parameters.function.into()
+    fn leaf_hash(&self) -> Algorithm {
+        self.parameters.function
     }
 
     fn leaf_len(&self) -> u64 {

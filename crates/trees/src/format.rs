@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::Algorithm;
 use hashlane_pipeline::{CHUNK_LEN, Frame};
 use hashlane_sha::Engine;
 
@@ -17,7 +17,7 @@ pub trait Format: Clone + Sync {
     type Builder: Builder<Hash = Self::Hash>;
 
     /// Returns the hash of the leaves.
-    fn leaf_hash(&self) -> LeafHash;
+    fn leaf_hash(&self) -> Algorithm;
 
     /// Returns the length of a leaf in bytes, at least 1. Only the last leaf of a file can have another length.
     fn leaf_len(&self) -> u64;
@@ -134,32 +134,6 @@ pub trait Builder {
     /// # Errors
     /// A file that the tree is written to cannot be written.
     fn finish(self) -> io::Result<Self::Hash>;
-}
-
-/// The hash of leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LeafHash {
-    /// A hash function.
-    Function(HashFunction),
-    /// CRC-64/NVME, the highest byte first.
-    Crc64Nvme,
-}
-
-impl LeafHash {
-    /// Returns the length of a digest in bytes.
-    pub fn digest_len(self) -> usize {
-        match self {
-            Self::Function(function) => function.digest_len(),
-            Self::Crc64Nvme => 8,
-        }
-    }
-}
-
-impl From<HashFunction> for LeafHash {
-    fn from(function: HashFunction) -> Self {
-        Self::Function(function)
-    }
 }
 
 /// Returns a digest of `len_bytes` bytes in lower-case hexadecimal digits, or `None` if `text` is none.

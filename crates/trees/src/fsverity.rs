@@ -9,11 +9,11 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
-use hashlane_hashes::{HashFunction, Hasher};
+use hashlane_hashes::{Algorithm, Hasher};
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
-use crate::format::{Builder, Format, LeafHash, Tail};
+use crate::format::{Builder, Format, Tail};
 use crate::levels::{Levels, NodeHash, Nodes};
 
 /// Limits of the length of a block in bytes: the kernel's smallest block, and the largest page of any architecture.
@@ -35,7 +35,7 @@ const DESCRIPTOR_LEN: usize = 256;
 /// The default has SHA-256, blocks of 4096 bytes and no salt, as `fsverity digest` does.
 #[derive(Clone, Debug)]
 pub struct Fsverity {
-    function: HashFunction,
+    function: Algorithm,
     block_len: u32,
     salt: Vec<u8>,
     /// The salt, filled with zeros.
@@ -51,7 +51,7 @@ pub struct Fsverity {
 #[non_exhaustive]
 pub enum FsverityError {
     /// The hash function is neither SHA-256 nor SHA-512.
-    Function(HashFunction),
+    Function(Algorithm),
     /// The length of a block is no power of two from 1024 to 65536 bytes.
     BlockLen(u64),
     /// The salt has more than 32 bytes. The number of its bytes.
@@ -88,7 +88,7 @@ impl std::error::Error for FsverityError {}
 impl Default for Fsverity {
     fn default() -> Self {
         Self {
-            function: HashFunction::Sha256,
+            function: Algorithm::Sha256,
             block_len: 4096,
             salt: Vec::new(),
             prefix: Vec::new(),
@@ -105,13 +105,13 @@ impl Fsverity {
     /// # Errors
     /// fs-verity does not have such parameters.
     pub fn new(
-        function: HashFunction,
+        function: Algorithm,
         block_len: u64,
         salt: impl Into<Vec<u8>>,
     ) -> Result<Self, FsverityError> {
         let hash_block_len = match function {
-            HashFunction::Sha256 => 64,
-            HashFunction::Sha512 => 128,
+            Algorithm::Sha256 => 64,
+            Algorithm::Sha512 => 128,
             other => return Err(FsverityError::Function(other)),
         };
         let valid = u32::try_from(block_len).ok();
@@ -152,7 +152,7 @@ impl Fsverity {
         let mut descriptor = [0; DESCRIPTOR_LEN];
         descriptor[0] = 1; // version
         descriptor[1] = match self.function {
-            HashFunction::Sha512 => 2,
+            Algorithm::Sha512 => 2,
             _ => 1,
         };
         descriptor[2] = self.block_len.ilog2() as u8;
@@ -168,8 +168,8 @@ impl Format for Fsverity {
     type Hash = Measurement;
     type Builder = Measurer;
 
-    fn leaf_hash(&self) -> LeafHash {
-        self.function.into()
+    fn leaf_hash(&self) -> Algorithm {
+        self.function
     }
 
     fn leaf_len(&self) -> u64 {
@@ -250,7 +250,7 @@ impl Builder for Measurer {
 /// The fs-verity digest of a file, which the kernel and `fsverity` call its measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measurement {
-    function: HashFunction,
+    function: Algorithm,
     digest: Vec<u8>,
     descriptor: [u8; DESCRIPTOR_LEN],
 }

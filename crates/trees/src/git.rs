@@ -6,15 +6,13 @@ use std::fmt;
 use std::io;
 
 use data_encoding::HEXLOWER;
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::Algorithm;
 use hashlane_pipeline::Frame;
 use hashlane_sha::{Engine, Sha1, Sha256};
 
-use crate::format::{
-    Builder, FolderRules, Format, GitMode, HashedEntry, LeafHash, Tail, normalized_hex,
-};
+use crate::format::{Builder, FolderRules, Format, GitMode, HashedEntry, Tail, normalized_hex};
 
-/// The object format of a repository. Attacks on SHA-1 are not detected: see [`HashFunction::Sha1`].
+/// The object format of a repository. Attacks on SHA-1 are not detected: see [`Algorithm::Sha1`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Git {
     /// SHA-1, the usual format.
@@ -88,10 +86,10 @@ impl Format for Git {
     type Hash = GitId;
     type Builder = GitBuilder;
 
-    fn leaf_hash(&self) -> LeafHash {
+    fn leaf_hash(&self) -> Algorithm {
         match self {
-            Self::Sha1 => HashFunction::Sha1.into(),
-            Self::Sha256 => HashFunction::Sha256.into(),
+            Self::Sha1 => Algorithm::Sha1,
+            Self::Sha256 => Algorithm::Sha256,
         }
     }
 

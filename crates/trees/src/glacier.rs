@@ -2,11 +2,11 @@
 //!
 //! Source: the developer guide of Amazon S3 Glacier, "Computing Checksums".
 
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::Algorithm;
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
-use crate::format::{Format, LeafHash, Tail, normalized_hex};
+use crate::format::{Format, Tail, normalized_hex};
 use crate::pairs::{Odd, PairBuilder, PairRoot};
 
 /// The SHA-256 tree hash of an archive. Leaves have 1 MiB.
@@ -17,8 +17,8 @@ impl Format for Glacier {
     type Hash = PairRoot;
     type Builder = PairBuilder;
 
-    fn leaf_hash(&self) -> LeafHash {
-        HashFunction::Sha256.into()
+    fn leaf_hash(&self) -> Algorithm {
+        Algorithm::Sha256
     }
 
     fn leaf_len(&self) -> u64 {

@@ -1,19 +1,14 @@
 //! Hashers of leaves: the digests of all leaves of a message, one after another.
 
-use std::fmt;
-
-use crc_fast::CrcAlgorithm;
-use hashlane_hashes::Hasher;
+use hashlane_hashes::{Algorithm, Hasher};
 use hashlane_pipeline::{CancelToken, ChunkDigests, ChunkHasher, Frame, MessageHasher};
-use hashlane_sha::{Algorithm, Engine};
-
-use crate::format::LeafHash;
+use hashlane_sha::Engine;
 
 /// Zeros, hashed this many at a time.
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
 /// Returns a hasher of leaves of `leaf_len` bytes in lanes. Messages consist of whole leaves.
-pub(crate) fn in_lanes<A: Algorithm>(
+pub(crate) fn in_lanes<A: hashlane_sha::Algorithm>(
     engine: Engine,
     leaf_len: usize,
     prefix: &[u8],
@@ -33,7 +28,7 @@ pub(crate) fn in_lanes<A: Algorithm>(
 
 /// Keeps the digests of the leaves of each message.
 #[derive(Debug)]
-pub(crate) struct Collector<A: Algorithm> {
+pub(crate) struct Collector<A: hashlane_sha::Algorithm> {
     leaf_len: usize,
     /// The digest of a leaf of zeros.
     zeros: A::Digest,
@@ -41,7 +36,7 @@ pub(crate) struct Collector<A: Algorithm> {
     slots: Vec<Vec<u8>>,
 }
 
-impl<A: Algorithm> ChunkDigests for Collector<A> {
+impl<A: hashlane_sha::Algorithm> ChunkDigests for Collector<A> {
     type ChunkHash = A;
     type Digest = Vec<u8>;
 
@@ -83,7 +78,7 @@ impl<A: Algorithm> ChunkDigests for Collector<A> {
 #[derive(Debug)]
 pub(crate) struct OneByOne {
     /// The state after the bytes that precede each leaf.
-    prefix: LeafHasher,
+    prefix: Hasher,
     /// The bytes after each leaf.
     suffix: Vec<u8>,
     leaf_len: u64,
@@ -92,57 +87,16 @@ pub(crate) struct OneByOne {
 
 #[derive(Clone, Debug)]
 struct Slot {
-    hasher: LeafHasher,
+    hasher: Hasher,
     /// Number of bytes of the current leaf that are still to be hashed.
     rest: u64,
     digests: Vec<u8>,
 }
 
-/// The state of a leaf.
-#[derive(Clone)]
-enum LeafHasher {
-    Function(Box<Hasher>),
-    Crc64(Box<crc_fast::Digest>),
-}
-
-impl LeafHasher {
-    fn new(engine: Engine, hash: LeafHash) -> Self {
-        match hash {
-            LeafHash::Function(function) => {
-                Self::Function(Box::new(Hasher::with_engine(engine, function)))
-            }
-            LeafHash::Crc64Nvme => {
-                Self::Crc64(Box::new(crc_fast::Digest::new(CrcAlgorithm::Crc64Nvme)))
-            }
-        }
-    }
-
-    fn update(&mut self, bytes: &[u8]) {
-        match self {
-            Self::Function(hasher) => hasher.update(bytes),
-            Self::Crc64(digest) => digest.update(bytes),
-        }
-    }
-
-    /// Appends the digest of the leaf.
-    fn finish(self, digests: &mut Vec<u8>) {
-        match self {
-            Self::Function(hasher) => digests.extend_from_slice(hasher.finalize().as_ref()),
-            Self::Crc64(digest) => digests.extend_from_slice(&digest.finalize().to_be_bytes()),
-        }
-    }
-}
-
-impl fmt::Debug for LeafHasher {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LeafHasher").finish_non_exhaustive()
-    }
-}
-
 impl OneByOne {
     /// Returns a hasher of leaves of `leaf_len` bytes in this frame. Only the last leaf of a message can be shorter.
-    pub(crate) fn new(engine: Engine, hash: LeafHash, leaf_len: u64, frame: &Frame) -> Self {
-        let mut prefix = LeafHasher::new(engine, hash);
+    pub(crate) fn new(engine: Engine, algorithm: Algorithm, leaf_len: u64, frame: &Frame) -> Self {
+        let mut prefix = Hasher::with_engine(engine, algorithm);
         prefix.update(&frame.prefix);
         Self {
             prefix,
@@ -162,7 +116,7 @@ impl OneByOne {
 }
 
 impl Slot {
-    fn update(&mut self, mut bytes: &[u8], leaf_len: u64, prefix: &LeafHasher, suffix: &[u8]) {
+    fn update(&mut self, mut bytes: &[u8], leaf_len: u64, prefix: &Hasher, suffix: &[u8]) {
         while !bytes.is_empty() {
             let n = self.rest.min(bytes.len() as u64) as usize;
             let (part, others) = bytes.split_at(n);
@@ -175,15 +129,15 @@ impl Slot {
         }
     }
 
-    fn end_leaf(&mut self, leaf_len: u64, prefix: &LeafHasher, suffix: &[u8]) {
+    fn end_leaf(&mut self, leaf_len: u64, prefix: &Hasher, suffix: &[u8]) {
         let mut hasher = std::mem::replace(&mut self.hasher, prefix.clone());
         hasher.update(suffix);
-        hasher.finish(&mut self.digests);
+        self.digests.extend_from_slice(hasher.finalize().as_bytes());
         self.rest = leaf_len;
     }
 
     /// Ends the message, and returns the digests of its leaves.
-    fn finish(&mut self, leaf_len: u64, prefix: &LeafHasher, suffix: &[u8]) -> Vec<u8> {
+    fn finish(&mut self, leaf_len: u64, prefix: &Hasher, suffix: &[u8]) -> Vec<u8> {
         // A message without bytes has one empty leaf.
         if self.rest < leaf_len || self.digests.is_empty() {
             self.end_leaf(leaf_len, prefix, suffix);

@@ -7,12 +7,12 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::sync::Arc;
 
 use hashlane_files::Stamp;
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::Algorithm;
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
 use crate::dmverity::RootHash;
-use crate::format::{Builder, Format, LeafHash, Tail, normalized_hex};
+use crate::format::{Builder, Format, Tail, normalized_hex};
 use crate::levels::{Levels, NodeHash, Nodes};
 
 const BLOCK_LEN: u32 = 4096;
@@ -38,8 +38,8 @@ impl Format for ApkIdsig {
     type Hash = RootHash;
     type Builder = IdsigBuilder;
 
-    fn leaf_hash(&self) -> LeafHash {
-        HashFunction::Sha256.into()
+    fn leaf_hash(&self) -> Algorithm {
+        Algorithm::Sha256
     }
 
     fn leaf_len(&self) -> u64 {
@@ -59,11 +59,11 @@ impl Format for ApkIdsig {
     }
 
     fn normalized(&self, text: &str) -> Option<String> {
-        normalized_hex(text, HashFunction::Sha256.digest_len())
+        normalized_hex(text, Algorithm::Sha256.digest_len())
     }
 
     fn builder(&self, engine: Engine, len_bytes: u64) -> IdsigBuilder {
-        let function = HashFunction::Sha256;
+        let function = Algorithm::Sha256;
         let hash = NodeHash {
             engine,
             function,
@@ -178,7 +178,7 @@ impl Idsig {
     pub(crate) fn nodes() -> Nodes {
         Nodes {
             always_has_node: true,
-            ..Nodes::dense(BLOCK_LEN as usize, HashFunction::Sha256.digest_len())
+            ..Nodes::dense(BLOCK_LEN as usize, Algorithm::Sha256.digest_len())
         }
     }
 }

@@ -6,15 +6,15 @@ use std::io;
 use std::sync::Arc;
 
 use hashlane_files::write_all_at;
-use hashlane_hashes::{HashFunction, Hasher};
+use hashlane_hashes::{Algorithm, Hasher};
 use hashlane_pipeline::Frame;
-use hashlane_sha::{Algorithm, Engine, Sha1, Sha256};
+use hashlane_sha::{Engine, Sha1, Sha256};
 
 /// The hash of nodes: a function, and the bytes before and after each node.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeHash {
     pub(crate) engine: Engine,
-    pub(crate) function: HashFunction,
+    pub(crate) function: Algorithm,
     pub(crate) frame: Frame,
 }
 
@@ -22,8 +22,8 @@ impl NodeHash {
     /// Returns the digests of consecutive nodes, one after another.
     pub(crate) fn digests(&self, nodes: &[u8], node_len: usize) -> Vec<u8> {
         match self.function {
-            HashFunction::Sha1 => self.in_lanes::<Sha1>(nodes, node_len),
-            HashFunction::Sha256 => self.in_lanes::<Sha256>(nodes, node_len),
+            Algorithm::Sha1 => self.in_lanes::<Sha1>(nodes, node_len),
+            Algorithm::Sha256 => self.in_lanes::<Sha256>(nodes, node_len),
             _ => {
                 let digests = nodes.chunks(node_len).flat_map(|node| {
                     let mut hasher = Hasher::with_engine(self.engine, self.function);
@@ -37,7 +37,7 @@ impl NodeHash {
         }
     }
 
-    fn in_lanes<A: Algorithm>(&self, nodes: &[u8], node_len: usize) -> Vec<u8> {
+    fn in_lanes<A: hashlane_sha::Algorithm>(&self, nodes: &[u8], node_len: usize) -> Vec<u8> {
         let mut prefix = A::with_engine(self.engine);
         prefix.update(&self.frame.prefix);
         let suffix = &self.frame.suffix;

@@ -56,7 +56,7 @@ mod segment;
 mod verity_check;
 
 pub use hashlane_files::{GlobError, Globs, Overwrite};
-pub use hashlane_hashes::HashFunction;
+pub use hashlane_hashes::Algorithm;
 
 pub use btroot::BtRoot;
 pub use chunks::{ChunkList, Chunks};
@@ -64,7 +64,7 @@ pub use cid::{Cid, CidBuilder, CidNode, FolderTooLarge};
 pub use dmverity::{DmVerity, RootBuilder, RootHash, VerityError, VerityFormat, VerityParameters};
 pub use error::TreeError;
 pub use folder::hash_folder;
-pub use format::{Builder, FolderRules, Format, GitMode, HashedEntry, LeafHash, Tail};
+pub use format::{Builder, FolderRules, Format, GitMode, HashedEntry, Tail};
 pub use fsverity::{Fsverity, FsverityError, Measurement, Measurer};
 pub use git::{Git, GitBuilder, GitId};
 pub use glacier::Glacier;

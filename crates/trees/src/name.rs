@@ -1,6 +1,6 @@
 //! The names of the tree hashes.
 
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::Algorithm;
 
 use crate::cid::Cid;
 use crate::git::Git;
@@ -18,7 +18,7 @@ pub enum TreeName {
     /// `dmverity`: dm-verity.
     DmVerity,
     /// `fsverity` and `fsverity-sha512`: fs-verity.
-    Fsverity(HashFunction),
+    Fsverity(Algorithm),
     /// `git` and `git-sha256`: an object of Git.
     Git(Git),
     /// `glacier`: the tree hash of Amazon S3 Glacier.
@@ -36,8 +36,8 @@ impl TreeName {
         ("cid-v0", Self::Cid(Cid::V0)),
         ("cid-v1-2025", Self::Cid(Cid::V1Of2025)),
         ("dmverity", Self::DmVerity),
-        ("fsverity", Self::Fsverity(HashFunction::Sha256)),
-        ("fsverity-sha512", Self::Fsverity(HashFunction::Sha512)),
+        ("fsverity", Self::Fsverity(Algorithm::Sha256)),
+        ("fsverity-sha512", Self::Fsverity(Algorithm::Sha512)),
         ("git", Self::Git(Git::Sha1)),
         ("git-sha256", Self::Git(Git::Sha256)),
         ("glacier", Self::Glacier),

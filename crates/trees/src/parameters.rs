@@ -3,7 +3,7 @@
 use std::fmt;
 
 use hashlane_files::Globs;
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::Algorithm;
 
 use crate::btroot::BtRoot;
 use crate::dmverity::{DmVerity, VerityError, VerityFormat, VerityParameters};
@@ -27,7 +27,7 @@ pub struct TreeParameters {
     /// Length of a part in bytes: of [`TreeName::S3`].
     pub part_len: Option<u64>,
     /// Hash function: of [`TreeName::DmVerity`]. Names of [`TreeName::Fsverity`] have theirs.
-    pub function: Option<HashFunction>,
+    pub function: Option<Algorithm>,
     /// Format: of [`TreeName::DmVerity`].
     pub verity_format: Option<VerityFormat>,
     /// Length of a block of the hash device in bytes, if it is another than that of the data: of [`TreeName::DmVerity`].
@@ -147,7 +147,7 @@ impl TreeParameters {
     ///
     /// # Errors
     /// fs-verity does not have such parameters.
-    fn fsverity(&self, function: HashFunction) -> Result<Fsverity, ParameterError> {
+    fn fsverity(&self, function: Algorithm) -> Result<Fsverity, ParameterError> {
         let salt = self.salt.clone().unwrap_or_default();
         Fsverity::new(function, self.block_len.unwrap_or(4096), salt)
             .map_err(ParameterError::Fsverity)

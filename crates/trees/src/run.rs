@@ -5,21 +5,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hashlane_files::{SourceFile, Stamp};
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::Algorithm;
 use hashlane_pipeline::{
     CancelToken, Error, Fault, FileFact, Found, Frame, FramedDigest, IoMode, LaneDigest,
     MessageHasher, Options, Results, hash_messages,
 };
 use hashlane_sha::{Engine, Md5, Sha1, Sha256};
 
-use crate::format::{Builder, Format, LeafHash, Leaves};
+use crate::format::{Builder, Format, Leaves};
 use crate::hasher::{OneByOne, in_lanes};
 use crate::segment::Segment;
-
-/// The hashes that are computed in lanes.
-const MD5: LeafHash = LeafHash::Function(HashFunction::Md5);
-const SHA1: LeafHash = LeafHash::Function(HashFunction::Sha1);
-const SHA256: LeafHash = LeafHash::Function(HashFunction::Sha256);
 
 /// Maximum number of leaves that are hashed side by side. Their digests take at most 16 MiB.
 const MAX_LEAVES: u64 = 1 << 18;
@@ -250,19 +245,19 @@ where
         order.digests.resize_with(n_messages as usize, || None);
         if n_messages > 0 {
             match (format.leaf_hash(), leaves.chunk_len()) {
-                (SHA1, Some(len)) => {
+                (Algorithm::Sha1, Some(len)) => {
                     order.hash(options, |engine| in_lanes::<Sha1>(engine, len, prefix))
                 }
-                (SHA256, Some(len)) => {
+                (Algorithm::Sha256, Some(len)) => {
                     order.hash(options, |engine| in_lanes::<Sha256>(engine, len, prefix))
                 }
-                (SHA1, None) => order.hash(options, |engine| {
+                (Algorithm::Sha1, None) => order.hash(options, |engine| {
                     FramedDigest::<Sha1>::new(engine, &frame_of)
                 }),
-                (SHA256, None) => order.hash(options, |engine| {
+                (Algorithm::Sha256, None) => order.hash(options, |engine| {
                     FramedDigest::<Sha256>::new(engine, &frame_of)
                 }),
-                (MD5, None) if frame == Frame::default() => {
+                (Algorithm::Md5, None) if frame == Frame::default() => {
                     order.hash(&buffered(options), |engine| LaneDigest::<Md5>::new(&engine))
                 }
                 (hash, _) => {

@@ -8,12 +8,12 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use data_encoding::{BASE64, HEXLOWER};
-use hashlane_hashes::{HashFunction, Hasher};
+use hashlane_hashes::{Algorithm, Hasher};
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
 use crate::crc64::Combined;
-use crate::format::{Builder, Format, LeafHash, Tail, normalized_hex};
+use crate::format::{Builder, Format, Tail, normalized_hex};
 
 const MIB: u64 = 1 << 20;
 
@@ -43,12 +43,12 @@ pub enum S3Checksum {
 }
 
 impl S3Checksum {
-    fn function(self) -> Option<HashFunction> {
+    fn algorithm(self) -> Algorithm {
         match self {
-            Self::Etag => Some(HashFunction::Md5),
-            Self::Sha1 => Some(HashFunction::Sha1),
-            Self::Sha256 => Some(HashFunction::Sha256),
-            Self::Crc64Nvme => None,
+            Self::Etag => Algorithm::Md5,
+            Self::Sha1 => Algorithm::Sha1,
+            Self::Sha256 => Algorithm::Sha256,
+            Self::Crc64Nvme => Algorithm::Crc64Nvme,
         }
     }
 }
@@ -199,11 +199,8 @@ impl Format for S3 {
     type Hash = S3Value;
     type Builder = S3Builder;
 
-    fn leaf_hash(&self) -> LeafHash {
-        match self.checksum.function() {
-            Some(function) => function.into(),
-            None => LeafHash::Crc64Nvme,
-        }
+    fn leaf_hash(&self) -> Algorithm {
+        self.checksum.algorithm()
     }
 
     fn leaf_len(&self) -> u64 {
@@ -252,12 +249,11 @@ impl Format for S3 {
     fn builder(&self, engine: Engine, len_bytes: u64) -> S3Builder {
         S3Builder {
             is_etag: self.checksum == S3Checksum::Etag,
-            sum: match self.checksum.function() {
-                None => Sum::Crc64(Combined::new(CRC_LEAF_LEN, len_bytes)),
-                Some(_) if self.is_whole(len_bytes) => Sum::Whole(Vec::new()),
-                Some(function) => Sum::Parts {
-                    hasher: Box::new(Hasher::with_engine(engine, function)),
-                    digest_len: function.digest_len(),
+            sum: match self.checksum.algorithm() {
+                Algorithm::Crc64Nvme => Sum::Crc64(Combined::new(CRC_LEAF_LEN, len_bytes)),
+                _ if self.is_whole(len_bytes) => Sum::Whole(Vec::new()),
+                algorithm => Sum::Parts {
+                    hasher: Box::new(Hasher::with_engine(engine, algorithm)),
                     n_parts: 0,
                 },
             },
@@ -293,11 +289,7 @@ enum Sum {
     /// The digest of a file that is uploaded at once.
     Whole(Vec<u8>),
     /// The digest of the digests of the parts.
-    Parts {
-        hasher: Box<Hasher>,
-        digest_len: usize,
-        n_parts: u64,
-    },
+    Parts { hasher: Box<Hasher>, n_parts: u64 },
     /// The CRC of the whole file, also if it is uploaded in parts.
     Crc64(Combined),
 }
@@ -308,13 +300,9 @@ impl Builder for S3Builder {
     fn push(&mut self, digests: &[u8]) {
         match &mut self.sum {
             Sum::Whole(digest) => digest.extend_from_slice(digests),
-            Sum::Parts {
-                hasher,
-                digest_len,
-                n_parts,
-            } => {
+            Sum::Parts { hasher, n_parts } => {
                 hasher.update(digests);
-                *n_parts += (digests.len() / *digest_len) as u64;
+                *n_parts += (digests.len() / hasher.algorithm().digest_len()) as u64;
             }
             Sum::Crc64(combined) => {
                 for crc in digests.as_chunks().0 {
@@ -327,9 +315,7 @@ impl Builder for S3Builder {
     fn finish(self) -> io::Result<S3Value> {
         let (digest, n_parts) = match self.sum {
             Sum::Whole(digest) => (digest, None),
-            Sum::Parts {
-                hasher, n_parts, ..
-            } => (hasher.finalize().as_ref().to_vec(), Some(n_parts)),
+            Sum::Parts { hasher, n_parts } => (hasher.finalize().as_ref().to_vec(), Some(n_parts)),
             Sum::Crc64(combined) => (combined.finish().to_be_bytes().to_vec(), None),
         };
         Ok(S3Value {

@@ -8,11 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hashlane_files::{FileId, Stamp, read_exact_at};
+use hashlane_hashes::Algorithm;
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
 use crate::dmverity::{DmVerity, RootHash, SUPERBLOCK_LEN};
-use crate::format::{Builder, Format, LeafHash, Tail};
+use crate::format::{Builder, Format, Tail};
 use crate::idsig::Idsig;
 use crate::levels::{Levels, NodeHash, Nodes};
 
@@ -261,7 +262,7 @@ impl Format for VerityCheck {
     type Hash = VerityReport;
     type Builder = VerityChecker;
 
-    fn leaf_hash(&self) -> LeafHash {
+    fn leaf_hash(&self) -> Algorithm {
         self.verity.leaf_hash()
     }
 

@@ -7,7 +7,7 @@ use hashlane_bagit::{
     Depth, Error, NewBag, ProblemKind, Run, Validation, Verdict, create_copy, create_in_place,
     update, validate,
 };
-use hashlane_sums::{CancelToken, DigestAlgorithm, Options};
+use hashlane_sums::{Algorithm, CancelToken, Options};
 
 /// MD5 of `a`, of `b`, and of no bytes.
 const OF_A: &str = "0cc175b9c0f1b6a831c399e269772661";
@@ -95,7 +95,7 @@ pub(crate) fn with_run<R>(work: impl FnOnce(&mut Run<'_>) -> R) -> R {
     })
 }
 
-fn algorithms(names: &[&str]) -> Vec<DigestAlgorithm> {
+fn algorithms(names: &[&str]) -> Vec<Algorithm> {
     names.iter().map(|name| name.parse().unwrap()).collect()
 }
 
@@ -264,9 +264,9 @@ fn section_2_1_3_three_characters_of_paths_are_encoded() {
 #[test]
 fn section_2_2_1_tag_manifests_list_tag_files() {
     let of = |text: &str| {
-        let mut stream = hashlane_sums::Stream::new(algorithms(&["md5"])[0], engine());
+        let mut stream = hashlane_sums::Hasher::with_engine(engine(), algorithms(&["md5"])[0]);
         stream.update(text.as_bytes());
-        stream.finish().to_string()
+        stream.finalize().to_string()
     };
     let bag = Bag::new();
     let manifest = bag.read("manifest-md5.txt");

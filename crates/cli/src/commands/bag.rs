@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use hashlane_bagit::{Depth, NewBag, Run, Verdict, create_copy, create_in_place, update, validate};
 use hashlane_files::NotContent;
-use hashlane_sums::{DigestAlgorithm, HashFunction, UnknownAlgorithm};
+use hashlane_sums::{Algorithm, UnknownAlgorithm};
 use time::OffsetDateTime;
 
 use crate::options::{Hashing, Output};
@@ -100,12 +100,12 @@ struct Algorithms {
     /// Algorithms of the manifests, separated by commas: md5, sha1, sha224, sha256, sha384, sha512, crc32, blake2b, blake3
     /// [default: sha512; with update, those of the bag]
     #[arg(short, long, value_name = "NAME", value_delimiter = ',', value_parser = algorithm)]
-    algorithm: Vec<DigestAlgorithm>,
+    algorithm: Vec<Algorithm>,
 }
 
 impl Algorithms {
     /// Returns each algorithm once.
-    fn each(&self) -> Vec<DigestAlgorithm> {
+    fn each(&self) -> Vec<Algorithm> {
         let mut each = self.algorithm.clone();
         each.sort_unstable();
         each.dedup();
@@ -114,9 +114,9 @@ impl Algorithms {
 }
 
 /// Names of manifests have no lengths, so BLAKE2b has its full length.
-fn algorithm(name: &str) -> Result<DigestAlgorithm, UnknownAlgorithm> {
-    let found: DigestAlgorithm = name.parse()?;
-    DigestAlgorithm::ALL
+fn algorithm(name: &str) -> Result<Algorithm, UnknownAlgorithm> {
+    let found: Algorithm = name.parse()?;
+    Algorithm::ALL
         .contains(&found)
         .then_some(found)
         .ok_or(UnknownAlgorithm)
@@ -179,7 +179,7 @@ impl Bag {
         let mut algorithms = create.algorithms.each();
         if algorithms.is_empty() {
             // Section 2.4 of the RFC: the default should be SHA-512.
-            algorithms.push(HashFunction::Sha512.into());
+            algorithms.push(Algorithm::Sha512);
         }
         let mut new = NewBag::new(algorithms);
         new.info.clone_from(&create.info);

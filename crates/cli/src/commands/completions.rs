@@ -5,7 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, Args, Command, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use hashlane_base58::Kind;
-use hashlane_sums::DigestAlgorithm;
+use hashlane_sums::Algorithm;
 
 use super::call::{Flag, Page};
 use super::configured::Configurable;
@@ -129,7 +129,7 @@ fn with_values(command_line: Command, all: &[Configurable]) -> Command {
             arg.value_parser(PossibleValuesParser::new(values))
         })
     };
-    let algorithms = DigestAlgorithm::ALL.into_iter().map(DigestAlgorithm::name);
+    let algorithms = Algorithm::ALL.iter().map(|algorithm| algorithm.name());
     let algorithms = algorithms
         .chain(super::sum::tree_names())
         .map(str::to_owned);

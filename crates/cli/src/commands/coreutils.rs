@@ -19,8 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hashlane_sums::{
-    Blake2bLen, DigestAlgorithm, Event, HashFunction, Item, LineStyle, Options, Outcome, bytes_of,
-    write_line,
+    Algorithm, Blake2bLen, Event, Item, LineStyle, Options, Outcome, bytes_of, write_line,
 };
 
 use super::call::{Call, Flag, Page};
@@ -29,22 +28,22 @@ use arguments::{Action, Arguments};
 use streams::{Streams, source_of};
 
 /// The names of the programs.
-const PROGRAMS: [(&str, DigestAlgorithm); 8] = [
-    ("md5sum", DigestAlgorithm::Hash(HashFunction::Md5)),
-    ("sha1sum", DigestAlgorithm::Hash(HashFunction::Sha1)),
-    ("sha224sum", DigestAlgorithm::Hash(HashFunction::Sha224)),
-    ("sha256sum", DigestAlgorithm::Hash(HashFunction::Sha256)),
-    ("sha384sum", DigestAlgorithm::Hash(HashFunction::Sha384)),
-    ("sha512sum", DigestAlgorithm::Hash(HashFunction::Sha512)),
-    ("b2sum", DigestAlgorithm::Blake2b(Blake2bLen::MAX)),
-    ("b3sum", DigestAlgorithm::Blake3),
+const PROGRAMS: [(&str, Algorithm); 8] = [
+    ("md5sum", Algorithm::Md5),
+    ("sha1sum", Algorithm::Sha1),
+    ("sha224sum", Algorithm::Sha224),
+    ("sha256sum", Algorithm::Sha256),
+    ("sha384sum", Algorithm::Sha384),
+    ("sha512sum", Algorithm::Sha512),
+    ("b2sum", Algorithm::Blake2b(Blake2bLen::MAX)),
+    ("b3sum", Algorithm::Blake3),
 ];
 
 /// A program of coreutils, with the name by which it was called.
 #[derive(Debug)]
 pub(crate) struct Program {
     name: &'static str,
-    algorithm: DigestAlgorithm,
+    algorithm: Algorithm,
     /// The name in messages.
     called: Vec<u8>,
     args: Vec<Vec<u8>>,
@@ -125,9 +124,9 @@ impl Program {
         })
     }
 
-    fn help_of(name: &str, algorithm: DigestAlgorithm) -> String {
+    fn help_of(name: &str, algorithm: Algorithm) -> String {
         let length = match algorithm {
-            DigestAlgorithm::Blake2b(_) => {
+            Algorithm::Blake2b(_) => {
                 "  -l, --length=BITS     digest length in bits: a multiple of 8, up to 512\n"
             }
             _ => "",
@@ -170,7 +169,7 @@ fn digest(
     style: LineStyle,
 ) -> bool {
     let Streams { input, output, cwd } = streams;
-    let algorithms: Arc<[DigestAlgorithm]> = [arguments.algorithm].into();
+    let algorithms: Arc<[Algorithm]> = [arguments.algorithm].into();
     let items = arguments
         .files
         .iter()

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use hashlane_hashes::{Hmac, HmacKey};
 use hashlane_sha::{Engine, hazmat};
-use hashlane_sums::{Event, HashFunction, Item, Options, Outcome, Source, hash_items};
+use hashlane_sums::{Algorithm, Event, Item, Options, Outcome, Source, hash_items};
 use subtle::ConstantTimeEq as _;
 
 use super::call::{Call, Flag, Page};
@@ -34,13 +34,13 @@ use kind::Kind;
 const BUFFER_LEN: usize = 128 << 10;
 
 /// The hash functions, in the order of `-l`.
-const FUNCTIONS: [HashFunction; 6] = [
-    HashFunction::Sha1,
-    HashFunction::Md5,
-    HashFunction::Sha224,
-    HashFunction::Sha256,
-    HashFunction::Sha384,
-    HashFunction::Sha512,
+const FUNCTIONS: [Algorithm; 6] = [
+    Algorithm::Sha1,
+    Algorithm::Md5,
+    Algorithm::Sha224,
+    Algorithm::Sha256,
+    Algorithm::Sha384,
+    Algorithm::Sha512,
 ];
 
 /// A program and its arguments.
@@ -167,7 +167,7 @@ impl Program {
     }
 
     /// Returns the hash function that `-a` selects, and the name of the algorithm.
-    fn function(&self, name: &OsStr) -> Result<(HashFunction, String), Failure> {
+    fn function(&self, name: &OsStr) -> Result<(Algorithm, String), Failure> {
         let mut known = FUNCTIONS
             .map(|function| (function, self.kind.algorithm(function)))
             .into_iter();
@@ -219,6 +219,7 @@ impl Program {
         let key = key::read(arguments.key.as_ref(), env)
             .map_err(|reason| Failure::Reason(reason, Exit::Bad))?;
         let key = HmacKey::with_engine(Engine::detect(), function, &key);
+        let key = key.expect("each of FUNCTIONS has HMACs");
         let mut results = Results::new(self, name, arguments);
         for path in results.inputs() {
             let result = match path {
@@ -349,7 +350,7 @@ impl From<hashlane_sums::Error> for Failure {
 ///
 /// # Errors
 /// Returns the reason why MACs of the algorithm `name` cannot have this length.
-fn mac_len(function: HashFunction, name: &str, bits: Option<usize>) -> Result<usize, String> {
+fn mac_len(function: Algorithm, name: &str, bits: Option<usize>) -> Result<usize, String> {
     let len = function.digest_len();
     let (min, max) = (8 * hazmat::min_tag_len(len), 8 * len);
     match bits.unwrap_or(max) {

@@ -182,7 +182,7 @@ impl VerifyPack {
                 } else {
                     "not_checked"
                 },
-                format: report.format.name(),
+                format: report.algorithm.name(),
                 objects: report.n_objects,
                 problems: report.problems.len(),
             };

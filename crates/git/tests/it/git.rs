@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use hashlane_git::{ObjectFormat, Options, Problem, Report, verify_pack};
+use hashlane_git::{Algorithm, Options, Problem, Report, verify_pack};
 
 use crate::not_run::is_installed;
 
@@ -130,10 +130,7 @@ fn objects_are_those_of_git() {
     if !has_git() {
         return;
     }
-    for (name, format) in [
-        ("sha1", ObjectFormat::Sha1),
-        ("sha256", ObjectFormat::Sha256),
-    ] {
+    for (name, format) in [("sha1", Algorithm::Sha1), ("sha256", Algorithm::Sha256)] {
         for seed in 1..3 {
             let folder = tempfile::tempdir().expect("a folder");
             let pack = repository(folder.path(), name, seed);
@@ -147,7 +144,7 @@ fn objects_are_those_of_git() {
             for threads in [1, 4] {
                 let report = verified(&pack, threads);
                 assert_eq!(report.problems, []);
-                assert_eq!(report.format, format);
+                assert_eq!(report.algorithm, format);
                 assert_eq!(lines_of(&report), expected, "{name}, {threads} threads");
             }
             // The index works as an argument, too, and so does the first version of indexes.

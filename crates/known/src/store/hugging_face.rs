@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 use hashlane_files::is_absent;
-use hashlane_sums::HashFunction;
+use hashlane_sums::Algorithm;
 
 use super::found::{Found, Name};
 use crate::file::KnownFile;
@@ -84,7 +84,7 @@ fn is_shared(link: &Path) -> bool {
     let parts: Option<Vec<&str>> = target.iter().map(|part| part.to_str()).collect();
     let is_named = match parts.as_deref() {
         Some(["..", "..", "blobs", start, name]) => {
-            name.starts_with(start) && text::digest(HashFunction::Sha256, name.as_bytes()).is_some()
+            name.starts_with(start) && text::digest(Algorithm::Sha256, name.as_bytes()).is_some()
         }
         _ => false,
     };

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use hashlane_sums::HashFunction;
+use hashlane_sums::Algorithm;
 
 use super::found::{Found, Name};
 use crate::text;
 
 fn meaning(_: &Path, name: &str) -> Name {
-    match text::digest(HashFunction::Sha256, name.as_bytes()) {
+    match text::digest(Algorithm::Sha256, name.as_bytes()) {
         Some(digest) => Name::Digest(digest),
         // restic renames a file when it is complete.
         None if name.contains("-tmp-") => Name::Unfinished,

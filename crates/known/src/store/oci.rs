@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hashlane_files::is_absent;
-use hashlane_sums::HashFunction;
+use hashlane_sums::Algorithm;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -50,17 +50,17 @@ impl Descriptor {
 }
 
 /// Returns the algorithm and the digits of a digest such as `sha256:…`.
-fn parsed(digest: &str) -> Option<(&str, HashFunction, &str)> {
+fn parsed(digest: &str) -> Option<(&str, Algorithm, &str)> {
     let (name, digits) = digest.split_once(':')?;
     let function = function(name)?;
     text::digest(function, digits.as_bytes()).map(|_| (name, function, digits))
 }
 
-fn function(name: &str) -> Option<HashFunction> {
+fn function(name: &str) -> Option<Algorithm> {
     match name {
-        "sha256" => Some(HashFunction::Sha256),
-        "sha384" => Some(HashFunction::Sha384),
-        "sha512" => Some(HashFunction::Sha512),
+        "sha256" => Some(Algorithm::Sha256),
+        "sha384" => Some(Algorithm::Sha384),
+        "sha512" => Some(Algorithm::Sha512),
         _ => None,
     }
 }
@@ -163,7 +163,7 @@ pub(super) fn read_ollama(folder: &Path, found: &mut Found) {
         let Some(("sha256", digits)) = parts else {
             return Name::Unknown;
         };
-        match text::digest(HashFunction::Sha256, digits.as_bytes()) {
+        match text::digest(Algorithm::Sha256, digits.as_bytes()) {
             Some(digest) => Name::Digest(digest),
             None if digits.contains("-partial") => Name::Unfinished,
             None => Name::Unknown,

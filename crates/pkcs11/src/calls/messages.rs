@@ -9,11 +9,12 @@ use cryptoki_sys::{
     CKA_SIGN, CKA_VERIFY, CKR_ARGUMENTS_BAD, CKR_KEY_FUNCTION_NOT_PERMITTED, CKR_KEY_INDIGESTIBLE,
     CKR_KEY_TYPE_INCONSISTENT, CKR_MECHANISM_INVALID,
 };
+use hashlane_hashes::{Hasher, HmacKey, Message};
+use hashlane_sha::Engine;
 
 use super::{session, session_and_key};
 use crate::border::{Output, Request, Result, array, guard, request};
 use crate::mechanism;
-use crate::message::Message;
 use crate::operation::Purpose;
 use crate::token::Session;
 
@@ -43,7 +44,8 @@ pub(crate) unsafe extern "C" fn digest_init(
     guard(|| {
         let make = |request: Request<'_>| {
             let hash = mechanism::digest(request)?;
-            Ok((Message::digest(hash), hash.digest_len()))
+            let hasher = Hasher::with_engine(Engine::detect(), hash);
+            Ok((Message::Digest(hasher), hash.digest_len()))
         };
         // SAFETY: `mechanism` is null or a mechanism with a parameter of the length that it states.
         unsafe { begin(&*session(handle)?, Purpose::Digest, mechanism, make) }
@@ -93,7 +95,11 @@ unsafe fn hmac_init(
             if !key.flag(permission) {
                 return Err(CKR_KEY_FUNCTION_NOT_PERMITTED);
             }
-            Ok((Message::hmac(hash, key.value()), mac_len))
+            let key = HmacKey::with_engine(Engine::detect(), hash, key.value());
+            Ok((
+                Message::Hmac(key.ok_or(CKR_MECHANISM_INVALID)?.start()),
+                mac_len,
+            ))
         };
         // SAFETY: `mechanism` is null or a mechanism with a parameter of the length that it states.
         unsafe { begin(&session, purpose, mechanism, make) }

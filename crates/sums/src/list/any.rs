@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hashlane_hashes::HashFunction;
+use hashlane_hashes::{Algorithm, Blake2bLen, Digest};
 
 use super::entry::{Entry, Line};
 use super::gnu::GnuLines;
@@ -10,17 +10,16 @@ use super::hashdeep::HashdeepLines;
 use super::lines::without_end;
 use super::mtree::MtreeLines;
 use super::signed::SignedLines;
-use crate::algorithm::{Blake2bLen, Digest, DigestAlgorithm};
 
 /// Algorithms by digest length, for lines that do not name an algorithm.
-const BY_LENGTH: [DigestAlgorithm; 7] = [
-    DigestAlgorithm::Crc32,
-    DigestAlgorithm::Hash(HashFunction::Md5),
-    DigestAlgorithm::Hash(HashFunction::Sha1),
-    DigestAlgorithm::Hash(HashFunction::Sha224),
-    DigestAlgorithm::Hash(HashFunction::Sha256),
-    DigestAlgorithm::Hash(HashFunction::Sha384),
-    DigestAlgorithm::Hash(HashFunction::Sha512),
+const BY_LENGTH: [Algorithm; 7] = [
+    Algorithm::Crc32,
+    Algorithm::Md5,
+    Algorithm::Sha1,
+    Algorithm::Sha224,
+    Algorithm::Sha256,
+    Algorithm::Sha384,
+    Algorithm::Sha512,
 ];
 
 /// A reader of the lines of GNU coreutils, BSD and OpenSSL for all algorithms, of hashdeep, of mtree, of FastSum, and of SFV
@@ -28,10 +27,10 @@ const BY_LENGTH: [DigestAlgorithm; 7] = [
 #[derive(Clone, Debug)]
 pub struct AnyLines {
     /// Algorithms for lines that do not name one, in order of preference.
-    preferred: Vec<DigestAlgorithm>,
+    preferred: Vec<Algorithm>,
     signed: SignedLines,
     /// Readers of the algorithms seen so far.
-    gnu: Vec<(DigestAlgorithm, GnuLines)>,
+    gnu: Vec<(Algorithm, GnuLines)>,
     /// The reader of hashdeep lines, after a hashdeep header.
     hashdeep: Option<HashdeepLines>,
     /// The reader of a specification of mtree, after a line that only a specification has.
@@ -46,7 +45,7 @@ pub struct AnyLines {
 impl AnyLines {
     /// Returns a reader. A line that names no algorithm belongs to the first of `preferred` with
     /// digests of its length, BLAKE2b of any length among them, or else to MD5, SHA-1, SHA-2 or CRC-32.
-    pub fn new(preferred: &[DigestAlgorithm]) -> Self {
+    pub fn new(preferred: &[Algorithm]) -> Self {
         Self {
             preferred: preferred.to_vec(),
             signed: SignedLines::default(),
@@ -126,7 +125,7 @@ impl AnyLines {
                 let is_sfv = self.is_sfv.unwrap_or_else(|| {
                     // No program writes a single space after a CRC-32.
                     let after = text.get(2 * algorithm.digest_len() + 1);
-                    algorithm == DigestAlgorithm::Crc32 && !matches!(after, Some(b' ' | b'*'))
+                    algorithm == Algorithm::Crc32 && !matches!(after, Some(b' ' | b'*'))
                 });
                 let (first, second) = if is_sfv { (sfv, gnu) } else { (gnu, sfv) };
                 Line::Entry(Entry {
@@ -163,22 +162,22 @@ impl AnyLines {
     }
 
     /// Returns the algorithm of a GNU or BSD line, and whether the line names the algorithm.
-    fn algorithm_of(&self, text: &[u8]) -> Option<(DigestAlgorithm, bool)> {
+    fn algorithm_of(&self, text: &[u8]) -> Option<(Algorithm, bool)> {
         let text = text.trim_ascii_start();
         let text = text.strip_prefix(b"\\").unwrap_or(text);
-        let mut all = DigestAlgorithm::ALL.into_iter();
+        let mut all = Algorithm::ALL.iter().copied();
         if let Some(tagged) = all.find(|algorithm| text.starts_with(algorithm.tag().as_bytes())) {
             return Some((tagged, true));
         }
         let n_digits = text.iter().take_while(|c| c.is_ascii_hexdigit()).count();
-        let has_len = |algorithm: &DigestAlgorithm| 2 * algorithm.digest_len() == n_digits;
+        let has_len = |algorithm: &Algorithm| 2 * algorithm.digest_len() == n_digits;
         let mut preferred = self.preferred.iter().copied();
         let has_blake2b = preferred
             .clone()
-            .any(|algorithm| matches!(algorithm, DigestAlgorithm::Blake2b(_)));
+            .any(|algorithm| matches!(algorithm, Algorithm::Blake2b(_)));
         let blake2b = || {
             let len = Blake2bLen::from_bits(4 * n_digits as u64).filter(|_| has_blake2b);
-            len.map(DigestAlgorithm::Blake2b)
+            len.map(Algorithm::Blake2b)
         };
         let found = preferred.find(has_len).or_else(blake2b);
         Some((
@@ -216,7 +215,7 @@ fn read_sfv(text: &[u8]) -> Option<Entry> {
     };
     (!name.is_empty()).then(|| Entry {
         name: name.to_vec(),
-        digests: vec![(DigestAlgorithm::Crc32, digest)],
+        digests: vec![(Algorithm::Crc32, digest)],
         len_bytes: None,
         alternatives: Vec::new(),
     })
@@ -226,10 +225,7 @@ fn read_sfv(text: &[u8]) -> Option<Entry> {
 mod tests {
     use super::*;
 
-    fn read(
-        lines: &mut AnyLines,
-        line: &str,
-    ) -> Option<(String, Vec<DigestAlgorithm>, Option<u64>)> {
+    fn read(lines: &mut AnyLines, line: &str) -> Option<(String, Vec<Algorithm>, Option<u64>)> {
         match lines.read(line.as_bytes()) {
             Line::Entry(Entry {
                 name,
@@ -264,42 +260,30 @@ mod tests {
     fn lines_show_their_formats() {
         let (hex32, hex40, hex64) = ("1".repeat(32), "2".repeat(40), "3".repeat(64));
         let entry = |name: &str, algorithm| Some((name.to_owned(), vec![algorithm], None));
-        let mut lines = AnyLines::new(&[DigestAlgorithm::Blake3]);
+        let mut lines = AnyLines::new(&[Algorithm::Blake3]);
         for (line, expected) in [
-            (
-                format!("{hex32}  a"),
-                entry("a", DigestAlgorithm::Hash(HashFunction::Md5)),
-            ),
-            (
-                format!("{hex40} *a b"),
-                entry("a b", DigestAlgorithm::Hash(HashFunction::Sha1)),
-            ),
-            (format!("{hex64}  a"), entry("a", DigestAlgorithm::Blake3)),
+            (format!("{hex32}  a"), entry("a", Algorithm::Md5)),
+            (format!("{hex40} *a b"), entry("a b", Algorithm::Sha1)),
+            (format!("{hex64}  a"), entry("a", Algorithm::Blake3)),
             (
                 format!("SHA256 (a) = {hex64}\r\n"),
-                entry("a", DigestAlgorithm::Hash(HashFunction::Sha256)),
+                entry("a", Algorithm::Sha256),
             ),
-            (
-                format!("SHA1(a)= {hex40}"),
-                entry("a", DigestAlgorithm::Hash(HashFunction::Sha1)),
-            ),
+            (format!("SHA1(a)= {hex40}"), entry("a", Algorithm::Sha1)),
             (
                 format!("SHA2-256(a)= {hex64}"),
-                entry("a", DigestAlgorithm::Hash(HashFunction::Sha256)),
+                entry("a", Algorithm::Sha256),
             ),
             (format!("SHA2-512/256(a)= {hex64}"), None),
             (
                 format!("BLAKE2B-512(a)= {hex64}{hex64}"),
-                entry("a", DigestAlgorithm::Blake2b(Blake2bLen::MAX)),
+                entry("a", Algorithm::Blake2b(Blake2bLen::MAX)),
             ),
-            (
-                format!("\"{hex32}\"  a"),
-                entry("a", DigestAlgorithm::Hash(HashFunction::Md5)),
-            ),
+            (format!("\"{hex32}\"  a"), entry("a", Algorithm::Md5)),
             (format!("\"{hex32}  a"), None),
             (
                 "some name.txt 1234ABCD".into(),
-                entry("some name.txt", DigestAlgorithm::Crc32),
+                entry("some name.txt", Algorithm::Crc32),
             ),
             ("; comment".into(), None),
             ("# comment".into(), None),
@@ -359,10 +343,7 @@ mod tests {
                 format!("12,{md5},{sha256},x,/a,b"),
                 Some((
                     "/a,b".to_owned(),
-                    vec![
-                        DigestAlgorithm::Hash(HashFunction::Md5),
-                        DigestAlgorithm::Hash(HashFunction::Sha256),
-                    ],
+                    vec![Algorithm::Md5, Algorithm::Sha256],
                     Some(12),
                 )),
             ),

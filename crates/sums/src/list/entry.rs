@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::algorithm::{Digest, DigestAlgorithm};
+use hashlane_hashes::{Algorithm, Digest};
+
 use crate::name::with_slashes;
 
 /// A file in a list, with its expected properties. Programs compare entries with literals, so a new property is a breaking
@@ -12,7 +13,7 @@ pub struct Entry {
     /// The name in bytes.
     pub name: Vec<u8>,
     /// The expected digests, at least one.
-    pub digests: Vec<(DigestAlgorithm, Digest)>,
+    pub digests: Vec<(Algorithm, Digest)>,
     /// The expected length in bytes, if the list contains it.
     pub len_bytes: Option<u64>,
     /// Other readings of the line, for a line of two formats, and for names with backslashes, which
@@ -23,7 +24,7 @@ pub struct Entry {
 
 impl Entry {
     /// Returns the algorithms of the digests, in their order.
-    pub fn algorithms(&self) -> Arc<[DigestAlgorithm]> {
+    pub fn algorithms(&self) -> Arc<[Algorithm]> {
         let digests = self.digests.iter();
         digests.map(|(algorithm, _)| *algorithm).collect()
     }
@@ -47,7 +48,7 @@ impl Entry {
 
     /// Returns `true` if both entries are of one file, in each reading.
     fn accepts(&self, other: &Self) -> bool {
-        let contradicts = |(algorithm, digest): &(DigestAlgorithm, Digest)| {
+        let contradicts = |(algorithm, digest): &(Algorithm, Digest)| {
             let mut own = self.digests.iter();
             own.any(|(known, own)| known == algorithm && own != digest)
         };

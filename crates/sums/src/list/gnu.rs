@@ -5,14 +5,15 @@
 use std::fmt;
 use std::io::Write as _;
 
+use hashlane_hashes::{Algorithm, Blake2bLen, Digest};
+
 use super::entry::{Entry, Line};
-use crate::algorithm::{Blake2bLen, Digest, DigestAlgorithm};
 use crate::name::{escape, needs_escape, unescape};
 
 /// A reader that accepts lines of one algorithm as `sha1sum --check` and its siblings do.
 #[derive(Clone, Debug)]
 pub struct GnuLines {
-    algorithm: DigestAlgorithm,
+    algorithm: Algorithm,
     /// Whether lines have one space between digest and name (`md5 -r` on BSD). The first line
     /// decides. If both forms could occur in a list, a line could be read as another file, whose
     /// name starts with a space or an asterisk.
@@ -20,9 +21,9 @@ pub struct GnuLines {
 }
 
 impl GnuLines {
-    /// Returns a reader for lines of an algorithm. With [`DigestAlgorithm::Blake2b`], digests may have
+    /// Returns a reader for lines of an algorithm. With [`Algorithm::Blake2b`], digests may have
     /// any length.
-    pub fn new(algorithm: DigestAlgorithm) -> Self {
+    pub fn new(algorithm: Algorithm) -> Self {
         Self {
             algorithm,
             is_reversed: None,
@@ -64,15 +65,15 @@ impl GnuLines {
         })
     }
 
-    fn tagged(&self, text: &[u8], is_escaped: bool) -> Option<(Vec<u8>, DigestAlgorithm, Digest)> {
+    fn tagged(&self, text: &[u8], is_escaped: bool) -> Option<(Vec<u8>, Algorithm, Digest)> {
         let mut rest = &text[self.algorithm.tag().len()..];
         let mut algorithm = self.algorithm;
-        if let DigestAlgorithm::Blake2b(_) = algorithm {
-            algorithm = DigestAlgorithm::Blake2b(Blake2bLen::MAX);
+        if let Algorithm::Blake2b(_) = algorithm {
+            algorithm = Algorithm::Blake2b(Blake2bLen::MAX);
             match rest {
                 [b'-', length @ ..] => {
                     let (bits, after) = c_number(length)?;
-                    algorithm = DigestAlgorithm::Blake2b(Blake2bLen::from_bits(bits)?);
+                    algorithm = Algorithm::Blake2b(Blake2bLen::from_bits(bits)?);
                     rest = after;
                 }
                 [b'(', ..] | [] => {}
@@ -89,20 +90,14 @@ impl GnuLines {
         Some((name, algorithm, digest_of(until_zero(digest), algorithm)?))
     }
 
-    fn plain(
-        &mut self,
-        text: &[u8],
-        is_escaped: bool,
-    ) -> Option<(Vec<u8>, DigestAlgorithm, Digest)> {
+    fn plain(&mut self, text: &[u8], is_escaped: bool) -> Option<(Vec<u8>, Algorithm, Digest)> {
         let n_digits = match self.algorithm {
-            DigestAlgorithm::Blake2b(_) => {
-                text.iter().take_while(|c| c.is_ascii_hexdigit()).count()
-            }
+            Algorithm::Blake2b(_) => text.iter().take_while(|c| c.is_ascii_hexdigit()).count(),
             algorithm => 2 * algorithm.digest_len(),
         };
         let algorithm = match self.algorithm {
-            DigestAlgorithm::Blake2b(_) => {
-                DigestAlgorithm::Blake2b(Blake2bLen::from_bits(4 * n_digits as u64)?)
+            Algorithm::Blake2b(_) => {
+                Algorithm::Blake2b(Blake2bLen::from_bits(4 * n_digits as u64)?)
             }
             algorithm => algorithm,
         };
@@ -113,7 +108,7 @@ impl GnuLines {
         let digest = digest_of(digest, algorithm)?;
         let name = match rest {
             // GNU b2sum has no minimum line length, and accepts this line with an empty name.
-            [] if !matches!(algorithm, DigestAlgorithm::Blake2b(_)) => return None,
+            [] if !matches!(algorithm, Algorithm::Blake2b(_)) => return None,
             [b' ' | b'*', name @ ..] if !name.is_empty() => {
                 if self.is_reversed == Some(true) {
                     rest
@@ -165,7 +160,7 @@ fn until_zero(text: &[u8]) -> &[u8] {
     &text[..end.unwrap_or(text.len())]
 }
 
-fn digest_of(text: &[u8], algorithm: DigestAlgorithm) -> Option<Digest> {
+fn digest_of(text: &[u8], algorithm: Algorithm) -> Option<Digest> {
     let has_length = text.len() == 2 * algorithm.digest_len();
     has_length.then(|| Digest::from_hex(text)).flatten()
 }
@@ -187,7 +182,7 @@ pub struct LineStyle {
     pub ends_with_zero: bool,
 }
 
-/// Appends a line for a file to `out`. `algorithm` and `digest` are written as they are: a [`DigestAlgorithm`] and a
+/// Appends a line for a file to `out`. `algorithm` and `digest` are written as they are: a [`Algorithm`] and a
 /// [`Digest`], or texts of other formats without spaces.
 pub fn write_line(
     out: &mut Vec<u8>,

@@ -1,7 +1,8 @@
 //! Lines of hashdeep: `size,digest,digest,name`. A header names the columns.
 
+use hashlane_hashes::{Algorithm, Digest};
+
 use super::entry::{Entry, Line};
-use crate::algorithm::{Digest, DigestAlgorithm};
 
 /// A reader of hashdeep lines.
 #[derive(Clone, Debug, Default)]
@@ -12,7 +13,7 @@ pub(super) struct HashdeepLines {
 #[derive(Clone, Copy, Debug)]
 enum Column {
     Size,
-    Digest(DigestAlgorithm),
+    Digest(Algorithm),
     /// A digest of an unsupported algorithm.
     Other,
 }
@@ -86,7 +87,7 @@ impl HashdeepLines {
 }
 
 /// Returns the name of the column of an algorithm, if hashdeep has one.
-pub(super) fn column(algorithm: DigestAlgorithm) -> Option<&'static str> {
+pub(super) fn column(algorithm: Algorithm) -> Option<&'static str> {
     let name = algorithm.name();
     matches!(name, "md5" | "sha1" | "sha256").then_some(name)
 }
@@ -103,6 +104,6 @@ fn is_piece(entry: &Entry) -> bool {
     len_bytes.is_some() && len_bytes == entry.len_bytes
 }
 
-fn algorithm_named(name: &[u8]) -> Option<DigestAlgorithm> {
+fn algorithm_named(name: &[u8]) -> Option<Algorithm> {
     str::from_utf8(name).ok()?.parse().ok()
 }

@@ -2,8 +2,9 @@
 
 use std::io::Write as _;
 
+use hashlane_hashes::{Algorithm, Digest};
+
 use super::entry::{Entry, Line};
-use crate::algorithm::{Digest, DigestAlgorithm};
 
 /// Maximum number of nested folders, and of the bytes of a line that is continued.
 const MAX_DEPTH: usize = 1 << 12;
@@ -150,14 +151,14 @@ fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Returns the algorithm of a keyword such as `sha256` or `sha256digest`.
-fn algorithm_of(key: &[u8]) -> Option<DigestAlgorithm> {
+fn algorithm_of(key: &[u8]) -> Option<Algorithm> {
     let name = key.strip_suffix(b"digest").unwrap_or(key);
     let algorithm = str::from_utf8(name).ok()?.parse().ok()?;
     keyword(algorithm).map(|_| algorithm)
 }
 
 /// Returns the keyword of an algorithm, if mtree has one.
-pub(super) fn keyword(algorithm: DigestAlgorithm) -> Option<&'static str> {
+pub(super) fn keyword(algorithm: Algorithm) -> Option<&'static str> {
     let name = algorithm.name();
     matches!(name, "md5" | "sha1" | "sha256" | "sha384" | "sha512").then_some(name)
 }

@@ -5,10 +5,11 @@ use std::fmt;
 use std::io::Write as _;
 use std::sync::Arc;
 
+use hashlane_hashes::{Algorithm, Digest};
+
 use super::gnu::{LineStyle, write_line};
 use super::hashdeep;
 use super::mtree;
-use crate::algorithm::{Digest, DigestAlgorithm};
 
 /// The format of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub enum ListFormat {
 pub enum Unwritable {
     /// The format has no column for the algorithm.
     #[error("the format cannot have {0}")]
-    Algorithm(DigestAlgorithm),
+    Algorithm(Algorithm),
     /// The format has one column.
     #[error("the format has one algorithm")]
     OneAlgorithm,
@@ -40,12 +41,12 @@ pub enum Unwritable {
 }
 
 impl ListFormat {
-    fn has(self, algorithm: DigestAlgorithm) -> bool {
+    fn has(self, algorithm: Algorithm) -> bool {
         match self {
             Self::Gnu(_) => true,
             Self::Hashdeep => hashdeep::column(algorithm).is_some(),
             Self::Mtree => mtree::keyword(algorithm).is_some(),
-            Self::Sfv => algorithm == DigestAlgorithm::Crc32,
+            Self::Sfv => algorithm == Algorithm::Crc32,
         }
     }
 }
@@ -54,7 +55,7 @@ impl ListFormat {
 #[derive(Clone, Debug)]
 pub struct ListWriter {
     format: ListFormat,
-    algorithms: Arc<[DigestAlgorithm]>,
+    algorithms: Arc<[Algorithm]>,
     /// Folders that a specification has already.
     folders: BTreeSet<Vec<u8>>,
 }
@@ -64,7 +65,7 @@ impl ListWriter {
     ///
     /// # Errors
     /// [`Unwritable::Algorithm`] or [`Unwritable::OneAlgorithm`].
-    pub fn new(format: ListFormat, algorithms: Arc<[DigestAlgorithm]>) -> Result<Self, Unwritable> {
+    pub fn new(format: ListFormat, algorithms: Arc<[Algorithm]>) -> Result<Self, Unwritable> {
         match algorithms.iter().find(|algorithm| !format.has(**algorithm)) {
             Some(algorithm) => Err(Unwritable::Algorithm(*algorithm)),
             None if format == ListFormat::Sfv && algorithms.len() != 1 => {

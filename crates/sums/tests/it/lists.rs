@@ -2,17 +2,17 @@
 //! as input.
 
 use hashlane_sums::{
-    AnyLines, Blake2bLen, Digest, DigestAlgorithm, Entry, GnuLines, Line, LineStyle, ListFormat,
+    Algorithm, AnyLines, Blake2bLen, Digest, Entry, GnuLines, Line, LineStyle, ListFormat,
     ListWriter, Unwritable, write_line,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-fn algorithm() -> impl Strategy<Value = DigestAlgorithm> {
+fn algorithm() -> impl Strategy<Value = Algorithm> {
     prop_oneof![
-        prop::sample::select(&DigestAlgorithm::ALL[..]),
+        prop::sample::select(Algorithm::ALL),
         (1..=64_u64).prop_map(|n| {
-            DigestAlgorithm::Blake2b(Blake2bLen::from_bits(8 * n).expect("1 to 64 bytes"))
+            Algorithm::Blake2b(Blake2bLen::from_bits(8 * n).expect("1 to 64 bytes"))
         }),
     ]
 }
@@ -33,7 +33,7 @@ fn check(entry: &Entry) {
 /// Writes a list of one file, and returns what it lists.
 fn read_again(
     format: ListFormat,
-    algorithm: DigestAlgorithm,
+    algorithm: Algorithm,
     name: &[u8],
     digest: &Digest,
 ) -> Result<Vec<Entry>, Unwritable> {
@@ -61,7 +61,7 @@ proptest! {
             (ListFormat::Mtree, "sha512"),
             (ListFormat::Sfv, "crc32"),
         ] {
-            let algorithm: DigestAlgorithm = algorithm.parse().expect("a known name");
+            let algorithm: Algorithm = algorithm.parse().expect("a known name");
             let digest = Digest::new(vec![seed; algorithm.digest_len()]);
             let Ok(entries) = read_again(format, algorithm, &name, &digest) else {
                 continue;

@@ -6,8 +6,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use hashlane_sums::{
-    CancelToken, Digest, DigestAlgorithm, Error, Event, HashFunction, IoMode, Item, Options,
-    Outcome, Source, hash_items,
+    Algorithm, CancelToken, Digest, Error, Event, IoMode, Item, Options, Outcome, Source,
+    hash_items,
 };
 
 /// Hashes items and returns the outcome of each as text.
@@ -43,7 +43,7 @@ fn outcomes(items: Vec<Item<usize>>, stdin: &[u8], threads: usize) -> Vec<String
     texts
 }
 
-fn item(tag: usize, source: Source, algorithms: &[DigestAlgorithm]) -> Item<usize> {
+fn item(tag: usize, source: Source, algorithms: &[Algorithm]) -> Item<usize> {
     Item::new(source, algorithms, tag)
 }
 
@@ -63,16 +63,12 @@ fn files_of_all_lengths_with_different_algorithms_come_in_order() {
         fs::write(folder.join(i.to_string()), content).expect("the file is written");
     }
     let algorithms = |i: usize| {
-        let all = DigestAlgorithm::ALL;
+        let all = Algorithm::ALL;
         match i % 4 {
-            0 => vec![DigestAlgorithm::Hash(HashFunction::Sha1)],
-            1 => vec![
-                DigestAlgorithm::Hash(HashFunction::Sha256),
-                DigestAlgorithm::Hash(HashFunction::Md5),
-                DigestAlgorithm::Hash(HashFunction::Sha1),
-            ],
+            0 => vec![Algorithm::Sha1],
+            1 => vec![Algorithm::Sha256, Algorithm::Md5, Algorithm::Sha1],
             2 => vec![all[i % all.len()]],
-            _ => vec![DigestAlgorithm::Crc32, DigestAlgorithm::Blake3],
+            _ => vec![Algorithm::Crc32, Algorithm::Blake3],
         }
     };
     // The expected outcomes: each file as a single message, from the standard input stream.
@@ -97,7 +93,7 @@ fn items_without_files_keep_their_order() {
     let folder = tempfile::tempdir().expect("the folder is created");
     let folder = folder.path();
     fs::write(folder.join("a"), b"a").expect("the file is written");
-    let crc32 = [DigestAlgorithm::Crc32];
+    let crc32 = [Algorithm::Crc32];
     let sources = [
         Source::Nothing,
         file(folder, "a"),
@@ -140,11 +136,7 @@ fn files_are_read_in_every_mode() {
             Options::default(),
             Options::default().allow_signal_handler(),
         ] {
-            let items = [item(
-                0,
-                file(folder.path(), "a"),
-                &[DigestAlgorithm::Hash(HashFunction::Sha1)],
-            )];
+            let items = [item(0, file(folder.path(), "a"), &[Algorithm::Sha1])];
             let (cancel, mut found) = (CancelToken::default(), Vec::new());
             let run = hash_items(items, &mut io::empty(), &options.io(io), &cancel, |event| {
                 if let Event::Outcome(_, Outcome::Digests(digests, n_bytes)) = event {
@@ -165,13 +157,7 @@ fn files_are_read_in_every_mode() {
 
 /// Returns items without a source, with the numbers from 0 as tags.
 fn endless_items() -> impl Iterator<Item = Item<usize>> {
-    (0..).map(|tag| {
-        item(
-            tag,
-            Source::Nothing,
-            &[DigestAlgorithm::Hash(HashFunction::Sha1)],
-        )
-    })
+    (0..).map(|tag| item(tag, Source::Nothing, &[Algorithm::Sha1]))
 }
 
 #[test]

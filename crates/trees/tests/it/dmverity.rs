@@ -7,9 +7,9 @@ use std::process::{Command, Output};
 
 use data_encoding::HEXLOWER;
 use hashlane_trees::{
-    CancelToken, DmVerity, Error, Event, Format, HashDeviceError, HashFunction, IoMode, Item,
-    Options, Outcome, VerityCheck, VerityError, VerityFormat, VerityParameters, VerityReport,
-    check_device, hash_files,
+    Algorithm, CancelToken, DmVerity, Error, Event, Format, HashDeviceError, IoMode, Item, Options,
+    Outcome, VerityCheck, VerityError, VerityFormat, VerityParameters, VerityReport, check_device,
+    hash_files,
 };
 
 use crate::judge::{Numbers, hashes, write_files};
@@ -55,11 +55,7 @@ fn format(parameters: &VerityParameters, data: &Path, device: &Path) -> String {
 fn parameters() -> Vec<VerityParameters> {
     let mut all = Vec::new();
     for format in [VerityFormat::ChromeOs, VerityFormat::Normal] {
-        for function in [
-            HashFunction::Sha1,
-            HashFunction::Sha256,
-            HashFunction::Sha512,
-        ] {
+        for function in [Algorithm::Sha1, Algorithm::Sha256, Algorithm::Sha512] {
             for (salt_len, data_block_len, hash_block_len) in [
                 (0_usize, 4096, 4096),
                 (32, 4096, 4096),
@@ -394,10 +390,10 @@ fn parameters_outside_the_limits_are_refused() {
     for (parameters, error) in [
         (
             VerityParameters {
-                function: HashFunction::Md5,
+                function: Algorithm::Md5,
                 ..usual()
             },
-            VerityError::Function(HashFunction::Md5),
+            VerityError::Function(Algorithm::Md5),
         ),
         (
             VerityParameters {

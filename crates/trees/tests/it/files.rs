@@ -91,8 +91,8 @@ fn a_sparse_file_has_the_result_of_its_zeros() {
     #[cfg(not(unix))]
     fs::write(&paths[0], &content).unwrap();
     for function in [
-        hashlane_trees::HashFunction::Sha256,
-        hashlane_trees::HashFunction::Sha512,
+        hashlane_trees::Algorithm::Sha256,
+        hashlane_trees::Algorithm::Sha512,
     ] {
         let format = Fsverity::new(function, 4096, *b"salt").unwrap();
         let found = hashes(&format, &paths, &Options::default());
@@ -109,7 +109,7 @@ fn a_file_of_several_segments_has_one_result() {
     let (sparse, len) = (folder.path().join("sparse"), 700_u64 << 20);
     fs::File::create(&sparse).unwrap().set_len(len).unwrap();
     paths.insert(1, sparse);
-    let format = Fsverity::new(hashlane_trees::HashFunction::Sha256, 1024, []).unwrap();
+    let format = Fsverity::new(hashlane_trees::Algorithm::Sha256, 1024, []).unwrap();
     let found = hashes(&format, &paths, &Options::default());
     assert_eq!(found[1], SPARSE);
 }

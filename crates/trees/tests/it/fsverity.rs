@@ -6,8 +6,8 @@ use std::process::Command;
 
 use data_encoding::HEXLOWER;
 use hashlane_trees::{
-    CancelToken, Error, Event, Fsverity, FsverityError, HashFunction, IoMode, Item, Options,
-    Outcome, hash_files,
+    Algorithm, CancelToken, Error, Event, Fsverity, FsverityError, IoMode, Item, Options, Outcome,
+    hash_files,
 };
 
 use crate::judge::{Numbers, hashes, write_files};
@@ -18,7 +18,7 @@ const EMPTY: &str = "sha256:3d248ca542a24fc62d1c43b916eae5016878e2533c88238480b2
 
 /// Parameters of `fsverity digest`.
 struct Parameters {
-    function: HashFunction,
+    function: Algorithm,
     block_len: u64,
     salt: Vec<u8>,
 }
@@ -53,7 +53,7 @@ impl Parameters {
 /// Every function with the smallest, the usual and the largest block, and salts of several lengths.
 fn parameters() -> Vec<Parameters> {
     let mut all = Vec::new();
-    for function in [HashFunction::Sha256, HashFunction::Sha512] {
+    for function in [Algorithm::Sha256, Algorithm::Sha512] {
         for (block_len, salt_len) in [(1024, 0), (4096, 0), (4096, 7), (16384, 32), (65536, 1)] {
             all.push(Parameters {
                 function,
@@ -66,7 +66,7 @@ fn parameters() -> Vec<Parameters> {
 }
 
 /// Returns lengths around the ends of blocks and of nodes, and random ones.
-fn lengths(block_len: u64, function: HashFunction, numbers: &mut Numbers) -> Vec<usize> {
+fn lengths(block_len: u64, function: Algorithm, numbers: &mut Numbers) -> Vec<usize> {
     let arity = block_len / function.digest_len() as u64;
     let mut lens = vec![0, 1];
     for n_blocks in [1, 2, arity, 2 * arity, arity * arity] {
@@ -173,7 +173,7 @@ fn an_empty_file_has_its_published_digest() {
 #[test]
 fn parameters_outside_the_limits_are_refused() {
     let new = |function, block_len, salt_len| Fsverity::new(function, block_len, vec![0; salt_len]);
-    let sha256 = HashFunction::Sha256;
+    let sha256 = Algorithm::Sha256;
     for (block_len, salt_len, expected) in [
         (0, 0, FsverityError::BlockLen(0)),
         (512, 0, FsverityError::BlockLen(512)),
@@ -186,8 +186,8 @@ fn parameters_outside_the_limits_are_refused() {
         assert_eq!(error, expected);
         assert!(error.to_string().contains("use "), "{error}");
     }
-    let error = new(HashFunction::Md5, 4096, 0).unwrap_err();
-    assert_eq!(error, FsverityError::Function(HashFunction::Md5));
+    let error = new(Algorithm::Md5, 4096, 0).unwrap_err();
+    assert_eq!(error, FsverityError::Function(Algorithm::Md5));
 }
 
 /// A tree has at most 8 levels.
@@ -197,7 +197,7 @@ fn files_that_need_too_many_levels_are_refused() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let max = 16_u64.pow(8) * 1024;
     file.as_file().set_len(max + 1).unwrap();
-    let format = Fsverity::new(HashFunction::Sha512, 1024, []).unwrap();
+    let format = Fsverity::new(Algorithm::Sha512, 1024, []).unwrap();
     let found = hashes(&format, &[file.path().to_owned()], &Options::default());
     assert_eq!(found, [format!("longer than {max}")]);
 }

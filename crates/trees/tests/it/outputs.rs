@@ -116,7 +116,7 @@ fn hash_devices_have_the_bytes_of_veritysetup() {
         let parameters = TreeParameters {
             salt: Some(vec![0, 0xff]),
             block_len: Some(512),
-            function: Some(hashlane_trees::HashFunction::Sha512),
+            function: Some(hashlane_trees::Algorithm::Sha512),
             verity_format: hashlane_trees::VerityFormat::of(0),
             uuid: Some(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef_u128.to_be_bytes()),
             ..TreeParameters::default()

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hashlane_bagit::{Created, Depth, Error, Problem, ProblemKind, Updated, Validation, Verdict};
-use hashlane_sums::{DigestAlgorithm, bytes_of};
+use hashlane_sums::{Algorithm, bytes_of};
 use serde::Serialize;
 
 use crate::Env;
@@ -66,7 +66,7 @@ pub(super) enum Line {
     },
 }
 
-fn names(algorithms: &[DigestAlgorithm]) -> Vec<&'static str> {
+fn names(algorithms: &[Algorithm]) -> Vec<&'static str> {
     algorithms
         .iter()
         .map(|algorithm| algorithm.name())
@@ -74,7 +74,7 @@ fn names(algorithms: &[DigestAlgorithm]) -> Vec<&'static str> {
 }
 
 impl Line {
-    pub(super) fn created(bag: &Path, created: &Created, algorithms: &[DigestAlgorithm]) -> Self {
+    pub(super) fn created(bag: &Path, created: &Created, algorithms: &[Algorithm]) -> Self {
         Self::Created {
             bag: text_of(bag),
             files: created.n_files,

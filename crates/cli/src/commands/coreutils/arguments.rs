@@ -1,6 +1,6 @@
 //! The command line of `sha1sum` and its relatives.
 
-use hashlane_sums::{Blake2bLen, DigestAlgorithm, LineStyle};
+use hashlane_sums::{Algorithm, Blake2bLen, LineStyle};
 
 use super::quote::quoted;
 use crate::commands::getopt::{Getopt, Invalid, Name, Spec};
@@ -39,7 +39,7 @@ pub(super) enum Amount {
 #[derive(Debug)]
 pub(super) struct Arguments {
     pub(super) action: Action,
-    pub(super) algorithm: DigestAlgorithm,
+    pub(super) algorithm: Algorithm,
     /// The operands: `-` if none is given.
     pub(super) files: Vec<Vec<u8>>,
 }
@@ -149,8 +149,8 @@ static OPTIONS: [Spec<Opt>; 13] = [
 ];
 
 /// Returns the options of the program with this algorithm.
-pub(super) fn options(algorithm: DigestAlgorithm) -> &'static [Spec<Opt>] {
-    let has_length = matches!(algorithm, DigestAlgorithm::Blake2b(_));
+pub(super) fn options(algorithm: Algorithm) -> &'static [Spec<Opt>] {
+    let has_length = matches!(algorithm, Algorithm::Blake2b(_));
     &OPTIONS[usize::from(!has_length)..]
 }
 
@@ -174,7 +174,7 @@ struct Given {
 
 impl Arguments {
     pub(super) fn parse(
-        algorithm: DigestAlgorithm,
+        algorithm: Algorithm,
         args: Vec<Vec<u8>>,
         is_posix: bool,
     ) -> Result<Self, WrongUsage> {
@@ -230,7 +230,7 @@ impl Given {
         }
     }
 
-    fn algorithm(&self, algorithm: DigestAlgorithm) -> Result<DigestAlgorithm, WrongUsage> {
+    fn algorithm(&self, algorithm: Algorithm) -> Result<Algorithm, WrongUsage> {
         let Some((bits, text)) = self.length.as_ref().filter(|(bits, _)| *bits > 0) else {
             return Ok(algorithm);
         };
@@ -238,7 +238,7 @@ impl Given {
             let reason = "maximum digest length for 'BLAKE2b' is 512 bits";
             WrongUsage::of_length(text, "", Some(reason.into()))
         })?;
-        Ok(DigestAlgorithm::Blake2b(len))
+        Ok(Algorithm::Blake2b(len))
     }
 
     /// Returns what to do, unless options contradict each other. The first contradiction is reported.

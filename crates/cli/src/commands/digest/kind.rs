@@ -1,6 +1,6 @@
 //! The two programs, and their help.
 
-use hashlane_sums::HashFunction;
+use hashlane_sums::Algorithm;
 
 const DIGEST_USAGE: &str = "usage: digest -l | [-v] -a <algorithm> [file...]\n";
 
@@ -54,7 +54,7 @@ impl Kind {
     }
 
     /// Returns the name after `-a` of the algorithm with this hash function.
-    pub(super) fn algorithm(self, function: HashFunction) -> String {
+    pub(super) fn algorithm(self, function: Algorithm) -> String {
         match self {
             Self::Digest => function.name().into(),
             Self::Mac => format!("{}_hmac", function.name()),

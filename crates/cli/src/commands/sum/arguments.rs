@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use hashlane_sums::{
-    DigestAlgorithm, HashFunction, LineStyle, ListFormat, ListWriter, UnknownAlgorithm,
-};
+use hashlane_sums::{Algorithm, LineStyle, ListFormat, ListWriter, UnknownAlgorithm};
 use hashlane_trees::{Globs, S3Checksum, TreeName, TreeParameters, VerityFormat};
 
 use crate::options::{ConfigFile, Force, Hashing, Output};
@@ -41,7 +39,7 @@ pub(crate) struct Sum {
     /// cid-v0, cid-v1-2025, dmverity, fsverity, fsverity-sha512, git, git-sha256, glacier, s3-crc64nvme, s3-etag, s3-sha1,
     /// s3-sha256
     #[arg(short, long, value_name = "NAME", value_delimiter = ',', value_parser = algorithm)]
-    pub(super) algorithm: Vec<Algorithm>,
+    pub(super) algorithm: Vec<Named>,
 
     #[command(flatten)]
     pub(super) tree: TreeOptions,
@@ -189,15 +187,15 @@ pub(super) enum FormatName {
 
 /// What `--algorithm` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Algorithm {
-    Digest(DigestAlgorithm),
+pub(super) enum Named {
+    Digest(Algorithm),
     Tree(TreeName),
 }
 
-fn algorithm(name: &str) -> Result<Algorithm, UnknownAlgorithm> {
+fn algorithm(name: &str) -> Result<Named, UnknownAlgorithm> {
     match TreeName::of(name) {
-        Some(tree) => Ok(Algorithm::Tree(tree)),
-        None => name.parse().map(Algorithm::Digest),
+        Some(tree) => Ok(Named::Tree(tree)),
+        None => name.parse().map(Named::Digest),
     }
 }
 
@@ -280,7 +278,7 @@ pub(super) enum VerityHash {
     Sha512,
 }
 
-impl From<VerityHash> for HashFunction {
+impl From<VerityHash> for Algorithm {
     fn from(hash: VerityHash) -> Self {
         match hash {
             VerityHash::Sha1 => Self::Sha1,
@@ -387,8 +385,8 @@ impl Sum {
             .algorithm
             .iter()
             .filter_map(|algorithm| match algorithm {
-                Algorithm::Tree(tree) => Some(*tree),
-                Algorithm::Digest(_) => None,
+                Named::Tree(tree) => Some(*tree),
+                Named::Digest(_) => None,
             });
         let Some(tree) = trees.next() else {
             if let Some(option) = self.tree.given().next() {
@@ -418,15 +416,15 @@ impl Sum {
     }
 
     /// Returns the digests to compute if a list is written, and the writer of the list.
-    pub(super) fn list_writer(&self) -> anyhow::Result<(Arc<[DigestAlgorithm]>, ListWriter)> {
+    pub(super) fn list_writer(&self) -> anyhow::Result<(Arc<[Algorithm]>, ListWriter)> {
         let mut algorithms = self.digest_algorithms();
         if algorithms.is_empty() {
             algorithms = match self.format {
-                Some(FormatName::Sfv) => vec![DigestAlgorithm::Crc32],
+                Some(FormatName::Sfv) => vec![Algorithm::Crc32],
                 Some(FormatName::Hashdeep) => {
-                    vec![HashFunction::Md5.into(), HashFunction::Sha256.into()]
+                    vec![Algorithm::Md5, Algorithm::Sha256]
                 }
-                _ => vec![HashFunction::Sha256.into()],
+                _ => vec![Algorithm::Sha256],
             };
         }
         let style = |is_tagged| LineStyle {
@@ -441,7 +439,7 @@ impl Sum {
             Some(FormatName::Mtree) => ListFormat::Mtree,
             Some(FormatName::Sfv) => ListFormat::Sfv,
         };
-        let algorithms: Arc<[DigestAlgorithm]> = algorithms.into();
+        let algorithms: Arc<[Algorithm]> = algorithms.into();
         match ListWriter::new(format, Arc::clone(&algorithms)) {
             Ok(writer) => Ok((algorithms, writer)),
             Err(reason) => anyhow::bail!("--format: {reason}: choose others by --algorithm"),
@@ -449,13 +447,13 @@ impl Sum {
     }
 
     /// Returns the digests to compute.
-    pub(super) fn digest_algorithms(&self) -> Vec<DigestAlgorithm> {
+    pub(super) fn digest_algorithms(&self) -> Vec<Algorithm> {
         let digests = self
             .algorithm
             .iter()
             .filter_map(|algorithm| match algorithm {
-                Algorithm::Digest(digest) => Some(*digest),
-                Algorithm::Tree(_) => None,
+                Named::Digest(digest) => Some(*digest),
+                Named::Tree(_) => None,
             });
         digests.collect()
     }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use hashlane_files::{UnicodeNames, Walked, is_absent, is_rotational};
 use hashlane_sums::{
-    AnyLines, Digest, DigestAlgorithm, Entry, Item, Line, Lines, Options, Outcome, Source,
-    bytes_of, path_of, with_slashes,
+    Algorithm, AnyLines, Digest, Entry, Item, Line, Lines, Options, Outcome, Source, bytes_of,
+    path_of, with_slashes,
 };
 
 use super::against::{Folder, Place, Prefix};
@@ -383,8 +383,8 @@ impl<'s> Check<'s> {
         let mut exit = Exit::Good;
         let base = self.base.clone();
         let missing = folder.take_missing();
-        let algorithms: Arc<[DigestAlgorithm]> = algorithms_of(&missing).into();
-        let mut by_digest: HashMap<(DigestAlgorithm, Digest), Vec<usize>> = HashMap::new();
+        let algorithms: Arc<[Algorithm]> = algorithms_of(&missing).into();
+        let mut by_digest: HashMap<(Algorithm, Digest), Vec<usize>> = HashMap::new();
         for (i, entry) in missing.iter().enumerate() {
             if let Some(first) = entry.digests.first() {
                 by_digest.entry(first.clone()).or_default().push(i);
@@ -400,7 +400,7 @@ impl<'s> Check<'s> {
             Item::new(source, Arc::clone(&algorithms), path)
         });
         output.hash(items, options, encoded, |output, item, outcome| {
-            let found: Vec<(DigestAlgorithm, Digest)> = match outcome {
+            let found: Vec<(Algorithm, Digest)> = match outcome {
                 Outcome::Digests(found, _) => item.algorithms.iter().copied().zip(found).collect(),
                 Outcome::Nothing => Vec::new(),
                 Outcome::NotOpened(error) | Outcome::NotRead(error) => {
@@ -449,9 +449,9 @@ fn without(prefix: &Path) -> String {
 }
 
 /// Returns the algorithms of all entries, each once.
-fn algorithms_of(entries: &[Entry]) -> Vec<DigestAlgorithm> {
+fn algorithms_of(entries: &[Entry]) -> Vec<Algorithm> {
     let digests = entries.iter().flat_map(|entry| &entry.digests);
-    let mut algorithms: Vec<DigestAlgorithm> = digests.map(|(algorithm, _)| *algorithm).collect();
+    let mut algorithms: Vec<Algorithm> = digests.map(|(algorithm, _)| *algorithm).collect();
     algorithms.sort_unstable();
     algorithms.dedup();
     algorithms

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use data_encoding::HEXLOWER;
-use hashlane_sums::{DigestAlgorithm, Options};
-use hashlane_trees::{ChunkList, Chunks, HashFunction};
+use hashlane_sums::{Algorithm, Options};
+use hashlane_trees::{ChunkList, Chunks};
 
 use super::arguments::Sum;
 use super::filter::Filter;
@@ -24,8 +24,8 @@ pub(super) fn run(
     filter: &Filter,
 ) -> anyhow::Result<Exit> {
     let function = match sum.digest_algorithms()[..] {
-        [] => HashFunction::Sha256,
-        [DigestAlgorithm::Hash(function)] => function,
+        [] => Algorithm::Sha256,
+        [function] if function.has_hmac() => function,
         _ => anyhow::bail!(
             "--chunk: name one of md5, sha1, sha224, sha256, sha384 and sha512 with -a"
         ),
@@ -43,7 +43,7 @@ fn print(
     sum: &Sum,
     output: &mut Output<'_>,
     name: &[u8],
-    function: HashFunction,
+    function: Algorithm,
     chunks: &ChunkList,
 ) -> anyhow::Result<()> {
     let text = String::from_utf8_lossy(name);

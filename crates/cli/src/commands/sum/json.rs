@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hashlane_sums::{Digest, DigestAlgorithm};
+use hashlane_sums::{Algorithm, Digest};
 use serde::Serialize;
 
 use super::counts::Counts;
@@ -66,10 +66,7 @@ pub(super) enum Line<'l> {
 }
 
 /// Returns digests by the names of their algorithms.
-pub(super) fn digests(
-    algorithms: &[DigestAlgorithm],
-    digests: &[Digest],
-) -> BTreeMap<String, String> {
+pub(super) fn digests(algorithms: &[Algorithm], digests: &[Digest]) -> BTreeMap<String, String> {
     let names = algorithms
         .iter()
         .map(|algorithm| algorithm.to_string().to_lowercase());
