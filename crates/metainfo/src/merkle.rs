@@ -64,22 +64,94 @@ pub fn parent(engine: Engine, left: &Node, right: &Node) -> Node {
 
 /// Returns the root over a level of nodes, all of this height, padded to a power of two.
 ///
-/// For a piece layer with more than one node, the result is the pieces root. The calculation needs
-/// half as much memory as the level. An empty level has the root [`padding`].
+/// For a piece layer with more than one node, the result is the pieces root. An empty level has the root [`padding`].
 pub fn root_over(engine: Engine, level: &[Node], height: u32) -> Node {
-    let mut level = std::borrow::Cow::Borrowed(level);
-    let mut height = height;
-    while level.len() > 1 {
-        let mut above = Vec::with_capacity(level.len().div_ceil(2));
-        let pairs = level.len() / 2 * 2;
-        push_parents(engine, &level[..pairs], &mut above);
-        if let [last] = &level[pairs..] {
-            above.push(parent(engine, last, &padding(height)));
+    let mut tree = TreeBuilder::default();
+    tree.extend(engine, level, height);
+    tree.finish(engine, Odd::Padded(height))
+}
+
+/// The treatment of a node without a right neighbour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Odd {
+    /// The neighbour is the root of a tree whose leaf hashes are zeros, [`padding`]. The tree is as high as its leaves need, and at
+    /// least this high (BEP 52).
+    Padded(u32),
+    /// The node moves up to the next level as it is (Amazon S3 Glacier).
+    Promoted,
+}
+
+/// Nodes from which [`TreeBuilder::extend`] makes a subtree at a time: so many that the few nodes at its top cost little, and the
+/// subtree stays in the cache.
+const MAX_SUBTREE: usize = 2048;
+
+/// A tree that is built from left to right. It stores one node for each level, not for each leaf.
+#[derive(Clone, Debug, Default)]
+pub struct TreeBuilder {
+    /// Heights and nodes, in descending order of height.
+    nodes: Vec<(u32, Node)>,
+}
+
+impl TreeBuilder {
+    /// Adds the root of the next subtree, which has this height. A subtree starts at a multiple of its own number of leaves.
+    pub fn push(&mut self, engine: Engine, node: Node, height: u32) {
+        let mut subtree = (height, node);
+        while let Some((height, left)) = self.nodes.pop_if(|(height, _)| *height == subtree.0) {
+            subtree = (height.saturating_add(1), parent(engine, &left, &subtree.1));
         }
-        level = above.into();
-        height = height.saturating_add(1);
+        self.nodes.push(subtree);
     }
-    level.first().copied().unwrap_or_else(|| padding(height))
+
+    /// Adds the next nodes, all of this height, which is not above that of any node before. Neighbours are hashed side by side.
+    pub fn extend(&mut self, engine: Engine, mut nodes: &[Node], height: u32) {
+        while !nodes.is_empty() {
+            let next = self.nodes.last().map_or(u32::MAX, |(last, _)| *last);
+            let most = nodes.len().min(MAX_SUBTREE).ilog2();
+            let levels = most.min(next.saturating_sub(height));
+            let (subtree, rest) = nodes.split_at(1 << levels);
+            let root = perfect_root(engine, subtree);
+            self.push(engine, root, height.saturating_add(levels));
+            nodes = rest;
+        }
+    }
+
+    /// Returns the root, and empties the tree. Without nodes, it is that of a tree of zeros.
+    pub fn finish(&mut self, engine: Engine, odd: Odd) -> Node {
+        let Some((mut height, mut node)) = self.nodes.pop() else {
+            return match odd {
+                Odd::Padded(height) => padding(height),
+                Odd::Promoted => padding(0),
+            };
+        };
+        match odd {
+            Odd::Padded(least) => {
+                while height < least || !self.nodes.is_empty() {
+                    node = match self.nodes.pop_if(|(left, _)| *left == height) {
+                        Some((_, left)) => parent(engine, &left, &node),
+                        None => parent(engine, &node, &padding(height)),
+                    };
+                    height += 1;
+                }
+            }
+            Odd::Promoted => {
+                while let Some((_, left)) = self.nodes.pop() {
+                    node = parent(engine, &left, &node);
+                }
+            }
+        }
+        node
+    }
+}
+
+/// Returns the root over a power of two of nodes.
+fn perfect_root(engine: Engine, level: &[Node]) -> Node {
+    let mut level = std::borrow::Cow::Borrowed(level);
+    while level.len() > 1 {
+        let mut above = Vec::with_capacity(level.len() / 2);
+        push_parents(engine, &level, &mut above);
+        level = above.into();
+    }
+    level[0]
 }
 
 /// Appends the nodes above an even number of neighbours.
@@ -165,6 +237,18 @@ mod tests {
         }
     }
 
+    /// The definition of Amazon S3 Glacier: level by level, an odd node moves up.
+    fn naive_promoted(level: &[Node]) -> Node {
+        if let [root] = level {
+            return *root;
+        }
+        let above = level.chunks(2).map(|pair| match pair {
+            [left, right] => parent(Engine::detect(), left, right),
+            odd => odd[0],
+        });
+        naive_promoted(&above.collect::<Vec<_>>())
+    }
+
     fn leaves(n: u8) -> Vec<Node> {
         (1..=n).map(|i| [i; 32]).collect()
     }
@@ -202,6 +286,20 @@ mod tests {
             let height = height_of(n.into());
             let expected = naive(&leaves, height);
             assert_eq!(root_over(engine, &leaves, 0), expected, "{n}");
+            let mut tree = TreeBuilder::default();
+            for (i, part) in leaves.chunks(7).enumerate() {
+                match i % 2 {
+                    0 => tree.extend(engine, part, 0),
+                    _ => part.iter().for_each(|leaf| tree.push(engine, *leaf, 0)),
+                }
+            }
+            let promoted = tree.clone().finish(engine, Odd::Promoted);
+            assert_eq!(promoted, naive_promoted(&leaves), "{n}");
+            let padded = tree.clone().finish(engine, Odd::Padded(0));
+            assert_eq!(padded, expected, "{n}");
+            let higher = tree.finish(engine, Odd::Padded(height + 2));
+            assert_eq!(higher, naive(&leaves, height + 2), "{n}");
+            assert_eq!(tree.finish(engine, Odd::Padded(3)), padding(3));
             assert_eq!(roots_of(engine, &[&leaves]), [expected], "{n}");
             for height in [1, 7] {
                 let levels = [&leaves[..], &leaves[..1], &leaves];

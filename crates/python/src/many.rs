@@ -459,8 +459,8 @@ pub(crate) fn digest_chunks<'py>(
 /// Bytes of the content whose leaves are hashed at a time: those of a whole subtree.
 const TREE_BYTES: usize = SET_BYTES;
 
-/// Height of the subtree over [`TREE_BYTES`].
-const SUBTREE_HEIGHT: u32 = (TREE_BYTES / merkle::LEAF_LEN as usize).ilog2();
+/// Bytes under a leaf.
+const LEAF_LEN: usize = merkle::LEAF_LEN as usize;
 
 /// Returns the root of the merkle tree over the bytes of a file (BEP 52, "pieces root").
 ///
@@ -501,34 +501,16 @@ pub(crate) fn merkle_root<'py>(
             "data is empty: an empty file has no root",
         ));
     }
-    let mut roots = Vec::with_capacity(bytes.len().div_ceil(TREE_BYTES));
+    let mut tree = merkle::TreeBuilder::default();
     for part in bytes.chunks(TREE_BYTES) {
         look(py, &watch)?;
-        roots.push(py.detach(|| subtree(engine, part)));
+        py.detach(|| {
+            let mut leaves = vec![Sha256Digest::default(); part.len().div_ceil(LEAF_LEN)];
+            engine.digest_chunks::<Sha256>(part, LEAF_LEN, &mut leaves);
+            let leaves: Vec<merkle::Node> = leaves.into_iter().map(merkle::Node::from).collect();
+            tree.extend(engine, &leaves, 0);
+        });
     }
-    let root = match roots.as_slice() {
-        [(root, _)] => *root,
-        roots => {
-            let full: Vec<merkle::Node> = roots.iter().map(|root| to_full(engine, *root)).collect();
-            py.detach(|| merkle::root_over(engine, &full, SUBTREE_HEIGHT))
-        }
-    };
+    let root = tree.finish(engine, merkle::Odd::Padded(0));
     Ok(PyBytes::new(py, root.as_ref()))
-}
-
-/// Returns the root and the height of the tree over some bytes.
-fn subtree(engine: Engine, bytes: &[u8]) -> (merkle::Node, u32) {
-    let leaf_len = merkle::LEAF_LEN as usize;
-    let mut digests = vec![Sha256Digest::default(); bytes.len().div_ceil(leaf_len)];
-    engine.digest_chunks::<Sha256>(bytes, leaf_len, &mut digests);
-    let leaves: Vec<merkle::Node> = digests.into_iter().map(merkle::Node::from).collect();
-    let height = merkle::height_of(leaves.len() as u64);
-    (merkle::root_over(engine, &leaves, 0), height)
-}
-
-/// Returns the node at [`SUBTREE_HEIGHT`] above a root, next to leaves that the file does not have.
-fn to_full(engine: Engine, (root, height): (merkle::Node, u32)) -> merkle::Node {
-    (height..SUBTREE_HEIGHT).fold(root, |node, height| {
-        merkle::parent(engine, &node, &merkle::padding(height))
-    })
 }

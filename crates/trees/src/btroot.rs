@@ -3,11 +3,12 @@
 //! Source: BEP 52, "pieces root".
 
 use hashlane_hashes::Algorithm;
+use hashlane_metainfo::merkle::{LEAF_LEN, Odd};
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
 use crate::format::{Format, Tail, normalized_hex};
-use crate::pairs::{Odd, PairBuilder, PairRoot};
+use crate::pairs::{PairBuilder, PairRoot};
 
 /// The SHA-256 root of a file. Leaves have 16 KiB, and leaves of zeros fill the tree to a power of two. An empty file has no
 /// root.
@@ -23,7 +24,7 @@ impl Format for BtRoot {
     }
 
     fn leaf_len(&self) -> u64 {
-        16 << 10
+        LEAF_LEN.into()
     }
 
     fn tail(&self) -> Tail {
@@ -43,6 +44,6 @@ impl Format for BtRoot {
     }
 
     fn builder(&self, engine: Engine, _: u64) -> PairBuilder {
-        PairBuilder::new(engine, Odd::Padded)
+        PairBuilder::new(engine, Odd::Padded(0))
     }
 }

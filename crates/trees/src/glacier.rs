@@ -3,11 +3,12 @@
 //! Source: the developer guide of Amazon S3 Glacier, "Computing Checksums".
 
 use hashlane_hashes::Algorithm;
+use hashlane_metainfo::merkle::Odd;
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
 use crate::format::{Format, Tail, normalized_hex};
-use crate::pairs::{Odd, PairBuilder, PairRoot};
+use crate::pairs::{PairBuilder, PairRoot};
 
 /// The SHA-256 tree hash of an archive. Leaves have 1 MiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

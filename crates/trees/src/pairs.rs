@@ -4,7 +4,8 @@ use std::fmt;
 use std::io;
 
 use data_encoding::HEXLOWER;
-use hashlane_sha::{Engine, Sha256};
+use hashlane_metainfo::merkle::{Odd, TreeBuilder};
+use hashlane_sha::Engine;
 
 use crate::format::Builder;
 
@@ -25,22 +26,12 @@ impl fmt::Display for PairRoot {
     }
 }
 
-/// The treatment of a node without a right neighbour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Odd {
-    /// The node moves up to the next level as it is.
-    Promoted,
-    /// The neighbour is the root of a tree whose leaves are zeros.
-    Padded,
-}
-
 /// Builds a binary tree from its leaves.
 #[derive(Debug)]
 pub struct PairBuilder {
     engine: Engine,
     odd: Odd,
-    /// For each level, the lowest first, a node that has no right neighbour yet. The last level has one.
-    levels: Vec<Option<[u8; 32]>>,
+    tree: TreeBuilder,
 }
 
 impl PairBuilder {
@@ -48,13 +39,8 @@ impl PairBuilder {
         Self {
             engine,
             odd,
-            levels: Vec::new(),
+            tree: TreeBuilder::default(),
         }
-    }
-
-    fn parent(&self, left: &[u8; 32], right: &[u8; 32]) -> [u8; 32] {
-        let pair = [*left, *right];
-        self.engine.digest::<Sha256>(pair.as_flattened()).into()
     }
 }
 
@@ -62,38 +48,10 @@ impl Builder for PairBuilder {
     type Hash = PairRoot;
 
     fn push(&mut self, digests: &[u8]) {
-        for leaf in digests.as_chunks::<32>().0 {
-            let (mut node, mut level) = (*leaf, 0);
-            while let Some(Some(left)) = self.levels.get(level).copied() {
-                node = self.parent(&left, &node);
-                self.levels[level] = None;
-                level += 1;
-            }
-            if level == self.levels.len() {
-                self.levels.push(None);
-            }
-            self.levels[level] = Some(node);
-        }
+        self.tree.extend(self.engine, digests.as_chunks().0, 0);
     }
 
-    fn finish(self) -> io::Result<PairRoot> {
-        let top = self.levels.len().saturating_sub(1);
-        // The rightmost node of the current level, if it is incomplete, and the root of zeros.
-        let (mut last, mut padding) = (None, [0; 32]);
-        for (level, left) in self.levels.iter().enumerate() {
-            last = match (left, last, self.odd) {
-                (Some(left), Some(right), _) => Some(self.parent(left, &right)),
-                // A perfect tree needs no padding.
-                (Some(root), None, _) if level == top => Some(*root),
-                (Some(node), None, Odd::Promoted) => Some(*node),
-                (Some(node), None, Odd::Padded) => Some(self.parent(node, &padding)),
-                (None, Some(node), Odd::Padded) => Some(self.parent(&node, &padding)),
-                (None, last, _) => last,
-            };
-            if self.odd == Odd::Padded {
-                padding = self.parent(&padding, &padding);
-            }
-        }
-        Ok(PairRoot(last.expect("a file has at least one leaf")))
+    fn finish(mut self) -> io::Result<PairRoot> {
+        Ok(PairRoot(self.tree.finish(self.engine, self.odd)))
     }
 }

@@ -1,6 +1,6 @@
 //! Digests of pieces: SHA-1 of the whole piece, and the merkle tree over its leaves.
 
-use hashlane_metainfo::merkle::{LEAF_LEN, Node, height_of, padding, parent, roots_of};
+use hashlane_metainfo::merkle::{LEAF_LEN, Node, Odd, TreeBuilder, height_of, parent, roots_of};
 use hashlane_pipeline::{CHUNK_LEN, CancelToken, ChunkDigests, ChunkHasher, MessageDigest};
 use hashlane_sha::{Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
 
@@ -94,46 +94,6 @@ impl PieceTree {
     }
 }
 
-/// A merkle tree that is built from left to right. It stores one node for each level, not for each leaf.
-#[derive(Debug, Default)]
-struct TreeBuilder {
-    /// Heights and nodes, in descending order of height.
-    nodes: Vec<(u32, Node)>,
-}
-
-impl TreeBuilder {
-    /// Adds the root of the next subtree, which has this height. A subtree starts at a multiple of its own number of
-    /// leaves.
-    fn push(&mut self, engine: Engine, node: Node, height: u32) {
-        let mut subtree = (height, node);
-        while let Some((height, left)) = self.nodes.pop_if(|(height, _)| *height == subtree.0) {
-            subtree = (height + 1, parent(engine, &left, &subtree.1));
-        }
-        debug_assert!(
-            self.nodes
-                .last()
-                .is_none_or(|(height, _)| *height > subtree.0)
-        );
-        self.nodes.push(subtree);
-    }
-
-    /// Returns the root, padded to `height`, and empties the tree. The tree is not higher than `height`.
-    fn finish(&mut self, engine: Engine, height: u32) -> Node {
-        let Some((mut at, mut node)) = self.nodes.pop() else {
-            return padding(height);
-        };
-        while at < height {
-            node = match self.nodes.pop_if(|(height, _)| *height == at) {
-                Some((_, left)) => parent(engine, &left, &node),
-                None => parent(engine, &node, &padding(at)),
-            };
-            at += 1;
-        }
-        debug_assert!(self.nodes.is_empty());
-        node
-    }
-}
-
 impl<T: PieceTrees> PieceRoots<T> {
     /// Returns the trees of these shapes, whose nodes are hashed on the kernels of `engine`.
     pub fn new(shapes: T, engine: Engine) -> Self {
@@ -168,7 +128,7 @@ impl<T: PieceTrees> ChunkDigests for PieceRoots<T> {
         }
         let len_bytes = self.shapes.data_len(message);
         let tree = &mut self.trees[slot];
-        tree.builder.nodes.clear();
+        tree.builder = TreeBuilder::default();
         tree.done = 0;
         tree.len_bytes = len_bytes;
         tree.height = self.shapes.height(message);
@@ -202,7 +162,7 @@ impl<T: PieceTrees> ChunkDigests for PieceRoots<T> {
     fn finish(&mut self, slots: &[usize]) -> Vec<Node> {
         let roots = slots.iter().map(|slot| {
             let tree = &mut self.trees[*slot];
-            tree.builder.finish(self.engine, tree.height)
+            tree.builder.finish(self.engine, Odd::Padded(tree.height))
         });
         roots.collect()
     }
@@ -224,7 +184,7 @@ impl<T: PieceTrees> ChunkDigests for PieceRoots<T> {
             let leaf = engine.digest::<Sha256>(&[0; LEAF_LEN as usize][..rest]);
             tree.push(engine, leaf.into(), 0);
         }
-        Some(tree.finish(engine, tree_height))
+        Some(tree.finish(engine, Odd::Padded(tree_height)))
     }
 }
 

@@ -69,7 +69,11 @@ fn algorithms_of_the_features() {
     for (algorithm, message, start) in [
         (Algorithm::Crc32, "123456789", "cbf43926"),
         (Algorithm::Crc64Nvme, "123456789", "ae8b14860a799888"),
-        (Algorithm::Blake2b(Blake2bLen::MAX), "abc", "ba80a53f981c4d0d"),
+        (
+            Algorithm::Blake2b(Blake2bLen::MAX),
+            "abc",
+            "ba80a53f981c4d0d",
+        ),
         (Algorithm::Blake3, "", "af1349b9f5f9a1a6"),
     ] {
         let digest = digest(algorithm, message.as_bytes()).to_string();
@@ -77,6 +81,9 @@ fn algorithms_of_the_features() {
     }
     let short = Blake2bLen::from_bits(256).map(Algorithm::Blake2b);
     assert_eq!("BLAKE2b-256".parse().ok(), short);
-    assert_eq!(short.map(|short| short.to_string()).as_deref(), Some("BLAKE2b-256"));
+    assert_eq!(
+        short.map(|short| short.to_string()).as_deref(),
+        Some("BLAKE2b-256")
+    );
     assert_eq!(Blake2bLen::from_bits(520), None);
 }
