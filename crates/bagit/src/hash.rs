@@ -4,9 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hashlane_sums::{
-    Algorithm, CancelToken, Digest, Event, Item, Options, Outcome, Source, hash_items,
-};
+use hashlane_sums::{Algorithm, CancelToken, Digest, Event, Item, Options, Source, hash_items};
 
 use crate::error::Error;
 
@@ -63,13 +61,9 @@ impl Run<'_> {
             self.cancel,
             |event| {
                 match event {
-                    Event::Outcome(item, Outcome::Digests(digests, len_bytes)) => {
-                        receive(&item.tag, Ok((digests, len_bytes)));
+                    Event::Outcome(item, outcome) => {
+                        receive(&item.tag, outcome.map_err(io::Error::from));
                     }
-                    Event::Outcome(item, Outcome::NotOpened(error) | Outcome::NotRead(error)) => {
-                        receive(&item.tag, Err(error));
-                    }
-                    Event::Outcome(_, Outcome::Nothing) => {}
                     Event::Pause { hashed_bytes, .. } => (self.progress)(Progress {
                         hashed_bytes,
                         total_bytes,

@@ -22,7 +22,7 @@ use hashlane_files::Stamp;
 use hashlane_metainfo::merkle::Node;
 use hashlane_pipeline::{CancelToken, Error, Options};
 use hashlane_sha::Sha256;
-use hashlane_trees::{BtRoot, Event, Item, Outcome, hash_files};
+use hashlane_trees::{BtRoot, Event, Failure, Item, hash_files};
 
 use crate::candidates::Candidates;
 use crate::search::Progress;
@@ -283,7 +283,7 @@ impl RootTable {
             };
             let path = candidates.path(candidate);
             match outcome {
-                Outcome::Hash(root, len_bytes) => {
+                Ok((root, len_bytes)) => {
                     let root = *root.as_bytes();
                     update.hashed_files += 1;
                     update.hashed_bytes += len_bytes;
@@ -295,15 +295,19 @@ impl RootTable {
                     }
                 }
                 // As if the walk had not seen it.
-                Outcome::NotOpened(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Outcome::NotOpened(error)
-                | Outcome::NotRead(error)
-                | Outcome::NotWritten(error) => update.unreadable.push((candidate, error)),
+                Err(Failure::NotOpened(error)) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(
+                    Failure::NotOpened(error)
+                    | Failure::NotRead(error)
+                    | Failure::NotWritten(error),
+                ) => update.unreadable.push((candidate, error)),
                 // The next search hashes it again. No file with content has a wrong length.
-                Outcome::Changed
-                | Outcome::TooShort(_)
-                | Outcome::TooLong(_)
-                | Outcome::NotMultiple(_) => {}
+                Err(
+                    Failure::Changed
+                    | Failure::TooShort(_)
+                    | Failure::TooLong(_)
+                    | Failure::NotMultiple(_),
+                ) => {}
             }
             Ok(())
         })?;

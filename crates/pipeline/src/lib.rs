@@ -52,6 +52,7 @@
 //! | `running.rs` | state that all workers share; running messages: reads and hashes their windows |
 //! | `worker.rs` | one thread: takes messages, decides how to read each |
 //! | `run.rs` | starts the workers and receives their results |
+//! | `ordered.rs` | outcomes of items in order, from results of messages |
 
 mod cancel;
 mod choice;
@@ -61,6 +62,7 @@ mod lane_hash;
 mod messages;
 mod open_files;
 mod options;
+mod ordered;
 mod read_speed;
 mod reader;
 mod reading;
@@ -77,6 +79,7 @@ pub use lane_hash::LaneDigest;
 pub use messages::{Extent, FileIndex, MessageLen, Messages, WholeFiles};
 pub use open_files::{Fault, FileFact, FileSet, Found, ReadAt, Readers, inspect};
 pub use options::{Error, IoMode, Options};
+pub use ordered::{Event, Events, Failure, Ordered, Outcome, Turn};
 pub use read_speed::ReadOrder;
 pub use results::{MessageResult, Results};
 pub use run::{hash_messages, hash_messages_on};

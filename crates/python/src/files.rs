@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashlane_sums::{Algorithm, Event, Item, Options, Outcome, Source, hash_items};
+use hashlane_sums::{Algorithm, Event, Item, Options, Source, hash_items};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -45,15 +45,14 @@ pub(crate) fn digest_files(
             cancel,
             |event| {
                 match event {
-                    Event::Outcome(_, Outcome::Digests(digests, len_bytes)) => {
+                    Event::Outcome(_, Ok((digests, len_bytes))) => {
                         done_bytes += len_bytes;
                         outcomes
                             .extend(digests.first().map(|digest| Ok(digest.as_bytes().to_vec())));
                     }
-                    Event::Outcome(item, Outcome::NotOpened(error) | Outcome::NotRead(error)) => {
-                        outcomes.push(Err((error, item.tag)));
+                    Event::Outcome(item, Err(failure)) => {
+                        outcomes.push(Err((failure.into(), item.tag)));
                     }
-                    Event::Outcome(_, Outcome::Nothing) => {}
                     Event::Pause { hashed_bytes, .. } => state.set(hashed_bytes, 0),
                 }
                 Ok(())

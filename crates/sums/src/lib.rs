@@ -18,10 +18,10 @@ mod name;
 mod run;
 
 pub use hashlane_hashes::{Algorithm, Blake2bLen, Digest, Hasher, UnknownAlgorithm};
-pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};
+pub use hashlane_pipeline::{CancelToken, Error, Event, Failure, IoMode, Options, Outcome};
 pub use list::{
     AnyLines, Entry, GnuLines, Line, LineStyle, Lines, ListFormat, ListWriter, Unwritable,
     ValueLine, ValueLines, write_line,
 };
 pub use name::{bytes_of, escape, needs_escape, path_of, with_slashes};
-pub use run::{Event, Item, Outcome, Source, hash_items};
+pub use run::{Item, Source, hash_items};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use hashlane_files::ByteStream;
 use hashlane_hashes::{Algorithm, Digest, Hasher};
 use hashlane_pipeline::{
-    CancelToken, Error, FileFact, FileIndex, FileSet, Found, IoMode, MessageResult, Options,
-    Results, WholeFiles, hash_messages,
+    CancelToken, Error, Event, Events, Failure, FileIndex, FileSet, IoMode, Options, Ordered,
+    Outcome, Results, Turn, WholeFiles, hash_messages,
 };
 use hashlane_sha::Engine;
 
@@ -54,38 +54,8 @@ pub enum Source {
     File(PathBuf),
     /// The standard input stream, read from its current position to its end.
     Stdin,
-    /// No source. The item keeps its place in the order.
+    /// No source: the item has no digests. It keeps its place in the order.
     Nothing,
-}
-
-/// The outcome of an item. A program must not take an outcome that it does not know for a success, so a new outcome is a
-/// breaking change.
-#[derive(Debug)]
-pub enum Outcome {
-    /// The digests, in the order of [`Item::algorithms`], and the number of bytes read.
-    Digests(Vec<Digest>, u64),
-    /// The file could not be opened.
-    NotOpened(io::Error),
-    /// The input could not be read to its end.
-    NotRead(io::Error),
-    /// The item has no source.
-    Nothing,
-}
-
-/// An event of a run. A new event is a breaking change, as for [`Outcome`].
-#[derive(Debug)]
-pub enum Event<'e, T> {
-    /// The outcome of an item, in the order of the items.
-    Outcome(&'e Item<T>, Outcome),
-    /// All known outcomes were delivered, and the next one may take long, so output should be
-    /// flushed.
-    Pause {
-        /// Number of bytes hashed so far, including those of unfinished files.
-        hashed_bytes: u64,
-        /// The first item without an outcome: one of those that are being hashed. `None` if
-        /// all items that were started have one.
-        current: Option<&'e Item<T>>,
-    },
 }
 
 /// Hashes all items.
@@ -95,17 +65,17 @@ pub enum Event<'e, T> {
 /// for [`Source::Stdin`].
 ///
 /// After `cancel` is set, the function returns soon, and the remaining items have no outcome. An
-/// error of `receive` sets `cancel`, and `receive` is not called again.
+/// error of `receive` ends the run, and `receive` is not called again.
 ///
 /// # Errors
 /// The first error of `receive`, or an [`Error`] if nothing can be hashed at all. A file that
-/// cannot be read is not an error: its outcome is [`Outcome::NotOpened`] or [`Outcome::NotRead`].
+/// cannot be read is not an error: its outcome is a [`Failure`].
 pub fn hash_items<T: Sync, E: From<Error>>(
     items: impl IntoIterator<Item = Item<T>>,
     stdin: &mut dyn Read,
     options: &Options,
     cancel: &CancelToken,
-    mut receive: impl FnMut(Event<'_, T>) -> Result<(), E>,
+    receive: impl FnMut(Event<'_, Item<T>, Vec<Digest>>) -> Result<(), E>,
 ) -> Result<(), E> {
     // Files are read to their end, which no map can do.
     let io = match options.io {
@@ -113,6 +83,7 @@ pub fn hash_items<T: Sync, E: From<Error>>(
         io => io,
     };
     let options = &options.io(io);
+    let (mut events, cancel) = Events::new(receive, cancel);
     let mut items = items.into_iter().peekable();
     let mut hashed_bytes = 0;
     while items.peek().is_some() && !cancel.is_cancelled() {
@@ -126,16 +97,13 @@ pub fn hash_items<T: Sync, E: From<Error>>(
             .collect();
         let mut order = InOrder {
             segment: &segment,
-            outcomes: std::iter::repeat_with(|| None)
-                .take(segment.len())
-                .collect(),
             next: 0,
+            ordered: Ordered::new(files.len() as u32),
             hashed_bytes,
             stdin,
             engine: options.engine,
-            cancel,
-            receive: &mut receive,
-            failure: None,
+            cancel: &cancel,
+            events: &mut events,
         };
         order.deliver(0);
         if !files.is_empty() {
@@ -146,11 +114,16 @@ pub fn hash_items<T: Sync, E: From<Error>>(
                 |message: u32| Arc::clone(&segment[files[message as usize].0].algorithms);
             let hasher = |engine| Digests::new(engine, &algorithms);
             let set = Files(&files);
-            hash_messages(&messages, &set, hasher, options, cancel, |results| {
-                order.take(&files, results);
+            hash_messages(&messages, &set, hasher, options, &cancel, |results| {
+                order.take(results);
             })?;
+            order.ordered.complete();
+            order.deliver(0);
         }
-        hashed_bytes = order.finish()?;
+        let is_done = order.next == segment.len();
+        assert!(is_done || cancel.is_cancelled(), "each item has an outcome");
+        hashed_bytes = order.hashed_bytes;
+        events.check()?;
     }
     Ok(())
 }
@@ -170,73 +143,26 @@ fn next_segment<T>(items: &mut impl Iterator<Item = Item<T>>) -> Vec<Item<T>> {
     segment
 }
 
-/// The known outcome of a regular file.
-enum Known {
-    Outcome(Outcome),
-    /// The file is hashed alone when it is its turn.
-    Alone,
-}
-
 /// A segment of the items, and the order of their outcomes.
 struct InOrder<'r, T, R, E> {
     segment: &'r [Item<T>],
-    /// Outcomes by item, until they are delivered.
-    outcomes: Vec<Option<Known>>,
     /// Index of the next item to deliver.
     next: usize,
-    /// Bytes of finished items.
+    /// The digests of the files. Each is one message.
+    ordered: Ordered<Vec<Digest>>,
+    /// Bytes of finished messages.
     hashed_bytes: u64,
     stdin: &'r mut dyn Read,
     engine: Engine,
     cancel: &'r CancelToken,
-    receive: &'r mut R,
-    /// The error of `receive`.
-    failure: Option<E>,
+    events: &'r mut Events<R, E>,
 }
 
-impl<T, E, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'_, T, R, E> {
-    /// Returns the number of bytes hashed so far, or the error of `receive`.
-    fn finish(self) -> Result<u64, E> {
-        if let Some(failure) = self.failure {
-            return Err(failure);
-        }
-        assert!(
-            self.next == self.segment.len() || self.cancel.is_cancelled(),
-            "each item has an outcome"
-        );
-        Ok(self.hashed_bytes)
-    }
-
+impl<T, E, R: FnMut(Event<'_, Item<T>, Vec<Digest>>) -> Result<(), E>> InOrder<'_, T, R, E> {
     /// Records results of the pipeline, and delivers the outcomes that are next in order.
-    fn take(&mut self, files: &[(usize, &Path)], results: Results<Vec<Digest>>) {
+    fn take(&mut self, results: Results<Vec<Digest>>) {
         let pending_bytes = results.pending_bytes;
-        for MessageResult {
-            message,
-            len_bytes,
-            digest,
-            ..
-        } in results.messages
-        {
-            self.hashed_bytes += len_bytes;
-            // If there is no digest, a fact about the file has the reason.
-            if let Ok(digests) = digest {
-                let outcome = Outcome::Digests(digests, len_bytes);
-                self.outcomes[files[message as usize].0] = Some(Known::Outcome(outcome));
-            }
-        }
-        for FileFact { file, found, .. } in results.facts {
-            let outcome = match found {
-                Found::Present(_) => continue,
-                Found::Skipped => Known::Alone,
-                Found::Absent(error)
-                | Found::Failed {
-                    offset: None,
-                    error,
-                } => Known::Outcome(Outcome::NotOpened(error)),
-                Found::Failed { error, .. } => Known::Outcome(Outcome::NotRead(error)),
-            };
-            self.outcomes[files[file.get()].0] = Some(outcome);
-        }
+        self.hashed_bytes += self.ordered.take(results, |digests| digests);
         self.deliver(pending_bytes);
     }
 
@@ -247,21 +173,25 @@ impl<T, E, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'_, T, R, E> {
             && !self.cancel.is_cancelled()
         {
             let outcome = match &item.source {
-                Source::Nothing => Outcome::Nothing,
+                Source::Nothing => Ok((Vec::new(), 0)),
                 Source::Stdin => {
                     self.pause(pending_bytes);
                     self.hash_alone(item, None)
                 }
-                Source::File(path) => match self.outcomes[self.next].take() {
-                    None => break,
-                    Some(Known::Outcome(outcome)) => outcome,
-                    Some(Known::Alone) => {
-                        self.pause(pending_bytes);
-                        self.hash_alone(item, Some(path))
+                Source::File(path) => {
+                    let file = FileIndex::new(self.ordered.next_message() as usize);
+                    match self.ordered.next(file) {
+                        None => break,
+                        Some(Turn::Digest(digests, len_bytes)) => Ok((digests, len_bytes)),
+                        Some(Turn::Failed(failure)) => Err(failure),
+                        Some(Turn::Skipped) => {
+                            self.pause(pending_bytes);
+                            self.hash_alone(item, Some(path))
+                        }
                     }
-                },
+                }
             };
-            self.send(Event::Outcome(item, outcome));
+            self.events.send(Event::Outcome(item, outcome));
             self.next += 1;
         }
         self.pause(pending_bytes);
@@ -269,27 +199,16 @@ impl<T, E, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'_, T, R, E> {
 
     fn pause(&mut self, pending_bytes: u64) {
         let segment = self.segment;
-        self.send(Event::Pause {
+        self.events.send(Event::Pause {
             hashed_bytes: self.hashed_bytes + pending_bytes,
             current: segment.get(self.next),
         });
     }
 
-    fn send(&mut self, event: Event<'_, T>) {
-        if self.failure.is_none()
-            && let Err(failure) = (self.receive)(event)
-        {
-            self.failure = Some(failure);
-            self.cancel.cancel();
-        }
-    }
-
     /// Hashes a file or the standard input stream on this thread.
-    fn hash_alone(&mut self, item: &Item<T>, path: Option<&Path>) -> Outcome {
-        let file = match path.map(ByteStream::open).transpose() {
-            Ok(file) => file,
-            Err(error) => return Outcome::NotOpened(error),
-        };
+    fn hash_alone(&mut self, item: &Item<T>, path: Option<&Path>) -> Outcome<Vec<Digest>> {
+        let file = path.map(ByteStream::open).transpose();
+        let file = file.map_err(Failure::NotOpened)?;
         let mut streams = streams(&item.algorithms, self.engine);
         let mut len_bytes = 0;
         let hashed = self.read_alone(file, |bytes| {
@@ -299,13 +218,9 @@ impl<T, E, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'_, T, R, E> {
             }
         });
         self.hashed_bytes += len_bytes;
-        match hashed {
-            Ok(()) => {
-                let digests = streams.into_iter().map(Hasher::finalize).collect();
-                Outcome::Digests(digests, len_bytes)
-            }
-            Err(error) => Outcome::NotRead(error),
-        }
+        hashed.map_err(Failure::NotRead)?;
+        let digests = streams.into_iter().map(Hasher::finalize).collect();
+        Ok((digests, len_bytes))
     }
 
     /// Reads a file or the standard input stream to its end.

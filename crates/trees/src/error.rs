@@ -4,11 +4,10 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hashlane_pipeline::Error;
+use hashlane_pipeline::{Error, Failure};
 
 use crate::outputs::OutputError;
 use crate::parameters::ParameterError;
-use crate::run::Outcome;
 
 /// The reason why a file or folder has no tree hash. A program must decide about each, so a new variant is a breaking
 /// change.
@@ -47,12 +46,14 @@ pub enum TreeError {
 
 impl TreeError {
     /// Returns the error of a file that has no hash.
-    pub(crate) fn of_outcome<H>(path: &Path, outcome: Outcome<H>) -> Self {
+    pub(crate) fn of_failure(path: &Path, failure: Failure) -> Self {
         let path = path.to_owned();
-        let reason = outcome.problem();
-        match outcome {
-            Outcome::NotOpened(error) | Outcome::NotRead(error) => Self::Read { path, error },
-            _ => Self::File { path, reason },
+        match failure {
+            Failure::NotOpened(error) | Failure::NotRead(error) => Self::Read { path, error },
+            failure => Self::File {
+                path,
+                reason: failure.to_string(),
+            },
         }
     }
 

@@ -4,12 +4,12 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
 use hashlane_files::is_own_name;
-use hashlane_pipeline::{CancelToken, Error, Options};
+use hashlane_pipeline::{CancelToken, Error, Event, Options};
 use hashlane_sha::Engine;
 
 use crate::error::TreeError;
 use crate::format::{FolderRules, Format, GitMode};
-use crate::run::{Event, Item, Outcome, hash_files};
+use crate::run::{Item, hash_files};
 
 /// Returns the result of a folder and the number of bytes of its files. Files and folders for whose paths `takes` returns
 /// `false` are left out, and so are files of Hashlane itself, such as the catalogue of an archive. `on_progress` gets the number of bytes hashed so far, and the path of a file that is read. Its error
@@ -47,12 +47,12 @@ pub fn hash_folder<F: Format, E: From<Error> + From<TreeError>>(
     let hashes = &mut tree.hashes;
     hash_files(format, items, options, cancel, |event| {
         match event {
-            Event::Outcome((i, _), Outcome::Hash(hash, len_bytes)) => {
+            Event::Outcome((i, _), Ok((hash, len_bytes))) => {
                 total += len_bytes;
                 hashes[*i] = Some(hash);
             }
-            Event::Outcome((_, path), failed) => {
-                failure.get_or_insert_with(|| TreeError::of_outcome(path, failed));
+            Event::Outcome((_, path), Err(failed)) => {
+                failure.get_or_insert_with(|| TreeError::of_failure(path, failed));
             }
             Event::Pause {
                 hashed_bytes,

@@ -68,14 +68,14 @@ pub use format::{Builder, FolderRules, Format, GitMode, HashedEntry, Tail};
 pub use fsverity::{Fsverity, FsverityError, Measurement, Measurer};
 pub use git::{Git, GitBuilder, GitId};
 pub use glacier::Glacier;
-pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};
+pub use hashlane_pipeline::{CancelToken, Error, Event, Failure, IoMode, Options, Outcome};
 pub use idsig::{ApkIdsig, Idsig, IdsigBuilder};
 pub use name::TreeName;
 pub use one::{check_device, check_package, check_path, hash_path};
 pub use outputs::{OutputError, TreeFiles, TreeOutputs};
 pub use pairs::{PairBuilder, PairRoot};
 pub use parameters::{ParameterError, TreeParameters, WithFormat};
-pub use run::{Event, Item, Outcome, hash_files};
+pub use run::{Item, hash_files};
 pub use s3::{PartLenError, PartLenUnknown, S3, S3Builder, S3Checksum, S3Value};
 pub use verity_check::{
     Damage, HashDeviceError, RootHashError, VerityCheck, VerityChecker, VerityReport, VerityVerdict,

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use hashlane_files::Globs;
-use hashlane_pipeline::{CancelToken, Options};
+use hashlane_pipeline::{CancelToken, Event, Failure, Options, Outcome};
 
 use crate::error::TreeError;
 use crate::folder::hash_folder;
@@ -14,7 +14,7 @@ use crate::idsig::Idsig;
 use crate::name::TreeName;
 use crate::outputs::{TreeFiles, TreeOutputs};
 use crate::parameters::{ParameterError, TreeParameters, WithFormat};
-use crate::run::{Event, Item, Outcome, hash_files};
+use crate::run::{Item, hash_files};
 use crate::verity_check::{HashDeviceError, VerityCheck, VerityVerdict};
 
 /// Returns the tree hash of a file as text, or of a folder if the tree hash has folders, on all cores. The files of `outputs`
@@ -190,10 +190,10 @@ fn verdict(
     on_progress: impl FnMut(u64),
 ) -> Result<VerityVerdict, TreeError> {
     match outcome(check, data, options, cancel, on_progress)? {
-        Outcome::Hash(report, len_bytes) => Ok(check.judge(report, data, len_bytes, root)),
+        Ok((report, len_bytes)) => Ok(check.judge(report, data, len_bytes, root)),
         // The tree is read, not written.
-        Outcome::NotWritten(error) => Err(TreeError::read(device)(error)),
-        failed => Err(TreeError::of_outcome(data, failed)),
+        Err(Failure::NotWritten(error)) => Err(TreeError::read(device)(error)),
+        Err(failure) => Err(TreeError::of_failure(data, failure)),
     }
 }
 
@@ -227,9 +227,9 @@ impl<P: FnMut(u64)> One<'_, P> {
             return Ok(hash);
         }
         match outcome(format, path, self.options, self.cancel, self.on_progress)? {
-            Outcome::Hash(hash, _) => Ok(hash),
-            Outcome::NotWritten(error) => Err(self.files.failed(error).into()),
-            failed => Err(TreeError::of_outcome(path, failed)),
+            Ok((hash, _)) => Ok(hash),
+            Err(Failure::NotWritten(error)) => Err(self.files.failed(error).into()),
+            Err(failure) => Err(TreeError::of_failure(path, failure)),
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Hashes files, and delivers the result of each in the order of the files.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use hashlane_files::{SourceFile, Stamp};
 use hashlane_hashes::Algorithm;
 use hashlane_pipeline::{
-    CancelToken, Error, Fault, FileFact, Found, Frame, FramedDigest, IoMode, LaneDigest,
-    MessageHasher, Options, Results, hash_messages,
+    CancelToken, Error, Event, Events, Failure, FileIndex, Frame, FramedDigest, IoMode, LaneDigest,
+    MessageHasher, Options, Ordered, Outcome, Results, Turn, hash_messages,
 };
 use hashlane_sha::{Engine, Md5, Sha1, Sha256};
 
@@ -40,66 +40,6 @@ impl<T> Item<T> {
     }
 }
 
-/// The outcome of a file. A program must not take an outcome that it does not know for a success, so a new outcome is a
-/// breaking change.
-#[derive(Debug)]
-pub enum Outcome<H> {
-    /// The result, and the length of the file in bytes.
-    Hash(H, u64),
-    /// The file could not be opened, or is not a regular file.
-    NotOpened(io::Error),
-    /// The file could not be read to its end.
-    NotRead(io::Error),
-    /// The file changed while it was read.
-    Changed,
-    /// The file is shorter than this number of bytes, the minimum of the format.
-    TooShort(u64),
-    /// The file is longer than this number of bytes, the limit of the format.
-    TooLong(u64),
-    /// The length of the file is no multiple of this number of bytes, so that the format would leave its last bytes out.
-    NotMultiple(u64),
-    /// The file that the tree is written to could not be written.
-    NotWritten(io::Error),
-}
-
-impl<H> Outcome<H> {
-    /// Returns the reason why the file has no result, or an empty text if it has one.
-    pub fn problem(&self) -> String {
-        match self {
-            Self::Hash(..) => String::new(),
-            Self::NotOpened(error) | Self::NotRead(error) => error.to_string(),
-            Self::Changed => "changed while it was read: hash it again".into(),
-            Self::TooShort(1) => "is empty: this tree hash needs at least one byte".into(),
-            Self::TooShort(min) => {
-                format!("has fewer than {min} bytes, the minimum of this tree hash")
-            }
-            Self::TooLong(max) => {
-                format!("is longer than {max} bytes: choose longer blocks or parts")
-            }
-            Self::NotMultiple(unit) => {
-                format!(
-                    "its length is no multiple of {unit} bytes: fill it with zeros, or choose the number of blocks to hash"
-                )
-            }
-            Self::NotWritten(error) => format!("the tree cannot be written: {error}"),
-        }
-    }
-}
-
-/// An event of a run. A new event is a breaking change, as for [`Outcome`].
-#[derive(Debug)]
-pub enum Event<'e, T, H> {
-    /// The outcome of an item, in the order of the items.
-    Outcome(&'e T, Outcome<H>),
-    /// All known outcomes were delivered, and the next one may take long, so output should be flushed.
-    Pause {
-        /// Number of bytes hashed so far, including those of unfinished files.
-        hashed_bytes: u64,
-        /// The first item without an outcome, if it was started.
-        current: Option<&'e T>,
-    },
-}
-
 /// Hashes files in a format, on all cores.
 ///
 /// After `cancel` is set, the function returns soon, and the remaining items have no outcome. An error of `receive` ends
@@ -107,7 +47,7 @@ pub enum Event<'e, T, H> {
 ///
 /// # Errors
 /// The first error of `receive`, or an [`Error`] if nothing can be hashed at all. A file that cannot be read is not an
-/// error: see [`Outcome`].
+/// error: its outcome is a [`Failure`].
 pub fn hash_files<F: Format, T, E: From<Error>>(
     format: &F,
     items: impl IntoIterator<Item = Item<T>>,
@@ -115,15 +55,15 @@ pub fn hash_files<F: Format, T, E: From<Error>>(
     cancel: &CancelToken,
     receive: impl FnMut(Event<'_, T, F::Hash>) -> Result<(), E>,
 ) -> Result<(), E> {
+    let (events, cancel) = Events::new(receive, cancel);
     let mut run = Run {
         format,
         leaves: Leaves::of(format),
         engine: options.engine,
-        cancel: cancel.child(),
+        cancel,
         files: VecDeque::new(),
         hashed_bytes: 0,
-        receive,
-        failure: None,
+        events,
     };
     let mut items = items.into_iter();
     loop {
@@ -132,9 +72,7 @@ pub fn hash_files<F: Format, T, E: From<Error>>(
             break;
         }
         run.hash(&segment, options)?;
-        if let Some(failure) = run.failure.take() {
-            return Err(failure);
-        }
+        run.events.check()?;
     }
     Ok(())
 }
@@ -155,7 +93,7 @@ struct File<F: Format, T> {
     /// Number of bytes that are hashed.
     content_len: u64,
     /// The state before the first byte was read, or the reason why the file is not read.
-    state: Result<Stamp, Outcome<F::Hash>>,
+    state: Result<Stamp, Failure>,
     builder: F::Builder,
     n_leaves: u64,
     /// Number of leaves that are in this segment or an earlier one.
@@ -172,9 +110,7 @@ struct Run<'f, F: Format, T, R, E> {
     files: VecDeque<File<F, T>>,
     /// Bytes of the finished messages.
     hashed_bytes: u64,
-    receive: R,
-    /// The error of `receive`.
-    failure: Option<E>,
+    events: Events<R, E>,
 }
 
 impl<F: Format, T, R, E: From<Error>> Run<'_, F, T, R, E>
@@ -203,13 +139,13 @@ where
         let (min_len, max_len) = (self.format.min_len(), self.format.max_len());
         let content_len = self.format.content_len(len_bytes.min(max_len));
         let state = match opened {
-            Ok(_) if len_bytes > max_len => Err(Outcome::TooLong(max_len)),
-            Ok(_) if len_bytes < min_len => Err(Outcome::TooShort(min_len)),
+            Ok(_) if len_bytes > max_len => Err(Failure::TooLong(max_len)),
+            Ok(_) if len_bytes < min_len => Err(Failure::TooShort(min_len)),
             Ok(_) if !len_bytes.is_multiple_of(self.format.len_unit()) => {
-                Err(Outcome::NotMultiple(self.format.len_unit()))
+                Err(Failure::NotMultiple(self.format.len_unit()))
             }
             Ok(stamp) => Ok(stamp),
-            Err(error) => Err(Outcome::NotOpened(error)),
+            Err(error) => Err(Failure::NotOpened(error)),
         };
         File {
             n_leaves: match state {
@@ -232,17 +168,13 @@ where
         let frame = format.frame(leaves.len_bytes);
         let prefix = &frame.prefix;
         let frame_of = |message| format.frame(segment.len_of(message));
+        let n_messages = segment.parts().last().map_or(0, |part| part.messages.end);
         let mut order = InOrder {
             segment,
-            digests: Vec::new(),
-            next: 0,
+            ordered: Ordered::new(n_messages),
             part: 0,
-            reasons: HashMap::new(),
-            is_complete: false,
             run: self,
         };
-        let n_messages = segment.parts().last().map_or(0, |part| part.messages.end);
-        order.digests.resize_with(n_messages as usize, || None);
         if n_messages > 0 {
             match (format.leaf_hash(), leaves.chunk_len()) {
                 (Algorithm::Sha1, Some(len)) => {
@@ -267,18 +199,9 @@ where
                 }
             }?;
         }
-        order.is_complete = true;
+        order.ordered.complete();
         order.deliver(0);
         Ok(())
-    }
-
-    fn send(&mut self, event: Event<'_, T, F::Hash>) {
-        if self.failure.is_none()
-            && let Err(failure) = (self.receive)(event)
-        {
-            self.failure = Some(failure);
-            self.cancel.cancel();
-        }
     }
 }
 
@@ -302,19 +225,22 @@ impl<F: Format, T> File<F, T> {
     }
 
     fn outcome(self) -> (T, Outcome<F::Hash>) {
-        let stamp = match self.state {
-            Ok(stamp) => stamp,
-            Err(outcome) => return (self.tag, outcome),
-        };
-        let outcome = if stamp_of(&self.path).is_ok_and(|now| now == stamp) {
-            match self.builder.finish() {
-                Ok(hash) => Outcome::Hash(hash, self.len_bytes),
-                Err(error) => Outcome::NotWritten(error),
+        let Self {
+            path,
+            tag,
+            state,
+            builder,
+            len_bytes,
+            ..
+        } = self;
+        let outcome = state.and_then(|stamp| {
+            if !stamp_of(&path).is_ok_and(|now| now == stamp) {
+                return Err(Failure::Changed);
             }
-        } else {
-            Outcome::Changed
-        };
-        (self.tag, outcome)
+            let hash = builder.finish().map_err(Failure::NotWritten)?;
+            Ok((hash, len_bytes))
+        });
+        (tag, outcome)
     }
 }
 
@@ -336,16 +262,10 @@ fn stamp_of(path: &Path) -> io::Result<Stamp> {
 /// The digests of the messages of a segment, and their order.
 struct InOrder<'s, 'f, F: Format, T, R, E> {
     segment: &'s Segment,
-    /// The digests of leaves by message, until it is their turn.
-    digests: Vec<Option<Result<Vec<u8>, Fault>>>,
-    /// The next message.
-    next: usize,
-    /// The index of its part.
+    /// The digests of the leaves of each message.
+    ordered: Ordered<Vec<u8>>,
+    /// The index of the part that the next message lies in.
     part: usize,
-    /// The first error of each file, by the index of its part, with the offset of the first byte that could not be read.
-    reasons: HashMap<usize, (Option<u64>, io::Error)>,
-    /// Whether all results have come.
-    is_complete: bool,
     run: &'s mut Run<'f, F, T, R, E>,
 }
 
@@ -366,20 +286,12 @@ where
     }
 
     fn take(&mut self, results: Results<impl AsRef<[u8]>>) {
-        for FileFact { file, found, .. } in results.facts {
-            let reason = match found {
-                Found::Present(_) | Found::Skipped => continue,
-                Found::Absent(error) => (None, error),
-                Found::Failed { offset, error } => (offset, error),
-            };
-            self.reasons.entry(file.get()).or_insert(reason);
-        }
-        for result in results.messages {
-            self.run.hashed_bytes += result.len_bytes;
-            self.digests[result.message as usize] =
-                Some(result.digest.map(|digests| digests.as_ref().to_vec()));
-        }
-        self.deliver(results.pending_bytes);
+        let pending_bytes = results.pending_bytes;
+        let taken = self
+            .ordered
+            .take(results, |digests| digests.as_ref().to_vec());
+        self.run.hashed_bytes += taken;
+        self.deliver(pending_bytes);
     }
 
     /// Passes on the digests that are next, and delivers the outcomes of files without further leaves.
@@ -388,50 +300,33 @@ where
         while let Some(part) = segment.parts().get(self.part)
             && !self.run.cancel.is_cancelled()
         {
-            while self.next < part.messages.end as usize {
-                match self.digests[self.next].take() {
-                    Some(Ok(digests)) => self.run.files[0].builder.push(&digests),
-                    // The reason may come later than the fault.
-                    Some(Err(fault)) if !self.is_complete => {
-                        self.digests[self.next] = Some(Err(fault));
-                        return;
-                    }
-                    Some(Err(_)) => self.fail(),
+            while self.ordered.next_message() < part.messages.end {
+                let file = &mut self.run.files[0];
+                match self.ordered.next(FileIndex::new(self.part)) {
                     None => return,
+                    Some(Turn::Digest(digests, _)) => file.builder.push(&digests),
+                    Some(turn) => {
+                        file.state = Err(match turn {
+                            Turn::Failed(failure) => failure,
+                            _ => Failure::Changed,
+                        });
+                        self.ordered.skip_to(part.messages.end);
+                    }
                 }
-                self.next += 1;
             }
             if !self.run.files[0].is_planned() {
                 break;
             }
             if let Some(file) = self.run.files.pop_front() {
                 let (tag, outcome) = file.outcome();
-                self.run.send(Event::Outcome(&tag, outcome));
+                self.run.events.send(Event::Outcome(&tag, outcome));
             }
             self.part += 1;
         }
         let hashed_bytes = self.run.hashed_bytes + pending_bytes;
-        // The event borrows the file, so it is taken out meanwhile.
-        let current = self.run.files.pop_front();
-        self.run.send(Event::Pause {
+        self.run.events.send(Event::Pause {
             hashed_bytes,
-            current: current.as_ref().map(|file| &file.tag),
+            current: self.run.files.front().map(|file| &file.tag),
         });
-        if let Some(current) = current {
-            self.run.files.push_front(current);
-        }
-    }
-
-    /// Notes that the next message cannot be read.
-    fn fail(&mut self) {
-        let file = &mut self.run.files[0];
-        if file.state.is_ok() {
-            file.state = Err(match self.reasons.remove(&self.part) {
-                Some((None, error)) => Outcome::NotOpened(error),
-                Some((Some(_), error)) => Outcome::NotRead(error),
-                // The file was long enough when it was opened.
-                None => Outcome::Changed,
-            });
-        }
     }
 }

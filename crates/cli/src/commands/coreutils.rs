@@ -18,9 +18,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
-use hashlane_sums::{
-    Algorithm, Blake2bLen, Event, Item, LineStyle, Options, Outcome, bytes_of, write_line,
-};
+use hashlane_sums::{Algorithm, Blake2bLen, Event, Item, LineStyle, Options, bytes_of, write_line};
 
 use super::call::{Call, Flag, Page};
 use crate::{Env, Exit};
@@ -177,18 +175,17 @@ fn digest(
     let mut is_good = true;
     let mut line = Vec::new();
     let has_run = output.hash(items, input, options, |output, event| match event {
-        Event::Outcome(item, Outcome::Digests(digests, _)) => {
+        Event::Outcome(item, Ok((digests, _))) => {
             line.clear();
             for digest in &digests {
                 write_line(&mut line, style, arguments.algorithm, digest, item.tag);
             }
             output.write(&line);
         }
-        Event::Outcome(item, Outcome::NotOpened(error) | Outcome::NotRead(error)) => {
+        Event::Outcome(item, Err(failure)) => {
             is_good = false;
-            output.file_error(item.tag, &error);
+            output.file_error(item.tag, &failure.into());
         }
-        Event::Outcome(_, Outcome::Nothing) => {}
         Event::Pause { .. } => output.flush(),
     });
     has_run && is_good

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use hashlane_hashes::{Hmac, HmacKey};
 use hashlane_sha::{Engine, hazmat};
-use hashlane_sums::{Algorithm, Event, Item, Options, Outcome, Source, hash_items};
+use hashlane_sums::{Algorithm, Event, Failure as SumFailure, Item, Options, Source, hash_items};
 use subtle::ConstantTimeEq as _;
 
 use super::call::{Call, Flag, Page};
@@ -195,13 +195,12 @@ impl Program {
         let run = hash_items(items, &mut stdin, &options, &cancel, |event| match event {
             Event::Outcome(item, outcome) => {
                 let result = match outcome {
-                    Outcome::Digests(digests, _) => {
+                    Ok((digests, _)) => {
                         let digest = digests.first().map(|digest| digest.as_bytes().to_vec());
                         Ok(digest.unwrap_or_default())
                     }
-                    Outcome::NotOpened(error) => Err(Unread::NotOpened(error)),
-                    Outcome::NotRead(error) => Err(Unread::NotRead(error)),
-                    Outcome::Nothing => return Ok(()),
+                    Err(SumFailure::NotOpened(error)) => Err(Unread::NotOpened(error)),
+                    Err(failure) => Err(Unread::NotRead(failure.into())),
                 };
                 results.take(env, item.tag, result)
             }

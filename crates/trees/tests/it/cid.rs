@@ -7,7 +7,7 @@ use std::process::Command;
 use hashlane_sha::Engine;
 use hashlane_trees::{
     CancelToken, Cid, CidNode, Error, Event, FolderTooLarge, Format, IoMode, Item, Options,
-    Outcome, hash_files,
+    hash_files,
 };
 
 use crate::judge::{Numbers, hashes, write_files};
@@ -110,7 +110,7 @@ fn cid_of(format: Cid, path: &Path) -> CidNode {
     let (options, cancel) = (Options::default(), CancelToken::default());
     let mut node = None;
     hash_files(&format, [Item::new(path, ())], &options, &cancel, |event| {
-        if let Event::Outcome((), Outcome::Hash(hash, _)) = event {
+        if let Event::Outcome((), Ok((hash, _))) = event {
             node = Some(hash);
         }
         Ok::<_, Error>(())

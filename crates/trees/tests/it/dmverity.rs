@@ -7,9 +7,9 @@ use std::process::{Command, Output};
 
 use data_encoding::HEXLOWER;
 use hashlane_trees::{
-    Algorithm, CancelToken, DmVerity, Error, Event, Format, HashDeviceError, IoMode, Item, Options,
-    Outcome, VerityCheck, VerityError, VerityFormat, VerityParameters, VerityReport, check_device,
-    hash_files,
+    Algorithm, CancelToken, DmVerity, Error, Event, Failure, Format, HashDeviceError, IoMode, Item,
+    Options, Outcome, VerityCheck, VerityError, VerityFormat, VerityParameters, VerityReport,
+    check_device, hash_files,
 };
 
 use crate::judge::{Numbers, hashes, write_files};
@@ -101,7 +101,7 @@ fn check_with(format: &VerityCheck, data: &Path) -> Outcome<VerityReport> {
 
 fn report(device: &Path, data: &Path) -> VerityReport {
     match check(device, data) {
-        Outcome::Hash(report, _) => report,
+        Ok((report, _)) => report,
         outcome => panic!("{outcome:?}"),
     }
 }
@@ -225,7 +225,10 @@ fn a_file_with_bytes_that_belong_to_no_block_has_no_result() {
     for len in [4097, 5000, 8191] {
         fs::write(&data, vec![1; len]).unwrap();
         let refused = outcome(&verity);
-        assert!(matches!(refused, Outcome::NotMultiple(4096)), "{refused:?}");
+        assert!(
+            matches!(refused, Err(Failure::NotMultiple(4096))),
+            "{refused:?}"
+        );
     }
     fs::write(&data, vec![1; 4096]).unwrap();
     let one = hashes(&verity, std::slice::from_ref(&data), &options);
@@ -319,7 +322,7 @@ fn threads_share_a_check() {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| match check_with(&check, &data) {
-                    Outcome::Hash(report, _) => {
+                    Ok((report, _)) => {
                         assert_eq!((report.data.n_blocks(), report.device.n_blocks()), (0, 0));
                     }
                     outcome => panic!("{outcome:?}"),
@@ -376,7 +379,10 @@ fn hash_devices_that_cannot_be_used_are_refused() {
     let file = OpenOptions::new().write(true).open(&data).unwrap();
     file.set_len(1000 * 4096 - 1).unwrap();
     let short = check(&device, &data);
-    assert!(matches!(short, Outcome::TooShort(4_096_000)), "{short:?}");
+    assert!(
+        matches!(short, Err(Failure::TooShort(4_096_000))),
+        "{short:?}"
+    );
     // What follows the data of the device is not part of it.
     file.set_len(1000 * 4096).unwrap();
     damage(&data, 1000 * 4096 - 1);

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use data_encoding::HEXLOWER;
 use hashlane_trees::{
-    Algorithm, CancelToken, Error, Event, Fsverity, FsverityError, IoMode, Item, Options, Outcome,
+    Algorithm, CancelToken, Error, Event, Fsverity, FsverityError, IoMode, Item, Options,
     hash_files,
 };
 
@@ -148,7 +148,7 @@ fn descriptor(format: &Fsverity, path: &Path) -> Vec<u8> {
     let mut descriptor = Vec::new();
     hash_files(format, [Item::new(path, ())], &options, &cancel, |event| {
         if let Event::Outcome((), outcome) = event {
-            let Outcome::Hash(measurement, _) = outcome else {
+            let Ok((measurement, _)) = outcome else {
                 panic!("{outcome:?}");
             };
             descriptor = measurement.descriptor().to_vec();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use hashlane_trees::{
-    ApkIdsig, CancelToken, Error, Event, Idsig, Item, Options, Outcome, TreeError, VerityCheck,
+    ApkIdsig, CancelToken, Error, Event, Idsig, Item, Options, TreeError, VerityCheck,
     VerityReport, check_package, hash_files,
 };
 
@@ -58,7 +58,7 @@ fn check(idsig: Idsig, package: &Path) -> VerityReport {
     let cancel = CancelToken::default();
     hash_files(&format, items, &Options::default(), &cancel, |event| {
         if let Event::Outcome((), outcome) = event {
-            let Outcome::Hash(report, _) = outcome else {
+            let Ok((report, _)) = outcome else {
                 panic!("{outcome:?}");
             };
             reports.push(report);

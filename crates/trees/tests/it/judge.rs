@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hashlane_trees::{
-    CancelToken, Error, Event, Format, IoMode, Item, Options, Outcome, hash_files,
+    CancelToken, Error, Event, Failure, Format, IoMode, Item, Options, hash_files,
 };
 
 /// A generator of numbers that are the same in each run.
@@ -48,17 +48,17 @@ pub(crate) fn hashes<F: Format>(format: &F, paths: &[PathBuf], options: &Options
         if let Event::Outcome(i, outcome) = event {
             assert_eq!(*i, hashes.len(), "outcomes come in order");
             hashes.push(match outcome {
-                Outcome::Hash(hash, len) => {
+                Ok((hash, len)) => {
                     assert_eq!(len, paths[*i].metadata().unwrap().len());
                     hash.to_string()
                 }
-                Outcome::NotOpened(error) => format!("not opened: {error}"),
-                Outcome::NotRead(error) => format!("not read: {error}"),
-                Outcome::NotWritten(error) => format!("not written: {error}"),
-                Outcome::Changed => "changed".into(),
-                Outcome::TooShort(min) => format!("shorter than {min}"),
-                Outcome::TooLong(max) => format!("longer than {max}"),
-                Outcome::NotMultiple(unit) => format!("no multiple of {unit}"),
+                Err(Failure::NotOpened(error)) => format!("not opened: {error}"),
+                Err(Failure::NotRead(error)) => format!("not read: {error}"),
+                Err(Failure::NotWritten(error)) => format!("not written: {error}"),
+                Err(Failure::Changed) => "changed".into(),
+                Err(Failure::TooShort(min)) => format!("shorter than {min}"),
+                Err(Failure::TooLong(max)) => format!("longer than {max}"),
+                Err(Failure::NotMultiple(unit)) => format!("no multiple of {unit}"),
             });
         }
         Ok::<_, Error>(())

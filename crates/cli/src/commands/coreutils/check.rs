@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use hashlane_sums::{Entry, Event, GnuLines, Item, Line, Lines, Options, Outcome, Source, escape};
+use hashlane_sums::{
+    Digest, Entry, Event, GnuLines, Item, Line, Lines, Options, Outcome, Source, escape,
+};
 
 use super::arguments::{Amount, Arguments, CheckOptions};
 use super::quote::shell_quoted;
@@ -185,7 +187,7 @@ impl Check<'_> {
     }
 
     /// Prints the result for a line, and counts it.
-    fn note(&mut self, wanted: &Wanted, outcome: Outcome, output: &mut Output<'_>) {
+    fn note(&mut self, wanted: &Wanted, outcome: Outcome<Vec<Digest>>, output: &mut Output<'_>) {
         let entry = match wanted {
             Wanted::File(entry) => entry,
             Wanted::Improper(line) => {
@@ -199,8 +201,9 @@ impl Check<'_> {
         };
         self.has_entries = true;
         let found = match outcome {
-            Outcome::Digests(digests, _) => digests,
-            Outcome::NotOpened(error) | Outcome::NotRead(error) => {
+            Ok((digests, _)) => digests,
+            Err(failure) => {
+                let error = io::Error::from(failure);
                 if self.options.ignores_missing && error.kind() == io::ErrorKind::NotFound {
                     return;
                 }
@@ -209,7 +212,6 @@ impl Check<'_> {
                 self.print(entry, "FAILED open or read", output);
                 return;
             }
-            Outcome::Nothing => return,
         };
         if entry.matches(&found) {
             self.has_match = true;

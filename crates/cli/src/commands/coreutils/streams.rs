@@ -3,7 +3,9 @@
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 
-use hashlane_sums::{CancelToken, Error, Event, Item, Options, Source, hash_items, path_of};
+use hashlane_sums::{
+    CancelToken, Digest, Error, Event, Item, Options, Source, hash_items, path_of,
+};
 
 use super::quote::shell_quoted;
 use crate::Env;
@@ -103,7 +105,7 @@ impl Output<'_> {
         items: impl IntoIterator<Item = Item<T>>,
         stdin: &mut dyn Read,
         options: &Options,
-        mut receive: impl FnMut(&mut Self, Event<'_, T>),
+        mut receive: impl FnMut(&mut Self, Event<'_, Item<T>, Vec<Digest>>),
     ) -> bool {
         let cancel = CancelToken::default();
         let result = hash_items(items, stdin, options, &cancel, |event| {

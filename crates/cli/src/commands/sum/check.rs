@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use hashlane_files::{UnicodeNames, Walked, is_absent, is_rotational};
 use hashlane_sums::{
-    Algorithm, AnyLines, Digest, Entry, Item, Line, Lines, Options, Outcome, Source, bytes_of,
+    Algorithm, AnyLines, Digest, Entry, Failure, Item, Line, Lines, Options, Source, bytes_of,
     path_of, with_slashes,
 };
 
@@ -251,18 +251,17 @@ impl<'s> Check<'s> {
         output.hash(items, options, Wanted::name, |output, item, outcome| {
             let entry = &item.tag.entry;
             match outcome {
-                Outcome::Digests(found, _) => {
+                Ok((found, _)) => {
                     let is_right = entry.matches(&found);
                     self.report.note_read(output, &entry.name, is_right)
                 }
-                Outcome::NotOpened(error) if is_absent(&error) => {
+                Err(Failure::NotOpened(error)) if is_absent(&error) => {
                     self.note_missing(output, &item.tag)
                 }
-                Outcome::NotOpened(error) | Outcome::NotRead(error) => {
+                Err(failure) => {
                     self.report
-                        .note_unreadable(output, &entry.name, &error.to_string())
+                        .note_unreadable(output, &entry.name, &failure.to_string())
                 }
-                Outcome::Nothing => Ok(()),
             }
         })
     }
@@ -401,11 +400,10 @@ impl<'s> Check<'s> {
         });
         output.hash(items, options, encoded, |output, item, outcome| {
             let found: Vec<(Algorithm, Digest)> = match outcome {
-                Outcome::Digests(found, _) => item.algorithms.iter().copied().zip(found).collect(),
-                Outcome::Nothing => Vec::new(),
-                Outcome::NotOpened(error) | Outcome::NotRead(error) => {
+                Ok((found, _)) => item.algorithms.iter().copied().zip(found).collect(),
+                Err(failure) => {
                     let path = base.join(item.tag);
-                    output.error(&format!("{}: {error}", path.display()));
+                    output.error(&format!("{}: {failure}", path.display()));
                     exit = Exit::NotChecked;
                     Vec::new()
                 }

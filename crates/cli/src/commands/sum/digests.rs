@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashlane_files::{NotContent, Walked, walk_files};
-use hashlane_sums::{Item, Options, Outcome, Source, bytes_of};
+use hashlane_sums::{Item, Options, Source, bytes_of};
 
 use super::arguments::Sum;
 use super::filter::Filter;
@@ -65,7 +65,7 @@ pub(super) fn run(
     }
     let result = output.hash(items, options, Named::name, |output, item, outcome| {
         let (name, message) = match (&item.tag, outcome) {
-            (Named::File(name), Outcome::Digests(digests, length)) => {
+            (Named::File(name), Ok((digests, length))) => {
                 if sum.printing.is_json() {
                     let path = PathText::of_bytes(name);
                     let digests = json::digests(&item.algorithms, &digests);
@@ -82,14 +82,11 @@ pub(super) fn run(
                     Err(reason) => (name, format!("--format: {reason}")),
                 }
             }
-            (Named::File(name), Outcome::NotOpened(error) | Outcome::NotRead(error)) => {
-                (name, error.to_string())
-            }
+            (Named::File(name), Err(failure)) => (name, failure.to_string()),
             (Named::LeftOut(name, reason), _) => {
                 note_left_out(output, name, *reason);
                 return Ok(());
             }
-            (Named::File(_), Outcome::Nothing) => return Ok(()),
             (Named::Error(name, message), _) => (name, message.clone()),
         };
         exit = Exit::NotChecked;

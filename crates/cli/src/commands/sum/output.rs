@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hashlane_sums::{Event, Item, Options, hash_items};
+use hashlane_sums::{Digest, Event, Item, Options, hash_items};
 use hashlane_trees::{Format, Outcome, TreeError};
 
 use super::filter::Filter;
@@ -46,7 +46,7 @@ impl<'e> Output<'e> {
         items: impl IntoIterator<Item = Item<T>>,
         options: &Options,
         name: impl Fn(&T) -> &[u8],
-        mut receive: impl FnMut(&mut Self, &Item<T>, hashlane_sums::Outcome) -> anyhow::Result<()>,
+        mut receive: impl FnMut(&mut Self, &Item<T>, Outcome<Vec<Digest>>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let mut stdin = std::mem::replace(&mut self.env.stdin, Box::new(std::io::empty()));
         let cancel = self.env.cancel.clone();
@@ -77,11 +77,11 @@ impl<'e> Output<'e> {
         let cancel = self.env.cancel.clone();
         let result =
             hashlane_trees::hash_files(format, items, options, &cancel, |event| match event {
-                hashlane_trees::Event::Outcome(tag, outcome) => {
+                Event::Outcome(tag, outcome) => {
                     self.has_results = true;
                     receive(self, tag, outcome)
                 }
-                hashlane_trees::Event::Pause {
+                Event::Pause {
                     hashed_bytes,
                     current,
                 } => self.note_progress(hashed_bytes, current.map(&name)),

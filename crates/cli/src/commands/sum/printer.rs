@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use hashlane_sums::{Options, Source};
-use hashlane_trees::{Format, Item, Outcome};
+use hashlane_trees::{Failure, Format, Item};
 
 use super::arguments::Sum;
 use super::digests::{Named, files_of, len_of, note_left_out};
@@ -59,11 +59,12 @@ impl Printer<'_> {
                 options,
                 Named::name,
                 |output, named, outcome| {
-                    if let Outcome::Hash(hash, length) = outcome {
-                        return print(output, named.name(), length, &hash);
-                    }
+                    let failure = match outcome {
+                        Ok((hash, length)) => return print(output, named.name(), length, &hash),
+                        Err(failure) => failure,
+                    };
                     exit = Exit::NotChecked;
-                    self.print_error(output, named.name(), reason(&outcome))
+                    self.print_error(output, named.name(), reason(&failure))
                 },
             );
             if result.is_err() || output.env.cancel.is_cancelled() {
@@ -117,11 +118,11 @@ impl Printer<'_> {
 }
 
 /// Returns the reason why a file has no result.
-fn reason<H>(failure: &Outcome<H>) -> String {
+fn reason(failure: &Failure) -> String {
     match failure {
-        Outcome::NotOpened(error) if error.kind() == ErrorKind::IsADirectory => {
+        Failure::NotOpened(error) if error.kind() == ErrorKind::IsADirectory => {
             "is a directory: use --recursive to hash its files".into()
         }
-        failure => failure.problem(),
+        failure => failure.to_string(),
     }
 }

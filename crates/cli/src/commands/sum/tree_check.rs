@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use hashlane_files::{UnicodeNames, is_absent};
 use hashlane_sums::{Lines, Options, ValueLine, ValueLines, path_of, with_slashes};
-use hashlane_trees::{Format, Item, Outcome, TreeFiles, TreeName, WithFormat};
+use hashlane_trees::{Failure, Format, Item, TreeFiles, TreeName, WithFormat};
 
 use super::arguments::Sum;
 use super::filter::Filter;
@@ -251,7 +251,7 @@ impl<'f, F: Format> Check<'f, F> {
                 options,
                 name_of,
                 |output, (name, expected), outcome| match outcome {
-                    Outcome::Hash(hash, length) => {
+                    Ok((hash, length)) => {
                         let is_right = hash.to_string() == *expected;
                         if let Some(reason) = for_file.doubt().filter(|_| !is_right) {
                             return report.note_unreadable(output, name, &choose_parts(&reason));
@@ -262,11 +262,11 @@ impl<'f, F: Format> Check<'f, F> {
                         }
                         report.note_read(output, name, is_right)
                     }
-                    Outcome::NotOpened(error) if is_absent(&error) => {
+                    Err(Failure::NotOpened(error)) if is_absent(&error) => {
                         report.counts.missing += 1;
                         report.print(output, name, "missing", Found::InPlace)
                     }
-                    failure => report.note_unreadable(output, name, &failure.problem()),
+                    Err(failure) => report.note_unreadable(output, name, &failure.to_string()),
                 },
             )?;
             if output.env.cancel.is_cancelled() {

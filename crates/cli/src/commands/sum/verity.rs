@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use hashlane_sums::{Options, bytes_of};
-use hashlane_trees::{Damage, Idsig, Item, Outcome, RootHashError, VerityCheck, VerityReport};
+use hashlane_trees::{Damage, Failure, Idsig, Item, RootHashError, VerityCheck, VerityReport};
 
 use super::arguments::Sum;
 use super::json::Line;
@@ -101,16 +101,18 @@ fn against_tree(
         Vec::as_slice,
         |output, name, outcome| {
             let (found, length) = match outcome {
-                Outcome::Hash(found, length) => (found, length),
-                Outcome::NotWritten(error) => {
+                Ok(done) => done,
+                Err(Failure::NotWritten(error)) => {
                     return report.note_unreadable(output, name, &format!("{shown}: {error}"));
                 }
-                Outcome::TooShort(min) => {
+                Err(Failure::TooShort(min)) => {
                     let problem =
                         format!("has fewer than {min} bytes, the length of the data of {shown}");
                     return report.note_unreadable(output, name, &problem);
                 }
-                failure => return report.note_unreadable(output, name, &failure.problem()),
+                Err(failure) => {
+                    return report.note_unreadable(output, name, &failure.to_string());
+                }
             };
             print(sum, output, name, shown, &found)?;
             let verdict = format.judge(found, &path, length, expected.map(|(root, _)| root));
