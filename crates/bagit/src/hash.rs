@@ -4,7 +4,9 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hashlane_sums::{Algorithm, CancelToken, Digest, Event, Item, Options, Source, hash_items};
+use hashlane_sums::{
+    Algorithm, CancelToken, Digest, Event, Item, Options, Progress, Source, hash_items,
+};
 
 use crate::error::Error;
 
@@ -22,16 +24,6 @@ impl std::fmt::Debug for Run<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Run").finish_non_exhaustive()
     }
-}
-
-/// The state of a pass over some files.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Progress {
-    /// Number of bytes that were hashed.
-    pub hashed_bytes: u64,
-    /// Number of bytes to hash.
-    pub total_bytes: u64,
 }
 
 /// A file to hash.

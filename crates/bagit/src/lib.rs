@@ -39,7 +39,8 @@ mod version;
 
 pub use create::{Created, NewBag, create_copy, create_in_place};
 pub use error::Error;
-pub use hash::{Progress, Run};
+pub use hash::Run;
+pub use hashlane_sums::Progress;
 pub use manifest::{manifest_name, write_payload_manifest};
 pub use problem::{LineProblem, Problem, ProblemKind};
 pub use update::{Updated, update};

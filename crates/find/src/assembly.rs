@@ -7,13 +7,13 @@ use std::path::Path;
 
 use hashlane_files::{AtomicFile, Overwrite, SourceFile, clone_or_copy, write_all_at};
 use hashlane_metainfo::Torrent;
-use hashlane_pipeline::{CancelToken, Error, FileIndex, Options};
+use hashlane_pipeline::{CancelToken, Error, FileIndex, Options, Progress};
 
 use crate::candidates::Candidates;
 use crate::found::{FileMatch, FoundTorrent, Place};
 use crate::names::NewNames;
 use crate::probe::{Probe, Probes};
-use crate::search::{MAX_COMBINATIONS, MAX_DAMAGED, Progress, combinations, n_combinations};
+use crate::search::{MAX_COMBINATIONS, MAX_DAMAGED, combinations, n_combinations};
 use crate::wanted::Target;
 
 /// Number of bytes to copy at a time.

@@ -13,9 +13,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use hashlane_files::{FileId, Stamp};
-use hashlane_pipeline::{CancelToken, Error, Options};
+use hashlane_pipeline::{CancelToken, Error, Options, Progress};
 
-use crate::search::Progress;
 use crate::walk::visit_files;
 use file::CHANGED;
 pub use file::{DuplicateFile, DuplicateGroup};

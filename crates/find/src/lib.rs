@@ -37,6 +37,8 @@ mod search;
 mod walk;
 mod wanted;
 
+pub use hashlane_pipeline::Progress;
+
 pub use assembly::{Assembly, Merged, assemble};
 pub use budget::SearchBudget;
 pub use candidates::Candidates;
@@ -49,4 +51,4 @@ pub use found::{FileMatch, FoundFiles, FoundTorrent, NamedFiles, Place, Undecide
 pub use link::{LinkKind, Linked, link};
 #[cfg(unix)]
 pub use roots::{RootTable, TableError, TableUpdate};
-pub use search::{Findings, MAX_PROBES, Progress, find};
+pub use search::{Findings, MAX_PROBES, find};

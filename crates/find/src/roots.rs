@@ -20,12 +20,11 @@ use std::path::{Path, PathBuf};
 use data_encoding::HEXLOWER;
 use hashlane_files::Stamp;
 use hashlane_metainfo::merkle::Node;
-use hashlane_pipeline::{CancelToken, Error, Options};
+use hashlane_pipeline::{CancelToken, Error, Options, Progress};
 use hashlane_sha::Sha256;
 use hashlane_trees::{BtRoot, Event, Failure, Item, hash_files};
 
 use crate::candidates::Candidates;
-use crate::search::Progress;
 
 /// The first line.
 const HEADER: &[u8] = b"hashlane table of roots 1\n";

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 
 use hashlane_metainfo::{PathComponent, Torrent};
-use hashlane_pipeline::{CancelToken, Error, FileIndex, Options};
+use hashlane_pipeline::{CancelToken, Error, FileIndex, Options, Progress};
 
 use crate::budget::SearchBudget;
 use crate::candidates::Candidates;
@@ -48,16 +48,6 @@ const MAX_SPANNING_ROUNDS: usize = 64;
 /// nothing, and after some rounds that do.
 const FIRST_COMBINATIONS: usize = 4;
 const MAX_PATIENT_ROUNDS: usize = 8;
-
-/// The progress of a search.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Progress {
-    /// Number of bytes that were hashed in this round.
-    pub hashed_bytes: u64,
-    /// Number of bytes to hash in this round. Later rounds depend on its result.
-    pub total_bytes: u64,
-}
 
 /// The results of a search.
 #[derive(Debug)]

@@ -79,7 +79,7 @@ pub use lane_hash::LaneDigest;
 pub use messages::{Extent, FileIndex, MessageLen, Messages, WholeFiles};
 pub use open_files::{Fault, FileFact, FileSet, Found, ReadAt, Readers, inspect};
 pub use options::{Error, IoMode, Options};
-pub use ordered::{Event, Events, Failure, Ordered, Outcome, Turn};
+pub use ordered::{Event, Events, Failure, Ordered, Outcome, Progress, Turn};
 pub use read_speed::ReadOrder;
 pub use results::{MessageResult, Results};
 pub use run::{hash_messages, hash_messages_on};

@@ -72,6 +72,15 @@ pub enum Event<'e, T, R> {
     },
 }
 
+/// The progress of work on files. Each work makes it, so a new field is a breaking change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Number of bytes that were hashed.
+    pub hashed_bytes: u64,
+    /// Number of bytes to hash. If the work has rounds, those of this round: later ones depend on its result.
+    pub total_bytes: u64,
+}
+
 /// The receiver of events. Its first error cancels the run, and it receives no more.
 #[derive(Debug)]
 pub struct Events<F, E> {

@@ -18,7 +18,9 @@ mod name;
 mod run;
 
 pub use hashlane_hashes::{Algorithm, Blake2bLen, Digest, Hasher, UnknownAlgorithm};
-pub use hashlane_pipeline::{CancelToken, Error, Event, Failure, IoMode, Options, Outcome};
+pub use hashlane_pipeline::{
+    CancelToken, Error, Event, Failure, IoMode, Options, Outcome, Progress,
+};
 pub use list::{
     AnyLines, Entry, GnuLines, Line, LineStyle, Lines, ListFormat, ListWriter, Unwritable,
     ValueLine, ValueLines, write_line,

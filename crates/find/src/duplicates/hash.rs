@@ -5,14 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hashlane_pipeline::{
-    CancelToken, Error, FileIndex, FileSet, Found, MessageDigest, MessageLen, Options,
+    CancelToken, Error, FileIndex, FileSet, Found, MessageDigest, MessageLen, Options, Progress,
     hash_messages,
 };
 use hashlane_sha::{Sha256, Sha256Digest, digest};
 
 use super::file::{CHANGED, DuplicateFile};
 use super::parts::{Ends, Parts, Pieces};
-use crate::search::Progress;
 
 /// Digests of files.
 pub(super) struct Hashing<'f> {
