@@ -3,8 +3,8 @@
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use hashlane_files::SourceFile;
@@ -15,7 +15,7 @@ use crate::hashing::Memory;
 use crate::index::Index;
 use crate::object::Id;
 use crate::report::{Error, Object, Options, Problem, Report, Wrong};
-use crate::work::{EndOnPanic, Outcome, Queue, Shared, Worker};
+use crate::work::{EndOnPanic, Outcome, Shared, Worker};
 
 /// Length of the header of a pack: a signature, the version and the number of objects.
 const HEADER_LEN: usize = 12;
@@ -215,11 +215,13 @@ fn run(
     options: &Options,
     is_cancelled: &(dyn Fn() -> bool + Sync),
 ) -> io::Result<(Vec<Outcome>, Option<Id>)> {
-    let n_threads = match options.threads {
-        Some(n) => n.get(),
-        None => thread::available_parallelism().map_or(1, usize::from),
-    };
-    let n_threads = u32::try_from(n_threads.min(entries.all.len().max(1))).unwrap_or(u32::MAX);
+    let n_threads = options.threads.or(thread::available_parallelism().ok());
+    let n_threads = n_threads.map_or(1, NonZeroUsize::get);
+    let n_threads = n_threads.min(entries.all.len().max(1));
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(n_threads)
+        .build();
+    let pool = pool.map_err(io::Error::other)?;
     let is_root = |n: &u32| !matches!(entries.all[*n as usize].stored, Ok(Stored::Delta(_)));
     let shared = Shared {
         pack,
@@ -232,44 +234,29 @@ fn run(
             .map(|n| n as u32)
             .filter(is_root)
             .collect(),
-        next_root: AtomicU32::new(0),
-        queue: Mutex::new(Queue::for_threads(n_threads)),
-        changed: Condvar::new(),
-        n_idle: AtomicU32::new(0),
+        next_root: AtomicUsize::new(0),
+        // One thread has nobody to offer its work to.
+        has_offer: AtomicBool::new(n_threads == 1),
+        is_over: AtomicBool::new(false),
+        found: Mutex::default(),
     };
-    let mut checksum = Ok(None);
-    let mut outcomes = Vec::new();
-    thread::scope(|scope| {
-        let work = || Worker::new(&shared).run();
-        // A panic of the caller's function must end the other threads, for which the scope waits.
-        let _end = EndOnPanic(&shared);
-        let others: Vec<_> = (1..n_threads)
-            .map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
-            .collect();
-        // This thread is not waiting yet, so none of the others has ended the work.
-        let n_missing = n_threads - 1 - others.len() as u32;
-        let queue = shared.queue.lock();
-        let mut queue = queue.unwrap_or_else(PoisonError::into_inner);
-        queue.remove_threads(n_missing);
-        drop(queue);
-        // The other threads resolve objects meanwhile.
-        checksum = checksum_of(&shared, end);
-        outcomes = Worker::new(&shared).run();
-        for other in others {
-            match other.join() {
-                Ok(found) => outcomes.extend(found),
-                Err(panic) => std::panic::resume_unwind(panic),
+    pool.in_place_scope(|scope| {
+        scope.spawn(|_| {
+            let _end = EndOnPanic(&shared.is_over);
+            match checksum_of(&shared, end) {
+                Ok(checksum) => shared.add(|found| found.checksum = checksum),
+                Err(error) => shared.end(error),
             }
+        });
+        for _ in 0..n_threads {
+            Worker::spawn(scope, &shared);
         }
     });
-    let checksum = checksum?;
-    let queue = shared
-        .queue
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
-    match queue.into_error() {
+    let found = shared.found.into_inner();
+    let found = found.unwrap_or_else(PoisonError::into_inner);
+    match found.error {
         Some(error) => Err(error),
-        None => Ok((outcomes, checksum)),
+        None => Ok((found.outcomes, found.checksum)),
     }
 }
 
@@ -279,7 +266,7 @@ fn checksum_of(shared: &Shared<'_>, end: u64) -> io::Result<Option<Id>> {
     let mut part = vec![0; PART_LEN];
     let mut offset = 0;
     while offset < end {
-        if (shared.is_cancelled)() {
+        if shared.is_over() {
             return Ok(None);
         }
         let len = usize::try_from(end - offset)

@@ -2,18 +2,19 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use hashlane_files::SourceFile;
 use hashlane_sha::Engine;
+use rayon::Scope;
 
 use crate::delta;
 use crate::entries::{Entries, Entry, Stored};
 use crate::hashing::{Batch, Memory, Resolved, hash_parts, header};
 use crate::index::Index;
 use crate::inflate::Inflater;
-use crate::object::Kind;
+use crate::object::{Id, Kind};
 use crate::report::{MAX_DEPTH, Wrong};
 
 /// The shortest whole object that is hashed in parts, without being in memory, if no delta is based on it.
@@ -32,62 +33,50 @@ pub(crate) struct Shared<'p> {
     pub(crate) is_cancelled: &'p (dyn Fn() -> bool + Sync),
     /// The objects that are stored as a whole, and the next of them to read.
     pub(crate) roots: Vec<u32>,
-    pub(crate) next_root: AtomicU32,
-    pub(crate) queue: Mutex<Queue>,
-    pub(crate) changed: Condvar,
-    /// Number of threads that have nothing to do.
-    pub(crate) n_idle: AtomicU32,
+    pub(crate) next_root: AtomicUsize,
+    /// Whether a thread has given tasks away that no thread has taken yet.
+    pub(crate) has_offer: AtomicBool,
+    /// The rest of the work is abandoned.
+    pub(crate) is_over: AtomicBool,
+    pub(crate) found: Mutex<Found>,
+}
+
+/// What all threads have found.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) outcomes: Vec<Outcome>,
+    /// The checksum of the pack, unless the caller cancels.
+    pub(crate) checksum: Option<Id>,
+    /// The error that ended the work.
+    pub(crate) error: Option<io::Error>,
 }
 
 impl Shared<'_> {
+    /// Adds to what was found. A panic of another thread ends the work, so nobody sees a half of something.
+    pub(crate) fn add(&self, found: impl FnOnce(&mut Found)) {
+        found(&mut self.found.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
     /// Ends the work of all threads.
-    fn end(&self, error: Option<io::Error>) {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        queue.error = queue.error.take().or(error);
-        queue.is_over = true;
-        self.next_root.store(u32::MAX / 2, Ordering::Relaxed);
-        self.changed.notify_all();
+    pub(crate) fn end(&self, error: io::Error) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.add(|found| found.error = found.error.take().or(Some(error)));
+    }
+
+    /// Returns `true` if the thread must not go on.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed) || (self.is_cancelled)()
     }
 }
 
-/// Ends the work of all threads if the thread that has this value panics. They would wait for it forever.
-pub(crate) struct EndOnPanic<'p>(pub(crate) &'p Shared<'p>);
+/// Ends the work of all threads if the thread that has this value panics. The caller need not wait for them to do it in vain.
+pub(crate) struct EndOnPanic<'p>(pub(crate) &'p AtomicBool);
 
 impl Drop for EndOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.end(None);
+            self.0.store(true, Ordering::Relaxed);
         }
-    }
-}
-
-/// Deltas for threads that have nothing to do.
-#[derive(Default)]
-pub(crate) struct Queue {
-    tasks: Vec<Task>,
-    n_waiting: u32,
-    n_threads: u32,
-    error: Option<io::Error>,
-    /// All work is done, or the rest of it is abandoned.
-    is_over: bool,
-}
-
-impl Queue {
-    pub(crate) fn for_threads(n_threads: u32) -> Self {
-        Self {
-            n_threads,
-            ..Self::default()
-        }
-    }
-
-    /// Notes that this many threads could not be started.
-    pub(crate) fn remove_threads(&mut self, n: u32) {
-        self.n_threads -= n;
-    }
-
-    /// Returns the error that ended the work.
-    pub(crate) fn into_error(self) -> Option<io::Error> {
-        self.error
     }
 }
 
@@ -119,10 +108,10 @@ pub(crate) struct Worker<'p> {
 }
 
 impl<'p> Worker<'p> {
-    pub(crate) fn new(shared: &'p Shared<'p>) -> Self {
+    fn new(shared: &'p Shared<'p>, tasks: Vec<Task>) -> Self {
         Self {
             shared,
-            tasks: Vec::new(),
+            tasks,
             batch: Batch::new(),
             inflater: Inflater::new(),
             packed: Vec::new(),
@@ -131,23 +120,28 @@ impl<'p> Worker<'p> {
         }
     }
 
-    /// Works until all objects of all threads are done. Returns what is known about each object that this thread has read.
-    pub(crate) fn run(mut self) -> Vec<Outcome> {
-        let _end = EndOnPanic(self.shared);
+    /// Adds a thread that reads whole objects, and those that are based on them.
+    pub(crate) fn spawn(scope: &Scope<'p>, shared: &'p Shared<'p>) {
+        scope.spawn(|scope| Self::new(shared, Vec::new()).run(scope));
+    }
+
+    /// Works until the objects of this thread and all whole objects are done.
+    fn run(mut self, scope: &Scope<'p>) {
+        let _end = EndOnPanic(&self.shared.is_over);
         while let Some(task) = self.next_task() {
-            if (self.shared.is_cancelled)() {
-                self.shared.end(None);
+            if self.shared.is_over() {
                 break;
             }
             if let Err(error) = self.process(&task) {
-                self.shared.end(Some(error));
+                self.shared.end(error);
                 break;
             }
             self.release();
-            self.share();
+            self.offer(scope);
         }
         self.hash();
-        self.outcomes
+        self.shared
+            .add(|found| found.outcomes.append(&mut self.outcomes));
     }
 
     /// Frees long buffers, whose reservations have ended.
@@ -159,57 +153,28 @@ impl<'p> Worker<'p> {
         }
     }
 
-    /// Returns the next object: of this thread, a whole one, or one of another thread.
+    /// Returns the next object: of this thread, or a whole one.
     fn next_task(&mut self) -> Option<Task> {
-        if let Some(task) = self.tasks.pop() {
-            return Some(task);
-        }
-        let shared = self.shared;
-        // Relaxed: the number is the only thing that threads exchange by it.
-        let next = shared.next_root.fetch_add(1, Ordering::Relaxed);
-        if let Some(n) = shared.roots.get(next as usize) {
-            return Some(Task { n: *n, base: None });
-        }
-        // The number must not start again from 0.
-        shared.next_root.fetch_sub(1, Ordering::Relaxed);
-        self.hash();
-        let mut queue = shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        queue.n_waiting += 1;
-        shared.n_idle.fetch_add(1, Ordering::Relaxed);
-        if queue.n_waiting == queue.n_threads && queue.tasks.is_empty() {
-            queue.is_over = true;
-            shared.changed.notify_all();
-        }
-        let task = loop {
-            if queue.is_over {
-                break None;
-            }
-            if let Some(task) = queue.tasks.pop() {
-                break Some(task);
-            }
-            queue = shared
-                .changed
-                .wait(queue)
-                .unwrap_or_else(PoisonError::into_inner);
-        };
-        queue.n_waiting -= 1;
-        shared.n_idle.fetch_sub(1, Ordering::Relaxed);
-        task
+        self.tasks.pop().or_else(|| {
+            // Relaxed: the number is the only thing that threads exchange by it.
+            let next = self.shared.next_root.fetch_add(1, Ordering::Relaxed);
+            let root = self.shared.roots.get(next);
+            root.map(|n| Task { n: *n, base: None })
+        })
     }
 
-    /// Gives half of the tasks to threads that have nothing to do.
-    fn share(&mut self) {
-        if self.tasks.len() < 2 || self.shared.n_idle.load(Ordering::Relaxed) == 0 {
+    /// Offers half of the tasks to a thread that has nothing to do, unless an earlier offer still waits for one.
+    fn offer(&mut self, scope: &Scope<'p>) {
+        let shared = self.shared;
+        if self.tasks.len() < 2 || shared.has_offer.swap(true, Ordering::Relaxed) {
             return;
         }
-        let mut queue = self
-            .shared
-            .queue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
         // The first tasks are the nearest to the roots, so most objects are based on them.
-        queue.tasks.extend(self.tasks.drain(..self.tasks.len() / 2));
-        self.shared.changed.notify_all();
+        let tasks = self.tasks.drain(..self.tasks.len() / 2).collect();
+        scope.spawn(move |scope| {
+            shared.has_offer.store(false, Ordering::Relaxed);
+            Self::new(shared, tasks).run(scope);
+        });
     }
 
     /// Reads an object, and adds the objects that are based on it to the tasks.
