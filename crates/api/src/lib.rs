@@ -4,6 +4,7 @@
 //!
 //! | file | content |
 //! |---|---|
+//! | `identity` | the number, info-hashes and name of a torrent |
 //! | `command` | what can be asked of torrents, and changes of what a person chose for one |
 //! | `groups` | categories and labels |
 //! | `fields` | how fields are read and written |
@@ -15,6 +16,8 @@
 //! | `queue` | moves in the queue |
 //! | `schedule` | limits at times of the week |
 //! | `session` | changes of the settings of all torrents together |
+//! | `answer` | requests for many torrents, and answers that name torrents |
+//! | `detail` | files, peers and trackers of a torrent |
 //! | `status` | answers about all torrents together |
 //! | `refusal` | the reasons for which nothing changes |
 //! | `size` | lengths as people read them |
@@ -26,10 +29,13 @@
 /// The name of the Unix socket in the state folder of a daemon, at which it serves its HTTP API to its user.
 pub const SOCKET: &str = "socket";
 
+mod answer;
 mod command;
+mod detail;
 mod fields;
 mod goal;
 mod groups;
+mod identity;
 mod new;
 mod place;
 mod priority;
@@ -42,10 +48,15 @@ mod size;
 mod status;
 mod trackers;
 
+pub use answer::{
+    Addressed, Batch, BatchKey, BatchResult, BatchResults, Job, JobState, Progress, Reloaded,
+};
 pub use command::{Command, Content, Patch, check_labels};
+pub use detail::{File, Files, Peer, Peers, Tracker, TrackerState, Trackers};
 pub use fields::present;
 pub use goal::{Goal, Target};
 pub use groups::{Category, CategoryPatch, GroupChange, Groups};
+pub use identity::{Added, Identity, InfoHash, InvalidKey, Named, TorrentKey};
 pub use new::{Addition, NewTorrent, Source};
 pub use place::Place;
 pub use priority::Priority;

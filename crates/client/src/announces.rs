@@ -1,6 +1,6 @@
 //! The trackers that a torrent has asked, and their last answers.
 
-use hashlane_swarm::TrackerState;
+use hashlane_api::TrackerState;
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of trackers of a torrent that are remembered.

@@ -7,6 +7,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use hashlane_api::TorrentKey;
 use hashlane_swarm::{Network, Session};
 use hashlane_verify::CancelToken;
 use tokio::sync::watch;
@@ -19,7 +20,6 @@ use crate::event::Outcome;
 use crate::folder::WatchedFolder;
 use crate::handle::TorrentHandle;
 use crate::handover::{Handover, Ledger, Observer};
-use crate::identity::TorrentKey;
 use crate::inbox::Inbox;
 use crate::network::Watch;
 use crate::running::Running;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use hashlane_api::{Place, Priority, RatesPatch, Refusal};
+use hashlane_api::{InfoHash, Place, Priority, RatesPatch, Refusal};
 use hashlane_files::{Globs, read_limited};
 use hashlane_metainfo::{
     ContentLayout, ContentMap, InfoHashes, Magnet, Names, NamesError, Torrent as Metainfo,
@@ -17,7 +17,6 @@ use hashlane_metainfo::{
 use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
 
-use crate::identity::InfoHash;
 use crate::limits::SeedLimits;
 use crate::origin::{Origin, WatchedFile};
 

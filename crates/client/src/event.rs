@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use hashlane_api::Identity;
 use hashlane_find::OtherRoot;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Absence, TorrentError};
-use crate::identity::Identity;
 
 /// Something that happened in a client.
 #[derive(Debug)]

@@ -6,16 +6,15 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashlane_api::{Command as Asked, Patch, Priority, Refusal};
+use hashlane_api::{Command as Asked, Patch, Peer, Priority, Refusal, TorrentKey, Tracker};
 use hashlane_metainfo::{Torrent as Metainfo, is_url};
-use hashlane_swarm::{Peer, Session, SessionError, TorrentId, Tracker};
+use hashlane_swarm::{Session, SessionError, TorrentId};
 
 use crate::command::{Command, Remove, TorrentCommand};
 use crate::config::{AddError, AddOptions, NewTorrent, Source};
 use crate::control::Control;
 use crate::event::Outcome;
 use crate::file::TorrentFile;
-use crate::identity::TorrentKey;
 use crate::limits::SeedLimits;
 use crate::origin::Origin;
 use crate::rates::RateHistory;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use data_encoding::BASE64;
-use hashlane_api::RatesPatch;
+use hashlane_api::{Identity, RatesPatch};
 use hashlane_swarm::{Bind, Network, Session, Settings, TorrentId, WebSeeds};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -19,7 +19,6 @@ use crate::chosen::Chosen;
 use crate::command::Command;
 use crate::config::{AddError, Additions, Mode, NewTorrent, Source, Task, reader};
 use crate::event::Outcome;
-use crate::identity::Identity;
 use crate::limits::change;
 use crate::origin::{Origin, WatchedFile};
 use crate::snapshot::{Snapshot, TorrentSnapshot};

@@ -27,7 +27,6 @@
 //! | `worker` | the threads that read .torrent files and verify |
 //! | `comparison` | the files of served torrents are compared with their state at the last verification |
 //! | `inbox` | messages to the loop from other threads |
-//! | `identity` | the number of a torrent and its info-hashes |
 //! | `command`, `event`, `snapshot`, `error` | the input and output of a client |
 //! | `subscription` | the queues of events, one for each subscriber |
 //! | `unreached` | the peers that the user named and that were not reached |
@@ -68,7 +67,6 @@ mod file;
 mod folder;
 mod handle;
 mod handover;
-mod identity;
 mod inbox;
 mod limits;
 mod live;
@@ -108,7 +106,6 @@ pub use fetch::Fetch;
 pub use file::TorrentFile;
 pub use handle::{HandleError, TorrentHandle};
 pub use handover::{Handover, Observer};
-pub use identity::{Added, Identity, InfoHash, InvalidKey, TorrentKey};
 pub use limits::{SeedLimits, sent_ratio};
 pub use live::LivePieces;
 pub use network::Link;
@@ -121,7 +118,10 @@ pub use stopwatch::Stopwatch;
 pub use subscription::{Events, Subscribers, Subscription};
 
 // Types of other crates that settings, events and handles contain.
-pub use hashlane_api::{Patch, Place, Priority, RatesPatch};
+pub use hashlane_api::{
+    Added, Identity, InfoHash, InvalidKey, Named, Patch, Peer, Place, Priority, RatesPatch,
+    TorrentKey, Tracker, TrackerState,
+};
 pub use hashlane_files::Globs;
 pub use hashlane_find::OtherRoot;
 pub use hashlane_metainfo::{
@@ -129,7 +129,6 @@ pub use hashlane_metainfo::{
     PeerAddress, Top, Torrent as Metainfo,
 };
 pub use hashlane_swarm::{
-    Bind, Encryption, EventDetail, Network, Peer, Proxy, ProxyKind, Settings, Tracker,
-    TrackerState, Transport, WebSeeds,
+    Bind, Encryption, EventDetail, Network, Proxy, ProxyKind, Settings, Transport, WebSeeds,
 };
 pub use hashlane_verify::{CancelToken, Options};

@@ -7,14 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use hashlane_api::{Goal, Priority};
+use hashlane_api::{Goal, Identity, Named, Priority, TorrentKey};
 use hashlane_metainfo::Torrent as Metainfo;
 use hashlane_swarm::{Counters, Network, TorrentId};
 use serde::{Deserialize, Serialize};
 
 use crate::announces::Announce;
 use crate::event::Outcome;
-use crate::identity::{Identity, TorrentKey};
 use crate::live::{LivePieces, LiveVerification};
 use crate::origin::{Origin, WatchedFile};
 use crate::rates::RateHistory;
@@ -257,6 +256,14 @@ impl fmt::Debug for SecretTiers {
 }
 
 impl TorrentSnapshot {
+    /// Returns the torrent as answers name it.
+    pub fn named(&self) -> Named {
+        Named {
+            identity: self.identity,
+            title: self.title().to_owned(),
+        }
+    }
+
     /// Returns the snapshot of a torrent whose metadata is unknown.
     pub fn new(number: usize, torrent: &str) -> Self {
         Self {
@@ -596,8 +603,8 @@ impl Activity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::identity::InfoHash;
     use Activity::{Ended, Failed, Serving, Waiting};
+    use hashlane_api::InfoHash;
     use hashlane_metainfo::InfoHashes;
 
     #[test]

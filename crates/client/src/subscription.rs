@@ -325,7 +325,7 @@ mod tests {
     use super::*;
     use crate::error::TorrentError;
     use crate::event::RemovedTorrent;
-    use crate::identity::Identity;
+    use hashlane_api::Identity;
 
     fn torrent(number: usize) -> Identity {
         Identity::new(number)

@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     // One that is present stays as it is.
     let added = session.add(source, &NewTorrent::default(), None)?;
-    let key = TorrentKey::Number(added.torrent.number);
+    let key = TorrentKey::Number(added.torrent.identity.number);
     while let Some(torrent) = session.torrent(key)
         && !torrent.is_complete
     {
@@ -57,6 +57,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         thread::sleep(Duration::from_millis(100));
     }
-    println!("{}: complete and verified", added.title);
+    println!("{}: complete and verified", added.torrent.title);
     Ok(session.stop()?)
 }

@@ -15,8 +15,8 @@ use hashlane_api::{
 };
 use hashlane_client::{
     Activity, Added, Additions, Client, Config as ClientConfig, Control, Events, Identity,
-    InfoHash, Network, NetworkError, Observer, Reach, Rights, Snapshot, Subscribers, Subscription,
-    TorrentFile, TorrentHandle, TorrentKey, TorrentSnapshot,
+    InfoHash, Named, Network, NetworkError, Observer, Reach, Rights, Snapshot, Subscribers,
+    Subscription, TorrentFile, TorrentHandle, TorrentKey, TorrentSnapshot,
 };
 use hashlane_metainfo::{FileKind, InfoHashes};
 use hashlane_store::{AllTotals, Entry, Metainfo, Name, Store};
@@ -218,14 +218,14 @@ impl Session {
         let (name, is_new) = add::add(&self.torrents, &self.fetches, source, new, rights)?;
         let torrents = self.lock();
         let entry = torrents.store.get(name).ok_or(Refusal::Absent)?;
-        let torrent = Identity {
+        let identity = Identity {
             number: torrents.number(name).ok_or(Refusal::Absent)?,
             info_hashes: Some(entry.info_hashes),
         };
+        let title = entry.shown_title();
         Ok(Added {
-            torrent,
-            title: entry.shown_title(),
-            is_new,
+            torrent: Named { identity, title },
+            is_present: !is_new,
         })
     }
 

@@ -58,7 +58,7 @@ pub use settings::{
     Encryption, EventDetail, OutgoingUtp, Proxy, ProxyKind, Settings, Transport, WebSeeds,
 };
 #[cfg(feature = "libtorrent")]
-pub use status::{Peer, State, Status, Tracker, TrackerState};
+pub use status::{State, Status};
 pub use storage::Storage;
 #[cfg(feature = "libtorrent")]
 pub use torrent::{AddTorrent, Sources, TorrentId};

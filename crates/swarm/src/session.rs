@@ -6,15 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hashlane_api::Priority;
+use hashlane_api::{Peer, Priority, Tracker};
 use hashlane_metainfo::{Magnet, PeerAddress, Secrets};
 
 use crate::ffi::{StorageHandle, ffi};
 use crate::settings::{OutgoingUtp, limit};
 use crate::torrent::level;
-use crate::{
-    AddTorrent, Event, Network, Peer, Settings, Status, Storage, TorrentId, Tracker, secrets,
-};
+use crate::{AddTorrent, Event, Network, Settings, Status, Storage, TorrentId, secrets, status};
 
 /// A failed operation, with libtorrent's message.
 #[derive(Debug, thiserror::Error)]
@@ -344,9 +342,7 @@ impl Session {
     pub fn peers(&self, torrent: TorrentId) -> Result<Vec<Peer>, SessionError> {
         let peers = self.inner.peers(torrent.0)?;
         let secrets = self.secrets_of(torrent);
-        let peers = peers
-            .iter()
-            .filter_map(|from| Peer::from_ffi(from, &secrets));
+        let peers = peers.iter().filter_map(|from| status::peer(from, &secrets));
         Ok(peers.collect())
     }
 
@@ -359,7 +355,7 @@ impl Session {
         let secrets = self.secrets_of(torrent);
         let trackers = trackers.iter();
         Ok(trackers
-            .map(|from| Tracker::from_ffi(from, &secrets))
+            .map(|from| status::tracker(from, &secrets))
             .collect())
     }
 

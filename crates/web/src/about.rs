@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::{RawQuery, State as Shared};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use hashlane_api::{GroupChange, Refusal, SessionPatch, present};
+use hashlane_api::{GroupChange, Refusal, Reloaded, SessionPatch, present};
 use hashlane_client::{Link, Space};
 use hashlane_swarm::{Bind, Encryption, Network, ProxyKind, Transport};
 use serde::{Deserialize, Serialize};
@@ -204,17 +204,10 @@ pub(super) async fn change_groups(
     }
 }
 
-/// The result of a reload.
-#[derive(Serialize)]
-struct ReloadView {
-    /// The options that have changed and need a restart.
-    restart: Vec<String>,
-}
-
 /// Reads the configuration again.
 pub(super) async fn reload(Shared(state): Shared<State>) -> Response {
     match state.blocking(|state| state.service.reload()).await {
-        Ok(restart) => Json(ReloadView { restart }).into_response(),
+        Ok(restart) => Json(Reloaded { restart }).into_response(),
         Err(refusal) => refused(&refusal),
     }
 }

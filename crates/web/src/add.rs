@@ -9,22 +9,11 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use axum::response::{IntoResponse as _, Response};
 use data_encoding::BASE64;
-use hashlane_api::{Addition, NewTorrent, Refusal, Source};
-use hashlane_client::Added;
-use serde::Serialize;
+use hashlane_api::{Added, Addition, NewTorrent, Refusal, Source};
 
 use super::api::Query;
-use super::named::NamedView;
 use super::problem::refused;
 use super::state::State;
-
-/// A torrent that was added, or was present.
-#[derive(Serialize)]
-struct AddedView {
-    #[serde(flatten)]
-    torrent: NamedView,
-    present: bool,
-}
 
 /// Reads the options of a .torrent file, which is the body itself: JSON in the query `options`.
 fn options_of(query: Option<&str>) -> Result<NewTorrent, Refusal> {
@@ -66,7 +55,7 @@ pub(super) async fn torrent(
 fn metainfo(state: &State, query: Option<&str>, body: &[u8]) -> Result<Response, Refusal> {
     let options = options_of(query)?;
     let added = state.service.add(Source::of_file(body)?, &options)?;
-    Ok(found(&added))
+    Ok(found(added))
 }
 
 fn json(state: &State, body: &[u8]) -> Result<Response, Refusal> {
@@ -99,22 +88,19 @@ fn json(state: &State, body: &[u8]) -> Result<Response, Refusal> {
         let location = format!("/api/v1/jobs/{}", job.id);
         return Ok((StatusCode::ACCEPTED, [(LOCATION, location)], Json(job)).into_response());
     }
-    Ok(found(&state.service.add(source, &options)?))
+    Ok(found(state.service.add(source, &options)?))
 }
 
 /// Returns the answer with the identity of a torrent, and its address.
-fn found(added: &Added) -> Response {
-    let status = if added.is_new {
-        StatusCode::CREATED
-    } else {
+fn found(added: Added) -> Response {
+    let status = if added.is_present {
         StatusCode::OK
+    } else {
+        StatusCode::CREATED
     };
-    let location = format!("/api/v1/torrents/{}", added.torrent.number);
-    let view = AddedView {
-        torrent: NamedView::of(added),
-        present: !added.is_new,
-    };
-    (status, [(LOCATION, location)], Json(view)).into_response()
+    let number = added.torrent.identity.number;
+    let location = format!("/api/v1/torrents/{number}");
+    (status, [(LOCATION, location)], Json(added)).into_response()
 }
 
 /// Returns the state of a job.

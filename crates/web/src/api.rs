@@ -10,6 +10,7 @@ use axum::extract::{Path, RawQuery, State as Shared};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
+use hashlane_api::Trackers;
 use hashlane_client::{Snapshot, TorrentKey, TorrentSnapshot};
 use serde::Serialize;
 use serde_json::Value;
@@ -20,15 +21,17 @@ use tokio_stream::{Stream, StreamExt as _};
 
 use super::delta::Changes;
 use super::detail::Detail;
-use super::files::FilesView;
+use super::files::files_of_torrent;
 use super::named::Names;
 use super::problem::status;
 use super::service::Found;
 use super::state::State;
-use super::trackers::TrackersView;
 
 /// Interval of the events of a stream.
 const TICK: Duration = Duration::from_millis(500);
+
+/// Maximum number of trackers in an answer.
+const MAX_TRACKERS: usize = 200;
 
 /// The fields of a torrent that change by themselves.
 const RUNNING_TIMES: [&str; 2] = ["downloading_seconds", "serving_seconds"];
@@ -255,7 +258,7 @@ pub(super) async fn files(
     };
     let files = state.blocking(move |state| {
         let found = state.service.find(key)?;
-        Some(FilesView::of(&found, offset, limit))
+        Some(files_of_torrent(&found, offset, limit))
     });
     match files.await {
         Some(files) => Json(files).into_response(),
@@ -271,7 +274,10 @@ pub(super) async fn trackers(
         let handle = state.service.find(key)?.handle;
         // A torrent that is not in the session has no trackers.
         let trackers = handle.and_then(|handle| handle.trackers().ok());
-        Some(TrackersView::of(trackers.unwrap_or_default()))
+        let mut trackers = trackers.unwrap_or_default();
+        let total = trackers.len();
+        trackers.truncate(MAX_TRACKERS);
+        Some(Trackers { total, trackers })
     });
     match trackers.await {
         Some(trackers) => Json(trackers).into_response(),

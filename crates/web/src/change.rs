@@ -7,12 +7,11 @@ use axum::Json;
 use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use hashlane_api::{Command, Refusal};
+use hashlane_api::{Batch, BatchKey, BatchResult, BatchResults, Command, Refusal};
 use hashlane_client::{Snapshot, TorrentKey, TorrentSnapshot};
-use serde::{Deserialize, Serialize};
 
 use super::files::check_priorities;
-use super::named::{NamedView, Names};
+use super::named::Names;
 use super::problem::{refused, status};
 use super::service::Found;
 use super::state::State;
@@ -48,50 +47,13 @@ pub(super) async fn torrent(
     }
 }
 
-/// One command for many torrents.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct BatchRequest {
-    /// The torrents, unless the request is for all of them.
-    #[serde(default)]
-    torrents: Option<Vec<Key>>,
-    #[serde(default)]
-    all: bool,
-    change: Command,
-}
-
-/// A torrent of a batch. A number means no other torrent that is named like it.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Key {
-    Number(usize),
-    Text(String),
-}
-
-#[derive(Serialize)]
-struct BatchView {
-    results: Vec<ResultView>,
-}
-
-/// What became of one torrent of a batch.
-#[derive(Serialize)]
-struct ResultView {
-    /// The torrent as the request named it, or its number.
-    torrent: String,
-    /// The status that a request for this torrent alone would have had.
-    status: u16,
-    error: Option<String>,
-    /// The torrent, unless there is none.
-    found: Option<NamedView>,
-}
-
 /// A torrent as a request named it, or its number, and the torrent.
 type Asked<'s> = (String, Result<&'s TorrentSnapshot, Refusal>);
 
 /// Finds the torrents of a batch.
 fn asked(
     all: &Snapshot,
-    keys: Option<Vec<Key>>,
+    keys: Option<Vec<BatchKey>>,
     is_for_all: bool,
 ) -> Result<Vec<Asked<'_>>, Refusal> {
     let keys = match (keys, is_for_all) {
@@ -112,11 +74,11 @@ fn asked(
     }
     let names = Names::of(all);
     let asked = keys.into_iter().map(|key| match key {
-        Key::Number(number) => {
+        BatchKey::Number(number) => {
             let found = all.find(TorrentKey::Number(number)).map(|it| &**it);
             (number.to_string(), found.ok_or(Refusal::Absent))
         }
-        Key::Text(text) => {
+        BatchKey::Text(text) => {
             let found = names.find(&text);
             (text, found)
         }
@@ -150,7 +112,7 @@ fn apply<'s>(
 /// Does what a command asks of many torrents. The answer has a result for each.
 pub(super) async fn batch(
     Shared(state): Shared<State>,
-    Json(request): Json<BatchRequest>,
+    Json(request): Json<Batch<'static>>,
 ) -> Response {
     let done = state.blocking(move |state| {
         let all = state.service.snapshot();
@@ -162,14 +124,14 @@ pub(super) async fn batch(
                 Ok(found) => done[&found.identity.number].as_ref().err(),
                 Err(refusal) => Some(refusal),
             };
-            ResultView {
+            BatchResult {
                 torrent,
                 status: refusal.map_or(StatusCode::ACCEPTED, status).as_u16(),
                 error: refusal.map(ToString::to_string),
-                found: found.as_ref().ok().map(|found| NamedView::from(*found)),
+                found: found.as_ref().ok().map(|found| found.named()),
             }
         });
-        Ok(BatchView {
+        Ok(BatchResults {
             results: results.collect(),
         })
     });

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use data_encoding::BASE64;
+use hashlane_api::{Peer, Peers};
 use hashlane_client::{RateHistory, TorrentSnapshot};
 use hashlane_metainfo::{MetadataRef, Secrets, Torrent};
-use hashlane_swarm::Peer;
 use hashlane_verify::bitfield::bitfield;
 use serde::Serialize;
 
@@ -31,47 +31,14 @@ pub(super) struct Detail {
     /// this verification. Empty at other times.
     checked: String,
     rate_history: RateHistoryView,
-    peer_list: Vec<PeerView>,
+    #[serde(flatten)]
+    peers: Peers,
     /// The comment in the .torrent file, at most 2,000 characters.
     comment: Option<String>,
     /// The time when the torrent was made, in seconds since 1970, as its author says.
     created_at: Option<i64>,
     /// The program that made the torrent, at most 2,000 characters.
     created_by: Option<String>,
-}
-
-#[derive(Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-struct PeerView {
-    address: String,
-    client: String,
-    progress: f64,
-    down_bytes_per_second: u64,
-    up_bytes_per_second: u64,
-    downloaded_bytes: u64,
-    uploaded_bytes: u64,
-    encrypted: bool,
-    utp: bool,
-    outgoing: bool,
-    web_seed: bool,
-}
-
-impl From<Peer> for PeerView {
-    fn from(peer: Peer) -> Self {
-        Self {
-            address: peer.address.to_string(),
-            client: peer.client,
-            progress: peer.progress,
-            down_bytes_per_second: peer.down_rate,
-            up_bytes_per_second: peer.up_rate,
-            downloaded_bytes: peer.downloaded,
-            uploaded_bytes: peer.uploaded,
-            encrypted: peer.is_encrypted,
-            utp: peer.is_utp,
-            outgoing: peer.is_outgoing,
-            web_seed: peer.is_web_seed,
-        }
-    }
 }
 
 impl Detail {
@@ -114,7 +81,7 @@ impl Detail {
             wrong,
             checked,
             rate_history: RateHistoryView::of(torrent.rate_history()),
-            peer_list: peers.into_iter().map(PeerView::from).collect(),
+            peers: Peers { peers },
             comment,
             created_at,
             created_by,

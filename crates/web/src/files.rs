@@ -1,61 +1,34 @@
 //! The files of a torrent, and their priorities.
 
-use hashlane_api::{Priority, Refusal};
+use hashlane_api::{File, Files, Priority, Refusal};
 use hashlane_client::{TorrentHandle, TorrentSnapshot};
 use hashlane_metainfo::FileKind;
 use hashlane_verify::{FileIndex, HashVersions, Layout, files_of};
-use serde::Serialize;
 
 use super::service::Found;
 
 /// Number of files in an answer that does not ask for another number, and its maximum.
 const FILES: (usize, usize) = (500, 5000);
 
-/// Some files of a torrent.
-#[derive(Serialize)]
-pub(super) struct FilesView {
-    /// Number of all files, without padding.
-    total: usize,
-    /// Whether priorities can be changed, as for a download.
-    changeable: bool,
-    files: Vec<FileView>,
-}
-
-#[derive(Serialize)]
-struct FileView {
-    /// The position among the files without padding.
-    number: usize,
-    path: String,
-    length_bytes: u64,
-    /// `None` if the torrent is not in the session.
-    done_bytes: Option<u64>,
-    priority: Priority,
-    /// Number of pieces with bytes of the file whose content was wrong at the last verification or on arrival, and that
-    /// are not right again.
-    wrong_pieces: usize,
-}
-
-impl FilesView {
-    /// Returns files of a torrent from a position on, or no files while its metadata is unknown.
-    pub(super) fn of(found: &Found, offset: usize, limit: Option<usize>) -> Self {
-        let progress = found.handle.as_ref().and_then(TorrentHandle::file_progress);
-        let snapshot = &found.torrent;
-        let wrong = WrongPieces::of(found);
-        let files = snapshot.files(offset, progress.as_deref());
-        let files = files.take(limit.unwrap_or(FILES.0).min(FILES.1));
-        let files = files.map(|file| FileView {
-            number: file.number,
-            path: file.path,
-            length_bytes: file.length_bytes,
-            done_bytes: file.done_bytes,
-            priority: file.priority,
-            wrong_pieces: wrong.as_ref().map_or(0, |wrong| wrong.count(file.number)),
-        });
-        Self {
-            total: snapshot.files as usize,
-            changeable: snapshot.is_download && !snapshot.activity.is_over(),
-            files: files.collect(),
-        }
+/// Returns files of a torrent from a position on, or no files while its metadata is unknown.
+pub(super) fn files_of_torrent(found: &Found, offset: usize, limit: Option<usize>) -> Files {
+    let progress = found.handle.as_ref().and_then(TorrentHandle::file_progress);
+    let snapshot = &found.torrent;
+    let wrong = WrongPieces::of(found);
+    let files = snapshot.files(offset, progress.as_deref());
+    let files = files.take(limit.unwrap_or(FILES.0).min(FILES.1));
+    let files = files.map(|file| File {
+        number: file.number,
+        path: file.path,
+        length_bytes: file.length_bytes,
+        done_bytes: file.done_bytes,
+        priority: file.priority,
+        wrong_pieces: wrong.as_ref().map_or(0, |wrong| wrong.count(file.number)),
+    });
+    Files {
+        total: snapshot.files as usize,
+        changeable: snapshot.is_download && !snapshot.activity.is_over(),
+        files: files.collect(),
     }
 }
 

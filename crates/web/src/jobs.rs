@@ -4,11 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use hashlane_api::Refusal;
-use hashlane_client::Added;
-use serde::Serialize;
-
-use super::named::NamedView;
+use hashlane_api::{Added, Job, JobState, Progress, Refusal};
 
 /// Maximum number of fetches at once. Each has a thread, and memory for a .torrent file.
 const MAX_RUNNING: usize = 8;
@@ -26,60 +22,29 @@ struct Numbered {
     jobs: BTreeMap<u64, JobState>,
 }
 
-/// A torrent that is added from a URL.
-#[derive(Serialize)]
-pub(super) struct Job {
-    pub(super) id: u64,
-    #[serde(flatten)]
-    state: JobState,
-}
+/// The state of a job before its end.
+const FETCHING: JobState = JobState {
+    state: Progress::Fetching,
+    torrent: None,
+    error: None,
+};
 
-#[derive(Clone, Serialize)]
-pub(super) struct JobState {
-    state: Progress,
-    /// The torrent, if it is in the client now.
-    torrent: Option<NamedView>,
-    error: Option<String>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Progress {
-    Fetching,
-    Added,
-    Present,
-    Failed,
-}
-
-impl JobState {
-    const FETCHING: Self = Self {
-        state: Progress::Fetching,
-        torrent: None,
-        error: None,
+/// Returns the state of a job after its end.
+fn ended(result: Result<Added, Refusal>) -> JobState {
+    let (state, torrent, error) = match result {
+        Ok(added) if added.is_present => (Progress::Present, Some(added.torrent), None),
+        Ok(added) => (Progress::Added, Some(added.torrent), None),
+        Err(refusal) => (Progress::Failed, None, Some(refusal.to_string())),
     };
-
-    fn of(result: Result<Added, Refusal>) -> Self {
-        match result {
-            Ok(added) => Self {
-                state: if added.is_new {
-                    Progress::Added
-                } else {
-                    Progress::Present
-                },
-                torrent: Some(NamedView::of(&added)),
-                error: None,
-            },
-            Err(refusal) => Self {
-                state: Progress::Failed,
-                torrent: None,
-                error: Some(refusal.to_string()),
-            },
-        }
+    JobState {
+        state,
+        torrent,
+        error,
     }
+}
 
-    fn is_running(&self) -> bool {
-        self.state == Progress::Fetching
-    }
+fn is_running(job: &JobState) -> bool {
+    job.state == Progress::Fetching
 }
 
 impl Jobs {
@@ -96,20 +61,20 @@ impl Jobs {
     /// Starts a job, unless too many are running.
     fn start(&self) -> Result<u64, Refusal> {
         let mut numbered = self.lock();
-        let running = numbered.jobs.values().filter(|job| job.is_running());
+        let running = numbered.jobs.values().filter(|job| is_running(job));
         if running.count() >= MAX_RUNNING {
             let reason = "too many .torrent files are being fetched: try again later";
             return Err(Refusal::Unavailable(reason.into()));
         }
         if numbered.jobs.len() >= MAX_JOBS {
-            let mut ended = numbered.jobs.iter().filter(|(_, job)| !job.is_running());
+            let mut ended = numbered.jobs.iter().filter(|(_, job)| !is_running(job));
             if let Some(oldest) = ended.next().map(|(id, _)| *id) {
                 numbered.jobs.remove(&oldest);
             }
         }
         numbered.last += 1;
         let id = numbered.last;
-        numbered.jobs.insert(id, JobState::FETCHING);
+        numbered.jobs.insert(id, FETCHING);
         Ok(id)
     }
 
@@ -124,11 +89,11 @@ impl Jobs {
     ) -> Result<Job, Refusal> {
         let id = self.start()?;
         let jobs = Arc::clone(self);
-        let run = move || jobs.end(id, JobState::of(add()));
+        let run = move || jobs.end(id, ended(add()));
         let thread = thread::Builder::new().name("fetch".into()).spawn(run);
         if let Err(error) = thread {
             let refusal = Refusal::Unavailable(error.to_string());
-            self.end(id, JobState::of(Err(refusal)));
+            self.end(id, ended(Err(refusal)));
         }
         self.get(id).ok_or(Refusal::Absent)
     }
@@ -143,7 +108,7 @@ mod tests {
         let jobs = Jobs::default();
         let running: Vec<u64> = (0..MAX_RUNNING).map(|_| jobs.start().unwrap()).collect();
         assert!(matches!(jobs.start(), Err(Refusal::Unavailable(_))));
-        let failed = || JobState::of(Err(Refusal::Absent));
+        let failed = || ended(Err(Refusal::Absent));
         jobs.end(running[0], failed());
         for _ in 0..2 * MAX_JOBS {
             let id = jobs.start().unwrap();

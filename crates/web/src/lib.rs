@@ -18,7 +18,7 @@
 //! | `delta` | the changes of all torrents since an earlier event |
 //! | `change` | changes of torrents |
 //! | `named` | torrents as people name them |
-//! | `detail`, `files`, `trackers` | answers about one torrent |
+//! | `detail`, `files` | answers about one torrent |
 //! | `about` | answers about the client itself |
 //! | `metrics` | metrics of all torrents |
 //! | `problem` | the bodies of errors |
@@ -47,7 +47,6 @@ mod server;
 mod service;
 mod session;
 mod state;
-mod trackers;
 
 pub use config::Http;
 pub use credentials::{Auth, Credentials, EVERYBODY, InvalidToken, Token};

@@ -1,9 +1,8 @@
-//! Torrents as people name them, and as answers do.
+//! Torrents as people name them.
 
 use hashlane_api::Refusal;
-use hashlane_client::{Added, Identity, InfoHash, Snapshot, TorrentKey, TorrentSnapshot};
+use hashlane_client::{Identity, InfoHash, Snapshot, TorrentKey, TorrentSnapshot};
 use hashlane_metainfo::InfoHashes;
-use serde::Serialize;
 
 /// Digits of an info-hash that name a torrent, at least.
 const MIN_DIGITS: usize = 4;
@@ -11,48 +10,21 @@ const MIN_DIGITS: usize = 4;
 /// Maximum number of torrents that an error lists.
 const MAX_CANDIDATES: usize = 10;
 
-/// A torrent as answers name it.
-#[derive(Clone, Serialize)]
-pub(super) struct NamedView {
-    #[serde(flatten)]
-    identity: Identity,
-    /// The name that is shown.
-    title: String,
-}
-
-impl NamedView {
-    pub(super) fn of(added: &Added) -> Self {
-        Self {
-            identity: added.torrent,
-            title: added.title.clone(),
-        }
-    }
-}
-
-impl From<&TorrentSnapshot> for NamedView {
-    fn from(torrent: &TorrentSnapshot) -> Self {
-        Self {
-            identity: torrent.identity,
-            title: torrent.title().to_owned(),
-        }
-    }
-}
-
 /// The names of all torrents, for a request with many.
 pub(super) struct Names<'s> {
     all: &'s Snapshot,
-    named: Vec<Named<'s>>,
+    named: Vec<Known<'s>>,
 }
 
 /// The names of one torrent.
-struct Named<'s> {
+struct Known<'s> {
     torrent: &'s TorrentSnapshot,
     number: String,
     /// The info-hashes of both versions, in hexadecimal digits.
     hashes: [Option<String>; 2],
 }
 
-impl<'s> Named<'s> {
+impl<'s> Known<'s> {
     fn new(torrent: &'s TorrentSnapshot) -> Self {
         let hashes = torrent.identity.info_hashes;
         Self {
@@ -75,7 +47,7 @@ impl<'s> Named<'s> {
 
 impl<'s> Names<'s> {
     pub(super) fn of(all: &'s Snapshot) -> Self {
-        let named = all.torrents.iter().map(|torrent| Named::new(torrent));
+        let named = all.torrents.iter().map(|torrent| Known::new(torrent));
         let named = named.collect();
         Self { all, named }
     }

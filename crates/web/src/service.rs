@@ -15,8 +15,8 @@ use hashlane_api::{
 };
 use hashlane_client::{
     AddOptions, Added, Command as ClientCommand, Config, Control, Download, Fetch, HandleError,
-    Identity, InfoHash, Mode, Rights, Seed, Snapshot, TorrentHandle, TorrentKey, TorrentSnapshot,
-    status_of,
+    Identity, InfoHash, Mode, Named, Rights, Seed, Snapshot, TorrentHandle, TorrentKey,
+    TorrentSnapshot, status_of,
 };
 use hashlane_files::Globs;
 use hashlane_metainfo::{FileKind, InfoHashes, Torrent};
@@ -120,6 +120,19 @@ pub struct Statistics {
     pub all_downloaded: u64,
     /// Bytes of content sent across restarts.
     pub all_uploaded: u64,
+}
+
+fn added(torrent: &TorrentHandle, info_hashes: InfoHashes, is_present: bool) -> Added {
+    let identity = Identity {
+        number: torrent.number(),
+        info_hashes: Some(info_hashes),
+    };
+    let title = torrent.snapshot().title().to_owned();
+    let torrent = Named { identity, title };
+    Added {
+        torrent,
+        is_present,
+    }
 }
 
 /// A client without anything that it keeps.
@@ -252,15 +265,8 @@ impl Service for ClientService {
         let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(torrent) = self.running(info_hashes) {
             let known = torrent.snapshot().identity.info_hashes;
-            let identity = Identity {
-                number: torrent.number(),
-                info_hashes: known.or(Some(info_hashes)),
-            };
-            return Ok(Added {
-                torrent: identity,
-                title: torrent.snapshot().title().to_owned(),
-                is_new: false,
-            });
+            let info_hashes = known.unwrap_or(info_hashes);
+            return Ok(added(&torrent, info_hashes, true));
         }
         let options = AddOptions {
             mode: self.mode(new.folder.clone(), selection),
@@ -269,15 +275,7 @@ impl Service for ClientService {
         };
         let torrent = self.control.add(source, options)?;
         torrent.set(&new.set)?;
-        let identity = Identity {
-            number: torrent.number(),
-            info_hashes: Some(info_hashes),
-        };
-        Ok(Added {
-            torrent: identity,
-            title: torrent.snapshot().title().to_owned(),
-            is_new: true,
-        })
+        Ok(added(&torrent, info_hashes, false))
     }
 
     fn apply(&self, numbers: &[usize], command: &Command) -> Vec<Result<(), Refusal>> {

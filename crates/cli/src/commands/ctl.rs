@@ -6,6 +6,7 @@ mod options;
 mod table;
 mod text;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -14,8 +15,8 @@ use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use data_encoding::BASE64;
 use hashlane_api::{
-    Addition, Command, GroupChange, Groups, Limit, NewTorrent, Patch, SOCKET, SessionPatch, Status,
-    Target,
+    Added, Addition, Addressed, Batch, BatchKey, BatchResults, Command, GroupChange, Groups, Job,
+    JobState, Limit, NewTorrent, Patch, Progress, Reloaded, SOCKET, SessionPatch, Status, Target,
 };
 use hashlane_config::FilePath;
 use hashlane_metainfo::{ContentMap, Magnet, Torrent};
@@ -27,7 +28,7 @@ use crate::options::network::secret_line;
 use crate::output::json_lines;
 use crate::output::text::Escaped;
 use crate::{Env, Exit, content_map, documentation, links, torrent_file, values};
-use answers::{Added, Answer, Batch, Changed, Line, Reloaded, Results, Torrents};
+use answers::{Changed, Line};
 use daemon::Daemon;
 use options::{Action, AddArgs, Folders, Named, Request};
 
@@ -219,12 +220,13 @@ impl Asking {
 
     /// Does what a command asks of torrents. What was done is printed, also if the rest is refused.
     fn apply(&self, env: &mut Env, named: &Named, command: &Command) -> anyhow::Result<()> {
+        let torrents = named.torrents.iter().cloned().map(BatchKey::Text);
         let batch = Batch {
-            torrents: (!named.all).then_some(&named.torrents),
+            torrents: (!named.all).then(|| torrents.collect()),
             all: named.all,
-            change: command,
+            change: Cow::Borrowed(command),
         };
-        let Results { results } = self.daemon.post("batch", &batch)?;
+        let BatchResults { results } = self.daemon.post("batch", &batch)?;
         let mut refusals = Vec::new();
         for outcome in results {
             match (outcome.error, outcome.found) {
@@ -304,7 +306,7 @@ impl AddArgs {
             };
             let added = asking.add(&addition);
             let added = added.with_context(context)?;
-            let what = if added.present {
+            let what = if added.is_present {
                 "already present"
             } else {
                 "added"
@@ -320,18 +322,25 @@ impl AddArgs {
 impl Asking {
     /// Adds a torrent, and waits until the daemon has fetched it.
     fn add(&self, addition: &Addition) -> anyhow::Result<Added> {
-        let mut job = match self.daemon.post("torrents", addition)? {
-            Answer::Found(added) => return Ok(added),
-            Answer::Job(job) => job,
+        let Job { id, mut state } = match self.daemon.post("torrents", addition)? {
+            Addressed::Added(added) => return Ok(added),
+            Addressed::Job(job) => job,
         };
-        while job.state == "fetching" {
+        while state.state == Progress::Fetching {
             thread::sleep(JOB_INTERVAL);
-            job = self.daemon.get(&format!("jobs/{}", job.id))?;
+            Job { state, .. } = self.daemon.get(&format!("jobs/{id}"))?;
         }
-        let present = job.state == "present";
-        let reason = job.error.unwrap_or_default();
-        let torrent = job.torrent.ok_or_else(|| anyhow!("{reason}"))?;
-        Ok(Added { torrent, present })
+        let JobState {
+            state,
+            torrent,
+            error,
+        } = state;
+        let torrent = torrent.ok_or_else(|| anyhow!("{}", error.unwrap_or_default()))?;
+        let is_present = state == Progress::Present;
+        Ok(Added {
+            torrent,
+            is_present,
+        })
     }
 }
 
@@ -372,6 +381,12 @@ pub(super) fn configured_state(env: &Env, all: &[Configurable]) -> anyhow::Resul
     }
     let daemon: Daemon = configured::load(env, None, all)?.table("daemon")?;
     Ok(daemon.state.map(PathBuf::from))
+}
+
+/// The torrents, or some of them.
+#[derive(Deserialize)]
+struct Torrents {
+    torrents: Vec<Value>,
 }
 
 /// Returns the info-hashes of the running daemon's torrents, for completions.

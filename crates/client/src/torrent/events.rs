@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use hashlane_swarm::{Event as SessionEvent, Replaced, Session, Sources, TrackerState};
+use hashlane_api::TrackerState;
+use hashlane_swarm::{Event as SessionEvent, Replaced, Session, Sources};
 use tracing::{debug, warn};
 
 use super::stage::{Active, Phase, Stage};

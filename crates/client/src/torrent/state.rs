@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hashlane_api::{Place, Priority};
+use hashlane_api::{Identity, Place, Priority};
 use hashlane_find::SearchBudget;
 use hashlane_swarm::{Session, TorrentId};
 use hashlane_verify::CancelToken;
@@ -17,7 +17,6 @@ use crate::config::{Config, Mode};
 use crate::error::{Absence, TorrentError};
 use crate::event::{Event, Outcome};
 use crate::handover::{Ledger, Past};
-use crate::identity::Identity;
 use crate::inbox::{Done, Inbox};
 use crate::limits::SeedLimits;
 use crate::live::LiveVerification;

@@ -17,7 +17,7 @@ use hashlane_api::{Command, GroupChange, Groups, NewTorrent, Refusal, Source};
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Env, RemoteOptions, ServerAddress};
 use hashlane_client::{
-    HandleError, Identity, Rights, Settings, TorrentHandle, TorrentKey, TrackerState,
+    HandleError, Named, Rights, Settings, TorrentHandle, TorrentKey, TrackerState,
 };
 use hashlane_metainfo::masked_url;
 use hashlane_remote::model::{Added, File, Peer, Session, SessionChange, Torrent, Tracker};
@@ -251,16 +251,12 @@ impl Control for Remote {
 
     fn add(&self, source: Source, new: &NewTorrent) -> Result<Added, Refusal> {
         let added = self.session.add(source, new, Some(&self.rights))?;
-        let Identity {
-            number,
-            info_hashes,
-            ..
-        } = added.torrent;
+        let Named { identity, title } = added.torrent;
         Ok(Added {
-            id: u32::try_from(number).unwrap_or(u32::MAX),
-            info_hashes: info_hashes.ok_or(Refusal::Absent)?,
-            name: added.title,
-            is_duplicate: !added.is_new,
+            id: u32::try_from(identity.number).unwrap_or(u32::MAX),
+            info_hashes: identity.info_hashes.ok_or(Refusal::Absent)?,
+            name: title,
+            is_duplicate: added.is_present,
         })
     }
 

@@ -66,9 +66,9 @@ fn torrents_and_what_was_chosen_return_after_a_restart() {
         ..NewTorrent::default()
     };
     let added = session.add(source(), &new, None).unwrap();
-    assert!(added.is_new);
-    assert!(!session.add(source(), &new, None).unwrap().is_new);
-    let number = added.torrent.number;
+    assert!(!added.is_present);
+    assert!(session.add(source(), &new, None).unwrap().is_present);
+    let number = added.torrent.identity.number;
     wait(&session, |it| it.activity == Activity::Serving);
     let command = Command::Set(Box::new(Patch {
         title: Some(Some("Two files".to_owned())),
@@ -122,7 +122,7 @@ fn what_an_event_reports_is_in_the_folder() {
     let session = open(state.path(), shared.folder.path());
     let source = Source::Torrent(shared.torrent.clone());
     let added = session.add(source, &NewTorrent::default(), None).unwrap();
-    let number = added.torrent.number;
+    let number = added.torrent.identity.number;
     session.wait_complete(number.into()).unwrap();
     wait(&session, |it| it.activity == Activity::Serving);
     let events = session.events();

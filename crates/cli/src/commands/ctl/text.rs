@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use hashlane_api::{Category, Goal, Limit, LimitValue, Status, Target};
+use hashlane_api::{Category, Goal, Limit, LimitValue, Named, Reloaded, Status, Target};
 
-use super::answers::{Identity, Reloaded};
 use crate::output::text::{Grouped, count};
 use hashlane_api::Size;
 
@@ -132,13 +131,11 @@ pub(super) fn done(action: &str) -> &str {
 }
 
 /// Describes what was done with a torrent.
-pub(super) fn named(torrent: &Identity, what: &str) -> String {
-    let Identity {
-        info_hash, title, ..
-    } = torrent;
-    match info_hash {
-        Some(hash) if hash == title => format!("{hash}: {what}"),
+pub(super) fn named(torrent: &Named, what: &str) -> String {
+    let Named { identity, title } = torrent;
+    match identity.info_hash().map(|hash| hash.to_string()) {
+        Some(hash) if hash == *title => format!("{hash}: {what}"),
         Some(hash) => format!("{hash}: {what}: {title}"),
-        None => format!("{}: {what}: {title}", torrent.number),
+        None => format!("{}: {what}: {title}", identity.number),
     }
 }

@@ -1,4 +1,4 @@
-//! The identity of a torrent: its number in the client, and its info-hashes.
+//! The identity of a torrent: its number, its info-hashes, and its name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -185,15 +185,25 @@ impl TryFrom<Fields> for Identity {
     }
 }
 
-/// The torrent that a request added, or that was present.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Added {
+/// A torrent as answers name it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Named {
     /// Number and info-hashes of the torrent.
-    pub torrent: Identity,
+    #[serde(flatten)]
+    pub identity: Identity,
     /// The name that is shown.
     pub title: String,
-    /// Whether it was not present before.
-    pub is_new: bool,
+}
+
+/// The torrent that a request added, or that was present.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Added {
+    /// The torrent.
+    #[serde(flatten)]
+    pub torrent: Named,
+    /// Whether it was present before, and nothing changed.
+    #[serde(rename = "present")]
+    pub is_present: bool,
 }
 
 #[cfg(test)]
