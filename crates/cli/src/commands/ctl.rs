@@ -16,7 +16,7 @@ use clap::Args;
 use data_encoding::BASE64;
 use hashlane_api::{
     Added, Addition, Addressed, Batch, BatchKey, BatchResults, Command, GroupChange, Groups, Job,
-    JobState, Limit, NewTorrent, Patch, Progress, Reloaded, SOCKET, SessionPatch, Status, Target,
+    JobState, Limit, NewTorrent, Patch, Progress, Reloaded, SOCKET, SessionPatch, Status,
 };
 use hashlane_config::FilePath;
 use hashlane_metainfo::{ContentMap, Magnet, Torrent};
@@ -280,13 +280,11 @@ impl AddArgs {
             set: Patch {
                 category: self.category.clone().map(Some),
                 labels: Some(self.labels.iter().cloned().collect()),
-                ratio: self.seed_ratio.map(Target::At),
-                time: self.seed_time.map(Target::At),
-                max_down: self.max_down.map(std::num::NonZeroU32::new),
-                max_up: self.max_up.map(std::num::NonZeroU32::new),
                 sequential: Some(self.sequential),
                 ..Patch::default()
-            },
+            }
+            .or(self.goal.patch())
+            .or(self.rates.patch()),
             ..NewTorrent::default()
         };
         for given in &self.torrents {

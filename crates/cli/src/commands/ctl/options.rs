@@ -70,7 +70,7 @@ pub(super) enum Action {
     Status,
     /// Show the limits of all torrents together, and change them
     ///
-    /// A limit that is set here, or by another program, wins over the options and the configuration, and lasts across
+    /// The goal is that of torrents without another one. A limit that is set here, or by another program, wins over the options and the configuration, and lasts across
     /// restarts. The file of the configuration does not change.
     Limits(LimitsArgs),
     /// Read the configuration again
@@ -124,21 +124,11 @@ pub(super) struct AddArgs {
     #[arg(long = "label", value_name = "WORD", help_heading = "Torrent")]
     pub(super) labels: Vec<String>,
 
-    /// Stop serving at this ratio of sent to received bytes, for example 1.5
-    #[arg(long, value_name = "RATIO", value_parser = values::positive, help_heading = "Goal")]
-    pub(super) seed_ratio: Option<f64>,
+    #[command(flatten)]
+    pub(super) goal: GoalArgs,
 
-    /// Stop serving after this time, for example 48h
-    #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Goal")]
-    pub(super) seed_time: Option<Duration>,
-
-    /// Maximum download rate of each torrent in bytes per second, for example 2MiB
-    #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Limits")]
-    pub(super) max_down: Option<u32>,
-
-    /// Maximum upload rate of each torrent in bytes per second, for example 512KiB
-    #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Limits")]
-    pub(super) max_up: Option<u32>,
+    #[command(flatten)]
+    pub(super) rates: RateArgs,
 }
 
 #[derive(Debug, Args)]
@@ -208,25 +198,11 @@ pub(super) struct SetArgs {
     #[arg(long, help_heading = "Torrent")]
     no_labels: bool,
 
-    /// Stop serving at this ratio of sent to received bytes; 0 for no limit
-    #[arg(long, value_name = "RATIO", value_parser = values::positive_or_zero, help_heading = "Goal")]
-    seed_ratio: Option<f64>,
+    #[command(flatten)]
+    goal: GoalArgs,
 
-    /// Stop serving after this time; 0 for no limit
-    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero, help_heading = "Goal")]
-    seed_time: Option<Duration>,
-
-    /// Stop serving after this time without an upload; 0 for no limit
-    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero, help_heading = "Goal")]
-    idle_time: Option<Duration>,
-
-    /// Maximum download rate of each torrent in bytes per second; 0 for no limit
-    #[arg(long, value_name = "BYTES", value_parser = values::bytes, help_heading = "Limits")]
-    max_down: Option<u32>,
-
-    /// Maximum upload rate of each torrent in bytes per second; 0 for no limit
-    #[arg(long, value_name = "BYTES", value_parser = values::bytes, help_heading = "Limits")]
-    max_up: Option<u32>,
+    #[command(flatten)]
+    rates: RateArgs,
 }
 
 #[derive(Debug, Args)]
@@ -378,17 +354,8 @@ pub(super) struct CategoryArgs {
     #[arg(short, long, value_name = "DIR")]
     dir: Option<PathBuf>,
 
-    /// Stop serving at this ratio of sent to received bytes; 0 for no limit
-    #[arg(long, value_name = "RATIO", value_parser = values::positive_or_zero)]
-    seed_ratio: Option<f64>,
-
-    /// Stop serving after this time; 0 for no limit
-    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero)]
-    seed_time: Option<Duration>,
-
-    /// Stop serving after this time without an upload; 0 for no limit
-    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero)]
-    idle_time: Option<Duration>,
+    #[command(flatten)]
+    goal: GoalArgs,
 }
 
 #[derive(Debug, Args)]
@@ -397,13 +364,8 @@ pub(super) struct LimitsArgs {
     #[arg(long, value_name = "WHEN", help_heading = "Limits")]
     alternative: Option<Switch>,
 
-    /// Maximum download rate of all torrents in bytes per second; 0 for no limit
-    #[arg(long, value_name = "BYTES", value_parser = values::bytes, help_heading = "Limits")]
-    max_down: Option<u32>,
-
-    /// Maximum upload rate of all torrents in bytes per second; 0 for no limit
-    #[arg(long, value_name = "BYTES", value_parser = values::bytes, help_heading = "Limits")]
-    max_up: Option<u32>,
+    #[command(flatten)]
+    rates: RateArgs,
 
     /// Alternative download limit in bytes per second; 0 for none
     #[arg(long, value_name = "BYTES", value_parser = values::bytes, help_heading = "Limits")]
@@ -421,17 +383,8 @@ pub(super) struct LimitsArgs {
     #[arg(long, value_name = "N", help_heading = "Queue")]
     max_active_uploads: Option<u32>,
 
-    /// Stop serving torrents without another goal at this ratio of sent to received bytes; 0 for no limit
-    #[arg(long, value_name = "RATIO", value_parser = values::positive_or_zero, help_heading = "Goal")]
-    seed_ratio: Option<f64>,
-
-    /// Stop serving torrents without another goal after this time; 0 for no limit
-    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero, help_heading = "Goal")]
-    seed_time: Option<Duration>,
-
-    /// Stop serving torrents without another goal after this time without an upload; 0 for no limit
-    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero, help_heading = "Goal")]
-    idle_time: Option<Duration>,
+    #[command(flatten)]
+    goal: GoalArgs,
 
     /// Use all limits of the options and the configuration again, except those given here
     #[arg(long)]
@@ -442,17 +395,17 @@ impl LimitsArgs {
     fn patch(&self) -> SessionPatch {
         let number = |given: Option<u32>| given.map(|limit| Target::of(NonZeroU32::new(limit)));
         let patch = SessionPatch {
-            alternative: self.alternative.map(|switch| switch == Switch::On),
+            alternative: self.alternative.map(Switch::is_on),
             adds_paused: None,
-            max_down: number(self.max_down),
-            max_up: number(self.max_up),
+            max_down: number(self.rates.max_down),
+            max_up: number(self.rates.max_up),
             alt_max_down: number(self.alt_max_down),
             alt_max_up: number(self.alt_max_up),
             max_active_downloads: number(self.max_active_downloads),
             max_active_uploads: number(self.max_active_uploads),
-            ratio: limit(self.seed_ratio),
-            time: limit(self.seed_time),
-            idle: limit(self.idle_time),
+            ratio: limit(self.goal.seed_ratio),
+            time: limit(self.goal.seed_time),
+            idle: limit(self.goal.idle_time),
         };
         if self.configured {
             patch.or(SessionPatch::CONFIGURED)
@@ -466,6 +419,61 @@ impl LimitsArgs {
 pub(super) enum Switch {
     On,
     Off,
+}
+
+impl Switch {
+    fn is_on(self) -> bool {
+        self == Self::On
+    }
+}
+
+/// When torrents have been served for long enough.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct GoalArgs {
+    /// Stop serving at this ratio of sent to received bytes, for example 1.5; 0 for no limit
+    #[arg(long, value_name = "RATIO", value_parser = values::positive_or_zero, help_heading = "Goal")]
+    seed_ratio: Option<f64>,
+
+    /// Stop serving after this time, for example 48h; 0 for no limit
+    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero, help_heading = "Goal")]
+    seed_time: Option<Duration>,
+
+    /// Stop serving after this time without an upload, for example 24h; 0 for no limit
+    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero, help_heading = "Goal")]
+    idle_time: Option<Duration>,
+}
+
+impl GoalArgs {
+    pub(super) fn patch(self) -> Patch {
+        Patch {
+            ratio: limit(self.seed_ratio),
+            time: limit(self.seed_time),
+            idle: limit(self.idle_time),
+            ..Patch::default()
+        }
+    }
+}
+
+/// Rate limits, of each torrent or of all together.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct RateArgs {
+    /// Maximum download rate in bytes per second, for example 2MiB; 0 for no limit
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes, help_heading = "Limits")]
+    max_down: Option<u32>,
+
+    /// Maximum upload rate in bytes per second, for example 512KiB; 0 for no limit
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes, help_heading = "Limits")]
+    max_up: Option<u32>,
+}
+
+impl RateArgs {
+    pub(super) fn patch(self) -> Patch {
+        Patch {
+            max_down: self.max_down.map(NonZeroU32::new),
+            max_up: self.max_up.map(NonZeroU32::new),
+            ..Patch::default()
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -577,9 +585,9 @@ impl CategoryAction {
                 GroupChange::SetCategory(CategoryPatch {
                     name: args.name,
                     folder: folder.map(Some),
-                    ratio: limit(args.seed_ratio),
-                    time: limit(args.seed_time),
-                    idle: limit(args.idle_time),
+                    ratio: limit(args.goal.seed_ratio),
+                    time: limit(args.goal.seed_time),
+                    idle: limit(args.goal.idle_time),
                 })
             }
             Self::Remove { name } => GroupChange::RemoveCategories { names: vec![name] },
@@ -609,23 +617,20 @@ impl TrackerAction {
 impl SetArgs {
     fn request(self) -> anyhow::Result<Request> {
         let has_labels = self.no_labels || !self.labels.is_empty();
-        let goal = if self.default_goal {
-            Patch::of_goal(Goal::default())
-        } else {
-            Patch::default()
-        };
         let patch = Patch {
             title: given(self.title, self.no_title),
             labels: has_labels.then(|| self.labels.into_iter().collect()),
             category: given(self.category, self.no_category),
-            ratio: limit(self.seed_ratio).or(goal.ratio),
-            time: limit(self.seed_time).or(goal.time),
-            idle: limit(self.idle_time).or(goal.idle),
-            max_down: self.max_down.map(NonZeroU32::new),
-            max_up: self.max_up.map(NonZeroU32::new),
-            sequential: self.sequential.map(|switch| switch == Switch::On),
-            super_seeding: self.super_seeding.map(|switch| switch == Switch::On),
+            sequential: self.sequential.map(Switch::is_on),
+            super_seeding: self.super_seeding.map(Switch::is_on),
+            ..Patch::default()
         };
+        let goal = if self.default_goal {
+            Patch::of_goal(Goal::default())
+        } else {
+            self.goal.patch()
+        };
+        let patch = patch.or(goal).or(self.rates.patch());
         self.named.apply(Command::Set(Box::new(patch)))
     }
 }
