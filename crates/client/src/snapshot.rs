@@ -174,6 +174,9 @@ pub struct TorrentSnapshot {
     pub completed_at: Option<u64>,
     /// The time when content was last received or sent, in seconds since 1970.
     pub active_at: Option<u64>,
+    /// The time when anything changed that this structure shows, in seconds since 1970. Only a program that keeps torrents notes it.
+    #[serde(skip)]
+    pub changed_at: u64,
     /// Time of downloading in this process, without pauses and verifications.
     pub downloading_seconds: Stopwatch,
     /// Time of serving in this process, without pauses and verifications.
@@ -246,7 +249,7 @@ pub(crate) struct Detail {
 
 /// Trackers by tiers, with their secrets.
 #[derive(Clone, PartialEq, Eq)]
-pub struct SecretTiers(pub Vec<Vec<String>>);
+pub struct SecretTiers(pub Arc<[Vec<String>]>);
 
 /// Without fields: URLs have tokens and passkeys.
 impl fmt::Debug for SecretTiers {
@@ -298,6 +301,7 @@ impl TorrentSnapshot {
             added_at: unix_seconds(),
             completed_at: None,
             active_at: None,
+            changed_at: 0,
             downloading_seconds: Stopwatch::default(),
             serving_seconds: Stopwatch::default(),
             files: 0,
@@ -358,6 +362,7 @@ impl TorrentSnapshot {
             added_at,
             completed_at,
             active_at,
+            changed_at: _,
             downloading_seconds: _,
             serving_seconds: _,
             files,
@@ -433,15 +438,6 @@ impl TorrentSnapshot {
     /// Returns `true` if the torrent is in the session with complete content, in its final place.
     pub(crate) fn is_in_place(&self) -> bool {
         self.is_complete && matches!(self.activity, Activity::Serving | Activity::Paused)
-    }
-
-    /// Returns a copy with what this structure shows, and without the state that only requests for one torrent need.
-    #[must_use]
-    pub fn without_detail(&self) -> Self {
-        Self {
-            detail: Detail::default(),
-            ..self.clone()
-        }
     }
 
     /// Returns an entry for each piece: whether it was present at the last verification.

@@ -24,6 +24,13 @@ impl Stopwatch {
         self.seconds + running.as_secs_f64()
     }
 
+    /// Returns this time together with that of earlier periods. It runs on if this one does.
+    #[must_use]
+    pub fn after(mut self, seconds: f64) -> Self {
+        self.seconds += seconds;
+        self
+    }
+
     /// Starts a period at `now`, unless one has started.
     pub(crate) fn start(&mut self, now: Instant) {
         self.since.get_or_insert(now);
@@ -92,6 +99,7 @@ mod tests {
         };
         stopwatch.start(past);
         assert!(stopwatch.seconds() >= 5.0);
+        assert!(stopwatch.after(7.0).seconds() >= 12.0);
         assert!(f64::from(stopwatch) >= 5.0);
     }
 }

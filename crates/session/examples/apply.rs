@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..Config::default()
     };
     let (session, _events) = Session::open(Path::new(&state), client, config)?;
-    let all = session.snapshot().torrents;
+    let all = &session.snapshot().torrents;
     let numbers: Vec<usize> = all.iter().map(|it| it.identity.number).collect();
     // One write to the folder, and a result for each.
     let results = session.apply(&numbers, &command, None);

@@ -1,7 +1,7 @@
 //! What commands ask of torrents: the one place for the socket, the page, the API and the protocols of other programs.
 
 use std::slice::Chunks;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use hashlane_api::{Command, Content, Patch, Refusal, Tiers};
 use hashlane_client::{HandleError, Rights};
 use hashlane_store::{Choices, Name};
 
-use super::torrents::{Torrents, lock};
+use super::torrents::{Locked, Torrents, lock};
 
 /// Number of torrents that are changed while no other request gets its turn.
 const BATCH: usize = 256;
@@ -73,7 +73,7 @@ pub(super) fn apply_by_number(
 }
 
 /// Locks the torrents when earlier requests have renamed the files of a torrent: programs send one request for each file.
-fn after_renames(torrents: &Mutex<Torrents>, name: Name) -> MutexGuard<'_, Torrents> {
+fn after_renames(torrents: &Mutex<Torrents>, name: Name) -> Locked<'_> {
     let started = Instant::now();
     loop {
         let torrents = lock(torrents);

@@ -17,7 +17,7 @@ impl Torrents {
     /// Returns all categories: of the configuration, of requests, and of torrents.
     pub(super) fn categories(&self) -> BTreeMap<String, Category> {
         let mut categories = self.store.groups().categories.clone();
-        for entry in self.store.entries() {
+        for entry in self.store.iter() {
             if let Some(category) = &entry.choices.category {
                 categories.entry(category.clone()).or_default();
             }
@@ -82,8 +82,7 @@ impl Torrents {
     pub(super) fn groups(&self) -> Groups {
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         let mut labels = self.store.groups().labels.clone();
-        let entries = self.store.entries();
-        for entry in &entries {
+        for entry in self.store.iter() {
             if let Some(category) = &entry.choices.category {
                 *counts.entry(category).or_default() += 1;
             }

@@ -5,7 +5,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -29,8 +29,8 @@ use super::error::{Error, Problem};
 use super::fetches::Fetches;
 use super::hooks::Hooks;
 use super::priorities;
-use super::shown::shown;
-use super::torrents::{Torrents, lock};
+use super::shown::Shown;
+use super::torrents::{Locked, Torrents, lock};
 use super::watch::Watch;
 
 /// Time for which the end of a session waits for its threads, and the interval at which it looks.
@@ -74,6 +74,8 @@ pub struct Totals {
 /// A change goes to the folder first, and then to the client: what the client does was acknowledged, or will be after a restart.
 pub struct Session {
     torrents: Arc<Mutex<Torrents>>,
+    /// Locked before the torrents.
+    shown: Mutex<Shown>,
     subscribers: Arc<Subscribers>,
     control: Control,
     observer: Observer,
@@ -159,6 +161,7 @@ impl Session {
         let follower = named.spawn(run).map_err(thread)?;
         let session = Self {
             torrents,
+            shown: Mutex::default(),
             subscribers,
             control,
             observer,
@@ -172,7 +175,7 @@ impl Session {
         Ok((Arc::new(session), subscription))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Torrents> {
+    fn lock(&self) -> Locked<'_> {
         lock(&self.torrents)
     }
 
@@ -240,35 +243,21 @@ impl Session {
         apply::apply_by_number(&self.torrents, numbers, command, rights)
     }
 
-    /// Returns the state of all torrents, and that of the client, in the order of their numbers.
-    pub fn snapshot(&self) -> Snapshot {
-        let torrents = self.lock();
-        let all = torrents.all();
-        let entries = torrents.store.entries().into_iter();
-        let mut shown: Vec<_> = entries
-            .zip(0..)
-            .filter_map(|(entry, position)| shown(&torrents, entry, position, &all))
-            .collect();
-        shown.sort_by_key(|torrent| torrent.identity.number);
-        Snapshot {
-            network: all.network.clone(),
-            network_problem: all.network_problem.clone(),
-            reach: Arc::clone(&all.reach),
-            next_number: shown.last().map_or(0, |last| last.identity.number + 1),
-            torrents: shown,
-            max_down: all.max_down,
-            max_up: all.max_up,
-            accepts_torrents: true,
-        }
+    /// Returns the state of all torrents in the order of their numbers, and that of the client. Two snapshots share a torrent that did
+    /// not change between them, and they are the same if nothing did.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        // A thread that panicked has left a part of the torrents, and the number of an earlier change.
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.of(&self.lock())
     }
 
     /// Returns the state of a torrent.
     pub fn torrent(&self, key: TorrentKey) -> Option<Arc<TorrentSnapshot>> {
-        let torrents = self.lock();
-        let name = name_of(&torrents, key)?;
-        let entry = torrents.store.get(name)?;
-        let position = torrents.store.position(name)? as u64;
-        shown(&torrents, entry, position, &torrents.all())
+        let number = {
+            let torrents = self.lock();
+            torrents.number(name_of(&torrents, key)?)?
+        };
+        self.snapshot().find(TorrentKey::Number(number)).cloned()
     }
 
     /// Waits until the selected content of a torrent is complete, verified and in its final place, in a thread that may block.
@@ -387,7 +376,7 @@ impl Session {
 
     /// Returns the state of all torrents together if it may have changed since the last call.
     pub fn changed_status(&self) -> Option<Status> {
-        self.lock().changed_status()
+        self.lock().inward().changed_status()
     }
 
     /// Returns the limits of all torrents together, each with its origin.
@@ -420,13 +409,13 @@ impl Session {
     /// Returns what was transferred, up to now.
     pub fn totals(&self) -> Totals {
         let mut torrents = self.lock();
-        torrents.count_changed();
+        torrents.inward().count_changed();
         let (received, sent) = torrents.all().exchanged();
         Totals {
             received,
             sent,
             seconds: self.started.elapsed().as_secs(),
-            torrents: torrents.store.entries().len() as u64,
+            torrents: torrents.store.iter().len() as u64,
             all: AllTotals {
                 seconds: torrents.seconds(),
                 ..torrents.store.totals().all

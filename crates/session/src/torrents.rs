@@ -11,6 +11,7 @@ mod turns;
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -18,8 +19,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use hashlane_api::Size;
 use hashlane_api::{Place, Rates, Status};
 use hashlane_client::{
-    Activity, AddOptions, Client, Event, Network, NetworkError, Remove, Snapshot, TorrentError,
-    TorrentHandle, TorrentKey, TorrentSnapshot, VerifiedContent, status_of,
+    Activity, AddOptions, Client, Event, Network, NetworkError, Remove, SecretTiers, Snapshot,
+    TorrentError, TorrentHandle, TorrentKey, TorrentSnapshot, VerifiedContent, status_of,
 };
 use hashlane_metainfo::Torrent;
 use hashlane_store::{Entry, Metainfo, Name, Store, StoreError, TorrentTotals};
@@ -32,6 +33,7 @@ use super::queue::Turn;
 use super::schedule;
 use super::space::{FreeSpace, free_bytes};
 use super::trackers::{of_magnet, with_trackers};
+pub(super) use totals::counted;
 
 /// Interval at which totals are counted, goals are checked, and downloads are held.
 const TICK: Duration = Duration::from_secs(1);
@@ -78,6 +80,8 @@ pub(super) struct Torrents {
     is_save_due: bool,
     /// The snapshot of the client at the last count.
     counted: Arc<Snapshot>,
+    /// The number of the last change of anything here, of which most change nothing that users see.
+    pub(super) change: u64,
     /// The snapshot and the number of torrents of the last [`Self::changed_status`]. A torrent that begins to wait, or ends
     /// its wait, leaves or joins the client.
     reported: Option<(Arc<Snapshot>, usize)>,
@@ -105,8 +109,8 @@ struct Running {
     wait: Option<Wait>,
     /// The next wait.
     delay: Duration,
-    /// The trackers, if a person changed them since the start.
-    tiers: Option<Vec<Vec<String>>>,
+    /// The trackers, if they changed since the start: the metadata in the client has others, or none.
+    tiers: Option<SecretTiers>,
     /// What a person can do about the error of the client, to follow its text.
     remedy: &'static str,
     /// The reason why the last move of the content failed, or why the metadata of content that is present is waited for.
@@ -117,9 +121,9 @@ struct Running {
 
 impl Running {
     /// Returns the snapshot of the torrent, if the client has it and knows it already.
-    fn snapshot<'s>(&self, all: &'s Snapshot) -> Option<&'s TorrentSnapshot> {
+    fn snapshot<'s>(&self, all: &'s Snapshot) -> Option<&'s Arc<TorrentSnapshot>> {
         let number = self.handle.as_ref()?.number();
-        all.find(TorrentKey::Number(number)).map(|found| &**found)
+        all.find(TorrentKey::Number(number))
     }
 
     /// Returns what keeps the torrent from running: the activity that users see instead of the client's, if it waits for a
@@ -158,8 +162,33 @@ struct Wait {
 }
 
 /// Locks the torrents. A thread that panicked has left them as they were between two steps of a request.
-pub(super) fn lock(torrents: &Mutex<Torrents>) -> MutexGuard<'_, Torrents> {
-    torrents.lock().unwrap_or_else(PoisonError::into_inner)
+pub(super) fn lock(torrents: &Mutex<Torrents>) -> Locked<'_> {
+    Locked(torrents.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The torrents, which others cannot use meanwhile.
+pub(super) struct Locked<'t>(MutexGuard<'t, Torrents>);
+
+impl Locked<'_> {
+    /// Returns the torrents for a change of what users do not see.
+    pub(super) fn inward(&mut self) -> &mut Torrents {
+        &mut self.0
+    }
+}
+
+impl Deref for Locked<'_> {
+    type Target = Torrents;
+
+    fn deref(&self) -> &Torrents {
+        &self.0
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut Torrents {
+        self.0.change += 1;
+        &mut self.0
+    }
 }
 
 impl Torrents {
@@ -180,6 +209,7 @@ impl Torrents {
             saved: Instant::now(),
             is_save_due: false,
             counted: Arc::default(),
+            change: 0,
             reported: None,
         }
     }
@@ -230,7 +260,7 @@ impl Torrents {
     pub(super) fn relocate(&mut self, name: Name, folder: &Path) -> Result<(), String> {
         self.check_running()?;
         let none = || format!("{name}: waits, so that its content cannot be moved now");
-        let is_absent = |it: &TorrentSnapshot| it.activity == Activity::Absent;
+        let is_absent = |it: &Arc<TorrentSnapshot>| it.activity == Activity::Absent;
         let waits = self.running.get(&name).is_some_and(|it| it.wait.is_some())
             || self.find(name, &self.all()).is_some_and(is_absent);
         let handle = self.handle(name).filter(|_| !waits);
@@ -358,7 +388,11 @@ impl Torrents {
             with_trackers(&metainfo, of_magnet(magnet)).ok()
         };
         let metainfo = with_trackers.unwrap_or(metainfo);
+        let tiers = of_magnet(magnet).into();
         let new = self.store.set_metainfo(name, &metainfo)?;
+        if let Some(running) = self.running.get_mut(&name) {
+            running.tiers = Some(SecretTiers(tiers));
+        }
         if new != name
             && let Some(running) = self.running.remove(&name)
         {
@@ -554,7 +588,11 @@ impl Torrents {
     }
 
     /// Returns the snapshot of a torrent, if the client has it and knows it already.
-    pub(super) fn find<'s>(&'s self, name: Name, all: &'s Snapshot) -> Option<&'s TorrentSnapshot> {
+    pub(super) fn find<'s>(
+        &self,
+        name: Name,
+        all: &'s Snapshot,
+    ) -> Option<&'s Arc<TorrentSnapshot>> {
         self.running.get(&name)?.snapshot(all)
     }
 
@@ -572,9 +610,9 @@ impl Torrents {
         // A torrent that was just added has no snapshot yet.
         let new = TorrentSnapshot::new(0, "");
         let torrents = self.running.iter().map(|(name, running)| {
-            let snapshot = running.snapshot(&all).unwrap_or(&new);
+            let snapshot = running.snapshot(&all).map_or(&new, |it| &**it);
             let entry = self.store.get(*name);
-            let activity = entry.map_or(Activity::Ended, |it| self.activity(it, snapshot).0);
+            let activity = entry.map_or(Activity::Ended, |it| self.activity(it, Some(snapshot)).0);
             (snapshot, activity, running.obstacle().1.is_some())
         });
         let mut status = status_of(&all, torrents);
@@ -597,18 +635,20 @@ impl Torrents {
         }
     }
 
-    /// Returns the activity of a torrent, which is in a snapshot of the client, and the reason why it waits or failed.
+    /// Returns the activity of a torrent and the reason why it waits or failed. `snapshot` is the torrent in a snapshot of the client,
+    /// if that has it.
     pub(super) fn activity(
         &self,
         entry: &Entry,
-        snapshot: &TorrentSnapshot,
+        snapshot: Option<&TorrentSnapshot>,
     ) -> (Activity, Option<String>) {
-        let error = snapshot.error.as_deref();
+        let error = snapshot.and_then(|it| it.error.as_deref());
         let (obstacle, error) = match self.running.get(&entry.name()) {
             Some(running) => (running.obstacle().0, running.error(error)),
             None => (None, error.map(str::to_owned)),
         };
-        let activity = obstacle.unwrap_or(snapshot.activity);
+        let of_client = snapshot.map_or(Activity::Waiting, |it| it.activity);
+        let activity = obstacle.unwrap_or(of_client);
         if activity == Activity::Paused && self.is_queued(entry) {
             return (Activity::Queued, error);
         }
@@ -625,25 +665,20 @@ impl Torrents {
         self.numbered.get(&number).copied()
     }
 
-    /// Returns the state of a torrent in a snapshot of the client, with the activity and the reason if it waits, and with
-    /// another number.
-    pub(super) fn in_snapshot(
+    /// Returns the number of a torrent, the torrent in a snapshot of the client if that has it, and the totals without those of the
+    /// client.
+    pub(super) fn parts<'s>(
         &self,
-        entry: &Entry,
-        totals: &TorrentTotals,
-        all: &Snapshot,
-    ) -> Option<TorrentSnapshot> {
-        let name = entry.name();
+        name: Name,
+        all: &'s Snapshot,
+    ) -> Option<(usize, Option<&'s Arc<TorrentSnapshot>>, TorrentTotals)> {
         let running = self.running.get(&name)?;
-        let found = self.find(name, all).cloned();
-        let mut torrent = found.unwrap_or_else(|| TorrentSnapshot::new(running.number, ""));
-        torrent.identity.number = running.number;
-        (torrent.activity, torrent.error) = self.activity(entry, &torrent);
-        if torrent.activity == Activity::Serving && !torrent.is_complete && is_served(entry, totals)
-        {
-            torrent.error.get_or_insert_with(|| DAMAGED.to_owned());
-        }
-        Some(torrent)
+        let found = running.snapshot(all);
+        let totals = match found {
+            Some(_) => running.base,
+            None => self.kept_totals(name),
+        };
+        Some((running.number, found, totals))
     }
 
     /// Returns the local end of all connections.
@@ -800,7 +835,7 @@ impl Torrents {
     fn take_handle(&mut self, name: Name) {
         // The client's totals end with its torrent.
         self.count_changed();
-        let base = self.totals(name, self.find(name, &self.counted));
+        let base = self.totals(name, self.find(name, &self.counted).map(|it| &**it));
         let Some(running) = self.running.get_mut(&name) else {
             return;
         };

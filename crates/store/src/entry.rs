@@ -19,6 +19,8 @@ pub struct Entry {
     pub metainfo: Metainfo,
     /// What a person chose.
     pub choices: Choices,
+    /// The number of the last change of the torrent in this process. No other change has it.
+    pub revision: u64,
 }
 
 impl Entry {

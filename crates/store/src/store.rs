@@ -83,6 +83,8 @@ pub struct Store {
     folder: PathBuf,
     torrents: PathBuf,
     entries: BTreeMap<Name, Entry>,
+    /// The number of the last change of a torrent.
+    revision: u64,
     totals: Totals,
     groups: Groups,
     session: Session,
@@ -131,6 +133,7 @@ impl Store {
             folder,
             torrents,
             entries: BTreeMap::new(),
+            revision: 0,
             totals: Totals::default(),
             groups: Groups::default(),
             session: Session::default(),
@@ -165,18 +168,16 @@ impl Store {
         &self.problems
     }
 
+    /// Returns the torrents in the order of their names, which takes less time than [`Self::entries`].
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Entry> {
+        self.entries.values()
+    }
+
     /// Returns the torrents in the order of the queue.
     pub fn entries(&self) -> Vec<&Entry> {
         let mut entries: Vec<_> = self.entries.values().collect();
-        entries.sort_by_key(|entry| place(entry));
+        entries.sort_by_cached_key(|entry| place(entry));
         entries
-    }
-
-    /// Returns the position of a torrent in the queue, from 0; `None` for one that the folder does not have.
-    pub fn position(&self, name: Name) -> Option<usize> {
-        let own = place(self.get(name)?);
-        let others = self.entries.values();
-        Some(others.filter(|other| place(other) < own).count())
     }
 
     /// Returns the torrent of a name.
@@ -262,7 +263,10 @@ impl Store {
         let mut written = Ok(());
         for ((name, _, choices), result) in texts.into_iter().zip(results) {
             match (result, self.entries.get_mut(&name)) {
-                (Ok(()), Some(entry)) => entry.choices = choices,
+                (Ok(()), Some(entry)) => {
+                    self.revision += 1;
+                    (entry.choices, entry.revision) = (choices, self.revision);
+                }
                 (Ok(()), None) => {}
                 (Err(error), _) => written = written.and(Err(error)),
             }
@@ -328,8 +332,9 @@ impl Store {
             title: title_of(torrent),
             metainfo,
             choices: before.choices,
+            revision: 0,
         };
-        self.entries.insert(name, entry);
+        self.insert(entry);
         Ok(name)
     }
 
@@ -360,7 +365,9 @@ impl Store {
         file::write(&self.path(name, MAGNET), text.as_bytes(), Overwrite::Yes)?;
         file::sync_folder(&self.torrents)?;
         if let Some(entry) = self.entries.get_mut(&name) {
+            self.revision += 1;
             entry.metainfo = Metainfo::Magnet(Box::new(magnet));
+            entry.revision = self.revision;
         }
         Ok(())
     }
@@ -454,6 +461,13 @@ impl Store {
         file::sync_folder(&self.folder)
     }
 
+    /// Adds or replaces a torrent in memory.
+    fn insert(&mut self, mut entry: Entry) {
+        self.revision += 1;
+        entry.revision = self.revision;
+        self.entries.insert(entry.name(), entry);
+    }
+
     fn entry(&self, name: Name) -> Result<&Entry, StoreError> {
         self.get(name).ok_or(StoreError::Absent(name))
     }
@@ -485,7 +499,7 @@ impl Store {
                 ..TorrentTotals::default()
             };
             self.totals.torrents.insert(name, totals);
-            self.entries.insert(name, one.entry);
+            self.insert(one.entry);
             last = Some(name);
         }
         Ok(last.expect("at least one torrent is added"))
@@ -538,6 +552,7 @@ impl Store {
                         NewMetainfo::Magnet(magnet) => Metainfo::Magnet(magnet),
                     },
                     choices,
+                    revision: 0,
                 },
                 path,
             });

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::mem;
+use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
 use hashlane_client::{Snapshot, TorrentSnapshot};
@@ -24,6 +25,8 @@ pub(super) struct Delta {
     /// Random: an event of another start has other versions.
     epoch: String,
     version: u64,
+    /// The snapshot of the last comparison.
+    snapshot: Arc<Snapshot>,
     torrents: BTreeMap<usize, Known>,
     /// The numbers of removed torrents, with the versions of their removals.
     removed: VecDeque<(u64, usize)>,
@@ -34,7 +37,7 @@ pub(super) struct Delta {
 }
 
 struct Known {
-    last: TorrentSnapshot,
+    last: Arc<TorrentSnapshot>,
     /// The version of the last change.
     version: u64,
     /// The version of each field, in the order of their names.
@@ -75,6 +78,7 @@ impl Delta {
         Ok(Self {
             epoch: HEXLOWER.encode(&bytes),
             version: 0,
+            snapshot: Arc::default(),
             torrents: BTreeMap::new(),
             removed: VecDeque::new(),
             forgotten: 0,
@@ -102,14 +106,22 @@ impl Delta {
     }
 
     /// Compares with the latest snapshot. Times that only run on are no changes.
-    pub(super) fn update(&mut self, snapshot: &Snapshot) {
+    pub(super) fn update(&mut self, snapshot: &Arc<Snapshot>) {
+        if Arc::ptr_eq(&self.snapshot, snapshot) {
+            return;
+        }
+        self.snapshot = Arc::clone(snapshot);
         let next = self.version + 1;
         let mut is_changed = false;
         let mut before = mem::take(&mut self.torrents);
         for torrent in &snapshot.torrents {
             let number = torrent.identity.number;
             let known = match before.remove(&number) {
-                Some(known) if known.last.is_same(torrent) => known,
+                Some(known) if Arc::ptr_eq(&known.last, torrent) => known,
+                Some(mut known) if known.last.is_same(torrent) => {
+                    known.last = Arc::clone(torrent);
+                    known
+                }
                 known => {
                     is_changed = true;
                     known.map_or_else(
@@ -171,15 +183,15 @@ impl Delta {
 }
 
 impl Known {
-    fn new(torrent: &TorrentSnapshot, version: u64) -> Self {
+    fn new(torrent: &Arc<TorrentSnapshot>, version: u64) -> Self {
         Self {
-            last: torrent.without_detail(),
+            last: Arc::clone(torrent),
             version,
             fields: vec![version; fields_of(torrent).len()],
         }
     }
 
-    fn changed(mut self, torrent: &TorrentSnapshot, version: u64) -> Self {
+    fn changed(mut self, torrent: &Arc<TorrentSnapshot>, version: u64) -> Self {
         let (old, new) = (fields_of(&self.last), fields_of(torrent));
         for (place, (old, new)) in self.fields.iter_mut().zip(old.values().zip(new.values())) {
             if old != new {
@@ -187,7 +199,7 @@ impl Known {
             }
         }
         Self {
-            last: torrent.without_detail(),
+            last: Arc::clone(torrent),
             version,
             ..self
         }
@@ -214,19 +226,17 @@ fn fields_of(torrent: &TorrentSnapshot) -> Map<String, Value> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     const N: usize = 5000;
 
-    fn snapshot(n: usize) -> Snapshot {
-        Snapshot {
+    fn snapshot(n: usize) -> Arc<Snapshot> {
+        Arc::new(Snapshot {
             torrents: (0..n)
                 .map(|number| Arc::new(TorrentSnapshot::new(number, "torrent")))
                 .collect(),
             ..Snapshot::default()
-        }
+        })
     }
 
     fn text(changes: &Changes) -> Value {
@@ -244,7 +254,7 @@ mod tests {
         let mut n_bytes = 0;
         for _ in 0..10 {
             let since = delta.version();
-            for torrent in &mut all.torrents {
+            for torrent in &mut Arc::make_mut(&mut all).torrents {
                 let torrent = Arc::make_mut(torrent);
                 torrent.serving_seconds = (torrent.serving_seconds.seconds() + 0.5).into();
                 torrent.downloading_seconds = (torrent.downloading_seconds.seconds() + 0.5).into();
@@ -258,7 +268,8 @@ mod tests {
         assert_eq!(n_bytes, 0);
         // One torrent of all is a small event.
         let since = delta.version();
-        Arc::make_mut(&mut all.torrents[17]).uploaded_bytes = 1;
+        let torrents = &mut Arc::make_mut(&mut all).torrents;
+        Arc::make_mut(&mut torrents[17]).uploaded_bytes = 1;
         delta.update(&all);
         let changes = text(&delta.since(Some(since)));
         let bytes = serde_json::to_vec(&changes).unwrap();
@@ -287,14 +298,14 @@ mod tests {
         let mut all = snapshot(8);
         let mut followers = Vec::new();
         for step in 0..20_u64 {
-            let at = step as usize % all.torrents.len();
-            Arc::make_mut(&mut all.torrents[at]).done_bytes += step;
-            Arc::make_mut(&mut all.torrents[0]).peers = step as u32;
+            let torrents = &mut Arc::make_mut(&mut all).torrents;
+            let at = step as usize % torrents.len();
+            Arc::make_mut(&mut torrents[at]).done_bytes += step;
+            Arc::make_mut(&mut torrents[0]).peers = step as u32;
             if step % 5 == 4 {
-                all.torrents.remove(at);
+                torrents.remove(at);
                 let number = 100 + step as usize;
-                all.torrents
-                    .push(Arc::new(TorrentSnapshot::new(number, "new")));
+                torrents.push(Arc::new(TorrentSnapshot::new(number, "new")));
             }
             delta.update(&all);
             let mut state = BTreeMap::new();
@@ -333,10 +344,11 @@ mod tests {
         let mut delta = Delta::new().unwrap();
         delta.update(&snapshot(1));
         let since = delta.version();
-        delta.update(&Snapshot {
+        let limited = Snapshot {
             max_up: Some(7),
-            ..snapshot(1)
-        });
+            ..(*snapshot(1)).clone()
+        };
+        delta.update(&Arc::new(limited));
         let changes = text(&delta.since(Some(since)));
         let expected = serde_json::json!({
             "full": false, "changed": [], "removed": [], "max_down": null, "max_up": 7, "accepts_torrents": false

@@ -28,15 +28,19 @@ impl Running {
 
     /// Returns the totals with what the client counted.
     pub(super) fn counted(&self, snapshot: &TorrentSnapshot) -> TorrentTotals {
-        let base = &self.base;
-        let seconds_served = seconds(snapshot.serving_seconds.seconds());
-        TorrentTotals {
-            sent: base.sent + snapshot.uploaded_bytes,
-            received: base.received + snapshot.downloaded_bytes,
-            seeding_seconds: base.seeding_seconds + seconds_served,
-            active: snapshot.active_at.or(base.active),
-            ..*base
-        }
+        counted(&self.base, snapshot)
+    }
+}
+
+/// Returns totals with what the client counted.
+pub(crate) fn counted(base: &TorrentTotals, snapshot: &TorrentSnapshot) -> TorrentTotals {
+    let seconds_served = seconds(snapshot.serving_seconds.seconds());
+    TorrentTotals {
+        sent: base.sent + snapshot.uploaded_bytes,
+        received: base.received + snapshot.downloaded_bytes,
+        seeding_seconds: base.seeding_seconds + seconds_served,
+        active: snapshot.active_at.or(base.active),
+        ..*base
     }
 }
 

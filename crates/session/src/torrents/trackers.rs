@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use hashlane_client::Metainfo;
+use hashlane_client::{Metainfo, SecretTiers};
 use hashlane_store::{Metainfo as Stored, Name, StoreError};
 
 use super::Torrents;
@@ -17,8 +17,8 @@ impl Torrents {
         }
     }
 
-    /// Returns the trackers of a torrent if a person changed them since the start.
-    pub(crate) fn changed_tiers(&self, name: Name) -> Option<&Vec<Vec<String>>> {
+    /// Returns the trackers of a torrent if they changed since the start.
+    pub(crate) fn changed_tiers(&self, name: Name) -> Option<&SecretTiers> {
         self.running.get(&name)?.tiers.as_ref()
     }
 
@@ -30,9 +30,8 @@ impl Torrents {
         if let Stored::Magnet(magnet) = &entry.metainfo {
             return of_magnet(magnet);
         }
-        let chosen = self.running.get(&name);
-        if let Some(tiers) = chosen.and_then(|running| running.tiers.clone()) {
-            return tiers;
+        if let Some(SecretTiers(tiers)) = self.changed_tiers(name) {
+            return tiers.to_vec();
         }
         // Metadata that came from peers has no trackers, but that in the folder does.
         let metainfo = self.stored_metainfo(name);
@@ -69,7 +68,7 @@ impl Torrents {
             self.store.set_metainfo(name, &edited).map_err(text)?;
         }
         if let Some(running) = self.running.get_mut(&name) {
-            running.tiers = Some(tiers.clone());
+            running.tiers = Some(SecretTiers(tiers.as_slice().into()));
         }
         if let Some(handle) = self.handle(name) {
             // A torrent that has ended gets them when it is started again.

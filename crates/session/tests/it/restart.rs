@@ -7,8 +7,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hashlane_api::{Command, Goal, NewTorrent, Patch, Refusal, Source, Target};
-use hashlane_client::{Activity, Config as ClientConfig, Event, Rights, Settings, TorrentSnapshot};
+use hashlane_api::{
+    CategoryPatch, Command, Goal, GroupChange, NewTorrent, Patch, QueueMove, Refusal, Source,
+    Target,
+};
+use hashlane_client::{
+    Activity, Config as ClientConfig, Event, Rights, SecretTiers, Settings, Snapshot,
+    TorrentSnapshot,
+};
 use hashlane_session::{Config, Session};
 
 use super::Shared;
@@ -41,8 +47,8 @@ fn open(state: &Path, folder: &Path) -> Arc<Session> {
 fn wait(session: &Session, is_so: impl Fn(&TorrentSnapshot) -> bool) -> Arc<TorrentSnapshot> {
     let began = Instant::now();
     loop {
-        let all = session.snapshot().torrents;
-        let only = all.first().unwrap();
+        let all = session.snapshot();
+        let only = all.torrents.first().unwrap();
         if is_so(only) {
             return Arc::clone(only);
         }
@@ -149,4 +155,104 @@ fn what_an_event_reports_is_in_the_folder() {
     );
     let absent = session.wait_complete((number + 1).into());
     assert_eq!(absent, Err(Refusal::Absent));
+}
+
+/// A request costs what changed since the last one: the rest is shared.
+#[test]
+fn snapshots_share_torrents_that_did_not_change() {
+    let (state, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let session = open(state.path(), folder.path());
+    let new = NewTorrent {
+        paused: Some(true),
+        ..NewTorrent::default()
+    };
+    let add = |n: u8| {
+        let link = format!("magnet:?xt=urn:btih:{n:040x}&tr=http://192.0.2.1/{n}");
+        let added = session.add(Source::of_link(&link).unwrap(), &new, None);
+        added.unwrap().torrent.identity.number
+    };
+    let numbers = [1, 2, 3].map(add);
+    let settled = || {
+        let began = Instant::now();
+        loop {
+            let one = session.snapshot();
+            thread::sleep(Duration::from_millis(300));
+            let other = session.snapshot();
+            let is_paused = |it: &Arc<TorrentSnapshot>| it.activity == Activity::Paused;
+            if Arc::ptr_eq(&one, &other) && other.torrents.iter().all(is_paused) {
+                return other;
+            }
+            assert!(began.elapsed() < PATIENCE, "{other:?}");
+        }
+    };
+    let set = |patch| Command::Set(Box::new(patch));
+    let label = set(Patch {
+        labels: Some(["linux".to_owned()].into()),
+        ..Patch::default()
+    });
+    let category = set(Patch {
+        category: Some(Some("tv".to_owned())),
+        ..Patch::default()
+    });
+    let url = "http://192.0.2.1/new".to_owned();
+    let make = |ratio| {
+        let change = GroupChange::SetCategory(CategoryPatch {
+            name: "tv".to_owned(),
+            ratio: Some(Target::At(ratio)),
+            ..CategoryPatch::default()
+        });
+        session.change_groups(&change, None).unwrap();
+    };
+    let apply = |command: &Command| {
+        let applied = session.apply(&numbers[1..2], command, None);
+        assert_eq!(applied, [Ok(())]);
+    };
+    let steps: [(&dyn Fn(), [bool; 3]); 6] = [
+        (&|| apply(&label), [false, true, false]),
+        (&|| make(1.0), [false; 3]),
+        (&|| apply(&category), [false, true, false]),
+        (&|| make(2.0), [false, true, false]),
+        (
+            &|| apply(&Command::AddTracker { url: url.clone() }),
+            [false, true, false],
+        ),
+        (
+            &|| apply(&Command::Queue { to: QueueMove::Top }),
+            [true, true, false],
+        ),
+    ];
+    let mut before = settled();
+    for (step, (change, expected)) in steps.into_iter().enumerate() {
+        change();
+        let at_once = session.snapshot();
+        let after = settled();
+        let shown = |all: &Snapshot| {
+            let pairs = all.torrents.iter().zip(&before.torrents);
+            pairs
+                .map(|(one, other)| !one.is_same(other))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(shown(&at_once), expected, "{step}");
+        let pairs = after.torrents.iter().zip(&before.torrents);
+        let changed: Vec<bool> = pairs.map(|(one, other)| !Arc::ptr_eq(one, other)).collect();
+        assert_eq!(changed, expected, "{step}");
+        before = after;
+    }
+    assert_eq!(before.torrents[1].seed_ratio, Some(2.0));
+    let SecretTiers(tiers) = before.torrents[1].trackers.clone().unwrap();
+    assert_eq!(
+        tiers.concat(),
+        ["http://192.0.2.1/2", "http://192.0.2.1/new"]
+    );
+    let remove = Command::Remove {
+        content: hashlane_api::Content::Keep,
+    };
+    apply(&remove);
+    let numbers: Vec<usize> = session
+        .snapshot()
+        .torrents
+        .iter()
+        .map(|it| it.identity.number)
+        .collect();
+    assert_eq!(numbers, [1, 3]);
 }

@@ -42,9 +42,7 @@ impl Store {
         let names = files.keys().copied().collect();
         for (name, suffixes) in files {
             match self.read_torrent(name, suffixes) {
-                Ok(Some(entry)) => {
-                    self.entries.insert(name, entry);
-                }
+                Ok(Some(entry)) => self.insert(entry),
                 Ok(None) => {}
                 Err(problem) => self.problems.push(problem),
             }
@@ -105,6 +103,7 @@ impl Store {
             title,
             metainfo,
             choices,
+            revision: 0,
         }))
     }
 

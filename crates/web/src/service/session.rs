@@ -34,7 +34,7 @@ impl fmt::Debug for SessionService {
 
 impl Service for SessionService {
     fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::new(self.session.snapshot())
+        self.session.snapshot()
     }
 
     fn find(&self, key: TorrentKey) -> Option<Found> {
