@@ -387,7 +387,7 @@ fn package(project: &Project) -> Result<()> {
 }
 
 fn semver(project: &Project, baseline: &str) -> Result<()> {
-    const EXCLUDED: &str = "hashlane hashlane-net hashlane-config hashlane-swarm hashlane-client hashlane-session hashlane-web hashlane-import hashlane-border \
+    const EXCLUDED: &str = "hashlane hashlane-net hashlane-config hashlane-swarm hashlane-client hashlane-session hashlane-web hashlane-remote hashlane-import hashlane-border \
                             hashlane-capi hashlane-libmd hashlane-pkcs11 xtask";
     project.need(
         "semver",

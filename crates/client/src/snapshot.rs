@@ -228,6 +228,8 @@ pub struct TorrentSnapshot {
 pub(crate) struct Detail {
     /// The files; `None` while the metadata is unknown.
     pub(crate) stored: Option<Arc<StoredTorrent>>,
+    /// The metadata of a torrent that a program knows without a client.
+    pub(crate) metainfo: Option<Metainfo>,
     /// The priority of each file except padding.
     pub(crate) priorities: Arc<[Priority]>,
     /// An entry for each piece: whether it was present at the last verification.
@@ -468,7 +470,15 @@ impl TorrentSnapshot {
 
     /// Returns the metadata, as [`TorrentHandle::metainfo`](crate::TorrentHandle::metainfo) does.
     pub fn metainfo(&self) -> Option<&Metainfo> {
-        Some(self.detail.stored.as_ref()?.torrent())
+        let of_files = self.detail.stored.as_ref().map(|stored| stored.torrent());
+        of_files.or(self.detail.metainfo.as_ref())
+    }
+
+    /// Returns this state with the metadata of the torrent, for a program that has it without a client.
+    #[must_use]
+    pub fn with_metainfo(mut self, metainfo: Metainfo) -> Self {
+        self.detail.metainfo = Some(metainfo);
+        self
     }
 
     /// Returns the name in the metadata, or the torrent as the user named it.

@@ -3,11 +3,12 @@
 use std::num::NonZeroU32;
 
 use hashlane_api::{Command, Patch, Refusal, Target};
+use hashlane_client::TorrentSnapshot;
 
-use crate::model::{Control, Torrent, minutes, of_minutes};
+use crate::model::{Control, minutes, of_minutes};
 
 /// Does what a command asks of one torrent.
-pub(crate) fn one(control: &dyn Control, torrent: u32, command: Command) -> Result<(), Refusal> {
+pub(crate) fn one(control: &dyn Control, torrent: usize, command: Command) -> Result<(), Refusal> {
     each(control, [(torrent, vec![command])])
 }
 
@@ -17,9 +18,9 @@ pub(crate) fn one(control: &dyn Control, torrent: u32, command: Command) -> Resu
 /// Returns the first refusal. What was asked of the same torrents by the same command has happened all the same.
 pub(crate) fn each(
     control: &dyn Control,
-    torrents: impl IntoIterator<Item = (u32, Vec<Command>)>,
+    torrents: impl IntoIterator<Item = (usize, Vec<Command>)>,
 ) -> Result<(), Refusal> {
-    let mut groups: Vec<(Vec<u32>, Vec<Command>)> = Vec::new();
+    let mut groups: Vec<(Vec<usize>, Vec<Command>)> = Vec::new();
     for (torrent, commands) in torrents {
         match groups.last_mut() {
             Some((torrents, same)) if *same == commands => torrents.push(torrent),
@@ -46,7 +47,7 @@ pub(crate) struct GoalsInMinutes {
 impl GoalsInMinutes {
     /// Adds the goals that differ from those of a torrent. Shown times are rounded, so a program that sends them back must not
     /// change them.
-    pub(crate) fn change(self, torrent: &Torrent, patch: &mut Patch) {
+    pub(crate) fn change(self, torrent: &TorrentSnapshot, patch: &mut Patch) {
         let now = torrent.goal;
         patch.ratio = self.ratio.filter(|ratio| *ratio != now.ratio);
         for (goal, new, now) in [

@@ -1,11 +1,10 @@
 //! Categories among labels, for programs that know labels only; see [`crate::model`].
 
 use hashlane_api::Groups;
-
-use crate::model::Torrent;
+use hashlane_client::TorrentSnapshot;
 
 /// Returns the category and the labels of a torrent as one list.
-pub(crate) fn shown(torrent: &Torrent) -> Vec<&str> {
+pub(crate) fn shown(torrent: &TorrentSnapshot) -> Vec<&str> {
     let category = torrent.category.as_deref();
     let labels = torrent.labels.iter().map(String::as_str);
     let labels = labels.filter(|label| Some(*label) != category);

@@ -4,8 +4,9 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `model` | a client as the protocols see it |
+//! | `model` | a client as the protocols see it, besides its torrents |
 //! | `listen` | where a protocol is served, and to whom |
+//! | `torrent` | what the protocols show of a torrent |
 //! | `apply` | commands for the torrents that a request names |
 //! | `check` | checks of requests that all protocols share |
 //! | `labels` | categories among labels |
@@ -14,6 +15,7 @@
 //!
 //! Types of the model are exhaustive: a client of the trait fills in every field, and an adapter decides about every case.
 #![forbid(unsafe_code)]
+#![cfg(all(unix, feature = "libtorrent"))]
 
 mod apply;
 mod check;
@@ -21,6 +23,7 @@ mod labels;
 mod listen;
 pub mod model;
 mod qbittorrent;
+mod torrent;
 mod transmission;
 
 pub use hashlane_server::{Login, LoginError, Verdict};

@@ -1,4 +1,5 @@
-//! A torrent client as the protocols see it: the state that they show, and the requests that they pass on.
+//! A torrent client as the protocols see it: the requests that they pass on, and the state that they show besides its torrents,
+//! which are snapshots of **client**.
 //!
 //! # Categories and labels
 //!
@@ -16,30 +17,28 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hashlane_api::{
-    Command, Goal, GroupChange, Groups, NewTorrent, Priority, Rates, Refusal, Source, Tiers,
-};
-use hashlane_metainfo::InfoHashes;
+use hashlane_api::{Command, GroupChange, Groups, NewTorrent, Refusal, Source, Tiers};
+use hashlane_client::{Added, Snapshot, TorrentFile};
 
 /// A client that programs control. Its methods may block: the protocols call them on threads for that.
 pub trait Control: Send + Sync + 'static {
-    /// Returns all torrents, by their numbers: the list of the call before, if nothing changed.
-    fn torrents(&self) -> Arc<[Torrent]>;
+    /// Returns all torrents. Two snapshots share a torrent that did not change between them, and they are the same if none did.
+    fn snapshot(&self) -> Arc<Snapshot>;
 
-    /// Returns the files of a torrent, without padding; none while its metadata is unknown.
-    fn files(&self, id: u32) -> Vec<File>;
+    /// Returns the files of a torrent without padding, each with its pieces; none while its metadata is unknown.
+    fn files(&self, torrent: usize) -> Vec<(TorrentFile, Range<u32>)>;
 
     /// Returns the connected peers of a torrent.
-    fn peers(&self, id: u32) -> Vec<Peer>;
+    fn peers(&self, torrent: usize) -> Vec<Peer>;
 
     /// Returns the trackers of a torrent, with the secrets in their URLs: who controls the client may see them.
-    fn trackers(&self, id: u32) -> Vec<Tracker>;
+    fn trackers(&self, torrent: usize) -> Vec<Tracker>;
 
     /// Returns an entry for each piece of a torrent, `true` if it is present; none while its metadata is unknown.
-    fn pieces(&self, id: u32) -> Vec<bool>;
+    fn pieces(&self, torrent: usize) -> Vec<bool>;
 
     /// Returns the bytes of the .torrent file, with the secrets in its URLs; `None` while the metadata of a torrent is unknown.
-    fn metainfo(&self, id: u32) -> Option<Vec<u8>>;
+    fn metainfo(&self, torrent: usize) -> Option<Vec<u8>>;
 
     /// Returns the categories and labels.
     fn groups(&self) -> Groups;
@@ -58,7 +57,7 @@ pub trait Control: Send + Sync + 'static {
 
     /// Does what a command asks of torrents, and returns a result for each. What a person chose is stored when the method returns,
     /// for all torrents together; long work ends later.
-    fn apply(&self, ids: &[u32], command: &Command) -> Vec<Result<(), Refusal>>;
+    fn apply(&self, torrents: &[usize], command: &Command) -> Vec<Result<(), Refusal>>;
 
     /// Returns the settings of the client.
     fn session(&self) -> Session;
@@ -74,141 +73,6 @@ pub trait Control: Send + Sync + 'static {
     /// # Errors
     /// Returns the reason why they are unknown.
     fn free_space(&self, folder: &str) -> Result<(u64, u64), Refusal>;
-}
-
-/// A torrent of the client.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a property that programs show"
-)]
-pub struct Torrent {
-    /// The number of the torrent, from 1. It is not used again while the client runs.
-    pub id: u32,
-    /// The info-hash of each version that the torrent has.
-    pub info_hashes: InfoHashes,
-    /// The name in the metadata, or in the magnet link.
-    pub name: String,
-    /// The folder of the content.
-    pub folder: String,
-    /// The path of the content itself: a file in the folder, or the folder of the files. Empty before it is known.
-    pub content: String,
-    /// What the torrent does.
-    pub state: State,
-    /// The reason why the torrent failed or waits for its content.
-    pub error: Option<String>,
-    /// Whether the metadata is known.
-    pub has_metadata: bool,
-    /// Whether the torrent is private (BEP 27).
-    pub is_private: bool,
-    /// The comment in the metadata.
-    pub comment: String,
-    /// The program that made the torrent.
-    pub creator: String,
-    /// Time of creation in the metadata.
-    pub created: Option<u64>,
-    /// Number of files, without padding.
-    pub n_files: u32,
-    /// Whether the content is a folder, which can have a single file.
-    pub is_folder: bool,
-    /// Number of pieces of the whole torrent.
-    pub n_pieces: u32,
-    /// Length of a piece.
-    pub piece_len: u64,
-    /// Length of all files.
-    pub total_len: u64,
-    /// Length of the selected files.
-    pub wanted_len: u64,
-    /// Verified bytes of the selected files.
-    pub done_len: u64,
-    /// Bytes that the running verification has read.
-    pub checked_len: u64,
-    /// Download rate.
-    pub down_rate: u64,
-    /// Upload rate.
-    pub up_rate: u64,
-    /// Bytes received since the torrent was added, across restarts.
-    pub downloaded: u64,
-    /// Bytes sent since the torrent was added, across restarts.
-    pub uploaded: u64,
-    /// Received bytes that were wrong.
-    pub corrupt: u64,
-    /// Seconds until the download is complete at this rate.
-    pub seconds_left: Option<u64>,
-    /// Connected peers.
-    pub n_peers: u32,
-    /// Connected peers that have all pieces.
-    pub n_seeds: u32,
-    /// Time at which the torrent was added.
-    pub added: u64,
-    /// Time at which the download was complete.
-    pub completed: Option<u64>,
-    /// Time at which content was last sent or received, or that of the addition if it never was.
-    pub active: u64,
-    /// Time of the last change of anything that this structure shows, or of the last byte.
-    pub changed: u64,
-    /// Seconds spent downloading, across restarts.
-    pub seconds_downloading: u64,
-    /// Seconds spent seeding, across restarts.
-    pub seconds_seeding: u64,
-    /// Name of the category; `None` for a torrent in none.
-    pub category: Option<String>,
-    /// Labels, which Transmission shows and qBittorrent calls tags.
-    pub labels: Vec<String>,
-    /// The URL of the tracker that answered last, or of the first one, with its secrets.
-    pub tracker: Option<String>,
-    /// Number of trackers in all tiers.
-    pub n_trackers: u32,
-    /// Position in the queue, from 0.
-    pub queue_position: u32,
-    /// Whether the torrent does not wait for its turn.
-    pub is_forced: bool,
-    /// Whether pieces are requested in order.
-    pub is_sequential: bool,
-    /// Whether a piece is offered only after the previous piece has spread.
-    pub is_super_seeding: bool,
-    /// The rate limits that a person chose.
-    pub rates: Rates,
-    /// The goal that a person chose.
-    pub goal: Goal,
-    /// The goal of the torrent's category and labels, which applies where a person chose none for the torrent.
-    pub inherited: Goal,
-}
-
-/// What a torrent does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Paused, ended or failed.
-    Stopped,
-    /// Waits for its verification.
-    WaitsToVerify,
-    /// Verifies its content.
-    Verifies,
-    /// Waits for its turn to download.
-    WaitsToDownload,
-    /// Downloads its content or its metadata.
-    Downloads,
-    /// Moves its content to another folder.
-    Moves,
-    /// Waits for its turn to seed.
-    WaitsToSeed,
-    /// Seeds its complete content.
-    Seeds,
-}
-
-/// A file of a torrent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
-    /// The path below the folder of the torrent, which starts with the name of the content. `/` separates its parts.
-    pub path: String,
-    /// Length in bytes.
-    pub len: u64,
-    /// The pieces that the file has bytes of.
-    pub pieces: Range<u32>,
-    /// Present bytes.
-    pub done_len: u64,
-    /// The priority of the file.
-    pub priority: Priority,
 }
 
 /// A connected peer.
@@ -260,19 +124,6 @@ pub struct Tracker {
 /// Returns the tiers of trackers.
 pub(crate) fn tiers(trackers: &[Tracker]) -> Tiers {
     Tiers::of(trackers.iter().map(|it| (it.tier, &*it.url)))
-}
-
-/// The torrent that a request added, or named again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Added {
-    /// The number of the torrent.
-    pub id: u32,
-    /// The info-hash of each version that the torrent has.
-    pub info_hashes: InfoHashes,
-    /// Name of the torrent as programs show it.
-    pub name: String,
-    /// Whether the client had the torrent before.
-    pub is_duplicate: bool,
 }
 
 /// Settings and statistics of the client.
@@ -425,23 +276,6 @@ pub struct SessionChange {
     pub port: Option<u16>,
 }
 
-impl Added {
-    /// Returns the info-hash that programs know the torrent by; see [`Torrent::short_hash`].
-    pub fn short_hash(&self) -> String {
-        short_hash(self.info_hashes)
-    }
-}
-
-/// Returns the part of all bytes, from 0 to 1. Nothing is complete.
-#[expect(clippy::cast_precision_loss, reason = "programs show few digits")]
-pub(crate) fn part(bytes: u64, all: u64) -> f64 {
-    if all == 0 {
-        1.0
-    } else {
-        bytes.min(all) as f64 / all as f64
-    }
-}
-
 /// Returns whole minutes, as programs show a time.
 pub fn minutes(time: Duration) -> u32 {
     u32::try_from(time.as_secs() / 60).unwrap_or(u32::MAX)
@@ -456,61 +290,4 @@ pub fn of_minutes(minutes: u32) -> Duration {
 pub(crate) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
-}
-
-fn short_hash(info_hashes: InfoHashes) -> String {
-    let mut text = match (info_hashes.v1(), info_hashes.v2()) {
-        (Some(v1), _) => v1.to_string(),
-        (None, Some(v2)) => v2.to_string(),
-        (None, None) => String::new(),
-    };
-    text.truncate(40);
-    text
-}
-
-impl Torrent {
-    /// Returns the goal that applies: that of the torrent, or else that of its category and labels. The goal of the client applies
-    /// where there is none of either.
-    pub fn goal(&self) -> Goal {
-        self.goal.or(self.inherited)
-    }
-
-    /// Returns the magnet link: both info-hashes and the name, without trackers.
-    pub fn magnet(&self) -> String {
-        let mut magnet = hashlane_metainfo::Magnet::new(self.info_hashes);
-        magnet.name = Some(self.name.clone());
-        magnet.to_string()
-    }
-
-    /// Returns the info-hash that programs know a torrent by: that of version 1, or that of version 2 cut to its length.
-    pub fn short_hash(&self) -> String {
-        short_hash(self.info_hashes)
-    }
-
-    /// Returns the present part of the selected files, from 0 to 1.
-    pub fn progress(&self) -> f64 {
-        if self.has_metadata {
-            part(self.done_len, self.wanted_len)
-        } else {
-            0.0
-        }
-    }
-
-    /// Returns the bytes of selected files that are missing.
-    pub fn left(&self) -> u64 {
-        self.wanted_len.saturating_sub(self.done_len)
-    }
-
-    /// Returns whether the selected files are complete.
-    pub fn is_complete(&self) -> bool {
-        self.has_metadata && self.left() == 0
-    }
-
-    /// Returns the sent bytes as a multiple of the received bytes, or of the length of the selected files if fewer bytes were
-    /// received; `None` while neither is known. Goals count the same ratio.
-    #[expect(clippy::cast_precision_loss, reason = "programs show few digits")]
-    pub fn ratio(&self) -> Option<f64> {
-        let base = self.downloaded.max(self.wanted_len);
-        (base > 0).then(|| self.uploaded as f64 / base as f64)
-    }
 }

@@ -297,7 +297,7 @@ impl Service {
     fn call(&self, function: Function, form: Form) -> Result<Response, Failure> {
         let answer = function(&Call {
             control: &*self.control,
-            torrents: OnceCell::new(),
+            snapshot: OnceCell::new(),
             form,
             changes: &self.changes,
             max_metainfo_len: self.max_metainfo_len,

@@ -171,7 +171,7 @@ impl Service {
             // No code that holds the lock leaves the state inconsistent. It ends before the method, which can wait for a
             // server.
             let mut removals = self.removals.lock().unwrap_or_else(PoisonError::into_inner);
-            removals.update(self.control.torrents())
+            removals.update(self.control.snapshot())
         } else {
             // Torrents take time to show.
             Present::default()

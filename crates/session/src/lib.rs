@@ -49,4 +49,4 @@ pub use config::{Config, HookCommands, QueueLimits, Watched};
 pub use error::{Error, Problem};
 pub use session::{Limits, Session, Totals};
 pub use shell::shell;
-pub use torrents::{DAMAGED, remedy};
+pub use torrents::remedy;

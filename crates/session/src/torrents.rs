@@ -48,7 +48,7 @@ const FIRST_RETRY: Duration = Duration::from_secs(5);
 const MAX_RETRY: Duration = Duration::from_secs(300);
 
 /// The reason why a torrent that was complete is not.
-pub const DAMAGED: &str =
+pub(super) const DAMAGED: &str =
     "was complete, and is damaged now: `hashlane ctl verify` downloads what is missing";
 
 /// How to download content that is lost, after the reason why it is absent.

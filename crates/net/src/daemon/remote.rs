@@ -1,31 +1,27 @@
 //! The daemon as the protocols of other programs see it.
-//!
-//! Programs know a torrent by the number that it has in all requests. Its number in the client changes when it is started again.
 
-mod seen;
 mod session;
-mod view;
 
 use std::net::TcpListener;
 use std::num::NonZeroU16;
+use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use hashlane_api::{Command, GroupChange, Groups, NewTorrent, Refusal, Source};
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Env, RemoteOptions, ServerAddress};
 use hashlane_client::{
-    HandleError, Named, Rights, Settings, TorrentHandle, TorrentKey, TrackerState,
+    Added, HandleError, Rights, Settings, Snapshot, TorrentFile, TorrentHandle, TorrentKey,
+    TrackerState,
 };
 use hashlane_metainfo::masked_url;
-use hashlane_remote::model::{Added, File, Peer, Session, SessionChange, Torrent, Tracker};
+use hashlane_remote::model::{Peer, Session, SessionChange, Tracker};
 use hashlane_remote::{Control, Listen, ListenError, serve_qbittorrent, serve_transmission};
 use hashlane_server::Server;
 
 use crate::config::{endpoint, login};
-use seen::Seen;
 
 /// Settings of the session that do not change.
 pub(super) struct Fixed {
@@ -52,7 +48,6 @@ pub(super) fn serve(
         session: Arc::clone(session),
         rights,
         fixed,
-        seen: Mutex::default(),
     });
     let password = options.remote_password_file.as_deref();
     let login = login(env, "--remote", options.remote_user.as_deref(), password)?;
@@ -123,22 +118,16 @@ struct Remote {
     session: Arc<hashlane_session::Session>,
     rights: Rights,
     fixed: Fixed,
-    seen: Mutex<Seen>,
 }
 
 impl Remote {
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        // No code that holds the lock leaves the state inconsistent.
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Does something with the torrent's handle, unless it waits for its start.
     fn ask<T>(
         &self,
-        id: u32,
+        number: usize,
         question: impl FnOnce(&TorrentHandle) -> Result<T, HandleError>,
     ) -> Result<T, Refusal> {
-        let handle = self.session.handle(key(id));
+        let handle = self.session.handle(TorrentKey::Number(number));
         let waits = || Refusal::Conflict("the torrent waits for its start".into());
         Ok(question(&handle.ok_or_else(waits)?)?)
     }
@@ -151,39 +140,18 @@ impl Remote {
     }
 }
 
-fn key(id: u32) -> TorrentKey {
-    TorrentKey::Number(id as usize)
-}
-
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs())
-}
-
 impl Control for Remote {
-    fn torrents(&self) -> Arc<[Torrent]> {
-        let mut seen = self.seen();
-        let all = self.session.snapshot();
-        let all = all.torrents.iter().filter_map(|it| view::torrent(it));
-        seen.date(all.collect(), now())
+    fn snapshot(&self) -> Arc<Snapshot> {
+        self.session.snapshot()
     }
 
-    fn files(&self, id: u32) -> Vec<File> {
-        let files = self.session.files(key(id)).into_iter();
-        files
-            .map(|(file, pieces)| File {
-                path: file.path,
-                len: file.length_bytes,
-                pieces,
-                done_len: file.done_bytes.unwrap_or(0),
-                priority: file.priority,
-            })
-            .collect()
+    fn files(&self, torrent: usize) -> Vec<(TorrentFile, Range<u32>)> {
+        self.session.files(TorrentKey::Number(torrent))
     }
 
-    fn peers(&self, id: u32) -> Vec<Peer> {
+    fn peers(&self, torrent: usize) -> Vec<Peer> {
         let peers = self
-            .ask(id, TorrentHandle::peers)
+            .ask(torrent, TorrentHandle::peers)
             .unwrap_or_default()
             .into_iter();
         peers
@@ -203,9 +171,10 @@ impl Control for Remote {
     }
 
     /// Programs get the URLs with their secrets: one that edits the list sends all of them back.
-    fn trackers(&self, id: u32) -> Vec<Tracker> {
-        let tiers = self.session.trackers(key(id));
-        let mut states = self.ask(id, TorrentHandle::trackers).unwrap_or_default();
+    fn trackers(&self, torrent: usize) -> Vec<Tracker> {
+        let tiers = self.session.trackers(TorrentKey::Number(torrent));
+        let states = self.ask(torrent, TorrentHandle::trackers);
+        let mut states = states.unwrap_or_default();
         let urls = tiers.into_iter().zip(0..);
         let urls = urls.flat_map(|(urls, tier)| urls.into_iter().map(move |url| (url, tier)));
         urls.map(|(url, tier)| {
@@ -233,12 +202,12 @@ impl Control for Remote {
         .collect()
     }
 
-    fn pieces(&self, id: u32) -> Vec<bool> {
-        self.ask(id, TorrentHandle::have).unwrap_or_default()
+    fn pieces(&self, torrent: usize) -> Vec<bool> {
+        self.ask(torrent, TorrentHandle::have).unwrap_or_default()
     }
 
-    fn metainfo(&self, id: u32) -> Option<Vec<u8>> {
-        self.session.torrent_file(key(id))
+    fn metainfo(&self, torrent: usize) -> Option<Vec<u8>> {
+        self.session.torrent_file(TorrentKey::Number(torrent))
     }
 
     fn groups(&self) -> Groups {
@@ -250,19 +219,11 @@ impl Control for Remote {
     }
 
     fn add(&self, source: Source, new: &NewTorrent) -> Result<Added, Refusal> {
-        let added = self.session.add(source, new, Some(&self.rights))?;
-        let Named { identity, title } = added.torrent;
-        Ok(Added {
-            id: u32::try_from(identity.number).unwrap_or(u32::MAX),
-            info_hashes: identity.info_hashes.ok_or(Refusal::Absent)?,
-            name: title,
-            is_duplicate: added.is_present,
-        })
+        self.session.add(source, new, Some(&self.rights))
     }
 
-    fn apply(&self, ids: &[u32], command: &Command) -> Vec<Result<(), Refusal>> {
-        let numbers: Vec<usize> = ids.iter().map(|id| *id as usize).collect();
-        self.session.apply(&numbers, command, Some(&self.rights))
+    fn apply(&self, torrents: &[usize], command: &Command) -> Vec<Result<(), Refusal>> {
+        self.session.apply(torrents, command, Some(&self.rights))
     }
 
     fn session(&self) -> Session {

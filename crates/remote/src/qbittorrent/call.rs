@@ -4,26 +4,31 @@ use std::cell::OnceCell;
 use std::sync::{Arc, Mutex};
 
 use axum::http::StatusCode;
+use hashlane_client::{Snapshot, TorrentSnapshot};
 use serde::Serialize;
 
 use super::changes::Changes;
 use super::request::{Failure, Form};
-use crate::model::{Control, Torrent};
+use crate::model::Control;
 
 /// A request of a program that may use the client.
 pub(super) struct Call<'a> {
     pub(super) control: &'a dyn Control,
     /// The torrents, once the method has asked for them.
-    pub(super) torrents: OnceCell<Arc<[Torrent]>>,
+    pub(super) snapshot: OnceCell<Arc<Snapshot>>,
     pub(super) form: Form,
     pub(super) changes: &'a Mutex<Changes>,
     pub(super) max_metainfo_len: usize,
 }
 
 impl Call<'_> {
-    /// Returns all torrents. They take time to show, and most methods need none.
-    pub(super) fn torrents(&self) -> &Arc<[Torrent]> {
-        self.torrents.get_or_init(|| self.control.torrents())
+    /// Returns the torrents at the first call: a method sees one state. Most methods need none.
+    pub(super) fn snapshot(&self) -> &Arc<Snapshot> {
+        self.snapshot.get_or_init(|| self.control.snapshot())
+    }
+
+    pub(super) fn torrents(&self) -> &[Arc<TorrentSnapshot>] {
+        &self.snapshot().torrents
     }
 }
 

@@ -3,15 +3,17 @@
 //! Each answer has a number (`rid`), and the next request names it to get only what changed since. One state serves all programs:
 //! for each value, the number of the first answer that had it. A number that the server does not know gets everything.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use hashlane_client::{Snapshot, TorrentSnapshot};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::client::{category, queues, state};
-use super::torrent::{FIELDS, Goals, View};
-use crate::model::{Control, Torrent};
+use super::torrent::{FIELDS, Goals, Times, View};
+use crate::model::Control;
+use crate::torrent::Shown as _;
 
 /// Maximum number of remembered removals of each kind. A program that missed more gets everything.
 const MAX_REMOVED: usize = 10_000;
@@ -25,14 +27,23 @@ pub(super) struct Changes {
     now: u32,
     /// The number before the first answer whose changes are known.
     horizon: u32,
-    torrents: Arc<[Torrent]>,
+    snapshot: Arc<Snapshot>,
     goals: Goals,
-    /// For each torrent, since when its fields have their values.
-    since: Vec<[u32; FIELDS.len()]>,
+    /// For each torrent of the snapshot, what the answers had.
+    rows: Vec<Sent>,
     removed: Removed,
     categories: Values,
     labels: Values,
     state: Values,
+}
+
+/// A torrent in answers.
+#[derive(Clone)]
+struct Sent {
+    /// The times when anything else changed. Times that only run on are no changes.
+    times: Times,
+    /// Since when the fields have their values.
+    since: [u32; FIELDS.len()],
 }
 
 /// Names that were removed, with the number of the first answer without them, the oldest first.
@@ -135,9 +146,9 @@ impl Changes {
         Ok(Self {
             now: first,
             horizon: first,
-            torrents: Arc::default(),
+            snapshot: Arc::default(),
             goals: Goals::default(),
-            since: Vec::new(),
+            rows: Vec::new(),
             removed: Removed::default(),
             categories: Values::default(),
             labels: Values::default(),
@@ -146,22 +157,20 @@ impl Changes {
     }
 
     /// Compares the client with the last answer. The number increases if anything changed.
-    pub(super) fn update(&mut self, control: &dyn Control, torrents: &Arc<[Torrent]>) {
+    pub(super) fn update(&mut self, control: &dyn Control, snapshot: &Arc<Snapshot>) {
         let session = control.session();
         let now = self.now.wrapping_add(1);
         let (mut has_changed, mut forgotten) =
-            self.update_torrents(torrents, Goals::of(&session), now);
+            self.update_torrents(snapshot, Goals::of(&session), now);
         let groups = control.groups();
         let categories = groups.categories.iter();
         let categories = categories.map(|known| (known.name.clone(), category(known)));
         let labels = groups.labels.into_iter().map(|label| (label, Value::Null));
-        let mut state = state(&session, &self.torrents);
+        let torrents = &snapshot.torrents;
+        let mut state = state(&session, torrents);
         let free = control.free_space(&session.folder);
-        let n_peers = self
-            .torrents
-            .iter()
-            .map(|torrent| u64::from(torrent.n_peers));
-        let wasted = self.torrents.iter().map(|torrent| torrent.corrupt);
+        let n_peers = torrents.iter().map(|torrent| u64::from(torrent.peers));
+        let wasted = torrents.iter().map(|torrent| torrent.wasted_bytes);
         let more = [
             ("alltime_dl", json!(session.all.downloaded)),
             ("alltime_ul", json!(session.all.uploaded)),
@@ -202,44 +211,55 @@ impl Changes {
     /// is forgotten.
     fn update_torrents(
         &mut self,
-        torrents: &Arc<[Torrent]>,
+        snapshot: &Arc<Snapshot>,
         goals: Goals,
         now: u32,
     ) -> (bool, Option<u32>) {
-        if Arc::ptr_eq(&self.torrents, torrents) && self.goals == goals {
+        if Arc::ptr_eq(&self.snapshot, snapshot) && self.goals == goals {
             return (false, None);
         }
-        let mut old: HashMap<u32, usize> = (0..self.torrents.len())
-            .map(|index| (self.torrents[index].id, index))
-            .collect();
         let mut has_changed = false;
-        let new = torrents.iter().map(|torrent| {
-            let Some(index) = old.remove(&torrent.id) else {
+        let mut forgotten = None;
+        let mut rows = Vec::with_capacity(snapshot.torrents.len());
+        let mut remove = |torrent: &TorrentSnapshot| {
+            forgotten = forgotten.max(self.removed.add(now, torrent.short_hash()));
+        };
+        // Both are in the order of their numbers.
+        let mut old = self.snapshot.torrents.iter().zip(&self.rows).peekable();
+        for torrent in &snapshot.torrents {
+            let number = torrent.identity.number;
+            while let Some((gone, _)) = old.next_if(|(old, _)| old.identity.number < number) {
+                remove(gone);
                 has_changed = true;
-                return [now; FIELDS.len()];
+            }
+            let Some((before, row)) = old.next_if(|(old, _)| old.identity.number == number) else {
+                has_changed = true;
+                rows.push(Sent {
+                    times: Times::of(torrent),
+                    since: [now; FIELDS.len()],
+                });
+                continue;
             };
-            let mut since = self.since[index];
-            let before = &self.torrents[index];
-            if before != torrent || self.goals != goals {
-                let (before, after) = (View(before, &self.goals), View(torrent, &goals));
-                for (since, (_, value)) in since.iter_mut().zip(FIELDS) {
+            let mut row = row.clone();
+            if !Arc::ptr_eq(before, torrent) || self.goals != goals {
+                let before = View::at(row.times, before, &self.goals);
+                row.times = Times::of(torrent);
+                let after = View::at(row.times, torrent, &goals);
+                for (since, (_, value)) in row.since.iter_mut().zip(FIELDS) {
                     if value(&before) != value(&after) {
                         *since = now;
                         has_changed = true;
                     }
                 }
             }
-            since
-        });
-        let since = new.collect();
-        let mut forgotten = None;
-        for index in old.into_values() {
-            let name = self.torrents[index].short_hash();
-            forgotten = forgotten.max(self.removed.add(now, name));
+            rows.push(row);
+        }
+        for (gone, _) in old {
+            remove(gone);
             has_changed = true;
         }
-        self.since = since;
-        self.torrents = Arc::clone(torrents);
+        self.rows = rows;
+        self.snapshot = Arc::clone(snapshot);
         self.goals = goals;
         (has_changed, forgotten)
     }
@@ -283,7 +303,7 @@ impl Changes {
     fn torrents_removed_after(&self, rid: u32) -> BTreeSet<&str> {
         let mut removed = self.removed.after(rid);
         if !removed.is_empty() {
-            for torrent in &*self.torrents {
+            for torrent in &self.snapshot.torrents {
                 removed.remove(torrent.short_hash().as_str());
             }
         }
@@ -291,10 +311,11 @@ impl Changes {
     }
 
     fn torrents_after(&self, rid: u32) -> BTreeMap<String, Newer<'_>> {
-        let rows = self.torrents.iter().zip(&self.since);
-        let newer = rows.filter(|(_, since)| since.iter().any(|since| *since > rid));
-        let rows = newer.map(|(torrent, since)| {
-            let view = View(torrent, &self.goals);
+        let rows = self.snapshot.torrents.iter().zip(&self.rows);
+        let newer = rows.filter(|(_, row)| row.since.iter().any(|since| *since > rid));
+        let rows = newer.map(|(torrent, row)| {
+            let view = View::at(row.times, torrent, &self.goals);
+            let since = &row.since;
             (torrent.short_hash(), Newer { view, since, rid })
         });
         rows.collect()

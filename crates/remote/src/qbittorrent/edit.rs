@@ -7,6 +7,7 @@ use hashlane_api::{
     CategoryPatch, Command, Content, GroupChange, NewTorrent, Patch, Priority, QueueMove, Refusal,
     Source, Target, Tiers,
 };
+use hashlane_client::TorrentSnapshot;
 use hashlane_metainfo::{ContentLayout, is_url};
 
 use super::call::{Answer, Call, done};
@@ -14,12 +15,21 @@ use super::client::queues;
 use super::request::{Failure, Form};
 use crate::apply::{self, GoalsInMinutes};
 use crate::check::{absolute, link, relative_path};
-use crate::model::{Torrent, of_minutes, tiers};
+use crate::model::{of_minutes, tiers};
+use crate::torrent::Shown as _;
 
 /// Does what a command asks of each named torrent that has one.
-fn each(call: &Call<'_>, command: impl Fn(&Torrent) -> Option<Command>) -> Result<Answer, Failure> {
+fn each(
+    call: &Call<'_>,
+    command: impl Fn(&TorrentSnapshot) -> Option<Command>,
+) -> Result<Answer, Failure> {
     let torrents = call.form.torrents(call.torrents())?.into_iter();
-    let commands = torrents.map(|torrent| (torrent.id, command(torrent).into_iter().collect()));
+    let commands = torrents.map(|torrent| {
+        (
+            torrent.identity.number,
+            command(torrent).into_iter().collect(),
+        )
+    });
     apply::each(call.control, commands)?;
     Ok(done())
 }
@@ -30,8 +40,8 @@ fn all(call: &Call<'_>, command: &Command) -> Result<Answer, Failure> {
 }
 
 /// Does what a command asks of one torrent.
-fn one(call: &Call<'_>, torrent: &Torrent, command: Command) -> Result<Answer, Failure> {
-    apply::one(call.control, torrent.id, command)?;
+fn one(call: &Call<'_>, torrent: &TorrentSnapshot, command: Command) -> Result<Answer, Failure> {
+    apply::one(call.control, torrent.identity.number, command)?;
     Ok(done())
 }
 
@@ -124,16 +134,17 @@ pub(super) fn add(call: &Call<'_>) -> Result<Answer, Failure> {
             Err(Refusal::Invalid(_)) => continue,
             Err(refusal) => return Err(refusal.into()),
         };
-        if added.is_duplicate {
+        if added.is_present {
             continue;
         }
+        let torrent = added.torrent.identity.number;
         is_added = true;
         if is_first {
             let to = QueueMove::Top;
-            apply::one(call.control, added.id, Command::Queue { to })?;
+            apply::one(call.control, torrent, Command::Queue { to })?;
         }
         if is_forced && new.paused != Some(true) {
-            apply::one(call.control, added.id, Command::Resume { now: true })?;
+            apply::one(call.control, torrent, Command::Resume { now: true })?;
         }
     }
     Ok(Answer::Text(
@@ -294,7 +305,7 @@ pub(super) fn set_auto_management(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(super) fn add_trackers(call: &Call<'_>) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(call.torrents())?;
     call.form.required("urls")?;
-    let mut tiers = tiers(&call.control.trackers(torrent.id));
+    let mut tiers = tiers(&call.control.trackers(torrent.identity.number));
     for url in call.form.list("urls", '\n')? {
         tiers.add(url);
     }
@@ -310,7 +321,7 @@ pub(super) fn edit_tracker(call: &Call<'_>) -> Result<Answer, Failure> {
     if !is_url(new) {
         return Err(Failure::bad("newUrl", "a URL"));
     }
-    let mut tiers = tiers(&call.control.trackers(torrent.id));
+    let mut tiers = tiers(&call.control.trackers(torrent.identity.number));
     if url != new && tiers.contains(new) {
         return Err(Failure::conflict("newUrl: the torrent has this tracker"));
     }
@@ -325,7 +336,7 @@ pub(super) fn edit_tracker(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(super) fn remove_trackers(call: &Call<'_>) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(call.torrents())?;
     call.form.required("urls")?;
-    let mut tiers = tiers(&call.control.trackers(torrent.id));
+    let mut tiers = tiers(&call.control.trackers(torrent.identity.number));
     let mut is_removed = false;
     for url in call.form.list("urls", '|')? {
         is_removed |= tiers.remove(&url);
@@ -339,7 +350,11 @@ pub(super) fn remove_trackers(call: &Call<'_>) -> Result<Answer, Failure> {
 }
 
 /// Gives a torrent other trackers.
-fn set_trackers(call: &Call<'_>, torrent: &Torrent, tiers: Tiers) -> Result<Answer, Failure> {
+fn set_trackers(
+    call: &Call<'_>,
+    torrent: &TorrentSnapshot,
+    tiers: Tiers,
+) -> Result<Answer, Failure> {
     let trackers = tiers.into_urls()?;
     one(call, torrent, Command::SetTrackers { trackers })
 }
@@ -354,12 +369,12 @@ pub(super) fn file_prio(call: &Call<'_>) -> Result<Answer, Failure> {
         Some(6 | 7) => Priority::High,
         _ => return Err(Failure::bad("priority", "0, 1, 6 or 7")),
     };
-    if !torrent.has_metadata {
+    if !torrent.has_metadata() {
         return Err(Failure::conflict("the metadata is not known yet"));
     }
     let files: Result<Vec<u32>, _> = ids.split('|').map(str::parse).collect();
     let files = files.map_err(|_| Failure::bad("id", "positions of files"))?;
-    if files.iter().any(|file| *file >= torrent.n_files) {
+    if files.iter().any(|file| *file >= torrent.files) {
         return Err(Failure::conflict("the torrent does not have this file"));
     }
     one(call, torrent, Command::Prioritize { files, priority })
@@ -489,7 +504,7 @@ pub(super) fn remove_tags(call: &Call<'_>) -> Result<Answer, Failure> {
 }
 
 /// Returns the command that gives a torrent these labels, if it has others.
-fn label(torrent: &Torrent, labels: Vec<String>) -> Option<Command> {
+fn label(torrent: &TorrentSnapshot, labels: Vec<String>) -> Option<Command> {
     let labels = (labels != torrent.labels).then(|| labels.into_iter().collect());
     apply::set(Patch {
         labels,
@@ -502,7 +517,7 @@ pub(super) fn set_download_limit(call: &Call<'_>) -> Result<Answer, Failure> {
     let max_down = call.form.limit("limit")?;
     each(call, |torrent| {
         apply::set(Patch {
-            max_down: (max_down != torrent.rates.down).then_some(max_down),
+            max_down: (max_down != torrent.rates().down).then_some(max_down),
             ..Patch::default()
         })
     })
@@ -513,7 +528,7 @@ pub(super) fn set_upload_limit(call: &Call<'_>) -> Result<Answer, Failure> {
     let max_up = call.form.limit("limit")?;
     each(call, |torrent| {
         apply::set(Patch {
-            max_up: (max_up != torrent.rates.up).then_some(max_up),
+            max_up: (max_up != torrent.rates().up).then_some(max_up),
             ..Patch::default()
         })
     })
@@ -538,7 +553,7 @@ pub(super) fn set_location(call: &Call<'_>) -> Result<Answer, Failure> {
     let folder = folder.ok_or_else(|| Failure::bad("location", "a folder"))?;
     let folder = absolute(folder)?;
     each(call, |torrent| {
-        (folder != torrent.folder).then(|| Command::Relocate {
+        (folder != torrent.content_folder()).then(|| Command::Relocate {
             folder: folder.clone().into(),
         })
     })
@@ -583,8 +598,8 @@ fn rename_path(call: &Call<'_>, is_at: impl Fn(&str, &str) -> bool) -> Result<An
     let (Some(path), Some(new)) = (call.form.name("oldPath")?, call.form.name("newPath")?) else {
         return Err(Failure::conflict("both paths are required"));
     };
-    let files = call.control.files(torrent.id);
-    if !files.iter().any(|file| is_at(&file.path, path)) {
+    let files = call.control.files(torrent.identity.number);
+    if !files.iter().any(|(file, _)| is_at(&file.path, path)) {
         return Err(Failure::conflict("the torrent does not have this path"));
     }
     let command = Command::Rename {
@@ -592,7 +607,7 @@ fn rename_path(call: &Call<'_>, is_at: impl Fn(&str, &str) -> bool) -> Result<An
         to: relative_path(new).map_err(|refusal| Failure::conflict(refusal.to_string()))?,
     };
     // As for a path that is taken.
-    let renamed = apply::one(call.control, torrent.id, command);
+    let renamed = apply::one(call.control, torrent.identity.number, command);
     renamed.map_err(|refusal| match refusal {
         Refusal::Forbidden(_) => refusal.into(),
         _ => Failure::conflict(refusal.to_string()),

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest as _, Multipart, Request};
@@ -9,8 +10,9 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use hashlane_api::Refusal;
+use hashlane_client::TorrentSnapshot;
 
-use crate::model::Torrent;
+use crate::torrent::{ShortHash, Shown as _, parse_hash};
 
 /// Maximum number of fields in a form.
 const MAX_FIELDS: usize = 1000;
@@ -207,22 +209,25 @@ impl Form {
     /// Returns the torrents with the info-hashes in a field, or all of them for `all`. Unknown ones are ignored.
     pub(super) fn torrents<'t>(
         &self,
-        torrents: &'t [Torrent],
-    ) -> Result<Vec<&'t Torrent>, Failure> {
+        torrents: &'t [Arc<TorrentSnapshot>],
+    ) -> Result<Vec<&'t TorrentSnapshot>, Failure> {
         let given = self.required("hashes")?;
+        let torrents = torrents.iter().map(|torrent| &**torrent);
         if given == "all" {
-            return Ok(torrents.iter().collect());
+            return Ok(torrents.collect());
         }
-        let hashes: HashSet<String> = given.split('|').map(str::to_ascii_lowercase).collect();
-        let is_named = |torrent: &&Torrent| hashes.contains(&torrent.short_hash());
-        Ok(torrents.iter().filter(is_named).collect())
+        let hashes: HashSet<ShortHash> = given.split('|').filter_map(parse_hash).collect();
+        let is_named = |torrent: &&TorrentSnapshot| hashes.contains(&torrent.hash());
+        Ok(torrents.filter(is_named).collect())
     }
 
     /// Returns the torrent with the info-hash in a field.
-    pub(super) fn torrent<'t>(&self, torrents: &'t [Torrent]) -> Result<&'t Torrent, Failure> {
-        let hash = self.required("hash")?;
-        let is_named = |torrent: &&Torrent| torrent.short_hash().eq_ignore_ascii_case(hash);
-        let named = torrents.iter().find(is_named);
+    pub(super) fn torrent<'t>(
+        &self,
+        torrents: &'t [Arc<TorrentSnapshot>],
+    ) -> Result<&'t TorrentSnapshot, Failure> {
+        let hash = parse_hash(self.required("hash")?).ok_or(Refusal::Absent)?;
+        let named = torrents.iter().find(|torrent| torrent.hash() == hash);
         Ok(named.ok_or(Refusal::Absent)?)
     }
 }

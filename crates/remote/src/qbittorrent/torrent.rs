@@ -1,12 +1,16 @@
 //! The fields of a torrent, and its details.
 
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 use hashlane_api::{Priority, Target};
+use hashlane_client::{TorrentFile, TorrentSnapshot};
+use hashlane_metainfo::InfoHashes;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::model::{File, Peer, Session, State, Torrent, Tracker, minutes, part};
+use crate::model::{Peer, Session, Tracker, minutes};
+use crate::torrent::{Shown as _, State, part, seconds};
 
 /// Seconds of a download that does not end (`MAX_ETA`).
 const NO_END: u64 = 8_640_000;
@@ -39,102 +43,160 @@ impl Goals {
     }
 }
 
-/// A torrent, and the goals of the client.
-pub(super) struct View<'a>(pub(super) &'a Torrent, pub(super) &'a Goals);
+/// A torrent at one moment, and the goals of the client.
+pub(super) struct View<'a> {
+    torrent: &'a TorrentSnapshot,
+    goals: &'a Goals,
+    times: Times,
+}
+
+/// The times of a torrent that run on while nothing else changes, in seconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    downloading: u64,
+    seeding: u64,
+}
+
+impl Times {
+    /// Returns the times up to now.
+    pub(super) fn of(torrent: &TorrentSnapshot) -> Self {
+        Self {
+            downloading: seconds(torrent.downloading_seconds),
+            seeding: seconds(torrent.serving_seconds),
+        }
+    }
+
+    fn active(self) -> u64 {
+        self.downloading.saturating_add(self.seeding)
+    }
+}
+
+impl<'a> View<'a> {
+    /// Returns a torrent as it is now.
+    pub(super) fn new(torrent: &'a TorrentSnapshot, goals: &'a Goals) -> Self {
+        Self::at(Times::of(torrent), torrent, goals)
+    }
+
+    /// Returns a torrent as it was at these times.
+    pub(super) fn at(times: Times, torrent: &'a TorrentSnapshot, goals: &'a Goals) -> Self {
+        Self {
+            torrent,
+            goals,
+            times,
+        }
+    }
+}
 
 /// A field: its name, and the function that returns its value.
 type Field = (&'static str, fn(&View<'_>) -> Value);
 
-/// All fields but the info-hash that identifies the torrent. A value changes only if the torrent or a goal does.
+/// All fields but the info-hash that identifies the torrent. A value changes only if the torrent, a goal or a time does.
 pub(super) const FIELDS: [Field; 56] = [
-    ("added_on", |view| json!(view.0.added)),
-    ("amount_left", |view| json!(view.0.left())),
+    ("added_on", |view| json!(view.torrent.added_at)),
+    ("amount_left", |view| json!(view.torrent.left())),
     ("auto_tmm", |_| json!(false)),
-    ("availability", |view| json!(availability(view.0))),
+    ("availability", |view| json!(availability(view.torrent))),
     ("category", |view| {
-        json!(view.0.category.as_deref().unwrap_or(""))
+        json!(view.torrent.category.as_deref().unwrap_or(""))
     }),
-    ("comment", |view| json!(view.0.comment)),
-    ("completed", |view| json!(view.0.done_len)),
-    ("completion_on", |view| time(view.0.completed)),
-    ("content_path", |view| json!(view.0.content)),
+    ("comment", |view| json!(view.torrent.comment())),
+    ("completed", |view| json!(view.torrent.done_bytes)),
+    ("completion_on", |view| time(view.torrent.completed_at)),
+    ("content_path", |view| json!(view.torrent.content_path())),
     ("dl_limit", |view| {
-        json!(view.0.rates.down.map_or(0, NonZeroU32::get))
+        json!(view.torrent.rates().down.map_or(0, NonZeroU32::get))
     }),
-    ("dlspeed", |view| json!(view.0.down_rate)),
+    ("dlspeed", |view| json!(view.torrent.down_bytes_per_second)),
     ("download_path", |_| json!("")),
-    ("downloaded", |view| json!(view.0.downloaded)),
-    ("downloaded_session", |view| json!(view.0.downloaded)),
+    ("downloaded", |view| json!(view.torrent.downloaded_bytes)),
+    ("downloaded_session", |view| {
+        json!(view.torrent.downloaded_bytes)
+    }),
     ("eta", |view| {
-        json!(view.0.seconds_left.unwrap_or(NO_END).min(NO_END))
+        json!(
+            view.torrent
+                .whole_seconds_left()
+                .unwrap_or(NO_END)
+                .min(NO_END)
+        )
     }),
     ("f_l_piece_prio", |_| json!(false)),
-    ("force_start", |view| json!(view.0.is_forced)),
-    ("has_metadata", |view| json!(view.0.has_metadata)),
+    ("force_start", |view| json!(view.torrent.is_forced)),
+    ("has_metadata", |view| json!(view.torrent.has_metadata())),
     ("inactive_seeding_time_limit", |view| {
-        limit(view.0.goal().idle.map(minutes))
+        limit(view.torrent.goal_in_force().idle.map(minutes))
     }),
     ("infohash_v1", |view| {
-        let v1 = view.0.info_hashes.v1();
+        let v1 = view.torrent.identity.info_hashes.and_then(InfoHashes::v1);
         json!(v1.map_or_else(String::new, |v1| v1.to_string()))
     }),
     ("infohash_v2", |view| {
-        let v2 = view.0.info_hashes.v2();
+        let v2 = view.torrent.identity.info_hashes.and_then(InfoHashes::v2);
         json!(v2.map_or_else(String::new, |v2| v2.to_string()))
     }),
-    ("last_activity", |view| json!(view.0.active)),
-    ("magnet_uri", |view| json!(view.0.magnet())),
+    ("last_activity", |view| json!(view.torrent.last_active())),
+    ("magnet_uri", |view| json!(view.torrent.magnet())),
     ("max_inactive_seeding_time", |view| {
-        effective(view.0.goal().idle.map(minutes), view.1.idle_minutes)
+        effective(
+            view.torrent.goal_in_force().idle.map(minutes),
+            view.goals.idle_minutes,
+        )
     }),
     ("max_ratio", |view| {
-        effective(view.0.goal().ratio, view.1.ratio)
+        effective(view.torrent.goal_in_force().ratio, view.goals.ratio)
     }),
     ("max_seeding_time", |view| {
-        effective(view.0.goal().time.map(minutes), view.1.seeding_minutes)
+        effective(
+            view.torrent.goal_in_force().time.map(minutes),
+            view.goals.seeding_minutes,
+        )
     }),
-    ("name", |view| json!(view.0.name)),
-    ("num_complete", |view| json!(view.0.n_seeds)),
-    ("num_incomplete", |view| json!(leeches(view.0))),
-    ("num_leechs", |view| json!(leeches(view.0))),
-    ("num_seeds", |view| json!(view.0.n_seeds)),
-    ("popularity", |view| json!(popularity(view.0))),
-    ("priority", |view| json!(view.0.queue_position + 1)),
-    ("private", |view| json!(view.0.is_private)),
-    ("progress", |view| json!(view.0.progress())),
-    ("ratio", |view| json!(view.0.ratio().unwrap_or(0.0))),
-    ("ratio_limit", |view| limit(view.0.goal().ratio)),
+    ("name", |view| json!(view.torrent.torrent)),
+    ("num_complete", |view| json!(view.torrent.seeds)),
+    ("num_incomplete", |view| json!(leeches(view.torrent))),
+    ("num_leechs", |view| json!(leeches(view.torrent))),
+    ("num_seeds", |view| json!(view.torrent.seeds)),
+    ("popularity", |view| json!(popularity(view))),
+    ("priority", |view| json!(view.torrent.position() + 1)),
+    ("private", |view| json!(view.torrent.is_private)),
+    ("progress", |view| json!(view.torrent.progress())),
+    ("ratio", |view| json!(view.torrent.ratio().unwrap_or(0.0))),
+    ("ratio_limit", |view| {
+        limit(view.torrent.goal_in_force().ratio)
+    }),
     ("reannounce", |_| json!(0)),
     ("root_path", |view| {
-        json!(if view.0.is_folder {
-            view.0.content.as_str()
+        json!(if view.torrent.is_folder {
+            view.torrent.content_path()
         } else {
             ""
         })
     }),
-    ("save_path", |view| json!(view.0.folder)),
-    ("seeding_time", |view| json!(view.0.seconds_seeding)),
+    ("save_path", |view| json!(view.torrent.content_folder())),
+    ("seeding_time", |view| json!(view.times.seeding)),
     ("seeding_time_limit", |view| {
-        limit(view.0.goal().time.map(minutes))
+        limit(view.torrent.goal_in_force().time.map(minutes))
     }),
     ("seen_complete", |_| json!(UNKNOWN)),
-    ("seq_dl", |view| json!(view.0.is_sequential)),
-    ("size", |view| json!(view.0.wanted_len)),
-    ("state", |view| json!(state(view.0))),
-    ("super_seeding", |view| json!(view.0.is_super_seeding)),
-    ("tags", |view| json!(view.0.labels.join(", "))),
-    ("time_active", |view| json!(active(view.0))),
-    ("total_size", |view| json!(view.0.total_len)),
+    ("seq_dl", |view| json!(view.torrent.is_sequential)),
+    ("size", |view| json!(view.torrent.wanted_bytes)),
+    ("state", |view| json!(state(view.torrent))),
+    ("super_seeding", |view| json!(view.torrent.is_super_seeding)),
+    ("tags", |view| json!(view.torrent.labels.join(", "))),
+    ("time_active", |view| json!(view.times.active())),
+    ("total_size", |view| json!(view.torrent.total_bytes)),
     ("tracker", |view| {
-        json!(view.0.tracker.as_deref().unwrap_or(""))
+        json!(view.torrent.first_tracker().unwrap_or_default())
     }),
-    ("trackers_count", |view| json!(view.0.n_trackers)),
+    ("trackers_count", |view| json!(view.torrent.n_trackers())),
     ("up_limit", |view| {
-        json!(view.0.rates.up.map_or(0, NonZeroU32::get))
+        json!(view.torrent.rates().up.map_or(0, NonZeroU32::get))
     }),
-    ("uploaded", |view| json!(view.0.uploaded)),
-    ("uploaded_session", |view| json!(view.0.uploaded)),
-    ("upspeed", |view| json!(view.0.up_rate)),
+    ("uploaded", |view| json!(view.torrent.uploaded_bytes)),
+    ("uploaded_session", |view| {
+        json!(view.torrent.uploaded_bytes)
+    }),
+    ("upspeed", |view| json!(view.torrent.up_bytes_per_second)),
 ];
 
 /// A torrent as lists show it: all fields, and its info-hash.
@@ -143,7 +205,7 @@ pub(super) struct Row<'a>(pub(super) View<'a>);
 impl Serialize for Row<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let fields = FIELDS.iter().map(|(name, value)| (*name, value(&self.0)));
-        let hash = ("hash", json!(self.0.0.short_hash()));
+        let hash = ("hash", json!(self.0.torrent.short_hash()));
         serializer.collect_map(fields.chain([hash]))
     }
 }
@@ -152,31 +214,25 @@ fn time(time: Option<u64>) -> Value {
     time.map_or_else(|| json!(UNKNOWN), |time| json!(time))
 }
 
-fn leeches(torrent: &Torrent) -> u32 {
-    torrent.n_peers.saturating_sub(torrent.n_seeds)
-}
-
-fn active(torrent: &Torrent) -> u64 {
-    torrent
-        .seconds_downloading
-        .saturating_add(torrent.seconds_seeding)
+fn leeches(torrent: &TorrentSnapshot) -> u32 {
+    torrent.peers.saturating_sub(torrent.seeds)
 }
 
 /// Returns the ratio of each month of activity.
 #[expect(clippy::cast_precision_loss, reason = "programs show few digits")]
-fn popularity(torrent: &Torrent) -> f64 {
-    let months = active(torrent) as f64 / MONTH;
+fn popularity(view: &View<'_>) -> f64 {
+    let months = view.times.active() as f64 / MONTH;
     if months > 0.0 {
-        torrent.ratio().unwrap_or(0.0) / months
+        view.torrent.ratio().unwrap_or(0.0) / months
     } else {
         0.0
     }
 }
 
 /// Returns the number of copies that connected peers are known to have: one for each with all pieces.
-fn availability(torrent: &Torrent) -> f64 {
-    match torrent.state {
-        State::Downloads => f64::from(torrent.n_seeds),
+fn availability(torrent: &TorrentSnapshot) -> f64 {
+    match torrent.state() {
+        State::Downloads => f64::from(torrent.seeds),
         _ => -1.0,
     }
 }
@@ -199,40 +255,40 @@ fn effective<T: Into<Value>>(goal: Target<T>, of_client: Option<T>) -> Value {
 }
 
 /// Returns the name of a torrent's state.
-pub(super) fn state(torrent: &Torrent) -> &'static str {
-    let is_complete = torrent.is_complete();
-    match torrent.state {
-        _ if torrent.error.is_some() => "error",
+pub(super) fn state(torrent: &TorrentSnapshot) -> &'static str {
+    let is_complete = torrent.has_selected();
+    match torrent.state() {
+        _ if torrent.failure().is_some() => "error",
         State::Stopped if is_complete => "stoppedUP",
         State::Stopped => "stoppedDL",
         State::WaitsToVerify | State::Verifies if is_complete => "checkingUP",
         State::WaitsToVerify | State::Verifies => "checkingDL",
         State::WaitsToDownload => "queuedDL",
-        State::Downloads if !torrent.has_metadata && torrent.is_forced => "forcedMetaDL",
-        State::Downloads if !torrent.has_metadata => "metaDL",
+        State::Downloads if !torrent.has_metadata() && torrent.is_forced => "forcedMetaDL",
+        State::Downloads if !torrent.has_metadata() => "metaDL",
         State::Downloads if torrent.is_forced => "forcedDL",
-        State::Downloads if torrent.down_rate > 0 => "downloading",
+        State::Downloads if torrent.down_bytes_per_second > 0 => "downloading",
         State::Downloads => "stalledDL",
         State::Moves => "moving",
         State::WaitsToSeed => "queuedUP",
         State::Seeds if torrent.is_forced => "forcedUP",
-        State::Seeds if torrent.up_rate > 0 => "uploading",
+        State::Seeds if torrent.up_bytes_per_second > 0 => "uploading",
         State::Seeds => "stalledUP",
     }
 }
 
 /// Returns whether a torrent passes the filter of a list; `None` if there is no filter with this name. Those for torrents that
 /// do something look at rates.
-pub(super) fn passes(torrent: &Torrent, filter: &str) -> Option<bool> {
-    let state = torrent.state;
+pub(super) fn passes(torrent: &TorrentSnapshot, filter: &str) -> Option<bool> {
+    let state = torrent.state();
     let is_checked = matches!(state, State::WaitsToVerify | State::Verifies);
     let is_downloaded = matches!(state, State::WaitsToDownload | State::Downloads);
     let is_seeded = matches!(state, State::WaitsToSeed | State::Seeds);
     let is_stopped = state == State::Stopped;
-    let is_active = torrent.down_rate + torrent.up_rate > 0;
-    let stalls_down = state == State::Downloads && torrent.down_rate == 0;
-    let stalls_up = state == State::Seeds && torrent.up_rate == 0;
-    let is_complete = torrent.is_complete();
+    let is_active = torrent.down_bytes_per_second + torrent.up_bytes_per_second > 0;
+    let stalls_down = state == State::Downloads && torrent.down_bytes_per_second == 0;
+    let stalls_up = state == State::Seeds && torrent.up_bytes_per_second == 0;
+    let is_complete = torrent.has_selected();
     Some(match filter {
         "all" | "" => true,
         "downloading" => is_downloaded || !is_complete && (is_checked || is_stopped),
@@ -247,16 +303,16 @@ pub(super) fn passes(torrent: &Torrent, filter: &str) -> Option<bool> {
         "stalled_downloading" => stalls_down,
         "checking" => is_checked,
         "moving" => state == State::Moves,
-        "errored" => torrent.error.is_some(),
+        "errored" => torrent.failure().is_some(),
         _ => return None,
     })
 }
 
 /// Returns the properties of a torrent.
-pub(super) fn properties(torrent: &Torrent, session: &Session, pieces: &[bool]) -> Value {
+pub(super) fn properties(torrent: &TorrentSnapshot, session: &Session, pieces: &[bool]) -> Value {
     let average = |bytes: u64, seconds: u64| bytes.checked_div(seconds).unwrap_or(0);
     let goals = Goals::of(session);
-    let view = View(torrent, &goals);
+    let view = View::new(torrent, &goals);
     // Lists name the others in another way, or do not have them.
     let known = [
         "comment",
@@ -283,44 +339,44 @@ pub(super) fn properties(torrent: &Torrent, session: &Session, pieces: &[bool]) 
     let n_limit = session.max_peers.map_or(UNKNOWN, i64::from);
     let limit = |limit: Option<NonZeroU32>| limit.map_or(UNKNOWN, |limit| limit.get().into());
     let more = [
-        ("addition_date", json!(torrent.added)),
-        ("completion_date", time(torrent.completed)),
-        ("created_by", json!(torrent.creator)),
-        ("creation_date", time(torrent.created)),
-        ("dl_limit", json!(limit(torrent.rates.down))),
-        ("dl_speed", json!(torrent.down_rate)),
+        ("addition_date", json!(torrent.added_at)),
+        ("completion_date", time(torrent.completed_at)),
+        ("created_by", json!(torrent.creator())),
+        ("creation_date", time(torrent.created())),
+        ("dl_limit", json!(limit(torrent.rates().down))),
+        ("dl_speed", json!(torrent.down_bytes_per_second)),
         (
             "dl_speed_avg",
-            json!(average(torrent.downloaded, torrent.seconds_downloading)),
+            json!(average(torrent.downloaded_bytes, view.times.downloading)),
         ),
         ("hash", json!(torrent.short_hash())),
         ("isPrivate", json!(torrent.is_private)),
         ("is_private", json!(torrent.is_private)),
         ("last_seen", json!(UNKNOWN)),
-        ("nb_connections", json!(torrent.n_peers)),
+        ("nb_connections", json!(torrent.peers)),
         ("nb_connections_limit", json!(n_limit)),
         ("peers", json!(leeches(torrent))),
         ("peers_total", json!(leeches(torrent))),
-        ("piece_size", json!(torrent.piece_len)),
+        ("piece_size", json!(torrent.piece_length)),
         (
             "pieces_have",
             json!(pieces.iter().filter(|is_present| **is_present).count()),
         ),
-        ("pieces_num", json!(torrent.n_pieces)),
-        ("seeds", json!(torrent.n_seeds)),
-        ("seeds_total", json!(torrent.n_seeds)),
+        ("pieces_num", json!(torrent.pieces)),
+        ("seeds", json!(torrent.seeds)),
+        ("seeds_total", json!(torrent.seeds)),
         ("share_ratio", json!(torrent.ratio().unwrap_or(0.0))),
-        ("time_elapsed", json!(active(torrent))),
-        ("total_downloaded", json!(torrent.downloaded)),
-        ("total_downloaded_session", json!(torrent.downloaded)),
-        ("total_uploaded", json!(torrent.uploaded)),
-        ("total_uploaded_session", json!(torrent.uploaded)),
-        ("total_wasted", json!(torrent.corrupt)),
-        ("up_limit", json!(limit(torrent.rates.up))),
-        ("up_speed", json!(torrent.up_rate)),
+        ("time_elapsed", json!(view.times.active())),
+        ("total_downloaded", json!(torrent.downloaded_bytes)),
+        ("total_downloaded_session", json!(torrent.downloaded_bytes)),
+        ("total_uploaded", json!(torrent.uploaded_bytes)),
+        ("total_uploaded_session", json!(torrent.uploaded_bytes)),
+        ("total_wasted", json!(torrent.wasted_bytes)),
+        ("up_limit", json!(limit(torrent.rates().up))),
+        ("up_speed", json!(torrent.up_bytes_per_second)),
         (
             "up_speed_avg",
-            json!(average(torrent.uploaded, active(torrent))),
+            json!(average(torrent.uploaded_bytes, view.times.active())),
         ),
     ];
     all.extend(more.map(|(name, value)| (name.to_owned(), value)));
@@ -328,31 +384,36 @@ pub(super) fn properties(torrent: &Torrent, session: &Session, pieces: &[bool]) 
 }
 
 /// Returns a file. `is_seed` is part of the first one only.
-pub(super) fn file(index: usize, file: &File, torrent: &Torrent) -> Value {
+pub(super) fn file(
+    index: usize,
+    file: &TorrentFile,
+    pieces: &Range<u32>,
+    torrent: &TorrentSnapshot,
+) -> Value {
     // 7 is a third priority above normal. qBittorrent has none below normal.
     let priority = match file.priority {
         Priority::Skip => 0,
         Priority::Low | Priority::Normal => 1,
         Priority::High => 6,
     };
-    let last = file.pieces.end.saturating_sub(1).max(file.pieces.start);
+    let last = pieces.end.saturating_sub(1).max(pieces.start);
     let mut value = json!({
         "availability": availability(torrent),
         "index": index,
         "name": file.path,
-        "piece_range": [file.pieces.start, last],
+        "piece_range": [pieces.start, last],
         "priority": priority,
-        "progress": part(file.done_len, file.len),
-        "size": file.len,
+        "progress": part(file.done_bytes.unwrap_or(0), file.length_bytes),
+        "size": file.length_bytes,
     });
     if index == 0 {
-        value["is_seed"] = json!(torrent.is_complete());
+        value["is_seed"] = json!(torrent.has_selected());
     }
     value
 }
 
 /// The rows of a list of trackers that stand for other sources of peers.
-pub(super) fn sources(torrent: &Torrent, session: &Session) -> [Value; 3] {
+pub(super) fn sources(torrent: &TorrentSnapshot, session: &Session) -> [Value; 3] {
     let sources = [
         ("** [DHT] **", session.uses_dht),
         ("** [PeX] **", session.uses_peer_exchange),

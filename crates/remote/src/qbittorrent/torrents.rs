@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use data_encoding::HEXLOWER;
+use hashlane_client::TorrentSnapshot;
 use serde_json::{Map, Value, json};
 
 use super::call::{Answer, Call};
 use super::client::category;
 use super::request::Failure;
 use super::torrent::{self, FIELDS, Goals, Row, View, passes};
-use crate::model::Torrent;
+use crate::torrent::Shown as _;
 
 /// Returns the torrents that a request asks for.
 pub(super) fn info(call: &Call<'_>) -> Result<Answer, Failure> {
@@ -23,7 +24,7 @@ pub(super) fn info(call: &Call<'_>) -> Result<Answer, Failure> {
     let is_reverse = form.bool("reverse")?.unwrap_or(false);
     let mut chosen = match form.text("hashes") {
         Some(_) => form.torrents(call.torrents())?,
-        None => call.torrents().iter().collect(),
+        None => call.torrents().iter().map(|torrent| &**torrent).collect(),
     };
     chosen.retain(|torrent| {
         // An unknown filter is none, as in qBittorrent. An empty name stands for torrents without one.
@@ -43,21 +44,21 @@ pub(super) fn info(call: &Call<'_>) -> Result<Answer, Failure> {
         chosen.reverse();
     }
     let rows = page(&chosen, offset.unwrap_or(0), limit.unwrap_or(0)).iter();
-    let rows = rows.map(|torrent| Row(View(torrent, &goals)));
+    let rows = rows.map(|torrent| Row(View::new(torrent, &goals)));
     Answer::json(&rows.collect::<Vec<_>>())
 }
 
 /// Sorts torrents by a field. An unknown one leaves them as they are.
-fn sort(torrents: &mut Vec<&Torrent>, name: &str, goals: &Goals) {
+fn sort(torrents: &mut Vec<&TorrentSnapshot>, name: &str, goals: &Goals) {
     if name == "hash" {
-        torrents.sort_by_cached_key(|torrent| torrent.short_hash());
+        torrents.sort_by_key(|torrent| torrent.hash());
     }
     let Some((_, value)) = FIELDS.iter().find(|field| field.0 == name) else {
         return;
     };
-    let mut rows: Vec<(Value, &Torrent)> = torrents
+    let mut rows: Vec<(Value, &TorrentSnapshot)> = torrents
         .iter()
-        .map(|torrent| (value(&View(torrent, goals)), *torrent))
+        .map(|torrent| (value(&View::new(torrent, goals)), *torrent))
         .collect();
     rows.sort_by(|one, other| compare(&one.0, &other.0));
     *torrents = rows.into_iter().map(|(_, torrent)| torrent).collect();
@@ -75,7 +76,11 @@ fn compare(one: &Value, other: &Value) -> Ordering {
 }
 
 /// Returns a part of a list. A negative offset counts from the end, and a limit that is not positive is none.
-fn page<'a, 't>(torrents: &'a [&'t Torrent], offset: i64, limit: i64) -> &'a [&'t Torrent] {
+fn page<'a, 't>(
+    torrents: &'a [&'t TorrentSnapshot],
+    offset: i64,
+    limit: i64,
+) -> &'a [&'t TorrentSnapshot] {
     let len = torrents.len();
     let distance = usize::try_from(offset.unsigned_abs()).unwrap_or(usize::MAX);
     let start = if offset < 0 {
@@ -95,18 +100,18 @@ pub(super) fn count(call: &Call<'_>) -> Result<Answer, Failure> {
 
 pub(super) fn properties(call: &Call<'_>) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(call.torrents())?;
-    let pieces = call.control.pieces(torrent.id);
+    let pieces = call.control.pieces(torrent.identity.number);
     let session = call.control.session();
     Answer::json(&torrent::properties(torrent, &session, &pieces))
 }
 
 pub(super) fn files(call: &Call<'_>) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(call.torrents())?;
-    let files = call.control.files(torrent.id);
+    let files = call.control.files(torrent.identity.number);
     let all = files.iter().enumerate();
     let chosen: Vec<Value> = match call.form.text("indexes") {
         None => all
-            .map(|(index, file)| torrent::file(index, file, torrent))
+            .map(|(index, (file, pieces))| torrent::file(index, file, pieces, torrent))
             .collect(),
         Some(indexes) => {
             let indexes = indexes.split('|').map(str::parse);
@@ -118,7 +123,7 @@ pub(super) fn files(call: &Call<'_>) -> Result<Answer, Failure> {
                 return Err(Failure::bad("indexes", "positions of files"));
             }
             all.filter(|(index, _)| indexes.contains(index))
-                .map(|(index, file)| torrent::file(index, file, torrent))
+                .map(|(index, (file, pieces))| torrent::file(index, file, pieces, torrent))
                 .collect()
         }
     };
@@ -127,7 +132,7 @@ pub(super) fn files(call: &Call<'_>) -> Result<Answer, Failure> {
 
 pub(super) fn trackers(call: &Call<'_>) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(call.torrents())?;
-    let trackers = call.control.trackers(torrent.id);
+    let trackers = call.control.trackers(torrent.identity.number);
     let sources = torrent::sources(torrent, &call.control.session());
     let all = sources
         .into_iter()
@@ -138,7 +143,7 @@ pub(super) fn trackers(call: &Call<'_>) -> Result<Answer, Failure> {
 /// Returns 2 for each present piece, and 0 for others.
 pub(super) fn piece_states(call: &Call<'_>) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(call.torrents())?;
-    let pieces = call.control.pieces(torrent.id);
+    let pieces = call.control.pieces(torrent.identity.number);
     let states = pieces.iter().map(|is_present| u8::from(*is_present) * 2);
     Answer::json(&states.collect::<Vec<_>>())
 }
@@ -163,14 +168,14 @@ pub(super) fn webseeds(call: &Call<'_>) -> Result<Answer, Failure> {
     Answer::json(&urls.collect::<Vec<_>>())
 }
 
-fn metainfo(call: &Call<'_>, torrent: &Torrent) -> Option<hashlane_metainfo::Torrent> {
-    let bytes = call.control.metainfo(torrent.id)?;
+fn metainfo(call: &Call<'_>, torrent: &TorrentSnapshot) -> Option<hashlane_metainfo::Torrent> {
+    let bytes = call.control.metainfo(torrent.identity.number)?;
     hashlane_metainfo::Torrent::parse(bytes).ok()
 }
 
 pub(super) fn export(call: &Call<'_>) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(call.torrents())?;
-    let bytes = call.control.metainfo(torrent.id);
+    let bytes = call.control.metainfo(torrent.identity.number);
     let bytes = bytes.ok_or_else(|| Failure::conflict("the metadata is not known yet"))?;
     Ok(Answer::Torrent(bytes))
 }
@@ -178,7 +183,7 @@ pub(super) fn export(call: &Call<'_>) -> Result<Answer, Failure> {
 /// Returns a limit of each named torrent in bytes per second, 0 for none.
 fn limits(
     call: &Call<'_>,
-    limit: impl Fn(&Torrent) -> Option<NonZeroU32>,
+    limit: impl Fn(&TorrentSnapshot) -> Option<NonZeroU32>,
 ) -> Result<Answer, Failure> {
     let torrents = call.form.torrents(call.torrents())?;
     let limits = torrents.iter().map(|torrent| {
@@ -191,11 +196,11 @@ fn limits(
 }
 
 pub(super) fn download_limit(call: &Call<'_>) -> Result<Answer, Failure> {
-    limits(call, |torrent| torrent.rates.down)
+    limits(call, |torrent| torrent.rates().down)
 }
 
 pub(super) fn upload_limit(call: &Call<'_>) -> Result<Answer, Failure> {
-    limits(call, |torrent| torrent.rates.up)
+    limits(call, |torrent| torrent.rates().up)
 }
 
 pub(super) fn categories(call: &Call<'_>) -> Result<Answer, Failure> {

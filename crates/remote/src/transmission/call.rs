@@ -1,14 +1,16 @@
 //! The methods.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use data_encoding::BASE64_MIME_PERMISSIVE;
+use data_encoding::{BASE64_MIME_PERMISSIVE, HEXLOWER};
 use hashlane_api::{
     Command, Content, NewTorrent, Patch, Priority, QueueMove, Refusal, Source, Target, Tiers,
 };
+use hashlane_client::{InfoHash, Snapshot, TorrentSnapshot};
+use hashlane_metainfo::InfoHashes;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -18,7 +20,8 @@ use super::torrent::{Field, Row, field};
 use crate::apply::{self, GoalsInMinutes};
 use crate::check::{absolute, file_name, link};
 use crate::labels;
-use crate::model::{Control, Torrent, minutes, now, tiers};
+use crate::model::{Control, minutes, now, tiers};
+use crate::torrent::{ShortHash, Shown as _, short_hash_of};
 
 /// Seconds for which a change is recent.
 const RECENT: u64 = 60;
@@ -30,31 +33,39 @@ const MAX_IDS: usize = 100_000;
 #[derive(Debug, Default)]
 pub(super) struct Removals {
     /// The torrents at the last request.
-    known: BTreeSet<u32>,
+    known: Arc<Snapshot>,
     /// The numbers of removed torrents, with the time at which it was noticed.
-    removed: BTreeMap<u32, u64>,
+    removed: BTreeMap<usize, u64>,
 }
 
 /// The torrents of a request.
 #[derive(Debug, Default)]
 pub(super) struct Present {
-    torrents: Arc<[Torrent]>,
+    snapshot: Arc<Snapshot>,
     /// The numbers of those that were removed lately.
-    removed: Vec<u32>,
+    removed: Vec<usize>,
 }
 
 impl Removals {
     /// Compares the torrents with those of the last request.
-    pub(super) fn update(&mut self, torrents: Arc<[Torrent]>) -> Present {
+    pub(super) fn update(&mut self, snapshot: Arc<Snapshot>) -> Present {
         let now = now();
-        let present: BTreeSet<u32> = torrents.iter().map(|torrent| torrent.id).collect();
         self.removed
             .retain(|_, time| now.saturating_sub(*time) < RECENT);
-        self.removed
-            .extend(self.known.difference(&present).map(|id| (*id, now)));
-        self.known = present;
+        if !Arc::ptr_eq(&self.known, &snapshot) {
+            let number = |torrent: &Arc<TorrentSnapshot>| torrent.identity.number;
+            let known = self.known.torrents.iter().map(number);
+            // Both are in the order of their numbers.
+            let mut present = snapshot.torrents.iter().map(number).peekable();
+            let gone = known.filter(|known| {
+                while present.next_if(|number| number < known).is_some() {}
+                present.peek() != Some(known)
+            });
+            self.removed.extend(gone.map(|number| (number, now)));
+            self.known = Arc::clone(&snapshot);
+        }
         Present {
-            torrents,
+            snapshot,
             removed: self.removed.keys().copied().collect(),
         }
     }
@@ -77,12 +88,12 @@ pub(super) fn call<'a>(
     arguments: &Value,
 ) -> Result<Reply<'a>, Refusal> {
     let arguments = Arguments(arguments);
-    let torrents = &present.torrents;
+    let torrents = &*present.snapshot.torrents;
     let each = |command: Command| {
         let torrents = selected(torrents, arguments)?.into_iter();
         apply::each(
             control,
-            torrents.map(|torrent| (torrent.id, vec![command.clone()])),
+            torrents.map(|torrent| (torrent.identity.number, vec![command.clone()])),
         )?;
         Ok(json!({}))
     };
@@ -152,20 +163,21 @@ fn refused(reason: &str) -> Refusal {
 
 /// Returns the torrents that a request names: all without a list. Unknown numbers and info-hashes are ignored.
 fn selected<'t>(
-    torrents: &'t [Torrent],
+    torrents: &'t [Arc<TorrentSnapshot>],
     arguments: Arguments<'_>,
-) -> Result<Vec<&'t Torrent>, Refusal> {
+) -> Result<Vec<&'t TorrentSnapshot>, Refusal> {
+    let torrents = torrents.iter().map(|torrent| &**torrent);
     let Some(ids) = arguments.get("ids") else {
-        return Ok(torrents.iter().collect());
+        return Ok(torrents.collect());
     };
     let ids = match ids {
         Value::String(word) if ["recently-active", "recently_active"].contains(&word.as_str()) => {
             let now = now();
-            let is_recent = |torrent: &&Torrent| {
-                let is_running = torrent.down_rate + torrent.up_rate > 0;
-                is_running || now.saturating_sub(torrent.changed) < RECENT
+            let is_recent = |torrent: &&TorrentSnapshot| {
+                let is_running = torrent.down_bytes_per_second + torrent.up_bytes_per_second > 0;
+                is_running || now.saturating_sub(torrent.changed_at) < RECENT
             };
-            return Ok(torrents.iter().filter(is_recent).collect());
+            return Ok(torrents.filter(is_recent).collect());
         }
         Value::Array(ids) => ids.as_slice(),
         one => std::slice::from_ref(one),
@@ -174,13 +186,16 @@ fn selected<'t>(
         return Err(Refusal::Invalid("ids: too many torrents".to_owned()));
     }
     let mut numbers = HashSet::new();
-    let mut hashes = HashSet::new();
+    let mut hashes: HashSet<ShortHash> = HashSet::new();
+    let mut long = HashSet::new();
     for id in ids {
         match id {
             Value::Number(number) => numbers.extend(number.as_u64()),
-            Value::String(text) => {
-                hashes.insert(text.to_ascii_lowercase());
-            }
+            Value::String(text) => match text.parse() {
+                Ok(InfoHash::V1(v1)) => drop(hashes.insert(v1.into())),
+                Ok(InfoHash::V2(v2)) => drop(long.insert(v2)),
+                Err(_) => {}
+            },
             _ => {
                 return Err(Refusal::Invalid(
                     "ids: expected numbers and info-hashes".to_owned(),
@@ -188,14 +203,16 @@ fn selected<'t>(
             }
         }
     }
-    let is_named = |torrent: &&Torrent| {
-        let has_hash = || {
-            let v2 = torrent.info_hashes.v2().map(|v2| v2.to_string());
-            hashes.contains(&torrent.short_hash()) || v2.is_some_and(|v2| hashes.contains(&v2))
+    let is_named = |torrent: &&TorrentSnapshot| {
+        let has_long = || {
+            let v2 = torrent.identity.info_hashes.and_then(InfoHashes::v2);
+            v2.is_some_and(|v2| long.contains(&v2))
         };
-        numbers.contains(&u64::from(torrent.id)) || !hashes.is_empty() && has_hash()
+        numbers.contains(&(torrent.identity.number as u64))
+            || !hashes.is_empty() && hashes.contains(&torrent.hash())
+            || !long.is_empty() && has_long()
     };
-    Ok(torrents.iter().filter(is_named).collect())
+    Ok(torrents.filter(is_named).collect())
 }
 
 /// Torrents with the fields that a request asks for.
@@ -203,7 +220,7 @@ fn selected<'t>(
 pub(super) struct Torrents<'a> {
     torrents: Vec<Row<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    removed: Option<&'a [u32]>,
+    removed: Option<&'a [usize]>,
 }
 
 fn torrent_get<'a>(
@@ -217,7 +234,7 @@ fn torrent_get<'a>(
     };
     // Unknown fields are left out, in tables too.
     let fields: Arc<[&Field]> = names.iter().filter_map(|name| field(name)).collect();
-    let selected = selected(&present.torrents, arguments)?;
+    let selected = selected(&present.snapshot.torrents, arguments)?;
     let is_table = arguments.text("format")? == Some("table");
     let head = is_table.then(|| Row::Head(Arc::clone(&fields)));
     let rows = selected.into_iter().map(|torrent| Row::Torrent {
@@ -275,21 +292,21 @@ fn torrent_add(control: &dyn Control, arguments: Arguments<'_>) -> Result<Value,
         ..NewTorrent::default()
     };
     let added = control.add(source, &new)?;
-    let key = if added.is_duplicate {
+    let key = if added.is_present {
         "torrent-duplicate"
     } else {
         "torrent-added"
     };
     Ok(json!({ key: {
-        "id": added.id,
-        "name": added.name,
-        "hashString": added.short_hash(),
+        "id": added.torrent.identity.number,
+        "name": added.torrent.title,
+        "hashString": HEXLOWER.encode(&short_hash_of(added.torrent.identity.info_hashes)),
     }}))
 }
 
 fn torrent_set(
     control: &dyn Control,
-    torrents: &[Torrent],
+    torrents: &[Arc<TorrentSnapshot>],
     arguments: Arguments<'_>,
 ) -> Result<Value, Refusal> {
     if arguments
@@ -329,7 +346,7 @@ fn torrent_set(
         }
         patch.sequential = sequential;
         let mut commands: Vec<Command> = apply::set(patch).into_iter().collect();
-        commands.extend(trackers(control, torrent.id, arguments)?);
+        commands.extend(trackers(control, torrent.identity.number, arguments)?);
         commands.extend(position.map(|to| Command::Queue {
             to: QueueMove::To(to as usize),
         }));
@@ -346,25 +363,25 @@ fn torrent_set(
         commands.extend(location.as_ref().map(|folder| Command::Relocate {
             folder: folder.into(),
         }));
-        changes.push((torrent.id, commands));
+        changes.push((torrent.identity.number, commands));
     }
     apply::each(control, changes)?;
     Ok(json!({}))
 }
 
 /// Returns what a request changes of the goal and the rate limits of a torrent.
-fn patch(torrent: &Torrent, arguments: Arguments<'_>) -> Result<Patch, Refusal> {
+fn patch(torrent: &TorrentSnapshot, arguments: Arguments<'_>) -> Result<Patch, Refusal> {
     let mut patch = Patch::default();
     for (new, now, limit, is_limited) in [
         (
             &mut patch.max_down,
-            torrent.rates.down,
+            torrent.rates().down,
             "downloadLimit",
             "downloadLimited",
         ),
         (
             &mut patch.max_up,
-            torrent.rates.up,
+            torrent.rates().up,
             "uploadLimit",
             "uploadLimited",
         ),
@@ -412,7 +429,7 @@ fn goal<T: Copy + Default>(
 /// Returns the change of a torrent's trackers, if there is one. They are numbered in the order in which a request sees them.
 fn trackers(
     control: &dyn Control,
-    id: u32,
+    torrent: usize,
     arguments: Arguments<'_>,
 ) -> Result<Option<Command>, Refusal> {
     let added = arguments.texts("trackerAdd")?;
@@ -422,7 +439,7 @@ fn trackers(
     if added.is_none() && removed.is_none() && replaced.is_none() && list.is_none() {
         return Ok(None);
     }
-    let known = control.trackers(id);
+    let known = control.trackers(torrent);
     let url = |number: u32| {
         let tracker = known.get(number as usize);
         let unknown = || Refusal::Invalid(format!("the torrent has no tracker {number}"));
@@ -446,7 +463,7 @@ fn trackers(
 
 fn torrent_rename(
     control: &dyn Control,
-    torrents: &[Torrent],
+    torrents: &[Arc<TorrentSnapshot>],
     arguments: Arguments<'_>,
 ) -> Result<Value, Refusal> {
     let selected = selected(torrents, arguments)?;
@@ -464,8 +481,12 @@ fn torrent_rename(
         None => name.clone(),
     };
     let from = path.to_owned();
-    apply::one(control, torrent.id, Command::Rename { from, to })?;
-    Ok(json!({ "path": path, "name": name, "id": torrent.id }))
+    apply::one(
+        control,
+        torrent.identity.number,
+        Command::Rename { from, to },
+    )?;
+    Ok(json!({ "path": path, "name": name, "id": torrent.identity.number }))
 }
 
 fn free_space(control: &dyn Control, arguments: Arguments<'_>) -> Result<Value, Refusal> {

@@ -1,10 +1,12 @@
 //! The settings of the client.
 
 use hashlane_api::Refusal;
+use hashlane_client::TorrentSnapshot;
 use serde_json::{Map, Value, json};
 
 use super::request::Arguments;
-use crate::model::{Control, Encryption, Session, SessionChange, State, Statistics, Torrent};
+use crate::model::{Control, Encryption, Session, SessionChange, Statistics};
+use crate::torrent::{Shown as _, State};
 
 /// The version that programs expect, in the form that they parse.
 const VERSION: &str = "4.0.6";
@@ -270,18 +272,22 @@ fn encryption(encryption: Encryption) -> &'static str {
 /// Returns the statistics of the client.
 pub(super) fn statistics(control: &dyn Control) -> Value {
     let session = control.session();
-    let torrents = control.torrents();
-    let sum = |rate: fn(&Torrent) -> u64| torrents.iter().map(rate).fold(0, u64::saturating_add);
+    let snapshot = control.snapshot();
+    let torrents = &snapshot.torrents;
+    let sum = |rate: fn(&TorrentSnapshot) -> u64| {
+        let rates = torrents.iter().map(|torrent| rate(torrent));
+        rates.fold(0, u64::saturating_add)
+    };
     let n_paused = torrents
         .iter()
-        .filter(|torrent| torrent.state == State::Stopped)
+        .filter(|torrent| torrent.state() == State::Stopped)
         .count();
     json!({
         "activeTorrentCount": torrents.len() - n_paused,
-        "downloadSpeed": sum(|torrent| torrent.down_rate),
+        "downloadSpeed": sum(|torrent| torrent.down_bytes_per_second),
         "pausedTorrentCount": n_paused,
         "torrentCount": torrents.len(),
-        "uploadSpeed": sum(|torrent| torrent.up_rate),
+        "uploadSpeed": sum(|torrent| torrent.up_bytes_per_second),
         "cumulative-stats": stats(session.all),
         "current-stats": stats(session.now),
     })

@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use data_encoding::BASE64;
 use hashlane_api::{Priority, Target};
+use hashlane_client::{TorrentFile, TorrentSnapshot};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::labels;
-use crate::model::{Control, File, State, Torrent, Tracker, minutes, now, part};
+use crate::model::{Control, Tracker, minutes, now};
+use crate::torrent::{Shown as _, State, part, seconds};
 
 /// Ratio of a torrent that has received and sent nothing (`TR_RATIO_NA`).
 const NO_RATIO: f64 = -1.0;
@@ -26,47 +28,53 @@ pub(super) type Field = (&'static str, fn(&mut View<'_>) -> Value);
 
 /// The fields of `torrent-get` (rpc-spec.md of Transmission 4.0), in the order of its table.
 const FIELDS: &[Field] = &[
-    ("activityDate", |view| json!(view.torrent.active)),
+    ("activityDate", |view| json!(view.torrent.last_active())),
     // The time of edits is not recorded.
-    ("editDate", |view| json!(view.torrent.added)),
-    ("addedDate", |view| json!(view.torrent.added)),
+    ("editDate", |view| json!(view.torrent.added_at)),
+    ("addedDate", |view| json!(view.torrent.added_at)),
     ("availability", |view| json!(view.availability())),
     ("bandwidthPriority", |_| json!(0)),
-    ("comment", |view| json!(view.torrent.comment)),
-    ("corruptEver", |view| json!(view.torrent.corrupt)),
-    ("creator", |view| json!(view.torrent.creator)),
+    ("comment", |view| json!(view.torrent.comment())),
+    ("corruptEver", |view| json!(view.torrent.wasted_bytes)),
+    ("creator", |view| json!(view.torrent.creator())),
     ("dateCreated", |view| {
-        json!(view.torrent.created.unwrap_or(0))
+        json!(view.torrent.created().unwrap_or(0))
     }),
     ("desiredAvailable", |view| {
-        let is_available = view.torrent.n_seeds > 0;
+        let is_available = view.torrent.seeds > 0;
         json!(if is_available { view.torrent.left() } else { 0 })
     }),
     ("doneDate", |view| {
-        json!(view.torrent.completed.unwrap_or(0))
+        json!(view.torrent.completed_at.unwrap_or(0))
     }),
-    ("downloadDir", |view| json!(view.torrent.folder)),
-    ("downloadedEver", |view| json!(view.torrent.downloaded)),
+    ("downloadDir", |view| json!(view.torrent.content_folder())),
+    ("downloadedEver", |view| {
+        json!(view.torrent.downloaded_bytes)
+    }),
     ("downloadLimit", |view| {
-        json!(kilobytes(view.torrent.rates.down.map(NonZeroU32::get)))
+        json!(kilobytes(view.torrent.rates().down.map(NonZeroU32::get)))
     }),
     ("downloadLimited", |view| {
-        json!(view.torrent.rates.down.is_some())
+        json!(view.torrent.rates().down.is_some())
     }),
     // 3 is TR_STAT_LOCAL_ERROR.
     ("error", |view| {
-        json!(if view.torrent.error.is_some() { 3 } else { 0 })
+        json!(if view.torrent.failure().is_some() {
+            3
+        } else {
+            0
+        })
     }),
     ("errorString", |view| {
-        json!(view.torrent.error.as_deref().unwrap_or(""))
+        json!(view.torrent.failure().unwrap_or(""))
     }),
     ("eta", |view| {
-        let left = view.torrent.seconds_left;
+        let left = view.torrent.whole_seconds_left();
         json!(left.map_or(NO_TIME, |left| i64::try_from(left).unwrap_or(i64::MAX)))
     }),
     ("etaIdle", |_| json!(NO_TIME)),
-    ("file-count", |view| json!(view.torrent.n_files)),
-    ("fileCount", |view| json!(view.torrent.n_files)),
+    ("file-count", |view| json!(view.torrent.files)),
+    ("fileCount", |view| json!(view.torrent.files)),
     ("files", |view| view.files().iter().map(file).collect()),
     ("fileStats", |view| {
         view.files().iter().map(file_stats).collect()
@@ -74,9 +82,9 @@ const FIELDS: &[Field] = &[
     ("group", |_| json!("")),
     ("hashString", |view| json!(view.torrent.short_hash())),
     ("haveUnchecked", |_| json!(0)),
-    ("haveValid", |view| json!(view.torrent.done_len)),
+    ("haveValid", |view| json!(view.torrent.done_bytes)),
     ("honorsSessionLimits", |_| json!(true)),
-    ("id", |view| json!(view.torrent.id)),
+    ("id", |view| json!(view.torrent.identity.number)),
     ("isFinished", |view| json!(is_finished(view.torrent))),
     ("isPrivate", |view| json!(view.torrent.is_private)),
     ("isStalled", |view| json!(is_stalled(view.torrent))),
@@ -91,17 +99,21 @@ const FIELDS: &[Field] = &[
         json!(view.control.session().max_peers.unwrap_or(0))
     }),
     ("metadataPercentComplete", |view| {
-        json!(if view.torrent.has_metadata { 1.0 } else { 0.0 })
+        json!(if view.torrent.has_metadata() {
+            1.0
+        } else {
+            0.0
+        })
     }),
-    ("name", |view| json!(view.torrent.name)),
+    ("name", |view| json!(view.torrent.torrent)),
     ("peers", |view| {
         view.control
-            .peers(view.torrent.id)
+            .peers(view.torrent.identity.number)
             .iter()
             .map(peer)
             .collect()
     }),
-    ("peersConnected", |view| json!(view.torrent.n_peers)),
+    ("peersConnected", |view| json!(view.torrent.peers)),
     ("peersFrom", |view| peers_from(view.torrent)),
     ("peersGettingFromUs", |view| {
         json!(view.count_peers(|peer| peer.up_rate > 0))
@@ -110,54 +122,58 @@ const FIELDS: &[Field] = &[
         json!(view.count_peers(|peer| peer.down_rate > 0))
     }),
     ("percentComplete", |view| {
-        json!(part(view.torrent.done_len, view.torrent.total_len))
+        json!(part(view.torrent.done_bytes, view.torrent.total_bytes))
     }),
     ("percentDone", |view| json!(view.torrent.progress())),
-    ("pieceCount", |view| json!(view.torrent.n_pieces)),
+    ("pieceCount", |view| json!(view.torrent.pieces)),
     ("pieces", |view| {
-        json!(bitfield(&view.control.pieces(view.torrent.id)))
+        json!(bitfield(&view.control.pieces(view.torrent.identity.number)))
     }),
-    ("pieceSize", |view| json!(view.torrent.piece_len)),
+    ("pieceSize", |view| json!(view.torrent.piece_length)),
     ("primary-mime-type", |_| json!("application/octet-stream")),
     ("priorities", |view| {
         let files = view.files().iter();
         files.map(|file| priority(file.priority)).collect()
     }),
-    ("queuePosition", |view| json!(view.torrent.queue_position)),
-    ("rateDownload", |view| json!(view.torrent.down_rate)),
-    ("rateUpload", |view| json!(view.torrent.up_rate)),
+    ("queuePosition", |view| json!(view.torrent.position())),
+    ("rateDownload", |view| {
+        json!(view.torrent.down_bytes_per_second)
+    }),
+    ("rateUpload", |view| json!(view.torrent.up_bytes_per_second)),
     ("recheckProgress", |view| {
-        let is_checked = view.torrent.state == State::Verifies;
+        let is_checked = view.torrent.state() == State::Verifies;
         json!(if is_checked {
-            part(view.torrent.checked_len, view.torrent.total_len)
+            part(view.torrent.verified_bytes, view.torrent.total_bytes)
         } else {
             0.0
         })
     }),
     ("secondsDownloading", |view| {
-        json!(view.torrent.seconds_downloading)
+        json!(seconds(view.torrent.downloading_seconds))
     }),
-    ("secondsSeeding", |view| json!(view.torrent.seconds_seeding)),
+    ("secondsSeeding", |view| {
+        json!(seconds(view.torrent.serving_seconds))
+    }),
     ("seedIdleLimit", |view| {
-        json!(goal(view.torrent.goal().idle.map(minutes)))
+        json!(goal(view.torrent.goal_in_force().idle.map(minutes)))
     }),
     ("seedIdleMode", |view| {
-        json!(mode(&view.torrent.goal().idle.map(minutes)))
+        json!(mode(&view.torrent.goal_in_force().idle.map(minutes)))
     }),
     ("seedRatioLimit", |view| {
-        json!(goal(view.torrent.goal().ratio))
+        json!(goal(view.torrent.goal_in_force().ratio))
     }),
     ("seedRatioMode", |view| {
-        json!(mode(&view.torrent.goal().ratio))
+        json!(mode(&view.torrent.goal_in_force().ratio))
     }),
     ("sequentialDownload", |view| {
         json!(view.torrent.is_sequential)
     }),
-    ("sizeWhenDone", |view| json!(view.torrent.wanted_len)),
-    ("startDate", |view| json!(view.torrent.added)),
-    ("status", |view| json!(status(view.torrent.state))),
+    ("sizeWhenDone", |view| json!(view.torrent.wanted_bytes)),
+    ("startDate", |view| json!(view.torrent.added_at)),
+    ("status", |view| json!(status(view.torrent.state()))),
     ("torrentFile", |_| json!("")),
-    ("totalSize", |view| json!(view.torrent.total_len)),
+    ("totalSize", |view| json!(view.torrent.total_bytes)),
     ("trackerList", |view| json!(tracker_list(view.trackers()))),
     ("trackers", |view| {
         view.trackers().iter().enumerate().map(tracker).collect()
@@ -169,12 +185,12 @@ const FIELDS: &[Field] = &[
             .map(tracker_stats)
             .collect()
     }),
-    ("uploadedEver", |view| json!(view.torrent.uploaded)),
+    ("uploadedEver", |view| json!(view.torrent.uploaded_bytes)),
     ("uploadLimit", |view| {
-        json!(kilobytes(view.torrent.rates.up.map(NonZeroU32::get)))
+        json!(kilobytes(view.torrent.rates().up.map(NonZeroU32::get)))
     }),
     ("uploadLimited", |view| {
-        json!(view.torrent.rates.up.is_some())
+        json!(view.torrent.rates().up.is_some())
     }),
     ("uploadRatio", |view| {
         json!(view.torrent.ratio().unwrap_or(NO_RATIO))
@@ -200,7 +216,7 @@ pub(super) enum Row<'a> {
     Head(Arc<[&'static Field]>),
     Torrent {
         control: &'a dyn Control,
-        torrent: &'a Torrent,
+        torrent: &'a TorrentSnapshot,
         fields: Arc<[&'static Field]>,
         /// Whether the row is a list of values, and not an object.
         is_table: bool,
@@ -232,13 +248,13 @@ impl Serialize for Row<'_> {
 /// A torrent in an answer. Its files, peers, trackers and pieces are asked for once, and only if a field needs them.
 pub(super) struct View<'a> {
     control: &'a dyn Control,
-    torrent: &'a Torrent,
-    files: Option<Vec<File>>,
+    torrent: &'a TorrentSnapshot,
+    files: Option<Vec<TorrentFile>>,
     trackers: Option<Vec<Tracker>>,
 }
 
 impl<'a> View<'a> {
-    fn new(control: &'a dyn Control, torrent: &'a Torrent) -> Self {
+    fn new(control: &'a dyn Control, torrent: &'a TorrentSnapshot) -> Self {
         Self {
             control,
             torrent,
@@ -247,28 +263,32 @@ impl<'a> View<'a> {
         }
     }
 
-    fn files(&mut self) -> &[File] {
-        let (control, id) = (self.control, self.torrent.id);
-        self.files.get_or_insert_with(|| control.files(id))
+    fn files(&mut self) -> &[TorrentFile] {
+        let (control, number) = (self.control, self.torrent.identity.number);
+        self.files.get_or_insert_with(|| {
+            let files = control.files(number).into_iter();
+            files.map(|(file, _)| file).collect()
+        })
     }
 
     fn trackers(&mut self) -> &[Tracker] {
-        let (control, id) = (self.control, self.torrent.id);
-        self.trackers.get_or_insert_with(|| control.trackers(id))
+        let (control, number) = (self.control, self.torrent.identity.number);
+        self.trackers
+            .get_or_insert_with(|| control.trackers(number))
     }
 
     fn count_peers(&self, is_counted: impl Fn(&crate::model::Peer) -> bool) -> usize {
-        if self.torrent.n_peers == 0 {
+        if self.torrent.peers == 0 {
             return 0;
         }
-        let peers = self.control.peers(self.torrent.id);
+        let peers = self.control.peers(self.torrent.identity.number);
         peers.iter().filter(|peer| is_counted(peer)).count()
     }
 
     /// Returns -1 for each present piece, and otherwise the number of peers that have all pieces.
     fn availability(&self) -> Vec<i64> {
-        let n_seeds = i64::from(self.torrent.n_seeds);
-        let pieces = self.control.pieces(self.torrent.id);
+        let n_seeds = i64::from(self.torrent.seeds);
+        let pieces = self.control.pieces(self.torrent.identity.number);
         pieces
             .iter()
             .map(|is_present| if *is_present { -1 } else { n_seeds })
@@ -294,19 +314,19 @@ fn status(state: State) -> u8 {
 }
 
 /// Returns whether seeding has ended because its goal is reached.
-fn is_finished(torrent: &Torrent) -> bool {
-    torrent.state == State::Stopped && torrent.error.is_none() && {
-        let Target::At(ratio) = torrent.goal().ratio else {
+fn is_finished(torrent: &TorrentSnapshot) -> bool {
+    torrent.state() == State::Stopped && torrent.failure().is_none() && {
+        let Target::At(ratio) = torrent.goal_in_force().ratio else {
             return false;
         };
-        torrent.is_complete() && torrent.ratio().is_some_and(|reached| reached >= ratio)
+        torrent.has_selected() && torrent.ratio().is_some_and(|reached| reached >= ratio)
     }
 }
 
 /// Returns whether an active torrent transfers nothing.
-fn is_stalled(torrent: &Torrent) -> bool {
-    matches!(torrent.state, State::Downloads | State::Seeds)
-        && torrent.down_rate + torrent.up_rate == 0
+fn is_stalled(torrent: &TorrentSnapshot) -> bool {
+    matches!(torrent.state(), State::Downloads | State::Seeds)
+        && torrent.down_bytes_per_second + torrent.up_bytes_per_second == 0
 }
 
 fn goal<T: Default>(goal: Target<T>) -> T {
@@ -332,13 +352,14 @@ fn priority(priority: Priority) -> i32 {
     }
 }
 
-fn file(file: &File) -> Value {
-    json!({ "name": file.path, "length": file.len, "bytesCompleted": file.done_len })
+fn file(file: &TorrentFile) -> Value {
+    let done = file.done_bytes.unwrap_or(0);
+    json!({ "name": file.path, "length": file.length_bytes, "bytesCompleted": done })
 }
 
-fn file_stats(file: &File) -> Value {
+fn file_stats(file: &TorrentFile) -> Value {
     json!({
-        "bytesCompleted": file.done_len,
+        "bytesCompleted": file.done_bytes.unwrap_or(0),
         "wanted": file.priority.is_selected(),
         "priority": priority(file.priority),
     })
@@ -376,7 +397,7 @@ fn peer(peer: &crate::model::Peer) -> Value {
 }
 
 /// Returns where peers come from. The session does not say it, so the tracker stands for all.
-fn peers_from(torrent: &Torrent) -> Value {
+fn peers_from(torrent: &TorrentSnapshot) -> Value {
     json!({
         "fromCache": 0,
         "fromDht": 0,
@@ -384,7 +405,7 @@ fn peers_from(torrent: &Torrent) -> Value {
         "fromLpd": 0,
         "fromLtep": 0,
         "fromPex": 0,
-        "fromTracker": torrent.n_peers,
+        "fromTracker": torrent.peers,
     })
 }
 

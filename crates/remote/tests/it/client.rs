@@ -1,18 +1,19 @@
 //! A client in memory, which does at once what a request asks for.
 
 use hashlane_api::{
-    Category, Command, Content, Goal, GroupChange, Groups, NewTorrent, Patch, Priority, QueueMove,
+    Category, Command, Content, GroupChange, Groups, Named, NewTorrent, Patch, Priority, QueueMove,
     Rates, Refusal, Source,
 };
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use hashlane_metainfo::{InfoHashes, Torrent as Metainfo};
+use hashlane_client::{Activity, Added, Identity, Snapshot, TorrentFile, TorrentSnapshot};
+use hashlane_metainfo::{Edit, InfoHashes, ListEdit, Torrent as Metainfo};
 use hashlane_remote::Control;
-use hashlane_remote::model::{
-    Added, Encryption, File, Peer, Session, SessionChange, State, Statistics, Torrent, Tracker,
-};
+use hashlane_remote::model::{Encryption, Peer, Session, SessionChange, Statistics, Tracker};
 
 /// Time of everything in this client.
 pub(crate) const TIME: u64 = 1_700_000_000;
@@ -26,21 +27,21 @@ pub(crate) struct Client {
 
 #[derive(Debug)]
 struct Inner {
-    torrents: BTreeMap<u32, Known>,
-    next: u32,
+    torrents: BTreeMap<usize, Known>,
+    next: usize,
     session: Session,
     groups: Groups,
     added: Option<NewTorrent>,
     /// All changes, in order.
-    changes: Vec<(u32, Command)>,
+    changes: Vec<(usize, Command)>,
     /// The number of calls that made them.
     n_calls: usize,
 }
 
 #[derive(Clone, Debug)]
 struct Known {
-    torrent: Torrent,
-    files: Vec<File>,
+    torrent: Arc<TorrentSnapshot>,
+    files: Vec<TorrentFile>,
     trackers: Vec<Tracker>,
     metainfo: Option<Vec<u8>>,
 }
@@ -118,9 +119,9 @@ pub(crate) fn patch(patch: Patch) -> Command {
     Command::Set(Box::new(patch))
 }
 
-fn set(torrent: &mut Torrent, patch: &Patch) {
+fn set(torrent: &mut TorrentSnapshot, patch: &Patch) {
     if let Some(Some(title)) = &patch.title {
-        torrent.name.clone_from(title);
+        torrent.torrent.clone_from(title);
     }
     if let Some(category) = &patch.category {
         torrent.category.clone_from(category);
@@ -129,28 +130,34 @@ fn set(torrent: &mut Torrent, patch: &Patch) {
         torrent.labels = labels.iter().cloned().collect();
     }
     torrent.goal = patch.goal(torrent.goal);
-    patch.rates().apply(&mut torrent.rates);
+    let mut rates = Rates {
+        down: torrent.max_down.and_then(NonZeroU32::new),
+        up: torrent.max_up.and_then(NonZeroU32::new),
+    };
+    patch.rates().apply(&mut rates);
+    torrent.max_down = rates.down.map(NonZeroU32::get);
+    torrent.max_up = rates.up.map(NonZeroU32::get);
     torrent.is_sequential = patch.sequential.unwrap_or(torrent.is_sequential);
     torrent.is_super_seeding = patch.super_seeding.unwrap_or(torrent.is_super_seeding);
 }
 
 impl Inner {
-    fn apply(&mut self, id: u32, command: &Command) -> Result<(), Refusal> {
+    fn apply(&mut self, id: usize, command: &Command) -> Result<(), Refusal> {
         self.changes.push((id, command.clone()));
         let known = self.torrents.get_mut(&id).ok_or(Refusal::Absent)?;
-        let torrent = &mut known.torrent;
+        let torrent = Arc::make_mut(&mut known.torrent);
         match command {
             Command::Resume { now } => {
-                torrent.state = State::Downloads;
+                torrent.activity = Activity::Downloading;
                 torrent.is_forced = *now;
             }
-            Command::Pause => torrent.state = State::Stopped,
-            Command::Verify => torrent.state = State::Verifies,
+            Command::Pause => torrent.activity = Activity::Paused,
+            Command::Verify => torrent.activity = Activity::Verifying,
             Command::Remove { .. } => {
                 self.torrents.remove(&id);
             }
             Command::Relocate { folder } | Command::Place { folder } => {
-                folder.to_str().unwrap().clone_into(&mut torrent.folder);
+                torrent.folder = folder.to_str().map(str::to_owned);
             }
             Command::Rename { from, to } => {
                 if known.files.iter().any(|file| file.path == *to) {
@@ -166,7 +173,7 @@ impl Inner {
             }
             Command::Queue {
                 to: QueueMove::To(position),
-            } => torrent.queue_position = u32::try_from(*position).unwrap(),
+            } => torrent.queue_position = Some(*position as u64),
             Command::Set(patch) => set(torrent, patch),
             Command::Prioritize { files, priority } => {
                 for (position, file) in (0..).zip(&mut known.files) {
@@ -202,7 +209,7 @@ impl Client {
     }
 
     /// Returns the changes since the last call.
-    pub(crate) fn changes(&self) -> Vec<(u32, Command)> {
+    pub(crate) fn changes(&self) -> Vec<(usize, Command)> {
         std::mem::take(&mut self.inner().changes)
     }
 
@@ -217,12 +224,12 @@ impl Client {
     }
 
     /// Changes the trackers of a torrent.
-    pub(crate) fn edit_trackers(&self, id: u32, edit: impl FnOnce(&mut Vec<Tracker>)) {
+    pub(crate) fn edit_trackers(&self, id: usize, edit: impl FnOnce(&mut Vec<Tracker>)) {
         edit(&mut self.inner().torrents.get_mut(&id).unwrap().trackers);
     }
 
     /// Changes the files of a torrent.
-    pub(crate) fn edit_files(&self, id: u32, edit: impl FnOnce(&mut Vec<File>)) {
+    pub(crate) fn edit_files(&self, id: usize, edit: impl FnOnce(&mut Vec<TorrentFile>)) {
         edit(&mut self.inner().torrents.get_mut(&id).unwrap().files);
     }
 
@@ -232,13 +239,20 @@ impl Client {
     }
 
     /// Changes what the protocols see of a torrent.
-    pub(crate) fn edit(&self, id: u32, edit: impl FnOnce(&mut Torrent)) {
-        edit(&mut self.inner().torrents.get_mut(&id).unwrap().torrent);
+    pub(crate) fn edit(&self, id: usize, edit: impl FnOnce(&mut TorrentSnapshot)) {
+        let mut inner = self.inner();
+        edit(Arc::make_mut(
+            &mut inner.torrents.get_mut(&id).unwrap().torrent,
+        ));
     }
 }
 
 /// Returns the torrent of a source, with half of its content.
-fn known(id: u32, source: Source) -> Result<Known, Refusal> {
+fn known(id: usize, source: Source) -> Result<Known, Refusal> {
+    let trackers = vec![
+        tracker("http://tracker.example.com:80/announce?passkey=1", 0),
+        tracker("udp://192.0.2.1:6969", 1),
+    ];
     let (info_hashes, name, metainfo) = match source {
         Source::Torrent(metainfo) => {
             let name = String::from_utf8_lossy(metainfo.name().as_bytes()).into_owned();
@@ -250,70 +264,67 @@ fn known(id: u32, source: Source) -> Result<Known, Refusal> {
         }
         Source::Url(_) => return Err(Refusal::Invalid("nothing is fetched".into())),
     };
-    let total_len = metainfo.as_ref().map_or(0, Metainfo::content_length);
-    let files = metainfo.iter().map(|_| File {
+    let total_bytes = metainfo.as_ref().map_or(0, Metainfo::content_length);
+    let files = metainfo.iter().map(|_| TorrentFile {
+        number: 0,
         path: name.clone(),
-        len: total_len,
-        pieces: 0..10,
-        done_len: total_len / 2,
+        length_bytes: total_bytes,
+        done_bytes: Some(total_bytes / 2),
         priority: Priority::Normal,
     });
-    let trackers = vec![
-        tracker("http://tracker.example.com:80/announce?passkey=1", 0),
-        tracker("udp://192.0.2.1:6969", 1),
-    ];
-    Ok(Known {
-        torrent: Torrent {
-            id,
-            info_hashes,
-            name: name.clone(),
-            content: format!("/downloads/{name}"),
-            folder: "/downloads".into(),
-            state: State::Downloads,
-            error: None,
-            has_metadata: metainfo.is_some(),
-            is_private: false,
-            comment: "a comment".into(),
-            creator: "hashlane".into(),
-            created: Some(TIME),
-            n_files: 1,
-            is_folder: false,
-            n_pieces: 10,
-            piece_len: 16384,
-            total_len,
-            wanted_len: total_len,
-            done_len: total_len / 2,
-            checked_len: 0,
-            down_rate: 0,
-            up_rate: 0,
-            downloaded: DOWNLOADED,
-            uploaded: DOWNLOADED / 2 * 3,
-            corrupt: 0,
-            seconds_left: Some(90),
-            n_peers: 1,
-            n_seeds: 1,
-            added: TIME,
-            completed: None,
-            active: TIME,
-            changed: TIME,
-            seconds_downloading: 5,
-            seconds_seeding: 6,
-            category: None,
-            labels: Vec::new(),
-            tracker: Some(trackers[0].url.clone()),
-            n_trackers: 2,
-            queue_position: id - 1,
-            is_forced: false,
-            is_sequential: false,
-            is_super_seeding: false,
-            rates: Rates::default(),
-            goal: Goal::default(),
-            inherited: Goal::default(),
+    let torrent = TorrentSnapshot {
+        identity: Identity {
+            number: id,
+            info_hashes: Some(info_hashes),
         },
+        content: Some(format!("/downloads/{name}")),
+        folder: Some("/downloads".into()),
+        activity: if metainfo.is_some() {
+            Activity::Downloading
+        } else {
+            Activity::Metadata
+        },
+        files: metainfo.iter().count() as u32,
+        pieces: 10,
+        piece_length: 16384,
+        total_bytes,
+        wanted_bytes: total_bytes,
+        done_bytes: total_bytes / 2,
+        downloaded_bytes: DOWNLOADED,
+        uploaded_bytes: DOWNLOADED / 2 * 3,
+        seconds_left: Some(90.0),
+        peers: 1,
+        seeds: 1,
+        added_at: TIME,
+        changed_at: TIME,
+        downloading_seconds: 5.0.into(),
+        serving_seconds: 6.0.into(),
+        queue_position: Some(id as u64 - 1),
+        ..TorrentSnapshot::new(id, &name)
+    };
+    let torrent = match &metainfo {
+        Some(metainfo) => torrent.with_metainfo(described(metainfo, &trackers)),
+        None => torrent,
+    };
+    Ok(Known {
+        torrent: Arc::new(torrent),
         files: files.collect(),
         trackers,
         metainfo: metainfo.map(|metainfo| metainfo.bytes().to_vec()),
     })
+}
+
+/// Returns metadata with a comment, an author and trackers.
+fn described(metainfo: &Metainfo, trackers: &[Tracker]) -> Metainfo {
+    let tiers = trackers.iter().map(|tracker| vec![tracker.url.clone()]);
+    let edit = Edit {
+        trackers: Some(ListEdit::Set(tiers.collect())),
+        comment: Some(Some("a comment".into())),
+        created_by: Some(Some("hashlane".into())),
+        creation_date: Some(Some(TIME as i64)),
+        ..Edit::default()
+    };
+    edit.apply(metainfo).unwrap()
 }
 
 fn tracker(url: &str, tier: u32) -> Tracker {
@@ -330,23 +341,23 @@ fn tracker(url: &str, tier: u32) -> Tracker {
 }
 
 impl Control for Client {
-    fn torrents(&self) -> Arc<[Torrent]> {
+    fn snapshot(&self) -> Arc<Snapshot> {
         let inner = self.inner();
-        inner
-            .torrents
-            .values()
-            .map(|known| known.torrent.clone())
-            .collect()
+        let torrents = inner.torrents.values();
+        Arc::new(Snapshot {
+            torrents: torrents.map(|known| Arc::clone(&known.torrent)).collect(),
+            ..Snapshot::default()
+        })
     }
 
-    fn files(&self, id: u32) -> Vec<File> {
-        self.inner()
-            .torrents
-            .get(&id)
-            .map_or_else(Vec::new, |known| known.files.clone())
+    fn files(&self, id: usize) -> Vec<(TorrentFile, Range<u32>)> {
+        let inner = self.inner();
+        let files = inner.torrents.get(&id).into_iter();
+        let files = files.flat_map(|known| known.files.iter().cloned());
+        files.map(|file| (file, 0..10)).collect()
     }
 
-    fn peers(&self, _: u32) -> Vec<Peer> {
+    fn peers(&self, _: usize) -> Vec<Peer> {
         vec![Peer {
             address: SocketAddr::from(([192, 0, 2, 7], 6881)),
             client: "Peer 1.0".into(),
@@ -361,18 +372,18 @@ impl Control for Client {
         }]
     }
 
-    fn trackers(&self, id: u32) -> Vec<Tracker> {
+    fn trackers(&self, id: usize) -> Vec<Tracker> {
         self.inner()
             .torrents
             .get(&id)
             .map_or_else(Vec::new, |known| known.trackers.clone())
     }
 
-    fn pieces(&self, _: u32) -> Vec<bool> {
+    fn pieces(&self, _: usize) -> Vec<bool> {
         (0..10).map(|piece| piece < 5).collect()
     }
 
-    fn metainfo(&self, id: u32) -> Option<Vec<u8>> {
+    fn metainfo(&self, id: usize) -> Option<Vec<u8>> {
         self.inner().torrents.get(&id)?.metainfo.clone()
     }
 
@@ -391,7 +402,8 @@ impl Control for Client {
         let mut inner = self.inner();
         let inner = &mut *inner;
         let Groups { categories, labels } = &mut inner.groups;
-        let torrents = inner.torrents.values_mut().map(|known| &mut known.torrent);
+        let torrents = inner.torrents.values_mut();
+        let torrents = torrents.map(|known| Arc::make_mut(&mut known.torrent));
         match change {
             GroupChange::SetCategory(patch) => {
                 categories.retain(|other| other.name != patch.name);
@@ -424,26 +436,25 @@ impl Control for Client {
         inner.added = Some(new.clone());
         let id = inner.next;
         let mut known = known(id, source)?;
-        set(&mut known.torrent, &new.set);
-        let added = |torrent: &Torrent, is_duplicate| Added {
-            id: torrent.id,
-            info_hashes: torrent.info_hashes,
-            name: torrent.name.clone(),
-            is_duplicate,
+        let torrent = Arc::make_mut(&mut known.torrent);
+        set(torrent, &new.set);
+        let added = |torrent: &TorrentSnapshot, is_present| Added {
+            torrent: Named {
+                identity: torrent.identity,
+                title: torrent.torrent.clone(),
+            },
+            is_present,
         };
-        let is_same =
-            |other: &&Known| is_same(other.torrent.info_hashes, known.torrent.info_hashes);
+        let hashes = |torrent: &TorrentSnapshot| torrent.identity.info_hashes.unwrap();
+        let is_same = |other: &&Known| is_same(hashes(&other.torrent), hashes(torrent));
         if let Some(other) = inner.torrents.values().find(is_same) {
             return Ok(added(&other.torrent, true));
         }
         if let Some(folder) = &new.folder {
-            folder
-                .to_str()
-                .unwrap()
-                .clone_into(&mut known.torrent.folder);
+            torrent.folder = folder.to_str().map(str::to_owned);
         }
         if new.paused == Some(true) {
-            known.torrent.state = State::Stopped;
+            torrent.activity = Activity::Paused;
         }
         for (position, file) in (0..).zip(&mut known.files) {
             let is_wanted = new
@@ -460,7 +471,7 @@ impl Control for Client {
         Ok(added)
     }
 
-    fn apply(&self, ids: &[u32], command: &Command) -> Vec<Result<(), Refusal>> {
+    fn apply(&self, ids: &[usize], command: &Command) -> Vec<Result<(), Refusal>> {
         let mut inner = self.inner();
         inner.n_calls += 1;
         ids.iter().map(|id| inner.apply(*id, command)).collect()

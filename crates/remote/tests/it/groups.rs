@@ -4,7 +4,7 @@ use hashlane_api::{CategoryPatch, Command, GroupChange, Patch, Target};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hashlane_remote::model::State;
+use hashlane_client::Activity;
 use hashlane_remote::{Control as _, serve_qbittorrent};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn set(served: &Served, labels: &Value) {
 
 /// Returns the category and the labels of the torrent, and what Transmission shows.
 fn shown(served: &Served) -> (Option<String>, Vec<String>, Value) {
-    let torrent = served.client.torrents()[0].clone();
+    let torrent = served.client.snapshot().torrents[0].as_ref().clone();
     (torrent.category, torrent.labels, served.get(1, "labels"))
 }
 
@@ -116,9 +116,9 @@ fn goals_of_a_category_are_shown_as_those_of_its_torrents() {
     let other = serve_qbittorrent(listen(), control, 1 << 20).unwrap();
     served.done("torrent-add", &json!({ "filename": MAGNET }));
     served.client.edit(1, |torrent| {
-        torrent.state = State::Stopped;
-        torrent.has_metadata = true;
-        (torrent.total_len, torrent.wanted_len, torrent.done_len) = (10, 10, 10);
+        torrent.activity = Activity::Paused;
+        torrent.files = 1;
+        (torrent.wanted_bytes, torrent.done_bytes) = (10, 10);
         torrent.inherited.ratio = Target::At(1.5);
         torrent.inherited.idle = Target::Never;
         torrent.inherited.time = Target::At(Duration::from_secs(5_400));

@@ -1,5 +1,5 @@
 //! Tests of the protocols with a client in memory, by requests and by programs that speak them.
-
+#![cfg(all(unix, feature = "libtorrent"))]
 #![allow(
     clippy::unwrap_used,
     clippy::too_many_lines,

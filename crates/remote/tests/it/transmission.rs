@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use data_encoding::BASE64;
-use hashlane_remote::model::State;
+use hashlane_client::Activity;
 use hashlane_remote::{Listen, ListenError, Login, serve_transmission};
 use hashlane_server::Server;
 use serde_json::{Value, json};
@@ -411,7 +411,7 @@ fn every_field_of_a_torrent() {
     let served = Served::new(listen()).with_two();
     served.client.edit(1, |torrent| {
         torrent.error = Some("no space".into());
-        torrent.done_len = torrent.total_len / 2;
+        torrent.done_bytes = torrent.total_bytes / 2;
     });
     let numbers = "activityDate addedDate bandwidthPriority corruptEver dateCreated desiredAvailable doneDate \
         downloadedEver downloadLimit editDate error eta etaIdle file-count fileCount haveUnchecked haveValid id \
@@ -498,23 +498,25 @@ fn every_field_of_a_torrent() {
 fn states_have_the_numbers_of_transmission() {
     let served = Served::new(listen()).with_two();
     let states = [
-        (State::Stopped, 0),
-        (State::WaitsToVerify, 1),
-        (State::Verifies, 2),
-        (State::WaitsToDownload, 3),
-        (State::Downloads, 4),
-        (State::Moves, 4),
-        (State::WaitsToSeed, 5),
-        (State::Seeds, 6),
+        (Activity::Paused, false, 0),
+        (Activity::Waiting, false, 1),
+        (Activity::Verifying, false, 2),
+        (Activity::Queued, false, 3),
+        (Activity::Downloading, false, 4),
+        (Activity::Moving, true, 4),
+        (Activity::Queued, true, 5),
+        (Activity::Serving, true, 6),
     ];
-    for (state, number) in states {
-        served.client.edit(1, |torrent| torrent.state = state);
+    for (activity, is_complete, number) in states {
+        served.client.edit(1, |torrent| {
+            (torrent.activity, torrent.is_complete) = (activity, is_complete);
+        });
         assert_eq!(served.get(1, "status"), number);
     }
     // Sonarr removes what is stopped and finished.
     served.client.edit(1, |torrent| {
-        torrent.state = State::Stopped;
-        torrent.done_len = torrent.wanted_len;
+        torrent.activity = Activity::Paused;
+        torrent.done_bytes = torrent.wanted_bytes;
         torrent.goal.ratio = Target::At(1.5);
     });
     assert_eq!(served.get(1, "isFinished"), true);
@@ -560,7 +562,9 @@ fn recent_changes_and_removals() {
         served.done("torrent-get", &recent),
         json!({ "torrents": [], "removed": [] })
     );
-    served.client.edit(2, |torrent| torrent.down_rate = 1);
+    served
+        .client
+        .edit(2, |torrent| torrent.down_bytes_per_second = 1);
     assert_eq!(
         served.done("torrent-get", &recent)["torrents"],
         json!([{ "id": 2 }])

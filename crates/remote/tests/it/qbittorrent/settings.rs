@@ -1,6 +1,7 @@
 //! The version, settings, rates and limits of the client.
 
-use hashlane_remote::model::{Encryption, Proxy, ProxyKind, State};
+use hashlane_client::Activity;
+use hashlane_remote::model::{Encryption, Proxy, ProxyKind};
 use serde_json::{Value, json};
 
 use super::{Served, text_of};
@@ -98,8 +99,12 @@ fn preferences_change_together_or_not_at_all() {
 #[test]
 fn rates_and_limits_of_the_client() {
     let served = Served::new(listen()).with_two();
-    served.client.edit(1, |torrent| torrent.down_rate = 10);
-    served.client.edit(2, |torrent| torrent.down_rate = 20);
+    served
+        .client
+        .edit(1, |torrent| torrent.down_bytes_per_second = 10);
+    served
+        .client
+        .edit(2, |torrent| torrent.down_bytes_per_second = 20);
     let expected = json!({
         "connection_status": "connected", "dht_nodes": 7, "dl_info_data": 20, "dl_info_speed": 30,
         "dl_rate_limit": 0, "up_info_data": 10, "up_info_speed": 0, "up_rate_limit": 500_000,
@@ -180,7 +185,7 @@ fn a_move_is_a_state() {
     let served = Served::new(listen()).with_two();
     served
         .client
-        .edit(1, |torrent| torrent.state = State::Moves);
+        .edit(1, |torrent| torrent.activity = Activity::Moving);
     let info = served.json("torrents/info?filter=moving");
     assert_eq!(info.as_array().unwrap().len(), 1);
     assert_eq!(info[0]["state"], "moving");

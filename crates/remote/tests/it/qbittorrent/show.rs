@@ -1,6 +1,7 @@
 //! Methods that show torrents.
 
-use hashlane_remote::model::{State, Tracker};
+use hashlane_client::Activity;
+use hashlane_remote::model::Tracker;
 use serde_json::{Value, json};
 
 use super::{LINKED, Served, demo};
@@ -12,12 +13,13 @@ fn lists_are_filtered_sorted_and_cut() {
     let served = Served::new(listen()).with_two();
     let (demo, linked) = (demo(), LINKED.to_owned());
     served.client.edit(1, |torrent| {
-        torrent.state = State::Seeds;
-        torrent.done_len = torrent.wanted_len;
+        torrent.activity = Activity::Serving;
+        torrent.is_complete = true;
+        torrent.done_bytes = torrent.wanted_bytes;
         torrent.category = Some("tv".into());
         torrent.labels = vec!["a".into(), "b".into()];
-        torrent.up_rate = 5;
-        torrent.added = TIME + 1;
+        torrent.up_bytes_per_second = 5;
+        torrent.added_at = TIME + 1;
         torrent.is_private = true;
     });
     served
@@ -87,27 +89,27 @@ fn lists_are_filtered_sorted_and_cut() {
 fn states_have_the_names_of_qbittorrent() {
     let served = Served::new(listen()).with_two();
     let hash = demo();
-    for (state, is_complete, rate, is_forced, name) in [
-        (State::Stopped, false, 0, false, "stoppedDL"),
-        (State::Stopped, true, 0, false, "stoppedUP"),
-        (State::WaitsToVerify, false, 0, false, "checkingDL"),
-        (State::Verifies, true, 0, false, "checkingUP"),
-        (State::WaitsToDownload, false, 0, false, "queuedDL"),
-        (State::Downloads, false, 0, false, "stalledDL"),
-        (State::Downloads, false, 1, false, "downloading"),
-        (State::Downloads, false, 1, true, "forcedDL"),
-        (State::WaitsToSeed, true, 0, false, "queuedUP"),
-        (State::Seeds, true, 0, false, "stalledUP"),
-        (State::Seeds, true, 1, false, "uploading"),
-        (State::Seeds, true, 1, true, "forcedUP"),
+    for (activity, is_complete, rate, is_forced, name) in [
+        (Activity::Paused, false, 0, false, "stoppedDL"),
+        (Activity::Paused, true, 0, false, "stoppedUP"),
+        (Activity::Waiting, false, 0, false, "checkingDL"),
+        (Activity::Verifying, true, 0, false, "checkingUP"),
+        (Activity::Queued, false, 0, false, "queuedDL"),
+        (Activity::Downloading, false, 0, false, "stalledDL"),
+        (Activity::Downloading, false, 1, false, "downloading"),
+        (Activity::Downloading, false, 1, true, "forcedDL"),
+        (Activity::Queued, true, 0, false, "queuedUP"),
+        (Activity::Serving, true, 0, false, "stalledUP"),
+        (Activity::Serving, true, 1, false, "uploading"),
+        (Activity::Serving, true, 1, true, "forcedUP"),
     ] {
         served.client.edit(1, |torrent| {
-            torrent.state = state;
-            torrent.done_len = if is_complete { torrent.wanted_len } else { 0 };
-            (torrent.down_rate, torrent.up_rate) = (rate, rate);
+            (torrent.activity, torrent.is_complete) = (activity, is_complete);
+            torrent.done_bytes = if is_complete { torrent.wanted_bytes } else { 0 };
+            (torrent.down_bytes_per_second, torrent.up_bytes_per_second) = (rate, rate);
             torrent.is_forced = is_forced;
         });
-        assert_eq!(served.field(&hash, "state"), name, "{state:?}");
+        assert_eq!(served.field(&hash, "state"), name, "{activity:?}");
     }
     assert_eq!(served.field(LINKED, "state"), "metaDL");
     assert_eq!(served.field(LINKED, "progress"), 0.0);

@@ -19,7 +19,9 @@ fn only_changes_are_sent() {
     assert_eq!((&all["categories"], &all["tags"]), (&json!({}), &json!([])));
     let first = &all["rid"];
     assert_eq!(after(first), json!({ "rid": first }), "nothing changed");
-    served.client.edit(1, |torrent| torrent.up_rate = 7);
+    served
+        .client
+        .edit(1, |torrent| torrent.up_bytes_per_second = 7);
     let second = after(first);
     let expected = json!({
         "rid": second["rid"],
