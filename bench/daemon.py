@@ -45,7 +45,10 @@ class Daemon:
         offline = ["--bind", "127.0.0.1", "--port", "0", "--no-dht", "--no-discovery", "--quiet"]
         state = ["daemon", "--state-dir", str(folder / "state"), "--dir", str(folder / "content")]
         self.started = time.monotonic()
-        self.process = subprocess.Popen([net, *state, *offline, *options])
+        # Warnings about trackers that do not answer are no result.
+        self.process = subprocess.Popen(
+            [net, *state, *offline, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
 
     def status(self) -> dict | None:
         """Return the state, if it answers."""
