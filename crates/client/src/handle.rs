@@ -258,8 +258,10 @@ impl TorrentHandle {
 
     /// Returns the files at these positions, as [`Self::files`] does. A torrent can have millions of files.
     pub fn files_in(&self, positions: Range<usize>) -> Vec<TorrentFile> {
-        let progress = self.file_progress();
         let snapshot = self.snapshot();
+        let has_all = snapshot.is_complete && snapshot.done_bytes == snapshot.total_bytes;
+        // An answer of libtorrent takes longer than all else.
+        let progress = if has_all { None } else { self.file_progress() };
         let files = snapshot.files(positions.start, progress.as_deref());
         files.take(positions.len()).collect()
     }

@@ -33,8 +33,8 @@ impl Torrents {
         if let Some(SecretTiers(tiers)) = self.changed_tiers(name) {
             return tiers.to_vec();
         }
-        // Metadata that came from peers has no trackers, but that in the folder does.
-        let metainfo = self.stored_metainfo(name);
+        // The client has read the same file.
+        let metainfo = self.metainfo(name);
         metainfo.map_or_else(Vec::new, |metainfo| of_metainfo(&metainfo))
     }
 
