@@ -272,36 +272,34 @@ fn known(id: usize, source: Source) -> Result<Known, Refusal> {
         done_bytes: Some(total_bytes / 2),
         priority: Priority::Normal,
     });
-    let torrent = TorrentSnapshot {
-        identity: Identity {
-            number: id,
-            info_hashes: Some(info_hashes),
-        },
-        content: Some(format!("/downloads/{name}")),
-        folder: Some("/downloads".into()),
-        activity: if metainfo.is_some() {
-            Activity::Downloading
-        } else {
-            Activity::Metadata
-        },
-        files: metainfo.iter().count() as u32,
-        pieces: 10,
-        piece_length: 16384,
-        total_bytes,
-        wanted_bytes: total_bytes,
-        done_bytes: total_bytes / 2,
-        downloaded_bytes: DOWNLOADED,
-        uploaded_bytes: DOWNLOADED / 2 * 3,
-        seconds_left: Some(90.0),
-        peers: 1,
-        seeds: 1,
-        added_at: TIME,
-        changed_at: TIME,
-        downloading_seconds: 5.0.into(),
-        serving_seconds: 6.0.into(),
-        queue_position: Some(id as u64 - 1),
-        ..TorrentSnapshot::new(id, &name)
+    let mut torrent = TorrentSnapshot::new(id, &name);
+    torrent.identity = Identity {
+        number: id,
+        info_hashes: Some(info_hashes),
     };
+    torrent.content = Some(format!("/downloads/{name}"));
+    torrent.folder = Some("/downloads".into());
+    torrent.activity = if metainfo.is_some() {
+        Activity::Downloading
+    } else {
+        Activity::Metadata
+    };
+    torrent.files = metainfo.iter().count() as u32;
+    torrent.pieces = 10;
+    torrent.piece_length = 16384;
+    torrent.total_bytes = total_bytes;
+    torrent.wanted_bytes = total_bytes;
+    torrent.done_bytes = total_bytes / 2;
+    torrent.downloaded_bytes = DOWNLOADED;
+    torrent.uploaded_bytes = DOWNLOADED / 2 * 3;
+    torrent.seconds_left = Some(90.0);
+    torrent.peers = 1;
+    torrent.seeds = 1;
+    torrent.added_at = TIME;
+    torrent.changed_at = TIME;
+    torrent.downloading_seconds = 5.0.into();
+    torrent.serving_seconds = 6.0.into();
+    torrent.queue_position = Some(id as u64 - 1);
     let torrent = match &metainfo {
         Some(metainfo) => torrent.with_metainfo(described(metainfo, &trackers)),
         None => torrent,
