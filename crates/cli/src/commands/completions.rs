@@ -73,12 +73,6 @@ impl Values {
     }
 }
 
-/// The actions of `ctl` whose arguments are torrents.
-#[cfg(unix)]
-const TORRENT_ACTIONS: [&str; 8] = [
-    "list", "move", "pause", "queue", "remove", "resume", "set", "verify",
-];
-
 impl Completions {
     /// `all` are the commands that can be configured.
     pub(crate) fn run(
@@ -135,10 +129,18 @@ fn with_values(command_line: Command, all: &[Configurable]) -> Command {
         .map(str::to_owned);
     #[cfg(unix)]
     let command_line = command_line.mut_subcommand("ctl", |ctl| {
-        TORRENT_ACTIONS.into_iter().fold(ctl, |ctl, action| {
+        let actions = ctl.get_subcommands().map(Command::get_name);
+        // `add` takes files.
+        let actions = actions.filter(|action| *action != "add").map(str::to_owned);
+        let actions: Vec<String> = actions.collect();
+        actions.into_iter().fold(ctl, |ctl, action| {
             ctl.mut_subcommand(action, |action| {
-                let placeholder = Values::Torrents.placeholder();
-                values(action, "torrents", vec![placeholder.to_owned()])
+                let has = |id: &&str| action.get_arguments().any(|arg| arg.get_id() == *id);
+                let placeholder = || vec![Values::Torrents.placeholder().to_owned()];
+                match ["torrents", "torrent"].into_iter().find(has) {
+                    Some(argument) => values(action, argument, placeholder()),
+                    None => action,
+                }
             })
         })
     });

@@ -15,8 +15,9 @@ use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use data_encoding::BASE64;
 use hashlane_api::{
-    Added, Addition, Addressed, Batch, BatchKey, BatchResults, Command, GroupChange, Groups, Job,
-    JobState, Limit, NewTorrent, Patch, Progress, Reloaded, SOCKET, SessionPatch, Status,
+    Added, Addition, Addressed, Batch, BatchKey, BatchResults, Command, File, Files, GroupChange,
+    Groups, Identity, Job, JobState, Limit, NewTorrent, Patch, Peers, Progress, Reloaded, SOCKET,
+    SessionPatch, Status, Trackers,
 };
 use hashlane_config::FilePath;
 use hashlane_metainfo::{ContentMap, Magnet, Torrent};
@@ -37,6 +38,9 @@ const COMPLETION_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Time between two questions about a .torrent file that the daemon fetches.
 const JOB_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Number of files in an answer, at most.
+const MAX_FILES: usize = 5000;
 
 /// The status of the result for a torrent that does not exist.
 const ABSENT: u16 = 404;
@@ -148,7 +152,25 @@ impl Asking {
     fn ask(&self, env: &mut Env, request: Request) -> anyhow::Result<()> {
         let daemon = &self.daemon;
         match request {
-            Request::List(torrents) => self.list(env, &torrents),
+            Request::List(torrents) => {
+                let torrents = self.torrents(&torrents)?;
+                self.print_each(env, "torrent", torrents, table::torrents)
+            }
+            Request::Files(torrent) => {
+                let files = self.files(&self.path_of(torrent)?)?;
+                self.print_each(env, "file", files, |env, files| table::files(env, &files))
+            }
+            Request::Trackers(torrent) => {
+                let path = self.path_of(torrent)?;
+                let Trackers { trackers, .. } = daemon.get(&format!("{path}/trackers"))?;
+                self.print_each(env, "tracker", trackers, |env, trackers| {
+                    table::trackers(env, &trackers)
+                })
+            }
+            Request::Peers(torrent) => {
+                let Peers { peers } = daemon.get(&self.path_of(torrent)?)?;
+                self.print_each(env, "peer", peers, |env, peers| table::peers(env, &peers))
+            }
             Request::Apply(named, command) => self.apply(env, &named, &command),
             Request::Groups => {
                 let groups: Groups = daemon.get("groups")?;
@@ -188,22 +210,42 @@ impl Asking {
         }
     }
 
-    fn list(&self, env: &mut Env, torrents: &[String]) -> anyhow::Result<()> {
-        let found = self.torrents(torrents)?;
+    /// Prints the entries of a list: each as a line of JSON, or all as a table.
+    fn print_each<T: Serialize>(
+        &self,
+        env: &mut Env,
+        kind: &str,
+        values: Vec<T>,
+        table: impl FnOnce(&mut Env, Vec<T>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
         if !self.is_json {
-            return table::print(env, found);
+            return table(env, values);
         }
-        for torrent in found {
-            let kind = "torrent";
-            json_lines::print(
-                env,
-                &Line {
-                    kind,
-                    value: &torrent,
-                },
-            )?;
+        for value in &values {
+            json_lines::print(env, &Line { kind, value })?;
         }
         Ok(())
+    }
+
+    /// Returns the path of a torrent as a person names it.
+    fn path_of(&self, torrent: String) -> anyhow::Result<String> {
+        let mut found = self.torrents(&[torrent])?;
+        let identity: Identity = serde_json::from_value(found.pop().unwrap_or_default())?;
+        Ok(format!("torrents/{}", identity.number))
+    }
+
+    /// Returns all files of the torrent at a path.
+    fn files(&self, path: &str) -> anyhow::Result<Vec<File>> {
+        let mut all = Vec::new();
+        loop {
+            let first = all.len();
+            let files = format!("{path}/files?offset={first}&limit={MAX_FILES}");
+            let Files { total, files, .. } = self.daemon.get(&files)?;
+            all.extend(files);
+            if all.len() >= total || all.len() == first {
+                return Ok(all);
+            }
+        }
     }
 
     /// Returns the state of torrents in the order of the queue; of all if none is named.

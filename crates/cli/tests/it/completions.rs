@@ -12,9 +12,10 @@ use crate::not_run::is_installed;
 const INFO_HASH: &str = "0123456789abcdef0123456789abcdef01234567";
 
 /// Command lines that end where the user presses Tab, and what the last word becomes.
-const LINES: [(&str, &str); 11] = [
+const LINES: [(&str, &str); 12] = [
     ("hashlane ctl verify 01", INFO_HASH),
     ("hashlane ctl queue up 01", INFO_HASH),
+    ("hashlane ctl files 01", INFO_HASH),
     ("hashlane sum --algorithm sha5", "sha512"),
     ("hashlane recover --kind bip", "bip38"),
     ("hashlane create --preset si", "site"),

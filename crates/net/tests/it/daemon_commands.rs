@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::daemon::ctl;
 use super::daemon_api::{Api, places};
 use super::http::{Response, ask};
-use super::peers::Content;
+use super::peers::{Content, Peer};
+use super::tracker::Tracker;
 use crate::wait_for;
 
 /// A request by an interface.
@@ -55,7 +57,7 @@ fn listener(stdout: &Path, protocol: &str) -> SocketAddr {
 }
 
 impl Served {
-    fn start(state: &Path, downloads: &Path, content: &Content) -> Self {
+    fn start(state: &Path, downloads: &Path, torrent: &Path) -> Self {
         let local = "127.0.0.1:0";
         let api = Api::start(
             state,
@@ -69,8 +71,7 @@ impl Served {
             ],
         );
         let stdout = state.with_extension("stdout");
-        let torrent = content.torrent("tree", "v1");
-        assert_eq!(api.add(&torrent, &json!({"paused": true})).status, 201);
+        assert_eq!(api.add(torrent, &json!({"paused": true})).status, 201);
         let hash = api.daemon.torrent()["info_hash"]
             .as_str()
             .unwrap()
@@ -271,7 +272,7 @@ fn choices() -> Vec<Choice<'static>> {
 fn every_choice_can_be_made_by_every_interface() {
     let content = Content::new();
     let (_place, state, downloads) = places();
-    let served = Served::start(&state, &downloads, &content);
+    let served = Served::start(&state, &downloads, &content.torrent("tree", "v1"));
     served.send(&Ctl(&["category", "set", "tv"]));
     for (line, undo, requests) in choices() {
         for (number, by) in requests.iter().enumerate() {
@@ -290,7 +291,7 @@ fn every_choice_can_be_made_by_every_interface() {
 fn every_setting_can_be_changed_by_every_interface() {
     let content = Content::new();
     let (_place, state, downloads) = places();
-    let served = Served::start(&state, &downloads, &content);
+    let served = Served::start(&state, &downloads, &content.torrent("tree", "v1"));
     let tv = downloads.join("tv");
     let tv = tv.to_str().unwrap();
     let with_folder = ["category", "set", "tv", "--dir", tv];
@@ -393,12 +394,152 @@ fn every_setting_can_be_changed_by_every_interface() {
     served.api.daemon.terminate();
 }
 
+/// The files, trackers and peers of a torrent are shown by every interface.
+#[test]
+fn every_list_can_be_read_by_every_interface() {
+    let content = Content::new();
+    let tracker = Tracker::start();
+    let torrent = content.torrent_with("tree", "v1", &["--announce", &tracker.url()]);
+    let _seed = Peer::seed(&[&torrent], content.path());
+    wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+    let (_place, state, downloads) = places();
+    let served = Served::start(&state, &downloads, &torrent);
+    let hash = &served.hash;
+    // A complete download would end the connection.
+    served.send(&Http(json!({ "action": "set", "max_down": 1000 })));
+    served.send(&Http(json!({ "action": "resume" })));
+    let path = |below: &str| format!("torrents/{hash}{below}");
+    wait_for(|| served.api.get(&path("")).json()["peer_list"] != json!([]));
+    let url = tracker.url();
+    let lists = [
+        (
+            "files",
+            "/files",
+            "path",
+            "a.bin",
+            "files",
+            "torrents/files",
+        ),
+        (
+            "trackers",
+            "/trackers",
+            "url",
+            &url,
+            "trackers",
+            "torrents/trackers",
+        ),
+        (
+            "peers",
+            "",
+            "address",
+            "127.0.0.1",
+            "peers",
+            "sync/torrentPeers",
+        ),
+    ];
+    for (list, below, name, shown, field, method) in lists {
+        let answer = served.api.get(&path(below)).json();
+        let answer = answer[if list == "peers" { "peer_list" } else { list }].clone();
+        let names = |entries: &[Value]| -> Vec<String> {
+            let names = entries.iter().map(|entry| entry[name].as_str().unwrap());
+            names.map(str::to_owned).collect()
+        };
+        let by_http = names(answer.as_array().unwrap());
+        assert!(
+            by_http.iter().any(|name| name.contains(shown)),
+            "{by_http:?}"
+        );
+        let lines = served.api.daemon.done([list, hash]);
+        assert_eq!(names(&lines), by_http, "{list}");
+        assert_eq!(lines[0]["type"], list.trim_end_matches('s'));
+        let fields = |entry: &Value| -> Vec<String> {
+            let keys = entry.as_object().unwrap().keys();
+            keys.filter(|key| *key != "type").cloned().collect()
+        };
+        assert_eq!(fields(&lines[0]), fields(&answer[0]), "{list}");
+        let table = ctl(&state).args([list, hash]).output().unwrap().stdout;
+        let table = String::from_utf8(table).unwrap();
+        assert_eq!(table.lines().count(), by_http.len() + 1, "{table}");
+        assert!(table.contains(shown), "{table}");
+        let by_rpc = served.rpc("torrent-get", json!({ "fields": [field] }));
+        assert!(by_rpc.body.contains(shown), "{list}: {by_rpc:?}");
+        let request = format!("GET /api/v2/{method}?hash={hash}");
+        let by_qbittorrent = ask(served.qbittorrent, &request, &[], "");
+        assert!(
+            by_qbittorrent.body.contains(shown),
+            "{list}: {by_qbittorrent:?}"
+        );
+    }
+    served
+        .api
+        .daemon
+        .ctl(["files", "other"])
+        .assert_failed("other: no such torrent");
+    for by in [
+        Ctl(&["announce", "{}"]),
+        Http(json!({ "action": "reannounce" })),
+        Transmission("torrent-reannounce", json!({})),
+        QBittorrent("torrents/reannounce", "hashes={}"),
+    ] {
+        served.send(&by);
+    }
+    served.api.daemon.terminate();
+}
+
+/// What a person chooses for a new torrent is the same by every interface that takes it.
+#[test]
+fn a_torrent_is_added_with_choices_by_every_interface() {
+    let content = Content::new();
+    let (_place, state, downloads) = places();
+    let served = Served::start(&state, &downloads, &content.torrent("tree", "v1"));
+    served.send(&Ctl(&["category", "set", "tv"]));
+    let hash = "0123456789abcdef0123456789abcdef01234567";
+    let link = format!("magnet:?xt=urn:btih:{hash}");
+    let options = json!({
+        "paused": true,
+        "set": { "category": "tv", "seed_ratio": 2.5, "idle_seconds": 600, "max_down": 5000, "sequential": true },
+    });
+    let form = format!(
+        "urls={link}&stopped=true&category=tv&ratioLimit=2.5&inactiveSeedingTimeLimit=10&dlLimit=5000&sequentialDownload=true"
+    );
+    let by_ctl =
+        "add --paused --category tv --seed-ratio 2.5 --idle-time 10m --max-down 5000 --sequential";
+    let by_ctl: Vec<&str> = by_ctl.split(' ').chain([&*link]).collect();
+    for (number, by) in [
+        Ctl(&by_ctl),
+        Route(
+            "POST",
+            "torrents",
+            json!({ "link": link, "options": options }),
+        ),
+        QBittorrent("torrents/add", &form),
+    ]
+    .iter()
+    .enumerate()
+    {
+        served.send(by);
+        let chosen = served.kept(&format!("torrents/{hash}.toml"));
+        for line in [
+            "paused = true",
+            "category = \"tv\"",
+            "ratio = 2.5",
+            "idle_seconds = 600",
+            "down = 5000",
+            "sequential = true",
+        ] {
+            assert!(chosen.contains(line), "{line} by {number}: {chosen}");
+        }
+        served.send(&Ctl(&["remove", hash]));
+    }
+    served.api.daemon.terminate();
+}
+
 /// Names of files, trackers and the queue.
 #[test]
 fn every_change_can_be_made_by_every_interface() {
     let content = Content::new();
     let (_place, state, downloads) = places();
-    let served = Served::start(&state, &downloads, &content);
+    let served = Served::start(&state, &downloads, &content.torrent("tree", "v1"));
     let other = content.torrent("file.bin", "v1");
     assert_eq!(served.api.add(&other, &json!({"paused": true})).status, 201);
     let files = served.rpc("torrent-get", json!({ "fields": ["files"] }));

@@ -18,6 +18,12 @@ use crate::{Env, values};
 pub(super) enum Request {
     /// The state of torrents; of all if none is named.
     List(Vec<String>),
+    /// The files of a torrent.
+    Files(String),
+    /// The trackers of a torrent.
+    Trackers(String),
+    /// The peers of a torrent.
+    Peers(String),
     /// A command for torrents.
     Apply(Named, Command),
     /// The categories and labels.
@@ -38,6 +44,12 @@ pub(super) enum Action {
     Add(AddArgs),
     /// List torrents, or all of them
     List(Named),
+    /// List the files of a torrent, with their positions and priorities
+    Files(One),
+    /// List the trackers of a torrent, with their last answers
+    Trackers(One),
+    /// List the connected peers of a torrent, at most 200: those with the highest rates
+    Peers(One),
     /// Remove torrents; their content stays on disk without --delete-content
     Remove(RemoveArgs),
     /// Change labels, limits, goals and other choices of torrents
@@ -257,9 +269,8 @@ impl From<PriorityArg> for Priority {
 
 #[derive(Debug, Args)]
 pub(super) struct RenameArgs {
-    /// Info-hash, its first digits, or exact name
-    #[arg(value_name = "TORRENT")]
-    torrent: String,
+    #[command(flatten)]
+    torrent: One,
 
     /// Present path, which starts with the name of the content
     #[arg(value_name = "PATH")]
@@ -487,6 +498,13 @@ pub(super) struct QueueArgs {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct One {
+    /// Info-hash, its first digits, or exact name
+    #[arg(value_name = "TORRENT")]
+    torrent: String,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct Named {
     /// Info-hashes, their first digits, or exact names
     #[arg(value_name = "TORRENT")]
@@ -535,6 +553,9 @@ impl Action {
             Self::Reload => Request::Reload,
             Self::Limits(args) => Request::Limits(args.patch()),
             Self::List(named) => Request::List(named.torrents),
+            Self::Files(One { torrent }) => Request::Files(torrent),
+            Self::Trackers(One { torrent }) => Request::Trackers(torrent),
+            Self::Peers(One { torrent }) => Request::Peers(torrent),
             Self::Remove(args) => {
                 let content = if args.delete_content {
                     Content::Delete
@@ -562,7 +583,7 @@ impl Action {
             })?,
             Self::Rename(RenameArgs { torrent, from, to }) => {
                 let named = Named {
-                    torrents: vec![torrent],
+                    torrents: vec![torrent.torrent],
                     all: false,
                 };
                 named.apply(Command::Rename { from, to })?
