@@ -5,6 +5,7 @@ mod daemon;
 mod options;
 mod table;
 mod text;
+mod tls;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ use crate::output::json_lines;
 use crate::output::text::Escaped;
 use crate::{Env, Exit, content_map, documentation, links, torrent_file, values};
 use answers::{Changed, Line};
-use daemon::Daemon;
+use daemon::{Access, Daemon};
 use options::{Action, AddArgs, Folders, Named, Request};
 
 /// Time in which a daemon must answer when a user presses Tab.
@@ -61,7 +62,7 @@ pub(crate) struct Ctl {
     #[arg(long = "state-dir", value_name = "DIR", global = true)]
     state: Option<PathBuf>,
 
-    /// Address of the page of a daemon, in place of its state folder: `http://server:8080`
+    /// Address of the page of a daemon, in place of its state folder: `https://server.example`
     #[arg(
         id = "daemon-url",
         long = "url",
@@ -75,6 +76,14 @@ pub(crate) struct Ctl {
     /// File with the token of the page on its first line
     #[arg(long, value_name = "FILE", requires = "daemon-url", global = true)]
     token_file: Option<PathBuf>,
+
+    /// File with the certificates of the authorities for https, in the form PEM [default: those of the system]
+    #[arg(long, value_name = "FILE", requires = "daemon-url", global = true)]
+    ca_file: Option<PathBuf>,
+
+    /// Send the token to another machine without encryption
+    #[arg(long, requires = "daemon-url", global = true)]
+    insecure_http: bool,
 
     #[arg(long, global = true, help = documentation::json_help(), help_heading = "Output")]
     json: bool,
@@ -91,7 +100,13 @@ impl Ctl {
             let read =
                 |path: &PathBuf| secret_line(env, path).with_context(|| path.display().to_string());
             let token = self.token_file.as_ref().map(read).transpose()?;
-            Daemon::at_url(&url, token)?
+            let authorities = self.ca_file.map(|path| env.resolve(&path));
+            let access = Access {
+                token,
+                authorities,
+                is_plain: self.insecure_http,
+            };
+            Daemon::at_url(&url, access)?
         } else {
             let given = match self.state {
                 Some(given) => Some(given),

@@ -379,6 +379,16 @@ fn ctl_controls_a_daemon_at_an_address() {
     changed.assert_failed("and 1 more");
     assert_eq!(api.daemon.torrent()["name"], "shown");
     ctl(&["list", "other"]).assert_failed("other: no such torrent");
+    // The token is sent to another machine only on request. Nothing listens there.
+    let elsewhere = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
+        command.args(["ctl", "list", "--url", "http://127.0.0.1.invalid:1"]);
+        ended(command.args(with_token).args(options))
+    };
+    elsewhere(&[]).assert_failed("everybody on the network could read the token");
+    let permitted = elsewhere(&["--insecure-http"]);
+    permitted.assert_failed("http://127.0.0.1.invalid:1");
+    assert!(!permitted.stderr.contains("token"), "{permitted:?}");
     api.daemon.terminate();
     ctl(&["list"]).assert_failed(&url[..url.len() - 1]);
 }

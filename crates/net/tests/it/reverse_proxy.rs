@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::foreign::free_port;
 use super::page::{Page, torrent_is};
-use super::peers::{Content, PATIENCE, Peer};
+use super::peers::{Content, PATIENCE, Peer, ended};
 use crate::not_run::is_installed;
 use crate::pages::{blocks, text_of};
 
@@ -131,6 +131,11 @@ fn write_certificate(folder: &Path) {
         .args([
             "-subj",
             "/CN=torrents.example",
+            "-addext",
+            "subjectAltName=DNS:torrents.example,IP:127.0.0.1",
+            // The certificate is of a server, and of no authority.
+            "-addext",
+            "basicConstraints=critical,CA:FALSE",
             "-keyout",
             "key",
             "-out",
@@ -180,7 +185,37 @@ fn nginx_serves_the_page_with_tls() {
         command.args(["-e", "error.log"]);
         let proxy = Proxy::start(&mut command, port);
         assert_usable(&page, &proxy);
+        assert_ctl_reads(&page, port, folder.path());
     }
+}
+
+/// Checks that `ctl` lists the torrent through a proxy, and that it trusts no certificate of an authority that it does not know.
+fn assert_ctl_reads(page: &Page, port: u16, folder: &Path) {
+    fs::write(
+        folder.join("token"),
+        page.bearer().trim_start_matches("Bearer "),
+    )
+    .unwrap();
+    let ctl = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
+        command.args([
+            "ctl",
+            "--json",
+            "--url",
+            &format!("https://127.0.0.1:{port}/"),
+        ]);
+        command.args(["--token-file", "token"]).args(options);
+        ended(command.arg("list").current_dir(folder))
+    };
+    let listed = ctl(&["--ca-file", "certificate"]);
+    assert_eq!(
+        (listed.code, listed.lines.len()),
+        (Some(0), 1),
+        "{listed:?}"
+    );
+    assert_eq!(listed.lines[0]["name"], "tree");
+    ctl(&[]).assert_failed("invalid peer certificate");
+    ctl(&["--ca-file", "key"]).assert_failed("key: no certificate in the form PEM");
 }
 
 #[test]

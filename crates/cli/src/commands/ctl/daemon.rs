@@ -1,6 +1,7 @@
 //! The HTTP API of a daemon, at the socket in its state folder or at an address.
 
 use std::io::{self, ErrorKind};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::runtime::{Builder, Runtime};
 use zeroize::Zeroizing;
+
+use super::tls::Tls;
 
 /// Length limit in bytes of an answer: that of a daemon with 300,000 torrents.
 const MAX_ANSWER_LEN: usize = 512 << 20;
@@ -44,7 +47,25 @@ enum Place {
         host: String,
         /// The host and the port.
         address: String,
+        /// For `https`.
+        tls: Option<Tls>,
     },
+}
+
+/// How to get in at a URL.
+pub(super) struct Access {
+    /// The token of the page.
+    pub(super) token: Option<Zeroizing<String>>,
+    /// A file with the certificates of authorities, in place of those of the system.
+    pub(super) authorities: Option<PathBuf>,
+    /// Whether the token may be sent without encryption.
+    pub(super) is_plain: bool,
+}
+
+/// Returns `true` for a host that is this machine.
+fn is_local(host: &str) -> bool {
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// The connection of a request.
@@ -77,27 +98,35 @@ impl Daemon {
         Ok(Self { timeout, ..daemon })
     }
 
-    /// Returns the daemon with the page at this URL, which asks for a token.
-    pub(super) fn at_url(url: &str, token: Option<Zeroizing<String>>) -> anyhow::Result<Self> {
+    /// Returns the daemon with the page at this URL.
+    pub(super) fn at_url(url: &str, access: Access) -> anyhow::Result<Self> {
         let uri: Uri = url.parse().context("--url")?;
         let authority = uri.authority().map_or("", |authority| authority.as_str());
         // An error must not repeat credentials.
         if authority.contains('@') || uri.query().is_some() {
             bail!("--url: has credentials or a query; `--token-file` names the file of the token");
         }
-        let (Some("http"), Some(host)) = (uri.scheme_str(), uri.host()) else {
-            bail!(
-                "{url}: not an address that starts with http://; for a server with TLS, forward a port: `ssh -L 8080:127.0.0.1:8080 SERVER`"
-            );
+        let host = uri.host().unwrap_or_default();
+        let (port, tls) = match uri.scheme_str() {
+            Some("http") => (80, None),
+            Some("https") => (443, Some(Tls::new(host, access.authorities.as_deref())?)),
+            _ => bail!("{url}: not an address that starts with https:// or http://"),
         };
+        if access.token.is_some() && tls.is_none() && !access.is_plain && !is_local(host) {
+            bail!(
+                "{url}: everybody on the network could read the token; use https, forward a port by `ssh -L 8080:127.0.0.1:8080 \
+                 {host}`, or permit this with --insecure-http"
+            );
+        }
         let place = Place::Address {
             host: authority.to_owned(),
-            address: format!("{host}:{}", uri.port_u16().unwrap_or(80)),
+            address: format!("{host}:{}", uri.port_u16().unwrap_or(port)),
+            tls,
         };
         let name = url.trim_end_matches('/').to_owned();
         let daemon = Self::new(place, name, uri.path().trim_end_matches('/'))?;
         Ok(Self {
-            token,
+            token: access.token,
             timeout: Some(TIMEOUT),
             ..daemon
         })
@@ -210,9 +239,13 @@ impl Daemon {
                 }
                 Err(error) => Err(anyhow!(error).context(path.display().to_string())),
             },
-            Place::Address { address, .. } => {
-                let stream = TcpStream::connect(address).await;
-                Ok(Box::new(stream.with_context(|| name.clone())?))
+            Place::Address { address, tls, .. } => {
+                let context = || name.clone();
+                let stream = TcpStream::connect(address).await.with_context(context)?;
+                Ok(match tls {
+                    Some(tls) => Box::new(tls.connect(stream).await.with_context(context)?),
+                    None => Box::new(stream),
+                })
             }
         }
     }
