@@ -106,8 +106,8 @@ pub struct TorrentSnapshot {
     /// Folder for the content, under the torrent's name; `None` for content that is only served under any name.
     #[serde(default)]
     pub folder: Option<String>,
-    /// Whether the content is a folder, which can have a single file; only a program that keeps torrents knows it.
-    #[serde(skip)]
+    /// Whether the content is a folder, which can have a single file; `false` while the metadata is unknown.
+    #[serde(default)]
     pub is_folder: bool,
     /// The folder that the content is being moved to, or is moved to when it is complete.
     #[serde(default)]

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hashlane_api::{Goal, Place, Target};
-use hashlane_client::{Activity, Metainfo as Torrent, SecretTiers, Snapshot, TorrentSnapshot};
-use hashlane_store::{Choices, Entry, Metainfo, TorrentTotals};
+use hashlane_client::{Activity, SecretTiers, Snapshot, TorrentSnapshot};
+use hashlane_store::{Entry, Metainfo, TorrentTotals};
 
-use super::goal::{is_served, naming};
+use super::goal::is_served;
 use super::torrents::{DAMAGED, Torrents, counted};
 use super::trackers::of_magnet;
 
@@ -175,9 +175,6 @@ impl Parts {
             Place::Folder(folder) => torrent.folder = Some(text(folder)),
             Place::Content(content) => torrent.content = Some(text(content)),
         }
-        let metainfo = of_client.and_then(TorrentSnapshot::metainfo);
-        let is_in_folder = |metainfo: &Torrent| is_in_folder(choices, metainfo);
-        torrent.is_folder = torrent.files > 1 || metainfo.is_some_and(is_in_folder);
         torrent.trackers = match &entry.metainfo {
             Metainfo::Magnet(magnet) => Some(SecretTiers(of_magnet(magnet).into())),
             Metainfo::File(_) => self.tiers.clone(),
@@ -217,11 +214,4 @@ impl Parts {
         };
         torrent
     }
-}
-
-/// Returns `true` if the only file of a torrent lies in a folder of the torrent.
-fn is_in_folder(choices: &Choices, metainfo: &Torrent) -> bool {
-    let names = naming(choices).of(metainfo).unwrap_or_default();
-    let paths = names.paths(metainfo);
-    names.has_top() && paths.first().is_some_and(|path| path.contains('/'))
 }

@@ -29,6 +29,12 @@ impl StoredTorrent {
         self.names.has_top()
     }
 
+    /// Returns `true` if the content is a folder, which can have a single file.
+    pub(crate) fn is_folder(&self) -> bool {
+        let in_folder = || self.names.paths(self.torrent())[0].contains('/');
+        self.selectable().nth(1).is_some() || self.has_top() && in_folder()
+    }
+
     /// Returns the paths of the files that a download writes.
     pub(crate) fn file_paths(&self) -> impl Iterator<Item = PathBuf> {
         let files = files_of(self.torrent()).filter(|(_, file)| file.kind() == FileKind::Regular);

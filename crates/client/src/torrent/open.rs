@@ -212,6 +212,7 @@ impl Machine {
         self.snapshot.is_private = stored.torrent().metadata_ref().is_private;
         // A torrent has at most as many files as a u32 can count.
         self.snapshot.files = stored.selectable().count() as u32;
+        self.snapshot.is_folder = stored.is_folder();
         self.snapshot.total_bytes = stored.total_bytes;
         self.snapshot.wanted_bytes = stored.selected_bytes();
         if let Some(renamed) = stored.take_renamed() {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::daemon::{Daemon, folder};
-use super::daemon_api::add_outside;
+use super::daemon_api::{Api, add_outside, places};
 use super::http::{ask, ask_bytes};
 use super::peers::{Content, Peer};
 use super::tracker::Tracker;
@@ -665,4 +665,29 @@ fn nothing_behind_a_link_is_renamed() {
     assert!(downloads.join("tree/a.bin").exists());
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
     served.daemon.terminate();
+}
+
+/// A folder with a single file of its own name is no file.
+#[test]
+fn a_folder_can_have_one_file_of_its_name() {
+    let content = Content::new();
+    fs::create_dir(content.path().join("same")).unwrap();
+    fs::write(content.path().join("same/same"), "content").unwrap();
+    let (_place, state, downloads) = places();
+    let api = Api::start(&state, &downloads, &[]);
+    for (number, name, is_folder) in [(1, "same", true), (2, "file.bin", false), (3, "tree", true)]
+    {
+        let added = api.add(&content.torrent(name, "v1"), &json!({"paused": true}));
+        assert_eq!(added.status, 201, "{added:?}");
+        let torrent = || api.get(&format!("torrents/{number}")).json();
+        wait_for(|| !torrent()["content"].is_null());
+        assert_eq!(torrent()["is_folder"], is_folder, "{name}");
+    }
+    let rename = |to: &str| json!({"action": "rename", "from": "same/same", "to": to});
+    assert_eq!(api.apply("1", &rename("same/other")).status, 202);
+    // The folder goes with the rename of its only file.
+    let back = json!({"action": "rename", "from": "same/other", "to": "alone"});
+    assert_eq!(api.apply("1", &back).status, 202);
+    wait_for(|| api.get("torrents/1").json()["is_folder"] == false);
+    api.daemon.terminate();
 }

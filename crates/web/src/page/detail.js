@@ -71,7 +71,7 @@ export function startDetail(store, { go }, actions, verify) {
     });
     const to = values === null ? "" : String(values.to);
     if (to === "" || to === oneLine(path)) return;
-    await actions.ask("POST", `torrents/${torrent.number}`, { action: "rename", from: pathIn(torrent, path), to: pathIn(torrent, to, path) });
+    await actions.ask("POST", `torrents/${torrent.number}`, { action: "rename", from: pathIn(torrent, path), to: pathIn(torrent, to) });
     showTab();
   }
 

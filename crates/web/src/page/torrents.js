@@ -83,16 +83,11 @@ export function contentOf({ content, folder }) {
 }
 
 /**
- * Returns a path of the list of files, or a new one for it, with the name of the content, as renames have it. The content of a
- * torrent can be a single file.
+ * Returns a path of the list of files, or a new one for it, with the name of the content, as renames have it.
  * @param {Torrent} torrent
  * @param {string} path
- * @param {string} [before] the path in the list
  */
-export function pathIn(torrent, path, before = path) {
-  const content = contentOf(torrent);
-  return torrent.files === 1 && before === content ? path : `${content}/${path}`;
-}
+export const pathIn = (torrent, path) => (torrent.is_folder ? `${contentOf(torrent)}/${path}` : path);
 
 /** @type {Record<string, (torrent: Torrent) => string[]>} */
 const VALUES = {

@@ -14,6 +14,7 @@ export interface Torrent {
   name: string | null;
   content: string | null;
   folder: string | null;
+  is_folder: boolean;
   move_to: string | null;
   activity: string;
   download: boolean;

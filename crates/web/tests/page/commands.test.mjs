@@ -87,14 +87,14 @@ test("complete content is spread piece by piece or not", () => {
 });
 
 test("paths of renames start with the name of the content", () => {
-  const tree = torrent(0, { content: "/srv/tree", files: 3 });
+  const tree = torrent(0, { content: "/srv/tree", files: 3, is_folder: true });
   assert.deepEqual([contentOf(tree), pathIn(tree, "sub/b.bin")], ["tree", "tree/sub/b.bin"]);
   assert.equal(contentOf({ ...tree, folder: "/" }), "srv/tree");
   const single = torrent(0, { content: "/srv/a.bin", files: 1 });
-  assert.deepEqual([pathIn(single, "a.bin"), pathIn(single, "b.bin", "a.bin")], ["a.bin", "b.bin"]);
-  // A folder with one file.
-  const folder = torrent(0, { content: "/srv/tree", files: 1 });
-  assert.deepEqual([pathIn(folder, "a.bin"), pathIn(folder, "b.bin", "a.bin")], ["tree/a.bin", "tree/b.bin"]);
+  assert.equal(pathIn(single, "a.bin"), "a.bin");
+  // A folder with one file, which has the name of the folder.
+  const folder = torrent(0, { content: "/srv/a.bin", files: 1, is_folder: true });
+  assert.equal(pathIn(folder, "a.bin"), "a.bin/a.bin");
   // Content that is served under any name keeps it, and so does content without a folder of its own.
   for (const fields of [{ folder: null }, { content: null }, { content: "/srv" }]) assert.equal(contentOf({ ...tree, ...fields }), "", JSON.stringify(fields));
 });

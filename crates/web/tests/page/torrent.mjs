@@ -18,6 +18,7 @@ export const torrent = (number, fields = {}) => ({
   name: `torrent ${number}`,
   content: `/srv/torrent ${number}`,
   folder: "/srv",
+  is_folder: false,
   move_to: null,
   activity: "serving",
   download: false,
