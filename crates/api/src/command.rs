@@ -77,7 +77,8 @@ pub enum Command {
     },
     /// Uses these trackers instead of all others.
     SetTrackers {
-        /// The announce URLs of each tier. Those of one tier are tried in order, and those of the next one if all fail (BEP 12).
+        /// The announce URLs of each tier. Those of one tier are tried in order, and those of the next one if all fail (BEP 12). A
+        /// present URL is named as it is or with its secrets masked.
         trackers: Vec<Vec<String>>,
     },
     /// Replaces the URL of a tracker.

@@ -94,6 +94,26 @@ impl Tiers {
         }
     }
 
+    /// Uses other trackers. A URL that is that of a present one with its secrets masked, as programs see it, stays as it is.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] if several present URLs are masked alike.
+    pub fn set(&mut self, new: Vec<Vec<String>>) -> Result<(), Refusal> {
+        let is_masked = |url: &String| {
+            let mut known = self.0.iter().flatten();
+            !self.contains(url) && known.any(|known| masked_url(known) == *url)
+        };
+        let named = |url: String| match is_masked(&url) {
+            true => self.named(&url).map(str::to_owned),
+            false => Ok(url),
+        };
+        let tiers = new
+            .into_iter()
+            .map(|tier| tier.into_iter().map(named).collect::<Result<_, _>>());
+        *self = Self::from(tiers.collect::<Result<Vec<_>, _>>()?);
+        Ok(())
+    }
+
     /// Returns the URLs for the client.
     ///
     /// # Errors
@@ -149,6 +169,12 @@ mod tests {
         for unclear in [&*masked_url("http://c/?key=1"), "http://d/"] {
             assert!(tiers.named(unclear).is_err(), "{unclear}");
         }
+        let mut changed = tiers.clone();
+        let new = |urls: &[&str]| vec![urls.iter().map(|url| (*url).to_owned()).collect()];
+        changed.set(new(&["http://d/", &shown])).unwrap();
+        assert_eq!(urls(&changed), [["http://d/", "http://a/?key=0123456789"]]);
+        let unclear = new(&[&*masked_url("http://c/?key=1")]);
+        assert!(tiers.clone().set(unclear).is_err());
         let many = "http://a\n".repeat(MAX_TRACKERS + 1);
         assert!(Tiers::parse(&many).into_urls().is_err());
     }

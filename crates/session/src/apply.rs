@@ -140,10 +140,7 @@ impl Torrents {
                 })
             },
             Command::SetTrackers { trackers } => &|torrents, name| {
-                torrents.change_trackers(name, |tiers| {
-                    *tiers = trackers.clone().into();
-                    Ok(())
-                })
+                torrents.change_trackers(name, |tiers| tiers.set(trackers.clone()))
             },
             Command::ReplaceTracker { url, new_url } => &|torrents, name| {
                 torrents.change_trackers(name, |tiers| {

@@ -90,12 +90,13 @@ fn options_of_the_dialog_in_chromium() {
     browser.click("#add");
     browser.press("#torrent-files", tree.to_str().unwrap());
     browser.wait_for("return document.querySelectorAll('#adding-files li').length === 3");
-    let names = "return Array.from(document.querySelectorAll('#adding-files li'), (li) => li.innerText.trim())";
+    let names = "return Array.from(document.querySelectorAll('#adding-files label > span'), (file) => file.innerText.trim())";
     browser.expect(
         names,
         json!(["a.bin 2.4 MiB", "empty 0 bytes", "sub/b.bin 12.1 KiB"]),
     );
-    browser.click("#adding-files li:nth-child(1) input");
+    browser.press("#adding-files li:nth-child(1) select", "skip");
+    browser.press("#adding-files li:nth-child(3) select", "high");
     browser.click("#adding-paused");
     browser.click("#adding button[value=add]");
     browser.wait_for("return document.querySelectorAll('#torrents tbody tr').length === 2");
@@ -106,7 +107,7 @@ fn options_of_the_dialog_in_chromium() {
         let files = ask(api.address, "GET /api/v1/torrents/2/files", &headers, "").json();
         let listed = files["files"].as_array().unwrap().iter();
         let priorities: Vec<&Value> = listed.map(|file| &file["priority"]).collect();
-        if priorities == ["skip", "normal", "normal"] {
+        if priorities == ["skip", "normal", "high"] {
             break;
         }
         assert!(started.elapsed() < PATIENCE, "{files}");
@@ -123,7 +124,7 @@ fn options_of_the_dialog_in_chromium() {
     let shown =
         browser.run("return document.querySelector('#trackers tbody tr').cells[0].innerText");
     assert_eq!(shown, "http://127.0.0.1:1/announce?passkey=***");
-    browser.click("#trackers tbody button");
+    browser.click("#trackers tbody [aria-label^=Remove]");
     browser.wait_for("return document.querySelectorAll('#trackers tbody tr').length === 0");
     api.daemon.terminate();
 }

@@ -24,6 +24,7 @@ struct Visit {
     axe: Option<String>,
     api: Api,
     content: Content,
+    state: PathBuf,
     downloads: PathBuf,
     _place: Place,
 }
@@ -38,6 +39,7 @@ impl Visit {
             axe: axe(),
             api: Api::start(&state, &downloads, options),
             content: Content::new(),
+            state,
             downloads,
             _place: place,
         };
@@ -50,7 +52,7 @@ impl Visit {
         self.browser
             .open(&format!("http://{}/#{token}", self.api.address));
         self.browser
-            .wait_for("return document.getElementById('categories').checkVisibility()");
+            .wait_for("return document.getElementById('groups').checkVisibility()");
     }
 
     /// Adds a paused torrent by the API, and opens it.
@@ -175,12 +177,17 @@ fn the_queue_in_chromium() {
         json!(["tree 0", "other.bin 1", "file.bin 2"]),
     );
 
-    visit.wait_for("torrents/3", |one| one["activity"] == "queued");
+    let wait_for_state = |state: &str| {
+        browser.wait_for(&format!(
+            "return document.querySelector('#torrents tr[data-key=\"3\"] [data-column=state]').innerText === '{state}'"
+        ));
+    };
+    wait_for_state("Queued");
     visit.act("resume-now");
     visit.wait_for("torrents/3", |one| {
         one["forced"] == true && one["activity"] == "downloading"
     });
-    browser.wait_for("return document.querySelector('#torrents tr[data-key=\"3\"] [data-column=state]').innerText === 'Downloading'");
+    wait_for_state("Downloading");
     visit.act("resume-queued");
     visit.wait_for("torrents/3", |one| one["forced"] == false);
     visit.api.daemon.terminate();
@@ -196,8 +203,8 @@ fn categories_in_chromium() {
     let browser = &visit.browser;
     let tv = visit.downloads.join("tv");
     visit.add_paused("tree");
-    browser.click("#categories");
-    visit.dialog("Categories");
+    browser.click("#groups");
+    visit.dialog("Categories and labels");
     browser.click("#dialog button[value=new]");
     visit.dialog("New category");
     visit.write("name", "tv");
@@ -209,8 +216,8 @@ fn categories_in_chromium() {
     ]);
     visit.wait_for("groups", |groups| groups["categories"] == expected);
     // The list shows the new category, and is accessible with it.
-    browser.wait_for("return document.querySelector('.categories li') !== null");
-    visit.dialog("Categories");
+    browser.wait_for("return document.querySelector('.groups li') !== null");
+    visit.dialog("Categories and labels");
     browser.click("#dialog button[value='change 0']");
     visit.dialog("Category tv");
     visit.choose("seed_ratio", "inherited");
@@ -219,7 +226,7 @@ fn categories_in_chromium() {
     let goal = json!({"idle_seconds": 5400});
     visit.wait_for("groups", |groups| groups["categories"][0]["goal"] == goal);
     browser.wait_for(
-        "return document.querySelector('.categories li')?.innerText.includes('90 min') === true",
+        "return document.querySelector('.groups li')?.innerText.includes('90 min') === true",
     );
     browser.click("#dialog button[value=cancel]");
 
@@ -260,13 +267,27 @@ fn categories_in_chromium() {
     let all = visit.wait_for("torrents", |all| all["torrents"][1]["category"] == "tv");
     assert_eq!(all["torrents"][1]["folder"], json!(tv));
 
-    browser.click("#categories");
-    visit.dialog("Categories");
+    browser.click("#groups");
+    visit.dialog("Categories and labels");
     browser.click("#dialog button[value='remove 0']");
     visit.dialog("Remove the category tv?");
     visit.confirm();
     visit.wait_for("groups", |groups| groups["categories"] == json!([]));
     visit.wait_for("torrents/2", |one| one["category"].is_null());
+
+    // A label exists without torrents.
+    browser.wait_for("return document.querySelector('.groups li') === null");
+    browser.click("#dialog button[value=label]");
+    visit.dialog("New label");
+    visit.write("label", "linux");
+    visit.confirm();
+    visit.wait_for("groups", |groups| groups["labels"] == json!(["linux"]));
+    browser.wait_for("return document.querySelector('.groups li') !== null");
+    visit.dialog("Categories and labels");
+    browser.click("#dialog button[value='unlabel 0']");
+    visit.dialog("Remove the label linux?");
+    visit.confirm();
+    visit.wait_for("groups", |groups| groups["labels"] == json!([]));
     visit.api.daemon.terminate();
 }
 
@@ -392,6 +413,96 @@ fn names_in_chromium() {
     visit.confirm();
     visit.wait_for_refusal("The request was refused: ");
     assert!(renamed.join("empty").exists());
+    visit.api.daemon.terminate();
+}
+
+/// Content is used where it is, a torrent goes to a position of the queue, and its trackers are edited.
+#[test]
+fn places_and_trackers_in_chromium() {
+    let Some(visit) = Visit::start(&[]) else {
+        return;
+    };
+    let browser = &visit.browser;
+    // Content under any name is served.
+    let served = visit.downloads.join("another name");
+    fs::copy(visit.content.path().join("file.bin"), &served).unwrap();
+    browser.click("#add");
+    browser.wait_for("return document.getElementById('adding-place').checkVisibility()");
+    let file = visit.content.torrent("file.bin", "v1");
+    browser.press("#torrent-files", file.to_str().unwrap());
+    browser.press("#adding-place summary", ENTER);
+    browser.write("#adding-content", served.to_str().unwrap());
+    if let Some(axe) = &visit.axe {
+        assert_accessible(browser, axe, "adding content");
+    }
+    browser.click("#adding button[value=add]");
+    visit.wait_for("torrents", |all| {
+        let one = &all["torrents"][0];
+        one["activity"] == "serving" && one["content"] == json!(served)
+    });
+
+    // Content that another program moved is found.
+    let moved = visit.downloads.join("moved");
+    fs::create_dir_all(moved.join("tree/sub")).unwrap();
+    for name in ["tree/a.bin", "tree/empty", "tree/sub/b.bin"] {
+        fs::copy(visit.content.path().join(name), moved.join(name)).unwrap();
+    }
+    let tree = visit.content.torrent("tree", "v1");
+    let added = visit.api.add(&tree, &json!({"paused": true}));
+    assert_eq!(added.status, 201, "{added:?}");
+    visit.choose_torrent(2);
+    visit.act("move");
+    visit.dialog("Move tree");
+    visit.write("folder", moved.to_str().unwrap());
+    browser.click("#dialog [name=found]");
+    visit.confirm();
+    visit.wait_for("torrents/2", |one| {
+        one["complete"] == true && one["folder"] == json!(moved) && one["is_folder"] == true
+    });
+    assert!(moved.join("tree/a.bin").exists());
+
+    visit.act("queue-position");
+    visit.dialog("Queue: position of tree");
+    browser.expect(
+        "return document.querySelector('#dialog [name=position]').value",
+        "1",
+    );
+    visit.write("position", "0");
+    visit.confirm();
+    visit.wait_for("torrents/2", |one| one["queue_position"] == 0);
+
+    // The page shows no passkey, and keeps it.
+    browser.click("#tab-trackers");
+    let passkey = "0123456789abcdef0123456789abcdef";
+    let first = format!("http://127.0.0.1:1/announce?passkey={passkey}");
+    browser.write("#tracker-url", &first);
+    browser.click("#add-tracker button");
+    let urls = |expected: Value| {
+        browser.expect(
+            "return Array.from(document.querySelectorAll('#trackers tbody tr'), ({ cells }) => cells[0].innerText)",
+            expected,
+        );
+    };
+    let masked = "http://127.0.0.1:1/announce?passkey=***";
+    urls(json!([masked]));
+    browser.click("#edit-trackers");
+    visit.dialog("Trackers");
+    let second = "http://127.0.0.1:1/second";
+    visit.write("trackers", &format!("{second}\n\n{masked}"));
+    visit.confirm();
+    urls(json!([second, masked]));
+    let hash = visit.api.get("torrents/2").json()["info_hash"].clone();
+    let kept = visit
+        .state
+        .join(format!("torrents/{}.torrent", hash.as_str().unwrap()));
+    let kept = fs::read(kept).unwrap();
+    let kept = String::from_utf8_lossy(&kept);
+    assert!(kept.contains(passkey), "{kept}");
+    browser.click("#trackers tbody [aria-label^=Change]");
+    visit.dialog("Change the tracker");
+    visit.write("url", "http://127.0.0.1:1/third");
+    browser.press("#dialog [name=url]", ENTER);
+    urls(json!(["http://127.0.0.1:1/third", masked]));
     visit.api.daemon.terminate();
 }
 
@@ -545,6 +656,8 @@ fn adding_with_limits_in_chromium() {
     browser.wait_for("return document.getElementById('adding-paused').checked");
     browser.press("#torrent-files", torrent.to_str().unwrap());
     browser.press("#adding-sequential", " ");
+    browser.press("#adding-place summary", ENTER);
+    browser.press("#adding-layout", "without");
     browser.press("#adding-limits summary", ENTER);
     for (name, amount) in [
         ("seed_seconds", "600"),
@@ -563,6 +676,11 @@ fn adding_with_limits_in_chromium() {
         wait_for(|| !visit.api.daemon.done(["list"]).is_empty());
         visit.api.daemon.torrent()
     };
+    let layout = visit
+        .api
+        .daemon
+        .wait_until("a layout", |one| !one["content"].is_null());
+    assert_eq!(layout["content"], json!(visit.downloads));
     for (name, expected) in [
         ("labels", json!(["linux"])),
         ("paused", json!(true)),
@@ -588,6 +706,7 @@ fn seed_has_nothing_of_a_daemon_in_chromium() {
     let page = two_served(&content);
     browser.open(&page.with_token());
     browser.wait_for("return document.getElementById('settings').checkVisibility()");
+    browser.wait_for("return document.querySelector('#torrents tr[data-key=\"0\"]') !== null");
     browser.click("#torrents tr[data-key='0']");
     browser.wait_for("return document.getElementById('chosen-more').checkVisibility()");
     browser.click("#chosen-more");
@@ -615,6 +734,6 @@ fn seed_has_nothing_of_a_daemon_in_chromium() {
         "return Array.from(document.querySelectorAll('#dialog [name]'), ({ name }) => name)",
         json!(["port", "bind"]),
     );
-    let hidden = "return ['categories', 'adding-category-box'].every((id) => !document.getElementById(id).checkVisibility())";
+    let hidden = "return ['groups', 'adding-category-box', 'adding-place'].every((id) => !document.getElementById(id).checkVisibility())";
     browser.expect(hidden, true);
 }

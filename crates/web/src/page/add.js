@@ -2,9 +2,10 @@
 // Torrents that the user adds by a dialog, or drops on the page.
 
 import { read, reasonOf } from "./answers.js";
-import { NO_CATEGORY, categoryChoices, categoryOf } from "./categories.js";
+import { NO_CATEGORY, categoryChoices, categoryOf } from "./groups.js";
 import { actByEnter, answersOf, partOf } from "./dialogs.js";
 import { $, field, hide, make, notice, setText } from "./dom.js";
+import { PRIORITIES } from "./files.js";
 import { count, plain, size } from "./format.js";
 import { filesOf } from "./metainfo.js";
 import { OWN_LIMITS, changedLimits, newField } from "./targets.js";
@@ -47,6 +48,35 @@ export function problemOf(others) {
 }
 
 /**
+ * Returns the options of a torrent that is added. `files` has the priority of each file, if its files are known.
+ * @param {{ folder: string, content: string, contentMap: string, layout: string, files: string[], paused: boolean,
+ *   set: NewTorrent["set"] }} choices
+ * @returns {NewTorrent}
+ */
+export function optionsOf({ folder, content, contentMap, layout, files, paused, set }) {
+  const select = files.flatMap((priority, i) => (priority === "skip" ? [] : [i]));
+  const priorities = files.flatMap((priority, i) => (["low", "high"].includes(priority) ? [/** @type {[number, string]} */ ([i, priority])] : []));
+  return {
+    ...(folder !== "" && { folder }),
+    ...(content !== "" && { content }),
+    ...(contentMap !== "" && { content_map: contentMap }),
+    ...(layout !== "original" && { layout }),
+    ...(select.length < files.length && { select }),
+    ...(priorities.length > 0 && { priorities }),
+    paused,
+    ...(set !== undefined && { set }),
+  };
+}
+
+/** Returns the bytes of a file, one character per byte. @param {Blob} file */
+async function bytesOf(file) {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  return text;
+}
+
+/**
  * Returns the values of a torrent that a person chose for it.
  * @param {{ labels: string, category: string | null, sequential: boolean, limits: Record<string, unknown> }} choices
  * @returns {NewTorrent["set"]}
@@ -75,8 +105,6 @@ export function startAdding({ state, subscribe }, { send }) {
   const mayAdd = () => state.acceptsTorrents && state.session.change;
   const files = () => [...(field("torrent-files").files ?? [])];
   const links = $("links", HTMLTextAreaElement);
-  /** The number of files in the torrent whose files are listed. */
-  let listed = 0;
   /** The fields of limits. @type {import("./dialogs.js").Field[]} */
   let limits = [];
   /** @type {import("./dialogs.js").Part[]} */
@@ -115,7 +143,7 @@ export function startAdding({ state, subscribe }, { send }) {
     }
     /** @type {Promise<void>[]} */
     const jobs = [];
-    const { select: _, ...linkOptions } = options;
+    const { select: _, priorities: __, ...linkOptions } = options;
     for (const link of links) {
       const { problem, answer } = await send("POST", "torrents", "application/json", JSON.stringify({ link, options: linkOptions }));
       if (problem === "" && answer?.state === "fetching") jobs.push(waitForJob(answer.id).then((failed) => report(link, failed)));
@@ -129,29 +157,23 @@ export function startAdding({ state, subscribe }, { send }) {
   async function listFiles() {
     const chosen = files();
     const list = $("adding-files");
-    listed = 0;
     list.replaceChildren();
     if (chosen.length === 1) {
-      const bytes = new Uint8Array(await chosen[0].arrayBuffer());
-      let text = "";
-      for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
-      const found = filesOf(text);
-      if (found.length <= MAX_FILES) {
-        listed = found.length;
-        list.append(...found.map(({ path, length }, i) => {
-          const box = make("input", { type: "checkbox", checked: true, value: String(i) });
-          return make("li", {}, make("label", {}, box, ` ${plain(path)}`, make("span", { className: "hint" }, ` ${size(length)}`)));
+      const found = filesOf(await bytesOf(chosen[0]));
+      // Only a daemon adds torrents with other priorities.
+      const priorities = state.isDaemon ? PRIORITIES : ["skip", "normal"];
+      if (found.length > 1 && found.length <= MAX_FILES) {
+        list.append(...found.map(({ path, length }) => {
+          const choice = make("select", {}, ...priorities.map((name) => new Option(name, name, false, name === "normal")));
+          return make("li", {}, make("label", {}, choice, make("span", {}, plain(path), make("span", { className: "hint" }, ` ${size(length)}`))));
         }));
       }
     }
-    hide($("adding-files-box"), listed < 2);
+    hide($("adding-files-box"), list.children.length === 0);
   }
 
-  /** @returns {NewTorrent} */
-  function optionsOf() {
-    const boxes = /** @type {HTMLInputElement[]} */ ([...$("adding-files").querySelectorAll("input")]);
-    const select = boxes.filter((box) => box.checked).map((box) => Number(box.value));
-    const folder = field("adding-folder").value.trim();
+  /** What the dialog has. The content map is read later. */
+  function chosen() {
     const set = valuesOf({
       labels: field("adding-labels").value,
       category: categoryOf($("adding-category", HTMLSelectElement).value),
@@ -159,11 +181,20 @@ export function startAdding({ state, subscribe }, { send }) {
       limits: changedLimits(limits, answersOf(parts)),
     });
     return {
-      ...(folder !== "" && { folder }),
-      ...(select.length > 0 && select.length < listed && { select }),
+      folder: field("adding-folder").value.trim(),
+      content: field("adding-content").value.trim(),
+      layout: $("adding-layout", HTMLSelectElement).value,
+      files: Array.from($("adding-files").querySelectorAll("select"), ({ value }) => value),
       paused: field("adding-paused").checked,
-      ...(set !== undefined && { set }),
+      set,
     };
+  }
+
+  /** Adds what the dialog has. */
+  async function addChosen() {
+    const [torrents, text, choices, map] = [files(), links.value, chosen(), field("adding-map").files?.[0]];
+    const contentMap = map === undefined ? "" : btoa(await bytesOf(map));
+    await addAll(torrents, text, optionsOf({ ...choices, contentMap }));
   }
 
   /** Shows what only a daemon has. */
@@ -178,6 +209,7 @@ export function startAdding({ state, subscribe }, { send }) {
     limits = OWN_LIMITS.filter((name) => name !== "idle_seconds" || state.isDaemon).map(newField);
     parts = limits.map(partOf);
     details.querySelector("div")?.replaceChildren(...parts.map(({ line }) => line));
+    hide(place, !state.isDaemon);
     dialog.returnValue = "cancel";
     dialog.showModal();
     if (state.isDaemon) showCategories();
@@ -186,7 +218,8 @@ export function startAdding({ state, subscribe }, { send }) {
     if (config === null) return;
     const { folders } = config;
     $("adding-folders").replaceChildren(...folders.map((folder) => make("option", { value: folder })));
-    hide($("adding-folder-box"), folders.length === 0);
+    // The socket of a daemon permits all folders, names none, and takes content maps.
+    hide($("adding-map-box"), folders.length > 0);
     if (folders.length === 0) return;
     const space = await read(`free-space?folder=${encodeURIComponent(folders[0])}`);
     if (space !== null) setText($("adding-space"), `${size(space.free_bytes)} free in ${plain(folders[0])}`);
@@ -194,14 +227,15 @@ export function startAdding({ state, subscribe }, { send }) {
 
   const form = /** @type {HTMLFormElement} */ (dialog.querySelector("form"));
   const details = $("adding-limits", HTMLDetailsElement);
+  const place = $("adding-place", HTMLDetailsElement);
   actByEnter(form, form.querySelector("button.main"));
   // A number that is missing must be seen.
   details.addEventListener("invalid", () => (details.open = true), true);
   $("add").addEventListener("click", open);
   dialog.addEventListener("close", () => {
-    if (dialog.returnValue === "add") addAll(files(), links.value, optionsOf());
+    if (dialog.returnValue === "add") addChosen();
     form.reset();
-    details.open = false;
+    for (const part of [details, place]) part.open = false;
     setText($("link-problems"), "");
     listFiles();
   });

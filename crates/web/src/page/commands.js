@@ -2,7 +2,7 @@
 // What a person can do with torrents. Buttons, the context menu and the keyboard take their commands from this list.
 
 import { read } from "./answers.js";
-import { NO_CATEGORY, categoryChoices, categoryOf } from "./categories.js";
+import { NO_CATEGORY, categoryChoices, categoryOf } from "./groups.js";
 import { askUser } from "./dialogs.js";
 import { notice } from "./dom.js";
 import { KIB, count, oneLine, plain, size } from "./format.js";
@@ -91,18 +91,29 @@ export function makeCommands(store, { batch }) {
 
   /** @param {Torrent[]} torrents */
   async function move(torrents) {
+    // The socket of a daemon permits all folders, and names none.
     /** @type {string[]} */
     const folders = (await read("config"))?.folders ?? [];
-    if (folders.length === 0) {
-      askUser({ title: "Move", text: "This program permits requests no folder. See --dir and --remote-folder of hashlane daemon." });
-      return;
-    }
+    const hint = folders.length === 0 ? TEXT.anyFolder : `One of these, or below: ${folders.map(plain).join(", ")}.`;
+    const found = { name: "found", label: "The content is there already: use it, and verify it", value: false, hint: TEXT.foundHint };
     const values = await askUser({
       title: `Move ${named(torrents)}`,
-      fields: [{ name: "folder", label: "Folder", value: folders[0], hint: `One of these, or below: ${folders.map(plain).join(", ")}. Nothing that exists there is replaced.` }],
+      text: torrents.every(isKept) ? "" : TEXT.nothingReplaced,
+      fields: [{ name: "folder", label: "Folder", value: folders[0] ?? "", hint, required: true }, ...(torrents.every(isKept) ? [found] : [])],
       action: "Move",
     });
-    if (values !== null) await batch(torrents, { action: "relocate", folder: values.folder });
+    if (values !== null) await batch(torrents, { action: values.found === true ? "place" : "relocate", folder: values.folder });
+  }
+
+  /** @param {Torrent[]} torrents */
+  async function moveInQueue(torrents) {
+    const value = String(common(torrents, (torrent) => torrent.queue_position) ?? 0);
+    const values = await askUser({
+      title: `Queue: position of ${named(torrents)}`,
+      fields: [{ name: "position", label: "Position, from 0", type: "number", step: "1", value, required: true }],
+      action: "Move",
+    });
+    if (values !== null) await batch(torrents, { action: "queue", to: Number(values.position) });
   }
 
   /** @param {Torrent[]} torrents */
@@ -192,10 +203,11 @@ export function makeCommands(store, { batch }) {
     queue("up", "Queue: up"),
     queue("down", "Queue: down"),
     queue("bottom", "Queue: to the bottom"),
+    { id: "queue-position", label: "Queue: position …", fits: isKept, run: moveInQueue },
     { id: "labels", label: "Labels …", fits: () => true, run: label },
     { id: "category", label: "Category …", fits: isKept, run: categorize },
     { id: "rename", label: "Rename …", isSingle: true, fits: isKept, run: rename },
-    { id: "move", label: "Move …", fits: isRunning, run: move },
+    { id: "move", label: "Move …", fits: (torrent) => isRunning(torrent) || mayWait(torrent), run: move },
     { id: "limits", label: "Limits …", fits: isRunning, run: limit },
     { id: "sequential", label: "Download in order", fits: (torrent) => isRunning(torrent) && torrent.download && !torrent.sequential, run: send("set", { sequential: true }) },
     { id: "any-order", label: "Download in any order", fits: (torrent) => isRunning(torrent) && torrent.sequential, run: send("set", { sequential: false }) },

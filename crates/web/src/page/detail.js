@@ -48,17 +48,28 @@ export function startDetail(store, { go }, actions, verify) {
       // The user may have gone to another torrent or tab meanwhile.
       if (asked !== state.tab || of !== state.chosen || torrent === undefined) return;
       if (asked === "files") files.show(answer, mayChange(), mayChange() && isKept(torrent) && contentOf(torrent) !== "");
-      else showTrackers(answer, torrent, mayChange() && !isOver(torrent) ? removeTracker : null);
+      else showTrackers(answer, torrent, mayChange() && isKept(torrent) && !isOver(torrent) ? trackerChanges : null);
     } catch {
       // The stream reports a lost connection.
     }
   }
 
-  /** @param {string} url */
-  async function removeTracker(url) {
-    await actions.ask("POST", `torrents/${state.chosen}`, { action: "remove_tracker", url });
-    showTab();
-  }
+  const trackerChanges = {
+    /** @param {string} url */
+    async change(url) {
+      const path = `torrents/${state.chosen}`;
+      const values = await askUser({ title: "Change the tracker", fields: [{ name: "url", label: "URL", value: url, required: true }], action: "Change" });
+      const to = values === null ? "" : String(values.url).trim();
+      if (to === "" || to === url) return;
+      await actions.ask("POST", path, { action: "replace_tracker", url, new_url: to });
+      showTab();
+    },
+    /** @param {string} url */
+    async remove(url) {
+      await actions.ask("POST", `torrents/${state.chosen}`, { action: "remove_tracker", url });
+      showTab();
+    },
+  };
 
   /** Renames a file or folder of the content. @param {string} path */
   async function renameFile(path) {

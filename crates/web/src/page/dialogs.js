@@ -4,9 +4,10 @@
 import { $, hide, make, setText } from "./dom.js";
 
 /**
- * A field of a dialog. `choices` makes a list, and a boolean value a checkbox. `amount` adds a number to the choice "at".
+ * A field of a dialog. `choices` makes a list, a boolean value a checkbox, and `rows` several lines. `amount` adds a number to the
+ * choice "at".
  * @typedef {{ name: string, label: string, value?: string | boolean, type?: string, choices?: [string, string][],
- *   amount?: Amount, hint?: string, required?: boolean, placeholder?: string, min?: string, max?: string, step?: string }} Field
+ *   amount?: Amount, hint?: string, required?: boolean, placeholder?: string, min?: string, max?: string, step?: string, rows?: number }} Field
  */
 
 /**
@@ -101,11 +102,12 @@ export function partOf(field) {
 }
 
 /** @param {Field} field */
-function inputOf({ name, value = "", type = "text", choices, required = false, placeholder = "", min = "0", max = "", step = "any" }) {
+function inputOf({ name, value = "", type = "text", choices, required = false, placeholder = "", min = "0", max = "", step = "any", rows }) {
   if (choices !== undefined) {
     const options = choices.map(([key, label]) => new Option(label, key, false, key === value));
     return make("select", { name }, ...options);
   }
+  if (rows !== undefined) return make("textarea", { name, rows, value: String(value), spellcheck: false });
   if (typeof value === "boolean") return make("input", { name, type: "checkbox", checked: value });
   const numbers = type === "number" ? { min, max, step } : {};
   return make("input", { name, type, value, required, placeholder, autocomplete: "off", spellcheck: false, ...numbers });

@@ -25,7 +25,7 @@ const MANY_FILES_INTERVAL = 10_000;
 // Time after which a choice that the program has not confirmed is given up, in milliseconds.
 const PATIENCE = 5000;
 
-const PRIORITIES = ["skip", "low", "normal", "high"];
+export const PRIORITIES = ["skip", "low", "normal", "high"];
 
 /**
  * Makes the tree of files. `onPage` is called for another page, `setPriority` gets the positions of files, and `rename` the path

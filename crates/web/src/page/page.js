@@ -3,9 +3,10 @@
 
 import { makeActions } from "./actions.js";
 import { startAdding } from "./add.js";
-import { startCategories } from "./categories.js";
 import { makeCommands } from "./commands.js";
 import { startDetail } from "./detail.js";
+import { $ } from "./dom.js";
+import { startGroups } from "./groups.js";
 import { startHeader } from "./header.js";
 import { showKeys, startKeyboard } from "./keyboard.js";
 import { startList } from "./list.js";
@@ -16,7 +17,6 @@ import { startSettings } from "./settings.js";
 import { startSidebar } from "./sidebar.js";
 import { emptyState, makeStore } from "./store.js";
 import { makeStream } from "./stream.js";
-import { $ } from "./dom.js";
 
 const token = tokenOfAddress();
 const store = makeStore(emptyState());
@@ -34,7 +34,7 @@ startList(store, (torrent) => route.go(torrent));
 startMenu(store, commands);
 startKeyboard(store, commands);
 startAdding(store, actions);
-startCategories(store, actions);
+startGroups(store, actions);
 startSettings(store, actions);
 $("keys").addEventListener("click", showKeys);
 

@@ -1,11 +1,13 @@
 // @ts-check
 // The peers and trackers of a torrent.
 
+import { askUser } from "./dialogs.js";
 import { $, field, hide, make, setText } from "./dom.js";
 import { setState } from "./cells.js";
 import { count, duration, number, percent, plain, size, speed } from "./format.js";
 import { makeHead, setCells, updateRows } from "./rows.js";
 import { TEXT, TRACKER_STATES } from "./text.js";
+import { textOfTiers, tiersOf } from "./torrents.js";
 
 /** @typedef {import("./types.js").Tracker} Tracker */
 /** @typedef {import("./types.js").Torrent} Torrent */
@@ -74,13 +76,22 @@ export function showPeers({ peer_list: peers }) {
 }
 
 /**
- * Shows trackers. `onRemove` gets the URL of one to remove; nothing can be removed without it.
- * @param {{ trackers: Tracker[] }} answer
- * @param {Torrent} torrent
- * @param {((url: string) => void) | null} onRemove
+ * The trackers as they are shown, for the editor of all of them.
+ * @type {Tracker[]}
  */
-export function showTrackers({ trackers }, torrent, onRemove) {
+let shownTrackers = [];
+
+/**
+ * Shows trackers. `change` and `remove` get the URL of one; without them, nothing can be changed.
+ * @param {{ total: number, trackers: Tracker[] }} answer
+ * @param {Torrent} torrent
+ * @param {{ change: (url: string) => void, remove: (url: string) => void } | null} changes
+ */
+export function showTrackers({ total, trackers }, torrent, changes) {
+  shownTrackers = trackers;
   const isConnected = ["downloading", "serving", "moving"].includes(torrent.activity);
+  // What is not shown would be lost.
+  hide($("edit-trackers"), changes === null || total > trackers.length || (total === 0 && !isConnected));
   showEmpty("trackers", trackers.length > 0 ? "" : isConnected ? TEXT.noTrackers : TEXT.notConnected);
   const of = (/** @type {number | null} */ n) => (n === null ? "–" : number(n));
   updateRows(table("trackers"), TRACKERS, trackers, (tracker, position) => `${position} ${tracker.url}`, (tr, tracker) => {
@@ -93,14 +104,16 @@ export function showTrackers({ trackers }, torrent, onRemove) {
       tracker.next_seconds === null ? "–" : `in ${duration(tracker.next_seconds)}`,
       plain(tracker.message) || "–",
     ]);
-    if (onRemove !== null && tr.cells[6].firstChild === null) {
-      const remove = make("button", { type: "button", "aria-label": `Remove ${plain(tracker.url)}` }, "Remove");
-      tr.cells[6].append(remove);
-      remove.addEventListener("click", () => onRemove(tracker.url));
+    if (changes !== null && tr.cells[6].firstChild === null) {
+      for (const [label, act] of /** @type {const} */ ([["Change …", changes.change], ["Remove", changes.remove]])) {
+        const button = make("button", { type: "button", "aria-label": `${label} ${plain(tracker.url)}` }, label);
+        tr.cells[6].append(button);
+        button.addEventListener("click", () => act(tracker.url));
+      }
     }
     setState(tr.cells[1], tracker.failures > 1 ? `${name} ${count(tracker.failures, "time")}` : name, kind);
   });
-  for (const { cells } of table("trackers").rows) hide(cells[6], onRemove === null);
+  for (const { cells } of table("trackers").rows) hide(cells[6], changes === null);
 }
 
 /**
@@ -112,6 +125,18 @@ export function showTrackers({ trackers }, torrent, onRemove) {
 export function startTables({ state }, { ask }, onChange) {
   makeHead(table("peers"), PEERS);
   makeHead(table("trackers"), TRACKERS);
+  $("edit-trackers").addEventListener("click", async () => {
+    const before = textOfTiers(shownTrackers);
+    const path = `torrents/${state.chosen}`;
+    const values = await askUser({
+      title: "Trackers",
+      fields: [{ name: "trackers", label: "URLs", value: before, rows: 8, hint: TEXT.tiersHint }],
+      action: "Set trackers",
+    });
+    if (values === null || values.trackers === before) return;
+    await ask("POST", path, { action: "set_trackers", trackers: tiersOf(String(values.trackers)) });
+    onChange();
+  });
   for (const [form, input, action, name] of [
     ["add-tracker", "tracker-url", "add_tracker", "url"],
     ["add-peer", "peer-address", "add_peer", "address"],

@@ -92,12 +92,15 @@ export const TEXT = {
   noMagnet: "The info-hash is not known yet.",
   ownLimits: "The limits of all torrents together apply too. The goal is reached with the first of its limits. An inherited limit is that of the category, the labels or the program.",
   titleHint: "Without a title, the name in the metadata is shown.",
+  foundHint: "Otherwise the content is moved. Nothing that exists there is replaced.",
+  anyFolder: "An absolute path.",
+  tiersHint: "One URL per line. A blank line starts a tier, which is asked when all trackers before it fail. A URL that is shown with *** keeps its secret.",
   nothingReplaced: "Nothing that exists there is replaced.",
   programFolder: "the program's folder",
   categoryGoal: "Torrents of the category are served until the first of these limits. An inherited limit is that of the labels or the program.",
   anyPort: "0 is any free port.",
   untilEnd: "The port and the address last until the program ends.",
-  noCategories: "There are no categories yet. The button “Categories …” makes them.",
+  noCategories: "There are no categories yet. The button “Categories, labels …” makes them.",
   categoryKeepsContent: "The content stays where it is. The goal is that of the category, unless the torrent has its own.",
 };
 

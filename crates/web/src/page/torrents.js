@@ -89,6 +89,14 @@ export function contentOf({ content, folder }) {
  */
 export const pathIn = (torrent, path) => (torrent.is_folder ? `${contentOf(torrent)}/${path}` : path);
 
+/** Returns the URLs of trackers for an editor: one per line, with a blank line between tiers. @param {import("./types.js").Tracker[]} trackers */
+export const textOfTiers = (trackers) =>
+  trackers.map(({ url, tier }, i) => (i > 0 && trackers[i - 1].tier !== tier ? `\n${url}` : url)).join("\n");
+
+/** The reverse of `textOfTiers`: the URLs of each tier. @param {string} text */
+export const tiersOf = (text) =>
+  text.split(/\n\s*\n/).map((tier) => tier.split("\n").map((url) => url.trim()).filter((url) => url !== "")).filter((tier) => tier.length > 0);
+
 /** @type {Record<string, (torrent: Torrent) => string[]>} */
 const VALUES = {
   state: (torrent) => {

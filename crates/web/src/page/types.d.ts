@@ -121,7 +121,11 @@ export type Target = number | "never" | "inherited" | null;
 /** The choices of the page for a torrent that is added. */
 export interface NewTorrent {
   folder?: string;
+  content?: string;
+  content_map?: string;
+  layout?: string;
   select?: number[];
+  priorities?: [number, string][];
   paused?: boolean;
   set?: { labels?: string[]; category?: string; sequential?: boolean } & Record<string, unknown>;
 }

@@ -4,14 +4,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { valuesOf } from "../../src/page/add.js";
-import { NO_CATEGORY, categoryChange, categoryOf, summaryOf } from "../../src/page/categories.js";
+import { optionsOf, valuesOf } from "../../src/page/add.js";
 import { makeCommands, targetsOf } from "../../src/page/commands.js";
+import { NO_CATEGORY, categoryChange, categoryOf, summaryOf } from "../../src/page/groups.js";
 import { changedSettings, settingFields } from "../../src/page/settings.js";
 import { emptyState, makeStore } from "../../src/page/store.js";
 import { categoryField } from "../../src/page/targets.js";
 import { reloaded } from "../../src/page/text.js";
-import { contentOf, pathIn, sortTorrents } from "../../src/page/torrents.js";
+import { contentOf, pathIn, sortTorrents, textOfTiers, tiersOf } from "../../src/page/torrents.js";
 import { torrent } from "./torrent.mjs";
 
 /** @typedef {import("../../src/page/types.js").Torrent} Torrent */
@@ -43,7 +43,7 @@ const kept = (number, fields = {}) => torrent(number, { queue_position: number, 
 test("the queue is that of a daemon", () => {
   const isOfQueue = (/** @type {string} */ id) => /^(queue-|resume-)/.test(id);
   assert.deepEqual(fits(torrent(0)).filter(isOfQueue), []);
-  const moves = ["queue-top", "queue-up", "queue-down", "queue-bottom"];
+  const moves = ["queue-top", "queue-up", "queue-down", "queue-bottom", "queue-position"];
   assert.deepEqual(fits(kept(0)).filter(isOfQueue), ["resume-now", ...moves]);
   assert.deepEqual(fits(kept(0, { forced: true })).filter(isOfQueue), ["resume-queued", ...moves]);
   assert.deepEqual(fits(kept(0, { forced: true, paused: true })).filter(isOfQueue), ["resume-now", ...moves]);
@@ -57,6 +57,12 @@ test("torrents move in the queue, and run now", () => {
   for (const to of ["top", "up", "down", "bottom"]) assert.deepEqual(run(`queue-${to}`, both), [[[0, 1], { action: "queue", to }]]);
   assert.deepEqual(run("resume-now", both), [[[0, 1], { action: "resume", now: true }]]);
   assert.deepEqual(run("resume-queued", [kept(0, { forced: true })]), [[[0], { action: "resume" }]]);
+});
+
+test("commands are sent by their names", () => {
+  for (const [id, one] of /** @type {[string, Torrent][]} */ ([["pause", torrent(0)], ["resume", torrent(0, { paused: true })], ["verify", torrent(0)], ["reannounce", torrent(0)]])) {
+    assert.deepEqual(run(id, [one]), [[[0], { action: id }]]);
+  }
 });
 
 test("torrents are sorted by their position in the queue", () => {
@@ -135,4 +141,29 @@ test("a torrent that is added has the values that a person chose", () => {
   assert.equal(valuesOf({ labels: " ,", category: null, sequential: false, limits: {} }), undefined);
   const chosen = { labels: "a, b,a", category: "tv", sequential: true, limits: { seed_ratio: 2 } };
   assert.deepEqual(valuesOf(chosen), { labels: ["a", "b"], category: "tv", sequential: true, seed_ratio: 2 });
+});
+
+test("places, files and priorities are sent where a person chose them", () => {
+  const none = { folder: "", content: "", contentMap: "", layout: "original", files: [], paused: false, set: undefined };
+  assert.deepEqual(optionsOf(none), { paused: false });
+  const chosen = { ...none, content: "/srv/a", layout: "subfolder", files: ["skip", "high", "normal", "low"], set: { labels: ["a"] } };
+  assert.deepEqual(optionsOf(chosen), { content: "/srv/a", layout: "subfolder", select: [1, 2, 3], priorities: [[1, "high"], [3, "low"]], paused: false, set: { labels: ["a"] } });
+  // The program refuses a torrent without files, which is not one with all of them.
+  const map = { ...none, folder: "/srv", contentMap: "AA==", files: ["skip"], paused: true };
+  assert.deepEqual(optionsOf(map), { folder: "/srv", content_map: "AA==", select: [], paused: true });
+});
+
+test("trackers are edited as lines, with a blank line between tiers", () => {
+  const tracker = (/** @type {string} */ url, /** @type {number} */ tier) => ({ url, tier, state: "unused", message: "", failures: 0, seeds: null, leeches: null, next_seconds: null });
+  const text = "http://a\nhttp://b\n\nhttp://c";
+  assert.equal(textOfTiers([tracker("http://a", 0), tracker("http://b", 0), tracker("http://c", 1)]), text);
+  assert.deepEqual(tiersOf(text), [["http://a", "http://b"], ["http://c"]]);
+  assert.deepEqual(tiersOf("\n \n http://a \n\n\n\nhttp://c\n"), [["http://a"], ["http://c"]]);
+  assert.deepEqual(tiersOf(" \n"), []);
+  assert.equal(textOfTiers([]), "");
+});
+
+test("content moves, or is used where it is", () => {
+  const mayMove = (/** @type {Torrent} */ one) => fits(one).includes("move");
+  assert.deepEqual([torrent(0), kept(0), kept(0, { activity: "failed" }), torrent(0, { activity: "failed" })].map(mayMove), [true, true, true, false]);
 });

@@ -1,5 +1,5 @@
 // @ts-check
-// Categories: their dialog, and the choice of one for torrents.
+// Categories and labels: their dialog, and the choice of a category for torrents.
 
 import { read } from "./answers.js";
 import { $, hide, make } from "./dom.js";
@@ -16,15 +16,12 @@ export const NO_CATEGORY = "-";
 /** Returns the category of a choice. @param {string} choice */
 export const categoryOf = (choice) => (choice.startsWith("=") ? choice.slice(1) : null);
 
-/** Asks the program for its categories. @returns {Promise<Category[]>} */
-async function askCategories() {
-  const groups = await read("groups");
-  return groups?.categories ?? [];
-}
+/** Asks the program for its categories and labels. @returns {Promise<import("./types.js").Groups>} */
+const askGroups = async () => (await read("groups")) ?? { categories: [], labels: [] };
 
 /** Returns the choices of a list of categories. @returns {Promise<[string, string][]>} */
 export async function categoryChoices() {
-  const categories = await askCategories();
+  const { categories } = await askGroups();
   return [[NO_CATEGORY, "none"], ...categories.map(({ name }) => /** @type {[string, string]} */ ([`=${name}`, plain(name)]))];
 }
 
@@ -65,7 +62,7 @@ export function categoryChange(category, fields, answers) {
  * @param {import("./types.js").Store} store
  * @param {import("./actions.js").Actions} actions
  */
-export function startCategories({ state, subscribe }, { ask }) {
+export function startGroups({ state, subscribe }, { ask }) {
   /** Makes a category, or changes it. @param {Category | null} category */
   async function edit(category) {
     const fields = [
@@ -86,33 +83,63 @@ export function startCategories({ state, subscribe }, { ask }) {
     if (pressed === "do") await ask("POST", "groups", { action: "remove_categories", names: [name] });
   }
 
+  /** The number of torrents with a label. @param {string} label */
+  const labelled = (label) => [...state.torrents.values()].filter(({ labels }) => labels.includes(label)).length;
+
+  async function addLabel() {
+    const fields = [{ name: "label", label: "Label", value: "", required: true }];
+    const { pressed, answers } = await showDialog({ title: "New label", fields, action: "Make" });
+    if (pressed === "do") await ask("POST", "groups", { action: "add_labels", labels: [String(answers.label).trim()] });
+  }
+
+  /** @param {string} label */
+  async function removeLabel(label) {
+    const torrents = labelled(label);
+    const text = torrents === 0 ? "" : `${count(torrents, "torrent")} will lose the label.`;
+    const { pressed } = await showDialog({ title: `Remove the label ${plain(label)}?`, text, action: "Remove", isBad: true });
+    if (pressed === "do") await ask("POST", "groups", { action: "remove_labels", labels: [label] });
+  }
+
+  /** @param {string} name @param {string} hint @param {Node[]} buttons */
+  const lineOf = (name, hint, buttons) => make("li", {}, make("strong", {}, plain(name)), make("span", { className: "hint" }, hint), ...buttons);
+
   /** @param {Category} category @param {number} position */
-  function lineOf(category, position) {
+  function categoryLine(category, position) {
     const name = plain(category.name);
-    const buttons = category.configured ? [] : [
+    return lineOf(name, summaryOf(category), category.configured ? [] : [
       closeButton(`change ${position}`, "Change …", `Change … ${name}`),
       closeButton(`remove ${position}`, "Remove …", `Remove … ${name}`),
-    ];
-    return make("li", {}, make("strong", {}, name), make("span", { className: "hint" }, summaryOf(category)), ...buttons);
+    ]);
   }
+
+  /** @param {string} label @param {number} position */
+  const labelLine = (label, position) =>
+    lineOf(label, count(labelled(label), "torrent"), [closeButton(`unlabel ${position}`, "Remove …", `Remove … ${plain(label)}`)]);
 
   async function manage() {
     for (;;) {
-      const categories = await askCategories();
-      const list = make("ul", { className: "categories" }, ...categories.map(lineOf));
+      const { categories, labels } = await askGroups();
       const { pressed } = await showDialog({
-        title: "Categories",
-        text: categories.length === 0 ? "There are no categories yet." : "",
-        content: [list, make("p", {}, closeButton("new", "New category …"))],
+        title: "Categories and labels",
+        content: [
+          make("h3", {}, "Categories"),
+          make("ul", { className: "groups" }, ...categories.map(categoryLine)),
+          make("p", {}, closeButton("new", "New category …")),
+          make("h3", {}, "Labels"),
+          make("ul", { className: "groups" }, ...labels.map(labelLine)),
+          make("p", {}, closeButton("label", "New label …")),
+        ],
       });
       const [action, position] = pressed.split(" ");
-      if (action === "new") await edit(null);
+      if (action === "label") await addLabel();
+      else if (action === "unlabel") await removeLabel(labels[Number(position)]);
+      else if (action === "new") await edit(null);
       else if (action === "change") await edit(categories[Number(position)]);
       else if (action === "remove") await remove(categories[Number(position)]);
       else return;
     }
   }
 
-  $("categories").addEventListener("click", manage);
-  subscribe(() => hide($("categories"), !state.isDaemon || !state.session.change || state.connection.kind === "ended"));
+  $("groups").addEventListener("click", manage);
+  subscribe(() => hide($("groups"), !state.isDaemon || !state.session.change || state.connection.kind === "ended"));
 }
