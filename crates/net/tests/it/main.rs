@@ -46,6 +46,7 @@ mod http;
 mod interface;
 #[cfg(target_os = "linux")]
 mod limits;
+mod matrix;
 mod messages;
 mod metadata;
 #[cfg(target_os = "linux")]
