@@ -21,6 +21,8 @@ pub(crate) enum Job {
     Deny,
     /// Build the book in target/book (needs mdbook), and the documentation of all crates in target/doc: `make docs`
     Docs,
+    /// Write the descriptions that are generated from types, such as docs/reference/openapi.json
+    Describe,
     /// Type-check for other systems (needs their rustup targets)
     CheckTargets,
     /// Check that each crate can be published, builds without files outside its package, and is documented on docs.rs
@@ -41,6 +43,7 @@ impl Job {
             Self::Layering => Ok(project.command("tools/layering").run()?),
             Self::Deny => deny(project),
             Self::Docs => docs(project),
+            Self::Describe => describe(project),
             Self::CheckTargets => check_targets(project),
             Self::Package => package(project),
             Self::Semver { baseline } => semver(project, &baseline),
@@ -225,6 +228,18 @@ fn pages_of_crates(project: &Project) -> Result<()> {
     Ok(())
 }
 
+/// Writes what is generated. A test of the package `hashlane-describe` compares it.
+fn describe(project: &Project) -> Result<()> {
+    if !project.has_libtorrent() {
+        bail!("describe needs libtorrent: apt-get install libtorrent-rasterbar-dev");
+    }
+    // With the features of the whole workspace, as the tests have them.
+    let program = "hashlane-describe";
+    let build = format!("build --workspace {} --bin {program}", project.features());
+    project.cargo(&build).run()?;
+    Ok(project.command(&format!("target/debug/{program}")).run()?)
+}
+
 /// Checks the types of the page's scripts.
 fn page(project: &Project) -> Result<()> {
     let compiler = "target/tsc/node_modules/.bin/tsc";
@@ -332,8 +347,9 @@ fn check_targets(project: &Project) -> Result<()> {
 }
 
 /// Libraries for C, which `make install` and packages install, and jobs.
-const UNPUBLISHED: [&str; 5] = [
+const UNPUBLISHED: [&str; 6] = [
     "hashlane-capi",
+    "hashlane-describe",
     "hashlane-libmd",
     "hashlane-pkcs11",
     "hashlane-python",
@@ -388,7 +404,7 @@ fn package(project: &Project) -> Result<()> {
 
 fn semver(project: &Project, baseline: &str) -> Result<()> {
     const EXCLUDED: &str = "hashlane hashlane-net hashlane-config hashlane-swarm hashlane-client hashlane-session hashlane-web hashlane-remote hashlane-import hashlane-border \
-                            hashlane-capi hashlane-libmd hashlane-pkcs11 xtask";
+                            hashlane-capi hashlane-describe hashlane-libmd hashlane-pkcs11 xtask";
     project.need(
         "semver",
         &["cargo-semver-checks"],

@@ -9,20 +9,24 @@ use crate::identity::{Added, Named};
 
 /// One command for many torrents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Batch<'b> {
-    /// The torrents, unless the request is for all of them.
+    /// The torrents: numbers as integers, or texts: numbers, info-hashes, first digits of info-hashes (at least 4), or exact names.
+    /// Either this or `all` is present.
+    #[cfg_attr(feature = "schema", schemars(length(max = 10_000)))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub torrents: Option<Vec<BatchKey>>,
-    /// Whether the request is for all torrents.
+    /// Whether the command is for all torrents, however many.
     #[serde(default)]
     pub all: bool,
-    /// What is asked of them.
+    /// The command.
     pub change: Cow<'b, Command>,
 }
 
 /// A torrent of a batch. A number means no other torrent that is named like it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(untagged)]
 pub enum BatchKey {
     /// The number of a torrent.
@@ -33,21 +37,31 @@ pub enum BatchKey {
 
 /// The answer to a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Results")
+)]
 pub struct BatchResults {
-    /// A result for each torrent.
+    /// The result of each torrent, in the order of the request.
     pub results: Vec<BatchResult>,
 }
 
 /// What became of one torrent of a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Result")
+)]
 pub struct BatchResult {
     /// The torrent as the request named it, or its number.
     pub torrent: String,
     /// The status that a request for this torrent alone would have had.
     pub status: u16,
-    /// The reason of a refusal.
+    /// The reason why nothing changed.
     pub error: Option<String>,
-    /// The torrent, unless there is none.
+    /// The torrent; `None` if there is none, or if several fit.
     pub found: Option<Named>,
 }
 
@@ -63,6 +77,7 @@ pub enum Addressed {
 
 /// A torrent that is added from a URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Job {
     /// The number of the job.
     pub id: u64,
@@ -73,17 +88,19 @@ pub struct Job {
 
 /// The state of a [`Job`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobState {
-    /// How far it is.
+    /// How far the job is.
     pub state: Progress,
     /// The torrent, if the program has it now.
     pub torrent: Option<Named>,
-    /// The reason why it failed.
+    /// The reason why the torrent was not added.
     pub error: Option<String>,
 }
 
-/// How far a [`Job`] is.
+/// How far a job is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
     /// The .torrent file is being fetched.
@@ -98,6 +115,7 @@ pub enum Progress {
 
 /// The answer to another reading of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reloaded {
     /// Long names of the options that have changed since the start and need a restart.
     pub restart: Vec<String>,

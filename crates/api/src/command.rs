@@ -15,48 +15,51 @@ use crate::queue::QueueMove;
 use crate::rates::RatesPatch;
 use crate::refusal::Refusal;
 
-/// What is asked of torrents. What a person chose is stored before the answer; long work ends later.
+/// An action, with its fields.
+///
+/// What a person chose is stored before the answer; long work ends later.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "action", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
-    /// Pauses them.
+    /// Pauses torrents.
     Pause,
-    /// Resumes them, also those that have ended or failed.
+    /// Resumes torrents, also those that have ended or failed.
     Resume {
-        /// Whether they run at once, without a place in the queue.
+        /// Whether a daemon runs the torrents at once, without a place in the queue.
         #[serde(default)]
         now: bool,
     },
-    /// Ends them without removing their content. An incomplete download counts as failed. Only where torrents are not kept.
+    /// Ends torrents without removing their content. An incomplete download counts as failed. Only where torrents are not kept.
     End,
-    /// Verifies their content again, before all other verifications that wait.
+    /// Verifies content again, before all other verifications that wait.
     Verify,
-    /// Announces them to their trackers.
+    /// Announces torrents to their trackers.
     Reannounce,
-    /// Removes them.
+    /// Removes torrents.
     Remove {
         /// What becomes of their content.
         #[serde(default)]
         content: Content,
     },
-    /// Moves their content to another folder.
+    /// Moves content to another folder.
     Relocate {
-        /// The folder, an absolute path.
+        /// The folder, an absolute path: a folder in which requests may place content, or below one. It is created if it is absent.
         folder: PathBuf,
     },
-    /// Uses their content in another folder, where it is already.
+    /// Uses content in another folder, where it is already.
     Place {
-        /// The folder, an absolute path.
+        /// The folder, an absolute path: a folder in which requests may place content, or below one.
         folder: PathBuf,
     },
-    /// Changes what a person chose.
+    /// Changes what a person chose. Absent fields change nothing.
     Set(Box<Patch>),
-    /// Moves them in the queue.
+    /// Moves torrents in the queue.
     Queue {
-        /// Where they go.
+        /// Where they go: `top`, `up`, `down`, `bottom`, or a position among the others, from 0.
         to: QueueMove,
     },
-    /// Sets the priority of files.
+    /// Sets the priority of files of a download.
     Prioritize {
         /// The files, by their positions without padding; empty for all.
         files: Vec<u32>,
@@ -83,19 +86,19 @@ pub enum Command {
     },
     /// Replaces the URL of a tracker.
     ReplaceTracker {
-        /// The present URL, as it is or with its secrets masked.
+        /// The present URL, as it is or as it is shown, with its secrets masked.
         url: String,
         /// The new URL.
         new_url: String,
     },
     /// Removes a tracker.
     RemoveTracker {
-        /// Its URL, as it is or with its secrets masked.
+        /// Its URL, as it is or as it is shown, with its secrets masked.
         url: String,
     },
     /// Connects to a peer.
     AddPeer {
-        /// The address of the peer.
+        /// The IP address and port of the peer: `192.0.2.1:6881` or `[2001:db8::1]:6881`.
         address: SocketAddr,
     },
 }
@@ -125,8 +128,9 @@ impl Command {
     }
 }
 
-/// What becomes of the content of a torrent that is removed.
+/// Whether the content of a torrent that is removed stays on the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Content {
     /// It stays.
@@ -136,23 +140,34 @@ pub enum Content {
     Delete,
 }
 
-/// Changes of what a person chose for a torrent. `None` leaves a choice as it is.
+/// Changes of what a person chose for a torrent. Absent fields change nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Patch {
-    /// The name that is shown; `Some(None)` for that of the metadata.
+    /// The name that a daemon shows; `Some(None)` for that of the metadata.
+    #[cfg_attr(feature = "schema", schemars(extend("nullable" = true)))]
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub title: Option<Option<String>>,
-    /// The category, which exists; `Some(None)` for none.
+    /// A category that a daemon has; `Some(None)` for none.
+    #[cfg_attr(feature = "schema", schemars(extend("nullable" = true)))]
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub category: Option<Option<String>>,
-    /// Labels in place of all labels before.
+    /// Labels in place of all labels before, at most 64.
+    #[cfg_attr(feature = "schema", schemars(length(max = MAX_LABELS)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<BTreeSet<String>>,
-    /// The ratio of [`Goal`].
+    /// Sent bytes as a multiple of the received bytes, or of the selected files if fewer bytes were received; `never` for no limit,
+    /// `inherited` for that of the category, the labels or the daemon.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<Target<crate::goal::Ratio>>")
+    )]
     #[serde(rename = "seed_ratio", skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Target<f64>>,
-    /// The time of [`Goal`].
+    /// Time of serving, without pauses; `never` for no limit,
+    /// `inherited` for that of the category, the labels or the daemon.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Target<u64>>"))]
     #[serde(
         rename = "seed_seconds",
         serialize_with = "to_seconds",
@@ -160,7 +175,9 @@ pub struct Patch {
         skip_serializing_if = "Option::is_none"
     )]
     pub time: Option<Target<Duration>>,
-    /// The idle time of [`Goal`].
+    /// Time of serving without an upload, in a daemon; `never` for no limit,
+    /// `inherited` for that of the category, the labels or the daemon.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Target<u64>>"))]
     #[serde(
         rename = "idle_seconds",
         serialize_with = "to_seconds",
@@ -168,10 +185,12 @@ pub struct Patch {
         skip_serializing_if = "Option::is_none"
     )]
     pub idle: Option<Target<Duration>>,
-    /// Download limit in bytes per second; `Some(None)` for none.
+    /// Download limit in bytes per second; `Some(None)` for no limit.
+    #[cfg_attr(feature = "schema", schemars(extend("nullable" = true)))]
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub max_down: Option<Option<NonZeroU32>>,
-    /// Upload limit in bytes per second; `Some(None)` for none.
+    /// Upload limit in bytes per second; `Some(None)` for no limit.
+    #[cfg_attr(feature = "schema", schemars(extend("nullable" = true)))]
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub max_up: Option<Option<NonZeroU32>>,
     /// Whether pieces are requested in order.

@@ -8,17 +8,20 @@ use crate::priority::Priority;
 
 /// Some files of a torrent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Files {
     /// Number of all files, without padding.
     pub total: usize,
     /// Whether priorities can be changed, as for a download.
     pub changeable: bool,
-    /// The files.
+    /// Files in the order of the torrent.
+    #[cfg_attr(feature = "schema", schemars(length(max = 5000)))]
     pub files: Vec<File>,
 }
 
 /// A file of a torrent. Padding is left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct File {
     /// The position among the files without padding.
     pub number: usize,
@@ -37,22 +40,27 @@ pub struct File {
 
 /// The peers of a torrent, as a part of an answer with more about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Peers {
     /// The peers with the highest rates.
+    #[cfg_attr(feature = "schema", schemars(length(max = 200)))]
     #[serde(rename = "peer_list")]
     pub peers: Vec<Peer>,
 }
 
 /// A connected peer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Peer {
     /// The address of the peer.
     pub address: SocketAddr,
-    /// The client's name, as the peer reports it, of at most 500 characters. A web seed can repeat a passkey here, so
-    /// the name is masked.
+    /// The client's name, as the peer reports it, of at most 500 characters.
+    ///
+    /// A web seed can repeat a passkey here, so the name is masked.
     pub client: String,
     /// The peer's share of the torrent, from 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub progress: f64,
     /// Payload received from the peer, in bytes per second.
     #[serde(rename = "down_bytes_per_second")]
@@ -82,15 +90,18 @@ pub struct Peer {
 
 /// Some trackers of a torrent, without passwords and passkeys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trackers {
     /// Number of all trackers.
     pub total: usize,
     /// The trackers.
+    #[cfg_attr(feature = "schema", schemars(length(max = 200)))]
     pub trackers: Vec<Tracker>,
 }
 
 /// A tracker of a torrent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tracker {
     /// The URL, without passwords and passkeys.
     pub url: String,
@@ -99,6 +110,7 @@ pub struct Tracker {
     /// Whether the tracker answers.
     pub state: TrackerState,
     /// The tracker's message or the error, without passwords and passkeys, of at most 500 characters.
+    #[cfg_attr(feature = "schema", schemars(length(max = 500)))]
     pub message: String,
     /// Number of failed announcements since the last answer.
     pub failures: u32,
@@ -110,9 +122,11 @@ pub struct Tracker {
     pub next_seconds: Option<u32>,
 }
 
-/// What became of the last announcements to a tracker, which is asked from each address of this machine. A later variant takes
-/// precedence: a tracker works if any address gets an answer, and fails only if none gets or expects one.
+/// What became of the last announcements to a tracker, which is asked from each address of this machine.
+///
+/// A later variant takes precedence: a tracker works if any address gets an answer, and fails only if none gets or expects one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TrackerState {
     /// The tracker was not contacted yet.

@@ -1,12 +1,16 @@
 //! When a torrent has been served for long enough.
 
+#[cfg(feature = "schema")]
+use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::refusal::Refusal;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Limits of serving. The first one that is reached ends it.
+/// Limits of serving. The first one that is reached ends it. An absent limit is that of the labels or the daemon, and `never` is
+/// no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "Fields", try_from = "Fields")]
 pub struct Goal {
     /// The ratio: sent bytes as a multiple of the received bytes, or of the selected files if fewer bytes were received. Not
@@ -108,12 +112,17 @@ impl<T> Target<T> {
 }
 
 #[derive(Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 struct Fields {
+    /// Sent bytes as a multiple of the received bytes, or of the selected files if fewer bytes were received.
+    #[cfg_attr(feature = "schema", schemars(with = "Target<Ratio>"))]
     #[serde(skip_serializing_if = "Target::is_inherited")]
     ratio: Target<f64>,
+    /// Time of serving.
     #[serde(skip_serializing_if = "Target::is_inherited")]
     seconds: Target<u64>,
+    /// Time of serving without an upload.
     #[serde(skip_serializing_if = "Target::is_inherited")]
     idle_seconds: Target<u64>,
 }
@@ -184,6 +193,38 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Target<T> {
         })
     }
 }
+
+#[cfg(feature = "schema")]
+impl<T: schemars::JsonSchema> schemars::JsonSchema for Target<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("Target_{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let limit = generator.subschema_for::<T>();
+        // Answers leave out a limit that is inherited.
+        let words: &[&str] = if generator.contract().is_serialize() {
+            &["never"]
+        } else {
+            &["never", "inherited"]
+        };
+        schemars::json_schema!({ "oneOf": [limit, { "type": "string", "enum": words }] })
+    }
+}
+
+// The schema of a ratio, without a comment that would become its description.
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
+#[schemars(inline)]
+pub(crate) struct Ratio(
+    #[schemars(range(min = 0))]
+    #[expect(dead_code, reason = "describes numbers")]
+    f64,
+);
 
 #[derive(Deserialize)]
 #[serde(

@@ -9,8 +9,9 @@ use crate::fields::{of_seconds, present, to_seconds};
 use crate::goal::{Goal, Target, check_ratio};
 use crate::refusal::Refusal;
 
-/// Categories and labels, those without torrents too.
+/// Categories and labels by name, also those without torrents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Groups {
     /// The categories, by their names.
     pub categories: Vec<Category>,
@@ -20,26 +21,28 @@ pub struct Groups {
 
 /// A name for some torrents, which get a common folder and goal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Category {
     /// Name of the category, by which torrents refer to it.
     pub name: String,
-    /// Folder for the content of new torrents; `None` for that of the session.
+    /// Folder for the content of new torrents; `None` for that of the daemon.
     pub folder: Option<String>,
     /// When its torrents have been served for long enough.
     pub goal: Goal,
     /// Number of torrents in the category.
     pub torrents: u64,
-    /// Whether it is set in the configuration, so that commands cannot change it.
+    /// Whether the configuration has the category, so that requests cannot change it.
     pub configured: bool,
 }
 
-/// A change of the categories or labels.
+/// A change of the categories or labels: an action, with its fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "action", rename_all = "snake_case", deny_unknown_fields)]
 pub enum GroupChange {
-    /// Makes a category, or changes it.
+    /// Makes a category, or changes it. Absent fields change nothing.
     SetCategory(CategoryPatch),
-    /// Removes categories. Their torrents have none then.
+    /// Removes categories. Their torrents stay, without a category.
     RemoveCategories {
         /// Names of categories.
         names: Vec<String>,
@@ -56,19 +59,30 @@ pub enum GroupChange {
     },
 }
 
-/// Changes of a category. `None` leaves a setting as it is.
+/// Changes of a category. Absent fields change nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct CategoryPatch {
-    /// Name of the category.
+    /// The name, which is not empty, and has no commas and no control characters. A category that does not exist is made.
+    #[cfg_attr(feature = "schema", schemars(required))]
     pub name: String,
-    /// Folder for the content of new torrents, an absolute path; `Some(None)` for that of the session.
+    /// Folder for the content of new torrents, an absolute path in which requests may place content; `Some(None)` for that of
+    /// the daemon.
+    #[cfg_attr(feature = "schema", schemars(extend("nullable" = true)))]
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub folder: Option<Option<PathBuf>>,
-    /// The ratio of [`Goal`].
+    /// Sent bytes as a multiple of the received bytes, or of the selected files if fewer bytes were received; `never` for no limit,
+    /// `inherited` for that of the labels or the daemon.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<Target<crate::goal::Ratio>>")
+    )]
     #[serde(rename = "seed_ratio", skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Target<f64>>,
-    /// The time of [`Goal`].
+    /// Time of serving, without pauses; `never` for no limit,
+    /// `inherited` for that of the labels or the daemon.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Target<u64>>"))]
     #[serde(
         rename = "seed_seconds",
         serialize_with = "to_seconds",
@@ -76,7 +90,9 @@ pub struct CategoryPatch {
         skip_serializing_if = "Option::is_none"
     )]
     pub time: Option<Target<Duration>>,
-    /// The idle time of [`Goal`].
+    /// Time of serving without an upload, in a daemon; `never` for no limit,
+    /// `inherited` for that of the labels or the daemon.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Target<u64>>"))]
     #[serde(
         rename = "idle_seconds",
         serialize_with = "to_seconds",

@@ -108,6 +108,7 @@ impl TryFrom<String> for TorrentKey {
 /// As JSON, it has the fields `number`, `info_hash`, `info_hash_v1` and `info_hash_v2`. `info_hash` is that of
 /// [`InfoHash::of`]. Absent info-hashes are null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "Fields", try_from = "Fields")]
 pub struct Identity {
     /// The number of the torrent: the position of its task. Torrents that are added while the client runs follow. No
@@ -146,10 +147,16 @@ impl Identity {
 
 /// The fields of an identity in JSON.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Fields {
+    /// Position on the command line, from 0; torrents that are added later follow. A daemon counts from 1. No other torrent gets
+    /// the number.
     number: usize,
+    /// The info-hash of version 1, or of version 2 if there is no other. Null while it is unknown.
     info_hash: Option<String>,
+    /// The info-hash of version 1 in 40 hexadecimal digits. Null without version 1, and while it is unknown.
     info_hash_v1: Option<String>,
+    /// The info-hash of version 2 in 64 hexadecimal digits. Null without version 2, and while it is unknown.
     info_hash_v2: Option<String>,
 }
 
@@ -187,6 +194,7 @@ impl TryFrom<Fields> for Identity {
 
 /// A torrent as answers name it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
     /// Number and info-hashes of the torrent.
     #[serde(flatten)]
@@ -197,11 +205,12 @@ pub struct Named {
 
 /// The torrent that a request added, or that was present.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Added {
     /// The torrent.
     #[serde(flatten)]
     pub torrent: Named,
-    /// Whether it was present before, and nothing changed.
+    /// Whether the program had the torrent already. Nothing was changed then.
     #[serde(rename = "present")]
     pub is_present: bool,
 }

@@ -64,11 +64,12 @@ impl fmt::Debug for Source {
     }
 }
 
-/// A request that adds a torrent: exactly one of `link` and `metainfo`, and what a person chooses for it.
+/// A torrent that is added: exactly one of `link` and `metainfo`, and what a person chooses for it.
 #[derive(Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Addition {
-    /// A magnet link, an info-hash, or the URL of a .torrent file.
+    /// A magnet link, an info-hash, or the URL (http, https) of a .torrent file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// The .torrent file in base 64.
@@ -86,29 +87,33 @@ impl fmt::Debug for Addition {
     }
 }
 
-/// What a person chooses for a torrent that is added. `None` leaves a choice to the program that has the torrents.
+/// Choices for a torrent that is added. Absent fields leave the choice to the program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct NewTorrent {
-    /// Folder for the content, under the torrent's name; `None` for that of its category, or of the program.
+    /// Folder for the content, under the torrent's name: an absolute path. Requests may place content there, or in a folder above
+    /// it. Without this field, it is that of the category, or of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
-    /// The content itself under any name, which is served and never written.
+    /// In a daemon: the content itself under any name, an absolute path. It is served, and never written. Not with `folder`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<PathBuf>,
-    /// The text of a content map with the torrent, in base 64: where single files lie. They are read, and never written.
+    /// At the socket of a daemon: the text of a content map with the torrent, in base 64. The files that it names are read, and
+    /// never written. Not with `content`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_map: Option<String>,
-    /// Whether the content has a folder of its own.
+    /// In a daemon: whether the content has a folder of its own.
     #[serde(skip_serializing_if = "is_default")]
     pub layout: ContentLayout,
-    /// Positions of the selected files of a .torrent file, without padding: at least one. `None` for all files.
+    /// Positions of the selected files of a .torrent file, without padding. All files without this field. Not for a link.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub select: Option<Vec<u32>>,
-    /// Priorities of files, by their positions without padding.
+    /// In a daemon: priorities of files, each with the position of the file, without padding.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub priorities: Vec<(u32, Priority)>,
-    /// Whether the torrent starts paused; `None` for what the settings of the session say.
+    /// Whether the torrent starts paused. Without this field, `adds_paused` of the settings decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
     /// What can be changed later, too.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The priority of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
     /// The file is not downloaded. Version 1 downloads the parts of it that share a piece with other files.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Where torrents are moved in the queue. They keep the order that they have among each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QueueMove {
     /// To the first positions.

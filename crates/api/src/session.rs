@@ -9,9 +9,10 @@ use crate::fields::to_seconds;
 use crate::goal::{Goal, Target, check_ratio};
 use crate::refusal::Refusal;
 
-/// Changes of the settings of all torrents together. `None` leaves a setting as it is, and [`Target::Inherited`] gives it back to
-/// the configuration. In JSON, null is [`Target::Never`].
+/// Changes of the settings of all torrents together. An absent field changes nothing, `never` or null is no limit, and `inherited`
+/// is the limit of the configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionPatch {
     /// Whether the alternative rate limits are in force.
@@ -20,32 +21,55 @@ pub struct SessionPatch {
     /// Whether torrents that programs add start paused, if the request does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adds_paused: Option<bool>,
-    /// Download limit in bytes per second.
+    /// Download limit in bytes per second; `never` or null for no limit, `inherited` for that of the
+    /// configuration.
+    #[cfg_attr(feature = "schema", schemars(extend("nullable" = true)))]
     #[serde(deserialize_with = "target", skip_serializing_if = "Option::is_none")]
     pub max_down: Option<Target<NonZeroU32>>,
-    /// Upload limit in bytes per second.
+    /// Upload limit in bytes per second; `never` or null for no limit, `inherited` for that of the
+    /// configuration.
+    #[cfg_attr(feature = "schema", schemars(extend("nullable" = true)))]
     #[serde(deserialize_with = "target", skip_serializing_if = "Option::is_none")]
     pub max_up: Option<Target<NonZeroU32>>,
-    /// Alternative download limit in bytes per second.
+    /// Alternative download limit in bytes per second; `never` or null for no limit, `inherited` for that of the
+    /// configuration.
+    #[cfg_attr(feature = "schema", schemars(extend("nullable" = true)))]
     #[serde(deserialize_with = "target", skip_serializing_if = "Option::is_none")]
     pub alt_max_down: Option<Target<NonZeroU32>>,
-    /// Alternative upload limit in bytes per second.
+    /// Alternative upload limit in bytes per second; `never` or null for no limit, `inherited` for that of the
+    /// configuration.
+    #[cfg_attr(feature = "schema", schemars(extend("nullable" = true)))]
     #[serde(deserialize_with = "target", skip_serializing_if = "Option::is_none")]
     pub alt_max_up: Option<Target<NonZeroU32>>,
-    /// Maximum number of active downloads.
+    /// Maximum number of active downloads; `never` or null for no limit, `inherited` for that of the
+    /// configuration.
+    #[cfg_attr(feature = "schema", schemars(extend("nullable" = true)))]
     #[serde(deserialize_with = "target", skip_serializing_if = "Option::is_none")]
     pub max_active_downloads: Option<Target<NonZeroU32>>,
-    /// Maximum number of complete torrents that are served.
+    /// Maximum number of complete torrents that are served; `never` or null for no limit, `inherited` for that of the
+    /// configuration.
+    #[cfg_attr(feature = "schema", schemars(extend("nullable" = true)))]
     #[serde(deserialize_with = "target", skip_serializing_if = "Option::is_none")]
     pub max_active_uploads: Option<Target<NonZeroU32>>,
-    /// The ratio of [`Goal`], for torrents without another one.
+    /// Ratio for torrents without another one: sent bytes as a multiple of the received bytes, or of the selected files if
+    /// fewer bytes were received; `never` or null for no limit, `inherited` for that of the
+    /// configuration.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<Target<crate::goal::Ratio>>", extend("nullable" = true))
+    )]
     #[serde(
         rename = "seed_ratio",
         deserialize_with = "target",
         skip_serializing_if = "Option::is_none"
     )]
     pub ratio: Option<Target<f64>>,
-    /// The time of [`Goal`], for torrents without another one.
+    /// Time of serving, for torrents without another one; `never` or null for no limit, `inherited` for that of the
+    /// configuration.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<Target<u64>>", extend("nullable" = true))
+    )]
     #[serde(
         rename = "seed_seconds",
         serialize_with = "to_seconds",
@@ -53,7 +77,12 @@ pub struct SessionPatch {
         skip_serializing_if = "Option::is_none"
     )]
     pub time: Option<Target<Duration>>,
-    /// The idle time of [`Goal`], for torrents without another one.
+    /// Time of serving without an upload, for torrents without another one; `never` or null for no limit, `inherited` for that of the
+    /// configuration.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<Target<u64>>", extend("nullable" = true))
+    )]
     #[serde(
         rename = "idle_seconds",
         serialize_with = "to_seconds",

@@ -4,12 +4,15 @@ use serde::{Deserialize, Serialize};
 
 /// A limit of all torrents together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limit {
-    /// The long name of its option.
+    /// The long name of its option, such as `max-down`.
     pub limit: String,
     /// The limit in the unit of the option, seconds for a time; `None` for no limit.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>", range(min = 0)))]
     pub value: Option<LimitValue>,
-    /// The limit of the options and the configuration.
+    /// The limit of the options and the configuration; `None` for no limit.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>", range(min = 0)))]
     pub configured: Option<LimitValue>,
     /// Whether a request has set the limit, which then wins over the configuration.
     pub requested: bool,
@@ -27,12 +30,13 @@ pub enum LimitValue {
 
 /// The state of a program that has torrents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Status {
     /// The version of the program.
     pub version: String,
     /// Process ID of the program.
     pub process: u32,
-    /// The state folder; `None` if nothing is kept.
+    /// The state folder of a daemon; `None` in other programs.
     pub state: Option<String>,
     /// Number of torrents, whatever they do.
     pub torrents: u64,
@@ -42,19 +46,19 @@ pub struct Status {
     pub serving: u64,
     /// Number of torrents that are verified now, or wait for it.
     pub verifying: u64,
-    /// Number of torrents that wait for their turn.
+    /// Number of torrents that wait for their turn in the queue.
     pub queued: u64,
     /// Number of torrents that are paused.
     pub paused: u64,
-    /// Number of torrents that failed, or wait for their content.
+    /// Number of torrents that failed, have ended, or wait because of an error or for their content.
     pub failed: u64,
-    /// Download rate.
+    /// Download rate of all torrents.
     pub down_bytes_per_second: u64,
-    /// Upload rate.
+    /// Upload rate of all torrents.
     pub up_bytes_per_second: u64,
-    /// Download limit in force, with the schedule and the alternative limits.
+    /// Download limit in force in bytes per second, with the schedule and the alternative limits; `None` for no limit.
     pub max_down: Option<u32>,
-    /// Upload limit in force, with the schedule and the alternative limits.
+    /// Upload limit in force in bytes per second, with the schedule and the alternative limits; `None` for no limit.
     pub max_up: Option<u32>,
     /// Whether the alternative rate limits are on.
     pub alternative: bool,
@@ -62,10 +66,10 @@ pub struct Status {
     pub adds_paused: bool,
     /// The limits that requests have set, which win over the configuration, by the long names of their options.
     pub requested_limits: Vec<String>,
-    /// Bytes of content received since the state folder was made.
+    /// Bytes of content received, in a daemon since its state folder was made.
     pub received_bytes: u64,
-    /// Bytes of content sent since the state folder was made.
+    /// Bytes of content sent, in a daemon since its state folder was made.
     pub sent_bytes: u64,
-    /// Files of the state folder that could not be used, with their reasons.
+    /// Files of the state folder that cannot be used, and the reason why there are no connections.
     pub problems: Vec<String>,
 }

@@ -14,6 +14,7 @@ const MAX_ERROR_LEN: usize = 200;
 
 /// A tracker that a torrent has asked, and its last answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Announce {
     /// The host of the tracker's URL, with the port if the URL names one. URLs of one host count as one tracker.
     pub tracker: String,

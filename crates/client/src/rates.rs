@@ -9,9 +9,6 @@ const WINDOW: Duration = Duration::from_secs(4);
 /// Number of samples for which an idle torrent has memory.
 const MIN_SAMPLES: usize = 4;
 
-/// Number of rates of a history: five minutes.
-const HISTORY_LEN: usize = 150;
-
 /// The rates of one torrent in the last five minutes, the oldest first. Those before the first transfer are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -28,19 +25,22 @@ impl RateHistory {
     /// Time between two rates.
     pub const INTERVAL: Duration = Duration::from_secs(2);
 
+    /// Maximum number of rates: those of five minutes.
+    pub const MAX_LEN: usize = 150;
+
     fn push(&mut self, down: u64, up: u64) {
         self.n_idle = if (down, up) == (0, 0) {
             self.n_idle + 1
         } else {
             0
         };
-        if self.n_idle == HISTORY_LEN {
+        if self.n_idle == RateHistory::MAX_LEN {
             // Most torrents of a large client are idle, and need no memory for that.
             *self = Self::default();
             return;
         }
         for (rates, rate) in [(&mut self.down, down), (&mut self.up, up)] {
-            if rates.len() == HISTORY_LEN {
+            if rates.len() == RateHistory::MAX_LEN {
                 rates.pop_front();
             }
             rates.push_back(rate);
@@ -167,8 +167,8 @@ mod tests {
             meter.update(start + Duration::from_secs(second), second * 100, 0);
         }
         let history = meter.history();
-        assert_eq!(history.down.len(), HISTORY_LEN);
-        assert_eq!(history.up.len(), HISTORY_LEN);
+        assert_eq!(history.down.len(), RateHistory::MAX_LEN);
+        assert_eq!(history.up.len(), RateHistory::MAX_LEN);
         assert_eq!(history.down.back(), Some(&100));
     }
 }

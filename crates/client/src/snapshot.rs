@@ -22,9 +22,15 @@ use crate::stored::StoredTorrent;
 
 /// The state of all torrents of a client.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Torrents")
+)]
 pub struct Snapshot {
-    /// The torrents in the order of their numbers. Numbers of torrents that were removed are missing. Two snapshots share a
-    /// torrent that did not change between them, unless `network_problem` pauses it.
+    /// The torrents in the order of their numbers. Numbers of torrents that were removed are missing.
+    ///
+    /// Two snapshots share a torrent that did not change between them, unless `network_problem` pauses it.
     pub torrents: Vec<Arc<TorrentSnapshot>>,
     /// The number of the next torrent. A smaller number that no torrent has is that of a torrent that was removed.
     #[serde(skip)]
@@ -92,12 +98,17 @@ impl Snapshot {
 
 /// The state of one torrent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Torrent")
+)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct TorrentSnapshot {
     /// The number of the torrent, and its info-hashes.
     #[serde(flatten)]
     pub identity: Identity,
-    /// The torrent as the user named it.
+    /// The torrent as the user named it, as in the JSON lines. A magnet link is reduced to its info-hash.
     pub torrent: String,
     /// The name that a person chose, which only a daemon keeps, or that of the metadata, unescaped; `None` while it is unknown.
     pub name: Option<String>,
@@ -109,7 +120,7 @@ pub struct TorrentSnapshot {
     /// Whether the content is a folder, which can have a single file; `false` while the metadata is unknown.
     #[serde(default)]
     pub is_folder: bool,
-    /// The folder that the content is being moved to, or is moved to when it is complete.
+    /// The folder that the content is being moved to, or is moved to when it is complete; `None` if there is none.
     #[serde(default)]
     pub move_to: Option<String>,
     /// The current activity.
@@ -117,23 +128,25 @@ pub struct TorrentSnapshot {
     /// Whether the torrent is downloaded, rather than only served.
     #[serde(rename = "download")]
     pub is_download: bool,
-    /// Whether all selected content is present and verified.
+    /// Whether everything that is wanted is present and was verified.
     #[serde(rename = "complete")]
     pub is_complete: bool,
-    /// The reason why the torrent failed, or waits for its content.
+    /// The reason why the torrent failed, or waits for its content; `None` if neither is the case.
     pub error: Option<String>,
-    /// Labels, which the client does not interpret.
+    /// Labels that were given to the torrent.
+    ///
+    /// The client does not interpret them.
     pub labels: Vec<String>,
-    /// The category, which only programs set that keep one.
+    /// The category, which only a daemon keeps.
     #[serde(default)]
     pub category: Option<String>,
-    /// Whether the user paused the torrent, perhaps before it joined the session.
+    /// Whether the user paused the torrent, perhaps before its verification.
     #[serde(rename = "paused")]
     pub is_paused: bool,
     /// Whether the torrent runs without a place in the queue, which only a daemon has.
     #[serde(rename = "forced", default)]
     pub is_forced: bool,
-    /// The position in the queue of a daemon, from 0.
+    /// The position in the queue of a daemon, from 0; `None` in other programs.
     #[serde(default)]
     pub queue_position: Option<u64>,
     /// Whether pieces are requested in order.
@@ -146,13 +159,18 @@ pub struct TorrentSnapshot {
     #[serde(rename = "private")]
     pub is_private: bool,
     /// Download limit of the torrent in bytes per second; `None` for no limit.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub max_down: Option<u32>,
     /// Upload limit of the torrent in bytes per second; `None` for no limit.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub max_up: Option<u32>,
     /// Whether the content is served when it is complete.
     #[serde(rename = "serve")]
     pub is_served: bool,
-    /// The torrent is served until this ratio, as [`sent_ratio`](crate::sent_ratio) counts it; `None` for no limit.
+    /// The torrent is served until this ratio: sent bytes as a multiple of the received bytes, or of the selected files if fewer
+    /// bytes were received; `None` for no limit.
+    ///
+    /// [`sent_ratio`](crate::sent_ratio) counts it.
     pub seed_ratio: Option<f64>,
     /// The torrent is served for this time, in whole seconds; `None` for no limit.
     pub seed_seconds: Option<u64>,
@@ -172,22 +190,24 @@ pub struct TorrentSnapshot {
     pub added_at: u64,
     /// The time when the selected content was first found complete, in seconds since 1970; `None` before.
     pub completed_at: Option<u64>,
-    /// The time when content was last received or sent, in seconds since 1970.
+    /// The time when content was last received or sent, in seconds since 1970; `None` before.
     pub active_at: Option<u64>,
     /// The time when anything changed that this structure shows, in seconds since 1970. Only a program that keeps torrents notes it.
     #[serde(skip)]
     pub changed_at: u64,
-    /// Time of downloading in this process, without pauses and verifications.
+    /// Seconds of downloading in this process, without pauses and verifications.
     pub downloading_seconds: Stopwatch,
-    /// Time of serving in this process, without pauses and verifications.
+    /// Seconds of serving in this process, without pauses and verifications.
     pub serving_seconds: Stopwatch,
     /// Number of files without padding; 0 while the metadata is unknown.
     pub files: u32,
-    /// Length of a piece in bytes.
+    /// Length of a piece in bytes; 0 while the metadata is unknown.
     pub piece_length: u32,
     /// Number of pieces of the whole torrent, selected or not.
     pub pieces: u32,
-    /// Number of present pieces that were trusted, not verified; see [`Seed::records`](crate::Seed::records).
+    /// Number of present pieces that were trusted, not verified (`seed --trust`).
+    ///
+    /// See [`Seed::records`](crate::Seed::records).
     pub trusted_pieces: u32,
     /// Length of all files, selected or not.
     pub total_bytes: u64,
@@ -211,7 +231,7 @@ pub struct TorrentSnapshot {
     pub peers: u32,
     /// Number of connected peers that have all pieces.
     pub seeds: u32,
-    /// Time until the download is complete at this rate.
+    /// Seconds until the download is complete at this rate; `None` if that is unknown.
     pub seconds_left: Option<f64>,
     /// The trackers that were asked, by host, with their last answers.
     #[serde(default)]
@@ -537,6 +557,7 @@ pub(crate) fn unix_seconds() -> u64 {
 
 /// The activity of a torrent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Activity {
     /// Waits for its .torrent file or its verification.
@@ -545,7 +566,9 @@ pub enum Activity {
     Metadata,
     /// Verifies its content.
     Verifying,
-    /// Waits for the answer to [`Event::Confirm`](crate::Event::Confirm).
+    /// Waits for the answer whether wrong files may be replaced.
+    ///
+    /// [`Event::Confirm`](crate::Event::Confirm) asks for it.
     Confirming,
     /// Requests missing pieces from peers and web seeds.
     Downloading,

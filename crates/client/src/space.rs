@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// The space of the file system of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Space {
     /// Bytes that can be written.
     pub free_bytes: u64,

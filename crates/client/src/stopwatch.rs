@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// As JSON, it is the number of seconds. A value that is read from JSON does not run.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline, extend("minimum" = 0)))]
 #[serde(into = "f64", from = "f64")]
 pub struct Stopwatch {
     /// The sum of all periods that have ended, in seconds.

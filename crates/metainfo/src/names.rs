@@ -27,6 +27,7 @@ pub struct Names {
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "snake_case")
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ContentLayout {
     /// As the metadata says: a torrent of several files has one.
     #[default]

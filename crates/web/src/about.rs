@@ -21,28 +21,64 @@ use super::state::State;
 
 /// The settings in force.
 #[derive(Serialize)]
-struct ConfigView {
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Config")
+)]
+pub(super) struct ConfigView {
+    /// The version of the program.
     version: &'static str,
+    /// Download limit in bytes per second; `None` for no limit.
     max_down: Option<u32>,
+    /// Upload limit in bytes per second; `None` for no limit.
     max_up: Option<u32>,
+    /// Maximum number of peers; `None` for that of libtorrent.
     max_peers: Option<u16>,
+    /// Maximum number of peers that content is sent to; `None` for that of libtorrent.
     upload_slots: Option<u16>,
-    /// Addresses of incoming peers.
+    /// The addresses of incoming peers.
     listen: Vec<String>,
     /// The port of incoming peers; 0 if the system chose one.
     port: u16,
-    /// The address or the interface of all connections; `None` for all addresses.
+    /// The address or the network interface of all connections; `None` for all addresses.
     bind: Option<String>,
+    /// Whether peers are searched in the DHT (BEP 5).
     dht: bool,
+    /// Whether peers are searched in the local network (BEP 14).
     local_discovery: bool,
+    /// Whether routers are asked to forward the port.
     port_mapping: bool,
-    transport: &'static str,
-    encryption: &'static str,
-    /// The proxy, without its user name and password.
+    /// The protocols of connections to peers.
+    transport: TransportView,
+    /// Whether connections to peers are encrypted.
+    encryption: EncryptionView,
+    /// The proxy, with its user name and password masked.
     proxy: Option<String>,
     /// Folders in which requests may place content.
     folders: Vec<PathBuf>,
+    /// Maximum length of a .torrent file.
     max_torrent_file_bytes: u64,
+}
+
+/// Protocols of connections.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[serde(rename_all = "snake_case")]
+enum TransportView {
+    Both,
+    Tcp,
+    Utp,
+}
+
+/// Whether connections are encrypted.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[serde(rename_all = "snake_case")]
+enum EncryptionView {
+    Allowed,
+    Required,
+    Off,
 }
 
 pub(super) async fn config(Shared(state): Shared<State>) -> Response {
@@ -65,14 +101,14 @@ pub(super) async fn config(Shared(state): Shared<State>) -> Response {
             local_discovery: settings.local_discovery,
             port_mapping: settings.port_mapping,
             transport: match settings.transport {
-                Transport::Both => "both",
-                Transport::Tcp => "tcp",
-                Transport::Utp => "utp",
+                Transport::Both => TransportView::Both,
+                Transport::Tcp => TransportView::Tcp,
+                Transport::Utp => TransportView::Utp,
             },
             encryption: match settings.encryption {
-                Encryption::Allowed => "allowed",
-                Encryption::Required => "required",
-                Encryption::Off => "off",
+                Encryption::Allowed => EncryptionView::Allowed,
+                Encryption::Required => EncryptionView::Required,
+                Encryption::Off => EncryptionView::Off,
             },
             proxy: settings.proxy.as_ref().map(|proxy| {
                 let scheme = match proxy.kind {
@@ -91,10 +127,14 @@ pub(super) async fn config(Shared(state): Shared<State>) -> Response {
 
 /// The local end of all connections. An absent field changes nothing.
 #[derive(Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::option_option, reason = "absent and null differ")]
 pub(super) struct NetworkRequest {
+    /// The port of incoming peers; 0 lets the system choose.
     port: Option<u16>,
+    /// An address of this machine, or a network interface that is up; `Some(None)` for all addresses.
+    #[cfg_attr(feature = "schema", schemars(extend("nullable" = true)))]
     #[serde(deserialize_with = "present")]
     bind: Option<Option<String>>,
 }
@@ -118,9 +158,16 @@ impl NetworkRequest {
 
 /// Settings that can change while the client runs: those of the network, and those of all torrents together.
 #[derive(Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(!try_from, deny_unknown_fields, rename = "ConfigChange")
+)]
 #[serde(try_from = "Map<String, Value>")]
 pub(super) struct ConfigRequest {
+    #[cfg_attr(feature = "schema", schemars(flatten))]
     network: NetworkRequest,
+    #[cfg_attr(feature = "schema", schemars(flatten))]
     session: SessionPatch,
 }
 
@@ -213,18 +260,27 @@ pub(super) async fn reload(Shared(state): Shared<State>) -> Response {
 }
 
 #[derive(Serialize)]
-struct StatisticsView {
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Statistics")
+)]
+pub(super) struct StatisticsView {
+    /// Bytes of content received since the start.
     downloaded_bytes: u64,
+    /// Bytes of content sent since the start.
     uploaded_bytes: u64,
     /// Seconds since the start.
     seconds: u64,
+    /// Bytes of content received, in a daemon across restarts.
     all_downloaded_bytes: u64,
+    /// Bytes of content sent, in a daemon across restarts.
     all_uploaded_bytes: u64,
-    /// Addresses on which the client listens now, with the port that the system chose if none was given.
+    /// Addresses with ports on which peers are accepted now.
     listening: Vec<SocketAddr>,
-    /// Whether a peer has connected since the start from an address that is not local.
+    /// Whether a peer has connected since the start from an address that is not of a local network.
     incoming_connections: bool,
-    /// Number of known nodes of the DHT; `None` if the DHT is off.
+    /// Number of known nodes of the DHT, at most 5 seconds old; `None` if the DHT is off.
     dht_nodes: Option<u32>,
 }
 

@@ -38,9 +38,16 @@ const RUNNING_TIMES: [&str; 2] = ["downloading_seconds", "serving_seconds"];
 
 /// Changes of all torrents, and the detail of one.
 #[derive(Serialize)]
-struct Overview {
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Changes")
+)]
+pub(super) struct Overview {
     #[serde(flatten)]
     changes: Changes,
+    /// The torrent that the query names.
+    #[cfg_attr(feature = "schema", schemars(with = "Detail"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<Value>,
 }

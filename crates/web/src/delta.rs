@@ -46,23 +46,48 @@ struct Known {
 
 /// What is not part of a torrent.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Session {
+    /// Download limit in bytes per second; `None` for no limit.
     max_down: Option<u32>,
+    /// Upload limit in bytes per second; `None` for no limit.
     max_up: Option<u32>,
+    /// Whether torrents can be added.
     accepts_torrents: bool,
 }
 
 /// The changes since an earlier event.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Changes {
     /// Whether these are all torrents, not only changes.
     full: bool,
     /// The changed fields of torrents, and all fields of new ones.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<ChangedTorrent>"))]
     changed: Vec<Map<String, Value>>,
     /// The numbers of torrents that were removed.
     removed: Vec<usize>,
     #[serde(flatten)]
     session: Option<Session>,
+}
+
+/// The schema of the changed fields of a torrent.
+#[cfg(feature = "schema")]
+struct ChangedTorrent;
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for ChangedTorrent {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ChangedTorrent".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let mut schema = TorrentSnapshot::json_schema(generator);
+        schema.insert("required".into(), IDENTITY.into());
+        let description = "The changed fields of a torrent; all fields of a new one.";
+        schema.insert("description".into(), description.into());
+        schema
+    }
 }
 
 impl Changes {

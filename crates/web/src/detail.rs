@@ -19,6 +19,11 @@ const MAX_TEXT: usize = 2000;
 
 /// A torrent with its pieces and peers.
 #[derive(Serialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "TorrentDetail")
+)]
 pub(super) struct Detail {
     #[serde(flatten)]
     torrent: Arc<TorrentSnapshot>,
@@ -30,6 +35,7 @@ pub(super) struct Detail {
     /// While the torrent is verified, a bit for each piece, set if its state is known; then `have` and `wrong` are those of
     /// this verification. Empty at other times.
     checked: String,
+    /// Rates of the last minutes.
     rate_history: RateHistoryView,
     #[serde(flatten)]
     peers: Peers,
@@ -92,9 +98,19 @@ impl Detail {
 
 /// Rates of the last minutes in bytes per second, the oldest first.
 #[derive(Serialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "RateHistory")
+)]
 struct RateHistoryView {
+    /// Time between two values.
     interval_seconds: u64,
+    /// Download rates.
+    #[cfg_attr(feature = "schema", schemars(length(max = RateHistory::MAX_LEN)))]
     down: Vec<u64>,
+    /// Upload rates.
+    #[cfg_attr(feature = "schema", schemars(length(max = RateHistory::MAX_LEN)))]
     up: Vec<u64>,
 }
 

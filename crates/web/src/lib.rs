@@ -8,6 +8,7 @@
 //! | file | content |
 //! |---|---|
 //! | `server` | the server and its requests |
+//! | `operation`, `openapi` | the description of requests, and the document that is generated from it |
 //! | `assets` | the files of the page |
 //! | `compress` | answers that are compressed |
 //! | `config` | its settings |
@@ -42,6 +43,9 @@ mod files;
 mod jobs;
 mod metrics;
 mod named;
+#[cfg(feature = "schema")]
+mod openapi;
+mod operation;
 mod problem;
 mod server;
 mod service;
@@ -51,5 +55,7 @@ mod state;
 pub use config::Http;
 pub use credentials::{Auth, Credentials, EVERYBODY, InvalidToken, Token};
 pub use hashlane_server::{Endpoint, Listener};
+#[cfg(feature = "schema")]
+pub use openapi::openapi;
 pub use server::Server;
 pub use service::{ClientService, Found, Reload, Service, SessionService, Statistics};

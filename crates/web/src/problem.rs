@@ -14,13 +14,16 @@ const MAX_REASON_LEN: usize = 16 << 10;
 /// The type of the body.
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-/// An error as RFC 9457 section 3.1 defines it. `type` is absent, which means `about:blank`: the status says what it is.
+/// The body of every error (RFC 9457). `type` is absent: the status says what the error is.
 #[derive(Serialize)]
-struct Problem<'t> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Problem<'t> {
     /// The name of the status.
     title: &'t str,
+    /// The status.
+    #[cfg_attr(feature = "schema", schemars(range(min = 400)))]
     status: u16,
-    /// The reason of this error.
+    /// The reason of this error, for people.
     detail: &'t str,
 }
 

@@ -14,9 +14,16 @@ use super::access::{Access, Given, Rights};
 
 /// What the program that asks may do, and how it can log in.
 #[derive(Serialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Session")
+)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-struct SessionView {
+pub(super) struct SessionView {
+    /// Whether requests may read.
     read: bool,
+    /// Whether requests may change something.
     change: bool,
     /// The value of the header `X-CSRF-Token` of this session.
     csrf_token: Option<String>,
@@ -28,6 +35,11 @@ struct SessionView {
 
 /// The credentials of a login.
 #[derive(Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Login")
+)]
 #[serde(untagged)]
 pub(super) enum LoginRequest {
     Token(TokenRequest),
@@ -35,15 +47,28 @@ pub(super) enum LoginRequest {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "TokenLogin")
+)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TokenRequest {
+    /// The token.
     token: String,
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "PasswordLogin")
+)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PasswordRequest {
+    /// The user name.
     user: String,
+    /// The password.
     password: String,
 }
 

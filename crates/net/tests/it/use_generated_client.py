@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from hashlane_client import AuthenticatedClient
+from hashlane_client import AuthenticatedClient, models
 from hashlane_client.api.default import (
     get_config,
     get_limits,
@@ -22,10 +22,9 @@ from hashlane_client.api.default import (
 from hashlane_client.models import (
     Addition,
     Batch,
-    Command,
-    CommandAction,
-    CommandContent,
+    CommandPause,
     ConfigChange,
+    Content,
     NewTorrent,
     Patch,
 )
@@ -53,7 +52,8 @@ def main(url, token, torrent, folder):
         sys.exit(f"not as expected: {shown!r}")
 
     def apply(action, **fields):
-        command = Command(action=CommandAction(action), **fields)
+        name = "Command" + action.title().replace("_", "")
+        command = getattr(models, name)(action=action, **fields)
         accepted(post_torrents_one.sync_detailed(key, client=client, body=command))
 
     options = NewTorrent(folder=folder, set_=Patch(labels=["a"]))
@@ -81,7 +81,7 @@ def main(url, token, torrent, folder):
     apply("verify")
     wait_until(key, lambda shown: shown.complete and not shown.paused)
     apply("set", labels=["b"], seed_ratio=2.5, seed_seconds="never", max_down=None)
-    pause = Command(action=CommandAction.PAUSE)
+    pause = CommandPause(action="pause")
     results = post_batch.sync(client=client, body=Batch(change=pause, all_=True)).results
     check([result.status for result in results] == [202, 202], results)
     results = post_batch.sync(client=client, body=Batch(change=pause, torrents=["a link", "no torrent"])).results
@@ -102,7 +102,7 @@ def main(url, token, torrent, folder):
     limits = {one.limit: one for one in get_limits.sync(client=client)}
     check(limits["max-up"].value == 100_000 and limits["max-up"].requested, limits)
 
-    apply("remove", content=CommandContent.DELETE)
+    apply("remove", content=Content.DELETE)
     check(get_torrents_one.sync_detailed(key, client=client).status_code == 404, "deleted")
     for _ in range(600):
         if not any(Path(folder).iterdir()):

@@ -28,7 +28,10 @@ fn whole_content_is_had() {
     assert!(report.is_complete());
     assert!(report.pieces_v1().is_none());
     let length = |file: &PlannedFile| file.bytes.len() as u64;
-    assert_eq!(report.have_bytes(), plan().files.iter().map(length).sum());
+    assert_eq!(
+        report.have_bytes(),
+        plan().files.iter().map(length).sum::<u64>()
+    );
     for file in report.files() {
         assert_eq!(file.state, FileState::Whole);
         assert_eq!(report.counts_v1(file), None);
