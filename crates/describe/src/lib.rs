@@ -1,7 +1,9 @@
-//! Descriptions that are generated: of the API. `cargo xtask describe`
+//! Descriptions that are generated: of the API, and of the types of the page's scripts. `cargo xtask describe`
 //! writes them, and a test compares the files of the tree.
 #![forbid(unsafe_code)]
 #![cfg(all(unix, feature = "libtorrent"))]
+
+mod typescript;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,11 +27,15 @@ impl Document {
 
 fn documents() -> Result<Vec<Document>> {
     let openapi = hashlane_web::openapi();
+    let document = |path, content| Document { path, content };
     let pretty = serde_json::to_string_pretty(&openapi)? + "\n";
-    Ok(vec![Document {
-        path: "docs/reference/openapi.json",
-        content: pretty,
-    }])
+    Ok(vec![
+        document("docs/reference/openapi.json", pretty),
+        document(
+            "crates/web/src/page/api.d.ts",
+            typescript::declarations(&openapi),
+        ),
+    ])
 }
 
 /// Writes the files.

@@ -55,12 +55,12 @@ export function problemOf(others) {
  */
 export function optionsOf({ folder, content, contentMap, layout, files, paused, set }) {
   const select = files.flatMap((priority, i) => (priority === "skip" ? [] : [i]));
-  const priorities = files.flatMap((priority, i) => (["low", "high"].includes(priority) ? [/** @type {[number, string]} */ ([i, priority])] : []));
+  const priorities = files.flatMap((priority, i) => (["low", "high"].includes(priority) ? [/** @type {[number, import("./types.js").Priority]} */ ([i, priority])] : []));
   return {
     ...(folder !== "" && { folder }),
     ...(content !== "" && { content }),
     ...(contentMap !== "" && { content_map: contentMap }),
-    ...(layout !== "original" && { layout }),
+    ...(layout !== "original" && { layout: /** @type {NewTorrent["layout"]} */ (layout) }),
     ...(select.length < files.length && { select }),
     ...(priorities.length > 0 && { priorities }),
     paused,

@@ -27,7 +27,7 @@ export function startDetail(store, { go }, actions, verify) {
   const { state } = store;
   /** @type {number | null} */
   let shown = null;
-  /** @type {import("./types.js").Detail | null} */
+  /** @type {import("./types.js").TorrentDetail | null} */
   let charted = null;
   let tab = "";
   /** The place of the list on a phone, where the pane hides it. */

@@ -9,7 +9,7 @@ import { linesOf, treeOf } from "./tree.js";
 import { makeRows } from "./virtual.js";
 
 /** @typedef {import("./types.js").File} File */
-/** @typedef {import("./types.js").FileAnswer} FileAnswer */
+/** @typedef {import("./types.js").Files} Files */
 /** @typedef {import("./tree.js").Line} Line */
 
 // Number of files in an answer of the server, which allows no more.
@@ -42,7 +42,7 @@ export function makeFiles(onPage, setPriority, rename) {
   const rows = makeRows({ scroller: $("detail"), body: tree, make: makeRow, update: updateRow });
   /** The position of the first file that is shown. */
   let first = 0;
-  /** @type {FileAnswer | null} */
+  /** @type {Files | null} */
   let answer = null;
   let answered = -Infinity;
   let isChangeable = false;
@@ -160,7 +160,7 @@ export function makeFiles(onPage, setPriority, rename) {
     button("next-files").disabled = first + files.length >= total;
   }
 
-  /** @param {FileAnswer} next @param {boolean} mayChange @param {boolean} mayRename */
+  /** @param {Files} next @param {boolean} mayChange @param {boolean} mayRename */
   function show(next, mayChange, mayRename) {
     [answer, answered, isChangeable, isRenamable] = [next, performance.now(), next.changeable && mayChange, mayRename];
     draw();

@@ -38,7 +38,7 @@ export function summaryOf(category) {
   const names = { seed_ratio: "ratio", seed_seconds: "serving", idle_seconds: "without an upload" };
   const goals = GOALS.flatMap((name) => {
     const target = goalOf(category, name);
-    if (target === undefined || target === "inherited") return [];
+    if (target === undefined) return [];
     return [`${names[name]}: ${shown(name, typeof target === "number" ? target : null)}`];
   });
   return [count(torrents, "torrent"), folder !== null && `folder ${plain(folder)}`, ...goals, configured && "of the configuration"].filter(Boolean).join(", ");

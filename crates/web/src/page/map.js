@@ -4,7 +4,7 @@
 import { $, setText } from "./dom.js";
 import { number, percent } from "./format.js";
 
-/** @typedef {import("./types.js").Detail} Detail */
+/** @typedef {import("./types.js").TorrentDetail} TorrentDetail */
 
 /**
  * A cell of the map: the pieces from `first` to before `end`. `known` counts those whose state is known, which are all except
@@ -35,7 +35,7 @@ export function bitsOf(text) {
 
 /**
  * Counts the pieces of each cell.
- * @param {Detail} torrent
+ * @param {TorrentDetail} torrent
  * @param {number} maxCells
  */
 export function cellsOf(torrent, maxCells) {
@@ -72,7 +72,7 @@ export function cellsOf(torrent, maxCells) {
 /** @param {number} first @param {number} last */
 const range = (first, last) => (first === last ? number(first) : `${number(first)} to ${number(last)}`);
 
-/** @param {ReturnType<typeof cellsOf>} cells @param {Detail} torrent */
+/** @param {ReturnType<typeof cellsOf>} cells @param {TorrentDetail} torrent */
 export function describe({ totals, wrongRanges, pieces, isVerifying }, torrent) {
   if (pieces === 0) return torrent.pieces > 0 ? "Pieces: shown as soon as the content is verified" : "Pieces: not known yet";
   const missing = totals.known - totals.present - totals.wrong;
@@ -97,7 +97,7 @@ export function kindOf(cell) {
   return cell.present > 0 ? "partly" : "missing";
 }
 
-/** @param {Detail} torrent */
+/** @param {TorrentDetail} torrent */
 export function drawMap(torrent) {
   const canvas = $("map", HTMLCanvasElement);
   const width = /** @type {HTMLElement} */ (canvas.parentElement).clientWidth;

@@ -10,7 +10,7 @@ import { peersAndSeeds } from "./text.js";
 import { magnetOf, progressOf, ratio } from "./torrents.js";
 
 /** @typedef {import("./types.js").Torrent} Torrent */
-/** @typedef {import("./types.js").Detail} Detail */
+/** @typedef {import("./types.js").TorrentDetail} TorrentDetail */
 
 /** @param {Torrent} torrent @returns {[string, string][]} */
 function figuresOf(torrent) {
@@ -41,7 +41,7 @@ function goalOf({ serve, seed_ratio, seed_seconds, idle_seconds }) {
   return goals.length === 0 ? "served without end" : `served until ${goals.join(" or ")}`;
 }
 
-/** @param {Torrent} torrent @param {Detail | null} detail @returns {[string, string][]} */
+/** @param {Torrent} torrent @param {TorrentDetail | null} detail @returns {[string, string][]} */
 function factsOf(torrent, detail) {
   /** @type {[string, string][]} */
   const facts = [
@@ -90,7 +90,7 @@ function showPairs(list, pairs) {
 /**
  * Shows the figures of a torrent, or the information about it.
  * @param {Torrent} torrent
- * @param {Detail | null} detail
+ * @param {TorrentDetail | null} detail
  * @param {string} tab
  */
 export function showFigures(torrent, detail, tab) {
@@ -104,7 +104,7 @@ export function showFigures(torrent, detail, tab) {
 
 /**
  * Shows the pieces and rates of a torrent, or nothing while they are not known.
- * @param {Detail | null} detail
+ * @param {TorrentDetail | null} detail
  * @param {boolean} mayChange
  */
 export function showCharts(detail, mayChange) {

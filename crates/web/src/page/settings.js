@@ -8,14 +8,14 @@ import { LIMITS, changedLimits, settingField, shown } from "./targets.js";
 import { TEXT, reloaded } from "./text.js";
 
 /** @typedef {import("./types.js").Config} Config */
-/** @typedef {import("./types.js").SessionLimit} SessionLimit */
+/** @typedef {import("./types.js").Limit} Limit */
 /** @typedef {import("./types.js").Status} Status */
 /** @typedef {import("./targets.js").LimitName} LimitName */
 /** @typedef {import("./dialogs.js").Field} Field */
 
 /**
  * Returns the fields of the settings: those of a daemon, if it is one, and those of connections.
- * @param {SessionLimit[]} limits
+ * @param {Limit[]} limits
  * @param {Status} status
  * @param {Config} config
  * @returns {Field[]}

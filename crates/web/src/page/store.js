@@ -3,7 +3,7 @@
 
 /** @typedef {import("./types.js").State} State */
 /** @typedef {import("./types.js").Torrent} Torrent */
-/** @typedef {import("./types.js").StreamEvent} StreamEvent */
+/** @typedef {import("./types.js").Changes} Changes */
 
 /** @type {() => State} */
 export const emptyState = () => ({
@@ -52,7 +52,7 @@ export function makeStore(state) {
 /**
  * Returns what an event changes. Torrents that did not change keep their objects.
  * @param {State} state
- * @param {StreamEvent} event
+ * @param {Changes} event
  * @returns {Partial<State>}
  */
 export function changesOf(state, event) {

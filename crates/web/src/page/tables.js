@@ -52,7 +52,7 @@ export function resetPeers() {
   }
 }
 
-/** @param {import("./types.js").Detail} torrent */
+/** @param {import("./types.js").TorrentDetail} torrent */
 export function showPeers({ peer_list: peers }) {
   showEmpty("peers", peers.length === 0 ? TEXT.noPeers : "");
   updateRows(table("peers"), PEERS, peers, (peer) => peer.address, (tr, peer) => {

@@ -115,7 +115,7 @@ export function categoryField(name, target) {
 /**
  * Returns the field for a limit of all torrents together.
  * @param {LimitName} name
- * @param {import("./types.js").SessionLimit} limit
+ * @param {import("./types.js").Limit} limit
  */
 export function settingField(name, { value, configured, requested }) {
   const word = !requested ? "inherited" : value === null ? "never" : "at";

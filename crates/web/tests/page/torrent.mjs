@@ -66,7 +66,7 @@ export const torrent = (number, fields = {}) => ({
 /**
  * Returns the detail of a torrent without pieces and peers.
  * @param {Torrent} one
- * @returns {import("../../src/page/types.js").Detail}
+ * @returns {import("../../src/page/types.js").TorrentDetail}
  */
 export const detailOf = (one) => ({
   ...one,
