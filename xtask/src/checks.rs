@@ -21,7 +21,7 @@ pub(crate) enum Job {
     Deny,
     /// Build the book in target/book (needs mdbook), and the documentation of all crates in target/doc: `make docs`
     Docs,
-    /// Write the descriptions that are generated from types, such as docs/reference/openapi.json
+    /// Write the descriptions that are generated from types and options, such as docs/reference/openapi.json
     Describe,
     /// Type-check for other systems (needs their rustup targets)
     CheckTargets,

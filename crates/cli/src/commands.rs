@@ -41,6 +41,7 @@ use crate::output::stream::AfterFailure;
 use crate::tables::Tables;
 use crate::{Env, Exit, NetworkCommands};
 
+pub use configured::ConfigurationKey;
 use configured::{Configurable, Line};
 
 /// Returns the end of the program's help.
@@ -107,6 +108,11 @@ const CONFIGURABLE: [Configurable; 8] = [
     configurable::<magnet::Magnet>("magnet"),
     configurable::<recover::Recover>("recover"),
 ];
+
+/// Returns the keys of the configuration that are options, in the order of their tables and names.
+pub fn configuration_keys() -> Vec<ConfigurationKey> {
+    configured::all_keys(&CONFIGURABLE)
+}
 
 /// The settings of the daemon, from its command line, the files and the variables.
 #[cfg(unix)]

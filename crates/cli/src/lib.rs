@@ -53,6 +53,7 @@ pub use commands::daemon::{Daemon, QueueOptions, RemoteOptions};
 pub use commands::get::Get;
 pub use commands::magnet::{Fetching, Magnet};
 pub use commands::seed::{Seed, Trust};
+pub use commands::{ConfigurationKey, configuration_keys};
 pub use env::{EndAtOnce, Env, Exit, InstallInterrupts, Interrupted, Invocation};
 pub use hashlane_config::ServerAddress;
 pub use network::{NetworkCommands, OtherProgram, check_caller};

@@ -1,8 +1,9 @@
-//! Descriptions that are generated: of the API, and of the types of the page's scripts. `cargo xtask describe`
+//! Descriptions that are generated: of the API, of the types of the page's scripts and of the settings. `cargo xtask describe`
 //! writes them, and a test compares the files of the tree.
 #![forbid(unsafe_code)]
 #![cfg(all(unix, feature = "libtorrent"))]
 
+mod settings;
 mod typescript;
 
 use std::fs;
@@ -35,13 +36,14 @@ fn documents() -> Result<Vec<Document>> {
             "crates/web/src/page/api.d.ts",
             typescript::declarations(&openapi),
         ),
+        document("docs/reference/settings.md", settings::page()?),
     ])
 }
 
 /// Writes the files.
 ///
 /// # Errors
-/// A file cannot be written.
+/// A file cannot be written, or an option has a value that the reference of the settings does not know.
 pub fn write() -> Result<()> {
     for document in documents()? {
         fs::write(document.place(), &document.content).context(document.path)?;

@@ -29,7 +29,8 @@ use crate::options::Switch as _;
 
 use keys::{all_tables, is_configurable, is_switch};
 
-pub(super) use keys::{Configurable, DAEMON_TABLES, options_of};
+pub use keys::ConfigurationKey;
+pub(super) use keys::{Configurable, DAEMON_TABLES, all_keys, options_of};
 pub(super) use settings::Setting;
 
 /// Returns the definition of the program with only one of its commands.

@@ -106,6 +106,26 @@ pub struct Daemon {
     pub config: ConfigFile,
 }
 
+impl Daemon {
+    /// The options that a reload applies. A change of another one needs a restart.
+    pub const RELOADED: [&str; 14] = [
+        "alt-max-down",
+        "alt-max-up",
+        "bind",
+        "max-active-downloads",
+        "max-active-uploads",
+        "max-down",
+        "max-up",
+        "min-free",
+        "port",
+        "seed-ratio",
+        "seed-time",
+        "stalled-after",
+        "watch-dir",
+        "watch-remove",
+    ];
+}
+
 /// Options of the queue. `hashlane ctl queue` changes its order.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Queue")]

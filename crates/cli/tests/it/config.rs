@@ -697,22 +697,50 @@ fn unknown_commands_and_invalid_arguments_of_config() {
     );
 }
 
-#[test]
-fn the_guide_lists_every_key() {
-    let guide = include_str!("../../../../docs/reference/config.md");
-    let rows = guide.lines().filter_map(|line| line.strip_prefix("| `["));
-    let mut listed: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for row in rows {
-        let (table, keys) = row.split_once("]` | ").unwrap();
-        let keys = keys.split('`').skip(1).step_by(2);
-        assert!(listed.insert(table, keys.collect()).is_none(), "{table}");
+/// The rows of the reference of the settings: the table of the configuration, and the cells.
+fn settings() -> Vec<(&'static str, Vec<&'static str>)> {
+    let page = include_str!("../../../../docs/reference/settings.md");
+    let mut table = "";
+    let mut rows = Vec::new();
+    for line in page.lines() {
+        if let Some(rest) = line.strip_prefix("## `[") {
+            table = rest.trim_end_matches("]`");
+        }
+        if let Some(row) = line.strip_prefix("| `") {
+            rows.push((table, row.split(" | ").collect()));
+        }
     }
-    // The example is a configuration. The test does not own the files that it names.
+    rows
+}
+
+#[test]
+fn the_example_of_each_setting_is_valid() {
+    for (table, cells) in settings() {
+        let example = cells[4].trim_matches('`').replace("\\|", "|");
+        let ended = Folder::new(&format!("[{table}]\n{example}\n")).run(&["config", "--json"]);
+        let found = (ended.code, &*ended.stderr);
+        assert_eq!(found, (Some(0), ""), "[{table}] {example}");
+    }
+}
+
+#[test]
+fn the_example_of_the_guide_is_valid() {
+    let guide = include_str!("../../../../docs/reference/config.md");
+    // The test does not own the files that it names.
     let (_, example) = guide.split_once("```toml\n").unwrap();
     let (example, _) = example.split_once("```").unwrap();
     let values = Folder::new(example).values(&["verify"]);
     assert_eq!(values["dir"]["value"], "/srv/torrents");
     assert_eq!(values["threads"]["table"], "hashing");
+}
+
+#[test]
+fn the_reference_lists_every_key() {
+    let mut listed: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (table, cells) in settings() {
+        let key = cells[0].trim_end_matches('`');
+        assert!(listed.entry(table).or_default().insert(key), "{key}");
+    }
     // Each key of each command is in its own table or in a shared one, and no other key is listed.
     let folder = Folder::new("");
     let ended = folder.run(&["config", "--json"]);

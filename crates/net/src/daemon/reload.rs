@@ -2,29 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hashlane_cli::DaemonSettings;
+use hashlane_cli::{Daemon, DaemonSettings};
 use hashlane_session::Session;
 
 use super::configured::{self, Start};
 use super::service;
-
-/// The options that a reload applies. A change of another one needs a restart.
-const APPLIED: [&str; 14] = [
-    "alt-max-down",
-    "alt-max-up",
-    BIND,
-    "max-active-downloads",
-    "max-active-uploads",
-    "max-down",
-    "max-up",
-    "min-free",
-    "port",
-    "seed-ratio",
-    "seed-time",
-    "stalled-after",
-    "watch-dir",
-    "watch-remove",
-];
 
 const BIND: &str = "bind";
 
@@ -63,7 +45,7 @@ impl Reload {
             anyhow::Ok((self.start.settings.changed(&new), config))
         };
         let (mut restart, config) = read().map_err(|error| format!("{error:#}"))?;
-        restart.retain(|name| !APPLIED.contains(&name.as_str()));
+        restart.retain(|name| !Daemon::RELOADED.contains(&name.as_str()));
         if !self.session.configure(config)? {
             restart.push(BIND.to_owned());
             restart.sort();

@@ -186,6 +186,58 @@ fn keys(table: &str, all: &[Configurable]) -> BTreeSet<String> {
     names.map(str::to_owned).collect()
 }
 
+/// A key of the configuration: an option, in a table that has it.
+#[derive(Clone, Debug)]
+pub struct ConfigurationKey {
+    /// The table: that of one command, or one that several commands share.
+    pub table: &'static str,
+    /// The commands that read the key.
+    pub commands: Vec<&'static str>,
+    /// The option, whose long name is the key.
+    pub option: Arg,
+}
+
+/// Returns the keys of all tables. A table of a command has the keys of the shared tables too, which are left out there.
+pub(crate) fn all_keys(all: &[Configurable]) -> Vec<ConfigurationKey> {
+    let definitions: Vec<clap::Command> = all.iter().map(|it| it.definition()).collect();
+    let mut keys: Vec<ConfigurationKey> = Vec::new();
+    for table in tables(all) {
+        let first = keys.len();
+        for (command, definition) in all.iter().zip(&definitions) {
+            for option in options(definition, table) {
+                let shared = SHARED.map(|(name, _)| name);
+                let is_shared = |name| options(definition, name).contains(&option);
+                if !shared.contains(&table) && shared.into_iter().any(is_shared) {
+                    continue;
+                }
+                let known = keys.iter_mut().skip(first);
+                let mut known = known.filter(|key| key.option.get_long() == option.get_long());
+                match known.next() {
+                    Some(key) => key.commands.push(command.name),
+                    None => keys.push(ConfigurationKey {
+                        table,
+                        commands: [command.name]
+                            .into_iter()
+                            .chain(finders(table, option))
+                            .collect(),
+                        option: option.clone(),
+                    }),
+                }
+            }
+        }
+        keys[first..].sort_by(|a, b| a.option.get_long().cmp(&b.option.get_long()));
+    }
+    keys
+}
+
+/// Returns the commands that find the daemon by an option of the daemon.
+fn finders(table: &str, option: &Arg) -> Vec<&'static str> {
+    match (table, option.get_long()) {
+        ("daemon", Some("state-dir")) => vec!["ctl", "import"],
+        _ => Vec::new(),
+    }
+}
+
 /// Refuses unknown keys in all tables.
 pub(super) fn check(config: &Config, all: &[Configurable]) -> Result<(), Error> {
     let tables = tables(all);
