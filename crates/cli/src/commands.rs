@@ -19,6 +19,8 @@ pub(crate) mod get;
 mod getopt;
 mod git;
 mod import;
+#[cfg(feature = "schema")]
+mod json_schemas;
 mod kernels;
 pub(crate) mod magnet;
 mod man;
@@ -43,6 +45,8 @@ use crate::{Env, Exit, NetworkCommands};
 
 pub use configured::ConfigurationKey;
 use configured::{Configurable, Line};
+#[cfg(feature = "schema")]
+pub use json_schemas::json_lines;
 
 /// Returns the end of the program's help.
 fn after_help() -> String {

@@ -51,6 +51,8 @@ pub use commands::DaemonSettings;
 pub use commands::ctl::state_folder;
 pub use commands::daemon::{Daemon, QueueOptions, RemoteOptions};
 pub use commands::get::Get;
+#[cfg(feature = "schema")]
+pub use commands::json_lines;
 pub use commands::magnet::{Fetching, Magnet};
 pub use commands::seed::{Seed, Trust};
 pub use commands::{ConfigurationKey, configuration_keys};

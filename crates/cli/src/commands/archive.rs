@@ -3,6 +3,9 @@
 mod export;
 mod report;
 
+#[cfg(feature = "schema")]
+pub(crate) use report::schema;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

@@ -10,6 +10,9 @@ pub(super) mod preset;
 mod report;
 mod selection;
 
+#[cfg(feature = "schema")]
+pub(crate) use report::schema;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

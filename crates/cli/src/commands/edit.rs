@@ -68,21 +68,36 @@ pub(crate) struct Edit {
 
 /// A line of `--json`.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line<'l> {
     Edited {
+        /// Path of the .torrent file, as given.
         torrent: &'l str,
+        /// Path of the new .torrent file; null with `--dry-run`.
         output: Option<String>,
+        /// The info-hash of version 1 of the new torrent; null without version 1.
         info_hash_v1: Option<String>,
+        /// The info-hash of version 2 of the new torrent; null without version 2.
         info_hash_v2: Option<String>,
+        /// Whether the info-hash changed, which makes it a different torrent.
         info_hash_changed: bool,
+        /// Whether the .torrent file changed.
         changed: bool,
+        /// The fields that changed: `field` (string: the name of a field of `show --json`), `removed` and `added`
+        /// (lists of strings: values before and after, without passkeys unless `--show-passkey` is given).
         changes: &'l [Change],
     },
     Error {
         torrent: &'l str,
         message: String,
     },
+}
+
+/// Returns the schema of the lines.
+#[cfg(feature = "schema")]
+pub(crate) fn schema() -> schemars::Schema {
+    json_lines::schema_of::<Line<'_>>()
 }
 
 /// A torrent before and after its edit.

@@ -10,6 +10,9 @@ mod table;
 
 pub(crate) use arguments::Find;
 
+#[cfg(feature = "schema")]
+pub(crate) use json::schema;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};

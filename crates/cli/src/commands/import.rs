@@ -7,6 +7,9 @@ mod report;
 #[cfg(unix)]
 mod state;
 
+#[cfg(feature = "schema")]
+pub(crate) use json::schema;
+
 use std::path::PathBuf;
 
 #[cfg(not(unix))]

@@ -95,17 +95,27 @@ pub struct Magnet {
 
 /// A line of `--json`.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line<'l> {
     MagnetLink {
+        /// The link as given, with the info-hash only.
         torrent: &'l str,
+        /// The magnet link.
         magnet: String,
+        /// The number of URLs that the link lacks because of passkeys, as text.
         note: Option<String>,
     },
     Error {
         torrent: &'l str,
         message: String,
     },
+}
+
+/// Returns the schema of the lines.
+#[cfg(feature = "schema")]
+pub(crate) fn schema() -> schemars::Schema {
+    json_lines::schema_of::<Line<'_>>()
 }
 
 impl Magnet {

@@ -7,6 +7,9 @@ mod notes;
 mod other;
 mod tree;
 
+#[cfg(feature = "schema")]
+pub(crate) use json::schema;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;

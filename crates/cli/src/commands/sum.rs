@@ -19,6 +19,9 @@ mod verity;
 
 pub(crate) use arguments::Sum;
 
+#[cfg(feature = "schema")]
+pub(crate) use json::schema;
+
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 

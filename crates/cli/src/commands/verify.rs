@@ -9,6 +9,9 @@ mod sharing;
 mod tally;
 mod window;
 
+#[cfg(feature = "schema")]
+pub(crate) use json::schema;
+
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 

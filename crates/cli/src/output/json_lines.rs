@@ -11,8 +11,11 @@ use crate::Env;
 
 /// A path as text, and also as bytes if it is not valid Unicode.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct PathText {
+    /// The path, with `/`.
     path: String,
+    /// The bytes of `path` in hexadecimal; present only if they are not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     path_hex: Option<String>,
 }
@@ -34,9 +37,13 @@ impl PathText {
 
 /// The name of a torrent and its info-hashes.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct NameAndHashes {
+    /// The torrent's name.
     name: String,
+    /// 40 hexadecimal digits; null without version 1.
     info_hash_v1: Option<String>,
+    /// 64 hexadecimal digits; null without version 2.
     info_hash_v2: Option<String>,
 }
 
@@ -67,6 +74,13 @@ impl<T: Display> Serialize for AsText<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
     }
+}
+
+/// Returns the schema of the lines of a command.
+#[cfg(feature = "schema")]
+pub(crate) fn schema_of<L: schemars::JsonSchema>() -> schemars::Schema {
+    let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
+    settings.into_generator().into_root_schema_for::<L>()
 }
 
 /// Prints a line. A line can be as long as a .torrent file, so it is written to the stream in parts.

@@ -17,25 +17,45 @@ use crate::output::text::{Grouped, Palette, Shown, Styled, count, silent};
 use hashlane_api::Size;
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line {
     File {
+        /// Path below the folder, as for `verify`.
         #[serde(flatten)]
         path: PathText,
+        /// `intact`, `repaired`, `new`, `moved`, `copied`, `changed`, `rot`, `missing`, `unstable` or `unreadable`
+        ///.
         verdict: &'static str,
+        /// Length; null if it is not known.
         size: Option<u64>,
+        /// `path` and `path_hex` of the file that moved, or whose content was copied.
         from: Option<PathText>,
+        /// Time at which rot was first found, in seconds since 1970.
         rot_since: Option<i64>,
+        /// The reason why a file is unreadable or unstable.
         message: Option<String>,
     },
     Summary {
+        /// `update`, `scrub` or `check`.
         action: &'static str,
+        /// The number of files with each verdict, also `unchanged`.
         files: BTreeMap<&'static str, u64>,
+        /// Number of bytes that were read, without those of unfinished files.
         read_bytes: u64,
+        /// Number of files that the limits of `scrub` left for the next one.
         left_files: u64,
+        /// Number of symbolic links, pipes, sockets and devices.
         left_out: u64,
+        /// Whether Ctrl-C ended the run.
         interrupted: bool,
     },
+}
+
+/// Returns the schema of the lines.
+#[cfg(feature = "schema")]
+pub(crate) fn schema() -> schemars::Schema {
+    json_lines::schema_of::<Line>()
 }
 
 /// The files that are listed. Each choice includes the ones before.

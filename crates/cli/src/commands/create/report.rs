@@ -26,12 +26,16 @@ pub(super) enum Form {
 
 /// A line of `--json`.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line<'l> {
     File {
+        /// Path in the torrent, as above.
         #[serde(flatten)]
         path: PathText,
+        /// Length in bytes.
         length: u64,
+        /// For a link, its target relative to the content root: `path` and `path_hex`.
         #[serde(skip_serializing_if = "Option::is_none")]
         target: Option<PathText>,
     },
@@ -39,52 +43,82 @@ enum Line<'l> {
     Created(&'l Created<'l>),
 }
 
+/// Returns the schema of the lines.
+#[cfg(feature = "schema")]
+pub(crate) fn schema() -> schemars::Schema {
+    json_lines::schema_of::<Line<'_>>()
+}
+
 /// The facts that are known without hashing.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Summary<'s> {
+    /// The file or folder, as given.
     path: String,
+    /// Path of the new .torrent file.
     torrent: String,
+    /// `v1`, `v2` or `hybrid`.
     version: &'static str,
-    /// The reason why the torrent is not a hybrid, if no format was requested.
+    /// Why the torrent is version 1 only; present only if no format was given and the torrent is not a hybrid.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'s str>,
+    /// The torrent's name.
     name: String,
+    /// Number of files, without padding.
     files: usize,
+    /// Total length of all files.
     content_bytes: u64,
+    /// Padding between the files of a hybrid.
     padding_bytes: u64,
+    /// Length of every piece except the last.
     piece_length: u32,
+    /// Number of pieces.
     pieces: u32,
-    /// The items that are not in the torrent.
+    /// The items that the torrent leaves out, as below.
     left_out: LeftOut,
 }
 
 /// A torrent that was created.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Created<'c> {
     #[serde(flatten)]
     summary: Summary<'c>,
+    /// 40 hexadecimal digits; null without version 1.
     info_hash_v1: Option<String>,
+    /// 64 hexadecimal digits; null without version 2.
     info_hash_v2: Option<String>,
+    /// The magnet link, without URLs that have passkeys and without sources of a private torrent, unless
+    /// `--show-passkey` is given.
     magnet: String,
     /// A note about the URLs that the magnet link lacks.
     #[serde(skip)]
     link_note: Option<String>,
     /// Number of names (of files and of the content) that libtorrent changes on disk.
     changed_names: usize,
-    /// Number of links to a folder that contains the link. Other programs cannot check such links.
+    /// Number of symbolic links to a folder that contains the link; other programs cannot check such links.
     circular_links: usize,
+    /// Elapsed time of hashing.
     elapsed_seconds: f64,
 }
 
 /// Numbers of files, folders and URLs that are not in the torrent, and the junk by name.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct LeftOut {
+    /// Number of files and folders that a pattern leaves out.
     excluded: usize,
+    /// Number of files of Hashlane itself, such as the catalogue of an archive.
     own: usize,
+    /// Number of files and folders that `--no-hidden` leaves out.
     hidden: usize,
+    /// Number of symbolic links that `--links skip` leaves out.
     links: usize,
+    /// Files and folders that are never content, each with `path` and `path_hex`.
     junk: Vec<PathText>,
+    /// Number of DHT nodes that are not written because the torrent is private.
     nodes: usize,
+    /// Number of web seeds that are not written because the torrent is private.
     web_seeds: usize,
 }
 

@@ -13,9 +13,13 @@ use crate::output::text::{Escaped, HostAndPort, date};
 
 /// A field that changes, with its name in `show --json`.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Change {
+    /// The name of the field in `show --json`.
     field: &'static str,
+    /// Values before, without passkeys unless `--show-passkey` is given.
     removed: Vec<String>,
+    /// Values after, likewise.
     added: Vec<String>,
 }
 

@@ -14,59 +14,102 @@ use crate::{Env, links};
 use super::searched::Searched;
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line<'l> {
     Torrent {
+        /// Path of the .torrent file, as given.
         torrent: &'l str,
+        /// The torrent's name.
         #[serde(flatten)]
         name: NameAndHashes,
+        /// Whether each file was found.
         identified: bool,
+        /// Whether all bytes are right; null without `--full`.
         complete: Option<bool>,
+        /// The path that has all files with their names below it; null if a file has another name, or was not found.
         content: Option<String>,
+        /// The bytes of `content` in hexadecimal; present only if they are not UTF-8.
         #[serde(skip_serializing_if = "Option::is_none")]
         content_hex: Option<String>,
+        /// Number of pieces that were compared and are right.
         right_pieces: u32,
+        /// Number of pieces.
         pieces: u32,
+        /// Bytes of the files that were not found.
         missing_bytes: u64,
+        /// Bytes of the pieces that a client needs to complete the torrent: with `--full` of all that are wrong or
+        /// missing, without it of those with bytes of files that were not found.
         needed_bytes: u64,
+        /// Number of names that were made; only with `--link`.
         #[serde(skip_serializing_if = "Option::is_none")]
         linked: Option<u64>,
     },
     File {
+        /// Path of the .torrent file, as given.
         torrent: &'l str,
+        /// Position in the torrent's list, which includes padding.
         index: usize,
+        /// Path relative to `content`, with `/`; the name for a single-file torrent.
         #[serde(flatten)]
         path: PathText,
+        /// Expected length, from the torrent.
         length: u64,
+        /// `identified`, `partial`, `empty`, `missing` (no file has its length), `wrong` (none of its length has its
+        /// bytes) or `undecided`.
         state: &'static str,
+        /// Path of the file that was found, whole or damaged.
         found_at: Option<String>,
+        /// The bytes of `found_at` in hexadecimal; present only if they are not UTF-8.
         #[serde(skip_serializing_if = "Option::is_none")]
         found_at_hex: Option<String>,
+        /// Other files that fit equally.
         copies: Vec<String>,
+        /// The bytes of all `copies` in hexadecimal; present only if those of one are not UTF-8.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         copies_hex: Vec<String>,
+        /// Number of right pieces, if `state` is `partial`.
         right_pieces: Option<u32>,
+        /// Number of pieces that were compared, if `state` is `partial`.
         checked_pieces: Option<u32>,
+        /// If `state` is `undecided`: `neighbour` (a file of the same piece was not found), `shared` (no combination
+        /// for its pieces is right), `whole_file_hash`, `unreadable` or `too_many`.
         reason: Option<&'static str>,
+        /// A file that has the name of a missing one, and is longer; absent if there is none.
         #[serde(skip_serializing_if = "Option::is_none")]
         longer: Option<String>,
+        /// Index of the file that was not found, if the reason is `neighbour`.
         neighbour: Option<usize>,
+        /// The files that the new file at `found_at` was made of; only if it was made by `--merge`.
         #[serde(skip_serializing_if = "Option::is_none")]
         merged_from: Option<Vec<String>>,
+        /// Bytes of the new file in pieces that no copy has; only if it was made by `--merge`.
         #[serde(skip_serializing_if = "Option::is_none")]
         unproven_bytes: Option<u64>,
     },
     Summary {
+        /// Number of files below the folders.
         files_seen: u64,
+        /// Number of files with the length of a wanted file.
         candidates: usize,
+        /// Number of files that were found for more than one torrent.
         shared_files: u64,
+        /// Number of pieces that were hashed, without `--full`.
         hashed_pieces: u64,
+        /// Number of bytes that were read and hashed, without `--full`.
         hashed_bytes: u64,
     },
     Error {
+        /// Path of the .torrent file, as given.
         torrent: &'l str,
         message: String,
     },
+}
+
+/// Returns the schema of the lines.
+#[cfg(feature = "schema")]
+pub(crate) fn schema() -> schemars::Schema {
+    json_lines::schema_of::<Line<'_>>()
 }
 
 pub(super) fn print(

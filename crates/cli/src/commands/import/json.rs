@@ -13,6 +13,7 @@ use crate::Env;
 use crate::output::json_lines::{self, PathText};
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line<'l> {
     Imported(Box<Torrent<'l>>),
@@ -25,51 +26,92 @@ enum Line<'l> {
         message: String,
     },
     Summary {
+        /// Whether nothing was written.
         dry_run: bool,
+        /// Number of torrents that are new.
         new: u64,
+        /// Number of torrents that the state folder has already.
         present: u64,
+        /// Number of torrents that cannot be imported.
         failed: u64,
+        /// Content of the new torrents whose length is known.
         content_bytes: u64,
+        /// What cannot be carried over of any torrent, as text.
         notes: &'l [String],
     },
 }
 
+/// Returns the schema of the lines.
+#[cfg(feature = "schema")]
+pub(crate) fn schema() -> schemars::Schema {
+    json_lines::schema_of::<Line<'_>>()
+}
+
 /// An imported torrent.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Torrent<'l> {
+    /// `new`, or `present`: the state folder has the torrent, which stays as it is.
     outcome: &'static str,
+    /// The file of the session, or the database and its row.
     file: String,
+    /// The name in the program's list.
     name: String,
+    /// 40 hexadecimal digits; null without version 1.
     info_hash_v1: Option<String>,
+    /// 64 hexadecimal digits; null without version 2.
     info_hash_v2: Option<String>,
+    /// Length of all files without padding; null for a magnet link.
     content_bytes: Option<u64>,
     #[serde(flatten)]
     content: PathText,
+    /// Renamed files: `file` (integer: position among the files without padding, from 0), `path` (string: relative to
+    /// the content) and, if it is not UTF-8, `path_hex`.
     renamed: Vec<Renamed>,
+    /// `skip`, `low`, `normal` or `high` for each file without padding; null if all are normal.
     priorities: Option<&'l [Priority]>,
+    /// The category.
     category: Option<&'l str>,
+    /// Labels or tags.
     labels: &'l [String],
+    /// Whether the torrent is paused.
     paused: bool,
+    /// Whether the torrent runs without a turn in the queue.
     forced: bool,
+    /// Whether pieces are requested in order.
     sequential: bool,
+    /// Whether a piece of complete content is offered only after the previous piece has spread.
     super_seeding: bool,
+    /// Download limit in bytes per second.
     max_down: Option<NonZeroU32>,
+    /// Upload limit in bytes per second.
     max_up: Option<NonZeroU32>,
+    /// Share ratio at which seeding ends, `never`, or `inherited` from the settings of the program.
     seed_ratio: Target<f64>,
+    /// Seconds of seeding, or a text as for `seed_ratio`.
     seed_seconds: Target<u64>,
+    /// Seconds of seeding without peers, or a text as for `seed_ratio`.
     idle_seconds: Target<u64>,
+    /// Bytes that were sent.
     sent_bytes: u64,
+    /// Bytes that were received.
     received_bytes: u64,
+    /// When the torrent was added, in seconds since 1970-01-01 UTC.
     added: Option<u64>,
+    /// When the content was complete, in seconds since 1970-01-01 UTC.
     completed: Option<u64>,
+    /// Null if the program does not record it.
     seeding_seconds: Option<u64>,
+    /// What cannot be carried over, as text.
     notes: &'l [String],
 }
 
 /// A renamed file.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Renamed {
+    /// Position among the files without padding, from 0.
     file: usize,
     #[serde(flatten)]
     path: PathText,

@@ -16,66 +16,147 @@ use super::notes::notes;
 use super::other::Other;
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line<'a> {
     Torrent {
+        /// The input as given. A magnet link is reduced to its info-hash.
         torrent: &'a str,
+        /// The torrent's name.
         name: String,
+        /// The name in the charset of `encoding`; absent if the name is UTF-8, or if the charset is unknown or does not
+        /// have its bytes.
         #[serde(skip_serializing_if = "Option::is_none")]
         name_decoded: Option<String>,
+        /// `v1`, `v2` or `hybrid`.
         version: &'static str,
+        /// 40 hexadecimal digits; null without version 1.
         info_hash_v1: Option<String>,
+        /// 64 hexadecimal digits; null without version 2.
         info_hash_v2: Option<String>,
+        /// Whether the content is a single file of that name rather than a folder.
         single_file: bool,
+        /// Total length of all files.
         content_bytes: u64,
+        /// The same with padding; for version 2, with the space between each file and the next piece.
         total_bytes: u64,
+        /// Length of every piece except the last.
         piece_length: u32,
+        /// Number of pieces.
         pieces: u32,
+        #[cfg_attr(feature = "schema", schemars(with = "KeysSchema"))]
         #[serde(flatten)]
         keys: Keys<'a>,
+        /// Keys that Hashlane does not use.
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<Other>"))]
         other_keys: OtherKeys<'a>,
+        /// The magnet link, as in `create --json`; without name and URLs if there are more than 100 URLs, or if one is
+        /// longer than 4096 characters.
         magnet: String,
+        /// Peculiarities of the torrent, as text.
         notes: Vec<String>,
     },
     File {
+        /// The input as given. A magnet link is reduced to its info-hash.
         torrent: &'a str,
+        /// Position in the torrent's list.
         index: usize,
+        /// Path relative to `content`, with `/`; the name for a single-file torrent.
         #[serde(flatten)]
         path: PathText,
+        /// The path in the charset of `encoding`, as `name_decoded`.
         #[serde(skip_serializing_if = "Option::is_none")]
         path_decoded: Option<String>,
+        /// `regular`, `padding` or `link`.
         kind: &'static str,
+        /// Length of the file.
         length: u64,
+        /// Offset of the file in the content.
         offset: u64,
+        /// For a link, its target relative to the content root: `path` and `path_hex`.
         #[serde(skip_serializing_if = "Option::is_none")]
         target: Option<PathText>,
+        /// Whether the file is executable, BEP 47.
         executable: bool,
+        /// Whether the file is hidden, BEP 47.
         hidden: bool,
+        /// Whether the path differs from the torrent's, which cannot be used.
         renamed: bool,
+        /// 64 hexadecimal digits, BEP 52.
         pieces_root: Option<String>,
+        /// Whether the torrent has a hash for each piece of the file, BEP 52.
         piece_layer: bool,
     },
     Magnet {
+        /// The input as given. A magnet link is reduced to its info-hash.
         torrent: &'a str,
+        /// The name in the link.
         name: Option<String>,
+        /// 40 hexadecimal digits; null without version 1.
         info_hash_v1: Option<String>,
+        /// 64 hexadecimal digits; null without version 2.
         info_hash_v2: Option<String>,
+        /// Length of the content, if the link states it.
         total_bytes: Option<u64>,
+        /// URLs of trackers.
         trackers: Vec<String>,
+        /// URLs of web seeds.
         web_seeds: Vec<String>,
+        /// Host and port of peers.
         peers: Vec<String>,
+        /// Host and port of DHT nodes.
         nodes: Vec<String>,
+        /// Positions of the selected files, such as `0,2,4-6`, BEP 53.
         select_only: Option<String>,
+        /// Invalid parameters of the link, which are ignored.
         notes: &'a [String],
     },
     Error {
+        /// The input as given. A magnet link is reduced to its info-hash.
         torrent: &'a str,
         message: String,
     },
 }
 
+/// Returns the schema of the lines.
+#[cfg(feature = "schema")]
+pub(crate) fn schema() -> schemars::Schema {
+    json_lines::schema_of::<Line<'_>>()
+}
+
 /// The keys that do not describe the content. Their lists can fill the whole .torrent file, so none is copied.
 struct Keys<'a>(&'a MetadataRef<'a>, Passkeys);
+
+/// The fields of [`Keys`].
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "describes what `Keys` serializes")]
+struct KeysSchema {
+    /// Whether the torrent finds peers only by its trackers, BEP 27.
+    private: bool,
+    /// The tag of a private tracker.
+    source: Option<String>,
+    /// The comment.
+    comment: Option<String>,
+    /// The program that made the torrent.
+    created_by: Option<String>,
+    /// Seconds since the start of 1970, UTC.
+    creation_date: Option<i64>,
+    /// Charset of names that are not UTF-8, for example `GBK`. It changes no path: files have the bytes of the torrent.
+    encoding: Option<String>,
+    /// URLs in tiers.
+    trackers: Vec<Vec<String>>,
+    /// URLs, BEP 19.
+    web_seeds: Vec<String>,
+    /// URLs, BEP 17.
+    http_seeds: Vec<String>,
+    /// Host and port of DHT nodes.
+    nodes: Vec<String>,
+    /// Info-hashes, BEP 38.
+    similar: Vec<String>,
+    /// Names of collections, BEP 38.
+    collections: Vec<String>,
+}
 
 /// The keys that Hashlane does not use.
 struct OtherKeys<'a>(&'a Torrent);

@@ -14,15 +14,22 @@ const MAX_LEN: usize = 100;
 
 /// A key that Hashlane does not use, and its value if it is short.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Other {
+    /// The key.
     key: String,
+    /// Whether it is in the info dictionary.
     in_info: bool,
+    /// The type of the value: `integer`, `string`, `list` or `dictionary`.
     kind: &'static str,
+    /// Length of the value.
     bytes: usize,
+    /// An integer, or a string of at most 100 bytes; null for another value.
     value: Option<ShortValue>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum ShortValue {
     Integer(i64),

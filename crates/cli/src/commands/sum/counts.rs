@@ -7,21 +7,29 @@ use crate::output::text::count;
 
 /// Counts of files and lines.
 #[derive(Clone, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Counts {
+    /// Number of files that are right.
     pub(super) right: u64,
-    /// Files whose first bytes are right, and whose others no digest covers.
+    /// Number of files whose first bytes are right, and whose others no digest covers.
     pub(super) partly: u64,
+    /// Number of files whose bytes are not those of the list.
     pub(super) changed: u64,
+    /// Number of files that do not exist.
     pub(super) missing: u64,
+    /// Number of files that could not be read.
     pub(super) unreadable: u64,
+    /// Number of files that no list has.
     pub(super) extra: u64,
+    /// Number of files that have another name than in the list.
     pub(super) moved: u64,
-    /// Files of lists that `--exclude` leaves out.
+    /// Number of files of the lists that `--exclude` leaves out.
     pub(super) excluded: u64,
-    /// Files whose names are in another Unicode form than in a list, as in a copy by macOS.
+    /// Number of files whose names are in another Unicode form than in the list, as in a copy by macOS.
     pub(super) other_forms: u64,
-    /// What lists have and no digest of a file checks, such as signatures and links.
+    /// Number of lines with something that no digest checks, such as a signature or a link; standard error names them.
     pub(super) unchecked: u64,
+    /// Number of lines without a digest and a name.
     #[serde(rename = "improper_lines")]
     pub(super) improper: u64,
 }

@@ -15,96 +15,165 @@ use super::outside::Verified;
 use super::tally::Tally;
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line<'l> {
     Torrent {
+        /// Path of the .torrent file, as given.
         torrent: &'l str,
+        /// The torrent's name.
         #[serde(flatten)]
         name: NameAndHashes,
+        /// The file or folder that is verified.
         content: String,
-        /// A file or folder that has the content.
+        /// A file, or a folder of files, that has the content under another name: one piece of it is right; otherwise
+        /// absent.
         #[serde(skip_serializing_if = "Option::is_none")]
         candidate: Option<String>,
+        /// Program whose name for the content is used instead of the torrent's: `libtorrent`, `Transmission` (4.1 or
+        /// later), `Transmission 4.0` or `Transmission 3`; otherwise absent.
         #[serde(skip_serializing_if = "Option::is_none")]
         named_by: Option<&'static str>,
+        /// Whether the content is a symbolic link out of its folder, which `get` refuses.
         outside_folder: bool,
+        /// Total length of all files.
         total_bytes: u64,
+        /// Length of every piece except the last.
         piece_length: u32,
+        /// Number of pieces.
         pieces: u32,
+        /// Number of files, without padding.
         files: usize,
+        /// Limits of libtorrent that the torrent exceeds, as text: libtorrent does not load such a torrent.
         notes: Vec<String>,
     },
     File {
+        /// Path of the .torrent file, as given.
         torrent: &'l str,
+        /// Position in the torrent's list, which includes padding.
         index: usize,
+        /// Path relative to `content`, with `/`; the name for a single-file torrent.
         #[serde(flatten)]
         path: PathText,
-        /// A file that has the content of a missing one.
+        /// For a missing file: path relative to `content` of a file with another name that has its length, and one
+        /// right piece; otherwise absent.
         #[serde(skip_serializing_if = "Option::is_none")]
         candidate: Option<String>,
+        /// Path relative to `content`, if the file has the name that another program writes; otherwise absent.
         #[serde(skip_serializing_if = "Option::is_none")]
         found_as: Option<String>,
+        /// Program whose name the file has; otherwise absent.
         #[serde(skip_serializing_if = "Option::is_none")]
         named_by: Option<&'static str>,
+        /// `whole`, `incomplete`, `missing`, `unreadable` or `unchecked`; for a symbolic link, `link` (correct), `wrong
+        /// link`, `missing`, `unreadable` or `unchecked`.
         state: &'static str,
+        /// Expected length, from the torrent.
         length: u64,
+        /// Actual length; null if the file does not exist.
         length_on_disk: Option<u64>,
+        /// Number of bytes on disk beyond the expected length.
         extra_bytes: u64,
+        /// Number of missing pieces whose bytes on disk are all zeros; 0 if the file is too short.
         zero_pieces: u32,
+        /// Index of the first piece that contains bytes of the file; null for an empty file.
         first_piece: Option<u32>,
+        /// The pieces that contain bytes of the file; a piece at either end may be shared with the next file.
         pieces: Counts,
+        /// The same pieces checked by version 1 alone; null if version 1 was not checked.
         pieces_v1: Option<Counts>,
+        /// The same pieces checked by version 2 alone; null if version 2 was not checked.
         pieces_v2: Option<Counts>,
+        /// Actual target of a symbolic link; present only if it is wrong.
         #[serde(skip_serializing_if = "Option::is_none")]
         found_target: Option<String>,
+        /// Whether a symbolic link out of the folder leads to the file; `seed` and `get` refuse it.
         outside_folder: bool,
+        /// The first error that the system reported.
         error: Option<FileError>,
     },
     Extra {
+        /// Path of the .torrent file, as given.
         torrent: &'l str,
         #[serde(flatten)]
         path: PathText,
     },
     Pieces {
+        /// Path of the .torrent file, as given.
         torrent: &'l str,
+        /// Index of the first piece.
         first: u32,
+        /// Number of pieces.
         count: u32,
+        /// `have`, `bad`, `unproven`, `missing`, `unreadable` or `unchecked`.
         state: &'static str,
     },
     Summary {
+        /// Path of the .torrent file, as given.
         torrent: &'l str,
+        /// Whether all content is present and correct.
         complete: bool,
+        /// Whether the verification ended early; some pieces are unchecked, and the exit status is 2.
         cancelled: bool,
+        /// All pieces.
         pieces: Counts,
+        /// Bytes of the pieces whose state is known; includes padding if version 1 is checked.
         checked_bytes: u64,
+        /// Bytes of files in the pieces that are present and correct.
         have_bytes: u64,
+        /// Total length of all files.
         total_bytes: u64,
+        /// Elapsed time, without reading the torrent; with several torrents, since their common run began.
         elapsed_seconds: f64,
     },
     Total {
+        /// Number of torrents.
         torrents: u64,
+        /// Number of torrents whose content is complete.
         complete: u64,
+        /// Number of torrents whose content is incomplete.
         incomplete: u64,
+        /// Number of torrents that could not be checked.
         not_checked: u64,
+        /// Sum over the summaries.
         checked_bytes: u64,
+        /// Sum over the summaries.
         have_bytes: u64,
+        /// Sum over the summaries.
         total_bytes: u64,
+        /// Elapsed time of all runs.
         elapsed_seconds: f64,
     },
     Error {
+        /// Path of the .torrent file, as given.
         torrent: &'l str,
+        /// The problem, with the file and the reason.
         message: String,
     },
 }
 
+/// Returns the schema of the lines.
+#[cfg(feature = "schema")]
+pub(crate) fn schema() -> schemars::Schema {
+    json_lines::schema_of::<Line<'_>>()
+}
+
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Counts {
+    /// Number of pieces.
     total: u32,
+    /// Number of pieces that are present and correct.
     have: u32,
+    /// Number of pieces with wrong bytes.
     bad: u32,
+    /// Number of pieces whose bytes no hash of the torrent proves alone.
     unproven: u32,
+    /// Number of pieces of missing files, or beyond the end of files.
     missing: u32,
+    /// Number of pieces that could not be read.
     unreadable: u32,
+    /// Number of pieces that were not checked.
     unchecked: u32,
 }
 
@@ -131,9 +200,13 @@ impl From<PieceCounts> for Counts {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct FileError {
+    /// The position in the file; null if the file could not be opened.
     offset: Option<u64>,
+    /// The reason.
     message: String,
+    /// The system's error number.
     os_error: Option<i32>,
 }
 
