@@ -103,9 +103,11 @@ impl Tiers {
             let mut known = self.0.iter().flatten();
             !self.contains(url) && known.any(|known| masked_url(known) == *url)
         };
-        let named = |url: String| match is_masked(&url) {
-            true => self.named(&url).map(str::to_owned),
-            false => Ok(url),
+        let named = |url: String| {
+            if is_masked(&url) {
+                return self.named(&url).map(str::to_owned);
+            }
+            Ok(url)
         };
         let tiers = new
             .into_iter()

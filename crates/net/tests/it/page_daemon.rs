@@ -418,6 +418,7 @@ fn names_in_chromium() {
 
 /// Content is used where it is, a torrent goes to a position of the queue, and its trackers are edited.
 #[test]
+#[expect(clippy::too_many_lines, reason = "the test follows two torrents")]
 fn places_and_trackers_in_chromium() {
     let Some(visit) = Visit::start(&[]) else {
         return;
