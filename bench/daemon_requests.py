@@ -93,8 +93,14 @@ class Served(Daemon):
 
     def ask(self, way: int, path: str, body: bytes, headers: dict) -> http.client.HTTPResponse:
         """Send a request by the connection of a protocol, and return the answer with its body."""
-        self.connections[way].request("POST", path, body, headers)
-        answer = self.connections[way].getresponse()
+        try:
+            self.connections[way].request("POST", path, body, headers)
+            answer = self.connections[way].getresponse()
+        except (http.client.HTTPException, OSError):
+            # The daemon has closed a connection that nobody used for a while.
+            self.connections[way].close()
+            self.connections[way].request("POST", path, body, headers)
+            answer = self.connections[way].getresponse()
         answer.body = answer.read()
         if answer.status not in (200, 409):
             raise ValueError(answer.body)
@@ -176,17 +182,18 @@ def figures(daemon: Served, n: int) -> dict[str, float]:
         before = daemon.spent()
         found[f"{name}, s"] = timed(ask)
         found[f"{name}, s of processor"] = daemon.spent() - before
+    pause = {"all": True, "change": {"action": "pause"}}
     ways = {
         "ctl": lambda: daemon.control("pause"),
-        "HTTP API": lambda: daemon.http("/api/v1/batch", {"all": True, "change": {"action": "pause"}}),
+        "HTTP API": lambda: daemon.http("/api/v1/batch", pause),
         "qBittorrent": lambda: daemon.qbittorrent("torrents/stop", hashes="all"),
         "Transmission": lambda: daemon.transmission("torrent-stop"),
     }
-    for name, pause in ways.items():
+    for name, way in ways.items():
         daemon.control("resume")
         time.sleep(1)
         before = daemon.spent()
-        found[f"pause all, {name}, s"] = timed(pause)
+        found[f"pause all, {name}, s"] = timed(way)
         found[f"pause all, {name}, s of processor"] = daemon.spent() - before
     found["resident, MiB"] = daemon.rss()
     return found
