@@ -46,7 +46,7 @@ pub(crate) fn write_manifests(
         let name = name_of(kind, *algorithm);
         let mut text = Vec::new();
         for (path, digests) in digests {
-            write_line(&mut text, version, path, &digests[i])
+            write_line(&mut text, version, path, digests[i])
                 .map_err(Error::io(&bag.join(&name)))?;
         }
         write(bag, &name, &text, Overwrite::Yes)?;

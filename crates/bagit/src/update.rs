@@ -171,7 +171,7 @@ fn add_fetched(
             let known = before.get(&path);
             let of_path = algorithms
                 .iter()
-                .map(|algorithm| known?.get(algorithm).cloned());
+                .map(|algorithm| known?.get(algorithm).copied());
             match of_path.collect::<Option<Vec<Digest>>>() {
                 Some(of_path) => drop(digests.insert(path, of_path)),
                 None => drop(problem.get_or_insert_with(|| Error::NotFetched(place(bag, &path)))),

@@ -79,18 +79,15 @@ pub(crate) fn hash_parts(
     algorithm: Algorithm,
     parts: impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<(), Wrong>,
 ) -> Result<Id, Wrong> {
-    match algorithm {
-        Algorithm::Sha1 => {
-            let mut hasher = Sha1Checked::with_engine(engine);
-            parts(&mut |part| _ = hasher.update(part))?;
-            let digest = hasher.finalize().map_err(|_| Wrong::Attack)?;
-            Ok(Id::of(digest.as_ref()))
-        }
-        _ => {
-            let mut hasher = Hasher::with_engine(engine, algorithm);
-            parts(&mut |part| hasher.update(part))?;
-            Ok(Id::of(hasher.finalize().as_bytes()))
-        }
+    if algorithm == Algorithm::Sha1 {
+        let mut hasher = Sha1Checked::with_engine(engine);
+        parts(&mut |part| _ = hasher.update(part))?;
+        let digest = hasher.finalize().map_err(|_| Wrong::Attack)?;
+        Ok(Id::of(digest.as_ref()))
+    } else {
+        let mut hasher = Hasher::with_engine(engine, algorithm);
+        parts(&mut |part| hasher.update(part))?;
+        Ok(Id::of(hasher.finalize().as_bytes()))
     }
 }
 
@@ -132,27 +129,24 @@ impl Batch {
         self.objects
             .sort_unstable_by_key(|(_, object)| std::cmp::Reverse(object.message.len()));
         let messages = self.objects.iter().map(|(_, object)| &object.message);
-        match index.algorithm {
-            Algorithm::Sha1 => {
-                let mut digests = vec![Sha1Digest::default(); self.objects.len()];
-                let mut attacks = vec![false; self.objects.len()];
-                engine.digest_many_checked(messages, &mut digests, |place| attacks[place] = true);
-                for (place, (n, _)) in self.objects.iter().enumerate() {
-                    let digest = digests[place].as_ref();
-                    if attacks[place] {
-                        wrong(*n, Wrong::Attack);
-                    } else if index.id_bytes(in_index(*n)) != digest {
-                        wrong(*n, Wrong::Id(Id::of(digest)));
-                    }
+        if index.algorithm == Algorithm::Sha1 {
+            let mut digests = vec![Sha1Digest::default(); self.objects.len()];
+            let mut attacks = vec![false; self.objects.len()];
+            engine.digest_many_checked(messages, &mut digests, |place| attacks[place] = true);
+            for (place, (n, _)) in self.objects.iter().enumerate() {
+                let digest = digests[place].as_ref();
+                if attacks[place] {
+                    wrong(*n, Wrong::Attack);
+                } else if index.id_bytes(in_index(*n)) != digest {
+                    wrong(*n, Wrong::Id(Id::of(digest)));
                 }
             }
-            _ => {
-                let mut digests = vec![Sha256Digest::default(); self.objects.len()];
-                engine.digest_many::<Sha256>(messages, &mut digests);
-                for ((n, _), digest) in self.objects.iter().zip(&digests) {
-                    if index.id_bytes(in_index(*n)) != digest.as_ref() {
-                        wrong(*n, Wrong::Id(Id::of(digest.as_ref())));
-                    }
+        } else {
+            let mut digests = vec![Sha256Digest::default(); self.objects.len()];
+            engine.digest_many::<Sha256>(messages, &mut digests);
+            for ((n, _), digest) in self.objects.iter().zip(&digests) {
+                if index.id_bytes(in_index(*n)) != digest.as_ref() {
+                    wrong(*n, Wrong::Id(Id::of(digest.as_ref())));
                 }
             }
         }

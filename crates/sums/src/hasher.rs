@@ -192,7 +192,7 @@ impl MessageHasher for Digests<'_> {
                     None => streams.next().map(Hasher::finalize),
                     Some((_, digests)) => known
                         .find(|(of, _)| of == algorithm)
-                        .map(|(_, digest)| digest.clone())
+                        .map(|(_, digest)| *digest)
                         .or_else(|| digests.next()),
                 };
                 of_slot.push((*algorithm, digest.expect("each algorithm was started")));

@@ -120,9 +120,7 @@ pub fn hash_items<T: Sync, E: From<Error>>(
             order.ordered.complete();
             order.deliver(0);
         }
-        let is_done = order.next == segment.len();
-        assert!(is_done || cancel.is_cancelled(), "each item has an outcome");
-        hashed_bytes = order.hashed_bytes;
+        hashed_bytes = order.finish();
         events.check()?;
     }
     Ok(())
@@ -159,6 +157,13 @@ struct InOrder<'r, T, R, E> {
 }
 
 impl<T, E, R: FnMut(Event<'_, Item<T>, Vec<Digest>>) -> Result<(), E>> InOrder<'_, T, R, E> {
+    /// Returns the number of bytes of finished messages.
+    fn finish(self) -> u64 {
+        let is_done = self.next == self.segment.len() || self.cancel.is_cancelled();
+        assert!(is_done, "each item has an outcome");
+        self.hashed_bytes
+    }
+
     /// Records results of the pipeline, and delivers the outcomes that are next in order.
     fn take(&mut self, results: Results<Vec<Digest>>) {
         let pending_bytes = results.pending_bytes;

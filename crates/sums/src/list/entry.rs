@@ -37,7 +37,7 @@ impl Entry {
         }
         for digest in &other.digests {
             if !self.digests.contains(digest) {
-                self.digests.push(digest.clone());
+                self.digests.push(*digest);
             }
         }
         for (own, other) in self.alternatives.iter_mut().zip(&other.alternatives) {

@@ -182,7 +182,7 @@ pub struct LineStyle {
     pub ends_with_zero: bool,
 }
 
-/// Appends a line for a file to `out`. `algorithm` and `digest` are written as they are: a [`Algorithm`] and a
+/// Appends a line for a file to `out`. `algorithm` and `digest` are written as they are: an [`Algorithm`] and a
 /// [`Digest`], or texts of other formats without spaces.
 pub fn write_line(
     out: &mut Vec<u8>,

@@ -386,7 +386,7 @@ impl<'s> Check<'s> {
         let mut by_digest: HashMap<(Algorithm, Digest), Vec<usize>> = HashMap::new();
         for (i, entry) in missing.iter().enumerate() {
             if let Some(first) = entry.digests.first() {
-                by_digest.entry(first.clone()).or_default().push(i);
+                by_digest.entry(*first).or_default().push(i);
             }
         }
         let mut moved: HashMap<usize, &Path> = HashMap::new();
