@@ -226,3 +226,57 @@ impl<D> Ordered<D> {
         Some(turn)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::open_files::Fault;
+
+    fn results(messages: &[(u32, Result<u8, Fault>)], facts: Vec<FileFact>) -> Results<u8> {
+        let messages = messages.iter().map(|(message, digest)| MessageResult {
+            message: *message,
+            len_bytes: 10,
+            digest: *digest,
+        });
+        Results {
+            worker: 0,
+            messages: messages.collect(),
+            facts,
+            silent: Vec::new(),
+            pending_bytes: 0,
+        }
+    }
+
+    #[test]
+    fn digests_come_in_order_and_faults_wait_for_their_reasons() {
+        let file = FileIndex::new(7);
+        let mut ordered = Ordered::new(5);
+        let fault = Err(Fault::Unreadable);
+        let later = results(&[(1, Ok(1)), (2, fault)], Vec::new());
+        assert_eq!(ordered.take(later, |digest| digest), 20);
+        assert!(ordered.next(file).is_none(), "message 0 is not known");
+        ordered.take(results(&[(0, Ok(0))], Vec::new()), |digest| digest);
+        assert!(matches!(ordered.next(file), Some(Turn::Digest(0, 10))));
+        assert!(matches!(ordered.next(file), Some(Turn::Digest(1, 10))));
+        assert!(ordered.next(file).is_none(), "the reason is not known");
+        assert_eq!(ordered.next_message(), 2);
+
+        let facts = [Some(3), None].map(|offset| {
+            let error = io::Error::from(io::ErrorKind::NotFound);
+            let found = Found::Failed { offset, error };
+            FileFact { file, found }
+        });
+        ordered.take(results(&[(4, fault)], facts.into()), |digest| digest);
+        let turn = ordered.next(file);
+        assert!(
+            matches!(turn, Some(Turn::Failed(Failure::NotRead(_)))),
+            "the first reason: {turn:?}"
+        );
+        ordered.skip_to(4);
+        assert!(ordered.next(file).is_none(), "a fault without a reason");
+        ordered.complete();
+        let turn = ordered.next(file);
+        assert!(matches!(turn, Some(Turn::Failed(Failure::Changed))));
+        assert!(ordered.next(file).is_none(), "no message is left");
+    }
+}
