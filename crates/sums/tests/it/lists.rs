@@ -89,7 +89,7 @@ proptest! {
         let digest = Digest::new(vec![seed; algorithm.digest_len()]);
         let style = LineStyle { is_tagged, is_binary, ends_with_zero: false };
         let mut line = Vec::new();
-        write_line(&mut line, style, algorithm, &digest, &name);
+        write_line(&mut line, style, algorithm, digest, &name);
         let end = line.iter().position(|byte| *byte == b'\n');
         prop_assert_eq!(end, Some(line.len() - 1));
         let expected = Line::Entry(Entry {
