@@ -184,7 +184,7 @@ impl Program {
         let (function, name) = self.function(name)?;
         let options = Options::default();
         let mut results = Results::new(self, name, arguments);
-        let algorithms: Arc<[_]> = [function.into()].into();
+        let algorithms: Arc<[_]> = [function].into();
         let items = results.inputs().into_iter().map(|path| {
             let source = path.map_or(Source::Stdin, |path| Source::File(env.resolve(path)));
             Item::new(source, Arc::clone(&algorithms), path)
