@@ -26,6 +26,7 @@ mod unix_socket;
 use std::convert::Infallible;
 use std::fmt;
 use std::io;
+use std::mem;
 use std::net::SocketAddr;
 #[cfg(unix)]
 use std::net::{IpAddr, Ipv4Addr};
@@ -100,15 +101,19 @@ impl Server {
     ) -> io::Result<Self> {
         let listener = listener.into();
         let endpoint = listener.endpoint()?;
+        let log = tracing::dispatcher::get_default(Clone::clone);
+        let log_of_thread = log.clone();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
+            // The threads of handlers that may block, such as the check of a password, log as this one. They keep the log to their
+            // end.
+            .on_thread_start(move || mem::forget(tracing::dispatcher::set_default(&log_of_thread)))
             .build()?;
         let sockets = {
             let _in_runtime = runtime.enter();
             Socket::all_of(&listener)?
         };
         let (stop, stopped) = oneshot::channel::<Infallible>();
-        let log = tracing::dispatcher::get_default(Clone::clone);
         let serve = async move {
             let connections = Arc::new(Connections::default());
             for socket in sockets {

@@ -89,8 +89,11 @@ impl Jobs {
     ) -> Result<Job, Refusal> {
         let id = self.start()?;
         let jobs = Arc::clone(self);
+        let log = tracing::dispatcher::get_default(Clone::clone);
         let run = move || jobs.end(id, ended(add()));
-        let thread = thread::Builder::new().name("fetch".into()).spawn(run);
+        let thread = thread::Builder::new()
+            .name("fetch".into())
+            .spawn(move || tracing::dispatcher::with_default(&log, run));
         if let Err(error) = thread {
             let refusal = Refusal::Unavailable(error.to_string());
             self.end(id, ended(Err(refusal)));

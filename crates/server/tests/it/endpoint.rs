@@ -15,9 +15,9 @@ fn start(endpoint: &Endpoint) -> std::io::Result<Server> {
     Server::start("http", endpoint.bind()?, router, async {})
 }
 
-fn ask(mut stream: impl std::io::Read + std::io::Write) -> String {
-    let request = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-    stream.write_all(request).unwrap();
+pub(crate) fn ask(mut stream: impl std::io::Read + std::io::Write, path: &str) -> String {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer
@@ -37,7 +37,7 @@ fn every_address_has_the_same_port() {
     assert_eq!(found.len(), 2);
     assert_eq!(found[0].port(), found[1].port());
     for address in found {
-        assert!(ask(TcpStream::connect(address).unwrap()).ends_with("right"));
+        assert!(ask(TcpStream::connect(address).unwrap(), "/").ends_with("right"));
     }
     let taken = Endpoint::Tcp(vec![found[1]]);
     assert_eq!(start(&taken).unwrap_err().kind(), ErrorKind::AddrInUse);
@@ -51,7 +51,7 @@ fn an_address_that_is_not_of_this_machine_is_left_out() {
     let server = start(&Endpoint::Tcp(vec![other, own])).unwrap();
     let address = server.endpoint().address().unwrap();
     assert_eq!(address.ip(), own.ip());
-    assert!(ask(TcpStream::connect(address).unwrap()).ends_with("right"));
+    assert!(ask(TcpStream::connect(address).unwrap(), "/").ends_with("right"));
     assert!(start(&other.into()).is_err());
     assert!(start(&Endpoint::Tcp(Vec::new())).is_err());
     assert!(!Endpoint::Tcp(vec![own, other]).is_local());
@@ -71,14 +71,14 @@ fn a_socket_is_private_and_removed_at_the_end() {
     assert!(path.metadata().unwrap().file_type().is_socket());
     assert_eq!(mode(&path), 0o600);
     assert_eq!(server.endpoint().url(), format!("unix:{}", path.display()));
-    assert!(ask(UnixStream::connect(&path).unwrap()).ends_with("right"));
+    assert!(ask(UnixStream::connect(&path).unwrap(), "/").ends_with("right"));
     // A process that listens keeps its socket.
     let error = start(&endpoint).unwrap_err();
     assert!(
         error.to_string().contains("another process listens"),
         "{error}"
     );
-    assert!(ask(UnixStream::connect(&path).unwrap()).ends_with("right"));
+    assert!(ask(UnixStream::connect(&path).unwrap(), "/").ends_with("right"));
     drop(server);
     assert!(!path.exists());
 }
@@ -98,7 +98,7 @@ fn only_a_socket_without_a_process_is_replaced() {
     assert!(path.exists());
     let server = start(&endpoint).unwrap();
     assert_eq!(mode(&path), 0o600);
-    assert!(ask(UnixStream::connect(&path).unwrap()).ends_with("right"));
+    assert!(ask(UnixStream::connect(&path).unwrap(), "/").ends_with("right"));
     drop(server);
     assert!(!path.exists());
 }
