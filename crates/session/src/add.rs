@@ -60,7 +60,7 @@ impl Torrents {
         };
         match put.map(hashlane_store::Entry::name) {
             Ok(name) => {
-                tracing::info!(torrent = %name, "added");
+                tracing::debug!(torrent = %name, "added");
                 self.hook(name, Moment::Added, None, None);
                 self.start(name, false);
                 Ok((name, true))

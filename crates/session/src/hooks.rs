@@ -29,6 +29,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::config::HookCommands;
 use crate::error::Problem;
 use crate::shell::shell;
+use crate::threads::spawn;
 
 /// The folder of records in the state folder.
 const FOLDER: &str = "hooks";
@@ -373,7 +374,7 @@ fn start_threads(
                 unfinished.ends();
             }
         };
-        thread::Builder::new().name("hook".into()).spawn(run)?;
+        spawn("hook", run)?;
     }
     Ok(jobs)
 }

@@ -22,6 +22,7 @@
 //! | `watch` | folders whose files are added |
 //! | `fetches` | .torrent files from servers |
 //! | `space` | the guard of free space |
+//! | `threads` | threads that log as the one that starts them |
 #![forbid(unsafe_code)]
 #![cfg(all(unix, feature = "libtorrent"))]
 
@@ -41,6 +42,7 @@ mod session;
 mod shell;
 mod shown;
 mod space;
+mod threads;
 mod torrents;
 mod trackers;
 mod watch;

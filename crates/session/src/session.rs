@@ -30,6 +30,7 @@ use super::fetches::Fetches;
 use super::hooks::Hooks;
 use super::priorities;
 use super::shown::Shown;
+use super::threads::spawn;
 use super::torrents::{Locked, Torrents, lock};
 use super::watch::Watch;
 
@@ -157,8 +158,7 @@ impl Session {
         let watch = Watch::start(Weak::clone(&weak), max_len, sender.clone()).map_err(thread)?;
         lock(&torrents).start_all();
         let run = move || follow(&weak, &events, &published, &sender);
-        let named = thread::Builder::new().name("session".into());
-        let follower = named.spawn(run).map_err(thread)?;
+        let follower = spawn("session", run).map_err(thread)?;
         let session = Self {
             torrents,
             shown: Mutex::default(),

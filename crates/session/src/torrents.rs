@@ -237,7 +237,7 @@ impl Torrents {
         let path = self.content_path(name);
         self.count_changed();
         self.store.remove(name).map_err(|error| error.to_string())?;
-        tracing::info!(torrent = %name, "removed");
+        tracing::debug!(torrent = %name, "removed");
         self.hooks.run(Moment::Removed, &entry, path, None);
         if let Some(running) = self.running.remove(&name) {
             self.numbered.remove(&running.number);

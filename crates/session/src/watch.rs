@@ -10,7 +10,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, Weak};
-use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use hashlane_api::{NewTorrent, Patch, Source};
@@ -19,6 +18,7 @@ use hashlane_metainfo::{Magnet, Torrent};
 
 use super::config::Watched;
 use super::error::Problem;
+use super::threads::spawn;
 use super::torrents::{Torrents, lock};
 
 /// Interval at which the folders are read.
@@ -68,7 +68,7 @@ impl Watch {
                 watcher.read(Instant::now());
             }
         };
-        thread::Builder::new().name("watch".into()).spawn(run)?;
+        spawn("watch", run)?;
         Ok(Self { _alive: alive })
     }
 }
