@@ -319,7 +319,7 @@ fn described(metainfo: &Metainfo, trackers: &[Tracker]) -> Metainfo {
         trackers: Some(ListEdit::Set(tiers.collect())),
         comment: Some(Some("a comment".into())),
         created_by: Some(Some("hashlane".into())),
-        creation_date: Some(Some(TIME as i64)),
+        creation_date: Some(Some(TIME.cast_signed())),
         ..Edit::default()
     };
     edit.apply(metainfo).unwrap()

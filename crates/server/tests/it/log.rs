@@ -16,7 +16,7 @@ type Log = Box<NoSubscriber>;
 
 #[test]
 fn handlers_and_what_they_wait_for_have_it() {
-    let is_log = || get_default(|log| log.is::<Log>()).to_string();
+    let is_log = || get_default(Dispatch::is::<Log>).to_string();
     let router = Router::new().route("/", get(async move || is_log())).route(
         "/wait",
         get(async move || tokio::task::spawn_blocking(is_log).await.unwrap()),

@@ -159,6 +159,7 @@ fn what_an_event_reports_is_in_the_folder() {
 
 /// A request costs what changed since the last one: the rest is shared.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of changes")]
 fn snapshots_share_torrents_that_did_not_change() {
     let (state, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let session = open(state.path(), folder.path());
