@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use hashlane_api::{Place, Priority};
-use hashlane_files::{Globs, Writers, is_absent};
+use hashlane_files::{Globs, Writers, is_absent, is_replaced};
 use hashlane_find::SearchBudget;
 use hashlane_metainfo::{
     ContentMap, File, FileKind, FileSelection, Names, PathComponent, PieceIndex, Torrent,
@@ -479,12 +479,12 @@ impl StoredTorrent {
         Ok(has_changed.then_some(found))
     }
 
-    /// Returns `true` if no file of the content exists: all are absent, or their file system is.
+    /// Returns `true` if no file of the content exists: all are absent, or their folder or its file system is.
     fn is_gone(&self) -> bool {
         let mut files = files_of(self.torrent()).filter(|(_, file)| file.length() > 0);
         let is_absent = |index| {
             let status = self.storage.status(index);
-            status.is_err_and(|error| is_absent(&error))
+            status.is_err_and(|error| is_absent(&error) || is_replaced(&error))
         };
         matches!(self.absence(), Absence::Unmounted(_))
             || files.all(|(index, file)| file.kind() != FileKind::Regular || is_absent(index))

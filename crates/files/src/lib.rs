@@ -93,7 +93,7 @@ pub use removal::{DirEntryId, Removal};
 #[cfg(unix)]
 pub use rename::{RenameError, rename_files};
 #[cfg(unix)]
-pub use root::{FileStatus, Root, WritableFile, WritableRoot, leads_out, sync};
+pub use root::{FileStatus, Root, WritableFile, WritableRoot, is_replaced, leads_out, sync};
 pub use rules::{Rules, RulesError};
 #[cfg(unix)]
 pub use share::{KeptFile, UNFINISHED_LINKS, remove_unfinished_link};

@@ -204,10 +204,7 @@ impl Root {
             None => dirs().open(self.folder.clone(), || OpenFolder::open(&self.folder))?,
         };
         match self.id.get() {
-            Some(id) if *id != opened.id => Err(io::Error::other(format!(
-                "{} was unmounted or replaced",
-                self.folder.display()
-            ))),
+            Some(id) if *id != opened.id => Err(io::Error::other(Replaced(self.folder.clone()))),
             _ => Ok(opened),
         }
     }
@@ -250,6 +247,18 @@ pub fn sync(file: &File) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         result => result,
     }
+}
+
+/// Another folder is at the path of a root.
+#[derive(Debug, thiserror::Error)]
+#[error("{} was unmounted or replaced", .0.display())]
+struct Replaced(PathBuf);
+
+/// Returns `true` if an error of a [`Root`] means that another folder is at its path now, for example that of a file system that was
+/// unmounted.
+pub fn is_replaced(error: &io::Error) -> bool {
+    let inner = error.get_ref();
+    inner.is_some_and(<dyn std::error::Error + Send + Sync>::is::<Replaced>)
 }
 
 /// Returns `true` if an error of a [`Root`] means that a symbolic link leads out of the folder.

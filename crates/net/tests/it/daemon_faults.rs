@@ -338,6 +338,30 @@ fn a_verification_without_the_disk_awaits_it() {
     });
 }
 
+/// The same if the folder is replaced by an empty one on the same disk, as for a link or a mount below it that is made anew.
+#[test]
+fn a_verification_of_a_folder_that_was_replaced_awaits_it() {
+    let (content, torrent, _seed, _tracker) = served(&[]);
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let daemon = Daemon::start(&state, &["--dir", text(&downloads)]);
+    daemon.done(["add", text(&torrent)]);
+    daemon.wait_until("complete", |torrent| torrent["complete"] == true);
+    let away = place.path().join("away");
+    fs::rename(&downloads, &away).unwrap();
+    fs::create_dir(&downloads).unwrap();
+    daemon.done(["verify", "--all"]);
+    let absent = daemon.wait_for_activity("absent");
+    assert_eq!(absent["done_bytes"], 0);
+    assert_eq!(fs::read_dir(&downloads).unwrap().count(), 0);
+    fs::remove_dir(&downloads).unwrap();
+    fs::rename(&away, &downloads).unwrap();
+    let again = daemon.wait_until("served again", |torrent| torrent["complete"] == true);
+    assert_eq!(again["error"], serde_json::Value::Null);
+    content.assert_same("file.bin", &downloads);
+    daemon.terminate();
+}
+
 /// Checks that no test of this file says more than the disk has: the pieces of the torrent that are announced are there.
 #[track_caller]
 fn assert_there(listed: &serde_json::Value, torrent: &Path, folder: &Path) {
