@@ -136,27 +136,40 @@ fn a_part_outside_of_the_buffer_is_refused_before_anything_is_read() {
 #[test]
 fn a_system_without_the_calls_of_the_queue() {
     alone("direct::a_system_without_the_calls_of_the_queue", || {
-        let (disk, Some(mut queue)) = (Disk::new(), queue()) else {
-            return;
-        };
-        deny(libc::SYS_io_uring_enter);
-        DirectQueue::new().unwrap_err();
-        let file = disk.open();
-        let (mut buffer, start) = buffer(2);
-        for _ in 0..2 {
-            let part = start..start + DIRECT_UNIT;
-            let reads = [0, DIRECT_UNIT as u64].map(|offset| DirectRead {
-                file: &file,
-                offset,
-                part: part.clone(),
-            });
-            assert_eq!(queue.read(&mut buffer, &reads), [0, 0]);
-        }
+        assert_reads_nothing_after(libc::EPERM);
     });
 }
 
-/// Makes a system call fail with `EPERM` from now on, as the filters of containers do (seccomp(2)).
-fn deny(call: libc::c_long) {
+/// The system says for ever that it lacks memory.
+#[test]
+fn a_system_whose_temporary_error_lasts() {
+    alone("direct::a_system_whose_temporary_error_lasts", || {
+        assert_reads_nothing_after(libc::EAGAIN);
+    });
+}
+
+/// Checks that a queue ends its reads when its calls fail with this error from now on.
+fn assert_reads_nothing_after(errno: libc::c_int) {
+    let (disk, Some(mut queue)) = (Disk::new(), queue()) else {
+        return;
+    };
+    deny(libc::SYS_io_uring_enter, errno);
+    DirectQueue::new().unwrap_err();
+    let file = disk.open();
+    let (mut buffer, start) = buffer(2);
+    for _ in 0..2 {
+        let part = start..start + DIRECT_UNIT;
+        let reads = [0, DIRECT_UNIT as u64].map(|offset| DirectRead {
+            file: &file,
+            offset,
+            part: part.clone(),
+        });
+        assert_eq!(queue.read(&mut buffer, &reads), [0, 0]);
+    }
+}
+
+/// Makes a system call fail with this error from now on, as the filters of containers do with `EPERM` (seccomp(2)).
+fn deny(call: libc::c_long, errno: libc::c_int) {
     let statement = |code: u32, k: u32| libc::sock_filter {
         code: code as u16,
         jt: 0,
@@ -174,7 +187,7 @@ fn deny(call: libc::c_long) {
         },
         statement(
             libc::BPF_RET | libc::BPF_K,
-            libc::SECCOMP_RET_ERRNO | libc::EPERM as u32,
+            libc::SECCOMP_RET_ERRNO | errno.cast_unsigned(),
         ),
         statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
     ];

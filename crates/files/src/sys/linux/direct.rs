@@ -17,6 +17,9 @@ use crate::file::SourceFile;
 /// Number of reads that the system works on at the same time.
 const DEPTH: usize = 32;
 
+/// Number of temporary errors in a row after which an error is permanent: several seconds without memory.
+const MAX_TEMPORARY: u32 = 2000;
+
 /// Pause after a temporary error, and between looks for reads of a queue that the system does not wait for.
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -103,11 +106,17 @@ struct Flight<'q> {
     ring: &'q mut Option<IoUring>,
     /// Operations that have not completed.
     n_pushed: usize,
+    /// The temporary errors since the last call that succeeded.
+    n_temporary: u32,
 }
 
 impl<'q> Flight<'q> {
     fn new(ring: &'q mut Option<IoUring>) -> Self {
-        Self { ring, n_pushed: 0 }
+        Self {
+            ring,
+            n_pushed: 0,
+            n_temporary: 0,
+        }
     }
 
     /// Adds an operation, unless the ring is full or gone.
@@ -126,12 +135,15 @@ impl<'q> Flight<'q> {
     /// `complete` with the number of each completed operation, and the number of bytes that it has read.
     ///
     /// # Errors
-    /// The system does not allow it. This error is permanent.
+    /// The system does not allow it, or lacks memory for long. This error is permanent.
     fn wait(&mut self, complete: impl FnMut(usize, usize)) -> io::Result<()> {
         let ring = self.ring.as_ref().ok_or(io::ErrorKind::Unsupported)?;
         match ring.submit_and_wait(1) {
-            Ok(_) => {}
-            Err(error) if is_temporary(&error) => thread::sleep(PAUSE),
+            Ok(_) => self.n_temporary = 0,
+            Err(error) if is_temporary(&error) && self.n_temporary < MAX_TEMPORARY => {
+                self.n_temporary += 1;
+                thread::sleep(PAUSE);
+            }
             Err(error) => return Err(error),
         }
         self.complete(complete);
