@@ -154,6 +154,16 @@ impl Handover {
         Some(Network { bind, port })
     }
 
+    /// Returns what a person should know of the other process, if it had to end.
+    pub fn warning(&self) -> Option<String> {
+        (!self.cause.is_empty()).then(|| {
+            format!(
+                "libtorrent did not respond because of {}: Hashlane has started again and continues from the content on disk",
+                self.cause
+            )
+        })
+    }
+
     /// Leaves out the web seeds that made libtorrent hang in earlier processes, or all, if there were many of them.
     pub fn avoid_web_seeds(&self, session: &mut Settings) {
         let avoided = &mut session.avoided_web_seeds;

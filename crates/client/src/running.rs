@@ -148,17 +148,14 @@ impl Running {
         tasks: Vec<Task>,
         continued: Handover,
     ) -> Result<Vec<Outcome>, Error> {
+        let warning = continued.warning();
         let starts = self.take_up(tasks, continued.torrents);
         if let Some((max_down, max_up)) = continued.limits {
             (self.max_down, self.max_up) = (max_down, max_up);
             self.shared.session.limit(max_down, max_up)?;
         }
-        if !continued.cause.is_empty() {
-            let message = format!(
-                "libtorrent did not respond because of {}: Hashlane has started again and continues from the content on disk",
-                continued.cause
-            );
-            self.warn(message);
+        if let Some(warning) = warning {
+            self.warn(warning);
         }
         self.warn_of_network();
         self.publish();

@@ -84,7 +84,11 @@ impl Serve for Daemon {
         let settings = configured::config(env, &start.settings, &state)?;
         let hangups = signals::install(env)?;
         let mut config = self.config(env)?;
-        again::continued()?.avoid_web_seeds(&mut config.session);
+        let earlier = again::continued()?;
+        earlier.avoid_web_seeds(&mut config.session);
+        if let Some(warning) = earlier.warning() {
+            log::warn(env, &warning);
+        }
         let pulse = config.pulse.clone();
         let rights = self.rights(env)?;
         let fixed = self.fixed(&settings, &config);
