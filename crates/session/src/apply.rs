@@ -123,10 +123,9 @@ impl Torrents {
                 }
                 torrents.place(name, folder).map_err(conflict)
             },
-            Command::Prioritize { files, priority } => &|torrents, name| {
-                let changed = torrents.prioritize(name, files, *priority);
-                changed.map_err(conflict)
-            },
+            Command::Prioritize { files, priority } => {
+                &|torrents, name| torrents.prioritize(name, files, *priority)
+            }
             Command::Rename { from, to } => &|torrents, name| {
                 if let Some(rights) = rights {
                     torrents.check_content(name, rights)?;

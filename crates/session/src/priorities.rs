@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hashlane_api::Priority;
+use hashlane_api::{Place, Priority, Refusal};
 use hashlane_metainfo::{FileKind, Torrent};
 use hashlane_store::{Name, Priorities};
 
@@ -53,24 +53,34 @@ fn n_files(torrent: &Torrent) -> u32 {
 }
 
 impl Torrents {
-    /// Changes the priority of files of a torrent: of all, if none is named.
+    /// Changes the priority of files of a torrent: of all, if none is named. The client may not have opened the torrent yet.
     pub(super) fn prioritize(
         &mut self,
         name: Name,
         files: &[u32],
         priority: Priority,
-    ) -> Result<(), String> {
-        let all: Vec<u32>;
-        let files = if files.is_empty() {
-            let metainfo = self.metainfo(name).ok_or("the metadata is not known yet")?;
-            all = (0..n_files(&metainfo)).collect();
-            &all
-        } else {
-            files
-        };
-        self.set(name, |choices| {
-            set(&mut choices.priorities, files, priority);
-        })?;
+    ) -> Result<(), Refusal> {
+        let conflict = |reason: &str| Refusal::Conflict(reason.into());
+        let invalid = |reason: &str| Refusal::Invalid(reason.into());
+        let choices = &self.entry(name).map_err(Refusal::Conflict)?.choices;
+        if matches!(choices.place, Place::Content(_)) {
+            return Err(conflict("only downloads have priorities"));
+        }
+        let mut priorities = choices.priorities.clone();
+        let metainfo = self.metainfo(name);
+        let metainfo = metainfo.ok_or_else(|| conflict("the metadata is not known yet"))?;
+        let n_files = n_files(&metainfo);
+        if files.iter().any(|file| *file >= n_files) {
+            return Err(invalid("there is no such file"));
+        }
+        let all: Vec<u32> = (0..n_files).collect();
+        let files = if files.is_empty() { &all } else { files };
+        set(&mut priorities, files, priority);
+        if priorities.skip.len() >= all.len() {
+            return Err(invalid("at least one file must stay selected"));
+        }
+        let changed = self.set(name, |choices| choices.priorities = priorities);
+        changed.map_err(Refusal::Conflict)?;
         if let Some(handle) = self.handle(name) {
             // It may have ended. The priorities apply when it is started again.
             let _ = handle.set_priorities(files, priority);

@@ -404,7 +404,7 @@ impl Torrents {
         Ok(())
     }
 
-    fn entry(&self, name: Name) -> Result<&Entry, String> {
+    pub(super) fn entry(&self, name: Name) -> Result<&Entry, String> {
         let entry = self.store.get(name).ok_or(StoreError::Absent(name));
         entry.map_err(|error| error.to_string())
     }

@@ -10,7 +10,6 @@ use axum::response::{IntoResponse as _, Response};
 use hashlane_api::{Batch, BatchKey, BatchResult, BatchResults, Command, Refusal};
 use hashlane_client::{Snapshot, TorrentKey, TorrentSnapshot};
 
-use super::files::check_priorities;
 use super::named::Names;
 use super::problem::{refused, status};
 use super::service::Found;
@@ -18,15 +17,6 @@ use super::state::State;
 
 /// Maximum number of torrents that a batch names.
 const MAX_BATCH: usize = 10_000;
-
-/// Refuses values of a command that a torrent cannot have.
-fn check(torrent: &TorrentSnapshot, command: &Command) -> Result<(), Refusal> {
-    match command {
-        Command::Prioritize { files, priority } => check_priorities(torrent, files, *priority),
-        Command::Set(patch) => patch.check(),
-        _ => Ok(()),
-    }
-}
 
 /// Does what a command asks of one torrent.
 pub(super) async fn torrent(
@@ -36,7 +26,6 @@ pub(super) async fn torrent(
 ) -> Response {
     let done = state.blocking(move |state| {
         let Found { torrent, .. } = state.service.find(key).ok_or(Refusal::Absent)?;
-        check(&torrent, &command)?;
         let number = torrent.identity.number;
         let mut results = state.service.apply(&[number], &command).into_iter();
         results.next().unwrap_or(Err(Refusal::Absent))
@@ -96,12 +85,9 @@ fn apply<'s>(
     let mut numbers = Vec::new();
     for torrent in torrents {
         if let Entry::Vacant(vacant) = results.entry(torrent.identity.number) {
-            let checked = check(torrent, command);
-            if checked.is_ok() {
-                numbers.push(torrent.identity.number);
-            }
+            numbers.push(torrent.identity.number);
             // Until the service says what became of it.
-            vacant.insert(checked.and(Err(Refusal::Absent)));
+            vacant.insert(Err(Refusal::Absent));
         }
     }
     let applied = state.service.apply(&numbers, command);

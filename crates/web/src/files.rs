@@ -1,7 +1,7 @@
 //! The files of a torrent, and their priorities.
 
-use hashlane_api::{File, Files, Priority, Refusal};
-use hashlane_client::{TorrentHandle, TorrentSnapshot};
+use hashlane_api::{File, Files};
+use hashlane_client::TorrentHandle;
 use hashlane_metainfo::FileKind;
 use hashlane_verify::{FileIndex, HashVersions, Layout, files_of};
 
@@ -65,35 +65,4 @@ impl WrongPieces {
         let is_wrong = |piece: &u32| self.is_wrong.get(*piece as usize) == Some(&true);
         pieces.filter(is_wrong).count()
     }
-}
-
-/// Refuses a priority for unknown files, for a torrent that is only served, and one that selects no file at all.
-pub(super) fn check_priorities(
-    torrent: &TorrentSnapshot,
-    files: &[u32],
-    priority: Priority,
-) -> Result<(), Refusal> {
-    let mut priorities = torrent.priorities().to_vec();
-    if !torrent.is_download {
-        let reason = "only downloads have priorities";
-        return Err(Refusal::Conflict(reason.into()));
-    }
-    if priorities.is_empty() {
-        let reason = "the metadata is not known yet";
-        return Err(Refusal::Conflict(reason.into()));
-    }
-    if files.is_empty() {
-        priorities.fill(priority);
-    }
-    for file in files {
-        match priorities.get_mut(*file as usize) {
-            Some(before) => *before = priority,
-            None => return Err(Refusal::Invalid("there is no such file".into())),
-        }
-    }
-    if !priorities.iter().any(|priority| priority.is_selected()) {
-        let reason = "at least one file must stay selected";
-        return Err(Refusal::Invalid(reason.into()));
-    }
-    Ok(())
 }

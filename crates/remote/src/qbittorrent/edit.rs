@@ -369,12 +369,14 @@ pub(super) fn file_prio(call: &Call<'_>) -> Result<Answer, Failure> {
         Some(6 | 7) => Priority::High,
         _ => return Err(Failure::bad("priority", "0, 1, 6 or 7")),
     };
-    if !torrent.has_metadata() {
+    // A torrent that was just added has no snapshot with files yet.
+    let n_files = call.control.files(torrent.identity.number).len();
+    if n_files == 0 {
         return Err(Failure::conflict("the metadata is not known yet"));
     }
     let files: Result<Vec<u32>, _> = ids.split('|').map(str::parse).collect();
     let files = files.map_err(|_| Failure::bad("id", "positions of files"))?;
-    if files.iter().any(|file| *file >= torrent.files) {
+    if files.iter().any(|file| *file as usize >= n_files) {
         return Err(Failure::conflict("the torrent does not have this file"));
     }
     one(call, torrent, Command::Prioritize { files, priority })
