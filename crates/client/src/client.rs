@@ -26,7 +26,7 @@ use crate::running::Running;
 use crate::snapshot::Snapshot;
 use crate::subscription::{Events, Subscribers, Subscription};
 use crate::torrent::Shared;
-use crate::worker::Workers;
+use crate::worker::Worker;
 
 /// Time without another .torrent file before the verification of the smallest torrent starts.
 const OPENING: Duration = Duration::from_millis(50);
@@ -247,16 +247,16 @@ fn patience(n_tasks: usize) -> Duration {
 }
 
 /// Starts the threads that open, verify and move content. `patience` is that of first verifications, of which
-/// `max_verifications` run at once on each disk.
+/// `max_verifications` run at once.
 fn workers(
     inbox: &Inbox,
     patience: Duration,
     max_verifications: NonZeroU16,
-) -> Result<[Workers; 4], Error> {
-    let one = |name| Workers::start(name, inbox, Duration::ZERO, NonZeroU16::MIN);
+) -> Result<[Worker; 4], Error> {
+    let one = |name| Worker::start(name, inbox, Duration::ZERO, NonZeroU16::MIN);
     Ok([
         one("open")?,
-        Workers::start("verify", inbox, patience, max_verifications)?,
+        Worker::start("verify", inbox, patience, max_verifications)?,
         one("check")?,
         one("move")?,
     ])

@@ -1,16 +1,14 @@
 //! Comparisons of the files of served torrents with their state at the last verifications.
 //!
-//! One job compares the files of all torrents of a disk for which that is due. A client with thousands of idle torrents so has one
-//! job every few seconds, rather than one for each torrent.
+//! One job compares the files of all torrents for which that is due. A client with thousands of idle torrents so has one job
+//! every few seconds, rather than one for each torrent.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::inbox::Message;
 use crate::stored::StoredTorrent;
-use crate::worker::{Turn, Workers};
+use crate::worker::{Turn, Worker};
 
 /// Minimum time between two comparisons.
 const INTERVAL: Duration = Duration::from_secs(5);
@@ -21,56 +19,9 @@ const MAX_INTERVAL: Duration = Duration::from_secs(3600);
 /// Comparisons take at most one part in this many of the time.
 const MAX_SHARE: u32 = 400;
 
-/// The schedules of comparisons by the disks of files, `None` for local file systems.
+/// The schedule of comparisons.
 #[derive(Debug, Default)]
-pub(crate) struct Comparisons(HashMap<Option<PathBuf>, Comparison>);
-
-impl Comparisons {
-    /// Returns `true` if a comparison may start on some disk.
-    pub(crate) fn is_due(&self, now: Instant) -> bool {
-        self.0.is_empty() || self.0.values().any(|schedule| schedule.is_due(now))
-    }
-
-    /// Compares the files of torrents, which have these numbers, on the threads of their disks, if comparisons may start there.
-    /// [`Message::Compared`] follows for each disk.
-    pub(crate) fn start(
-        &mut self,
-        workers: &Workers,
-        now: Instant,
-        torrents: impl Iterator<Item = (usize, Arc<StoredTorrent>)>,
-    ) {
-        let mut due: HashMap<Option<PathBuf>, Vec<_>> = HashMap::new();
-        for (number, stored) in torrents {
-            let schedule = self.0.get(&stored.disk);
-            if schedule.is_none_or(|schedule| schedule.is_due(now)) {
-                let of_disk = due.entry(stored.disk.clone()).or_default();
-                of_disk.push((number, stored));
-            }
-        }
-        for (disk, torrents) in due {
-            self.0.entry(disk.clone()).or_default().is_running = true;
-            // It is short, so it comes before verifications.
-            workers.run_for_all(disk.clone().as_deref(), Turn::ByWork(0), move || {
-                let started = Instant::now();
-                let changed = torrents.iter().filter(|(_, files)| files.has_changed());
-                Message::Compared {
-                    disk,
-                    changed: changed.map(|(number, _)| *number).collect(),
-                    took: started.elapsed(),
-                }
-            });
-        }
-    }
-
-    /// Records the end of a comparison on a disk that took this long.
-    pub(crate) fn end(&mut self, disk: Option<PathBuf>, took: Duration) {
-        self.0.entry(disk).or_default().end(took);
-    }
-}
-
-/// The schedule of comparisons on one disk.
-#[derive(Debug, Default)]
-struct Comparison {
+pub(crate) struct Comparison {
     is_running: bool,
     /// The earliest time of the next one; `None` before the first.
     next: Option<Instant>,
@@ -78,12 +29,29 @@ struct Comparison {
 
 impl Comparison {
     /// Returns `true` if a comparison may start.
-    fn is_due(&self, now: Instant) -> bool {
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
         !self.is_running && self.next.is_none_or(|next| now >= next)
     }
 
+    /// Compares the files of torrents, which have these numbers, on the worker's thread. [`Message::Compared`] follows.
+    pub(crate) fn start(&mut self, worker: &Worker, torrents: Vec<(usize, Arc<StoredTorrent>)>) {
+        if torrents.is_empty() {
+            return;
+        }
+        self.is_running = true;
+        // It is short, so it comes before verifications.
+        worker.run_for_all(Turn::ByWork(0), move || {
+            let started = Instant::now();
+            let changed = torrents.iter().filter(|(_, files)| files.has_changed());
+            Message::Compared {
+                changed: changed.map(|(number, _)| *number).collect(),
+                took: started.elapsed(),
+            }
+        });
+    }
+
     /// Records the end of a comparison that took this long.
-    fn end(&mut self, took: Duration) {
+    pub(crate) fn end(&mut self, took: Duration) {
         self.is_running = false;
         let pause = took.saturating_mul(MAX_SHARE);
         self.next = Some(Instant::now() + pause.clamp(INTERVAL, MAX_INTERVAL));

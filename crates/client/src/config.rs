@@ -33,8 +33,7 @@ pub struct Config {
     /// Method of reading and hashing content.
     pub hashing: Options,
     /// Maximum number of torrents that are verified at once. Each verification uses the threads of [`Self::hashing`], so more
-    /// than one is of use for content on several disks. A disk that is no local file system, and may not answer, has as many of its
-    /// own. The verification of a download that has just ended does not count.
+    /// than one is of use for content on several disks. The verification of a download that has just ended does not count.
     pub max_verifications: NonZeroU16,
     /// Ends the client. Incomplete downloads stay on disk.
     pub cancel: CancelToken,

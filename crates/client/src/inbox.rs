@@ -1,6 +1,5 @@
 //! Messages to a client's loop from other threads.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Weak, mpsc};
 use std::time::Duration;
 
@@ -28,8 +27,6 @@ pub(crate) enum Message {
     Done(usize, Done),
     /// The files of served torrents were compared with their states at the last verifications.
     Compared {
-        /// The disk of the files, unless it is local.
-        disk: Option<PathBuf>,
         /// The numbers of the torrents whose files changed.
         changed: Vec<usize>,
         /// The duration of the comparison.

@@ -24,7 +24,7 @@
 //! | `builder`, `control`, `handle` | the start of a client, and the control of its torrents, by a program |
 //! | `torrent` | the state machine of one torrent |
 //! | `stored` | a torrent and its files: opened, checked for a download, verified; `download_check`: the files of a download; `record`: content that was verified earlier; `selection`: selected files; `moved`: content in another folder; `naming`: content under other names |
-//! | `worker` | the threads that read .torrent files and verify, apart for each disk that may not answer |
+//! | `worker` | the threads that read .torrent files and verify |
 //! | `comparison` | the files of served torrents are compared with their state at the last verification |
 //! | `inbox` | messages to the loop from other threads |
 //! | `command`, `event`, `snapshot`, `error` | the input and output of a client |
@@ -33,7 +33,6 @@
 //! | `utp` | outgoing connections: TCP first, then uTP if TCP reaches no peer |
 //! | `rates` | download and upload rates |
 //! | `rights` | what requests of other programs may do |
-//! | `disk` | calls of disks that may not answer |
 //! | `space` | the space of file systems |
 //! | `status` | the state of a program with torrents |
 //! | `stopwatch` | times of downloading and serving |
@@ -61,7 +60,6 @@ mod command;
 mod comparison;
 mod config;
 mod control;
-mod disk;
 mod error;
 mod event;
 mod fetch;
@@ -99,7 +97,6 @@ pub use config::{
     Seed, Source, Task,
 };
 pub use control::Control;
-pub use disk::{Silent, on_disk};
 pub use error::{Absence, Error, NetworkError, TorrentError};
 pub use event::{
     ChangedContent, CompleteContent, Deletion, Event, FinishedDownload, ForeignName, KeptFile,
@@ -113,7 +110,7 @@ pub use limits::{SeedLimits, sent_ratio};
 pub use live::LivePieces;
 pub use network::Link;
 pub use rates::RateHistory;
-pub use rights::{Rights, is_below_any};
+pub use rights::Rights;
 pub use snapshot::{Activity, Reach, SecretTiers, Snapshot, TorrentSnapshot};
 pub use space::Space;
 pub use status::status_of;

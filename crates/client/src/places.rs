@@ -10,7 +10,6 @@ use std::sync::{Arc, Weak};
 
 use hashlane_files::FileId;
 
-use crate::disk::{Silent, on_disk};
 use crate::error::TorrentError;
 
 /// The files of all torrents.
@@ -47,27 +46,6 @@ impl From<Taken> for TorrentError {
     }
 }
 
-/// The reason why files are not claimed.
-#[derive(Debug)]
-pub(crate) enum Unclaimed {
-    /// Another torrent has one of them.
-    Taken(Taken),
-    /// Nobody can tell whether another torrent has one of them.
-    Unknown { path: PathBuf, disk: Silent },
-}
-
-impl From<Unclaimed> for TorrentError {
-    fn from(unclaimed: Unclaimed) -> Self {
-        match unclaimed {
-            Unclaimed::Taken(taken) => taken.into(),
-            Unclaimed::Unknown { path, disk } => Self::Path {
-                path,
-                error: disk.into(),
-            },
-        }
-    }
-}
-
 /// The folders that exist on the way to the files of a folder, from the deepest one, each with the rest of the way.
 type Ways = Vec<(Option<FileId>, PathBuf)>;
 
@@ -81,7 +59,7 @@ impl Places {
         label: &str,
         paths: impl IntoIterator<Item = PathBuf>,
         is_complete: bool,
-    ) -> Result<Arc<Claim>, Unclaimed> {
+    ) -> Result<Arc<Claim>, Taken> {
         let claim = Claim::new(label, is_complete);
         let keys = self.keys(paths, |claims| {
             let mut others = claims.iter().filter_map(Weak::upgrade);
@@ -114,11 +92,7 @@ impl Places {
             let mut others = claims.iter().filter_map(Weak::upgrade);
             others.find(|other| !Arc::ptr_eq(own, other))
         };
-        match self.keys(paths, other) {
-            Err(Unclaimed::Taken(taken)) => Some(taken),
-            // Later, the files are claimed in their new place, and that fails.
-            Ok(_) | Err(Unclaimed::Unknown { .. }) => None,
-        }
+        self.keys(paths, other).err()
     }
 
     /// Returns a key of each file, or the first file for which `taken` returns another claim.
@@ -126,7 +100,7 @@ impl Places {
         &self,
         paths: impl IntoIterator<Item = PathBuf>,
         taken: impl Fn(&[Weak<Claim>]) -> Option<Arc<Claim>>,
-    ) -> Result<Vec<u64>, Unclaimed> {
+    ) -> Result<Vec<u64>, Taken> {
         let mut ways: HashMap<PathBuf, Ways> = HashMap::new();
         let mut keys = Vec::new();
         for path in paths {
@@ -134,11 +108,7 @@ impl Places {
                 continue;
             };
             if !ways.contains_key(folder) {
-                let found = ways_to(folder).map_err(|disk| Unclaimed::Unknown {
-                    path: folder.to_owned(),
-                    disk,
-                })?;
-                ways.insert(folder.to_owned(), found);
+                ways.insert(folder.to_owned(), ways_to(folder));
             }
             let ways = ways[folder].iter();
             let mut all = ways.map(|(id, rest)| self.key(*id, rest, name)).peekable();
@@ -146,7 +116,7 @@ impl Places {
             let mut found = all.filter_map(|key| taken(self.claims.get(&key)?));
             if let Some(other) = found.next() {
                 let other = other.label.clone();
-                return Err(Unclaimed::Taken(Taken { path, other }));
+                return Err(Taken { path, other });
             }
         }
         Ok(keys)
@@ -187,12 +157,7 @@ impl Claim {
     }
 }
 
-fn ways_to(folder: &Path) -> Result<Ways, Silent> {
-    let asked = folder.to_owned();
-    on_disk(folder, move || ways_of_answering(&asked))
-}
-
-fn ways_of_answering(folder: &Path) -> Ways {
+fn ways_to(folder: &Path) -> Ways {
     let ways = folder.ancestors().filter_map(|existing| {
         let id = FileId::of_path(existing).ok()?;
         Some((id?, folder.strip_prefix(existing).ok()?.to_owned()))
@@ -211,11 +176,7 @@ mod tests {
 
     fn claim(places: &mut Places, path: &Path, is_complete: bool) -> Result<Arc<Claim>, Taken> {
         let label = if is_complete { "complete" } else { "download" };
-        let claimed = places.claim(label, [path.to_owned()], is_complete);
-        claimed.map_err(|unclaimed| match unclaimed {
-            Unclaimed::Taken(taken) => taken,
-            Unclaimed::Unknown { disk, .. } => panic!("{disk}"),
-        })
+        places.claim(label, [path.to_owned()], is_complete)
     }
 
     #[test]

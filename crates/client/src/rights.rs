@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hashlane_api::Refusal;
-use hashlane_files::{resolved, resolved_folder};
-
-use crate::disk::{Silent, on_disk};
+use hashlane_files::is_below;
 
 /// What requests of other programs may do.
 #[derive(Clone, Debug, Default)]
@@ -22,9 +20,9 @@ impl Rights {
     /// Refuses a folder in which content may not be placed.
     ///
     /// # Errors
-    /// Returns [`Refusal::Forbidden`], or [`Refusal::Conflict`] if the disk of the folder does not answer.
+    /// Returns [`Refusal::Forbidden`].
     pub fn check_folder(&self, folder: &Path) -> Result<(), Refusal> {
-        if is_below_any(folder, &self.folders)? {
+        if self.folders.iter().any(|root| is_below(folder, root)) {
             return Ok(());
         }
         Err(Refusal::Forbidden(format!(
@@ -32,28 +30,4 @@ impl Rights {
             folder.display()
         )))
     }
-}
-
-impl From<Silent> for Refusal {
-    fn from(silent: Silent) -> Self {
-        Self::Conflict(silent.to_string())
-    }
-}
-
-/// Returns `true` if a folder is one of the roots or below one, with symbolic links followed; see [`hashlane_files::is_below`].
-/// Nothing is below a root whose disk does not answer.
-///
-/// # Errors
-/// Returns [`Silent`] if the disk of the folder does not answer.
-pub fn is_below_any(folder: &Path, roots: &[PathBuf]) -> Result<bool, Silent> {
-    let asked = folder.to_owned();
-    let Some(folder) = on_disk(folder, move || resolved_folder(&asked))? else {
-        return Ok(false);
-    };
-    let is_above = |root: &PathBuf| {
-        let asked = root.clone();
-        let root = on_disk(root, move || resolved(&asked)).ok().flatten();
-        root.is_some_and(|root| folder.starts_with(root))
-    };
-    Ok(roots.iter().any(is_above))
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
-use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 use std::thread::{self};
 use std::time::{Duration, Instant};
@@ -13,9 +12,8 @@ use tokio::sync::watch;
 use tracing::{debug, info, warn};
 
 use crate::command::{Command, Remove, TorrentCommand};
-use crate::comparison::Comparisons;
+use crate::comparison::Comparison;
 use crate::config::{Mode, NewTorrent, Source, Task};
-use crate::disk::{Silent, silence_of};
 use crate::error::{Error, TorrentError};
 use crate::event::{Event, Outcome, RemovedTorrent};
 use crate::handover::{Handover, Past};
@@ -67,7 +65,7 @@ pub(crate) struct Running {
     torrents: BTreeMap<usize, Box<Machine>>,
     /// The numbers of the torrents that are updated at each tick, because they are not quiet or something happened to them.
     busy: BTreeSet<usize>,
-    comparisons: Comparisons,
+    comparison: Comparison,
     next_number: usize,
     /// Removed torrents whose content is being deleted.
     removals: Vec<Removal>,
@@ -124,7 +122,7 @@ impl Running {
             messages,
             torrents: BTreeMap::new(),
             busy: BTreeSet::new(),
-            comparisons: Comparisons::default(),
+            comparison: Comparison::default(),
             next_number: 0,
             removals: Vec::new(),
             stopped: None,
@@ -438,12 +436,8 @@ impl Running {
             Message::Done(number, done) => {
                 self.on_done(number, done);
             }
-            Message::Compared {
-                disk,
-                changed,
-                took,
-            } => {
-                self.comparisons.end(disk, took);
+            Message::Compared { changed, took } => {
+                self.comparison.end(took);
                 for number in changed {
                     if let Some(torrent) = self.torrents.get_mut(&number) {
                         torrent.check_files(&self.shared);
@@ -629,8 +623,7 @@ impl Running {
                 self.busy.insert(*number);
             }
         }
-        self.look_at_disks();
-        if !self.comparisons.is_due(now) {
+        if !self.comparison.is_due(now) {
             return;
         }
         let torrents = self.torrents.iter();
@@ -638,26 +631,7 @@ impl Running {
             let files = torrent.files_to_compare(now)?;
             Some((*number, files))
         });
-        self.comparisons.start(&self.shared.verifier, now, due);
-    }
-
-    /// Shows which torrents wait for disks that do not answer.
-    fn look_at_disks(&mut self) {
-        let mut disks: HashMap<PathBuf, Option<Silent>> = HashMap::new();
-        for (number, torrent) in &mut self.torrents {
-            let disk = torrent.awaited_disk();
-            if disk.is_none() && !torrent.waited_for_disk() {
-                continue;
-            }
-            let silent = disk.and_then(|disk| {
-                let silence = || silence_of(&disk);
-                disks.entry(disk.clone()).or_insert_with(silence).clone()
-            });
-            if torrent.note_silence(silent.as_ref()) {
-                self.is_changed = true;
-                self.busy.insert(*number);
-            }
-        }
+        self.comparison.start(&self.shared.verifier, due.collect());
     }
 
     /// Changes the local end of all connections.

@@ -5,8 +5,6 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::disk::on_disk;
-
 /// The space of the file system of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -21,13 +19,8 @@ impl Space {
     /// Returns the space of a folder. One that does not exist yet has that of its parent.
     ///
     /// # Errors
-    /// Returns the error of the system, or [`Silent`](crate::Silent) as [`io::ErrorKind::TimedOut`].
+    /// Returns the error of the system.
     pub fn of(folder: &Path) -> io::Result<Self> {
-        let asked = folder.to_owned();
-        on_disk(folder, move || Self::of_answering(&asked))?
-    }
-
-    fn of_answering(folder: &Path) -> io::Result<Self> {
         let own = rustix::fs::statvfs(folder);
         let parents = || folder.ancestors().skip(1);
         let space = own.or_else(|error| {

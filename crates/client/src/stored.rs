@@ -20,7 +20,6 @@ use hashlane_verify::{
 };
 
 use crate::config::{Mode, Naming, Seed};
-use crate::disk::{on_disk, remote_disk};
 use crate::error::{Absence, TorrentError};
 use crate::event::ForeignName;
 use crate::live::LiveVerification;
@@ -60,8 +59,6 @@ pub(crate) struct StoredTorrent {
     folder: PathBuf,
     /// The file system of the folder, if the folder exists.
     device: Option<u64>,
-    /// The disk of the content, unless it is a local file system.
-    pub(crate) disk: Option<PathBuf>,
     pub(crate) storage: Arc<Storage>,
     /// The selected files, which can change while a download runs.
     selection: Mutex<Arc<Selection>>,
@@ -253,7 +250,6 @@ impl StoredTorrent {
             root: content.root().to_owned(),
             folder: folder.to_owned(),
             device: folder.metadata().ok().map(|folder| folder.dev()),
-            disk: remote_disk(content.root()),
             storage: Arc::new(storage),
             selection: Mutex::default(),
             refused: Mutex::default(),
@@ -492,9 +488,20 @@ impl StoredTorrent {
 
     /// Returns the reason why no piece is present.
     pub(crate) fn absence(&self) -> Absence {
-        let (folder, root, device) = (self.folder.clone(), self.root.clone(), self.device);
-        let absence = on_disk(&self.folder, move || absence(folder, root, device));
-        absence.unwrap_or_else(|_| Absence::NoPiece(self.root.clone()))
+        let folder = self.folder.clone();
+        let now = match self.folder.metadata() {
+            Err(error) if is_absent(&error) => return Absence::NoFolder(folder),
+            now => now.ok().map(|now| now.dev()),
+        };
+        let mut is_empty = self.folder.read_dir().into_iter();
+        let is_empty = is_empty
+            .next()
+            .is_some_and(|mut names| names.next().is_none());
+        match (self.device, now) {
+            (Some(device), Some(now)) if device != now => Absence::Unmounted(folder),
+            _ if is_empty => Absence::EmptyFolder(folder),
+            _ => Absence::NoPiece(self.root.clone()),
+        }
     }
 
     /// Returns `true` if a file has changed since the storage began to watch it.
@@ -647,19 +654,4 @@ fn have(report: &Report) -> Vec<bool> {
         _ => false,
     });
     have.collect()
-}
-
-/// Returns the reason why no piece of content is present in a folder, which was on this device.
-fn absence(folder: PathBuf, root: PathBuf, device: Option<u64>) -> Absence {
-    let now = match folder.metadata() {
-        Err(error) if is_absent(&error) => return Absence::NoFolder(folder),
-        now => now.ok().map(|now| now.dev()),
-    };
-    let names = folder.read_dir().ok();
-    let is_empty = names.is_some_and(|mut names| names.next().is_none());
-    match (device, now) {
-        (Some(device), Some(now)) if device != now => Absence::Unmounted(folder),
-        _ if is_empty => Absence::EmptyFolder(folder),
-        _ => Absence::NoPiece(root),
-    }
 }

@@ -1,11 +1,8 @@
-//! Threads that read .torrent files and verify content, a limited number of torrents at once. A disk that may not answer has threads
-//! of its own, which delay no torrent of another disk.
+//! Threads that read .torrent files and verify content, a limited number of torrents at once.
 
-use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::num::NonZeroU16;
-use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -54,66 +51,8 @@ impl Ord for Job {
     }
 }
 
-/// Threads that run the same kind of jobs for all torrents: those of one worker for local file systems, and of one for each other
-/// disk.
-pub(crate) struct Workers {
-    local: Worker,
-    remote: RefCell<HashMap<PathBuf, Worker>>,
-    start: Box<dyn Fn() -> Result<Worker, Error> + Send>,
-}
-
-impl Workers {
-    /// Starts a worker for local file systems, as [`Worker::start`] does. Those of other disks start with their first job.
-    pub(crate) fn start(
-        name: &'static str,
-        inbox: &Inbox,
-        patience: Duration,
-        n_threads: NonZeroU16,
-    ) -> Result<Self, Error> {
-        let inbox = inbox.clone();
-        let start = move || Worker::start(name, &inbox, patience, n_threads);
-        Ok(Self {
-            local: start()?,
-            remote: RefCell::default(),
-            start: Box::new(start),
-        })
-    }
-
-    /// Queues a job for a torrent, whose content is on this disk unless it is local, and sends its result to the loop.
-    pub(crate) fn run(
-        &self,
-        disk: Option<&Path>,
-        torrent: usize,
-        turn: Turn,
-        job: impl FnOnce() -> Done + Send + 'static,
-    ) {
-        self.run_for_all(disk, turn, move || Message::Done(torrent, job()));
-    }
-
-    /// Queues a job for several torrents of a disk, and sends its result to the loop.
-    pub(crate) fn run_for_all(
-        &self,
-        disk: Option<&Path>,
-        turn: Turn,
-        job: impl FnOnce() -> Message + Send + 'static,
-    ) {
-        let mut remote = self.remote.borrow_mut();
-        if let Some(disk) = disk
-            && !remote.contains_key(disk)
-        {
-            match (self.start)() {
-                Ok(worker) => drop(remote.insert(disk.to_owned(), worker)),
-                // The others do its work.
-                Err(error) => tracing::error!(%error, "no thread for a disk"),
-            }
-        }
-        let worker = disk.and_then(|disk| remote.get(disk));
-        worker.unwrap_or(&self.local).run(turn, job);
-    }
-}
-
 /// Threads that run jobs by their turns. Dropping them waits for the running jobs and skips the remaining jobs.
-struct Worker {
+pub(crate) struct Worker {
     jobs: Option<mpsc::Sender<(Turn, Run)>>,
     /// Disconnected when all threads have ended.
     ended: mpsc::Receiver<()>,
@@ -128,7 +67,7 @@ impl std::fmt::Debug for Worker {
 impl Worker {
     /// Starts a worker with `n_threads` threads. After an idle time, the worker waits until no further job arrives for
     /// `patience`. So a large job does not start just before smaller ones arrive.
-    fn start(
+    pub(crate) fn start(
         name: &str,
         inbox: &Inbox,
         patience: Duration,
@@ -161,8 +100,18 @@ impl Worker {
         })
     }
 
-    /// Queues a job, and sends its result to the loop.
-    fn run(&self, turn: Turn, job: impl FnOnce() -> Message + Send + 'static) {
+    /// Queues a job for a torrent, and sends its result to the loop.
+    pub(crate) fn run(
+        &self,
+        torrent: usize,
+        turn: Turn,
+        job: impl FnOnce() -> Done + Send + 'static,
+    ) {
+        self.run_for_all(turn, move || Message::Done(torrent, job()));
+    }
+
+    /// Queues a job for several torrents, and sends its result to the loop.
+    pub(crate) fn run_for_all(&self, turn: Turn, job: impl FnOnce() -> Message + Send + 'static) {
         if let Some(jobs) = &self.jobs {
             // The threads live as long as this sender.
             let _ = jobs.send((turn, Box::new(job)));
@@ -295,14 +244,11 @@ mod tests {
         let (ends, ended) = mpsc::channel();
         let submit = |job: Box<dyn FnOnce() -> bool + Send>| {
             let (running, ends) = (Arc::clone(&running), ends.clone());
-            worker.run(Turn::First, move || {
+            worker.run(0, Turn::First, move || {
                 let n_others = running.fetch_add(1, Ordering::SeqCst);
                 ends.send(n_others < 2 && job()).expect("the test waits");
                 running.fetch_sub(1, Ordering::SeqCst);
-                Message::Done(
-                    0,
-                    Done::DownloadChecked(Err(crate::error::TorrentError::Interrupted)),
-                )
+                Done::DownloadChecked(Err(crate::error::TorrentError::Interrupted))
             });
         };
         for _ in 0..3 {

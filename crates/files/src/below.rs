@@ -7,22 +7,18 @@ use std::path::{Component, Path, PathBuf};
 /// The folder must be absolute and without `..`. A link that leads nowhere has no place, so nothing is below it. The answer
 /// holds until a link changes: who can write in `root` can lead a later access out of it.
 pub fn is_below(folder: &Path, root: &Path) -> bool {
-    match (resolved_folder(folder), resolved(root)) {
+    let is_plain = |part| matches!(part, Component::RootDir | Component::Normal(_));
+    if !folder.is_absolute() || !folder.components().all(is_plain) {
+        return false;
+    }
+    match (resolved(folder), resolved(root)) {
         (Some(folder), Some(root)) => folder.starts_with(root),
         _ => false,
     }
 }
 
-/// Returns an absolute folder without links, as [`resolved`] does; `None` for a folder with `..`, which can be below no other.
-pub fn resolved_folder(folder: &Path) -> Option<PathBuf> {
-    let is_plain = |part| matches!(part, Component::RootDir | Component::Normal(_));
-    let is_plain = folder.is_absolute() && folder.components().all(is_plain);
-    is_plain.then(|| resolved(folder)).flatten()
-}
-
-/// Returns an absolute path without links. The part that does not exist yet must have no `..`. A link that leads nowhere has no
-/// place.
-pub fn resolved(path: &Path) -> Option<PathBuf> {
+/// Returns an absolute path without links. The part that does not exist yet must have no `..`.
+fn resolved(path: &Path) -> Option<PathBuf> {
     // A link that leads nowhere exists.
     let mut existing = path.ancestors();
     let existing = existing.find(|it| it.symlink_metadata().is_ok())?;

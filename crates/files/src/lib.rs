@@ -70,7 +70,7 @@ mod unicode;
 mod walk;
 
 pub use atomic::{AtomicFile, Overwrite, UNFINISHED_FILES};
-pub use below::{is_below, resolved, resolved_folder};
+pub use below::is_below;
 pub use budget::{is_out_of_descriptors, max_kept_open};
 pub use cache::{CachedFile, FileCache};
 pub use copy::{clone_file, clone_or_copy};

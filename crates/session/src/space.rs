@@ -1,7 +1,6 @@
 //! The guard of free space: downloads pause before a disk is full, and resume after.
 
 use std::collections::HashMap;
-use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use hashlane_api::Size;
@@ -14,7 +13,7 @@ const MARGIN: u64 = 8;
 /// The free space of folders at one moment.
 pub(super) struct FreeSpace {
     min_free: u64,
-    free: HashMap<PathBuf, io::Result<u64>>,
+    free: HashMap<PathBuf, Option<u64>>,
 }
 
 impl FreeSpace {
@@ -26,17 +25,11 @@ impl FreeSpace {
         }
     }
 
-    /// Returns the reason if a folder has too little free space, or if its disk does not answer. `is_held` says whether it had
-    /// before. A folder that does not exist yet has the space of its parent.
+    /// Returns the reason if a folder has too little free space. `is_held` says whether it had before. A folder that does not
+    /// exist yet has the space of its parent.
     pub(super) fn shortage(&mut self, folder: &Path, is_held: bool) -> Option<String> {
         let free = self.free.entry(folder.to_owned());
-        let free = match free.or_insert_with(|| free_bytes(folder)) {
-            Ok(free) => *free,
-            Err(error) if error.kind() == ErrorKind::TimedOut => {
-                return Some(format!("{}: {error}", folder.display()));
-            }
-            Err(_) => return None,
-        };
+        let free = (*free.or_insert_with(|| free_bytes(folder)))?;
         let margin = if is_held { self.min_free / MARGIN } else { 0 };
         let missing = self.min_free.saturating_add(margin).checked_sub(free)?;
         (missing > 0).then(|| {
@@ -52,6 +45,6 @@ impl FreeSpace {
 }
 
 /// Returns the free bytes of the file system of a folder. One that does not exist yet has those of its parent.
-pub(super) fn free_bytes(folder: &Path) -> io::Result<u64> {
-    Ok(Space::of(folder)?.free_bytes)
+pub(super) fn free_bytes(folder: &Path) -> Option<u64> {
+    Some(Space::of(folder).ok()?.free_bytes)
 }

@@ -20,7 +20,7 @@ use hashlane_api::Size;
 use hashlane_api::{Place, Rates, Status};
 use hashlane_client::{
     Activity, AddOptions, Client, Event, Network, NetworkError, Remove, SecretTiers, Snapshot,
-    TorrentError, TorrentHandle, TorrentKey, TorrentSnapshot, VerifiedContent, on_disk, status_of,
+    TorrentError, TorrentHandle, TorrentKey, TorrentSnapshot, VerifiedContent, status_of,
 };
 use hashlane_metainfo::Torrent;
 use hashlane_store::{Entry, Metainfo, Name, Store, StoreError, TorrentTotals};
@@ -822,7 +822,7 @@ impl Torrents {
             return error.to_string();
         }
         let entry = self.store.get(name);
-        let free = entry.and_then(|entry| free_bytes(entry.choices.place.path()).ok());
+        let free = entry.and_then(|entry| free_bytes(entry.choices.place.path()));
         let missing = free.map(|free| left_bytes.saturating_sub(free));
         let missing = missing.filter(|missing| *missing > 0);
         let missing = missing.map_or_else(String::new, |missing| {
@@ -856,9 +856,7 @@ fn waits_for_metadata(entry: &Entry) -> Option<String> {
     let name = Path::new(magnet.name.as_deref()?);
     let is_name = name.file_name() == Some(name.as_os_str());
     let path = folder.join(name);
-    let asked = path.clone();
-    let exists = is_name && on_disk(&path, move || asked.symlink_metadata().is_ok()) == Ok(true);
-    exists.then(|| {
+    (is_name && path.symlink_metadata().is_ok()).then(|| {
         let path = path.display();
         format!(
             "{path} exists, but its metadata is not known, and peers have to send it: if nobody does, remove this link and add the .torrent file"

@@ -79,9 +79,7 @@ impl Machine {
         absent.check = Check::Running { started: now };
         let (stored, stamps) = (Arc::clone(&absent.stored), absent.stamps.clone());
         let mode = self.mode.clone();
-        let disk = stored.disk.clone();
-        let (number, turn) = (self.number(), Turn::ByWork(0));
-        shared.opener.run(disk.as_deref(), number, turn, move || {
+        shared.opener.run(self.number(), Turn::ByWork(0), move || {
             Done::Found(stored.find_again(&mode, &stamps).map(|it| it.map(Box::new)))
         });
     }

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -19,7 +18,6 @@ use tracing::info;
 use super::stage::{LeadsTo, Leaving, Metadata, Opening, Verifying};
 use super::state::{Machine, Shared};
 use crate::config::{Mode, Source};
-use crate::disk::remote_disk;
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
 use crate::fetch::{self, Fetch};
@@ -192,22 +190,7 @@ impl Machine {
             Ok(Box::new(stored))
         };
         let job = move || Done::Opened(open());
-        let disk = self.disk_of_mode();
-        shared
-            .opener
-            .run(disk.as_deref(), self.number(), Turn::ByWork(0), job);
-    }
-
-    /// Returns the disk of the folder in which the content is expected, unless it is local.
-    pub(super) fn disk_of_mode(&self) -> Option<PathBuf> {
-        match &self.mode {
-            Mode::Download(download) => {
-                let moved = download.move_to.as_deref().and_then(remote_disk);
-                moved.or_else(|| remote_disk(&download.folder))
-            }
-            Mode::Seed(seed) => remote_disk(seed.place.path()),
-            Mode::Metadata { .. } => None,
-        }
+        shared.opener.run(self.number(), Turn::ByWork(0), job);
     }
 
     /// Starts the verification of an opened torrent.

@@ -13,7 +13,7 @@ use crate::config::{Mode, Naming, Seed};
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
 use crate::inbox::Done;
-use crate::places::{Claim, Unclaimed};
+use crate::places::{Claim, Taken};
 use crate::snapshot::Activity;
 use crate::stored::{Moved, StoredTorrent};
 use crate::worker::Turn;
@@ -62,7 +62,7 @@ impl Machine {
             Mode::Seed(seed) => Some(seed.clone()),
             Mode::Download(_) | Mode::Metadata { .. } => None,
         };
-        self.relocate(shared, &folder.clone(), move |settings| {
+        self.relocate(shared, move |settings| {
             let moved = stored.move_to(&folder, seed.as_ref(), &have, settings);
             Done::Moved(moved.map(Box::new))
         });
@@ -183,11 +183,11 @@ impl Machine {
         shared: &Shared,
         stored: &StoredTorrent,
         to: &Path,
-    ) -> Result<Arc<Claim>, Unclaimed> {
+    ) -> Result<Arc<Claim>, Taken> {
         let mut places = shared.places.borrow_mut();
         let own = self.claim.as_ref();
         if let Some(taken) = own.and_then(|own| places.shared(own, stored.file_paths())) {
-            return Err(Unclaimed::Taken(taken));
+            return Err(taken);
         }
         let moved = stored.file_paths().filter_map(|path| {
             let below = path.strip_prefix(&stored.root).ok()?;

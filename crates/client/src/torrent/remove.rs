@@ -106,9 +106,9 @@ impl Machine {
         })
     }
 
-    /// Returns `true` if the torrent is being opened, and may have files on this disk.
-    fn is_opening_on(&self, disk: Option<&Path>) -> bool {
-        self.stages.get::<Opening>().is_some() && self.disk_of_mode().as_deref() == disk
+    /// Returns `true` if the torrent is being opened.
+    pub(crate) fn is_opening(&self) -> bool {
+        self.stages.get::<Opening>().is_some()
     }
 }
 
@@ -148,8 +148,7 @@ impl Removal {
         shared: &Shared,
         others: impl Iterator<Item = &'t Machine> + Clone,
     ) {
-        let disk = self.stored.disk.as_deref();
-        let mut opening = others.clone().filter(|other| other.is_opening_on(disk));
+        let mut opening = others.clone().filter(|other| other.is_opening());
         let is_blocked = opening
             .any(|other| other.number() < self.next_number && self.is_not_waiting(other.number()));
         if self.progress != Progress::Waiting || is_blocked {
@@ -159,12 +158,8 @@ impl Removal {
         let others = others.filter_map(|other| other.snapshot.detail.stored.clone());
         let others: Vec<Arc<StoredTorrent>> = others.collect();
         let (stored, have) = (Arc::clone(&self.stored), std::mem::take(&mut self.have));
-        let disk = stored.disk.clone();
         let delete = move || Done::Deleted(stored.delete(&have, &others));
-        let number = self.number();
-        shared
-            .opener
-            .run(disk.as_deref(), number, Turn::First, delete);
+        shared.opener.run(self.number(), Turn::First, delete);
     }
 
     /// Frees the path. Returns the report of the removal, and the torrents that waited.

@@ -1,7 +1,7 @@
 //! The state of one torrent.
 
 use std::cell::{Cell, RefCell};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,10 @@ use hashlane_find::SearchBudget;
 use hashlane_swarm::{Session, TorrentId};
 use hashlane_verify::CancelToken;
 
-use super::stage::{Stage, Stages};
+use super::stage::Stages;
 use super::stillness::Stillness;
 use crate::announces::Failures;
 use crate::config::{Config, Mode};
-use crate::disk::{Silent, remote_disk};
 use crate::error::{Absence, TorrentError};
 use crate::event::{Event, Outcome};
 use crate::handover::{Ledger, Past};
@@ -28,20 +27,20 @@ use crate::snapshot::{LiveSnapshot, TorrentSnapshot};
 use crate::stored::{StoredTorrent, VerifySettings};
 use crate::subscription::Events;
 use crate::unreached::Unreached;
-use crate::worker::{Turn, Workers};
+use crate::worker::{Turn, Worker};
 
 /// State shared by all torrents of a client.
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) session: Arc<Session>,
     /// Reads .torrent files.
-    pub(crate) opener: Workers,
+    pub(crate) opener: Worker,
     /// Verifies content: each verification uses all cores.
-    pub(crate) verifier: Workers,
+    pub(crate) verifier: Worker,
     /// Verifies complete downloads, which do not wait for the first verifications of other torrents.
-    pub(crate) checker: Workers,
+    pub(crate) checker: Worker,
     /// Moves complete downloads.
-    pub(crate) mover: Workers,
+    pub(crate) mover: Worker,
     pub(crate) inbox: Inbox,
     pub(crate) events: Events,
     /// The files of the torrents in the session.
@@ -96,8 +95,6 @@ pub(crate) struct Machine {
     pub(super) last_problem: Option<String>,
     /// The files of the torrent, from its first verification.
     pub(super) claim: Option<Arc<Claim>>,
-    /// The reason that is shown while the torrent waits for a disk that does not answer.
-    pub(super) silence: Option<String>,
     /// The identity of an ended torrent that is still in the session, and the time of its end.
     pub(super) ended: Option<(TorrentId, Instant)>,
 }
@@ -205,7 +202,6 @@ impl Machine {
             failures: Failures::default(),
             last_problem: None,
             claim: None,
-            silence: None,
             ended: None,
         };
         machine.snapshot.detail.live = Some(Arc::clone(&machine.live));
@@ -377,10 +373,7 @@ impl Machine {
         run: impl FnOnce(&VerifySettings) -> Done + Send + 'static,
     ) {
         let job = self.job(shared, run);
-        let disk = self.disk();
-        shared
-            .verifier
-            .run(disk, self.number(), Turn::ByWork(work), job);
+        shared.verifier.run(self.number(), Turn::ByWork(work), job);
     }
 
     /// Runs the verification of a complete download on the checker's thread.
@@ -400,46 +393,13 @@ impl Machine {
         run: impl FnOnce(&VerifySettings) -> Done + Send + 'static,
     ) {
         let job = self.job(shared, run);
-        shared.checker.run(self.disk(), self.number(), turn, job);
+        shared.checker.run(self.number(), turn, job);
     }
 
-    /// Returns the disk that the torrent waits for, unless it is local.
-    pub(crate) fn awaited_disk(&self) -> Option<PathBuf> {
-        match self.stages.current() {
-            Stage::Opening(_) => self.disk_of_mode(),
-            Stage::Verifying(_) | Stage::Moving(_) => self.disk().map(Path::to_owned),
-            _ => None,
-        }
-    }
-
-    /// Returns `true` if the torrent waited for a disk that did not answer.
-    pub(crate) fn waited_for_disk(&self) -> bool {
-        self.silence.is_some()
-    }
-
-    /// Shows that the torrent waits for a disk that does not answer, or no longer does. Returns `true` if that changed.
-    pub(crate) fn note_silence(&mut self, silent: Option<&Silent>) -> bool {
-        let silence = silent.map(ToString::to_string);
-        if silence == self.silence {
-            return false;
-        }
-        if silence.is_some() || self.snapshot.error == self.silence {
-            self.snapshot.error.clone_from(&silence);
-        }
-        self.silence = silence;
-        true
-    }
-
-    /// Returns the disk of the content, unless it is local or not known yet.
-    fn disk(&self) -> Option<&Path> {
-        self.snapshot.detail.stored.as_ref()?.disk.as_deref()
-    }
-
-    /// Runs a move to a folder on the mover's thread. The torrent keeps its files until the move has ended.
+    /// Runs a move on the mover's thread. The torrent keeps its files until the move has ended.
     pub(super) fn relocate(
         &self,
         shared: &Shared,
-        folder: &Path,
         run: impl FnOnce(&VerifySettings) -> Done + Send + 'static,
     ) {
         let claim = self.claim.as_ref().map(Arc::downgrade);
@@ -449,9 +409,7 @@ impl Machine {
             job()
         };
         let turn = Turn::ByWork(self.snapshot.total_bytes);
-        let to = remote_disk(folder);
-        let disk = to.as_deref().or(self.disk());
-        shared.mover.run(disk, self.number(), turn, job);
+        shared.mover.run(self.number(), turn, job);
     }
 
     /// Returns a job with the settings of this torrent.

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use hashlane_api::{Goal, Patch, Place, Refusal};
-use hashlane_client::{Rights, is_below_any};
+use hashlane_client::Rights;
+use hashlane_files::is_below;
 use hashlane_store::{Choices, Name};
 
 use super::Torrents;
@@ -85,16 +86,17 @@ impl Torrents {
             .cloned()
             .chain(of_categories)
             .collect();
-        let places = [Some(choices.place.path()), choices.move_to.as_deref()];
-        for place in places.into_iter().flatten() {
-            if !is_below_any(place, &roots)? {
-                return Err(Refusal::Forbidden(format!(
-                    "{}: not in a folder that the configuration allows for content, so only `hashlane ctl` changes it",
-                    place.display()
-                )));
-            }
+        let is_allowed = |place: &Path| roots.iter().any(|root| is_below(place, root));
+        let mut places = [Some(choices.place.path()), choices.move_to.as_deref()]
+            .into_iter()
+            .flatten();
+        match places.find(|place| !is_allowed(place)) {
+            None => Ok(()),
+            Some(place) => Err(Refusal::Forbidden(format!(
+                "{}: not in a folder that the configuration allows for content, so only `hashlane ctl` changes it",
+                place.display()
+            ))),
         }
-        Ok(())
     }
 
     /// Refuses the deletion of content by requests where [`Self::check_content`] does, and of content that is only served.

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use hashlane_api::Place;
-use hashlane_client::{Activity, Metainfo, Names, TorrentHandle, on_disk};
+use hashlane_client::{Activity, Metainfo, Names, TorrentHandle};
 use hashlane_metainfo::ContentLayout;
 use hashlane_store::{Choices, Name, StoreError};
 
@@ -82,12 +82,18 @@ impl Torrents {
         }
         let old = paths(&entry.choices.place, &before, &metainfo);
         let new = paths(&entry.choices.place, &names, &metainfo);
-        let root = entry.choices.place.path().to_owned();
-        let asked = root.clone();
-        let exists = on_disk(&root, move || look_at_names(&asked, &old, &new));
-        let exists = exists.map_err(|silent| format!("{}: {silent}", root.display()))??;
+        let root = entry.choices.place.path();
+        let mut changed = old.iter().zip(&new).filter(|(old, new)| old != new);
+        // Before anything is asked about a path: a link can lead out of the folder.
+        for path in changed.clone().flat_map(|(old, new)| [old, new]) {
+            check_path(root, path)?;
+        }
+        if let Some((_, taken)) = changed.find(|(_, new)| new.symlink_metadata().is_ok()) {
+            return Err(format!("{}: exists, and is not replaced", taken.display()));
+        }
         // The files of a download that has not started are created under their new names.
-        let has_files = exists || !is_new(&self.kept_totals(name));
+        let has_files = !is_new(&self.kept_totals(name))
+            || old.iter().any(|path| path.symlink_metadata().is_ok());
         let choices = Choices {
             names,
             names_before: has_files.then_some(before),
@@ -111,19 +117,6 @@ impl Torrents {
         }
         self.store.update(name, choices)
     }
-}
-
-/// Returns `true` if one of the old paths exists. Refuses new ones that do, and paths that cannot be renamed.
-fn look_at_names(root: &Path, old: &[PathBuf], new: &[PathBuf]) -> Result<bool, String> {
-    let mut changed = old.iter().zip(new).filter(|(old, new)| old != new);
-    // Before anything is asked about a path: a link can lead out of the folder.
-    for path in changed.clone().flat_map(|(old, new)| [old, new]) {
-        check_path(root, path)?;
-    }
-    if let Some((_, taken)) = changed.find(|(_, new)| new.symlink_metadata().is_ok()) {
-        return Err(format!("{}: exists, and is not replaced", taken.display()));
-    }
-    Ok(old.iter().any(|path| path.symlink_metadata().is_ok()))
 }
 
 /// Refuses a path that is too long for the system, or that leads through a symbolic link below the root.

@@ -3,11 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod examples;
-#[cfg(target_os = "linux")]
-mod not_run;
 mod restart;
-#[cfg(target_os = "linux")]
-mod silent;
 
 use std::fs;
 use std::path::Path;
@@ -17,21 +13,16 @@ use hashlane_verify::{
     CancelToken, Choice, Links, Options, Selection, SourceTree, hash_source_tree,
 };
 
-/// A folder with the content of a torrent.
+/// A folder with the content `data` of a torrent.
 struct Shared {
     folder: tempfile::TempDir,
     torrent: Torrent,
 }
 
 impl Shared {
-    /// Makes content with the name `data`.
     fn new() -> Self {
-        Self::named("data")
-    }
-
-    fn named(name: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let data = folder.path().join(name);
+        let data = folder.path().join("data");
         fs::create_dir(&data).unwrap();
         fs::write(data.join("a"), vec![7; 300_000]).unwrap();
         fs::write(data.join("b"), "b").unwrap();
@@ -39,7 +30,7 @@ impl Shared {
         let tree = SourceTree::find(&data, &selection, false).unwrap();
         let files = tree.files();
         let content =
-            NewContent::new(Version::Hybrid, 16 << 10, name.into(), false, files).unwrap();
+            NewContent::new(Version::Hybrid, 16 << 10, b"data".to_vec(), false, files).unwrap();
         let (options, cancel) = (Options::default(), CancelToken::default());
         let hashes = hash_source_tree(&tree, &content, &options, &cancel, &mut |_| {}).unwrap();
         let torrent = content.write(&hashes, &NewMetadata::default());

@@ -20,10 +20,10 @@ use hashlane_session::{Config, Session};
 use super::Shared;
 
 /// Time limit for every step.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Opens a session on loopback, whose torrents are in `folder`.
-pub(crate) fn open(state: &Path, folder: &Path) -> Arc<Session> {
+fn open(state: &Path, folder: &Path) -> Arc<Session> {
     let network: hashlane_client::Network = SocketAddr::from(([127, 0, 0, 1], 0)).into();
     let client = ClientConfig {
         session: Settings {

@@ -1,11 +1,10 @@
 //! Settings and statistics of the session.
 
-use std::io;
 use std::num::NonZeroU32;
 use std::path::Path;
 
 use hashlane_api::{Refusal, SessionPatch, Target};
-use hashlane_client::{Encryption, Network, ProxyKind, Space, Transport, on_disk};
+use hashlane_client::{Encryption, Network, ProxyKind, Space, Transport};
 use hashlane_remote::model::{self, Session, SessionChange, Statistics, minutes, of_minutes};
 
 use super::Remote;
@@ -111,10 +110,7 @@ impl Remote {
     pub(super) fn space(&self, folder: &str) -> Result<(u64, u64), Refusal> {
         let path = self.allowed(folder)?;
         // A file system that is not mounted has no space, and that of the parent would be taken for it.
-        let asked = path.clone();
-        let found = on_disk(&path, move || asked.metadata());
-        let found = found.map_err(io::Error::from).and_then(|found| found);
-        let space = found.and_then(|_| Space::of(&path));
+        let space = path.metadata().and_then(|_| Space::of(&path));
         let space = space.map_err(|error| Refusal::Conflict(format!("{folder}: {error}")))?;
         Ok((space.free_bytes, space.total_bytes))
     }

@@ -1,1 +1,0 @@
-../../../../tests/not_run.rs
