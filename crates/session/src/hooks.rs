@@ -249,6 +249,11 @@ impl Hooks {
         self.commands.complete_present
     }
 
+    /// Returns `true` if a moment has a command.
+    pub(super) fn has(&self, moment: Moment) -> bool {
+        self.command(moment).is_some()
+    }
+
     /// Runs the command of a moment, if there is one. Returns at once. `content` is the path of the content, if it is known.
     pub(super) fn run(
         &self,
@@ -257,7 +262,7 @@ impl Hooks {
         content: Option<PathBuf>,
         error: Option<&str>,
     ) {
-        if self.command(moment).is_none() {
+        if !self.has(moment) {
             return;
         }
         let variables = variables(moment, entry, content, error);

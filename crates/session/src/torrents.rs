@@ -234,7 +234,9 @@ impl Torrents {
     pub(super) fn remove(&mut self, name: Name, content: Remove) -> Result<(), String> {
         self.check_running()?;
         let entry = self.entry(name)?.clone();
-        let path = self.content_path(name);
+        // The path needs the metadata, which may have to be read.
+        let has_hook = self.hooks.has(Moment::Removed);
+        let path = has_hook.then(|| self.content_path(name)).flatten();
         self.count_changed();
         self.store.remove(name).map_err(|error| error.to_string())?;
         tracing::debug!(torrent = %name, "removed");
@@ -493,7 +495,9 @@ impl Torrents {
         content: Option<PathBuf>,
         error: Option<&str>,
     ) {
-        if let Some(entry) = self.store.get(name) {
+        if let Some(entry) = self.store.get(name)
+            && self.hooks.has(moment)
+        {
             let content = content.or_else(|| self.content_path(name));
             self.hooks.run(moment, entry, content, error);
         }
