@@ -6,6 +6,7 @@ use hashlane_api::{Place, Priority, Refusal};
 use hashlane_metainfo::{FileKind, Torrent};
 use hashlane_store::{Name, Priorities};
 
+use super::goal::is_served;
 use super::torrents::Torrents;
 
 /// Gives files a priority, by their positions without padding.
@@ -62,11 +63,19 @@ impl Torrents {
     ) -> Result<(), Refusal> {
         let conflict = |reason: &str| Refusal::Conflict(reason.into());
         let invalid = |reason: &str| Refusal::Invalid(reason.into());
-        let choices = &self.entry(name).map_err(Refusal::Conflict)?.choices;
-        if matches!(choices.place, Place::Content(_)) {
+        let entry = self.entry(name).map_err(Refusal::Conflict)?;
+        let all = self.all();
+        // Complete content is only served after a start, and never written again.
+        let is_download = if let Some(torrent) = self.find(name, &all) {
+            torrent.is_download
+        } else {
+            let is_place = matches!(entry.choices.place, Place::Folder(_));
+            is_place && !is_served(entry, &self.kept_totals(name))
+        };
+        if !is_download {
             return Err(conflict("only downloads have priorities"));
         }
-        let mut priorities = choices.priorities.clone();
+        let mut priorities = entry.choices.priorities.clone();
         let metainfo = self.metainfo(name);
         let metainfo = metainfo.ok_or_else(|| conflict("the metadata is not known yet"))?;
         let n_files = n_files(&metainfo);
@@ -76,7 +85,7 @@ impl Torrents {
         let all: Vec<u32> = (0..n_files).collect();
         let files = if files.is_empty() { &all } else { files };
         set(&mut priorities, files, priority);
-        if priorities.skip.len() >= all.len() {
+        if all.iter().all(|file| priorities.skip.contains(file)) {
             return Err(invalid("at least one file must stay selected"));
         }
         let changed = self.set(name, |choices| choices.priorities = priorities);

@@ -54,7 +54,7 @@ impl Torrents {
     }
 
     /// Returns the totals of a torrent at the last count.
-    pub(super) fn kept_totals(&self, name: Name) -> TorrentTotals {
+    pub(crate) fn kept_totals(&self, name: Name) -> TorrentTotals {
         let totals = self.store.totals().torrents.get(&name);
         totals.copied().unwrap_or_default()
     }
