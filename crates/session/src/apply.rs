@@ -1,5 +1,6 @@
 //! What commands ask of torrents: the one place for the socket, the page, the API and the protocols of other programs.
 
+use std::collections::HashSet;
 use std::slice::Chunks;
 use std::sync::Mutex;
 use std::thread;
@@ -13,6 +14,9 @@ use super::torrents::{Locked, Torrents, lock};
 
 /// Number of torrents that are changed while no other request gets its turn.
 const BATCH: usize = 256;
+
+/// What `masked_url` writes in place of a key.
+const MASK: &str = "***";
 
 /// Time for which a rename waits until the files of a torrent are renamed by another one.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -198,9 +202,18 @@ impl Torrents {
         name: Name,
         change: impl FnOnce(&mut Tiers) -> Result<(), Refusal>,
     ) -> Result<(), Refusal> {
-        let mut tiers = self.tiers(name).into();
+        let before = self.tiers(name);
+        let mut tiers = before.clone().into();
         change(&mut tiers)?;
-        let changed = self.set_trackers(name, tiers.into_urls()?);
+        let tiers = tiers.into_urls()?;
+        let known: HashSet<&String> = before.iter().flatten().collect();
+        let mut new = tiers.iter().flatten().filter(|url| !known.contains(url));
+        // A program shows it so. What it stands for is unknown.
+        if new.any(|url| url.contains(MASK)) {
+            let reason = "a new tracker has *** in place of a key: write the whole URL";
+            return Err(Refusal::Invalid(reason.into()));
+        }
+        let changed = self.set_trackers(name, tiers);
         changed.map_err(Refusal::Conflict)
     }
 }
