@@ -14,13 +14,14 @@ use hashlane_api::{
     Status,
 };
 use hashlane_client::{
-    Activity, Added, Additions, Client, Config as ClientConfig, Control, Events, Identity,
-    InfoHash, Named, Network, NetworkError, Observer, Reach, Rights, Snapshot, Subscribers,
-    Subscription, TorrentFile, TorrentHandle, TorrentKey, TorrentSnapshot,
+    Activity, Added, Additions, Client, Config as ClientConfig, Events, Identity, InfoHash, Named,
+    Network, NetworkError, Observer, Reach, Rights, Snapshot, Subscribers, Subscription,
+    TorrentFile, TorrentHandle, TorrentKey, TorrentSnapshot,
 };
 use hashlane_metainfo::{FileKind, InfoHashes};
 use hashlane_store::{AllTotals, Entry, Metainfo, Name, Store};
 use hashlane_verify::{HashVersions, Layout, files_of};
+use tokio::sync::watch;
 
 use super::add;
 use super::apply;
@@ -78,7 +79,8 @@ pub struct Session {
     /// Locked before the torrents.
     shown: Mutex<Shown>,
     subscribers: Arc<Subscribers>,
-    control: Control,
+    /// Changes after each step of the session's thread.
+    steps: watch::Receiver<()>,
     observer: Observer,
     fetches: Fetches,
     started: Instant,
@@ -147,7 +149,8 @@ impl Session {
         let max_len = settings.max_metainfo_len;
         let fetches = Fetches::by(settings.session.proxy.clone(), max_len);
         let (client, events) = Client::start(settings, Vec::new())?;
-        let (control, observer) = (client.control(), client.observer());
+        let observer = client.observer();
+        let (stepped, steps) = watch::channel(());
         let subscribers = Arc::new(Subscribers::default());
         let subscription = subscribers.subscribe();
         let published = Events::new(Arc::clone(&subscribers));
@@ -157,13 +160,13 @@ impl Session {
         let weak = Arc::downgrade(&torrents);
         let watch = Watch::start(Weak::clone(&weak), max_len, sender.clone()).map_err(thread)?;
         lock(&torrents).start_all();
-        let run = move || follow(&weak, &events, &published, &sender);
+        let run = move || follow(&weak, &events, &published, &stepped, &sender);
         let follower = spawn("session", run).map_err(thread)?;
         let session = Self {
             torrents,
             shown: Mutex::default(),
             subscribers,
-            control,
+            steps,
             observer,
             fetches,
             started: Instant::now(),
@@ -184,8 +187,8 @@ impl Session {
         &self.folder
     }
 
-    /// Returns a subscription to all events from now on, after those that describe the state of the client. What an event reports
-    /// is in the folder already, if it is kept there.
+    /// Returns a subscription to all events from now on, after those that describe the state of the client. The place and the names
+    /// that an event reports are in the folder already; dates, totals and metadata of links follow within a second.
     pub fn events(&self) -> Subscription {
         self.subscribers.subscribe()
     }
@@ -269,22 +272,26 @@ impl Session {
     }
 
     /// Waits until the selected content of a torrent is complete, verified and in its final place, also over errors that pass, such
-    /// as a full disk. The future needs no particular runtime, and dropping it ends only the wait.
+    /// as a full disk. The future needs no particular runtime, and dropping it ends only the wait. Its end comes up to a second late.
     ///
     /// # Errors
     /// [`Refusal::Conflict`] if the torrent has failed, [`Refusal::Absent`] if there is no such torrent, [`Refusal::Unavailable`] if
     /// the session ends.
     pub async fn completed(&self, key: TorrentKey) -> Result<(), Refusal> {
-        let mut control = self.control.clone();
+        let mut steps = self.steps.clone();
+        let mut has_failed = false;
         loop {
             let torrent = self.torrent(key).ok_or(Refusal::Absent)?;
             if torrent.is_complete && torrent.move_to.is_none() {
                 return Ok(());
             }
-            if torrent.activity == Activity::Failed {
+            let fails = torrent.activity == Activity::Failed;
+            // The session tries again after some errors, which it has not seen before the next step.
+            if fails && has_failed {
                 return Err(Refusal::Conflict(torrent.error.clone().unwrap_or_default()));
             }
-            if control.next_snapshot().await.is_none() {
+            has_failed = fails;
+            if steps.changed().await.is_err() {
                 return Err(Refusal::Unavailable("the session has ended".into()));
             }
         }
@@ -481,6 +488,7 @@ fn follow(
     torrents: &Weak<Mutex<Torrents>>,
     events: &Subscription,
     published: &Events,
+    stepped: &watch::Sender<()>,
     problems: &mpsc::Sender<Problem>,
 ) {
     // The receiver is gone with the session.
@@ -513,5 +521,7 @@ fn follow(
                 report(Problem::Error(error.to_string()));
             }
         }
+        drop(torrents);
+        stepped.send_replace(());
     }
 }

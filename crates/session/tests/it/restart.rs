@@ -257,3 +257,35 @@ fn snapshots_share_torrents_that_did_not_change() {
         .collect();
     assert_eq!(numbers, [1, 3]);
 }
+
+/// Without an event of the client, too.
+#[test]
+fn a_wait_ends_with_its_torrent() {
+    let (state, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let session = open(state.path(), folder.path());
+    let new = NewTorrent {
+        paused: Some(true),
+        ..NewTorrent::default()
+    };
+    let link = "magnet:?xt=urn:btih:0123456789012345678901234567890123456789";
+    let added = session.add(Source::of_link(link).unwrap(), &new, None);
+    let number = added.unwrap().torrent.identity.number;
+    let waits = thread::spawn({
+        let session = Arc::clone(&session);
+        move || session.wait_complete(number.into())
+    });
+    let masked = Command::AddTracker {
+        url: "http://192.0.2.1/***/announce".to_owned(),
+    };
+    let refused = session.apply(&[number], &masked, None);
+    assert!(
+        matches!(&refused[..], [Err(Refusal::Invalid(_))]),
+        "{refused:?}"
+    );
+    assert!(!waits.is_finished());
+    let remove = Command::Remove {
+        content: hashlane_api::Content::Keep,
+    };
+    assert_eq!(session.apply(&[number], &remove, None), [Ok(())]);
+    assert_eq!(waits.join().unwrap(), Err(Refusal::Absent));
+}
