@@ -159,11 +159,9 @@ impl Service for Memory {
         let mut state = self.state();
         let is_same = |it: &&Arc<TorrentSnapshot>| it.identity.info_hashes == Some(info_hashes);
         if let Some(present) = state.torrents.iter().find(is_same) {
-            let torrent = present.identity;
             return Ok(Added {
-                torrent,
-                title: "torrent".to_owned(),
-                is_new: false,
+                torrent: present.named(),
+                is_present: true,
             });
         }
         let number = state.next_number;
@@ -174,15 +172,14 @@ impl Service for Memory {
             info_hashes: Some(info_hashes),
         };
         torrent.is_paused = new.paused.unwrap_or(false);
-        let added = torrent.identity;
+        let added = torrent.named();
         state.torrents.push(Arc::new(torrent));
         drop(state);
         let set = Command::Set(Box::new(new.set.clone()));
         self.apply_to(number, &set)?;
         Ok(Added {
             torrent: added,
-            title: "torrent".to_owned(),
-            is_new: true,
+            is_present: false,
         })
     }
 

@@ -270,9 +270,10 @@ impl Served {
         let remove = Command::Remove {
             content: Content::Keep,
         };
-        let torrents = self.client.torrents();
-        let ids: Vec<u32> = torrents.iter().map(|torrent| torrent.id).collect();
-        for removed in self.client.apply(&ids, &remove) {
+        let all = self.client.snapshot();
+        let torrents = all.torrents.iter();
+        let numbers: Vec<usize> = torrents.map(|torrent| torrent.identity.number).collect();
+        for removed in self.client.apply(&numbers, &remove) {
             removed.unwrap();
         }
         let groups = self.client.groups();
