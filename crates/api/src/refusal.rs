@@ -21,6 +21,11 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Returns the reason why content that is only served has no priorities of files.
+    pub fn only_downloads() -> Self {
+        Self::Conflict("only downloads have priorities".into())
+    }
+
     /// Returns the reason why a client refuses what only a program with a state folder does.
     pub fn only_kept() -> Self {
         Self::Conflict("only a daemon does this".into())

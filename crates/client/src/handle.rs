@@ -436,37 +436,6 @@ fn over(snapshot: &TorrentSnapshot) -> HandleError {
         .map_or(HandleError::Ended, HandleError::Failed)
 }
 
-/// Refuses a priority for unknown files, for a torrent that is only served, and one that selects no file at all.
-fn check_priorities(
-    torrent: &TorrentSnapshot,
-    files: &[u32],
-    priority: Priority,
-) -> Result<(), Refusal> {
-    let mut priorities = torrent.priorities().to_vec();
-    if !torrent.is_download {
-        let reason = "only downloads have priorities";
-        return Err(Refusal::Conflict(reason.into()));
-    }
-    if priorities.is_empty() {
-        let reason = "the metadata is not known yet";
-        return Err(Refusal::Conflict(reason.into()));
-    }
-    if files.is_empty() {
-        priorities.fill(priority);
-    }
-    for file in files {
-        match priorities.get_mut(*file as usize) {
-            Some(before) => *before = priority,
-            None => return Err(Refusal::Invalid("there is no such file".into())),
-        }
-    }
-    if !priorities.iter().any(|priority| priority.is_selected()) {
-        let reason = "at least one file must stay selected";
-        return Err(Refusal::Invalid(reason.into()));
-    }
-    Ok(())
-}
-
 impl TorrentHandle {
     /// Does what a command asks.
     ///
@@ -488,11 +457,11 @@ impl TorrentHandle {
             }
             Asked::Prioritize { files, priority } => {
                 let snapshot = self.snapshot();
-                check_priorities(&snapshot, files, *priority)?;
-                let n_files = snapshot.priorities().len() as u32;
-                let all: Vec<u32> = (0..n_files).collect();
-                let files = if files.is_empty() { &all } else { files };
-                self.set_priorities(files, *priority)
+                if !snapshot.is_download {
+                    return Err(Refusal::only_downloads());
+                }
+                let files = priority.given(snapshot.priorities().to_vec(), files)?;
+                self.set_priorities(&files, *priority)
             }
             Asked::AddTracker { url } => self.add_tracker(url),
             Asked::SetTrackers { trackers } => self.set_trackers(trackers.clone()),

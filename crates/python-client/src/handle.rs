@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::errors::handle_error;
-use crate::options::{limits, priority, priority_name, seed_limits};
+use crate::options::{limits, priority, seed_limits};
 use crate::wait::until;
 
 /// A torrent of a running client.
@@ -202,7 +202,7 @@ impl TorrentHandle {
             fields.set_item("path", file.path)?;
             fields.set_item("length_bytes", file.length_bytes)?;
             fields.set_item("done_bytes", file.done_bytes)?;
-            fields.set_item("priority", priority_name(file.priority))?;
+            fields.set_item("priority", file.priority.name())?;
             list.append(fields)?;
         }
         Ok(list)

@@ -148,13 +148,3 @@ pub(crate) fn priority(name: &str) -> PyResult<Priority> {
         }
     })
 }
-
-/// Returns the name of a priority.
-pub(crate) fn priority_name(priority: Priority) -> &'static str {
-    match priority {
-        Priority::Skip => "skip",
-        Priority::Low => "low",
-        Priority::Normal => "normal",
-        Priority::High => "high",
-    }
-}

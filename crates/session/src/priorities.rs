@@ -61,8 +61,6 @@ impl Torrents {
         files: &[u32],
         priority: Priority,
     ) -> Result<(), Refusal> {
-        let conflict = |reason: &str| Refusal::Conflict(reason.into());
-        let invalid = |reason: &str| Refusal::Invalid(reason.into());
         let entry = self.entry(name).map_err(Refusal::Conflict)?;
         let all = self.all();
         // Complete content is only served after a start, and never written again.
@@ -73,26 +71,18 @@ impl Torrents {
             is_place && !is_served(entry, &self.kept_totals(name))
         };
         if !is_download {
-            return Err(conflict("only downloads have priorities"));
+            return Err(Refusal::only_downloads());
         }
-        let mut priorities = entry.choices.priorities.clone();
-        let metainfo = self.metainfo(name);
-        let metainfo = metainfo.ok_or_else(|| conflict("the metadata is not known yet"))?;
-        let n_files = n_files(&metainfo);
-        if files.iter().any(|file| *file >= n_files) {
-            return Err(invalid("there is no such file"));
-        }
-        let all: Vec<u32> = (0..n_files).collect();
-        let files = if files.is_empty() { &all } else { files };
-        set(&mut priorities, files, priority);
-        if all.iter().all(|file| priorities.skip.contains(file)) {
-            return Err(invalid("at least one file must stay selected"));
-        }
-        let changed = self.set(name, |choices| choices.priorities = priorities);
+        let n_files = self.metainfo(name).map_or(0, |it| n_files(&it));
+        let before = (0..n_files).map(|file| of(&entry.choices.priorities, file));
+        let files = priority.given(before.collect(), files)?;
+        let changed = self.set(name, |choices| {
+            set(&mut choices.priorities, &files, priority);
+        });
         changed.map_err(Refusal::Conflict)?;
         if let Some(handle) = self.handle(name) {
             // It may have ended. The priorities apply when it is started again.
-            let _ = handle.set_priorities(files, priority);
+            let _ = handle.set_priorities(&files, priority);
         }
         Ok(())
     }

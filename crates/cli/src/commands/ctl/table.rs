@@ -1,6 +1,6 @@
 //! Tables for people: torrents, and the files, trackers and peers of one.
 
-use hashlane_api::{File, Peer, Priority, Size, Tracker, TrackerState};
+use hashlane_api::{File, Peer, Size, Tracker, TrackerState};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -174,13 +174,7 @@ fn of_file(file: &File) -> Row<4> {
     Row {
         cells: [
             file.number.to_string(),
-            match file.priority {
-                Priority::Skip => "skip",
-                Priority::Low => "low",
-                Priority::Normal => "normal",
-                Priority::High => "high",
-            }
-            .to_owned(),
+            file.priority.name().to_owned(),
             known(done.map(|done| percent(done, file.length_bytes))),
             Size(file.length_bytes).to_string(),
         ],
