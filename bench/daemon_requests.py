@@ -97,7 +97,7 @@ class Served(Daemon):
             self.connections[way].request("POST", path, body, headers)
             answer = self.connections[way].getresponse()
         except (http.client.HTTPException, OSError):
-            # The daemon has closed a connection that nobody used for a while.
+            # The daemon closes connections that are idle.
             self.connections[way].close()
             self.connections[way].request("POST", path, body, headers)
             answer = self.connections[way].getresponse()

@@ -298,7 +298,7 @@ impl Subscribers {
 pub struct Events(Arc<Subscribers>);
 
 impl Events {
-    /// Returns the sender for these subscribers, of which there is one.
+    /// Returns the sender for these subscribers. They must have no other.
     pub fn new(subscribers: Arc<Subscribers>) -> Self {
         Self(subscribers)
     }

@@ -80,7 +80,7 @@ pub(super) struct Torrents {
     is_save_due: bool,
     /// The snapshot of the client at the last count.
     counted: Arc<Snapshot>,
-    /// The number of the last change of anything here, of which most change nothing that users see.
+    /// Counts the changes. Most of them change nothing that users see.
     pub(super) change: u64,
     /// The snapshot and the number of torrents of the last [`Self::changed_status`]. A torrent that begins to wait, or ends
     /// its wait, leaves or joins the client.

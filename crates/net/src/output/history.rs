@@ -6,7 +6,7 @@ use hashlane_client::{Activity, Identity, Snapshot, VerifiedContent};
 
 use super::terminal::progress;
 
-/// Parts of a download after each of which a line is printed where no terminal shows the progress.
+/// Number of parts of a download. Where no terminal shows the progress, a line is printed after each.
 const PROGRESS_PARTS: u64 = 10;
 
 /// The reports so far, so that each is printed once.
