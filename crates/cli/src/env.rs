@@ -105,7 +105,18 @@ fn end_at_once(message: &str) {
         Ok(_) => drop(is_printed.recv_timeout(PARTING)),
         Err(_) => drop(io::stderr().write_all(line.as_bytes())),
     }
-    std::process::exit(Exit::NotChecked.code().into());
+    exit(Exit::NotChecked.code().into());
+}
+
+/// Ends the process without the destructors of libraries: threads may use what these destroy.
+#[cfg(unix)]
+fn exit(code: i32) -> ! {
+    signal_hook::low_level::exit(code)
+}
+
+#[cfg(not(unix))]
+fn exit(code: i32) -> ! {
+    std::process::exit(code)
 }
 
 fn restore_terminal() {

@@ -142,8 +142,10 @@ impl Ended {
     /// Asserts that the process failed with this reason.
     #[track_caller]
     pub(crate) fn assert_failed(&self, reason: &str) {
-        assert_eq!(self.code, Some(2), "{}: {self:?}", self.status);
-        assert!(self.stderr.contains(reason), "{reason}: {self:?}");
+        // The reason first: a log can cut a long line.
+        let end = format!("{}\n{}\n{:?}", self.status, self.stderr, self.lines);
+        assert_eq!(self.code, Some(2), "{end}");
+        assert!(self.stderr.contains(reason), "{reason}: {end}");
     }
 }
 
