@@ -14,6 +14,14 @@ use crate::not_run::is_installed;
 /// Time limit for every step on a page.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// The reasons of `WebDriver` for which an element cannot be used yet.
+const TOO_EARLY: [&str; 4] = [
+    "element click intercepted",
+    "element not interactable",
+    "no such element",
+    "stale element reference",
+];
+
 /// A browser that ends with the test.
 pub(crate) struct Browser {
     driver: Child,
@@ -74,12 +82,41 @@ impl Browser {
         Some(browser)
     }
 
-    fn command(&self, name: &str, body: &Value) -> Value {
+    /// Sends a command; `Err` is the answer that refuses it.
+    fn attempt(&self, name: &str, body: &Value) -> Result<Value, Value> {
         let request = format!("POST /session/{}/{name}", self.session);
         let response = ask(self.address, &request, &[], &body.to_string());
         let value = response.json()["value"].clone();
-        assert_eq!(response.status, 200, "{name} {body}: {value}");
-        value
+        if response.status == 200 {
+            Ok(value)
+        } else {
+            Err(value)
+        }
+    }
+
+    #[track_caller]
+    fn command(&self, name: &str, body: &Value) -> Value {
+        self.attempt(name, body)
+            .unwrap_or_else(|error| panic!("{name} {body}: {error}"))
+    }
+
+    /// Does something with the element that a selector finds, once the page has it and nothing covers it: a page follows a
+    /// click or an answer at its own time, and a user waits for it.
+    #[track_caller]
+    fn act(&self, selector: &str, name: &str, body: &Value) {
+        let started = Instant::now();
+        loop {
+            let done = self
+                .find(selector)
+                .and_then(|element| self.attempt(&format!("{element}/{name}"), body));
+            let Err(error) = done else { return };
+            let is_too_early = TOO_EARLY.iter().any(|code| error["error"] == *code);
+            assert!(
+                is_too_early && started.elapsed() < PATIENCE,
+                "{name} {selector}: {error}"
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     pub(crate) fn open(&self, url: &str) {
@@ -125,30 +162,30 @@ impl Browser {
     }
 
     /// Clicks the element that a selector finds, as a user does.
+    #[track_caller]
     pub(crate) fn click(&self, selector: &str) {
-        let element = self.element(selector);
-        self.command(&format!("{element}/click"), &json!({}));
+        self.act(selector, "click", &json!({}));
     }
 
     /// Replaces the text of a field.
+    #[track_caller]
     pub(crate) fn write(&self, selector: &str, text: &str) {
-        let element = self.element(selector);
-        self.command(&format!("{element}/clear"), &json!({}));
+        self.act(selector, "clear", &json!({}));
         if !text.is_empty() {
-            self.command(&format!("{element}/value"), &json!({"text": text}));
+            self.press(selector, text);
         }
     }
 
     /// Sends keys to an element, as a keyboard does.
+    #[track_caller]
     pub(crate) fn press(&self, selector: &str, keys: &str) {
-        let element = self.element(selector);
-        self.command(&format!("{element}/value"), &json!({"text": keys}));
+        self.act(selector, "value", &json!({"text": keys}));
     }
 
     /// Drags the middle of an element to the middle of another one.
     pub(crate) fn drag(&self, from: &str, to: &str) {
         let origin = |selector: &str| {
-            let element = self.element(selector);
+            let element = self.find(selector).unwrap();
             let id = element.trim_start_matches("element/");
             json!({"element-6066-11e4-a52e-4f735466cecf": id})
         };
@@ -163,11 +200,12 @@ impl Browser {
         self.command("actions", &json!({"actions": [pointer]}));
     }
 
-    fn element(&self, selector: &str) -> String {
+    /// Returns the path of the element that a selector finds.
+    fn find(&self, selector: &str) -> Result<String, Value> {
         let body = json!({"using": "css selector", "value": selector});
-        let found = self.command("element", &body);
+        let found = self.attempt("element", &body)?;
         let id = found.as_object().unwrap().values().next().unwrap().clone();
-        format!("element/{}", id.as_str().unwrap())
+        Ok(format!("element/{}", id.as_str().unwrap()))
     }
 
     /// Sends a command of the Chrome `DevTools` Protocol.

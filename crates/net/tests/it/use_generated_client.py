@@ -43,13 +43,17 @@ def accepted(answer):
 def main(url, token, torrent, folder):
     client = AuthenticatedClient(base_url=url, token=token, raise_on_unexpected_status=True)
 
-    def wait_until(torrent, is_so):
+    def wait_for(read, is_so):
+        # A command is accepted before it has its effect.
         for _ in range(600):
-            shown = get_torrents_one.sync(torrent, client=client)
-            if is_so(shown):
-                return shown
+            found = read()
+            if is_so(found):
+                return found
             time.sleep(0.1)
-        sys.exit(f"not as expected: {shown!r}")
+        sys.exit(f"not as expected: {found!r}")
+
+    def wait_until(torrent, is_so):
+        return wait_for(lambda: get_torrents_one.sync(torrent, client=client), is_so)
 
     def apply(action, **fields):
         name = "Command" + action.title().replace("_", "")
@@ -95,7 +99,7 @@ def main(url, token, torrent, folder):
     tracker = "http://127.0.0.1:1/announce"
     apply("add_tracker", url=tracker)
     apply("remove_tracker", url=tracker)
-    check(get_torrents_one_trackers.sync(key, client=client).total == 0, "trackers")
+    wait_for(lambda: get_torrents_one_trackers.sync(key, client=client).total, lambda total: total == 0)
 
     accepted(patch_config.sync_detailed(client=client, body=ConfigChange(max_up=100_000)))
     check(get_config.sync(client=client).bind == "127.0.0.1", "config")
@@ -104,12 +108,7 @@ def main(url, token, torrent, folder):
 
     apply("remove", content=Content.DELETE)
     check(get_torrents_one.sync_detailed(key, client=client).status_code == 404, "deleted")
-    for _ in range(600):
-        if not any(Path(folder).iterdir()):
-            break
-        time.sleep(0.1)
-    else:
-        sys.exit("the content was not deleted")
+    wait_for(lambda: list(Path(folder).iterdir()), lambda left: left == [])
     print("ok")
 
 
