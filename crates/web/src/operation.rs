@@ -25,6 +25,10 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
     }
 
     /// Adds a request.
+    #[cfg_attr(
+        not(feature = "schema"),
+        expect(clippy::needless_pass_by_value, reason = "the schema keeps it")
+    )]
     pub(super) fn on<T: 'static>(
         mut self,
         operation: Operation,
