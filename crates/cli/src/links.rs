@@ -21,37 +21,14 @@ const MAX_URLS: usize = 100;
 const MAX_CHARS: usize = 4096;
 
 impl Passkeys {
-    /// Returns the URL of a tracker, or of any source of a private torrent, as text.
-    pub(crate) fn tracker(self, url: Text<'_>) -> String {
-        self.masked_by(url, masked_url)
-    }
-
-    /// Returns the URL of a web seed as text.
-    pub(crate) fn web_seed(self, url: Text<'_>, is_private: bool) -> String {
-        self.masked_by(url, mask(is_private))
-    }
-
-    /// Returns a text of the torrent, such as its comment. Sites repeat a user's passkey in it.
-    pub(crate) fn text<'t>(self, keys: &MetadataRef<'_>, text: Text<'t>) -> Shown<'t> {
-        let secrets = match self {
-            Self::Show => Secrets::default(),
-            Self::Hide => Secrets::of(keys),
+    /// Returns how the URLs and texts of a torrent are shown.
+    pub(crate) fn of(self, keys: &MetadataRef<'_>) -> Mask {
+        let hidden = || Hidden {
+            is_private: keys.is_private,
+            of_trackers: Secrets::of_trackers(keys),
+            all: Secrets::of(keys),
         };
-        if secrets.is_empty() {
-            Shown::All(text)
-        } else if is_long(text) {
-            Shown::Masked("***".to_owned())
-        } else {
-            Shown::Masked(secrets.mask_known(&text.to_string()))
-        }
-    }
-
-    fn masked_by(self, url: Text<'_>, masked: fn(&str) -> String) -> String {
-        match self {
-            Self::Show => url.to_string(),
-            Self::Hide if is_long(url) => "***".to_owned(),
-            Self::Hide => masked(&url.to_string()),
-        }
+        Mask((self == Self::Hide).then(hidden))
     }
 
     /// Returns URLs of a magnet link as text.
@@ -67,12 +44,69 @@ impl Passkeys {
     }
 }
 
-/// Returns the function that masks the URL of a web seed.
-fn mask(is_private: bool) -> fn(&str) -> String {
-    if is_private {
-        masked_url
-    } else {
-        masked_web_seed
+/// How the URLs and texts of one torrent are shown.
+#[derive(Debug)]
+pub(crate) struct Mask(Option<Hidden>);
+
+/// What is not shown of a torrent.
+#[derive(Debug)]
+struct Hidden {
+    is_private: bool,
+    /// The secrets in the URLs of trackers.
+    of_trackers: Secrets,
+    /// These, and what may be a key in the URLs of web seeds.
+    all: Secrets,
+}
+
+impl Mask {
+    /// Returns the URL of a tracker as text.
+    pub(crate) fn tracker(&self, url: Text<'_>) -> String {
+        self.masked_by(url, |_, url| masked_url(url))
+    }
+
+    /// Returns the URL of a web seed as text.
+    pub(crate) fn web_seed(&self, url: Text<'_>) -> String {
+        self.masked_by(url, Hidden::web_seed)
+    }
+
+    /// Returns a text of the torrent, such as its comment. Sites repeat a user's passkey in it.
+    pub(crate) fn text<'t>(&self, text: Text<'t>) -> Shown<'t> {
+        match &self.0 {
+            Some(hidden) if is_long(text) && !hidden.all.is_empty() => {
+                Shown::Masked("***".to_owned())
+            }
+            Some(hidden) if !hidden.all.is_empty() => {
+                Shown::Masked(hidden.all.mask_known(&text.to_string()))
+            }
+            _ => Shown::All(text),
+        }
+    }
+
+    /// Returns the value of a key that Hashlane does not know: it can be a URL, or repeat a passkey.
+    pub(crate) fn value(&self, text: &str) -> String {
+        match &self.0 {
+            Some(hidden) => hidden.all.mask(text),
+            None => text.to_owned(),
+        }
+    }
+
+    fn masked_by(&self, url: Text<'_>, masked: fn(&Hidden, &str) -> String) -> String {
+        match &self.0 {
+            None => url.to_string(),
+            Some(_) if is_long(url) => "***".to_owned(),
+            Some(hidden) => masked(hidden, &url.to_string()),
+        }
+    }
+}
+
+impl Hidden {
+    fn web_seed(&self, url: &str) -> String {
+        let masked = if self.is_private {
+            masked_url(url)
+        } else {
+            masked_web_seed(url)
+        };
+        self.of_trackers.mask_known(&masked)
     }
 }
 
@@ -115,15 +149,16 @@ impl Link {
             web_seeds: 0,
             is_private: torrent.metadata_ref().is_private,
         };
-        if passkeys == Passkeys::Hide {
+        if let Mask(Some(hidden)) = passkeys.of(&torrent.metadata_ref()) {
             // A tracker can also recognise its user by a key that is too short to be detected.
-            let remove = |urls: &mut Vec<String>, masked: fn(&str) -> String| {
+            let remove = |urls: &mut Vec<String>, masked: &dyn Fn(&str) -> String| {
                 let before = urls.len();
-                urls.retain(|url| !link.is_private && masked(url) == *url);
+                urls.retain(|url| !hidden.is_private && masked(url) == *url);
                 before - urls.len()
             };
-            link.trackers = remove(&mut link.magnet.trackers, masked_url);
-            link.web_seeds = remove(&mut link.magnet.web_seeds, masked_web_seed);
+            link.trackers = remove(&mut link.magnet.trackers, &masked_url);
+            let web_seed = |url: &str| hidden.web_seed(url);
+            link.web_seeds = remove(&mut link.magnet.web_seeds, &web_seed);
         }
         link
     }

@@ -47,20 +47,25 @@ impl fmt::Debug for Secrets {
 impl Secrets {
     /// Returns the secrets in the URLs of a torrent's trackers and web seeds. URLs of more than 4,096 characters are left out.
     pub fn of(keys: &MetadataRef<'_>) -> Self {
-        let is_short = |url: &Text<'_>| url.chars().nth(MAX_URL_CHARS).is_none();
-        let mut secrets = Self::default();
-        let tiers = keys.trackers().flat_map(|tier| tier.urls());
-        for url in tiers.take(MAX_KNOWN).filter(is_short) {
-            secrets.add_url(&url.to_string());
-        }
+        let mut secrets = Self::of_trackers(keys);
         let seeds = keys.web_seeds().chain(keys.http_seeds());
-        for url in seeds.take(MAX_KNOWN).filter(is_short) {
+        for url in seeds.take(MAX_KNOWN).filter(is_short_url) {
             // The path of a web seed of a private torrent can contain a key, too.
             if keys.is_private {
                 secrets.add_url(&url.to_string());
             } else {
                 secrets.add_web_seed(&url.to_string());
             }
+        }
+        secrets
+    }
+
+    /// Returns the secrets in the URLs of a torrent's trackers, with which a web seed can recognise its user, too.
+    pub fn of_trackers(keys: &MetadataRef<'_>) -> Self {
+        let mut secrets = Self::default();
+        let urls = keys.trackers().flat_map(|tier| tier.urls());
+        for url in urls.take(MAX_KNOWN).filter(is_short_url) {
+            secrets.add_url(&url.to_string());
         }
         secrets
     }
@@ -151,6 +156,10 @@ impl Secrets {
         }
         text
     }
+}
+
+fn is_short_url(url: &Text<'_>) -> bool {
+    url.chars().nth(MAX_URL_CHARS).is_none()
 }
 
 /// Returns a text with `***` for a secret in lower case. `lower_case` is the text in lower case, which has the same length.

@@ -117,6 +117,53 @@ fn passkeys_of_links_and_other_keys_are_masked() {
     assert!(ended.stdout.contains(expected), "{}", ended.stdout);
 }
 
+/// A key that is too short to be recognised by its form is recognised by the URL of a tracker.
+#[test]
+fn a_short_key_is_masked_wherever_a_torrent_repeats_it() {
+    const SHORT: &str = "s3cr";
+    let folder = tempfile::tempdir().unwrap();
+    let info = "d6:lengthi1e4:name1:n12:piece lengthi1e6:pieces20:xxxxxxxxxxxxxxxxxxxxe";
+    let text = |text: &str| format!("{}:{text}", text.len());
+    let torrent = format!(
+        "d8:announce{}11:collectionsl{}e7:comment{}4:info{info}9:publisher{}8:url-list{}e",
+        text(&format!("http://t/announce?pk={SHORT}")),
+        text(&format!("of {SHORT}")),
+        text(&format!("for {SHORT}")),
+        text(&format!("user {SHORT}")),
+        text(&format!("http://w/{SHORT}/n")),
+    );
+    fs::write(folder.path().join("t.torrent"), torrent).unwrap();
+    let shown = run(folder.path(), "show", &["t.torrent"]);
+    for expected in [
+        "http://t/announce?pk=***\n",
+        "of ***\n",
+        "for ***\n",
+        "\"user ***\"\n",
+        "http://w/***/n\n",
+        "1 tracker and 1 web seed with a passkey left out of the magnet link",
+    ] {
+        assert!(
+            shown.stdout.contains(expected),
+            "{expected}: {}",
+            shown.stdout
+        );
+    }
+    let removals = "--no-trackers --no-web-seeds --no-collections --comment x --dry-run";
+    let removals: Vec<&str> = removals.split(' ').collect();
+    let others = [
+        ("show", &["t.torrent", "--json"][..]),
+        ("magnet", &["t.torrent"]),
+        ("edit", &[&["t.torrent"], &removals[..]].concat()),
+    ];
+    for (command, arguments) in others {
+        let ended = run(folder.path(), command, arguments);
+        assert_eq!(ended.code, Some(0), "{command}: {ended:?}");
+        assert!(!format!("{ended:?}").contains(SHORT), "{ended:?}");
+    }
+    let asked = run(folder.path(), "show", &["t.torrent", "--show-passkey"]);
+    assert_eq!(asked.stdout.matches(SHORT).count(), 7, "{}", asked.stdout);
+}
+
 #[test]
 fn parts_of_a_link_can_be_chosen() {
     let urls = [

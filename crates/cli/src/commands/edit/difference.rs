@@ -8,7 +8,7 @@ use data_encoding::HEXLOWER;
 use hashlane_metainfo::{MetadataRef, Torrent};
 use serde::Serialize;
 
-use crate::links::Passkeys;
+use crate::links::{Mask, Passkeys};
 use crate::output::text::{Escaped, HostAndPort, date};
 
 /// A field that changes, with its name in `show --json`.
@@ -69,6 +69,7 @@ fn missing(of: &[Item], from: &[Item]) -> Vec<String> {
 /// Returns the fields that `edit` can change, always in the same order.
 fn fields(torrent: &Torrent, passkeys: Passkeys) -> Vec<(&'static str, Vec<Item>)> {
     let keys = torrent.metadata_ref();
+    let mask = passkeys.of(&keys);
     let hashes = torrent.info_hashes();
     let date = keys.creation_date.map(|seconds| Item {
         value: seconds.to_string(),
@@ -76,12 +77,12 @@ fn fields(torrent: &Torrent, passkeys: Passkeys) -> Vec<(&'static str, Vec<Item>
     });
     let web_seed = |url: hashlane_metainfo::Text<'_>| Item {
         value: url.to_string(),
-        text: passkeys.web_seed(url, keys.is_private),
+        text: mask.web_seed(url),
     };
     let text = |text: Option<hashlane_metainfo::Text<'_>>| {
         let item = text.map(|text| Item {
             value: text.to_string(),
-            text: passkeys.text(&keys, text).to_string(),
+            text: mask.text(text).to_string(),
         });
         item.into_iter().collect()
     };
@@ -91,7 +92,10 @@ fn fields(torrent: &Torrent, passkeys: Passkeys) -> Vec<(&'static str, Vec<Item>
         .similar()
         .map(|hash| Item::plain(HEXLOWER.encode(hash)));
     let collections = keys.collections();
-    let collections = collections.map(|name| Item::plain(name.to_string()));
+    let collections = collections.map(|name| Item {
+        value: name.to_string(),
+        text: mask.text(name).to_string(),
+    });
     vec![
         ("name", Item::of(Some(torrent.name()))),
         ("info_hash_v1", Item::of(hashes.v1())),
@@ -101,7 +105,7 @@ fn fields(torrent: &Torrent, passkeys: Passkeys) -> Vec<(&'static str, Vec<Item>
         ("comment", text(keys.comment)),
         ("created_by", text(keys.created_by)),
         ("creation_date", date.into_iter().collect()),
-        ("trackers", trackers(&keys, passkeys)),
+        ("trackers", trackers(&keys, &mask)),
         ("web_seeds", keys.web_seeds().map(web_seed).collect()),
         ("http_seeds", keys.http_seeds().map(web_seed).collect()),
         ("nodes", nodes.collect()),
@@ -111,19 +115,19 @@ fn fields(torrent: &Torrent, passkeys: Passkeys) -> Vec<(&'static str, Vec<Item>
 }
 
 /// Returns the trackers with their tiers, and the tracker for programs that do not support tiers.
-fn trackers(keys: &MetadataRef<'_>, passkeys: Passkeys) -> Vec<Item> {
+fn trackers(keys: &MetadataRef<'_>, mask: &Mask) -> Vec<Item> {
     let mut items = Vec::new();
     for (tier, urls) in (1..).zip(keys.trackers()) {
         items.extend(urls.urls().map(|url| Item {
             value: format!("tier {tier}  {url}"),
-            text: format!("tier {tier}  {}", passkeys.tracker(url)),
+            text: format!("tier {tier}  {}", mask.tracker(url)),
         }));
     }
     let mut listed = keys.trackers().flat_map(|tier| tier.urls());
     let announce = keys.announce.filter(|url| !listed.any(|one| one == *url));
     items.extend(announce.map(|url| Item {
         value: url.to_string(),
-        text: passkeys.tracker(url),
+        text: mask.tracker(url),
     }));
     items
 }

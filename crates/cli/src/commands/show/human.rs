@@ -6,7 +6,7 @@ use data_encoding::HEXLOWER;
 use hashlane_metainfo::{FileKind, Magnet, MetadataRef, Torrent, masked_url, masked_web_seed};
 
 use crate::Env;
-use crate::links::{Link, Passkeys};
+use crate::links::{Link, Mask, Passkeys};
 use crate::output::text::{Escaped, HostAndPort, Palette, Styled, count, date, size_and_bytes};
 use hashlane_api::Size;
 
@@ -51,19 +51,24 @@ pub(super) fn print_torrent(
     writeln!(out, "{}", Styled(palette.strong, name))?;
     let mut rows = Rows { out: &mut *out };
     let keys = torrent.metadata_ref();
-    print_identity(&mut rows, torrent, &keys, passkeys)?;
+    let mask = passkeys.of(&keys);
+    print_identity(&mut rows, torrent, &keys, &mask)?;
     if let Some(encoding) = keys.encoding {
         let is_used = charset.is_used(torrent);
         let remark = " (names are decoded here, and keep their bytes on the disk)";
         let remark = if is_used { remark } else { "" };
-        let encoding = Escaped(passkeys.text(&keys, encoding));
+        let encoding = Escaped(mask.text(encoding));
         rows.row("encoding", format_args!("{encoding}{remark}"))?;
     }
-    print_sources(&mut rows, &keys, passkeys)?;
+    print_sources(&mut rows, &keys, &mask)?;
     rows.rows("similar", keys.similar().map(|hash| HEXLOWER.encode(hash)))?;
-    rows.rows("collection", keys.collections().map(Escaped))?;
+    let collections = keys.collections().map(|name| Escaped(mask.text(name)));
+    rows.rows("collection", collections)?;
     let other_keys = torrent.other_keys();
-    rows.rows("other keys", other_keys.map(|key| Escaped(Other::of(key))))?;
+    rows.rows(
+        "other keys",
+        other_keys.map(|key| Escaped(Other::of(key, &mask))),
+    )?;
     let link = Link::short(torrent, passkeys);
     rows.row("magnet", &link.magnet)?;
     rows.rows("", link.note())?;
@@ -81,9 +86,9 @@ fn print_identity(
     rows: &mut Rows<'_>,
     torrent: &Torrent,
     keys: &MetadataRef<'_>,
-    passkeys: Passkeys,
+    mask: &Mask,
 ) -> anyhow::Result<()> {
-    let text = |text| Escaped(passkeys.text(keys, text));
+    let text = |text| Escaped(mask.text(text));
     rows.row("version", torrent.version())?;
     rows.rows("info-hash", torrent.info_hashes().v1())?;
     let v2 = torrent.info_hashes().v2();
@@ -113,13 +118,9 @@ fn print_identity(
 }
 
 /// Prints the sources from which the content can be downloaded.
-fn print_sources(
-    rows: &mut Rows<'_>,
-    keys: &MetadataRef<'_>,
-    passkeys: Passkeys,
-) -> anyhow::Result<()> {
-    let tracker = |url| Escaped(passkeys.tracker(url));
-    let web_seed = |url| Escaped(passkeys.web_seed(url, keys.is_private));
+fn print_sources(rows: &mut Rows<'_>, keys: &MetadataRef<'_>, mask: &Mask) -> anyhow::Result<()> {
+    let tracker = |url| Escaped(mask.tracker(url));
+    let web_seed = |url| Escaped(mask.web_seed(url));
     let mut name = "trackers";
     for (tier, urls) in (1..).zip(keys.trackers()) {
         for url in urls.urls() {

@@ -6,7 +6,7 @@ use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use crate::Env;
-use crate::links::{Link, Passkeys};
+use crate::links::{Link, Mask, Passkeys};
 use crate::output::json_lines;
 use crate::output::json_lines::{AsText, Each, PathText};
 use crate::output::text::{HostAndPort, version};
@@ -125,7 +125,7 @@ pub(crate) fn schema() -> schemars::Schema {
 }
 
 /// The keys that do not describe the content. Their lists can fill the whole .torrent file, so none is copied.
-struct Keys<'a>(&'a MetadataRef<'a>, Passkeys);
+struct Keys<'a>(&'a MetadataRef<'a>, &'a Mask);
 
 /// The fields of [`Keys`].
 #[cfg(feature = "schema")]
@@ -159,22 +159,24 @@ struct KeysSchema {
 }
 
 /// The keys that Hashlane does not use.
-struct OtherKeys<'a>(&'a Torrent);
+struct OtherKeys<'a>(&'a Torrent, &'a Mask);
 
 impl Serialize for OtherKeys<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.other_keys().map(Other::of))
+        let Self(torrent, mask) = self;
+        let keys = torrent.other_keys();
+        serializer.collect_seq(keys.map(|key| Other::of(key, mask)))
     }
 }
 
 impl Serialize for Keys<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(keys, passkeys) = self;
-        let tracker = |url| passkeys.tracker(url);
-        let web_seed = |url| passkeys.web_seed(url, keys.is_private);
+        let Self(keys, mask) = self;
+        let tracker = |url| mask.tracker(url);
+        let web_seed = |url| mask.web_seed(url);
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("private", &keys.is_private)?;
-        let text = |text| AsText(passkeys.text(keys, text));
+        let text = |text| AsText(mask.text(text));
         map.serialize_entry("source", &keys.source.map(text))?;
         map.serialize_entry("comment", &keys.comment.map(text))?;
         map.serialize_entry("created_by", &keys.created_by.map(text))?;
@@ -190,7 +192,7 @@ impl Serialize for Keys<'_> {
         map.serialize_entry("nodes", &Each(nodes))?;
         let similar = keys.similar().map(|hash| HEXLOWER.encode(hash));
         map.serialize_entry("similar", &Each(similar))?;
-        map.serialize_entry("collections", &Each(keys.collections().map(AsText)))?;
+        map.serialize_entry("collections", &Each(keys.collections().map(text)))?;
         map.end()
     }
 }
@@ -204,6 +206,7 @@ pub(super) fn print_torrent(
     let keys = torrent.metadata_ref();
     let lengths = torrent.lengths();
     let charset = Charset::of(torrent);
+    let mask = passkeys.of(&keys);
     let line = Line::Torrent {
         torrent: given,
         name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
@@ -216,8 +219,8 @@ pub(super) fn print_torrent(
         total_bytes: lengths.total_length(),
         piece_length: lengths.piece_length().get(),
         pieces: lengths.piece_count(),
-        keys: Keys(&keys, passkeys),
-        other_keys: OtherKeys(torrent),
+        keys: Keys(&keys, &mask),
+        other_keys: OtherKeys(torrent, &mask),
         magnet: Link::short(torrent, passkeys).magnet.to_string(),
         notes: notes(torrent),
     };

@@ -4,9 +4,9 @@ use std::fmt;
 
 use hashlane_metainfo::OtherKey;
 use hashlane_metainfo::bencode::{Kind, Value};
-use hashlane_metainfo::masked_text;
 use serde::Serialize;
 
+use crate::links::Mask;
 use crate::output::text::count;
 
 /// Maximum number of characters of a key, and of bytes of a value, to show.
@@ -37,7 +37,7 @@ enum ShortValue {
 }
 
 impl Other {
-    pub(super) fn of(other: OtherKey<'_>) -> Self {
+    pub(super) fn of(other: OtherKey<'_>, mask: &Mask) -> Self {
         let OtherKey { key, value, .. } = other;
         let mut text: String = key.chars().take(MAX_LEN).collect();
         if key.chars().nth(MAX_LEN).is_some() {
@@ -53,20 +53,20 @@ impl Other {
                 Kind::Dictionary => "dictionary",
             },
             bytes: value.as_bytes().unwrap_or(value.encoded()).len(),
-            value: short(value),
+            value: short(value, mask),
         }
     }
 }
 
 /// Returns a number, or a short text without control characters and without passkeys.
-fn short(value: Value<'_>) -> Option<ShortValue> {
+fn short(value: Value<'_>, mask: &Mask) -> Option<ShortValue> {
     if let Some(number) = value.as_integer() {
         return Some(ShortValue::Integer(number));
     }
     let bytes = value.as_bytes().filter(|bytes| bytes.len() <= MAX_LEN)?;
     let text = str::from_utf8(bytes).ok()?;
     let is_text = !text.chars().any(char::is_control);
-    is_text.then(|| ShortValue::Text(masked_text(text)))
+    is_text.then(|| ShortValue::Text(mask.value(text)))
 }
 
 impl fmt::Display for Other {
