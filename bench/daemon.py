@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NoReturn
 
 PIECES = 100
 PIECE_LENGTH = 16384
@@ -46,8 +47,9 @@ class Daemon:
         state = ["daemon", "--state-dir", str(folder / "state"), "--dir", str(folder / "content")]
         self.started = time.monotonic()
         # Warnings about trackers that do not answer are no result.
+        self.errors = (folder / "errors").open("w+b")
         self.process = subprocess.Popen(
-            [net, *state, *offline, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [net, *state, *offline, *options], stdout=subprocess.DEVNULL, stderr=self.errors
         )
 
     def status(self) -> dict | None:
@@ -62,7 +64,7 @@ class Daemon:
             if status and is_so(status):
                 return time.monotonic() - self.started
             if self.process.poll() is not None:
-                sys.exit("the daemon has ended")
+                self.fail()
             time.sleep(0.05)
         sys.exit(f"not within {LIMIT_S} s: {self.status()}")
 
@@ -82,8 +84,14 @@ class Daemon:
         started = time.monotonic()
         self.process.terminate()
         if self.process.wait(LIMIT_S) != 0:
-            sys.exit("the daemon failed")
+            self.fail()
         return time.monotonic() - started
+
+    def fail(self) -> NoReturn:
+        """End with the last lines that the daemon printed."""
+        self.errors.seek(0)
+        lines = self.errors.read().decode(errors="replace").splitlines()[-20:]
+        sys.exit("\n".join([*lines, f"the daemon ended with {self.process.returncode}"]))
 
 
 def main() -> None:

@@ -4,8 +4,9 @@
 //! place and its length. A server can repeat the key outside of a URL, so [`Secrets`] holds the keys of known URLs.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::Bound::{Included, Unbounded};
 
 use data_encoding::BASE64_NOPAD;
 use percent_encoding::{percent_decode_str, utf8_percent_encode};
@@ -34,9 +35,10 @@ const MAX_KNOWN: usize = 1000;
 /// Maximum number of characters of a text from outside in a report. A server can send a text of any length.
 const MAX_TEXT_CHARS: usize = 500;
 
-/// The secrets in the URLs of a torrent: passwords, passkeys and other keys.
+/// The secrets in the URLs of a torrent: passwords, passkeys and other keys, in lower case, because a server can change the
+/// letter case.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Secrets(BTreeSet<String>);
+pub struct Secrets(BTreeSet<Vec<u8>>);
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -94,8 +96,8 @@ impl Secrets {
     }
 
     fn add_form(&mut self, form: &str) {
-        if form.len() >= MIN_KNOWN_LEN && self.0.len() < MAX_KNOWN && !self.0.contains(form) {
-            self.0.insert(form.to_owned());
+        if form.len() >= MIN_KNOWN_LEN && self.0.len() < MAX_KNOWN {
+            self.0.insert(form.to_ascii_lowercase().into_bytes());
         }
     }
 
@@ -127,52 +129,104 @@ impl Secrets {
     /// Returns a text from outside for a report: with `***` for each known secret, with masked URLs, and with at most
     /// 500 characters.
     pub fn mask(&self, text: &str) -> String {
-        let mut text = masked_text(&self.mask_known(text));
-        if let Some((end, _)) = text.char_indices().nth(MAX_TEXT_CHARS) {
-            text.truncate(end);
-        }
-        text
+        shortened(masked_text(&self.mask_known(text)))
     }
 
     /// Returns a text of the torrent itself, such as its comment, with `***` for each known secret.
     pub fn mask_known(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        // A longer secret can contain a shorter one.
-        let mut known: Vec<&String> = self.0.iter().collect();
-        known.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        for secret in &known {
-            if text.contains(secret.as_str()) {
-                text = text.replace(secret.as_str(), MASK);
-            }
-        }
-        // A server can also have changed the letter case.
-        let mut lower_case = text.to_ascii_lowercase();
-        for secret in known {
-            let secret = secret.to_ascii_lowercase();
-            if lower_case.contains(&secret) {
-                text = without(&text, &lower_case, &secret);
-                lower_case = text.to_ascii_lowercase();
-            }
-        }
-        text
+        without(text, |from| {
+            let mut until = self.0.range::<[u8], _>((Unbounded, Included(from)));
+            until.next_back().map(Vec::as_slice)
+        })
     }
+}
+
+/// The secrets of many torrents, in a text that can be of any of them.
+#[derive(Default)]
+pub struct AllSecrets(BTreeMap<Vec<u8>, usize>);
+
+impl fmt::Debug for AllSecrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AllSecrets").finish_non_exhaustive()
+    }
+}
+
+impl AllSecrets {
+    /// Adds the secrets of a torrent.
+    pub fn add(&mut self, secrets: &Secrets) {
+        for secret in &secrets.0 {
+            match self.0.get_mut(secret) {
+                Some(n_torrents) => *n_torrents += 1,
+                None => drop(self.0.insert(secret.clone(), 1)),
+            }
+        }
+    }
+
+    /// Removes the secrets of a torrent, which were added before; other torrents keep theirs.
+    pub fn remove(&mut self, secrets: &Secrets) {
+        for secret in &secrets.0 {
+            match self.0.get_mut(secret) {
+                Some(n_torrents) if *n_torrents > 1 => *n_torrents -= 1,
+                _ => drop(self.0.remove(secret)),
+            }
+        }
+    }
+
+    /// Returns a text from outside for a report, as [`Secrets::mask`] does. Takes time that grows with the logarithm of the
+    /// number of secrets.
+    pub fn mask(&self, text: &str) -> String {
+        let known = without(text, |from| {
+            let mut until = self.0.range::<[u8], _>((Unbounded, Included(from)));
+            until.next_back().map(|(secret, _)| secret.as_slice())
+        });
+        shortened(masked_text(&known))
+    }
+}
+
+/// Returns a text with `***` for each part that secrets cover. `last_until` returns the last secret, in the order of bytes,
+/// that does not come after a text.
+fn without<'s>(text: &str, last_until: impl Fn(&[u8]) -> Option<&'s [u8]>) -> String {
+    let lower_case = text.to_ascii_lowercase().into_bytes();
+    let longest_at = |start: usize| {
+        let mut from = &lower_case[start..];
+        loop {
+            let last = last_until(from)?;
+            if from.starts_with(last) {
+                return Some(start + last.len());
+            }
+            // A secret at the start of the text is not longer than what both have in common.
+            let common = from.iter().zip(last).take_while(|(a, b)| a == b);
+            from = &from[..common.count()];
+        }
+    };
+    let mut masked = String::with_capacity(text.len());
+    // Everything before is in `masked`, and a secret covers the text up to `covered`.
+    let (mut end, mut covered) = (0, 0);
+    for start in 0..text.len() {
+        let Some(longest) = longest_at(start) else {
+            continue;
+        };
+        if start >= covered {
+            masked.push_str(&text[end..start]);
+            masked.push_str(MASK);
+        }
+        covered = covered.max(longest);
+        end = covered;
+    }
+    masked.push_str(&text[end..]);
+    masked
+}
+
+/// Returns the first 500 characters of a text.
+fn shortened(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MAX_TEXT_CHARS) {
+        text.truncate(end);
+    }
+    text
 }
 
 fn is_short_url(url: &Text<'_>) -> bool {
     url.chars().nth(MAX_URL_CHARS).is_none()
-}
-
-/// Returns a text with `***` for a secret in lower case. `lower_case` is the text in lower case, which has the same length.
-fn without(text: &str, lower_case: &str, secret: &str) -> String {
-    let mut masked = String::with_capacity(text.len());
-    let mut end = 0;
-    for (start, found) in lower_case.match_indices(secret) {
-        masked.push_str(&text[end..start]);
-        masked.push_str(MASK);
-        end = start + found.len();
-    }
-    masked.push_str(&text[end..]);
-    masked
 }
 
 /// Returns a text in which every URL is masked as by [`masked_url`], and magnet links have only their info-hashes.
@@ -477,7 +531,7 @@ mod tests {
         assert_eq!(secrets.mask("no a123456789abcdef"), "no ***");
         let text =
             "user me, pass word or pass%20word, 0123456789ABCDEF0123456789abcdef0, secrets, 77";
-        assert_eq!(secrets.mask(text), "user me, *** or ***, ******, ***s, 77");
+        assert_eq!(secrets.mask(text), "user me, *** or ***, ***, ***s, 77");
         assert_eq!(secrets.mask("Pass%20word SECRET"), "*** ***");
         // The Base64 of "me:pass word", and a key with more percent-encoding than in its URL.
         assert_eq!(secrets.mask("Basic bWU6cGFzcyB3b3Jk"), "Basic ***");
@@ -488,6 +542,45 @@ mod tests {
             "the-file-of-2020.iso: see http://x/?a=***"
         );
         assert_eq!(format!("{secrets:?}"), "Secrets { .. }");
+    }
+
+    #[test]
+    fn secrets_that_overlap_are_covered_together() {
+        let mut secrets = Secrets::default();
+        for secret in ["abcd", "cdefgh", "abcx", "ghij", "zzzz"] {
+            secrets.add(secret);
+        }
+        for (text, masked) in [
+            ("abcde", "***e"),
+            ("1abcdefgh2", "1***2"),
+            ("abcdefghij abc", "*** abc"),
+            ("abcdabcxcdef", "******cdef"),
+            ("zzzzzz", "***"),
+            ("éabcdé", "é***é"),
+            ("", ""),
+        ] {
+            assert_eq!(secrets.mask_known(text), masked, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_can_have_the_secrets_of_any_torrent() {
+        let [mut one, mut two] = [Secrets::default(), Secrets::default()];
+        one.add("first");
+        one.add("shared");
+        two.add("shared");
+        let mut all = AllSecrets::default();
+        all.add(&one);
+        all.add(&two);
+        assert_eq!(
+            all.mask("first SHARED http://h/?k=v"),
+            "*** *** http://h/?k=***"
+        );
+        all.remove(&one);
+        assert_eq!(all.mask("first shared"), "first ***");
+        all.remove(&two);
+        assert_eq!(all.mask("first shared"), "first shared");
+        assert_eq!(format!("{all:?}"), "AllSecrets { .. }");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hashlane_api::{Peer, Priority, Tracker};
-use hashlane_metainfo::{Magnet, PeerAddress, Secrets};
+use hashlane_metainfo::{AllSecrets, Magnet, PeerAddress, Secrets};
 
 use crate::ffi::{StorageHandle, ffi};
 use crate::settings::{OutgoingUtp, limit};
@@ -37,10 +37,12 @@ pub struct Session {
     own_secrets: Arc<Secrets>,
 }
 
-/// The secrets in the URLs of torrents.
+/// The secrets in the URLs of torrents, with those in the settings.
 #[derive(Default)]
 struct KeptSecrets {
     of: HashMap<TorrentId, Arc<Secrets>>,
+    /// Those of all torrents and the settings together.
+    all: AllSecrets,
     /// The torrents that have left, and when. libtorrent still reports their trackers.
     left: VecDeque<(Instant, TorrentId)>,
 }
@@ -49,12 +51,22 @@ struct KeptSecrets {
 const SECRETS_KEPT: Duration = Duration::from_secs(300);
 
 impl KeptSecrets {
+    /// Keeps the secrets of a torrent, in place of those that it had.
+    fn keep(&mut self, torrent: TorrentId, secrets: Secrets) {
+        self.all.add(&secrets);
+        if let Some(before) = self.of.insert(torrent, Arc::new(secrets)) {
+            self.all.remove(&before);
+        }
+    }
+
     /// Forgets the secrets of torrents that left a while before `now`.
     fn forget(&mut self, now: Instant) {
         while let Some((left, id)) = self.left.front()
             && now.duration_since(*left) >= SECRETS_KEPT
         {
-            self.of.remove(id);
+            if let Some(secrets) = self.of.remove(id) {
+                self.all.remove(&secrets);
+            }
             self.left.pop_front();
         }
     }
@@ -111,11 +123,14 @@ impl Session {
     pub fn new(settings: &Settings, is_suspended: bool) -> Result<Self, SessionError> {
         check_threads()?;
         let inner = ffi::open_session(&settings.to_ffi(is_suspended))?;
+        let own_secrets = secrets::of_settings(settings);
+        let mut secrets = KeptSecrets::default();
+        secrets.all.add(&own_secrets);
         Ok(Self {
             inner,
             storages: Mutex::new(HashMap::new()),
-            secrets: Mutex::default(),
-            own_secrets: Arc::new(secrets::of_settings(settings)),
+            secrets: Mutex::new(secrets),
+            own_secrets: Arc::new(own_secrets),
         })
     }
 
@@ -457,12 +472,7 @@ impl Session {
         match secrets.of.get(&torrent) {
             Some(secrets) => secrets.mask(text),
             None if torrent.0 != 0 => self.own_secrets.mask(text),
-            None => secrets
-                .of
-                .values()
-                .fold(self.own_secrets.mask(text), |text, secrets| {
-                    secrets.mask(&text)
-                }),
+            None => secrets.all.mask(text),
         }
     }
 
@@ -470,7 +480,7 @@ impl Session {
     fn keep_secrets(&self, torrent: TorrentId, mut secrets: Secrets) {
         if !secrets.is_empty() {
             secrets.extend(&self.own_secrets);
-            self.all_secrets().of.insert(torrent, Arc::new(secrets));
+            self.all_secrets().keep(torrent, secrets);
         }
     }
 
@@ -502,7 +512,9 @@ mod tests {
         let mut kept = KeptSecrets::default();
         let start = Instant::now();
         for number in 0..3 {
-            kept.of.insert(TorrentId(number), Arc::default());
+            let mut secrets = Secrets::default();
+            secrets.add(&format!("secret{number}"));
+            kept.keep(TorrentId(number), secrets);
         }
         kept.left.push_back((start, TorrentId(0)));
         let later = start + SECRETS_KEPT / 2;
@@ -513,5 +525,7 @@ mod tests {
         let mut left: Vec<u32> = kept.of.keys().map(|id| id.0).collect();
         left.sort_unstable();
         assert_eq!(left, [1, 2]);
+        let text = kept.all.mask("secret0 secret1 secret2");
+        assert_eq!(text, "secret0 *** ***");
     }
 }
