@@ -6,7 +6,7 @@ use crate::digest::Digest;
 use crate::hasher::Hasher;
 use crate::mac::Hmac;
 
-/// A message in progress, of which a digest or an HMAC is computed. An HMAC is wiped from memory on drop.
+/// The state of a digest or an HMAC of a message. An HMAC is wiped from memory on drop.
 #[derive(Clone, Debug)]
 pub enum Message {
     /// A digest.

@@ -81,7 +81,7 @@ pub enum Odd {
     Promoted,
 }
 
-/// Nodes from which [`TreeBuilder::extend`] makes a subtree at a time: so many that the few nodes at its top cost little, and the
+/// Maximum number of nodes of a subtree that [`TreeBuilder::extend`] makes at once. The few nodes at its top cost little, and the
 /// subtree stays in the cache.
 const MAX_SUBTREE: usize = 2048;
 
