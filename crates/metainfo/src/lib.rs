@@ -63,7 +63,7 @@ pub use magnet::{
     FileSelection, FileSelectionError, IgnoredHint, IgnoredReason, Magnet, MagnetError,
     PeerAddress, PeerAddressError, is_url,
 };
-pub use masked::{AllSecrets, Secrets, masked_text, masked_url, masked_web_seed};
+pub use masked::{AllSecrets, MASK, Secrets, masked_text, masked_url, masked_web_seed};
 pub use metadata::{Metadata, MetadataRef, OtherKey, Text, Tier};
 pub use names::{ContentLayout, Names, NamesError, Top};
 pub use notes::Note;

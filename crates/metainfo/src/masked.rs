@@ -14,8 +14,8 @@ use percent_encoding::{percent_decode_str, utf8_percent_encode};
 use crate::magnet::ENCODED;
 use crate::{MetadataRef, Text};
 
-/// The replacement for a secret.
-const MASK: &str = "***";
+/// The replacement for a secret. A URL that contains it was masked, and cannot be used.
+pub const MASK: &str = "***";
 
 /// Length from which a part of a path with a digit counts as a key.
 const MIN_KEY_LEN: usize = 8;

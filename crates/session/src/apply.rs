@@ -8,15 +8,13 @@ use std::time::{Duration, Instant};
 
 use hashlane_api::{Command, Content, Patch, Refusal, Tiers};
 use hashlane_client::{HandleError, Rights};
+use hashlane_metainfo::MASK;
 use hashlane_store::{Choices, Name};
 
 use super::torrents::{Locked, Torrents, lock};
 
 /// Number of torrents that are changed while no other request gets its turn.
 const BATCH: usize = 256;
-
-/// What `masked_url` writes in place of a key.
-const MASK: &str = "***";
 
 /// Time for which a rename waits until the files of a torrent are renamed by another one.
 const PATIENCE: Duration = Duration::from_secs(10);
