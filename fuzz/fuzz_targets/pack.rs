@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use arbitrary::Arbitrary;
-use hashlane_git::{Options, Problem, Wrong, verify_pack};
+use hashlane_git::{CancelToken, Options, Problem, Wrong, verify_pack};
 use hashlane_sha::Sha1;
 use libfuzzer_sys::fuzz_target;
 
@@ -184,7 +184,7 @@ fuzz_target!(|input: Input| {
         list: true,
         ..Options::default()
     };
-    let report = match verify_pack(&path, &options, &|| false) {
+    let report = match verify_pack(&path, &options, &CancelToken::default()) {
         Ok(report) => report,
         Err(error) => {
             assert!(!error.to_string().is_empty());

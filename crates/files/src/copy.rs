@@ -3,11 +3,12 @@
 use std::fs::File;
 use std::io;
 
+use crate::cancel::CancelToken;
 use crate::file::SourceFile;
 use crate::positioned::write_all_at;
 use crate::sys;
 
-/// Number of bytes to copy before the next look at `is_cancelled`.
+/// Number of bytes to copy before the next look at the token.
 const STEP_LEN: u64 = 1 << 20;
 
 /// Gives an empty file the bytes of another file, which both share on the disk until one of them changes (Btrfs, XFS).
@@ -21,12 +22,8 @@ pub fn clone_file(from: &File, to: &File) -> io::Result<()> {
 /// Gives an empty file the bytes of another file: shared with it if the file system can, or else copied. Holes stay holes.
 ///
 /// # Errors
-/// The system's error; `Interrupted` if `is_cancelled` returns `true`. A part may have been copied.
-pub fn clone_or_copy(
-    from: &SourceFile,
-    to: &File,
-    is_cancelled: &dyn Fn() -> bool,
-) -> io::Result<()> {
+/// The system's error; `Interrupted` after `cancel`. A part may have been copied.
+pub fn clone_or_copy(from: &SourceFile, to: &File, cancel: &CancelToken) -> io::Result<()> {
     if clone_file(&from.file, to).is_ok() {
         return Ok(());
     }
@@ -34,9 +31,7 @@ pub fn clone_or_copy(
     let end = from.len_bytes();
     let mut offset = 0;
     while offset < end {
-        if is_cancelled() {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
+        cancel.check()?;
         let region = from.region_at(offset);
         let region_end = region.range.end.min(end);
         if region.is_hole && region_end > offset {
@@ -72,9 +67,11 @@ mod tests {
         file.set_len(3 << 20).unwrap();
         let copy = || File::create(&to).unwrap();
         let source = SourceFile::open(&from).unwrap();
-        clone_or_copy(&source, &copy(), &|| false).unwrap();
+        let cancel = CancelToken::default();
+        clone_or_copy(&source, &copy(), &cancel).unwrap();
         assert_eq!(std::fs::read(&to).unwrap(), std::fs::read(&from).unwrap());
-        let error = clone_or_copy(&source, &copy(), &|| true);
+        cancel.cancel();
+        let error = clone_or_copy(&source, &copy(), &cancel);
         // A file system that shares bytes is faster than an interruption.
         if let Err(error) = error {
             assert_eq!(error.kind(), io::ErrorKind::Interrupted);

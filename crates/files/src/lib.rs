@@ -5,6 +5,7 @@
 //! - `file.rs`: opens a regular file, reads it at given positions and finds its holes.
 //! - `file_id.rs`: the identity of a file.
 //! - `cache.rs`: keeps files open for their next use.
+//! - `cancel.rs`: a request to stop, which every crate above uses.
 //! - `copy.rs`: copies files, and shares their bytes on the disk where the file system can.
 //! - `direct.rs`: reads past the page cache.
 //! - `stream.rs`: reads a file of any kind from its first byte until its end.
@@ -34,6 +35,7 @@ mod atomic;
 mod below;
 mod budget;
 mod cache;
+mod cancel;
 mod copy;
 mod direct;
 mod file;
@@ -73,6 +75,7 @@ pub use atomic::{AtomicFile, Overwrite, UNFINISHED_FILES};
 pub use below::is_below;
 pub use budget::{is_out_of_descriptors, max_kept_open};
 pub use cache::{CachedFile, FileCache};
+pub use cancel::{CancelGuard, CancelToken};
 pub use copy::{clone_file, clone_or_copy};
 pub use direct::{DIRECT_UNIT, DirectRead};
 #[cfg(unix)]

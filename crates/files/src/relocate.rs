@@ -19,6 +19,7 @@ use rustix::io::Errno;
 use tempfile::TempDir;
 
 use crate::budget::Budget;
+use crate::cancel::CancelToken;
 use crate::file::Writers;
 use crate::file_id::FileId;
 use crate::root::sync;
@@ -152,18 +153,14 @@ impl Relocation {
     /// the disk. `wanted` gets paths that start with the name of the original.
     ///
     /// # Errors
-    /// [`io::ErrorKind::Interrupted`] if `is_cancelled` returns `true`,
+    /// [`io::ErrorKind::Interrupted`] if `cancel` is cancelled,
     /// [`io::ErrorKind::InvalidInput`] if there is a file of another kind, and other errors of the
     /// system.
-    pub fn copy(
-        &mut self,
-        wanted: impl Fn(&Path) -> bool,
-        is_cancelled: impl Fn() -> bool,
-    ) -> io::Result<()> {
+    pub fn copy(&mut self, wanted: impl Fn(&Path) -> bool, cancel: &CancelToken) -> io::Result<()> {
         let mut waiting = vec![PathBuf::from(&self.name)];
         while let Some(path) = waiting.pop() {
-            check(&is_cancelled)?;
-            let copied = self.copy_entry(&path, &mut waiting, &wanted, &is_cancelled);
+            cancel.check()?;
+            let copied = self.copy_entry(&path, &mut waiting, &wanted, cancel);
             copied.map_err(|error| self.named(&path, &error))?;
         }
         Ok(())
@@ -174,7 +171,7 @@ impl Relocation {
         path: &Path,
         waiting: &mut Vec<PathBuf>,
         wanted: &impl Fn(&Path) -> bool,
-        is_cancelled: &impl Fn() -> bool,
+        cancel: &CancelToken,
     ) -> io::Result<()> {
         let (from, name) = holder(&self.from, path)?;
         let metadata = match from.symlink_metadata(name) {
@@ -205,7 +202,7 @@ impl Relocation {
         } else if was_file || !wanted(path) {
             // It is copied already, or later.
         } else if kind.is_file() {
-            let stamp = self.copy_file(path, &from, is_cancelled)?;
+            let stamp = self.copy_file(path, &from, cancel)?;
             self.files.insert(path.to_owned(), stamp);
         } else if kind.is_symlink() {
             let (to, _) = holder(&self.copy_folder()?, path)?;
@@ -221,12 +218,7 @@ impl Relocation {
     }
 
     /// Copies a file, and returns its state before.
-    fn copy_file(
-        &self,
-        path: &Path,
-        from: &Dir,
-        is_cancelled: &impl Fn() -> bool,
-    ) -> io::Result<Stamp> {
+    fn copy_file(&self, path: &Path, from: &Dir, cancel: &CancelToken) -> io::Result<Stamp> {
         let (to, name) = holder(&self.copy_folder()?, path)?;
         let original = open_file(from, name)?;
         let metadata = original.metadata()?;
@@ -235,7 +227,7 @@ impl Relocation {
         let mut copy = open_at(&to, name, flags, 0o600)?;
         let mut left = stamp.length();
         while left > 0 {
-            check(is_cancelled)?;
+            cancel.check()?;
             let n = io::copy(&mut (&original).take(left.min(STEP_LEN)), &mut copy)?;
             if n == 0 {
                 break;
@@ -262,12 +254,12 @@ impl Relocation {
     pub fn finish(
         mut self,
         is_verified: impl Fn(&Path, u64) -> bool,
-        is_cancelled: impl Fn() -> bool,
+        cancel: &CancelToken,
     ) -> io::Result<Vec<PathBuf>> {
-        self.copy(|_| true, &is_cancelled)?;
+        self.copy(|_| true, cancel)?;
         for (path, stamp) in &self.files {
             if !is_verified(path, stamp.length()) {
-                let compared = self.compare(path, stamp, &is_cancelled);
+                let compared = self.compare(path, stamp, cancel);
                 compared.map_err(|error| self.named(path, &error))?;
             }
         }
@@ -293,12 +285,7 @@ impl Relocation {
     }
 
     /// Compares a copy with its original. An original that changed is not compared.
-    fn compare(
-        &self,
-        path: &Path,
-        stamp: &Stamp,
-        is_cancelled: &impl Fn() -> bool,
-    ) -> io::Result<()> {
+    fn compare(&self, path: &Path, stamp: &Stamp, cancel: &CancelToken) -> io::Result<()> {
         let (holder_of_copy, name) = holder(&self.copy_folder()?, path)?;
         if !holder_of_copy.symlink_metadata(name)?.is_file() {
             return Ok(());
@@ -312,7 +299,7 @@ impl Relocation {
         let mut left = stamp.length();
         let mut is_same = copy.metadata()?.len() == left;
         while is_same && left > 0 {
-            check(is_cancelled)?;
+            cancel.check()?;
             let n = left.min(WINDOW_LEN as u64) as usize;
             let [of_copy, of_original] = windows.each_mut().map(|window| &mut window[..n]);
             (&copy).read_exact(of_copy)?;
@@ -397,14 +384,6 @@ impl Relocation {
         let path = self.from_path.join(path);
         io::Error::new(error.kind(), format!("{}: {error}", path.display()))
     }
-}
-
-/// Fails with [`io::ErrorKind::Interrupted`] if a move is cancelled.
-fn check(is_cancelled: &impl Fn() -> bool) -> io::Result<()> {
-    if is_cancelled() {
-        return Err(io::ErrorKind::Interrupted.into());
-    }
-    Ok(())
 }
 
 /// Removes the file `name` if it has this stamp. Returns `false` if it is another file or changed. `path` is that of the
@@ -550,7 +529,7 @@ mod tests {
         /// Returns a move that has copied everything.
         fn copied(&self) -> Relocation {
             let mut relocation = self.start();
-            relocation.copy(|_| true, || false).unwrap();
+            relocation.copy(|_| true, &CancelToken::default()).unwrap();
             relocation
         }
 
@@ -596,7 +575,9 @@ mod tests {
         let relocation = place.start();
         // The folder appears during the move.
         fs::create_dir(&to).unwrap();
-        let error = relocation.finish(|_, _| true, || false).unwrap_err();
+        let error = relocation
+            .finish(|_, _| true, &CancelToken::default())
+            .unwrap_err();
         assert_eq!(error.kind(), exists);
         assert_eq!(place.names("from/a"), ["link", "other", "sub"]);
         assert_eq!(place.names("to"), ["a"]);
@@ -607,16 +588,22 @@ mod tests {
     fn a_whole_folder_moves() {
         let place = Place::new();
         let mut relocation = place.start();
-        let error = relocation.copy(|_| true, || true).unwrap_err();
+        let cancel = CancelToken::default();
+        cancel.cancel();
+        let error = relocation.copy(|_| true, &cancel).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::Interrupted);
         let file = Path::new("a/sub/file");
-        relocation.copy(|path| path == file, || false).unwrap();
+        relocation
+            .copy(|path| path == file, &CancelToken::default())
+            .unwrap();
         assert!(relocation.folder().join(file).exists());
         assert!(!relocation.folder().join("a/other").exists());
         assert!(!place.path("to/a").exists());
         // A file that appears is moved too.
         fs::write(place.path("from/a/new"), "3").unwrap();
-        let left = relocation.finish(|path, _| path == file, || false).unwrap();
+        let left = relocation
+            .finish(|path, _| path == file, &CancelToken::default())
+            .unwrap();
         assert!(left.is_empty(), "{left:?}");
         assert!(place.names("from").is_empty());
         assert_eq!(place.names("to"), ["a"]);
@@ -625,7 +612,9 @@ mod tests {
         // A single file.
         let to = place.path("from");
         let relocation = Relocation::start(&place.path("to/a/other"), &to).unwrap();
-        let left = relocation.finish(|_, _| false, || false).unwrap();
+        let left = relocation
+            .finish(|_, _| false, &CancelToken::default())
+            .unwrap();
         assert!(left.is_empty(), "{left:?}");
         assert_eq!(place.read("from/other"), "2");
         assert_eq!(place.names("from"), ["other"]);
@@ -680,7 +669,7 @@ mod tests {
         assert!(
             place
                 .start()
-                .finish(|_, _| false, || false)
+                .finish(|_, _| false, &CancelToken::default())
                 .unwrap()
                 .is_empty()
         );
@@ -709,12 +698,14 @@ mod tests {
 
         let place = Place::new();
         let mut relocation = place.start();
-        relocation.copy(|_| false, || false).unwrap();
+        relocation.copy(|_| false, &CancelToken::default()).unwrap();
         fs::create_dir(place.path("outside")).unwrap();
         fs::write(place.path("outside/file"), "mine").unwrap();
         fs::rename(place.path("from/a/sub"), place.path("from/away")).unwrap();
         symlink(place.path("outside"), place.path("from/a/sub")).unwrap();
-        let error = relocation.finish(|_, _| true, || false).unwrap_err();
+        let error = relocation
+            .finish(|_, _| true, &CancelToken::default())
+            .unwrap_err();
         assert!(error.to_string().contains("another program"), "{error}");
         assert_eq!(place.names("from/a"), ["link", "other", "sub"]);
         assert!(place.names("to").is_empty());
@@ -735,7 +726,9 @@ mod tests {
         // The same bytes in another file.
         fs::remove_file(place.path("from/a/sub/file")).unwrap();
         fs::write(place.path("from/a/sub/file"), "1").unwrap();
-        let left = relocation.finish(|_, _| true, || false).unwrap();
+        let left = relocation
+            .finish(|_, _| true, &CancelToken::default())
+            .unwrap();
         let expected = ["from/a/other", "from/a/sub/file"];
         assert_eq!(left, expected.map(|name| place.path(name)));
         assert_eq!(place.read("from/a/other"), "2more");
@@ -762,7 +755,9 @@ mod tests {
                 "set TMPDIR to a folder on a disk of this machine",
             );
         }
-        let left = relocation.finish(|_, _| true, || false).unwrap();
+        let left = relocation
+            .finish(|_, _| true, &CancelToken::default())
+            .unwrap();
         assert_eq!(left, [place.path("from/a/other")]);
         io::Write::write_all(&mut writer, b"more").unwrap();
         assert_eq!(place.read("from/a/other"), "2more");
@@ -787,7 +782,7 @@ mod tests {
             let relocation = place.copied();
             fs::write(relocation.folder().join("a/other"), verified).unwrap();
             let is_verified = |path: &Path, _: u64| path == Path::new(verified);
-            let result = relocation.finish(is_verified, || false);
+            let result = relocation.finish(is_verified, &CancelToken::default());
             if verified == "a/sub/file" {
                 let error = result.unwrap_err().to_string();
                 let expected = place.path("from/a/other").display().to_string();

@@ -13,6 +13,7 @@ use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt a
 use crate::atomic::UNFINISHED_FILES;
 use crate::budget::Budget;
 use crate::cache::{CachedFile, FileCache};
+use crate::cancel::CancelToken;
 use crate::copy::clone_or_copy;
 use crate::file::{SourceFile, Writers, is_absent};
 use crate::file_id::FileId;
@@ -379,28 +380,34 @@ impl WritableRoot {
     pub fn make_own(&self, path: &Path) -> io::Result<WritableFile> {
         let original = self.root.open_file(path)?;
         let permissions = original.file.metadata()?.permissions();
-        self.copy_through_temporary(path, &original, false, &|| false, |copy, temporary| {
-            copy.set_permissions(permissions)?;
-            // A power cut leaves either the old or the new file.
-            sync(copy)?;
-            self.root.in_dir(|dir| dir.rename(temporary, dir, path))
-        })
+        self.copy_through_temporary(
+            path,
+            &original,
+            false,
+            &CancelToken::default(),
+            |copy, temporary| {
+                copy.set_permissions(permissions)?;
+                // A power cut leaves either the old or the new file.
+                sync(copy)?;
+                self.root.in_dir(|dir| dir.rename(temporary, dir, path))
+            },
+        )
     }
 
     /// Creates a file with the bytes of another one, and its parent folders, and opens it for reading and writing. The bytes
     /// are shared until they change if the file system can, or else copied. `is_executable` is the permission of the file.
     ///
     /// # Errors
-    /// `AlreadyExists` if something exists at `path`; `Interrupted` if `is_cancelled` returns `true`; otherwise the system's
+    /// `AlreadyExists` if something exists at `path`; `Interrupted` after `cancel`; otherwise the system's
     /// error. The file does not exist then.
     pub fn create_copy(
         &self,
         path: &Path,
         from: &SourceFile,
         is_executable: bool,
-        is_cancelled: &dyn Fn() -> bool,
+        cancel: &CancelToken,
     ) -> io::Result<WritableFile> {
-        self.copy_through_temporary(path, from, is_executable, is_cancelled, |_, temporary| {
+        self.copy_through_temporary(path, from, is_executable, cancel, |_, temporary| {
             self.rename_new(temporary, path)
         })
     }
@@ -411,13 +418,13 @@ impl WritableRoot {
         path: &Path,
         from: &SourceFile,
         is_executable: bool,
-        is_cancelled: &dyn Fn() -> bool,
+        cancel: &CancelToken,
         put: impl FnOnce(&File, &Path) -> io::Result<()>,
     ) -> io::Result<WritableFile> {
         let folder = path.parent().unwrap_or(Path::new(""));
         UNFINISHED_FILES.remove_abandoned_once(&self.root.folder.join(folder));
         let (mut copy, temporary) = self.create_temporary(folder, is_executable)?;
-        let copied = clone_or_copy(from, &copy.source.file, is_cancelled);
+        let copied = clone_or_copy(from, &copy.source.file, cancel);
         let copied = copied.and_then(|()| put(&copy.source.file, &temporary));
         if let Err(error) = copied {
             let _ = self.remove_file(&temporary);

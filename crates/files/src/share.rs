@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::cancel::CancelToken;
 use crate::file::{SourceFile, Writers};
 use crate::stamp::Stamp;
 use crate::sys;
@@ -74,13 +75,24 @@ impl KeptFile {
     /// # Errors
     /// The duplicate keeps its name. [`io::ErrorKind::CrossesDevices`] if it is on another file system;
     /// [`io::ErrorKind::PermissionDenied`] if its owner, group, permissions or extended attributes differ, which include
-    /// access control lists and capabilities; [`io::ErrorKind::ResourceBusy`] if a program has a file open for writing; [`io::ErrorKind::Interrupted`] after `is_cancelled` has returned `true`;
+    /// access control lists and capabilities; [`io::ErrorKind::ResourceBusy`] if a program has a file open for writing;
+    /// [`io::ErrorKind::Interrupted`] after `cancel`;
     /// [`io::ErrorKind::Other`] if a file has changed; and other errors of the system.
     pub fn replace_by_link(
         &self,
         duplicate: &Path,
         stamp: &Stamp,
-        is_cancelled: impl Fn() -> bool,
+        cancel: &CancelToken,
+    ) -> io::Result<()> {
+        self.replace(duplicate, stamp, || cancel.check())
+    }
+
+    /// Replaces a duplicate. An error of `before_window`, which is called before each step of the comparison, ends it.
+    fn replace(
+        &self,
+        duplicate: &Path,
+        stamp: &Stamp,
+        before_window: impl FnMut() -> io::Result<()>,
     ) -> io::Result<()> {
         let (folder, name) = folder_of(duplicate)?;
         let other = open_unchanged(&folder, name, stamp, OFlags::RDONLY)?;
@@ -88,7 +100,7 @@ impl KeptFile {
         self.check_access(&other)?;
         let before = [self.source.stamp()?, other.stamp()?];
         self.check_writers(&other)?;
-        self.compare(&other, is_cancelled)?;
+        self.compare(&other, before_window)?;
         for source in [&self.source, &other] {
             // Its temporary name is not that of a killed process.
             if !hold_new(&source.file, duplicate) {
@@ -144,7 +156,7 @@ impl KeptFile {
         &self,
         duplicate: &Path,
         stamp: &Stamp,
-        is_cancelled: impl Fn() -> bool,
+        cancel: &CancelToken,
     ) -> io::Result<()> {
         let (folder, name) = folder_of(duplicate)?;
         let other = open_unchanged(&folder, name, stamp, OFlags::RDWR)
@@ -153,9 +165,7 @@ impl KeptFile {
         self.check_device(&other)?;
         let (mut offset, len_bytes) = (0, other.len_bytes());
         while offset < len_bytes {
-            if is_cancelled() {
-                return Err(io::ErrorKind::Interrupted.into());
-            }
+            cancel.check()?;
             let n = sys::share_range(&self.source.file, &other.file, offset, len_bytes - offset)?;
             match n {
                 None => return Err(io::Error::other(CHANGED)),
@@ -206,13 +216,15 @@ impl KeptFile {
         Ok(())
     }
 
-    fn compare(&self, other: &SourceFile, is_cancelled: impl Fn() -> bool) -> io::Result<()> {
+    fn compare(
+        &self,
+        other: &SourceFile,
+        mut before_window: impl FnMut() -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut windows = [vec![0; WINDOW_LEN], vec![0; WINDOW_LEN]];
         let mut offset = 0;
         loop {
-            if is_cancelled() {
-                return Err(io::ErrorKind::Interrupted.into());
-            }
+            before_window()?;
             let [mine, others] = &mut windows;
             let n = self.source.read_at(mine, offset)?;
             if other.read_at(others, offset)? != n || mine[..n] != others[..n] {
@@ -441,7 +453,7 @@ mod tests {
         fn replace(&self) -> io::Result<()> {
             let stamp = self.stamp("other");
             self.kept()
-                .replace_by_link(&self.path("other"), &stamp, || false)
+                .replace_by_link(&self.path("other"), &stamp, &CancelToken::default())
         }
     }
 
@@ -472,17 +484,17 @@ mod tests {
         // Equal bytes in another file.
         fs::rename(pair.path("other"), pair.path("old")).unwrap();
         fs::write(pair.path("other"), bytes).unwrap();
-        let replaced = pair
-            .kept()
-            .replace_by_link(&pair.path("other"), &stamp, || false);
+        let replaced =
+            pair.kept()
+                .replace_by_link(&pair.path("other"), &stamp, &CancelToken::default());
         assert_eq!(replaced.unwrap_err().kind(), io::ErrorKind::Other);
         assert_ne!(pair.inode("kept"), pair.inode("other"));
         // A symbolic link in its place.
         fs::remove_file(pair.path("other")).unwrap();
         std::os::unix::fs::symlink("old", pair.path("other")).unwrap();
-        let replaced = pair
-            .kept()
-            .replace_by_link(&pair.path("other"), &stamp, || false);
+        let replaced =
+            pair.kept()
+                .replace_by_link(&pair.path("other"), &stamp, &CancelToken::default());
         assert!(replaced.is_err());
         assert!(pair.path("other").symlink_metadata().unwrap().is_symlink());
     }
@@ -501,11 +513,9 @@ mod tests {
                     let file = fs::OpenOptions::new().write(true).open(pair.path(name));
                     file.unwrap().write_all_at(b"new", 0).unwrap();
                 }
-                false
+                Ok(())
             };
-            let replaced = pair
-                .kept()
-                .replace_by_link(&pair.path("other"), &stamp, changes);
+            let replaced = pair.kept().replace(&pair.path("other"), &stamp, changes);
             assert_eq!(replaced.unwrap_err().kind(), io::ErrorKind::Other, "{name}");
             assert!(fs::read(pair.path(name)).unwrap().starts_with(b"new"));
             assert_ne!(pair.inode("kept"), pair.inode("other"));
@@ -524,11 +534,9 @@ mod tests {
                 fs::write(pair.path("new"), "new").unwrap();
                 fs::rename(pair.path("new"), pair.path("other")).unwrap();
             }
-            false
+            Ok(())
         };
-        let replaced = pair
-            .kept()
-            .replace_by_link(&pair.path("other"), &stamp, replaces);
+        let replaced = pair.kept().replace(&pair.path("other"), &stamp, replaces);
         assert_eq!(replaced.unwrap_err().kind(), io::ErrorKind::Other);
         assert_eq!(fs::read(pair.path("other")).unwrap(), b"new");
         assert_eq!(pair.names(), 2);
@@ -656,11 +664,9 @@ mod tests {
                 let set = rustix::fs::fsetxattr(&file, "user.comment", b"mine", flags);
                 is_set.set(set.is_ok());
             }
-            false
+            Ok(())
         };
-        let replaced = pair
-            .kept()
-            .replace_by_link(&pair.path("other"), &stamp, sets);
+        let replaced = pair.kept().replace(&pair.path("other"), &stamp, sets);
         assert_eq!(replaced.is_err(), is_set.get());
     }
 
@@ -709,9 +715,11 @@ mod tests {
     fn a_cancelled_comparison_changes_nothing() {
         let pair = Pair::new();
         let stamp = pair.stamp("other");
+        let cancel = CancelToken::default();
+        cancel.cancel();
         let replaced = pair
             .kept()
-            .replace_by_link(&pair.path("other"), &stamp, || true);
+            .replace_by_link(&pair.path("other"), &stamp, &cancel);
         assert_eq!(replaced.unwrap_err().kind(), io::ErrorKind::Interrupted);
         assert_ne!(pair.inode("kept"), pair.inode("other"));
         assert_eq!(pair.names(), 2);

@@ -179,13 +179,15 @@ impl Assembly<'_> {
     /// lacks. Nothing is written then.
     ///
     /// # Errors
-    /// `AlreadyExists` if something has the name; otherwise the system's error for the new file or a candidate.
+    /// `AlreadyExists` if something has the name; `Interrupted` after `cancel`; otherwise the system's error for the new file or a
+    /// candidate.
     pub fn merge(
         &self,
         file: FileIndex,
         found: &mut FoundTorrent,
         candidates: &mut Candidates,
         folder: &Path,
+        cancel: &CancelToken,
     ) -> io::Result<Option<Merged>> {
         let Some(base) = found.files[file.get()].candidate() else {
             return Ok(None);
@@ -199,13 +201,14 @@ impl Assembly<'_> {
         if n_right <= self.count(file, base) {
             return Ok(None);
         }
+        cancel.check()?;
         let names = NewNames::in_folder(self.target.torrent, folder)?;
         let path = names.path_of(file)?;
         names.make_folders(&path)?;
         // As for any new file, the umask takes permissions away.
         let new = AtomicFile::beside(&path, 0o666)?;
         let source = SourceFile::open(candidates.path(base))?;
-        clone_or_copy(&source, new.as_file(), &|| false)?;
+        clone_or_copy(&source, new.as_file(), cancel)?;
         let mut merged = Merged {
             sources: BTreeSet::from([base]),
             missing_pieces: 0,
@@ -216,6 +219,7 @@ impl Assembly<'_> {
             pieces.is_some_and(|pieces| pieces.contains(piece))
         };
         for piece in pieces.clone() {
+            cancel.check()?;
             let mut extents = self.target.extents(piece);
             let Some(extent) = extents.find(|it| it.file == Some(file)) else {
                 continue;

@@ -27,6 +27,7 @@ mod report;
 mod verify;
 mod work;
 
+pub use hashlane_files::CancelToken;
 pub use hashlane_hashes::Algorithm;
 
 pub use object::{Id, Kind};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use hashlane_files::SourceFile;
+use hashlane_files::{CancelToken, SourceFile};
 use hashlane_hashes::Hasher;
 
 use crate::entries::{Entries, Stored};
@@ -15,7 +15,7 @@ use crate::hashing::Memory;
 use crate::index::Index;
 use crate::object::Id;
 use crate::report::{Error, Object, Options, Problem, Report, Wrong};
-use crate::work::{EndOnPanic, Outcome, Shared, Worker};
+use crate::work::{Outcome, Shared, Worker};
 
 /// Length of the header of a pack: a signature, the version and the number of objects.
 const HEADER_LEN: usize = 12;
@@ -26,15 +26,9 @@ const PART_LEN: usize = 1 << 18;
 /// Verifies every object of a pack by its index, which has the same name and ends with `.idx`. `path` is the pack or the
 /// index.
 ///
-/// `is_cancelled` is called often, from all threads, and ends the verification by returning `true`.
-///
 /// # Errors
-/// A file cannot be read, or is no pack or no index. Damaged objects are no errors: the report has them.
-pub fn verify_pack(
-    path: &Path,
-    options: &Options,
-    is_cancelled: &(dyn Fn() -> bool + Sync),
-) -> Result<Report, Error> {
+/// A file cannot be read, or is no pack or no index; [`Error::Cancelled`] after `cancel`. Damaged objects are no errors: the report has them.
+pub fn verify_pack(path: &Path, options: &Options, cancel: &CancelToken) -> Result<Report, Error> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     if !matches!(extension, Some("pack" | "idx")) {
         path.metadata().map_err(|error| io_error(path, error))?;
@@ -57,16 +51,15 @@ pub fn verify_pack(
     let entries = Entries::read(&pack, &index, end).map_err(io_error)?;
     let entries = entries.map_err(|reason| improper(&index_path, reason))?;
 
-    let run = |options: &Options| {
-        run(&pack, &index, &entries, end, options, is_cancelled).map_err(io_error)
-    };
+    let run =
+        |options: &Options| run(&pack, &index, &entries, end, options, cancel).map_err(io_error);
     let (mut outcomes, mut checksum) = run(options)?;
     let is_too_large = |outcome: &Outcome| outcome.wrong == Some(Wrong::TooLarge);
     if outcomes.iter().any(is_too_large) && options.threads != Some(NonZeroUsize::MIN) {
         // One thread has all of the memory for its object.
         (outcomes, checksum) = run(&options.clone().on_one_thread())?;
     }
-    if is_cancelled() {
+    if cancel.is_cancelled() {
         return Err(Error::Cancelled);
     }
     if pack.stamp().map_err(io_error)? != stamp {
@@ -213,7 +206,7 @@ fn run(
     entries: &Entries,
     end: u64,
     options: &Options,
-    is_cancelled: &(dyn Fn() -> bool + Sync),
+    cancel: &CancelToken,
 ) -> io::Result<(Vec<Outcome>, Option<Id>)> {
     let n_threads = options.threads.or(thread::available_parallelism().ok());
     let n_threads = n_threads.map_or(1, NonZeroUsize::get);
@@ -229,23 +222,22 @@ fn run(
         entries,
         engine: options.engine,
         memory: Arc::new(Memory::new(options.max_memory)),
-        is_cancelled,
+        end: cancel.child(),
         roots: (0..entries.all.len())
             .map(|n| n as u32)
             .filter(is_root)
             .collect(),
         next_root: AtomicUsize::new(0),
-        // One thread has nobody to offer its work to.
+        // One thread has no other thread to offer its work to.
         has_offer: AtomicBool::new(n_threads == 1),
-        is_over: AtomicBool::new(false),
         found: Mutex::default(),
     };
     pool.in_place_scope(|scope| {
         scope.spawn(|_| {
-            let _end = EndOnPanic(&shared.is_over);
+            let _end = shared.end.cancel_on_panic();
             match checksum_of(&shared, end) {
                 Ok(checksum) => shared.add(|found| found.checksum = checksum),
-                Err(error) => shared.end(error),
+                Err(error) => shared.fail(error),
             }
         });
         for _ in 0..n_threads {
@@ -266,7 +258,7 @@ fn checksum_of(shared: &Shared<'_>, end: u64) -> io::Result<Option<Id>> {
     let mut part = vec![0; PART_LEN];
     let mut offset = 0;
     while offset < end {
-        if shared.is_over() {
+        if shared.end.is_cancelled() {
             return Ok(None);
         }
         let len = usize::try_from(end - offset)

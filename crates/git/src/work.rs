@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use hashlane_files::SourceFile;
+use hashlane_files::{CancelToken, SourceFile};
 use hashlane_sha::Engine;
 use rayon::Scope;
 
@@ -30,14 +30,13 @@ pub(crate) struct Shared<'p> {
     pub(crate) entries: &'p Entries,
     pub(crate) engine: Engine,
     pub(crate) memory: Arc<Memory>,
-    pub(crate) is_cancelled: &'p (dyn Fn() -> bool + Sync),
     /// The objects that are stored as a whole, and the next of them to read.
     pub(crate) roots: Vec<u32>,
     pub(crate) next_root: AtomicUsize,
     /// Whether a thread has given tasks away that no thread has taken yet.
     pub(crate) has_offer: AtomicBool,
-    /// The rest of the work is abandoned.
-    pub(crate) is_over: AtomicBool,
+    /// Cancelled when the rest of the work is abandoned.
+    pub(crate) end: CancelToken,
     pub(crate) found: Mutex<Found>,
 }
 
@@ -52,31 +51,15 @@ pub(crate) struct Found {
 }
 
 impl Shared<'_> {
-    /// Adds to what was found. A panic of another thread ends the work, so nobody sees a half of something.
+    /// Adds to the results of all threads. After a panic of another thread, the results are not used.
     pub(crate) fn add(&self, found: impl FnOnce(&mut Found)) {
         found(&mut self.found.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Ends the work of all threads.
-    pub(crate) fn end(&self, error: io::Error) {
-        self.is_over.store(true, Ordering::Relaxed);
+    /// Ends the work of all threads with an error.
+    pub(crate) fn fail(&self, error: io::Error) {
+        self.end.cancel();
         self.add(|found| found.error = found.error.take().or(Some(error)));
-    }
-
-    /// Returns `true` if the thread must not go on.
-    pub(crate) fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Relaxed) || (self.is_cancelled)()
-    }
-}
-
-/// Ends the work of all threads if the thread that has this value panics. The caller need not wait for them to do it in vain.
-pub(crate) struct EndOnPanic<'p>(pub(crate) &'p AtomicBool);
-
-impl Drop for EndOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.store(true, Ordering::Relaxed);
-        }
     }
 }
 
@@ -127,13 +110,13 @@ impl<'p> Worker<'p> {
 
     /// Works until the objects of this thread and all whole objects are done.
     fn run(mut self, scope: &Scope<'p>) {
-        let _end = EndOnPanic(&self.shared.is_over);
+        let _end = self.shared.end.cancel_on_panic();
         while let Some(task) = self.next_task() {
-            if self.shared.is_over() {
+            if self.shared.end.is_cancelled() {
                 break;
             }
             if let Err(error) = self.process(&task) {
-                self.shared.end(error);
+                self.shared.fail(error);
                 break;
             }
             self.release();

@@ -36,7 +36,6 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `cancel.rs` | a request to stop |
 //! | `reading.rs` | reads for which the system takes very long |
 //! | `read_speed.rs` | the order of reading, by the measured speed |
 //! | `options.rs` | threads, input mode and kernels; errors that stop the whole run |
@@ -54,7 +53,6 @@
 //! | `run.rs` | starts the workers and receives their results |
 //! | `ordered.rs` | outcomes of items in order, from results of messages |
 
-mod cancel;
 mod choice;
 mod chunks;
 mod hasher;
@@ -72,7 +70,8 @@ mod running;
 mod schedule;
 mod worker;
 
-pub use cancel::{CancelGuard, CancelToken};
+pub use hashlane_files::{CancelGuard, CancelToken};
+
 pub use chunks::{CHUNK_LEN, ChunkDigests, ChunkHasher};
 pub use hasher::{Chosen, Frame, FramedDigest, Maps, MessageDigest, MessageHasher};
 pub use lane_hash::LaneDigest;

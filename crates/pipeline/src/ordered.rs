@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::io;
 
-use crate::cancel::CancelToken;
 use crate::messages::FileIndex;
 use crate::open_files::{FileFact, Found};
 use crate::results::{MessageResult, Results};
+use hashlane_files::CancelToken;
 
 /// The outcome of an item: its result and the number of bytes that were read, or the reason why it has none.
 pub type Outcome<R> = Result<(R, u64), Failure>;

@@ -673,7 +673,7 @@ impl TorrentFiles {
         &self,
         index: FileIndex,
         from: &SourceFile,
-        is_cancelled: &dyn Fn() -> bool,
+        cancel: &CancelToken,
     ) -> Result<(), StorageError> {
         let entry = &self.entries[index.get()];
         let create = || {
@@ -682,7 +682,7 @@ impl TorrentFiles {
             let EntryKind::File { is_executable, .. } = entry.kind else {
                 return Err(io::ErrorKind::InvalidInput.into());
             };
-            let copy = root.create_copy(&entry.path, from, is_executable, is_cancelled)?;
+            let copy = root.create_copy(&entry.path, from, is_executable, cancel)?;
             // Not all file systems have marks.
             let _ = copy
                 .as_source()

@@ -103,15 +103,15 @@ impl Storage {
     /// to it.
     ///
     /// # Errors
-    /// `AlreadyExists` if the file exists; `Interrupted` if `is_cancelled` returns `true`; otherwise the system's error. The file
-    /// does not exist then.
+    /// `AlreadyExists` if the file exists; `Interrupted` after `cancel`; otherwise the system's error. The file does
+    /// not exist then.
     pub fn create_copy(
         &self,
         file: FileIndex,
         from: &SourceFile,
-        is_cancelled: &dyn Fn() -> bool,
+        cancel: &CancelToken,
     ) -> Result<(), StorageError> {
-        self.files.create_copy(file, from, is_cancelled)
+        self.files.create_copy(file, from, cancel)
     }
 
     /// Returns `true` if files that have several names are copied before they are written to.

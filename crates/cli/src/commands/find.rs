@@ -303,11 +303,11 @@ impl Find {
         let mut has_changed = assembly.improve(found);
         let mut all = Vec::new();
         if let Some(to) = self.to.as_deref().filter(|_| self.merge) {
-            for file in damaged
-                .into_iter()
-                .take_while(|_| !env.cancel.is_cancelled())
-            {
-                let result = assembly.merge(file, found, candidates, &env.resolve(to));
+            for file in damaged {
+                let result = assembly.merge(file, found, candidates, &env.resolve(to), &env.cancel);
+                if env.cancel.is_cancelled() && result.is_err() {
+                    break;
+                }
                 let Some(result) = result.transpose() else {
                     continue;
                 };

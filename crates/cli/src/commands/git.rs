@@ -134,8 +134,7 @@ impl VerifyPack {
         };
         let mut exit = Exit::Good;
         for given in &self.packs {
-            let cancel = env.cancel.clone();
-            let result = verify_pack(&env.resolve(given), &options, &|| cancel.is_cancelled());
+            let result = verify_pack(&env.resolve(given), &options, &env.cancel);
             match result {
                 Ok(report) => {
                     self.print(env, given, &report)?;

@@ -146,10 +146,9 @@ impl StoredTorrent {
         settings: &VerifySettings,
         failed: impl Fn(io::Error) -> TorrentError,
     ) -> Result<Vec<String>, TorrentError> {
-        let is_cancelled = || settings.cancel.is_cancelled();
         let own = self.files_to_move();
         let mut relocation = Relocation::start(&self.root, folder).map_err(&failed)?;
-        let copied = relocation.copy(|path| own.contains_key(path), is_cancelled);
+        let copied = relocation.copy(|path| own.contains_key(path), &settings.cancel);
         copied.map_err(&failed)?;
         let copy = self.at(relocation.folder(), None)?;
         let verification = copy.verify(settings)?;
@@ -165,7 +164,7 @@ impl StoredTorrent {
         };
         // Peers can have read from the files until the torrent had left the session.
         self.storage.close();
-        let left = relocation.finish(is_verified, is_cancelled);
+        let left = relocation.finish(is_verified, &settings.cancel);
         let note = |path: PathBuf| {
             format!(
                 "{}: left there, because another program changed it or writes to it; the move to {} is complete",

@@ -74,8 +74,7 @@ impl StoredTorrent {
         if source.len_bytes() != self.torrent().file(file.get()).length() {
             return Err("its length has changed since it was found".to_owned());
         }
-        let is_cancelled = || settings.cancel.is_cancelled();
-        let copied = self.storage.create_copy(file, &source, &is_cancelled);
+        let copied = self.storage.create_copy(file, &source, &settings.cancel);
         copied.map_err(|error| error.to_string())
     }
 

@@ -53,18 +53,13 @@ pub fn link_duplicates(
             if cancel.is_cancelled() {
                 return linked;
             }
-            let is_cancelled = || cancel.is_cancelled();
             let result = match (&kept, kind) {
                 (Err(error), _) => Err(io::Error::new(
                     error.kind(),
                     format!("{}: {error}", first.names[0].display()),
                 )),
-                (Ok(kept), DuplicateLink::Hard) => {
-                    kept.replace_by_link(path, &file.stamp, is_cancelled)
-                }
-                (Ok(kept), DuplicateLink::Reflink) => {
-                    kept.share_bytes(path, &file.stamp, is_cancelled)
-                }
+                (Ok(kept), DuplicateLink::Hard) => kept.replace_by_link(path, &file.stamp, cancel),
+                (Ok(kept), DuplicateLink::Reflink) => kept.share_bytes(path, &file.stamp, cancel),
             };
             linked.push(LinkedName {
                 path: path.clone(),

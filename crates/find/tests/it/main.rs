@@ -615,12 +615,13 @@ fn damaged_copies_are_merged_into_a_new_file() {
         place.write("disk/b", &noise(2, 300));
         let torrent = place.torrent(version);
         let to = place.folder.path().join("to");
+        let cancel = CancelToken::default();
         let merge = |is_whole: bool| {
             let (mut candidates, mut findings) = place.search(&[&torrent]);
             let assembly = assembled(&torrent, &[0], &candidates, &findings);
             let found = &mut findings.torrents[0];
             let file = hashlane_pipeline::FileIndex::new(0);
-            let merged = assembly.merge(file, found, &mut candidates, &to);
+            let merged = assembly.merge(file, found, &mut candidates, &to, &cancel);
             let merged = merged.map(Option::unwrap);
             if merged.is_ok() {
                 assert_eq!(is_complete(&torrent, &candidates, &findings), is_whole);
@@ -653,6 +654,16 @@ fn damaged_copies_are_merged_into_a_new_file() {
         let wrong = |range: std::ops::Range<usize>| now[range.clone()] != noise(1, len)[range];
         assert!(wrong(9 * PIECE..10 * PIECE));
         assert!(!wrong(0..9 * PIECE) && !wrong(10 * PIECE..len));
+        // A merge that is cancelled leaves no file.
+        fs::remove_file(&new).unwrap();
+        let (mut candidates, mut findings) = place.search(&[&torrent]);
+        let assembly = assembled(&torrent, &[0], &candidates, &findings);
+        cancel.cancel();
+        let file = hashlane_pipeline::FileIndex::new(0);
+        let found = &mut findings.torrents[0];
+        let merged = assembly.merge(file, found, &mut candidates, &to, &cancel);
+        assert_eq!(merged.unwrap_err().kind(), std::io::ErrorKind::Interrupted);
+        assert!(!new.exists());
     }
 }
 
@@ -668,7 +679,7 @@ fn one_damaged_copy_is_not_merged() {
     let file = hashlane_pipeline::FileIndex::new(0);
     assert!(
         assembly
-            .merge(file, found, &mut candidates, &to)
+            .merge(file, found, &mut candidates, &to, &CancelToken::default())
             .unwrap()
             .is_none()
     );

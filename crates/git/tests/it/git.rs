@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use hashlane_git::{Algorithm, Options, Problem, Report, verify_pack};
+use hashlane_git::{Algorithm, CancelToken, Options, Problem, Report, verify_pack};
 
 use crate::not_run::is_installed;
 
@@ -95,7 +95,7 @@ fn verified(pack: &Path, threads: usize) -> Report {
         list: true,
         ..Options::default()
     };
-    verify_pack(pack, &options, &|| false).expect("a readable pack")
+    verify_pack(pack, &options, &CancelToken::default()).expect("a readable pack")
 }
 
 /// Returns the lines of `git verify-pack -v` for objects.
@@ -207,7 +207,7 @@ fn damage_is_found_where_git_finds_it() {
             let argument = format!("--object-format={format}");
             let out = run_git(folder.path(), &["verify-pack", &argument, "copy.pack"]);
             assert!(!out.status.success(), "git accepts byte {place}");
-            let report = verify_pack(&copy, &Options::default(), &|| false);
+            let report = verify_pack(&copy, &Options::default(), &CancelToken::default());
             let Ok(report) = report else {
                 assert!(n % 4 == 3 || place < 12, "byte {place}: {report:?}");
                 continue;
@@ -237,7 +237,8 @@ fn errors_name_the_file_and_the_remedy() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.pack");
     let message = |path: &Path| {
-        let error = verify_pack(path, &Options::default(), &|| false).expect_err("an error");
+        let error =
+            verify_pack(path, &Options::default(), &CancelToken::default()).expect_err("an error");
         error
             .to_string()
             .replace(folder.path().to_str().expect("text"), "")

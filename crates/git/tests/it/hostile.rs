@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hashlane_git::{Error, Options, Problem, Report, Wrong, verify_pack};
+use hashlane_git::{CancelToken, Error, Options, Problem, Report, Wrong, verify_pack};
 use hashlane_sha::Sha1;
 
 /// Returns a stream of RFC 1950 with stored blocks.
@@ -98,7 +98,7 @@ fn verified(objects: &[([u8; 20], Vec<u8>)], max_memory: u64) -> Report {
         list: true,
         ..Options::default()
     };
-    verify_pack(&path, &options, &|| false).expect("a readable pack")
+    verify_pack(&path, &options, &CancelToken::default()).expect("a readable pack")
 }
 
 /// Returns the reason for each damaged object.
@@ -235,7 +235,8 @@ fn wrong_lengths_contents_and_checksums_are_found() {
     let mut pack = fs::read(&path).expect("read");
     *pack.last_mut().expect("a byte") ^= 1;
     fs::write(&path, &pack).expect("write");
-    let report = verify_pack(&path, &Options::default(), &|| false).expect("a readable pack");
+    let report =
+        verify_pack(&path, &Options::default(), &CancelToken::default()).expect("a readable pack");
     assert_eq!(report.problems, [Problem::PackChecksum, Problem::OtherPack]);
 }
 
@@ -254,7 +255,9 @@ fn a_long_object_is_hashed_in_parts() {
 fn a_verification_can_be_cancelled() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = write(folder.path(), &[blob(b"x")]);
-    let result = verify_pack(&path, &Options::default(), &|| true);
+    let cancel = CancelToken::default();
+    cancel.cancel();
+    let result = verify_pack(&path, &Options::default(), &cancel);
     assert!(matches!(result, Err(Error::Cancelled)));
 }
 
@@ -269,7 +272,8 @@ fn short_indexes_are_refused() {
         second.resize(len, 0);
         for bytes in [vec![0; len], second] {
             fs::write(&index, bytes).expect("write");
-            let error = verify_pack(&path, &Options::default(), &|| false).expect_err("refused");
+            let error = verify_pack(&path, &Options::default(), &CancelToken::default())
+                .expect_err("refused");
             assert!(matches!(error, Error::Improper { .. }), "{len}: {error}");
         }
     }
@@ -280,7 +284,8 @@ fn other_files_are_no_packs() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = write(folder.path(), &[blob(b"x")]).with_extension("rev");
     fs::write(&path, "").expect("write");
-    let error = verify_pack(&path, &Options::default(), &|| false).expect_err("refused");
+    let error =
+        verify_pack(&path, &Options::default(), &CancelToken::default()).expect_err("refused");
     assert!(
         error.to_string().ends_with("nor an index (.idx)"),
         "{error}"
@@ -306,7 +311,7 @@ fn an_index_that_is_longer_than_the_pack_allows_is_not_read() {
         file.and_then(|file| file.set_len(len))
             .expect("a sparse file");
     };
-    let reason = |options: &Options| match verify_pack(&path, options, &|| false) {
+    let reason = |options: &Options| match verify_pack(&path, options, &CancelToken::default()) {
         Err(Error::Improper { path, reason }) => (path, reason),
         other => panic!("{other:?}"),
     };
@@ -325,34 +330,4 @@ fn an_index_that_is_longer_than_the_pack_allows_is_not_read() {
     };
     sparse(&index, (64 << 20) + 1);
     assert_eq!(reason(&options), (index.clone(), expected));
-}
-
-#[test]
-fn a_panic_of_the_callback_ends_all_threads() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let objects: Vec<_> = (0..500_u32).map(|n| blob(&n.to_le_bytes())).collect();
-    let path = write(folder.path(), &objects);
-    let options = Options {
-        threads: std::num::NonZeroUsize::new(4),
-        ..Options::default()
-    };
-    for of_caller in [true, false] {
-        let (path, options) = (path.clone(), options.clone());
-        let (ended, end) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            let caller = std::thread::current().id();
-            let is_cancelled = || {
-                let is_caller = std::thread::current().id() == caller;
-                assert!(is_caller != of_caller, "a callback that fails");
-                // The other threads have time to come to the failing call.
-                std::thread::sleep(std::time::Duration::from_millis(1));
-                false
-            };
-            let verify = || verify_pack(&path, &options, &is_cancelled);
-            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(verify));
-            ended.send(result.is_err()).expect("the test waits");
-        });
-        let has_panicked = end.recv_timeout(std::time::Duration::from_secs(100));
-        assert_eq!(has_panicked, Ok(true), "of the caller: {of_caller}");
-    }
 }

@@ -1,5 +1,6 @@
 //! A request to stop.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,6 +25,17 @@ impl CancelToken {
         is_set(&self.is_cancelled) || self.ancestors.iter().any(is_set)
     }
 
+    /// Fails with [`io::ErrorKind::Interrupted`] if this token or one of its ancestors was cancelled.
+    ///
+    /// # Errors
+    /// Only that one.
+    pub fn check(&self) -> io::Result<()> {
+        if self.is_cancelled() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        Ok(())
+    }
+
     /// Returns a token for a part of the work. Cancelling this token cancels the child and the
     /// child's children too. Cancelling the child does not affect this token.
     #[must_use]
@@ -36,11 +48,11 @@ impl CancelToken {
         }
     }
 
-    /// Returns a guard that cancels this token when it is dropped, also by a panic. A future that holds the guard stops
-    /// the work of another thread when the future is dropped.
+    /// Returns a guard that cancels this token when it is dropped, also by a panic. A future that
+    /// holds the guard stops the work of another thread when the future is dropped.
     ///
     /// ```
-    /// use hashlane_pipeline::CancelToken;
+    /// use hashlane_files::CancelToken;
     ///
     /// let cancel = CancelToken::default();
     /// drop(cancel.cancel_on_drop());
@@ -53,8 +65,8 @@ impl CancelToken {
         }
     }
 
-    /// Returns a guard that cancels this token when a panic drops it. The threads that share the work of one that panicked need not
-    /// continue.
+    /// Returns a guard that cancels this token when a panic drops it. The threads that share the
+    /// work of one that panicked need not continue.
     pub fn cancel_on_panic(&self) -> CancelGuard {
         CancelGuard {
             token: self.clone(),
@@ -92,6 +104,7 @@ mod tests {
             tokens[cancelled].clone().cancel();
             for (i, token) in tokens.iter().enumerate() {
                 assert_eq!(token.is_cancelled(), i >= cancelled, "{i} of {cancelled}");
+                assert_eq!(token.check().is_err(), i >= cancelled, "{i} of {cancelled}");
             }
         }
     }
