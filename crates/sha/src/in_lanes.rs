@@ -7,6 +7,9 @@ use zeroize::Zeroize;
 use crate::context::{absorb, buffered};
 use crate::types::MAX_LANES;
 
+/// Number of messages in a pass over whole messages. It keeps the lanes busy, and takes 13 KB of stack.
+pub(crate) const SET: usize = 4 * MAX_LANES;
+
 /// A message in progress. `B` is the length of a block in bytes.
 #[derive(Clone)]
 pub(crate) struct Message<W: Zeroize, const B: usize> {

@@ -1,12 +1,20 @@
-//! The trait of MD5 and of the hashes of the SHA-512 family: many messages in lanes, each in parts.
+//! The trait of MD5, SHA-224 and the hashes of the SHA-512 family: many messages in lanes, each in parts, and their HMACs.
 
 use core::fmt;
 
+use zeroize::{Zeroize, Zeroizing};
+
 use crate::engine::Engine;
+use crate::hasher::Sha256;
+use crate::in_lanes::SET;
 use crate::md5::{Md5, Md5Kernel};
+use crate::sha224::Sha224;
 use crate::sha512::{Sha384, Sha512, Sha512_256, Sha512Kernel};
 
-/// MD5, SHA-384, SHA-512 or SHA-512/256. Many messages are hashed at once, in lanes, and each can arrive in parts.
+/// The longest block in bytes, that of the SHA-512 family.
+const MAX_BLOCK_LEN: usize = 128;
+
+/// MD5, SHA-224, SHA-384, SHA-512 or SHA-512/256. Many messages are hashed at once, in lanes, and each can arrive in parts.
 ///
 /// [`Sha1`](crate::Sha1) and [`Sha256`](crate::Sha256) have the trait [`Algorithm`](crate::Algorithm), which can do more. This trait is
 /// sealed.
@@ -20,16 +28,25 @@ use crate::sha512::{Sha384, Sha512, Sha512_256, Sha512Kernel};
 /// let mut digests = [[0; 64]; 2];
 /// Sha512::finalize_many(kernel, &mut messages, &mut digests);
 /// assert_eq!(digests[0][..4], [0xdd, 0xaf, 0x35, 0xa1]);
+///
+/// let mut whole = [[0; 64]; 2];
+/// Sha512::digest_many(kernel, &[b"abc", b""], &mut whole);
+/// assert_eq!(whole, digests);
 /// ```
-pub trait LaneHash: Clone + Default + fmt::Debug + Send + Sync + sealed::Sealed + 'static {
+pub trait LaneHash:
+    Clone + Default + Zeroize + fmt::Debug + Send + Sync + sealed::Sealed + 'static
+{
     /// The code that hashes many messages.
     type Kernel: Copy + fmt::Debug + Send + Sync;
 
     /// The digest.
-    type Digest: AsRef<[u8]> + Copy + fmt::Debug + Send + 'static;
+    type Digest: AsRef<[u8]> + AsMut<[u8]> + Copy + fmt::Debug + Send + 'static;
 
     /// A digest of zeros.
     const ZERO: Self::Digest;
+
+    /// The length of a block in bytes, and of the block of a key of HMAC.
+    const BLOCK_LEN: usize;
 
     /// Appends `bytes` to the message.
     fn update(&mut self, bytes: &[u8]);
@@ -39,6 +56,9 @@ pub trait LaneHash: Clone + Default + fmt::Debug + Send + Sync + sealed::Sealed 
 
     /// Returns the kernel of an engine.
     fn kernel(engine: &Engine) -> Self::Kernel;
+
+    /// Returns the number of messages that a kernel hashes at once.
+    fn lanes(kernel: Self::Kernel) -> usize;
 
     /// Appends a window to each of the first messages, as many at once as the kernel has lanes.
     ///
@@ -51,6 +71,119 @@ pub trait LaneHash: Clone + Default + fmt::Debug + Send + Sync + sealed::Sealed 
     /// # Panics
     /// If there are more messages than digests.
     fn finalize_many(kernel: Self::Kernel, messages: &mut [Self], digests: &mut [Self::Digest]);
+
+    /// Writes the digests of whole messages of any lengths, in their order. Nothing is allocated.
+    ///
+    /// # Panics
+    /// If the numbers of messages and of `digests` differ.
+    fn digest_many(kernel: Self::Kernel, messages: &[&[u8]], digests: &mut [Self::Digest]) {
+        Self::digest_many_after(kernel, &Self::default(), messages, digests);
+    }
+
+    /// Writes the digests of whole messages, each after the bytes that `start` has taken, for example a salt.
+    ///
+    /// # Panics
+    /// If the numbers of messages and of `digests` differ.
+    fn digest_many_after(
+        kernel: Self::Kernel,
+        start: &Self,
+        messages: &[&[u8]],
+        digests: &mut [Self::Digest],
+    ) {
+        assert_eq!(digests.len(), messages.len(), "one digest for each message");
+        in_parts(kernel, start, messages, digests);
+    }
+}
+
+/// A prepared key of HMAC (RFC 2104, FIPS 198-1) for any number of messages. It is wiped from memory on drop.
+///
+/// ```
+/// use hashlane_sha::{Engine, LaneHash, LaneHmacKey, Sha512};
+/// let key = LaneHmacKey::<Sha512>::new(b"Jefe");
+/// let mut macs = [Sha512::ZERO; 2];
+/// let messages: [&[u8]; 2] = [b"what do ya want for nothing?", b"what else?"];
+/// key.mac_many(Sha512::kernel(&Engine::detect()), &messages, &mut macs);
+/// assert_eq!(macs[0][..4], [0x16, 0x4b, 0x7a, 0x7b]); // RFC 4231, test case 2
+/// ```
+#[derive(Clone)]
+pub struct LaneHmacKey<H: LaneHash> {
+    inner: H,
+    outer: H,
+}
+
+impl<H: LaneHash> LaneHmacKey<H> {
+    /// Prepares a key of any length.
+    pub fn new(key: &[u8]) -> Self {
+        // FIPS 198-1 section 4, steps 1 to 3: a key longer than a block is replaced by its digest.
+        let mut block = Zeroizing::new([0; MAX_BLOCK_LEN]);
+        if key.len() > H::BLOCK_LEN {
+            let mut hash = H::default();
+            hash.update(key);
+            let mut digest = hash.finalize();
+            block[..digest.as_ref().len()].copy_from_slice(digest.as_ref());
+            digest.as_mut().zeroize();
+        } else {
+            block[..key.len()].copy_from_slice(key);
+        }
+        let after = |pad: u8| {
+            let mut padded = block.clone();
+            padded.iter_mut().for_each(|byte| *byte ^= pad);
+            let mut hash = H::default();
+            hash.update(&padded[..H::BLOCK_LEN]);
+            hash
+        };
+        Self {
+            inner: after(0x36),
+            outer: after(0x5c),
+        }
+    }
+
+    /// Returns the start of each message. The digest of the whole message goes to a clone of [`Self::outer`].
+    pub fn inner(&self) -> &H {
+        &self.inner
+    }
+
+    /// Returns the start of the message that ends with the digest of the inner one.
+    pub fn outer(&self) -> &H {
+        &self.outer
+    }
+
+    /// Writes the MACs of whole messages of any lengths, in their order.
+    ///
+    /// # Panics
+    /// If the numbers of messages and of `macs` differ.
+    pub fn mac_many(&self, kernel: H::Kernel, messages: &[&[u8]], macs: &mut [H::Digest]) {
+        assert_eq!(macs.len(), messages.len(), "one MAC for each message");
+        for (messages, macs) in messages.chunks(SET).zip(macs.chunks_mut(SET)) {
+            let mut inner = Zeroizing::new([0; SET * MAX_BLOCK_LEN / 2]);
+            let digest_len = H::ZERO.as_ref().len();
+            H::digest_many_after(kernel, &self.inner, messages, macs);
+            for (inner, mac) in inner.chunks_mut(digest_len).zip(&*macs) {
+                inner.copy_from_slice(mac.as_ref());
+            }
+            let mut windows = [&[][..]; SET];
+            for (window, inner) in windows.iter_mut().zip(inner.chunks(digest_len)) {
+                *window = inner;
+            }
+            H::digest_many_after(kernel, &self.outer, &windows[..messages.len()], macs);
+        }
+    }
+}
+
+impl<H: LaneHash> Drop for LaneHmacKey<H> {
+    fn drop(&mut self) {
+        self.inner.zeroize();
+        self.outer.zeroize();
+    }
+}
+
+impl<H: LaneHash> zeroize::ZeroizeOnDrop for LaneHmacKey<H> {}
+
+/// Hides the key.
+impl<H: LaneHash> fmt::Debug for LaneHmacKey<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LaneHmacKey").finish_non_exhaustive()
+    }
 }
 
 mod sealed {
@@ -58,13 +191,14 @@ mod sealed {
 }
 
 macro_rules! lane_hash {
-    ($hash:ident, kernel: $kernel:ident $Kernel:ident, digest_len: $len:literal) => {
+    ($hash:ident, kernel: $Kernel:ident by $kernel:path, block_len: $block_len:literal, digest_len: $len:literal, $($more:tt)*) => {
         impl sealed::Sealed for $hash {}
 
         impl LaneHash for $hash {
             type Kernel = $Kernel;
             type Digest = [u8; $len];
             const ZERO: [u8; $len] = [0; $len];
+            const BLOCK_LEN: usize = $block_len;
 
             fn update(&mut self, bytes: &[u8]) {
                 self.update(bytes);
@@ -75,7 +209,7 @@ macro_rules! lane_hash {
             }
 
             fn kernel(engine: &Engine) -> $Kernel {
-                engine.$kernel()
+                $kernel(engine)
             }
 
             fn update_many(kernel: $Kernel, messages: &mut [Self], windows: &[&[u8]]) {
@@ -85,11 +219,133 @@ macro_rules! lane_hash {
             fn finalize_many(kernel: $Kernel, messages: &mut [Self], digests: &mut [[u8; $len]]) {
                 Self::finalize_many(kernel, messages, digests);
             }
+
+            $($more)*
         }
     };
 }
 
-lane_hash!(Md5, kernel: md5_kernel Md5Kernel, digest_len: 16);
-lane_hash!(Sha384, kernel: sha512_kernel Sha512Kernel, digest_len: 48);
-lane_hash!(Sha512, kernel: sha512_kernel Sha512Kernel, digest_len: 64);
-lane_hash!(Sha512_256, kernel: sha512_kernel Sha512Kernel, digest_len: 32);
+/// Returns the number of lanes of a kernel of its own.
+macro_rules! lanes {
+    ($Kernel:ident) => {
+        fn lanes(kernel: $Kernel) -> usize {
+            kernel.lanes()
+        }
+    };
+}
+
+lane_hash!(Md5, kernel: Md5Kernel by Engine::md5_kernel, block_len: 64, digest_len: 16, lanes! { Md5Kernel });
+lane_hash!(Sha384, kernel: Sha512Kernel by Engine::sha512_kernel, block_len: 128, digest_len: 48, lanes! { Sha512Kernel });
+lane_hash!(Sha512, kernel: Sha512Kernel by Engine::sha512_kernel, block_len: 128, digest_len: 64, lanes! { Sha512Kernel });
+lane_hash!(Sha512_256, kernel: Sha512Kernel by Engine::sha512_kernel, block_len: 128, digest_len: 32, lanes! { Sha512Kernel });
+lane_hash!(Sha224, kernel: Engine by Engine::clone, block_len: 64, digest_len: 28,
+    fn lanes(engine: Engine) -> usize {
+        engine.lanes::<Sha256>()
+    }
+
+    fn digest_many_after(
+        engine: Engine,
+        start: &Self,
+        messages: &[&[u8]],
+        digests: &mut [[u8; 28]],
+    ) {
+        assert_eq!(digests.len(), messages.len(), "one digest for each message");
+        if !Self::digest_many_after_blocks(engine, start, messages, digests) {
+            in_parts(engine, start, messages, digests);
+        }
+    }
+);
+
+/// Writes the digests of whole messages, each after the bytes that `start` has taken.
+fn in_parts<H: LaneHash>(
+    kernel: H::Kernel,
+    start: &H,
+    messages: &[&[u8]],
+    digests: &mut [H::Digest],
+) {
+    for (messages, digests) in messages.chunks(SET).zip(digests.chunks_mut(SET)) {
+        let mut states: [H; SET] = core::array::from_fn(|_| start.clone());
+        let states = &mut states[..messages.len()];
+        H::update_many(kernel, states, messages);
+        H::finalize_many(kernel, states, digests);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Messages of equal and of unequal lengths, around the ends of blocks, in more than one set.
+    fn messages() -> Vec<Vec<u8>> {
+        (0..3 * SET + 5).map(|i| vec![i as u8; i * 3]).collect()
+    }
+
+    /// Digests after a prefix of every length, and MACs under keys of every length, against an independent implementation.
+    fn equals_another_implementation<H, D, M>()
+    where
+        H: LaneHash,
+        D: sha2::Digest,
+        M: hmac::Mac + hmac::KeyInit,
+    {
+        let kernel = H::kernel(&Engine::detect());
+        assert!(H::lanes(kernel) >= 1);
+        let messages = messages();
+        let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+        let mut digests = vec![H::ZERO; messages.len()];
+        for len in [0, 1, 63, 64, 65, 128, 200] {
+            let prefix = vec![7; len];
+            let mut start = H::default();
+            start.update(&prefix);
+            H::digest_many_after(kernel, &start, &messages, &mut digests);
+            for (message, digest) in messages.iter().zip(&digests) {
+                let expected = D::new_with_prefix(&prefix).chain_update(message).finalize();
+                assert_eq!(
+                    digest.as_ref(),
+                    expected.as_slice(),
+                    "{len} bytes, then {}",
+                    message.len()
+                );
+            }
+            LaneHmacKey::<H>::new(&prefix).mac_many(kernel, &messages, &mut digests);
+            for (message, mac) in messages.iter().zip(&digests) {
+                let mut expected =
+                    <M as hmac::KeyInit>::new_from_slice(&prefix).expect("any length");
+                expected.update(message);
+                let expected = expected.finalize().into_bytes();
+                assert_eq!(
+                    mac.as_ref(),
+                    expected.as_slice(),
+                    "key of {len} bytes, then {}",
+                    message.len()
+                );
+            }
+        }
+        H::digest_many(kernel, &messages[..1], &mut digests[..1]);
+        assert_eq!(digests[0].as_ref(), D::digest([]).as_slice());
+    }
+
+    #[test]
+    fn whole_messages_have_the_digests_and_macs_of_another_implementation() {
+        equals_another_implementation::<Md5, md5::Md5, hmac::Hmac<md5::Md5>>();
+        equals_another_implementation::<Sha224, sha2::Sha224, hmac::Hmac<sha2::Sha224>>();
+        equals_another_implementation::<Sha384, sha2::Sha384, hmac::Hmac<sha2::Sha384>>();
+        equals_another_implementation::<Sha512, sha2::Sha512, hmac::Hmac<sha2::Sha512>>();
+        equals_another_implementation::<Sha512_256, sha2::Sha512_256, hmac::Hmac<sha2::Sha512_256>>(
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "one digest for each message")]
+    fn each_message_needs_a_digest() {
+        let kernel = Engine::detect().sha512_kernel();
+        Sha512::digest_many(kernel, &[b"a", b"b"], &mut [Sha512::ZERO]);
+    }
+
+    #[test]
+    fn a_key_is_hidden() {
+        assert_eq!(
+            format!("{:?}", LaneHmacKey::<Sha512>::new(b"secret")),
+            "LaneHmacKey { .. }"
+        );
+    }
+}

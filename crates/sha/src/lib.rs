@@ -34,7 +34,8 @@
 //! | `jobs.rs` | the loops over many messages, not yet compiled for an algorithm |
 //! | `hasher.rs` | `Sha1` and `Sha256`: one message, in parts |
 //! | `many.rs` | many messages that are all available |
-//! | `lane_hash.rs` | their trait |
+//! | `sha224.rs` | SHA-224 on the kernels of SHA-256 |
+//! | `lane_hash.rs` | the trait of MD5, SHA-224 and the SHA-512 family, and their HMACs |
 //! | `queue.rs` | many messages that come one by one, whole or in parts |
 //! | `rows.rs` | many messages in rows, by offsets, or after a common prefix |
 //! | `readers.rs` | messages from readers (feature `std`) |
@@ -120,6 +121,7 @@ mod rows;
 mod rustcrypto;
 mod scheduler;
 pub mod sha1_checked;
+mod sha224;
 mod sha512;
 mod suspects;
 mod table;
@@ -136,10 +138,11 @@ pub use engine::{Engine, cpu_features};
 pub use hasher::{Sha1, Sha256, digest};
 pub use hmac::{Hmac, HmacKey, Mac, TagError, hmac};
 pub use kernel_name::{KernelName, KernelUnavailable};
-pub use lane_hash::LaneHash;
+pub use lane_hash::{LaneHash, LaneHmacKey};
 pub use many::digest_many;
 pub use md5::{Md5, Md5Kernel};
 pub use queue::{Hashed, LaneQueue, Outcome};
 pub use rows::OffsetsError;
+pub use sha224::Sha224;
 pub use sha512::{Sha384, Sha512, Sha512_256, Sha512Kernel};
 pub use types::{BLOCK_LEN, CpuFeature, MAX_LANES};

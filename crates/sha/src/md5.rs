@@ -1,6 +1,7 @@
 //! MD5 (RFC 1321), for one message and for many that arrive in parts.
 
 use hashlane_simd::Portable;
+use zeroize::Zeroize;
 
 use crate::in_lanes::{Message, Padding, lane_kernels, pad_many, update_many};
 use crate::kernels::md5::compress_lanes;
@@ -75,6 +76,14 @@ impl Md5 {
             *bytes = word.to_le_bytes();
         }
         digest
+    }
+}
+
+/// Wipes the message from memory. The hasher is empty afterwards.
+impl Zeroize for Md5 {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+        self.0.state = IV;
     }
 }
 
