@@ -280,9 +280,9 @@ typedef struct hashlane_verity_report hashlane_verity_report;
 /**
  * The number of an algorithm, for example `HASHLANE_SHA256`.
  *
- * The engine hashes many messages of SHA-1 and SHA-256 at once, each in a lane of a vector. All
- * functions accept all algorithms; the other algorithms are hashed one message at a time, and
- * ignore the engine.
+ * All functions accept all algorithms. `hashlane_digest_many()` and `hashlane_digest_chunks()` hash
+ * many messages at once, each in a lane of a vector. Queues and `hashlane_hmac_many()` do so for
+ * SHA-1 and SHA-256, and hash one message at a time for the others.
  */
 typedef uint32_t hashlane_algorithm;
 
@@ -608,12 +608,12 @@ typedef int (*hashlane_recover_callback)(void *context,
                                          double progress);
 
 /**
- * SHA-1 (FIPS 180-4), in lanes. Attackers can make messages with equal digests.
+ * SHA-1 (FIPS 180-4). Attackers can make messages with equal digests.
  */
 #define HASHLANE_SHA1 1
 
 /**
- * SHA-256 (FIPS 180-4), in lanes.
+ * SHA-256 (FIPS 180-4).
  */
 #define HASHLANE_SHA256 2
 
@@ -1240,9 +1240,8 @@ void hashlane_mac_free(hashlane_mac *hmac);
 /**
  * Writes the digests of many messages, in the order of the messages. Message `i` has the
  * `message_lens[i]` bytes at `messages[i]`. Its digest starts at `digests + i * n`, where `n` is
- * `hashlane_digest_len()`. Messages of SHA-1 and SHA-256 are hashed in lanes, many at once: the
- * function is fastest with at least `hashlane_engine_lanes()` messages, the longest first.
- * Messages of other algorithms are hashed one by one. `engine` may be NULL.
+ * `hashlane_digest_len()`. Messages are hashed in lanes, many at once: the function is fastest
+ * with at least `hashlane_engine_lanes()` messages, the longest first. `engine` may be NULL.
  *
  * The function allocates at most 88 bytes of work space per message on 64-bit systems. If it
  * fails, no digest is written.
@@ -1264,9 +1263,8 @@ hashlane_error hashlane_digest_many(const hashlane_engine *engine,
 /**
  * Writes the digests of consecutive messages of `message_len` bytes in the `len` bytes at `bytes`.
  * The last message may be shorter. `n_digests` must be `len / message_len`, rounded up. Digest `i`
- * starts at `digests + i * n`, where `n` is `hashlane_digest_len()`. Messages of SHA-1 and SHA-256
- * are hashed in lanes, those of other algorithms one by one. Lengths that are multiples of 64 are
- * fastest. `engine` may be NULL.
+ * starts at `digests + i * n`, where `n` is `hashlane_digest_len()`. Messages are hashed in lanes,
+ * many at once. Lengths that are multiples of 64 are fastest. `engine` may be NULL.
  *
  * The function allocates at most 72 bytes of work space per message. If it fails, no digest is
  * written.

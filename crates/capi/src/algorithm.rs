@@ -7,14 +7,14 @@ use crate::error::Error;
 
 /// The number of an algorithm, for example `HASHLANE_SHA256`.
 ///
-/// The engine hashes many messages of SHA-1 and SHA-256 at once, each in a lane of a vector. All
-/// functions accept all algorithms; the other algorithms are hashed one message at a time, and
-/// ignore the engine.
+/// All functions accept all algorithms. `hashlane_digest_many()` and `hashlane_digest_chunks()` hash
+/// many messages at once, each in a lane of a vector. Queues and `hashlane_hmac_many()` do so for
+/// SHA-1 and SHA-256, and hash one message at a time for the others.
 pub type AlgorithmId = u32;
 
-/// SHA-1 (FIPS 180-4), in lanes. Attackers can make messages with equal digests.
+/// SHA-1 (FIPS 180-4). Attackers can make messages with equal digests.
 pub const HASHLANE_SHA1: AlgorithmId = 1;
-/// SHA-256 (FIPS 180-4), in lanes.
+/// SHA-256 (FIPS 180-4).
 pub const HASHLANE_SHA256: AlgorithmId = 2;
 /// SHA-224 (FIPS 180-4).
 pub const HASHLANE_SHA224: AlgorithmId = 3;

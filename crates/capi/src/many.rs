@@ -6,8 +6,8 @@
 
 use std::ffi::c_void;
 
-use hashlane_hashes::{Algorithm, Hasher};
-use hashlane_sha::{Mac, Sha1, Sha256};
+use hashlane_hashes::Algorithm;
+use hashlane_sha::{LaneHash, Mac, Md5, Sha1, Sha224, Sha256, Sha384, Sha512};
 
 use crate::algorithm::{AlgorithmId, algorithm};
 use crate::border;
@@ -15,10 +15,10 @@ use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 use crate::hmac::HmacKey;
 
-/// Evaluates an expression with the type of an algorithm that the engine hashes in lanes, or
-/// another expression.
+/// Evaluates an expression with the type of an algorithm whose messages have [`hashlane_sha::Algorithm`], or one with the type of
+/// an algorithm that has [`LaneHash`].
 macro_rules! with_lanes {
-    ($algorithm:expr, $name:ident => $result:expr, else $other:expr) => {
+    ($algorithm:expr, $name:ident => $result:expr, $hash:ident => $other:expr) => {
         match $algorithm {
             Algorithm::Sha1 => {
                 type $name = Sha1;
@@ -28,27 +28,48 @@ macro_rules! with_lanes {
                 type $name = Sha256;
                 $result
             }
-            _ => $other,
+            Algorithm::Md5 => {
+                type $hash = Md5;
+                $other
+            }
+            Algorithm::Sha224 => {
+                type $hash = Sha224;
+                $other
+            }
+            Algorithm::Sha384 => {
+                type $hash = Sha384;
+                $other
+            }
+            Algorithm::Sha512 => {
+                type $hash = Sha512;
+                $other
+            }
+            _ => Err(Error::UnknownAlgorithm),
         }
     };
 }
 
-/// Writes the digests of messages that are hashed one by one.
+/// Number of messages whose places are collected at a time, for the algorithms with the trait [`LaneHash`].
+const SET: usize = 64;
+
+/// Writes the digests of messages of an algorithm with the trait [`LaneHash`].
 ///
 /// # Safety
 /// `digests` points to as many writable bytes as all digests have.
-unsafe fn one_by_one<'a>(
+unsafe fn by_lane_hash<'a, H: LaneHash>(
     engine: hashlane_sha::Engine,
-    algorithm: Algorithm,
-    messages: impl ExactSizeIterator<Item = &'a [u8]>,
+    mut messages: impl ExactSizeIterator<Item = &'a [u8]>,
     digests: *mut u8,
 ) -> Result<(), Error> {
-    let mut computed = border::reserved(messages.len())?;
-    computed.extend(messages.map(|message| {
-        let mut hasher = Hasher::with_engine(engine, algorithm);
-        hasher.update(message);
-        hasher.finalize()
-    }));
+    let kernel = H::kernel(&engine);
+    let mut computed = border::filled(messages.len(), H::ZERO)?;
+    for digests in computed.chunks_mut(SET) {
+        let mut set = [&[][..]; SET];
+        for (place, message) in set.iter_mut().zip(messages.by_ref().take(SET)) {
+            *place = message;
+        }
+        H::digest_many(kernel, &set[..digests.len()], digests);
+    }
     // SAFETY: `digests` points to as many writable bytes, outside of the source.
     unsafe { border::write_all(digests, computed.iter().map(AsRef::as_ref)) }
 }
@@ -71,9 +92,8 @@ unsafe fn in_lanes<A: hashlane_sha::Algorithm>(
 
 /// Writes the digests of many messages, in the order of the messages. Message `i` has the
 /// `message_lens[i]` bytes at `messages[i]`. Its digest starts at `digests + i * n`, where `n` is
-/// `hashlane_digest_len()`. Messages of SHA-1 and SHA-256 are hashed in lanes, many at once: the
-/// function is fastest with at least `hashlane_engine_lanes()` messages, the longest first.
-/// Messages of other algorithms are hashed one by one. `engine` may be NULL.
+/// `hashlane_digest_len()`. Messages are hashed in lanes, many at once: the function is fastest
+/// with at least `hashlane_engine_lanes()` messages, the longest first. `engine` may be NULL.
 ///
 /// The function allocates at most 88 bytes of work space per message on 64-bit systems. If it
 /// fails, no digest is written.
@@ -105,18 +125,17 @@ pub unsafe extern "C" fn hashlane_digest_many(
             engine.digest_many::<A>(&messages, &mut computed);
             // SAFETY: the caller promises space for the digests. `computed` is memory of this call.
             unsafe { border::write_all(digests, computed.iter().map(AsRef::as_ref)) }
-        }, else {
+        }, H => {
             // SAFETY: `digests` points to as many writable bytes as all digests have.
-            unsafe { one_by_one(engine, algorithm, messages.into_iter(), digests) }
+            unsafe { by_lane_hash::<H>(engine, messages.into_iter(), digests) }
         })
     })
 }
 
 /// Writes the digests of consecutive messages of `message_len` bytes in the `len` bytes at `bytes`.
 /// The last message may be shorter. `n_digests` must be `len / message_len`, rounded up. Digest `i`
-/// starts at `digests + i * n`, where `n` is `hashlane_digest_len()`. Messages of SHA-1 and SHA-256
-/// are hashed in lanes, those of other algorithms one by one. Lengths that are multiples of 64 are
-/// fastest. `engine` may be NULL.
+/// starts at `digests + i * n`, where `n` is `hashlane_digest_len()`. Messages are hashed in lanes,
+/// many at once. Lengths that are multiples of 64 are fastest. `engine` may be NULL.
 ///
 /// The function allocates at most 72 bytes of work space per message. If it fails, no digest is
 /// written.
@@ -153,9 +172,9 @@ pub unsafe extern "C" fn hashlane_digest_chunks(
             engine.digest_chunks::<A>(bytes, message_len, &mut computed);
             // SAFETY: the caller promises space for the digests. `computed` is memory of this call.
             unsafe { border::write_all(digests, computed.iter().map(AsRef::as_ref)) }
-        }, else {
+        }, H => {
             // SAFETY: `digests` points to as many writable bytes as all digests have.
-            unsafe { one_by_one(engine, algorithm, bytes.chunks(message_len), digests) }
+            unsafe { by_lane_hash::<H>(engine, bytes.chunks(message_len), digests) }
         })
     })
 }

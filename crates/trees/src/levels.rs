@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hashlane_files::write_all_at;
 use hashlane_hashes::{Algorithm, Hasher};
 use hashlane_pipeline::Frame;
-use hashlane_sha::{Engine, Sha1, Sha256};
+use hashlane_sha::{Engine, LaneHash, Sha1, Sha256, Sha512};
 
 /// The hash of nodes: a function, and the bytes before and after each node.
 #[derive(Clone, Debug)]
@@ -24,6 +24,7 @@ impl NodeHash {
         match self.function {
             Algorithm::Sha1 => self.in_lanes::<Sha1>(nodes, node_len),
             Algorithm::Sha256 => self.in_lanes::<Sha256>(nodes, node_len),
+            Algorithm::Sha512 => self.by_lane_hash::<Sha512>(nodes, node_len),
             _ => {
                 let digests = nodes.chunks(node_len).flat_map(|node| {
                     let mut hasher = Hasher::with_engine(self.engine, self.function);
@@ -40,18 +41,35 @@ impl NodeHash {
     fn in_lanes<A: hashlane_sha::Algorithm>(&self, nodes: &[u8], node_len: usize) -> Vec<u8> {
         let mut prefix = A::with_engine(self.engine);
         prefix.update(&self.frame.prefix);
-        let suffix = &self.frame.suffix;
-        let mut messages = Cow::Borrowed(nodes);
-        if !suffix.is_empty() {
-            let nodes = nodes.chunks(node_len);
-            messages = nodes.flat_map(|node| [node, suffix].concat()).collect();
-        }
+        let messages = self.with_suffixes(nodes, node_len);
         let mut digests = vec![A::Digest::default(); nodes.len() / node_len];
-        let message_len = node_len + suffix.len();
+        let message_len = node_len + self.frame.suffix.len();
         self.engine
             .digest_chunks_after(&prefix, &messages, message_len, &mut digests);
         let digests = digests.iter().flat_map(AsRef::as_ref);
         digests.copied().collect()
+    }
+
+    fn by_lane_hash<H: LaneHash>(&self, nodes: &[u8], node_len: usize) -> Vec<u8> {
+        let mut prefix = H::default();
+        prefix.update(&self.frame.prefix);
+        let messages = self.with_suffixes(nodes, node_len);
+        let messages = messages.chunks(node_len + self.frame.suffix.len());
+        let messages: Vec<&[u8]> = messages.collect();
+        let mut digests = vec![H::ZERO; messages.len()];
+        H::digest_many_after(H::kernel(&self.engine), &prefix, &messages, &mut digests);
+        let digests = digests.iter().flat_map(AsRef::as_ref);
+        digests.copied().collect()
+    }
+
+    /// Returns the nodes, each with the suffix after it.
+    fn with_suffixes<'n>(&self, nodes: &'n [u8], node_len: usize) -> Cow<'n, [u8]> {
+        let suffix = &self.frame.suffix;
+        if suffix.is_empty() {
+            return Cow::Borrowed(nodes);
+        }
+        let nodes = nodes.chunks(node_len);
+        nodes.flat_map(|node| [node, suffix].concat()).collect()
     }
 }
 

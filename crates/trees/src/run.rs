@@ -10,10 +10,10 @@ use hashlane_pipeline::{
     CancelToken, Error, Event, Events, Failure, FileIndex, Frame, FramedDigest, IoMode, LaneDigest,
     MessageHasher, Options, Ordered, Outcome, Results, Turn, hash_messages,
 };
-use hashlane_sha::{Engine, Md5, Sha1, Sha256};
+use hashlane_sha::{Engine, Md5, Sha1, Sha256, Sha512};
 
 use crate::format::{Builder, Format, Leaves};
-use crate::hasher::{OneByOne, in_lanes};
+use crate::hasher::{LaneLeaves, OneByOne, in_lanes};
 use crate::segment::Segment;
 
 /// Maximum number of leaves that are hashed side by side. Their digests take at most 16 MiB.
@@ -183,6 +183,9 @@ where
                 (Algorithm::Sha256, Some(len)) => {
                     order.hash(options, |engine| in_lanes::<Sha256>(engine, len, prefix))
                 }
+                (Algorithm::Sha512, Some(len)) => order.hash(&buffered(options), |engine| {
+                    LaneLeaves::<Sha512>::new(&engine, len, prefix)
+                }),
                 (Algorithm::Sha1, None) => order.hash(options, |engine| {
                     FramedDigest::<Sha1>::new(engine, &frame_of)
                 }),

@@ -75,7 +75,6 @@ int main(void) {
     messages[0] = NULL;
     all(NULL, HASHLANE_SHA1);
     all(NULL, HASHLANE_SHA256);
-    /* One by one, so no engine changes the result. */
     all(NULL, HASHLANE_SHA224);
     all(NULL, HASHLANE_SHA384);
     all(NULL, HASHLANE_SHA512);
@@ -85,6 +84,7 @@ int main(void) {
         if (hashlane_engine_new(name, &engine) == HASHLANE_ERROR_NONE) {
             all(engine, HASHLANE_SHA1);
             all(engine, HASHLANE_SHA256);
+            all(engine, HASHLANE_SHA224);
             hashlane_engine_free(engine);
         }
     }
