@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from types import ModuleType
 from typing import Any, Protocol, TypedDict, TypeVar, final, overload
 
 from typing_extensions import Buffer
@@ -43,7 +44,21 @@ __all__ = [
     "verify_readers",
 ]
 
-_Out = TypeVar("_Out", bound=Buffer)
+class _Array(Protocol):
+    """An array of NumPy, which has no type of a buffer before Python 3.12."""
+
+    @property
+    def __array_interface__(self) -> Any: ...
+
+_Bytes = Buffer | _Array
+_Out = TypeVar("_Out", bound=_Bytes)
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+# A name, a constructor such as hashlib.sha256, or a module with a constructor `new`.
+_Algorithm = str | Callable[..., _Named] | ModuleType
 
 class _Cancel(Protocol):
     def is_set(self) -> bool: ...
@@ -62,7 +77,7 @@ class HASH:
     def digest_size(self) -> int: ...
     @property
     def block_size(self) -> int: ...
-    def update(self, data: Buffer, /) -> None: ...
+    def update(self, data: _Bytes, /) -> None: ...
     def digest(self) -> bytes: ...
     def hexdigest(self) -> str: ...
     def copy(self) -> HASH: ...
@@ -75,53 +90,77 @@ class HMAC:
     def digest_size(self) -> int: ...
     @property
     def block_size(self) -> int: ...
-    def update(self, msg: Buffer) -> None: ...
+    def update(self, msg: _Bytes) -> None: ...
     def digest(self) -> bytes: ...
     def hexdigest(self) -> str: ...
-    def verify(self, tag: Buffer) -> bool: ...
+    def verify(self, tag: _Bytes) -> bool: ...
     def copy(self) -> HMAC: ...
 
 def algorithms() -> list[str]: ...
 def new(
-    name: str, data: Buffer | None = None, *, usedforsecurity: bool = True, string: Buffer | None = None
+    name: str, data: _Bytes | None = None, *, usedforsecurity: bool = True, string: _Bytes | None = None
 ) -> HASH: ...
-def md5(data: Buffer | None = None, *, usedforsecurity: bool = True, string: Buffer | None = None) -> HASH: ...
-def sha1(data: Buffer | None = None, *, usedforsecurity: bool = True, string: Buffer | None = None) -> HASH: ...
-def sha224(data: Buffer | None = None, *, usedforsecurity: bool = True, string: Buffer | None = None) -> HASH: ...
-def sha256(data: Buffer | None = None, *, usedforsecurity: bool = True, string: Buffer | None = None) -> HASH: ...
-def sha384(data: Buffer | None = None, *, usedforsecurity: bool = True, string: Buffer | None = None) -> HASH: ...
-def sha512(data: Buffer | None = None, *, usedforsecurity: bool = True, string: Buffer | None = None) -> HASH: ...
-def blake3(data: Buffer | None = None, *, usedforsecurity: bool = True, string: Buffer | None = None) -> HASH: ...
-def blake2b(data: Buffer | None = None, /, *, digest_size: int = 64, usedforsecurity: bool = True) -> HASH: ...
-def hmac_new(key: Buffer, msg: Buffer | None = None, digestmod: str = "sha256") -> HMAC: ...
-def hmac_digest(key: Buffer, msg: Buffer, digest: str) -> bytes: ...
+def md5(data: _Bytes | None = None, *, usedforsecurity: bool = True, string: _Bytes | None = None) -> HASH: ...
+def sha1(data: _Bytes | None = None, *, usedforsecurity: bool = True, string: _Bytes | None = None) -> HASH: ...
+def sha224(data: _Bytes | None = None, *, usedforsecurity: bool = True, string: _Bytes | None = None) -> HASH: ...
+def sha256(data: _Bytes | None = None, *, usedforsecurity: bool = True, string: _Bytes | None = None) -> HASH: ...
+def sha384(data: _Bytes | None = None, *, usedforsecurity: bool = True, string: _Bytes | None = None) -> HASH: ...
+def sha512(data: _Bytes | None = None, *, usedforsecurity: bool = True, string: _Bytes | None = None) -> HASH: ...
+def blake3(
+    data: _Bytes | None = None,
+    *,
+    key: _Bytes | None = None,
+    derive_key_context: str | None = None,
+    usedforsecurity: bool = True,
+    string: _Bytes | None = None,
+) -> HASH: ...
+def blake2b(
+    data: _Bytes | None = None,
+    /,
+    *,
+    digest_size: int = 64,
+    key: _Bytes | None = None,
+    salt: _Bytes | None = None,
+    person: _Bytes | None = None,
+    fanout: int = 1,
+    depth: int = 1,
+    leaf_size: int = 0,
+    node_offset: int = 0,
+    node_depth: int = 0,
+    inner_size: int = 0,
+    last_node: bool = False,
+    usedforsecurity: bool = True,
+    string: _Bytes | None = None,
+) -> HASH: ...
+def hmac_new(key: _Bytes, msg: _Bytes | None = None, digestmod: _Algorithm = ...) -> HMAC: ...
+def hmac_digest(key: _Bytes, msg: _Bytes, digest: _Algorithm) -> bytes: ...
 @overload
 def digest_many(
-    messages: Iterable[Buffer] | Buffer | _ArrowArray | _ArrowStream,
-    algorithm: str = "sha256",
+    messages: Iterable[_Bytes] | _Bytes | _ArrowArray | _ArrowStream,
+    algorithm: _Algorithm = "sha256",
     *,
-    key: Buffer | None = None,
-    prefix: Buffer | None = None,
+    key: _Bytes | None = None,
+    prefix: _Bytes | None = None,
     threads: int | None = None,
     out: None = None,
     cancel: _Cancel | None = None,
 ) -> list[bytes]: ...
 @overload
 def digest_many(
-    messages: Iterable[Buffer] | Buffer | _ArrowArray | _ArrowStream,
-    algorithm: str = "sha256",
+    messages: Iterable[_Bytes] | _Bytes | _ArrowArray | _ArrowStream,
+    algorithm: _Algorithm = "sha256",
     *,
-    key: Buffer | None = None,
-    prefix: Buffer | None = None,
+    key: _Bytes | None = None,
+    prefix: _Bytes | None = None,
     threads: int | None = None,
     out: _Out,
     cancel: _Cancel | None = None,
 ) -> _Out: ...
 @overload
 def digest_chunks(
-    buffer: Buffer,
+    buffer: _Bytes,
     size: int,
-    algorithm: str = "sha256",
+    algorithm: _Algorithm = "sha256",
     *,
     threads: int | None = None,
     out: None = None,
@@ -129,18 +168,18 @@ def digest_chunks(
 ) -> list[bytes]: ...
 @overload
 def digest_chunks(
-    buffer: Buffer,
+    buffer: _Bytes,
     size: int,
-    algorithm: str = "sha256",
+    algorithm: _Algorithm = "sha256",
     *,
     threads: int | None = None,
     out: _Out,
     cancel: _Cancel | None = None,
 ) -> _Out: ...
-def merkle_root(data: Buffer, *, cancel: _Cancel | None = None) -> bytes: ...
+def merkle_root(data: _Bytes, *, cancel: _Cancel | None = None) -> bytes: ...
 def digest_files(
     paths: Sequence[str | os.PathLike[str]],
-    algorithm: str,
+    algorithm: _Algorithm,
     threads: int | None,
     progress: Any,
     cancel: Any,
@@ -148,9 +187,7 @@ def digest_files(
 def read_sums(text: bytes, algorithm: str | None) -> list[tuple[int, bytes, str, str]]: ...
 def sum_line(algorithm: str, digest: str, name: bytes, is_tagged: bool) -> bytes: ...
 
-_Tree = tuple[
-    str, int | None, bytes | None, int | None, str | None, int | None, Sequence[str], int | None, int | None
-]
+_Tree = tuple[str, int | None, bytes | None, int | None, str | None, int | None, Sequence[str], int | None, int | None]
 _Path = str | os.PathLike[str]
 _Outputs = tuple[_Path | None, _Path | None, _Path | None, bytes | None, bool, int | None]
 
@@ -218,9 +255,7 @@ class Search:
     def next_hit(self) -> dict[str, Any] | None: ...
     def cancel(self) -> None: ...
 
-def recover(
-    text: str, request: _Request, facts: _Facts, threads: int | None, progress: Any, cancel: Any
-) -> Search: ...
+def recover(text: str, request: _Request, facts: _Facts, threads: int | None, progress: Any, cancel: Any) -> Search: ...
 def estimate(text: str, request: _Request, threads: int | None) -> dict[str, Any]: ...
 
 class _Metadata(TypedDict):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from hashlane import _hashlane
 from hashlane._arguments import listed
@@ -85,7 +86,8 @@ class FileReport:
     path: str
     """Path below the content, with slashes."""
     state: str
-    """``"whole"``, ``"incomplete"``, ``"missing"``, ``"unreadable"``, ``"unchecked"``, ``"link"`` or ``"wrong link"``."""
+    """``"whole"``, ``"too long"``, ``"incomplete"``, ``"missing"``, ``"unreadable"``, ``"unchecked"``, ``"link"`` or
+    ``"wrong link"``. A file that is too long has all of its bytes, and others after them."""
     length: int
     """Length in bytes in the torrent."""
     length_on_disk: int | None
@@ -100,8 +102,8 @@ class FileReport:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the file, or the link, is present and correct."""
-        return self.state in ("whole", "link")
+        """Whether all bytes of the file, or the link, are present and correct."""
+        return self.state in ("whole", "too long", "link")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -126,6 +128,10 @@ class Report:
     """Duration in seconds."""
     is_complete: bool
     """Whether all pieces and links are present and correct."""
+
+    def __repr__(self) -> str:
+        states = ", ".join(f"{count} {state.name}" for state, count in self.counts.items() if count)
+        return f"<Report {'complete' if self.is_complete else 'not complete'}: {states or 'no'} pieces, {len(self.files)} files>"
 
     @property
     def have(self) -> bytes:
@@ -517,6 +523,42 @@ class Torrent:
         """Returns the magnet link, with name, length, trackers and web seeds."""
         return self._native.magnet()
 
+    def write(self, path: str | bytes | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Writes the .torrent file, which gets its name when it is complete.
+
+        Raises
+        ------
+        FileExistsError
+            The file exists, and ``overwrite`` is false.
+        OSError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, hashlane
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / "content").write_bytes(b"content")
+        >>> torrent = hashlane.create(folder / "content")
+        >>> torrent.write(folder / "content.torrent")
+        >>> Torrent.open(folder / "content.torrent") == torrent
+        True
+        """
+        target = os.fsdecode(path)
+        partial = f"{target}.{os.getpid()}.part"
+        try:
+            with open(partial, "xb") as file:
+                file.write(bytes(self))
+                file.flush()
+                os.fsync(file.fileno())
+            if overwrite:
+                os.replace(partial, target)
+            else:
+                # A link does not replace a file.
+                os.link(partial, target)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(partial)
+
     def __bytes__(self) -> bytes:
         return bytes(self._native)
 
@@ -598,6 +640,9 @@ def _file_report(fields: dict[str, Any]) -> FileReport:
         if offset is not None:
             text = f"at byte {offset}: {text}"
         fields["error"] = OSError(number, text, fields["path"])
+    length = fields["length_on_disk"]
+    if fields["state"] == "whole" and length is not None and length > fields["length"]:
+        fields["state"] = "too long"
     return FileReport(**fields)
 
 
@@ -619,7 +664,7 @@ def _tiers(trackers: Iterable[str | Iterable[str]], name: str = "trackers") -> l
 
 
 def create(
-    path: str | bytes | os.PathLike[str],
+    path: str | bytes | os.PathLike[str] | BinaryIO,
     *,
     version: str = "hybrid",
     name: str | None = None,
@@ -634,13 +679,15 @@ def create(
     threads: int | None = None,
     progress: Progress | None = None,
     cancel: Cancel | None = None,
+    **storage_options: Any,
 ) -> Torrent:
     """Creates the torrent of a file or folder.
 
     Parameters
     ----------
-    path : path
-        The file or folder.
+    path : path, URL or binary file
+        The file or folder. The content of a URL, which fsspec reads, is copied to a temporary folder first, and so is that of an
+        open file that is no regular file at its start.
     version : {"hybrid", "v1", "v2"}
         Protocol version. A hybrid has both kinds of hashes.
     name : str, optional
@@ -659,6 +706,8 @@ def create(
         Whether peers may only come from the trackers (BEP 27).
     threads, progress, cancel
         As for :meth:`Torrent.verify`.
+    **storage_options
+        Options of the file system of a URL.
 
     Raises
     ------
@@ -672,8 +721,7 @@ def create(
     Examples
     --------
     >>> torrent = create("demo/content", version="v1", creation_date=0)  # doctest: +SKIP
-    >>> with open("demo.torrent", "xb") as file:  # doctest: +SKIP
-    ...     file.write(bytes(torrent))
+    >>> torrent.write("demo.torrent")  # doctest: +SKIP
     """
     options = {
         "version": version,
@@ -687,4 +735,12 @@ def create(
         "private": private,
         "source": source,
     }
-    return Torrent._of(_hashlane.create(os.fsdecode(path), options, threads, callback(progress, "create"), cancel))
+    show = callback(progress, "create")
+    if isinstance(path, (str, bytes, os.PathLike)) and not is_url(path) and not storage_options:
+        return Torrent._of(_hashlane.create(os.fsdecode(path), options, threads, show, cancel))
+    from hashlane import _remote
+
+    if name is None and hasattr(path, "read"):
+        options["name"] = os.path.basename(os.fsdecode(getattr(path, "name", "") or "content"))
+    with _remote.on_disk(path, storage_options) as place:
+        return Torrent._of(_hashlane.create(place, options, threads, show, cancel))

@@ -9,6 +9,7 @@ from hashlane import _hashlane
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any, BinaryIO, TypeGuard
     from uuid import UUID
 
     from hashlane._progress import Cancel, Progress
@@ -18,7 +19,7 @@ tree_digests_available = frozenset(_hashlane.tree_names())
 
 
 def tree_digest(
-    path: str | bytes | os.PathLike[str],
+    path: str | bytes | os.PathLike[str] | BinaryIO,
     algorithm: str,
     *,
     block_size: int | None = None,
@@ -38,6 +39,7 @@ def tree_digest(
     threads: int | None = None,
     progress: Progress | None = None,
     cancel: Cancel | None = None,
+    **storage_options: Any,
 ) -> str:
     """Returns the tree hash of a file or folder as text, with all lanes and cores on each file.
 
@@ -46,8 +48,9 @@ def tree_digest(
 
     Parameters
     ----------
-    path : path
-        A regular file. For ``git``, ``git-sha256`` and the names with ``cid``, also a folder: the tree that Git gives to it
+    path : path, URL or binary file
+        A regular file. The content of a URL, which fsspec reads, is copied to a temporary folder first, and so is that of an open
+        file that is no regular file at its start. For ``git``, ``git-sha256`` and the names with ``cid``, also a folder: the tree that Git gives to it
         without ``.git``, or its CID.
     algorithm : str
         A name of ``tree_digests_available``, for example ``"fsverity"``, ``"cid"`` or ``"s3-etag"``.
@@ -88,6 +91,8 @@ def tree_digest(
         Called with the number of hashed bytes, and None.
     cancel : object with ``is_set()``, optional
         Ends the work when it is set.
+    **storage_options
+        Options of the file system of a URL.
 
     Raises
     ------
@@ -96,8 +101,9 @@ def tree_digest(
     FileExistsError
         A file to write exists.
     OSError
-        A file cannot be written, or is the content or another one of the files. A file cannot be read, is too short or too long for the tree hash, or changed while it was read. Or an entry of the
-        folder cannot be part of the result, such as a symbolic link for a CID. The exception names the file or entry.
+        A file cannot be written, or is the content or another one of the files. A file cannot be read, is too short or too long
+        for the tree hash, or changed while it was read. Or an entry of the folder cannot be part of the result, such as a symbolic
+        link for a CID. The exception names the file or entry.
     hashlane.Cancelled
         The work was cancelled.
     """
@@ -118,7 +124,20 @@ def tree_digest(
     )
     number = None if uuid is None else _uuid_bytes(uuid)
     outputs = (out_merkle_tree, out_descriptor, hash_device, number, overwrite, hash_offset)
-    return _hashlane.tree_digest(os.fsdecode(path), tree, outputs, threads, report, cancel)
+    if _is_local(path) and not storage_options:
+        return _hashlane.tree_digest(os.fsdecode(path), tree, outputs, threads, report, cancel)
+    from hashlane._remote import on_disk
+
+    with on_disk(path, storage_options) as place:
+        return _hashlane.tree_digest(place, tree, outputs, threads, report, cancel)
+
+
+def _is_local(path: object) -> TypeGuard[str | bytes | os.PathLike[str]]:
+    if not isinstance(path, str) or "://" not in path:
+        return isinstance(path, (str, bytes, os.PathLike))
+    from hashlane._remote import is_url
+
+    return not is_url(path)
 
 
 def _uuid_bytes(uuid: UUID | str) -> bytes:
@@ -131,7 +150,7 @@ def _uuid_bytes(uuid: UUID | str) -> bytes:
 
 
 def tree_check(
-    path: str | bytes | os.PathLike[str],
+    path: str | bytes | os.PathLike[str] | BinaryIO,
     algorithm: str,
     digest: str,
     *,
@@ -146,18 +165,19 @@ def tree_check(
     threads: int | None = None,
     progress: Progress | None = None,
     cancel: Cancel | None = None,
+    **storage_options: Any,
 ) -> bool:
     """Returns whether a file or folder has a tree hash.
 
     Parameters
     ----------
-    path : path
-        A regular file or, as for :func:`tree_digest`, a folder.
+    path : path, URL or binary file
+        A regular file or, as for :func:`tree_digest`, a folder, a URL or an open file.
     algorithm : str
         A name of ``tree_digests_available``.
     digest : str
         The expected tree hash. The case of hexadecimal digits makes no difference, and neither do quotes around an ``ETag``.
-    block_size, hash_block_size, data_blocks, salt, hash_name, verity_format, exclude, threads, progress, cancel
+    block_size, hash_block_size, data_blocks, salt, hash_name, verity_format, exclude, threads, progress, cancel, **storage_options
         As for :func:`tree_digest`.
     part_size : int, optional
         Length of a part of ``s3-etag``, ``s3-sha1`` and ``s3-sha256`` in bytes. By default, it follows from the number of
@@ -187,4 +207,9 @@ def tree_check(
         hash_block_size,
         data_blocks,
     )
-    return _hashlane.tree_check(os.fsdecode(path), digest, tree, threads, report, cancel)
+    if _is_local(path) and not storage_options:
+        return _hashlane.tree_check(os.fsdecode(path), digest, tree, threads, report, cancel)
+    from hashlane._remote import on_disk
+
+    with on_disk(path, storage_options) as place:
+        return _hashlane.tree_check(place, digest, tree, threads, report, cancel)

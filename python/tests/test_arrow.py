@@ -71,7 +71,6 @@ def test_nulls_are_refused_with_their_index(kind: str) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        pa.array(["text"]),
         pa.array([1]),
         pa.array([[b"a"]]),
         pa.table({"a": [b"a"]}),
@@ -282,7 +281,7 @@ def test_a_bitmap_is_read_unless_there_are_no_nulls(null_count: int) -> None:
     assert hashlane.digest_many(Producer(pointers={0: "bitmap"}, null_count=0)) == expected([b"ab", b"c"])
 
 
-@pytest.mark.parametrize("kind", ["", "w:", "w:-1", "w:99999999999999999999", "zz", "u", "\u20ac"])
+@pytest.mark.parametrize("kind", ["", "w:", "w:-1", "w:99999999999999999999", "zz", "i", "\u20ac"])
 def test_unknown_formats_are_refused(kind: str) -> None:
     with pytest.raises(TypeError, match="messages have the Arrow type"):
         hashlane.digest_many(Producer(kind))

@@ -4,6 +4,8 @@ import hashlib
 import hmac
 import os
 import threading
+import types
+from pathlib import Path
 
 import hashlane
 import pytest
@@ -94,3 +96,99 @@ def test_the_gil_is_released_for_long_messages() -> None:
         seen.append(1)
     thread.join()
     assert len(seen) > 100
+
+
+# In the place of hashlib.
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_constructors_and_modules_name_an_algorithm(name: str) -> None:
+    digest = hashlib.new(name, b"message").digest()
+    constructors = [getattr(hashlib, name), getattr(hashlane, name), lambda: hashlib.new(name)]
+    for constructor in constructors:
+        assert hashlane.digest_many([b"message"], constructor) == [digest]
+        assert hashlane.digest_chunks(b"message", 7, constructor) == [digest]
+        if name != "blake2b":
+            mac = hmac.digest(b"key", b"message", name)
+            assert hashlane.hmac_new(b"key", b"message", constructor).digest() == mac
+            assert hashlane.hmac_digest(b"key", b"message", constructor) == mac
+    module = types.ModuleType("module")
+    module.new = getattr(hashlib, name)  # type: ignore[attr-defined]
+    assert hashlane.digest_many([b"message"], module) == [digest]
+    with pytest.raises(TypeError, match="expected the name of an algorithm or a constructor"):
+        hashlane.digest_many([b"message"], 5)  # type: ignore[call-overload]
+
+
+def test_what_this_package_has_not_comes_from_hashlib() -> None:
+    for name in ("sha3_256", "blake2s", "sha512_256"):
+        assert hashlane.new(name, b"message").digest() == hashlib.new(name, b"message").digest()
+    for name in ("sha3_224", "shake_128", "blake2s", "pbkdf2_hmac", "scrypt", "algorithms_guaranteed"):
+        assert getattr(hashlane, name) is getattr(hashlib, name)
+        assert name in dir(hashlane)
+    missing = set(hashlib.__all__) - set(dir(hashlane))
+    assert missing == set(), "a name of hashlib"
+    assert hashlane.__version__.count(".") == 2
+    for name in hashlane.__all__:
+        assert name.startswith("__") or getattr(hashlane, name).__doc__, name
+
+
+def test_file_digests_equal_those_of_hashlib(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"content" * 100_000)
+    for digest in ("sha256", "sha3_256", hashlane.sha1, hashlib.md5):
+        with open(tmp_path / "file", "rb") as file:
+            expected = hashlib.file_digest(file, digest).digest()
+            file.seek(0)
+            assert hashlane.file_digest(file, digest).digest() == expected
+
+
+BLAKE2B = [
+    {"digest_size": 20, "key": b"k" * 64, "salt": b"s" * 16, "person": b"p" * 16},
+    {"key": b"", "salt": b"", "person": b""},
+    {
+        "fanout": 2,
+        "depth": 2,
+        "leaf_size": 4096,
+        "node_offset": 1,
+        "node_depth": 1,
+        "inner_size": 64,
+        "last_node": True,
+    },
+    {"fanout": 0, "depth": 255, "leaf_size": 2**32 - 1, "node_offset": 2**64 - 1, "node_depth": 255, "inner_size": 0},
+]
+
+
+@pytest.mark.parametrize("parameters", BLAKE2B)
+def test_parameters_of_blake2b(parameters: dict[str, object]) -> None:
+    ours = hashlane.blake2b(b"message", **parameters)  # type: ignore[arg-type]
+    theirs = hashlib.blake2b(b"message", **parameters)  # type: ignore[arg-type]
+    assert (ours.digest(), ours.digest_size) == (theirs.digest(), theirs.digest_size)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"digest_size": 0}, {"digest_size": 65}, {"digest_size": -1}, {"key": b"k" * 65}, {"salt": b"s" * 17},
+        {"person": b"p" * 17}, {"fanout": 256}, {"fanout": -1}, {"depth": 0}, {"depth": 256}, {"leaf_size": -1},
+        {"leaf_size": 2**32}, {"node_offset": -1}, {"node_offset": 2**64}, {"node_depth": 256}, {"inner_size": 65},
+        {"key": "text"},
+    ],
+)  # fmt: skip
+def test_wrong_parameters_of_blake2b_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises((ValueError, OverflowError, TypeError)) as theirs:
+        hashlib.blake2b(**wrong)  # type: ignore[arg-type]
+    # Versions of Python differ in the exception for a number that is too large or negative.
+    expected = TypeError if theirs.type is TypeError else (ValueError, OverflowError)
+    with pytest.raises(expected):
+        hashlane.blake2b(**wrong)  # type: ignore[arg-type]
+
+
+def test_parameters_of_blake3() -> None:
+    """Test vectors of the authors for no bytes, keyed and derived."""
+    key = b"whats the Elvish word for friend"
+    assert hashlane.blake3(key=key).hexdigest().startswith("92b2b75604ed3c761f9d6f62392c8a92")
+    context = "BLAKE3 2019-12-27 16:29:52 test vectors context"
+    assert hashlane.blake3(derive_key_context=context).hexdigest().startswith("2cc39783c223154fea8dfb7c1b1660f2")
+    with pytest.raises(ValueError, match="key must have 32 bytes"):
+        hashlane.blake3(key=b"short")
+    with pytest.raises(ValueError, match="mutually exclusive"):
+        hashlane.blake3(key=key, derive_key_context=context)

@@ -2,6 +2,10 @@
 
 import errno
 import os
+import signal
+import subprocess
+import sys
+import textwrap
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -112,3 +116,63 @@ def test_a_file_that_changes_while_it_is_hashed_is_an_error(large: Path) -> None
         hashlane.create(large, version="hybrid", threads=1, progress=change)
     assert caught.value.errno == errno.EIO
     assert caught.value.filename == str(large)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "hashlane.digest_files([fifo])",
+        "hashlane.Torrent.open(fifo)",
+        "torrent.verify('silent://content')",
+        "hashlane.digest_files(['silent://content'])",
+    ],
+)
+def test_ctrl_c_ends_a_read_that_does_not_return(work: str, tmp_path: Path) -> None:
+    """Of a pipe without a writer, and of a store that does not answer."""
+    code = f"""
+        import fsspec, hashlane, os, signal, threading
+        from fsspec.implementations.memory import MemoryFileSystem
+
+        class Silent(MemoryFileSystem):
+            protocol = "silent"
+
+            def info(self, path, **options):
+                threading.Event().wait()
+
+            def open(self, path, *arguments, **options):
+                threading.Event().wait()
+
+        fsspec.register_implementation("silent", Silent)
+        open("content", "wb").write(bytes(100_000))
+        torrent = hashlane.create("content")
+        fifo = "fifo"
+        os.mkfifo(fifo)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        print("ready", flush=True)
+        try:
+            {work}
+        except KeyboardInterrupt:
+            print("interrupted")
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True, cwd=tmp_path
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.7)
+        process.send_signal(signal.SIGINT)
+        try:
+            output, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert output == "interrupted\n"
+
+
+def test_a_set_event_ends_a_read_that_does_not_return(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    event = threading.Event()
+    event.set()
+    with pytest.raises(hashlane.Cancelled):
+        hashlane.digest_files([fifo], cancel=event)

@@ -305,3 +305,38 @@ def test_a_run_of_pieces_is_verified_alone(content: Path, version: str) -> None:
     for refused in (range(1, 0), range(0, 1000), range(0, 4, 2)):
         with pytest.raises(ValueError, match="^pieces: range"):
             torrent.verify(content, pieces=refused)
+
+
+def test_a_file_that_is_too_long_is_not_whole(content: Path) -> None:
+    torrent = hashlane.create(content, version="v1", piece_length=16384)
+    with open(content / "a", "ab") as file:
+        file.write(b"more")
+    report = torrent.verify(content)
+    states = {file.path: (file.state, file.is_whole) for file in report.files}
+    assert states["a"] == ("too long", True)
+    assert states["inner/b"] == ("whole", True)
+    # Only the expected bytes are checked.
+    assert report.is_complete
+
+
+def test_a_report_has_a_short_text(content: Path) -> None:
+    torrent = hashlane.create(content, version="v1", piece_length=16384)
+    (content / "inner" / "b").unlink()
+    report = torrent.verify(content)
+    have, missing = report.counts[PieceState.HAVE], report.counts[PieceState.MISSING]
+    assert repr(report) == f"<Report not complete: {have} HAVE, {missing} MISSING pieces, 3 files>"
+
+
+def test_a_torrent_is_written_as_a_whole(content: Path, tmp_path: Path) -> None:
+    torrent, path = hashlane.create(content), tmp_path / "t.torrent"
+    torrent.write(path)
+    assert Torrent.open(path) == torrent
+    other = torrent.edit(comment="other")
+    with pytest.raises(FileExistsError):
+        other.write(path)
+    assert Torrent.open(path) == torrent
+    other.write(os.fsencode(path), overwrite=True)
+    assert Torrent.open(path) == other
+    with pytest.raises(FileNotFoundError):
+        torrent.write(tmp_path / "absent" / "t.torrent")
+    assert [entry.name for entry in tmp_path.iterdir() if entry.name.endswith(".part")] == []

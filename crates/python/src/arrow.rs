@@ -144,7 +144,7 @@ enum Layout {
 }
 
 impl Layout {
-    /// Returns the layout of a type of bytes.
+    /// Returns the layout of a type of bytes, or of strings, which are UTF-8.
     fn of(schema: &Schema) -> PyResult<Self> {
         if schema.format.is_null() {
             return Err(invalid("the type has no format"));
@@ -152,9 +152,9 @@ impl Layout {
         // SAFETY: the pointer is not null, and the specification makes it a string that lives as long as the schema.
         let format = unsafe { CStr::from_ptr(schema.format) }.to_string_lossy();
         let layout = match &*format {
-            "z" => Some(Self::Offsets32),
-            "Z" => Some(Self::Offsets64),
-            "vz" => Some(Self::Views),
+            "z" | "u" => Some(Self::Offsets32),
+            "Z" | "U" => Some(Self::Offsets64),
+            "vz" | "vu" => Some(Self::Views),
             format => format
                 .strip_prefix("w:")
                 .and_then(|len| Some(Self::Fixed(len.parse().ok()?))),
@@ -162,8 +162,8 @@ impl Layout {
         match layout {
             Some(layout) => Ok(layout),
             None => Err(PyTypeError::new_err(format!(
-                "messages have the Arrow type {format:?}: expected one column of binary, large_binary, binary_view or \
-                 fixed_size_binary; cast it first"
+                "messages have the Arrow type {format:?}: expected one column of binary, large_binary, binary_view, \
+                 fixed_size_binary, or of strings; cast it first"
             ))),
         }
     }

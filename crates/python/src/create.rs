@@ -94,10 +94,11 @@ pub(crate) fn create(
     };
     let run = Options::default().threads(threads_or_all(threads)?);
     let watch = Watch { progress, cancel };
-    let hashes = watch.run(py, |state, cancel| {
-        hash_source_tree(&tree, &content, &run, cancel, &mut |progress| {
+    let (hashes, content) = watch.run_reads(py, move |state, cancel| {
+        let hashes = hash_source_tree(&tree, &content, &run, cancel, &mut |progress| {
             state.set(progress.hashed_bytes, progress.total_bytes);
-        })
+        });
+        (hashes, content)
     })?;
     let hashes = hashes.map_err(|error| match error {
         CreateError::Io { path, error } => os_error(&error, &path),

@@ -7,9 +7,9 @@ use hashlane_sha::Engine;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{IntoPyDict as _, PyBytes, PyString};
 
-use crate::algorithm::{block_len, named};
+use crate::algorithm::{Name, block_len, named};
 use crate::buffers::Bytes;
 
 /// Messages up to this length are hashed without releasing the GIL, which takes longer than the hash.
@@ -41,7 +41,9 @@ fn hex<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyString> {
     PyString::new(py, &text)
 }
 
-/// A hash of a message that arrives in parts, as an object of `hashlib`.
+/// A hash of a message that arrives in parts, as an object of hashlib.
+///
+/// Updates of several threads come one after another. The GIL is released while more than 2,047 bytes are hashed.
 #[pyclass(frozen, name = "HASH", module = "hashlane")]
 pub(crate) struct Hash {
     algorithm: Algorithm,
@@ -54,7 +56,16 @@ impl Hash {
         algorithm: Algorithm,
         data: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let mut stream = Hasher::with_engine(Engine::detect(), algorithm);
+        Self::after(py, Hasher::with_engine(Engine::detect(), algorithm), data)
+    }
+
+    /// Appends the first bytes to a message.
+    fn after(
+        py: Python<'_>,
+        mut stream: Hasher,
+        data: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let algorithm = stream.algorithm();
         if let Some(data) = data {
             append(py, Bytes::of(data)?.as_slice(), |part| stream.update(part))?;
         }
@@ -77,21 +88,25 @@ impl Hash {
 
 #[pymethods]
 impl Hash {
+    /// Name of the algorithm, which `new` accepts.
     #[getter]
     fn name(&self) -> &'static str {
         self.algorithm.name()
     }
 
+    /// Length of the digest in bytes.
     #[getter]
     fn digest_size(&self) -> usize {
         self.algorithm.digest_len()
     }
 
+    /// Length of a block in bytes.
     #[getter]
     fn block_size(&self) -> usize {
         block_len(self.algorithm)
     }
 
+    /// Appends the bytes of an object to the message.
     #[pyo3(signature = (data, /))]
     fn update(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = Bytes::of(data)?;
@@ -101,14 +116,17 @@ impl Hash {
         append(py, bytes.as_slice(), |part| stream.update(part))
     }
 
+    /// Returns the digest of the message so far.
     fn digest<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.finish(py).as_bytes())
     }
 
+    /// Returns the digest in hexadecimal.
     fn hexdigest<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
         hex(py, self.finish(py).as_bytes())
     }
 
+    /// Returns an object with the same message so far.
     fn copy(&self, py: Python<'_>) -> Self {
         Self {
             algorithm: self.algorithm,
@@ -136,7 +154,10 @@ fn one_of<'a, 'py>(
 
 /// Defines a constructor of the algorithm with the same name.
 macro_rules! constructors {
-    ($($name:ident => $algorithm:expr),+ $(,)?) => {$(
+    ($($name:ident => $algorithm:expr, $doc:literal);+ $(;)?) => {$(
+        #[doc = $doc]
+        ///
+        /// As in hashlib, `data` are the first bytes of the message, and `usedforsecurity` makes no difference.
         #[pyfunction]
         #[pyo3(signature = (data=None, *, usedforsecurity=true, string=None))]
         pub(crate) fn $name(
@@ -152,41 +173,168 @@ macro_rules! constructors {
 }
 
 constructors! {
-    md5 => Algorithm::Md5,
-    sha1 => Algorithm::Sha1,
-    sha224 => Algorithm::Sha224,
-    sha256 => Algorithm::Sha256,
-    sha384 => Algorithm::Sha384,
-    sha512 => Algorithm::Sha512,
-    blake3 => Algorithm::Blake3,
+    md5 => Algorithm::Md5, "Returns an MD5 object (RFC 1321). Attackers can make messages with equal digests.";
+    sha1 => Algorithm::Sha1, "Returns a SHA-1 object (FIPS 180-4). Attackers can make messages with equal digests.";
+    sha224 => Algorithm::Sha224, "Returns a SHA-224 object (FIPS 180-4).";
+    sha256 => Algorithm::Sha256, "Returns a SHA-256 object (FIPS 180-4).";
+    sha384 => Algorithm::Sha384, "Returns a SHA-384 object (FIPS 180-4).";
+    sha512 => Algorithm::Sha512, "Returns a SHA-512 object (FIPS 180-4).";
 }
 
+/// Returns a BLAKE3 object.
+///
+/// Parameters
+/// ----------
+/// data : bytes-like, optional
+///     The first bytes of the message.
+/// key : bytes-like, optional
+///     Key of 32 bytes: the digest is a MAC.
+/// derive_key_context : str, optional
+///     Context of a key to derive from the message: a text that is hardcoded, global and unique. Not together with ``key``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     The key has another length, or both ``key`` and ``derive_key_context`` are given.
 #[pyfunction]
-#[pyo3(signature = (data=None, /, *, digest_size=64, usedforsecurity=true))]
-pub(crate) fn blake2b(
+#[pyo3(signature = (data=None, *, key=None, derive_key_context=None, usedforsecurity=true, string=None))]
+pub(crate) fn blake3(
     py: Python<'_>,
     data: Option<&Bound<'_, PyAny>>,
-    digest_size: u64,
-    usedforsecurity: bool,
-) -> PyResult<Hash> {
-    let _ = usedforsecurity;
-    let len = digest_size.checked_mul(8).and_then(Blake2bLen::from_bits);
-    let len =
-        len.ok_or_else(|| PyValueError::new_err("digest_size must be between 1 and 64 bytes"))?;
-    Hash::start(py, Algorithm::Blake2b(len), data)
-}
-
-#[pyfunction]
-#[pyo3(signature = (name, data=None, *, usedforsecurity=true, string=None))]
-pub(crate) fn new(
-    py: Python<'_>,
-    name: &str,
-    data: Option<&Bound<'_, PyAny>>,
+    key: Option<&Bound<'_, PyAny>>,
+    derive_key_context: Option<&str>,
     usedforsecurity: bool,
     string: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Hash> {
     let _ = usedforsecurity;
-    Hash::start(py, named(name)?, one_of(data, string)?)
+    let state = match (key, derive_key_context) {
+        (Some(_), Some(_)) => {
+            return Err(PyValueError::new_err(
+                "key and derive_key_context are mutually exclusive",
+            ));
+        }
+        (Some(key), None) => {
+            let key = Bytes::of(key)?;
+            let key = key.as_slice().try_into();
+            let key = key.map_err(|_| PyValueError::new_err("key must have 32 bytes"))?;
+            ::blake3::Hasher::new_keyed(key)
+        }
+        (None, Some(context)) => ::blake3::Hasher::new_derive_key(context),
+        (None, None) => ::blake3::Hasher::new(),
+    };
+    Hash::after(py, Hasher::Blake3(Box::new(state)), one_of(data, string)?)
+}
+
+/// Returns the bytes of a parameter of BLAKE2b.
+fn at_most<'b>(bytes: Option<&'b Bytes<'_>>, name: &str, max: usize) -> PyResult<&'b [u8]> {
+    let bytes = bytes.map_or(&[][..], Bytes::as_slice);
+    if bytes.len() > max {
+        return Err(PyValueError::new_err(format!(
+            "maximum {name} length is {max} bytes"
+        )));
+    }
+    Ok(bytes)
+}
+
+/// Returns a number of BLAKE2b between two bounds.
+fn within<T: TryFrom<i64>>(value: i64, name: &str, min: i64, max: i64) -> PyResult<T> {
+    let number = T::try_from(value).ok();
+    let number = number.filter(|_| (min..=max).contains(&value));
+    number.ok_or_else(|| PyValueError::new_err(format!("{name} must be between {min} and {max}")))
+}
+
+/// Returns a BLAKE2b object (RFC 7693). The parameters are those of hashlib.
+///
+/// Parameters
+/// ----------
+/// data : bytes-like, optional
+///     The first bytes of the message.
+/// digest_size : int
+///     Length of the digest, 1 to 64 bytes.
+/// key : bytes-like
+///     Key of up to 64 bytes: the digest is a MAC.
+/// salt, person : bytes-like
+///     Up to 16 bytes each.
+/// fanout, depth, leaf_size, node_offset, node_depth, inner_size, last_node
+///     Place of the message in a tree.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "they are those of the function of Python"
+)]
+#[pyfunction]
+#[pyo3(signature = (data=None, /, *, digest_size=64, key=None, salt=None, person=None, fanout=1, depth=1, leaf_size=0,
+    node_offset=0, node_depth=0, inner_size=0, last_node=false, usedforsecurity=true, string=None))]
+pub(crate) fn blake2b(
+    py: Python<'_>,
+    data: Option<&Bound<'_, PyAny>>,
+    digest_size: i64,
+    key: Option<&Bound<'_, PyAny>>,
+    salt: Option<&Bound<'_, PyAny>>,
+    person: Option<&Bound<'_, PyAny>>,
+    fanout: i64,
+    depth: i64,
+    leaf_size: u32,
+    node_offset: u64,
+    node_depth: i64,
+    inner_size: i64,
+    last_node: bool,
+    usedforsecurity: bool,
+    string: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Hash> {
+    let _ = usedforsecurity;
+    let data = one_of(data, string)?;
+    let len = u64::try_from(digest_size).unwrap_or(0);
+    let len = len.checked_mul(8).and_then(Blake2bLen::from_bits);
+    let len =
+        len.ok_or_else(|| PyValueError::new_err("digest_size must be between 1 and 64 bytes"))?;
+    let fanout: u8 = within(fanout, "fanout", 0, 255)?;
+    let depth: u8 = within(depth, "depth", 1, 255)?;
+    let node_depth: u8 = within(node_depth, "node_depth", 0, 255)?;
+    let inner_size: usize = within(inner_size, "inner_size", 0, 64)?;
+    let key = key.map(Bytes::of).transpose()?;
+    let salt = salt.map(Bytes::of).transpose()?;
+    let person = person.map(Bytes::of).transpose()?;
+    let mut params = blake2b_simd::Params::new();
+    params
+        .hash_length(len.bytes())
+        .key(at_most(key.as_ref(), "key", 64)?)
+        .salt(at_most(salt.as_ref(), "salt", 16)?)
+        .personal(at_most(person.as_ref(), "person", 16)?)
+        .fanout(fanout)
+        .max_depth(depth)
+        .max_leaf_length(leaf_size)
+        .node_offset(node_offset)
+        .node_depth(node_depth)
+        .inner_hash_length(inner_size)
+        .last_node(last_node);
+    Hash::after(py, Hasher::Blake2b(len, Box::new(params.to_state())), data)
+}
+
+/// Returns an object of the algorithm with this name, as `hashlib.new`. Algorithms that this package has not are those of hashlib.
+///
+/// Raises
+/// ------
+/// ValueError
+///     Neither this package nor hashlib has the algorithm.
+#[pyfunction]
+#[pyo3(signature = (name, data=None, *, usedforsecurity=true, string=None))]
+pub(crate) fn new<'py>(
+    py: Python<'py>,
+    name: &str,
+    data: Option<&Bound<'py, PyAny>>,
+    usedforsecurity: bool,
+    string: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let data = one_of(data, string)?;
+    if let Ok(algorithm) = named(name) {
+        return Ok(Bound::new(py, Hash::start(py, algorithm, data)?)?.into_any());
+    }
+    let options = [("usedforsecurity", usedforsecurity)].into_py_dict(py)?;
+    let hashlib = py.import("hashlib")?;
+    match data {
+        Some(data) => hashlib.call_method("new", (name, data), Some(&options)),
+        None => hashlib.call_method("new", (name,), Some(&options)),
+    }
 }
 
 /// An HMAC (RFC 2104) of a message that arrives in parts, as an object of `hmac`.
@@ -281,23 +429,25 @@ impl Hmac {
     }
 }
 
+/// Returns an HMAC object, as `hmac.new`. `digestmod` is a name, a constructor, or a module with a constructor `new`.
 #[pyfunction]
-#[pyo3(signature = (key, msg=None, digestmod="sha256"))]
+#[pyo3(signature = (key, msg=None, digestmod=Name::sha256()))]
 pub(crate) fn hmac_new(
     py: Python<'_>,
     key: &Bound<'_, PyAny>,
     msg: Option<&Bound<'_, PyAny>>,
-    digestmod: &str,
+    digestmod: Name,
 ) -> PyResult<Hmac> {
-    Hmac::start(py, key, msg, digestmod)
+    Hmac::start(py, key, msg, digestmod.as_str())
 }
 
+/// Returns the HMAC of a message, as `hmac.digest`.
 #[pyfunction]
 pub(crate) fn hmac_digest<'py>(
     py: Python<'py>,
     key: &Bound<'py, PyAny>,
     msg: &Bound<'py, PyAny>,
-    digest: &str,
+    digest: Name,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(Hmac::start(py, key, Some(msg), digest)?.digest(py))
+    Ok(Hmac::start(py, key, Some(msg), digest.as_str())?.digest(py))
 }

@@ -8,6 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
+use crate::algorithm::Name;
 use crate::arrow::Arrays;
 use crate::buffers::{Bytes, Out, Rows};
 use crate::errors::cancelled;
@@ -320,9 +321,9 @@ impl<'m> Matrix<'m> {
 /// messages : iterable of bytes-like objects, matrix, or Arrow array
 ///     Without a copy: the rows of a two-dimensional buffer of bytes, such as an array of NumPy, and the values of an object with
 ///     ``__arrow_c_array__`` or ``__arrow_c_stream__``, such as a ``pyarrow`` array, whose type is binary, large_binary,
-///     binary_view or fixed_size_binary.
-/// algorithm : str
-///     A name of ``algorithms_available``.
+///     binary_view, fixed_size_binary, or a type of strings, whose bytes are UTF-8.
+/// algorithm : str or constructor
+///     A name of ``algorithms_available``, or a constructor such as ``hashlib.sha256``. ``"sha512_256"`` is SHA-512/256.
 /// key : bytes-like, optional
 ///     Key of HMAC (RFC 2104).
 /// prefix : bytes-like, optional
@@ -352,18 +353,18 @@ impl<'m> Matrix<'m> {
     reason = "they are those of the function of Python"
 )]
 #[pyfunction]
-#[pyo3(signature = (messages, algorithm="sha256", *, key=None, prefix=None, threads=None, out=None, cancel=None))]
+#[pyo3(signature = (messages, algorithm=Name::sha256(), *, key=None, prefix=None, threads=None, out=None, cancel=None))]
 pub(crate) fn digest_many<'py>(
     py: Python<'py>,
     messages: &Bound<'py, PyAny>,
-    algorithm: &str,
+    algorithm: Name,
     key: Option<&Bound<'py, PyAny>>,
     prefix: Option<&Bound<'py, PyAny>>,
     threads: Option<usize>,
     out: Option<&Bound<'py, PyAny>>,
     cancel: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let function = Function::new(algorithm, key, prefix)?;
+    let function = Function::new(algorithm.as_str(), key, prefix)?;
     let digest_len = function.digest_len();
     let rows = Rows::of(messages)?;
     let count = rows
@@ -419,12 +420,12 @@ pub(crate) fn digest_many<'py>(
 /// -------
 /// list of bytes, or out
 #[pyfunction]
-#[pyo3(signature = (buffer, size, algorithm="sha256", *, threads=None, out=None, cancel=None))]
+#[pyo3(signature = (buffer, size, algorithm=Name::sha256(), *, threads=None, out=None, cancel=None))]
 pub(crate) fn digest_chunks<'py>(
     py: Python<'py>,
     buffer: &Bound<'py, PyAny>,
     size: usize,
-    algorithm: &str,
+    algorithm: Name,
     threads: Option<usize>,
     out: Option<&Bound<'py, PyAny>>,
     cancel: Option<Py<PyAny>>,
@@ -432,7 +433,7 @@ pub(crate) fn digest_chunks<'py>(
     if size == 0 {
         return Err(PyValueError::new_err("size must be 1 or more"));
     }
-    let function = Function::new(algorithm, None, None)?;
+    let function = Function::new(algorithm.as_str(), None, None)?;
     let digest_len = function.digest_len();
     let held = Bytes::of(buffer)?;
     let bytes = held.as_slice();

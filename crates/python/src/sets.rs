@@ -3,17 +3,18 @@
 use std::num::NonZeroUsize;
 use std::thread;
 
-use hashlane_hashes::{Algorithm, Hasher, Hmac, HmacKey as AnyKey, Message};
-use hashlane_sha::{Engine, HmacKey, Mac, Md5, Sha1, Sha256};
+use blake2b_simd::many::{HashManyJob, hash_many, update_many};
+use hashlane_hashes::{Algorithm, Blake2bLen, Hasher, Hmac, HmacKey as AnyKey, Message};
+use hashlane_sha::{
+    Engine, HmacKey, LaneHash, LaneHmacKey, Mac, Md5, Sha1, Sha224, Sha256, Sha384, Sha512,
+    Sha512_256,
+};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::algorithm::named;
 use crate::buffers::Bytes;
 use crate::hasher::hmac_key;
-
-/// Length of a block in bytes, for the keys of HMAC-MD5.
-const BLOCK_LEN: usize = 64;
 
 /// Messages whose digests stay in the first level of the cache until they are copied.
 const BATCH: usize = 512;
@@ -61,7 +62,8 @@ impl Threads {
 pub(crate) enum Function {
     Sha1(Start<Sha1>),
     Sha256(Start<Sha256>),
-    Md5(StartMd5),
+    /// The other algorithms with lanes.
+    Lanes(Box<dyn InLanes>),
     /// Algorithms without lanes: one message after another, each from this state.
     Each(Message, usize),
 }
@@ -73,10 +75,62 @@ pub(crate) enum Start<A: hashlane_sha::Algorithm> {
     Key(HmacKey<A>),
 }
 
-/// The beginning of each message of MD5: after a prefix, or after the inner key of an HMAC, whose outer key follows.
-pub(crate) struct StartMd5 {
-    inner: Md5,
-    outer: Option<Md5>,
+/// Digests of messages of an algorithm with the trait [`LaneHash`].
+pub(crate) trait InLanes: Send + Sync {
+    /// Returns the length of a digest in bytes.
+    fn digest_len(&self) -> usize;
+
+    /// Writes the digests of messages, one after another.
+    fn digest(&self, messages: &[&[u8]], digests: &mut [u8]);
+
+    /// Hashes messages side by side, a window of each at a time.
+    fn windows(
+        &self,
+        messages: &[&[u8]],
+        digests: &mut [u8],
+        pause: &mut dyn FnMut() -> PyResult<()>,
+    ) -> PyResult<()>;
+}
+
+/// The beginning of each message: after a prefix, or under a key.
+enum LaneStart<H: LaneHash> {
+    Prefix(H),
+    Key(LaneHmacKey<H>),
+}
+
+/// Returns the digests of an algorithm after a prefix or, if the algorithm has lanes of this kind, its MACs under a key.
+fn lanes_of(name: &str, key: Option<&[u8]>, prefix: Option<&[u8]>) -> Option<Box<dyn InLanes>> {
+    fn boxed<H: LaneHash>(key: Option<&[u8]>, prefix: Option<&[u8]>) -> Box<dyn InLanes> {
+        Box::new(if let Some(key) = key {
+            LaneStart::<H>::Key(LaneHmacKey::new(key))
+        } else {
+            let mut start = H::default();
+            start.update(prefix.unwrap_or_default());
+            LaneStart::Prefix(start)
+        })
+    }
+    type Constructor = fn(Option<&[u8]>, Option<&[u8]>) -> Box<dyn InLanes>;
+    let of: Constructor = if is_sha512_256(name) {
+        boxed::<Sha512_256>
+    } else {
+        match name.parse() {
+            Ok(Algorithm::Md5) => boxed::<Md5>,
+            Ok(Algorithm::Sha224) => boxed::<Sha224>,
+            Ok(Algorithm::Sha384) => boxed::<Sha384>,
+            Ok(Algorithm::Sha512) => boxed::<Sha512>,
+            Ok(Algorithm::Blake2b(len)) if key.is_none() && prefix.is_none() => {
+                return Some(Box::new(Blake2b(len)));
+            }
+            _ => return None,
+        }
+    };
+    Some(of(key, prefix))
+}
+
+/// Returns `true` for the names of SHA-512/256 in OpenSSL and FIPS 180-4, which only sets of messages know.
+fn is_sha512_256(name: &str) -> bool {
+    let name = name.to_ascii_lowercase().replacen("sha-", "sha", 1);
+    matches!(&*name, "sha512_256" | "sha512-256" | "sha512/256")
 }
 
 impl Function {
@@ -89,41 +143,36 @@ impl Function {
         key: Option<&Bound<'_, PyAny>>,
         prefix: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let engine = Engine::detect();
-        match (key, prefix) {
-            (Some(_), Some(_)) => Err(PyTypeError::new_err(
+        if key.is_some() && prefix.is_some() {
+            return Err(PyTypeError::new_err(
                 "key and prefix are mutually exclusive",
-            )),
-            (Some(key), None) => {
-                let key_bytes = Bytes::of(key)?;
-                let (algorithm, key) = hmac_key(algorithm, key_bytes.as_slice())?;
-                Ok(match key {
-                    AnyKey::Sha1(key) => Self::Sha1(Start::Key(key)),
-                    AnyKey::Sha256(key) => Self::Sha256(Start::Key(key)),
-                    AnyKey::Md5(_) => Self::Md5(StartMd5::with_key(key_bytes.as_slice())),
-                    key => Self::Each(Message::Hmac(key.start()), algorithm.digest_len()),
-                })
-            }
-            (None, prefix) => {
-                let algorithm = named(algorithm)?;
-                let prefix = prefix.map(Bytes::of).transpose()?;
-                let prefix = prefix.as_ref().map(Bytes::as_slice);
-                Ok(match algorithm {
-                    Algorithm::Sha1 => Self::Sha1(start(prefix)),
-                    Algorithm::Sha256 => Self::Sha256(start(prefix)),
-                    Algorithm::Md5 => {
-                        let mut inner = Md5::default();
-                        inner.update(prefix.unwrap_or_default());
-                        Self::Md5(StartMd5 { inner, outer: None })
-                    }
-                    _ => {
-                        let mut stream = Hasher::with_engine(engine, algorithm);
-                        stream.update(prefix.unwrap_or_default());
-                        Self::Each(Message::Digest(stream), algorithm.digest_len())
-                    }
-                })
-            }
+            ));
         }
+        let key = key.map(Bytes::of).transpose()?;
+        let key = key.as_ref().map(Bytes::as_slice);
+        let prefix = prefix.map(Bytes::of).transpose()?;
+        let prefix = prefix.as_ref().map(Bytes::as_slice);
+        if let Some(lanes) = lanes_of(algorithm, key, prefix) {
+            return Ok(Self::Lanes(lanes));
+        }
+        if let Some(key) = key {
+            let (algorithm, key) = hmac_key(algorithm, key)?;
+            return Ok(match key {
+                AnyKey::Sha1(key) => Self::Sha1(Start::Key(key)),
+                AnyKey::Sha256(key) => Self::Sha256(Start::Key(key)),
+                key => Self::Each(Message::Hmac(key.start()), algorithm.digest_len()),
+            });
+        }
+        let algorithm = named(algorithm)?;
+        Ok(match algorithm {
+            Algorithm::Sha1 => Self::Sha1(start(prefix)),
+            Algorithm::Sha256 => Self::Sha256(start(prefix)),
+            _ => {
+                let mut stream = Hasher::with_engine(Engine::detect(), algorithm);
+                stream.update(prefix.unwrap_or_default());
+                Self::Each(Message::Digest(stream), algorithm.digest_len())
+            }
+        })
     }
 
     /// Returns the length of a digest in bytes.
@@ -131,7 +180,7 @@ impl Function {
         match self {
             Self::Sha1(_) => 20,
             Self::Sha256(_) => 32,
-            Self::Md5(_) => 16,
+            Self::Lanes(lanes) => lanes.digest_len(),
             Self::Each(_, len) => *len,
         }
     }
@@ -175,7 +224,7 @@ impl Function {
         match self {
             Self::Sha1(start) => start.digest(messages, digests),
             Self::Sha256(start) => start.digest(messages, digests),
-            Self::Md5(start) => start.digest(messages, digests),
+            Self::Lanes(lanes) => lanes.digest(messages, digests),
             Self::Each(start, len) => {
                 for (message, digest) in messages.iter().zip(digests.chunks_mut(*len)) {
                     let mut state = start.clone();
@@ -223,7 +272,7 @@ impl Function {
             }
             Self::Sha1(Start::Key(key)) => (&Message::Hmac(Hmac::Sha1(key.start())), 20),
             Self::Sha256(Start::Key(key)) => (&Message::Hmac(Hmac::Sha256(key.start())), 32),
-            Self::Md5(start) => return start.windows(messages, digests, pause),
+            Self::Lanes(lanes) => return lanes.windows(messages, digests, pause),
             Self::Each(start, len) => (start, *len),
         };
         for (message, digest) in messages.iter().zip(digests.chunks_mut(len)) {
@@ -274,77 +323,114 @@ impl<A: hashlane_sha::Algorithm> Start<A> {
     }
 }
 
-impl StartMd5 {
-    /// Returns the start of HMAC-MD5 (RFC 2104).
-    fn with_key(key: &[u8]) -> Self {
-        let mut block = [0; BLOCK_LEN];
-        if key.len() > BLOCK_LEN {
-            let mut hashed = Md5::default();
-            hashed.update(key);
-            block[..16].copy_from_slice(&hashed.finalize());
-        } else {
-            block[..key.len()].copy_from_slice(key);
-        }
-        let [inner, outer] = [0x36, 0x5c].map(|pad| {
-            let mut state = Md5::default();
-            state.update(&block.map(|byte| byte ^ pad));
-            state
-        });
-        Self {
-            inner,
-            outer: Some(outer),
-        }
+impl<H: LaneHash> InLanes for LaneStart<H> {
+    fn digest_len(&self) -> usize {
+        H::ZERO.as_ref().len()
     }
 
     fn digest(&self, messages: &[&[u8]], digests: &mut [u8]) {
-        for (messages, digests) in messages.chunks(BATCH).zip(digests.chunks_mut(BATCH * 16)) {
-            let mut states = vec![self.inner.clone(); messages.len()];
-            Md5::update_many(Engine::detect().md5_kernel(), &mut states, messages);
-            self.finish(states, digests);
+        let kernel = H::kernel(&Engine::detect());
+        let mut values = [H::ZERO; BATCH];
+        let digests = digests.chunks_mut(BATCH * self.digest_len());
+        for (messages, digests) in messages.chunks(BATCH).zip(digests) {
+            let values = &mut values[..messages.len()];
+            match self {
+                Self::Prefix(start) => H::digest_many_after(kernel, start, messages, values),
+                Self::Key(key) => key.mac_many(kernel, messages, values),
+            }
+            copy(values, digests);
         }
     }
 
-    /// Hashes messages side by side, a window of each at a time.
     fn windows(
         &self,
         messages: &[&[u8]],
         digests: &mut [u8],
         pause: &mut dyn FnMut() -> PyResult<()>,
     ) -> PyResult<()> {
-        let kernel = Engine::detect().md5_kernel();
-        let at_once = kernel.lanes();
-        for (messages, digests) in messages
-            .chunks(at_once)
-            .zip(digests.chunks_mut(at_once * 16))
-        {
-            let mut states = vec![self.inner.clone(); messages.len()];
+        let kernel = H::kernel(&Engine::detect());
+        let at_once = H::lanes(kernel);
+        let start = match self {
+            Self::Prefix(start) => start,
+            Self::Key(key) => key.inner(),
+        };
+        let digests = digests.chunks_mut(at_once * self.digest_len());
+        for (messages, digests) in messages.chunks(at_once).zip(digests) {
+            let mut states = vec![start.clone(); messages.len()];
             let longest = messages.iter().map(|message| message.len()).max();
             for offset in (0..longest.unwrap_or(0)).step_by(WINDOW) {
-                let windows = messages.iter().map(|message| {
-                    let begin = offset.min(message.len());
-                    &message[begin..message.len().min(begin + WINDOW)]
-                });
-                Md5::update_many(kernel, &mut states, &windows.collect::<Vec<_>>());
+                H::update_many(kernel, &mut states, &windows_at(messages, offset));
                 pause()?;
             }
-            self.finish(states, digests);
+            let mut values = vec![H::ZERO; messages.len()];
+            H::finalize_many(kernel, &mut states, &mut values);
+            if let Self::Key(key) = self {
+                let inner = values.clone();
+                let inner: Vec<&[u8]> = inner.iter().map(AsRef::as_ref).collect();
+                H::digest_many_after(kernel, key.outer(), &inner, &mut values);
+            }
+            copy(&values, digests);
         }
         Ok(())
     }
+}
 
-    fn finish(&self, states: Vec<Md5>, digests: &mut [u8]) {
-        let inner: Vec<[u8; 16]> = states.into_iter().map(Md5::finalize).collect();
-        for (inner, digest) in inner.iter().zip(digests.chunks_mut(16)) {
-            digest.copy_from_slice(&match &self.outer {
-                None => *inner,
-                Some(outer) => {
-                    let mut outer = outer.clone();
-                    outer.update(inner);
-                    outer.finalize()
-                }
-            });
+/// Digests of BLAKE2b.
+struct Blake2b(Blake2bLen);
+
+impl InLanes for Blake2b {
+    fn digest_len(&self) -> usize {
+        self.0.bytes()
+    }
+
+    fn digest(&self, messages: &[&[u8]], digests: &mut [u8]) {
+        let mut params = blake2b_simd::Params::new();
+        params.hash_length(self.0.bytes());
+        let digests = digests.chunks_mut(BATCH * self.0.bytes());
+        for (messages, digests) in messages.chunks(BATCH).zip(digests) {
+            let jobs = messages
+                .iter()
+                .map(|message| HashManyJob::new(&params, message));
+            let mut jobs: Vec<HashManyJob<'_>> = jobs.collect();
+            hash_many(jobs.iter_mut());
+            for (job, digest) in jobs.iter().zip(digests.chunks_mut(self.0.bytes())) {
+                digest.copy_from_slice(job.to_hash().as_bytes());
+            }
         }
     }
+
+    fn windows(
+        &self,
+        messages: &[&[u8]],
+        digests: &mut [u8],
+        pause: &mut dyn FnMut() -> PyResult<()>,
+    ) -> PyResult<()> {
+        let mut params = blake2b_simd::Params::new();
+        params.hash_length(self.0.bytes());
+        let at_once = blake2b_simd::many::degree();
+        let digests = digests.chunks_mut(at_once * self.0.bytes());
+        for (messages, digests) in messages.chunks(at_once).zip(digests) {
+            let mut states = vec![params.to_state(); messages.len()];
+            let longest = messages.iter().map(|message| message.len()).max();
+            for offset in (0..longest.unwrap_or(0)).step_by(WINDOW) {
+                update_many(states.iter_mut().zip(windows_at(messages, offset)));
+                pause()?;
+            }
+            for (state, digest) in states.iter().zip(digests.chunks_mut(self.0.bytes())) {
+                digest.copy_from_slice(state.finalize().as_bytes());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns a window of each message, which is empty after the end of the message.
+fn windows_at<'m>(messages: &[&'m [u8]], offset: usize) -> Vec<&'m [u8]> {
+    let windows = messages.iter().map(|message| {
+        let begin = offset.min(message.len());
+        &message[begin..message.len().min(begin + WINDOW)]
+    });
+    windows.collect()
 }
 
 fn rows<A: hashlane_sha::Algorithm>(
@@ -380,11 +466,7 @@ fn windows<A: hashlane_sha::Algorithm>(
         let mut states = vec![start.clone(); messages.len()];
         let longest = messages.iter().map(|message| message.len()).max();
         for offset in (0..longest.unwrap_or(0)).step_by(WINDOW) {
-            let windows = messages.iter().map(|message| {
-                let begin = offset.min(message.len());
-                &message[begin..message.len().min(begin + WINDOW)]
-            });
-            engine.update_many(states.iter_mut().zip(windows));
+            engine.update_many(states.iter_mut().zip(windows_at(messages, offset)));
             pause()?;
         }
         let mut values = vec![A::Digest::default(); messages.len()];

@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::buffers::Bytes;
 use crate::errors::{os_error, torrent_error};
+use crate::watch::Watch;
 
 /// Maximum length of a .torrent file in bytes, as of the program.
 const MAX_LEN: u64 = 256 << 20;
@@ -38,10 +39,15 @@ fn text(bytes: &[u8]) -> String {
 impl Torrent {
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let read = py.detach(|| {
-            let file = File::open(&path)?;
+        let watch = Watch {
+            progress: None,
+            cancel: None,
+        };
+        let source = path.clone();
+        let read = watch.run_reads(py, move |_, _| {
+            let file = File::open(source)?;
             hashlane_metainfo::Torrent::from_reader(file, MAX_LEN)
-        });
+        })?;
         match read {
             Ok(torrent) => Ok(Self(torrent)),
             Err(ReadError::Io(error)) => Err(os_error(&error, &path)),

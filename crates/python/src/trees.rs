@@ -94,14 +94,16 @@ pub(crate) struct Outputs(
 );
 
 /// Runs work with the options of all calls. The work notes the number of bytes hashed so far.
-fn run<T: Send>(
+fn run<T: Send + 'static>(
     py: Python<'_>,
     threads: Option<usize>,
     watch: &Watch,
-    work: impl FnOnce(&Options, &CancelToken, &mut dyn FnMut(u64)) -> Result<T, TreeError> + Send,
+    work: impl FnOnce(&Options, &CancelToken, &mut dyn FnMut(u64)) -> Result<T, TreeError>
+    + Send
+    + 'static,
 ) -> PyResult<T> {
     let options = Options::default().threads(threads_or_all(threads)?);
-    let done = watch.run(py, |state, cancel| {
+    let done = watch.run_reads(py, move |state, cancel| {
         work(&options, cancel, &mut |hashed_bytes| {
             state.set(hashed_bytes, 0);
         })
@@ -145,7 +147,7 @@ pub(crate) fn tree_digest(
         },
     };
     let watch = Watch { progress, cancel };
-    run(py, threads, &watch, |options, cancel, note| {
+    run(py, threads, &watch, move |options, cancel, note| {
         hash_path(name, &parameters, &outputs, &path, options, cancel, note)
     })
 }
@@ -155,7 +157,7 @@ pub(crate) fn tree_digest(
 pub(crate) fn tree_check(
     py: Python<'_>,
     path: PathBuf,
-    digest: &str,
+    digest: String,
     tree: Tree,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
@@ -163,8 +165,8 @@ pub(crate) fn tree_check(
 ) -> PyResult<bool> {
     let (name, parameters) = tree.parse()?;
     let watch = Watch { progress, cancel };
-    run(py, threads, &watch, |options, cancel, note| {
-        check_path(name, &parameters, &path, digest, options, cancel, note)
+    run(py, threads, &watch, move |options, cancel, note| {
+        check_path(name, &parameters, &path, &digest, options, cancel, note)
     })
 }
 
@@ -180,7 +182,7 @@ pub(crate) fn verity_check(
     cancel: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'_, PyDict>> {
     let watch = Watch { progress, cancel };
-    let verdict = run(py, threads, &watch, |options, cancel, note| {
+    let verdict = run(py, threads, &watch, move |options, cancel, note| {
         let root = root_hash.as_deref();
         let device = (&*hash_device.0, hash_device.1);
         check_device(&path, device, root, options, cancel, note)
@@ -199,7 +201,7 @@ pub(crate) fn idsig_check(
     cancel: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'_, PyDict>> {
     let watch = Watch { progress, cancel };
-    let verdict = run(py, threads, &watch, |options, cancel, note| {
+    let verdict = run(py, threads, &watch, move |options, cancel, note| {
         check_package(&path, &idsig, options, cancel, note)
     })?;
     fields(py, &verdict)

@@ -109,7 +109,7 @@ pub(crate) fn verify<'py>(
     // Without maps: their handler of SIGBUS would belong to the program.
     let options = Options::default().threads(threads_or_all(threads)?);
     let watch = Watch { progress, cancel };
-    let report = watch.run(py, |state, cancel| {
+    let report = watch.run_reads(py, move |state, cancel| {
         let verification = Verification::new(&content)
             .options(options)
             .pieces(run_of(pieces))
@@ -265,39 +265,41 @@ pub(crate) fn verify_readers<'py>(
         capacity: threads.saturating_mul(BLOCKS_OF_THREAD),
     });
     let mistake = Mistake::default();
-    let readers = Readers::new(|file: FileIndex| {
-        Python::attach(|py| {
-            let opened = open.bind(py).call1((file.get(),));
-            let opened = opened.and_then(|opened| opened.extract::<(u64, Py<PyAny>)>());
-            let (len_bytes, read) = opened.map_err(|error| mistake.io_error(py, error))?;
-            Ok(Box::new(Reader {
-                read,
-                file,
-                len_bytes,
-                blocks: Arc::clone(&blocks),
-                mistake: mistake.clone(),
-            }) as Box<dyn ReadAt>)
-        })
-    });
+    let first_mistake = mistake.clone();
     if threads == 0 {
         return Err(PyValueError::new_err("threads must be 1 or more"));
     }
     let options = Options::default().threads(threads_or_all(Some(threads))?);
     let watch = Watch { progress, cancel };
-    let report = watch.run(py, |state, cancel| {
-        let verification = Verification::of(&torrent.0, &readers)
+    let (metainfo, stop) = (torrent.0.clone(), first_mistake.cancel.clone());
+    let report = watch.run_reads(py, move |state, cancel| {
+        let readers = Readers::new(|file: FileIndex| {
+            Python::attach(|py| {
+                let opened = open.bind(py).call1((file.get(),));
+                let opened = opened.and_then(|opened| opened.extract::<(u64, Py<PyAny>)>());
+                let (len_bytes, read) = opened.map_err(|error| mistake.io_error(py, error))?;
+                Ok(Box::new(Reader {
+                    read,
+                    file,
+                    len_bytes,
+                    blocks: Arc::clone(&blocks),
+                    mistake: mistake.clone(),
+                }) as Box<dyn ReadAt>)
+            })
+        });
+        let verification = Verification::of(&metainfo, &readers)
             .options(options)
             .pieces(run_of(pieces))
             .cancel(cancel);
         verification.run(|progress| {
-            if mistake.cancel.is_cancelled() {
+            if stop.is_cancelled() {
                 cancel.cancel();
             }
             state.set(progress.hashed_bytes, progress.total_bytes);
         })
     })?;
-    let mut mistake = mistake.error.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(error) = mistake.take() {
+    let first_mistake = first_mistake.error.lock();
+    if let Some(error) = first_mistake.unwrap_or_else(PoisonError::into_inner).take() {
         return Err(error);
     }
     fields(py, torrent, &report.map_err(|error| run_error(&error))?)
