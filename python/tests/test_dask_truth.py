@@ -3,24 +3,26 @@
 import contextlib
 import dataclasses
 import hashlib
+import itertools
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import hashlane
 import pytest
 from hashlane import Torrent
 
 distributed = pytest.importorskip("distributed")
-from hashlane.dask import Options, _Call, check_many, sum_many, verify_many  # noqa: E402
+from hashlane.dask import Options, _absolute, _below, _Call, check_many, sum_many, verify_many  # noqa: E402
 from hashlane.dask import __main__ as command  # noqa: E402
-from hashlane.dask._manifest import Manifest, parts, rows_of  # noqa: E402
-from hashlane.dask._work import COLUMNS, FileSum, PieceRun  # noqa: E402
+from hashlane.dask._manifest import Manifest, _line, parts, rows_of  # noqa: E402
+from hashlane.dask._work import COLUMNS, Answer, FileSum, PieceRun, _Parsed  # noqa: E402
 
 PIECE = 16384
 
@@ -309,6 +311,84 @@ def test_sums_of_earlier_calls_count_only_if_nothing_changed(client, tmp_path: P
     files[1].write_bytes(b"other")
     changed = sum_many(files, **options)
     assert (changed.checked, changed.skipped, changed.is_ok) == (1, 2, True)
+
+
+# Many tasks.
+
+
+def test_tasks_do_not_carry_the_metainfo(client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torrent = hashlane.create(content(tmp_path / "t", 2000 * PIECE), version="v1", piece_length=PIECE)
+    submit, lengths = client.submit, []
+
+    def record(function, items, *arguments, **options):
+        lengths.append(len(pickle.dumps(items)))
+        return submit(function, items, *arguments, **options)
+
+    monkeypatch.setattr(client, "submit", record)
+    summary = verify_many([torrent], tmp_path, client=client, manifest=tmp_path / "report", task_bytes=100 * PIECE)
+    assert summary.is_ok
+    assert len(lengths) == 20
+    assert max(lengths) < 2000 < len(bytes(torrent))
+
+
+def test_the_work_grows_with_the_number_of_wrong_pieces(
+    client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = content(tmp_path / "t", 400 * PIECE)
+    torrent = hashlane.create(folder, version="v1", piece_length=PIECE)
+    damage(folder / "file-0", *range(0, 400 * PIECE, PIECE))
+    parts_of, visited = _Parsed.parts, []
+
+    def count(self, first: int, end: int):
+        for part in parts_of(self, first, end):
+            visited.append(part)
+            yield part
+
+    monkeypatch.setattr(_Parsed, "parts", count)
+    summary = verify_many([torrent], tmp_path, client=client, manifest=tmp_path / "report")
+    assert summary.counts == {"bad": 400}
+    assert len(visited) < 2 * 400
+    for row in summary.faults:
+        first = row["first_piece"]
+        data = (folder / "file-0").read_bytes()[first * PIECE : (first + 1) * PIECE]
+        assert row["got"] == hashlib.sha1(data).hexdigest()
+
+
+def test_rows_of_small_files_are_written_together(tmp_path: Path) -> None:
+    items = {str(number): FileSum(str(number), "p", "v", None, number, "sha1", None) for number in (10, 20, 1 << 20)}
+    report = tmp_path / "report"
+    with Manifest(report, items, parquet=False) as manifest:
+        sizes = []
+        for item in items.values():
+            manifest.add(Answer(item, [{"verdict": "read", "got": "00"}], None, "h", "w", 1.5, 0.25))
+            sizes.append(size_of(report))
+        # What took long to read is written at once, with all before it.
+        assert sizes[:2] == [0, 0] < sizes[2:]
+    with Manifest(report, items, parquet=False) as manifest:
+        assert manifest.earlier.keys() == items.keys()
+        manifest.add(Answer(items["10"], [{"verdict": "read", "got": "01"}], None, "h", "w", 2.5, 0.25))
+    (_, part) = parts(report)
+    assert [row["unit"] for row in rows_of(part)] == ["10", "10"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['"', "\\", "\n\x00\x7f", "zw\N{LATIN SMALL LETTER O WITH DIAERESIS}lf", "\N{SNOWMAN}", "caf\udce9", "\u2028"],
+)
+def test_a_row_is_json(text: str) -> None:
+    row = dict.fromkeys(COLUMNS) | {"unit": text, "first_piece": 3, "seconds": 1e-7, "checked_at": 1764518400.25}
+    line = _line(row)
+    assert line.count(b"\n") == 1
+    assert json.loads(line) == row
+
+
+def test_paths_are_those_of_pathlib(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for letters in itertools.product("/.a\n", repeat=6):
+        name = "".join(letters)
+        expected = "/" + str(PurePosixPath(os.getcwd(), name)).lstrip("/")
+        assert _absolute(name) == expected
+        assert _below("/b/c", name) == "/" + str(PurePosixPath("/b/c", name)).lstrip("/")
 
 
 # The border.

@@ -17,6 +17,7 @@ import contextlib
 import dataclasses
 import datetime
 import os
+import re
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -405,7 +406,15 @@ def _absolute(path: str | bytes | os.PathLike[str]) -> str:
     """Returns a URL as it is, and a path without ``.`` from the root, with the bytes that are not UTF-8 as surrogates."""
     if is_url(path):
         return str(path)
-    return _below(os.getcwd(), os.fsdecode(path))
+    name = os.fsdecode(path)
+    # Most paths are plain, and a path object takes as long as the rest of the work for a small file.
+    if _PLAIN.fullmatch(name):
+        return name
+    return _below(os.getcwd(), name)
+
+
+_PLAIN = re.compile(r"(?:/(?!\.?(?:/|$))[^/]*)+", re.DOTALL)
+"""A path from the root, whose components are neither empty nor a dot."""
 
 
 def _below(base: str, name: str) -> str:
@@ -414,6 +423,8 @@ def _below(base: str, name: str) -> str:
         if "::" in name:
             raise ValueError(f"{name}: fsspec takes :: in a URL for a chain of file systems")
         return f"{base.rstrip('/')}/{PurePosixPath(name)}"
+    if base.startswith("/") and _PLAIN.fullmatch(f"/{name}") and _PLAIN.fullmatch(base):
+        return f"{base}/{name}"
     path = str(PurePosixPath(base, name))
     # POSIX lets two slashes at the start have a meaning of their own. On Linux, they have none.
     return "/" + path.lstrip("/")

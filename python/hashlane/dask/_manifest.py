@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import dataclasses
 import itertools
@@ -10,13 +9,20 @@ import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from json.encoder import encode_basestring
 from pathlib import Path
 from types import TracebackType
 
-from hashlane.dask._work import Answer, Item, Row
+from hashlane.dask._work import COLUMNS, Answer, Item, Row
 
 SOUND = frozenset({"have", "read"})
 """Verdicts without a fault."""
+
+HELD_ROWS = 4 << 10
+"""Bytes of rows that are held before they are written, if their files are so small that it costs nothing to read them again."""
+
+SMALL = 1 << 20
+"""Bytes of an item from which its rows are written at once."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -45,17 +51,22 @@ class Known:
         results = [row for row in rows if row["verdict"] != "unstable"]
         if not results or not item.is_covered(results):
             return None
-        counts: collections.Counter[str] = collections.Counter()
+        counts: dict[str, int] = {}
         for row in results:
-            counts[row["verdict"]] += 1 if row["first_piece"] is None else row["end_piece"] - row["first_piece"]
+            n = 1 if row["first_piece"] is None else row["end_piece"] - row["first_piece"]
+            counts[row["verdict"]] = counts.get(row["verdict"], 0) + n
         return cls(
             results[0]["checked_at"],
             results[0]["host"] or "",
             results[0]["stamp"],
             tuple((row["first_piece"], row["end_piece"], row["verdict"], row["got"]) for row in results),
-            dict(counts),
-            tuple(row for row in rows if row["verdict"] not in SOUND),
+            counts,
+            _faults(rows),
         )
+
+
+def _faults(rows: list[Row]) -> tuple[Row, ...]:
+    return tuple(row for row in rows if row["verdict"] not in SOUND)
 
 
 class Manifest:
@@ -91,6 +102,7 @@ class Manifest:
         self.part = self.folder / f"part-{time.time_ns()}.jsonl"
         self.file = open(self.part, "xb", buffering=0)  # noqa: SIM115 - closed by __exit__
         self.end = 0
+        self._held = bytearray()
 
     def __enter__(self) -> Manifest:
         return self
@@ -99,6 +111,7 @@ class Manifest:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
+            self._flush()
             os.fsync(self.file.fileno())
         finally:
             self.file.close()
@@ -125,10 +138,20 @@ class Manifest:
         elif any(row["got"] is not None and row["got"] == row["wanted"] and row["verdict"] == "bad" for row in rows):
             # The digest comes from a second read of a wrong piece.
             rows = [*rows, _unstable(rows[0], f"two reads on {new.host} differ")]
-        self._write(b"".join(map(_line, rows)))
-        return dataclasses.replace(new, faults=tuple(row for row in rows if row["verdict"] not in SOUND))
+        else:
+            self._write(rows, answer.item.bytes)
+            return new
+        self._write(rows, answer.item.bytes)
+        return dataclasses.replace(new, faults=_faults(rows))
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, rows: list[Row], n_bytes: int) -> None:
+        for row in rows:
+            self._held += _line(row)
+        if len(self._held) >= HELD_ROWS or n_bytes >= SMALL:
+            self._flush()
+
+    def _flush(self) -> None:
+        data, self._held = self._held, bytearray()
         rest = memoryview(data)
         try:
             while rest:
@@ -145,12 +168,23 @@ def _unstable(row: Row, error: str) -> Row:
     return {**row, "verdict": "unstable", "error": f"unstable read: {error}", "wanted": None, "got": None}
 
 
+_KEYS = tuple((name, f'"{name}": ') for name in COLUMNS)
+
+
 def _line(row: Row) -> bytes:
+    """Returns a row in JSON. For a flat row of known columns, this takes a third of the time of `json.dumps`."""
+    line = "{" + ", ".join([key + _json(row[name]) for name, key in _KEYS]) + "}\n"
     try:
-        return (json.dumps(row, ensure_ascii=False) + "\n").encode()
+        return line.encode()
     except UnicodeEncodeError:
         # The name of a file is not UTF-8.
         return (json.dumps(row) + "\n").encode()
+
+
+def _json(value: str | int | float | None) -> str:
+    if value is None:
+        return "null"
+    return encode_basestring(value) if isinstance(value, str) else repr(value)
 
 
 def parts(folder: str | os.PathLike[str]) -> list[Path]:

@@ -46,6 +46,8 @@ COLUMNS = (
     "stamp",
 )
 
+_EMPTY_ROW: Row = dict.fromkeys(COLUMNS)
+
 Finding = dict[str, Any]
 """The part of a row that the worker determines."""
 
@@ -87,8 +89,8 @@ class Item:
 
     def row(self, finding: Finding) -> Row:
         """Returns a line of the report."""
-        row: Row = dict.fromkeys(COLUMNS)
-        row.update(unit=self.unit, volume=self.resource or self.volume, bytes=self.bytes)
+        row: Row = _EMPTY_ROW.copy()
+        row["unit"], row["volume"], row["bytes"] = self.unit, self.resource or self.volume, self.bytes
         row.update(finding)
         return row
 
