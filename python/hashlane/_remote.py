@@ -11,7 +11,7 @@ import shutil
 import stat
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hashlane import _hashlane
@@ -146,7 +146,7 @@ def _name_of(algorithm: _Algorithm) -> str:
 
 
 @contextlib.contextmanager
-def _opened(source: Any, storage_options: dict[str, Any]) -> Iterator[BinaryIO]:
+def _opened(source: Any, storage_options: dict[str, Any]) -> Generator[BinaryIO]:
     """Opens a URL. An open file stays open."""
     if not is_url(source):
         if not hasattr(source, "read"):
@@ -161,7 +161,7 @@ def _opened(source: Any, storage_options: dict[str, Any]) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
-def on_disk(source: Any, storage_options: dict[str, Any]) -> Iterator[str]:
+def on_disk(source: Any, storage_options: dict[str, Any]) -> Generator[str]:
     """Returns the path of content on the disk: what a URL or an open file has is copied to a temporary folder if necessary.
 
     Raises
@@ -188,12 +188,14 @@ def on_disk(source: Any, storage_options: dict[str, Any]) -> Iterator[str]:
             return
         if not hasattr(source, "read"):
             raise TypeError(f"expected a path, a URL or a binary file, found {type(source).__name__}")
+        file: Any = source
+        number: int | None = None
         with contextlib.suppress(OSError, AttributeError, ValueError):
-            number = source.fileno()
-            if stat.S_ISREG(os.fstat(number).st_mode) and source.tell() == 0:
-                yield f"/proc/self/fd/{number}"
-                return
-        name = os.path.basename(os.fsdecode(getattr(source, "name", "") or "")) or "content"
+            number = file.fileno() if file.tell() == 0 else None
+        if number is not None and stat.S_ISREG(os.fstat(number).st_mode):
+            yield f"/proc/self/fd/{number}"
+            return
+        name = os.path.basename(os.fsdecode(getattr(file, "name", "") or "")) or "content"
         with open(f"{folder}/{name}", "xb") as copy:
-            shutil.copyfileobj(source, copy, BLOCK)
+            shutil.copyfileobj(file, copy, BLOCK)
         yield f"{folder}/{name}"

@@ -194,3 +194,10 @@ def test_torrents_and_trees_of_urls_and_open_files(folder: Path, store: MemoryFi
     assert hashlane.tree_check("memory://bucket/folder/a", "cid", cid)
     with pytest.raises(FileNotFoundError):
         hashlane.tree_digest("memory://bucket/absent", "git")
+    # Errors of the work reach the caller.
+    (folder / "exists").touch()
+    for source in (open(folder / "a", "rb"), io.BytesIO(b"abc"), "memory://bucket/folder/a"):  # noqa: SIM115
+        with pytest.raises(FileExistsError):
+            hashlane.tree_digest(source, "fsverity", out_merkle_tree=folder / "exists")
+        if not isinstance(source, str):
+            source.close()
