@@ -19,8 +19,24 @@ use crate::watch::Watch;
 /// Messages that are held at a time.
 const SET: usize = 4096;
 
-/// Bytes after which a set is hashed: less than 0.1 s on one thread.
+/// Bytes after which a set is hashed, if it fills the lanes.
 const SET_BYTES: usize = 32 << 20;
+
+/// Number of messages that fill the lanes of the widest kernel.
+const FULL: usize = 16;
+
+/// Bytes after which a set of an iterator is hashed in any case, so that few messages are held: 0.1 s on one thread.
+const MAX_SET_BYTES: usize = 256 << 20;
+
+/// Returns `true` if a set of messages is hashed before another one is added.
+fn is_full(n_messages: usize, n_bytes: usize) -> bool {
+    n_messages >= SET || n_bytes >= MAX_SET_BYTES || n_bytes >= SET_BYTES && n_messages >= FULL
+}
+
+/// Returns the number of messages of `len` bytes that are hashed together.
+fn in_set(len: usize) -> usize {
+    (SET_BYTES / len.max(1)).clamp(FULL, SET)
+}
 
 /// Longest message in bytes that is copied rather than held. A copy takes less time than a reference, and rows of equal length
 /// are hashed faster than messages at many places.
@@ -159,7 +175,7 @@ impl<'py> Run<'py> {
         let mut set = Set::default();
         for message in messages {
             set.add(&message?)?;
-            if set.len() == SET || set.n_bytes >= SET_BYTES {
+            if is_full(set.len(), set.n_bytes) {
                 self.held(&set)?;
                 set.clear();
             }
@@ -180,7 +196,7 @@ impl<'py> Run<'py> {
     fn rows(&mut self, rows: Matrix<'_>) -> PyResult<()> {
         self.digests.check_apart(rows.bytes)?;
         let digest_len = self.function.digest_len();
-        let in_set = (SET_BYTES / rows.len.max(1)).clamp(1, SET);
+        let in_set = in_set(rows.len);
         for first in (0..rows.count).step_by(in_set) {
             let n = in_set.min(rows.count - first);
             let n_bytes = n * rows.len;
@@ -221,7 +237,7 @@ impl<'py> Run<'py> {
                 let message = messages.get(index)?;
                 n_bytes += message.len();
                 set.push(message);
-                if set.len() == SET || n_bytes >= SET_BYTES {
+                if is_full(set.len(), n_bytes) {
                     self.set(&set)?;
                     set.clear();
                     n_bytes = 0;
@@ -449,8 +465,7 @@ pub(crate) fn digest_chunks<'py>(
         },
     };
     run.digests.check_apart(bytes)?;
-    let in_set = (SET_BYTES / size).clamp(1, SET);
-    for set in bytes.chunks(size.saturating_mul(in_set)) {
+    for set in bytes.chunks(size.saturating_mul(in_set(size))) {
         let messages: Vec<&[u8]> = set.chunks(size).collect();
         run.set(&messages)?;
     }
