@@ -36,11 +36,9 @@
 //! | `space` | the space of file systems |
 //! | `status` | the state of a program with torrents |
 //! | `stopwatch` | times of downloading and serving |
-//! | `folder` | .torrent files of a watched folder |
 //! | `network` | the network interface that a client uses alone |
-//! | `origin` | the origin of a torrent: bytes, a link, or a watched file |
-//! | `chosen` | changes by commands, for that process |
-//! | `handover` | the state that another process continues from, if libtorrent does not respond |
+//! | `ledger` | numbers and identities of torrents, for other threads than the loop's |
+//! | `observer` | the web seed because of which libtorrent does not respond |
 //! | `fetch` | .torrent files from URLs |
 //! | `file` | the files of a torrent |
 //! | `limits` | limits of rates and of serving |
@@ -54,7 +52,6 @@
 
 mod announces;
 mod builder;
-mod chosen;
 mod client;
 mod command;
 mod comparison;
@@ -64,15 +61,14 @@ mod error;
 mod event;
 mod fetch;
 mod file;
-mod folder;
 mod handle;
-mod handover;
 mod inbox;
+mod ledger;
 mod limits;
 mod live;
 mod log;
 mod network;
-mod origin;
+mod observer;
 mod places;
 mod rates;
 mod rights;
@@ -105,10 +101,10 @@ pub use event::{
 pub use fetch::Fetch;
 pub use file::TorrentFile;
 pub use handle::{HandleError, TorrentHandle};
-pub use handover::{Handover, Observer};
 pub use limits::{SeedLimits, sent_ratio};
 pub use live::LivePieces;
 pub use network::Link;
+pub use observer::{Observer, StuckWebSeed};
 pub use rates::RateHistory;
 pub use rights::Rights;
 pub use snapshot::{Activity, Reach, SecretTiers, Snapshot, TorrentSnapshot};

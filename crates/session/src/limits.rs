@@ -10,6 +10,7 @@ use hashlane_api::{Goal, Limit, LimitValue, Rates, Refusal, SessionPatch, Target
 use hashlane_client::Command;
 
 use super::config::QueueLimits;
+use super::goal::chosen;
 use super::schedule::{self, Moment};
 use super::torrents::Torrents;
 
@@ -25,14 +26,6 @@ fn reply<T: Copy>(
         value: chosen(set, configured).map(value),
         configured: configured.map(value),
         requested: !set.is_inherited(),
-    }
-}
-
-/// Returns what a request set, or else what is configured.
-fn chosen<T>(set: Target<T>, configured: Option<T>) -> Option<T> {
-    match set {
-        Target::Inherited => configured,
-        set => set.limit(),
     }
 }
 
@@ -97,8 +90,11 @@ impl Torrents {
         Ok(())
     }
 
-    /// Returns the limits, each with its origin.
+    /// Returns the limits, each with its origin; none of a session that ends.
     pub(super) fn limits(&self) -> Vec<Limit> {
+        if self.config.mode.is_some() {
+            return Vec::new();
+        }
         let (set, configured) = (self.store.session(), &self.config);
         let whole = |limit: NonZeroU32| LimitValue::Whole(limit.get().into());
         let (rates, alternative, queue) =
@@ -146,8 +142,8 @@ impl Torrents {
         } else {
             usual
         };
-        if let Some(client) = &self.client {
-            client.send(Command::Limit(rates.into()));
+        if let Some(control) = &self.control {
+            control.send(Command::Limit(rates.into()));
         }
     }
 }

@@ -122,7 +122,12 @@ impl Torrents {
         all: &Snapshot,
     ) -> bool {
         let goal = self.goal_of(entry);
-        let (ratio, time, idle) = (goal.ratio.limit(), goal.time.limit(), goal.idle.limit());
+        let idle = goal.idle.limit();
+        let (ratio, time) = match self.config.mode {
+            None => (goal.ratio.limit(), goal.time.limit()),
+            // The client ends the torrent.
+            Some(_) => (None, None),
+        };
         // Thousands of torrents without a goal must not cost a search each.
         if ratio.is_none() && time.is_none() && idle.is_none() {
             return false;
