@@ -1,10 +1,10 @@
 //! The walk of a folder, merged with its catalogue. Both are in the order of the bytes of the paths, so that each is read once
 //! from its begin to its end, and no path is looked up.
 
-use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use hashlane_files::{Listed, list_files};
+use hashlane_files::{Step, Walk, WalkOrder};
 use rusqlite::{Connection, Rows};
 
 use crate::catalogue::files_of;
@@ -42,26 +42,27 @@ pub(crate) fn compare(
     mut visit: impl FnMut(Compared<'_>) -> Result<(), Reason>,
 ) -> Result<(), Error> {
     let own = own_paths(catalogue, folder);
-    let mut files = || {
+    let mut files = || -> Result<Option<std::io::Error>, Reason> {
         let select = format!("SELECT {COLUMNS} FROM files ORDER BY path");
         let mut select = connection.prepare(&select)?;
         let mut merge = Merge {
             catalogue: Cursor::new(select.query([])?)?,
             unread: Vec::new(),
         };
-        let walked = list_files(folder, |path, listed| {
-            if matches!(listed, Listed::Own) || own.iter().any(|own| own == path) {
-                return ControlFlow::Continue(());
+        let mut walk = Walk::new(folder).order(WalkOrder::Bytes).with_stamps();
+        while let Some(step) = walk.step() {
+            let path = walk.path().as_os_str().as_bytes();
+            match step {
+                // The folder itself.
+                Step::Failed(error) if path.is_empty() => return Ok(Some(error)),
+                Step::Folder | Step::Own(_) => {}
+                _ if own.iter().any(|own| own == path) => {}
+                // A slash ends the path of a folder that cannot be read: the catalogue can have what lies below it.
+                Step::Failed(_) if walk.is_folder() => {
+                    merge.add(&[path, b"/"].concat(), step, &mut visit)?;
+                }
+                _ => merge.add(path, step, &mut visit)?,
             }
-            match merge.add(path, listed, &mut visit) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(reason) => ControlFlow::Break(reason),
-            }
-        });
-        match walked {
-            Err(error) => return Ok(Some(error)),
-            Ok(ControlFlow::Break(reason)) => return Err(reason),
-            Ok(ControlFlow::Continue(())) => {}
         }
         merge.finish(&mut visit)?;
         Ok(None)
@@ -100,15 +101,15 @@ impl Merge<'_> {
     fn add(
         &mut self,
         path: &[u8],
-        listed: Listed,
+        step: Step,
         visit: &mut impl FnMut(Compared<'_>) -> Result<(), Reason>,
     ) -> Result<(), Reason> {
         while !self.catalogue.is_end && self.catalogue.path.as_slice() < path {
             self.visit_gone(visit)?;
         }
         let is_known = !self.catalogue.is_end && self.catalogue.path == path;
-        match listed {
-            Listed::File(stamp) => {
+        match step {
+            Step::File(Some(stamp)) => {
                 let state = State::from(stamp);
                 if is_known {
                     visit(Compared::Both(path, state, &self.catalogue.known))?;
@@ -116,7 +117,7 @@ impl Merge<'_> {
                 }
                 visit(Compared::New(path, state))
             }
-            Listed::Failed(error) => {
+            Step::Failed(error) => {
                 self.unread.clear();
                 self.unread.extend(path);
                 if is_known {

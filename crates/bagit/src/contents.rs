@@ -1,11 +1,10 @@
 //! The files of a bag, without following links.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hashlane_files::{Stamp, is_own_name};
+use hashlane_files::{Stamp, Step, Walk, is_own_name};
 
 use crate::error::Error;
 use crate::path::text_of;
@@ -25,56 +24,28 @@ impl Contents {
     /// Walks a folder.
     pub(crate) fn of(root: &Path) -> Self {
         let mut contents = Self::default();
-        let mut folders = vec![PathBuf::new()];
-        while let Some(folder) = folders.pop() {
-            if let Err(error) = contents.add_folder(root, &folder, &mut folders) {
-                contents.errors.push((folder, error));
-            }
-        }
-        contents
-    }
-
-    fn add_folder(
-        &mut self,
-        root: &Path,
-        folder: &Path,
-        folders: &mut Vec<PathBuf>,
-    ) -> io::Result<()> {
-        // `join` of nothing would add a slash.
-        let place = if folder == Path::new("") {
-            root.to_owned()
-        } else {
-            root.join(folder)
-        };
-        for entry in fs::read_dir(place)? {
-            let entry = entry?;
-            let path = folder.join(entry.file_name());
-            let metadata = match entry.metadata() {
-                Ok(metadata) => metadata,
-                // It vanished meanwhile.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => {
-                    self.errors.push((path, error));
+        let mut walk = Walk::new(root).with_stamps();
+        while let Some(step) = walk.step() {
+            let path = walk.path();
+            let reason = match step {
+                Step::File(Some(stamp)) | Step::Own(Some(stamp)) => {
+                    if let Some(text) = text_of(path) {
+                        contents.files.insert(text, stamp);
+                        continue;
+                    }
+                    "the name is not UTF-8, as the tag files must be"
+                }
+                Step::Failed(error) => {
+                    contents.errors.push((path.to_owned(), error));
                     continue;
                 }
+                Step::Folder => continue,
+                Step::Link => "is a symbolic link, which a bag cannot have",
+                _ => "is no regular file, which a bag cannot have",
             };
-            let kind = metadata.file_type();
-            if kind.is_dir() {
-                folders.push(path);
-            } else if kind.is_symlink() {
-                self.others
-                    .push((path, "is a symbolic link, which a bag cannot have"));
-            } else if !kind.is_file() {
-                self.others
-                    .push((path, "is no regular file, which a bag cannot have"));
-            } else if let Some(text) = text_of(&path) {
-                self.files.insert(text, Stamp::of(&metadata));
-            } else {
-                self.others
-                    .push((path, "the name is not UTF-8, as the tag files must be"));
-            }
+            contents.others.push((path.to_owned(), reason));
         }
-        Ok(())
+        contents
     }
 
     /// Returns the files of Hashlane itself, by their paths.

@@ -12,10 +12,9 @@
 //! - `budget.rs`: limits the open files of the process, and chooses the ones to close.
 //! - `below.rs`: decides if a folder is below another one.
 //! - `links.rs`: reads and resolves symbolic links as text.
-//! - `tree.rs`: walks a folder; `globs.rs`: matches paths; `rules.rs`: reads files of patterns; `stamp.rs`: detects
-//!   files that changed.
-//! - `walk.rs`: iterates over the files below a folder.
-//! - `listing.rs`: lists the files below a folder with their stamps, in the order of the bytes of their paths (Unix).
+//! - `walk.rs`: the walk over a folder, from which every search for files is made.
+//! - `tree.rs`: the files and links of a folder, for a torrent; `globs.rs`: matches paths; `rules.rs`: reads files of patterns;
+//!   `stamp.rs`: detects files that changed.
 //! - `mark.rs`: the mark of a file in an extended attribute (Linux and macOS).
 //! - `root.rs`: opens files below one folder, for reading or for downloads (Unix).
 //! - `relocate.rs`: moves a file or folder without replacing anything (Unix).
@@ -42,8 +41,6 @@ mod file;
 mod file_id;
 mod globs;
 mod links;
-#[cfg(unix)]
-mod listing;
 #[cfg(unix)]
 mod mark;
 mod new_file;
@@ -84,8 +81,6 @@ pub use file::{DiskExtent, Region, SourceFile, is_absent};
 pub use file_id::FileId;
 pub use globs::{GlobError, Globs};
 pub use links::{LinkState, read_link, resolve_link};
-#[cfg(unix)]
-pub use listing::{Listed, list_files};
 pub use new_file::{NewFile, place_of};
 pub use own::{CATALOGUE_NAME, CATALOGUE_SUFFIXES, is_own_name};
 pub use positioned::{read_at, read_exact_at, write_all_at};
@@ -108,4 +103,4 @@ pub use tree::{
     Candidate, Choice, Entry, EntryKind, FileTree, LeftOut, Links, Selection, WalkError,
 };
 pub use unicode::{UnicodeNames, nfc};
-pub use walk::{NotContent, Walked, walk_files};
+pub use walk::{NotContent, Step, Walk, WalkOrder, Walked, walk_files};

@@ -12,7 +12,7 @@ use cap_std::time::SystemTime as SystemTimeOfCap;
 
 use crate::file_id::FileId;
 
-/// Properties that change when a file is written to or replaced: its length, times and identity.
+/// Properties that change when a file is written to or replaced: its length, times and identity, and whether it is executable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     length: u64,
@@ -22,12 +22,19 @@ pub struct Stamp {
     /// Time of the last change of content or metadata, in seconds and nanoseconds, on systems that
     /// record it. Unlike the modification time, programs cannot set it back.
     changed: Option<(i64, i64)>,
+    is_executable: bool,
 }
 
 impl Stamp {
     /// Returns the length in bytes.
     pub fn length(&self) -> u64 {
         self.length
+    }
+
+    /// Returns `true` if the owner may execute the file. Always `false` on systems without this
+    /// permission.
+    pub fn is_executable(&self) -> bool {
+        self.is_executable
     }
 
     /// Returns the time of modification, if the system has one.
@@ -87,18 +94,20 @@ impl Stamp {
     /// Returns the stamp of the file with these properties.
     pub fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]
-        let (id, changed) = {
+        let (id, changed, is_executable) = {
             use std::os::unix::fs::MetadataExt as _;
             let id = (metadata.dev(), metadata.ino());
-            (Some(id), Some((metadata.ctime(), metadata.ctime_nsec())))
+            let changed = (metadata.ctime(), metadata.ctime_nsec());
+            (Some(id), Some(changed), is_executable(metadata.mode()))
         };
         #[cfg(not(unix))]
-        let (id, changed) = (None, None);
+        let (id, changed, is_executable) = (None, None, false);
         Self {
             length: metadata.len(),
             modified: metadata.modified().ok(),
             id,
             changed,
+            is_executable,
         }
     }
 }
@@ -135,6 +144,7 @@ impl Stamp {
             modified: modified.and_then(|time| time.checked_add(nanos)),
             id: Some((stat.st_dev as u64, stat.st_ino as u64)),
             changed: Some((stat.st_ctime as i64, stat.st_ctime_nsec as i64)),
+            is_executable: is_executable(stat.st_mode as u32),
         }
     }
 
@@ -146,6 +156,7 @@ impl Stamp {
             modified: metadata.modified().ok().map(SystemTimeOfCap::into_std),
             id: Some((metadata.dev(), metadata.ino())),
             changed: Some((metadata.ctime(), metadata.ctime_nsec())),
+            is_executable: is_executable(metadata.mode()),
         }
     }
 
@@ -155,6 +166,11 @@ impl Stamp {
         let unchanged = |stamp: &Self| (stamp.length, stamp.modified, stamp.id);
         unchanged(self) == unchanged(before)
     }
+}
+
+#[cfg(unix)]
+fn is_executable(mode: u32) -> bool {
+    mode & 0o100 != 0
 }
 
 /// Longer than the resolution of file times, since a tick of the kernel is at most 10 ms. A write that comes this long after

@@ -1,20 +1,12 @@
 //! Walks of folders that collect files and links.
 
 use std::ffi::OsStr;
-use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use walkdir::WalkDir;
-
-use crate::budget::Budget;
 use crate::links::resolve_link;
-use crate::own::is_own_name;
 use crate::stamp::{Stamp, TICK};
-use crate::walk::{LinkPaths, MAX_LINK_PATHS, reason_of};
-
-/// Number of folders that a walk keeps open, the default of `walkdir`.
-const MAX_OPEN_FOLDERS: usize = 10;
+use crate::walk::{MAX_LINK_PATHS, Step, Walk};
 
 /// A file, or the files and links of a folder, as they were found by [`FileTree::walk`].
 #[derive(Clone, Debug)]
@@ -193,12 +185,12 @@ impl FileTree {
         };
         if metadata.is_dir() {
             tree.walk_folder(selection)?;
+        } else if metadata.is_file() {
+            tree.add_file(PathBuf::new(), Stamp::of(&metadata));
         } else {
-            tree.add_file(PathBuf::new(), &metadata)?;
+            let path = root.to_owned();
+            return Err(WalkError::NotRegular { path });
         }
-        // By path components, not by bytes of the whole path: the contents of `a` come before
-        // `a.txt`.
-        tree.entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(tree)
     }
 
@@ -207,79 +199,64 @@ impl FileTree {
             .root
             .canonicalize()
             .map_err(|error| io_error(&self.root, error))?;
-        let mut left_out = LeftOut::default();
-        let mut links = 0;
-        let mut link_paths = LinkPaths::default();
-        let root = self.root.clone();
-        let walk = WalkDir::new(&root)
-            .min_depth(1)
-            .max_open(Budget::of_process().max_files().min(MAX_OPEN_FOLDERS))
-            .follow_links(matches!(
-                selection.links,
-                Links::Follow | Links::FollowOutside
-            ))
-            .into_iter()
-            .filter_entry(|entry| {
-                if !entry.file_type().is_dir() && is_own_name(entry.file_name()) {
-                    left_out.own += 1;
-                    return false;
+        let follows = matches!(selection.links, Links::Follow | Links::FollowOutside);
+        let mut walk = Walk::new(&self.root).with_stamps().follow_links(follows);
+        while let Some(step) = walk.step() {
+            match step {
+                Step::Own(_) => {
+                    self.left_out.own += 1;
+                    continue;
                 }
-                let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-                if is_hidden && !selection.hidden {
-                    left_out.hidden += 1;
-                    return false;
+                Step::Failed(error) => return Err(io_error(&walk.place(), error)),
+                Step::TooManyLinkPaths => {
+                    let folder = walk.canonical_place();
+                    return Err(WalkError::TooManyLinkPaths { folder });
                 }
-                let choice = (selection.choose)(Candidate {
-                    path: entry.path().strip_prefix(&root).unwrap_or(entry.path()),
-                    is_folder: entry.file_type().is_dir(),
-                });
-                left_out.excluded += usize::from(choice == Choice::Exclude);
-                left_out.junk += usize::from(choice == Choice::Junk);
-                choice == Choice::Take
-            });
-        for entry in walk {
-            let entry = entry.map_err(|error| walk_error(&root, error))?;
-            let path = entry.path().strip_prefix(&root).unwrap_or(entry.path());
-            if let Some(folder) = link_paths.add(&entry) {
-                return Err(WalkError::TooManyLinkPaths { folder });
+                _ => {}
             }
-            if entry.path_is_symlink() {
-                match selection.links {
-                    Links::Skip => {
-                        links += 1;
-                        continue;
-                    }
-                    Links::Store => {
-                        self.add_link(path)?;
-                        continue;
-                    }
-                    Links::Follow => stays_inside(entry.path(), &canonical)?,
-                    Links::FollowOutside => {}
-                }
+            if !self.takes(&walk, selection) {
+                walk.skip_folder();
+                continue;
             }
-            if !entry.file_type().is_dir() {
-                let metadata = entry.metadata().map_err(|error| walk_error(&root, error))?;
-                self.add_file(path.to_owned(), &metadata)?;
+            if walk.is_followed_link() && selection.links == Links::Follow {
+                stays_inside(&walk.place(), &canonical)?;
+            }
+            match step {
+                Step::File(Some(stamp)) => self.add_file(walk.path().to_owned(), stamp),
+                Step::Link if selection.links == Links::Skip => self.left_out.links += 1,
+                Step::Link => self.add_link(walk.path())?,
+                Step::Folder => {}
+                _ => return Err(WalkError::NotRegular { path: walk.place() }),
             }
         }
-        self.left_out = LeftOut { links, ..left_out };
         Ok(())
     }
 
-    fn add_file(&mut self, path: PathBuf, metadata: &Metadata) -> Result<(), WalkError> {
-        if !metadata.is_file() {
-            let path = self.join(&path);
-            return Err(WalkError::NotRegular { path });
+    /// Returns `true` if an entry is selected. Counts it otherwise.
+    fn takes(&mut self, walk: &Walk, selection: &Selection<'_>) -> bool {
+        let name = walk.path().file_name().unwrap_or_default();
+        if name.as_encoded_bytes().starts_with(b".") && !selection.hidden {
+            self.left_out.hidden += 1;
+            return false;
         }
+        let choice = (selection.choose)(Candidate {
+            path: walk.path(),
+            is_folder: walk.is_folder(),
+        });
+        self.left_out.excluded += usize::from(choice == Choice::Exclude);
+        self.left_out.junk += usize::from(choice == Choice::Junk);
+        choice == Choice::Take
+    }
+
+    fn add_file(&mut self, path: PathBuf, stamp: Stamp) {
         self.entries.push(Entry {
             path,
             kind: EntryKind::File {
-                len_bytes: metadata.len(),
-                is_executable: is_executable(metadata),
+                len_bytes: stamp.length(),
+                is_executable: stamp.is_executable(),
             },
-            stamp: Stamp::of(metadata),
+            stamp,
         });
-        Ok(())
     }
 
     fn add_link(&mut self, path: &Path) -> Result<(), WalkError> {
@@ -407,27 +384,9 @@ fn stays_inside(link: &Path, canonical: &Path) -> Result<(), WalkError> {
     })
 }
 
-fn is_executable(metadata: &Metadata) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        metadata.permissions().mode() & 0o100 != 0
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = metadata;
-        false
-    }
-}
-
 fn io_error(path: &Path, error: io::Error) -> WalkError {
     WalkError::Io {
         path: path.to_owned(),
         error,
     }
-}
-
-fn walk_error(root: &Path, error: walkdir::Error) -> WalkError {
-    let (path, error) = reason_of(error, root);
-    WalkError::Io { path, error }
 }

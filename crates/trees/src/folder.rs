@@ -1,9 +1,9 @@
 //! The results of whole folders, made of those of their entries.
 
-use std::fs::{self, Metadata};
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use hashlane_files::is_own_name;
+use hashlane_files::{Step, Walk};
 use hashlane_pipeline::{CancelToken, Error, Event, Options};
 use hashlane_sha::Engine;
 
@@ -39,7 +39,7 @@ pub fn hash_folder<F: Format, E: From<Error> + From<TreeError>>(
         files: Vec::new(),
         hashes: Vec::new(),
     };
-    let entries = tree.entries(path)?;
+    let entries = tree.entries()?;
     tree.hashes.resize_with(tree.files.len(), || None);
     let (mut total, mut failure) = (0, None);
     let files = tree.files.iter().enumerate();
@@ -87,6 +87,9 @@ struct Tree<'t, F: Format, T> {
 /// An entry of a folder, with its name.
 type Named<H> = (Vec<u8>, Entry<H>);
 
+/// The name, the path and the entries of a folder whose entries are not complete.
+type Level<H> = (Vec<u8>, PathBuf, Vec<Named<H>>);
+
 enum Entry<H> {
     /// The index of a file, and whether its owner may execute it.
     File(usize, bool),
@@ -95,55 +98,66 @@ enum Entry<H> {
 }
 
 impl<F: Format, T: Fn(&Path) -> bool> Tree<'_, F, T> {
-    /// Returns the entries of a folder.
-    fn entries(&mut self, folder: &Path) -> Result<Vec<Named<F::Hash>>, TreeError> {
-        let (mut entries, mut folders) = (Vec::new(), Vec::new());
-        for entry in fs::read_dir(folder).map_err(TreeError::read(folder))? {
-            let entry = entry.map_err(TreeError::read(folder))?;
-            let (path, name) = (entry.path(), entry.file_name());
-            let is_repository = self
-                .rules
-                .repository
-                .is_some_and(|expected| name == expected);
-            if is_repository && folder == self.root || !(self.takes)(&path) {
+    /// Returns the entries of the folder of a walk.
+    fn entries(&mut self) -> Result<Vec<Named<F::Hash>>, TreeError> {
+        // The entries of each folder that contains the last one.
+        let mut levels = vec![(Vec::new(), PathBuf::new(), Vec::new())];
+        let mut walk = Walk::new(self.root).with_stamps();
+        while let Some(step) = walk.step() {
+            self.close(&mut levels, walk.depth());
+            let (path, name) = (walk.place(), walk.path().file_name().unwrap_or_default());
+            if let Step::Failed(error) = step {
+                return Err(TreeError::read(&path)(error));
+            }
+            let repository = self.rules.repository;
+            let is_repository = repository.is_some_and(|expected| name == expected);
+            if is_repository && walk.depth() == 1 || !(self.takes)(&path) {
+                walk.skip_folder();
                 continue;
             }
             if is_repository {
+                let folder = path.parent().unwrap_or(self.root);
                 return Err(unfit(folder, "is a repository of its own"));
             }
             if self.rules.needs_unicode && name.to_str().is_none() {
                 return Err(unfit(&path, "the name is not Unicode"));
             }
-            let metadata = entry.metadata().map_err(TreeError::read(&path))?;
-            if metadata.is_file() && is_own_name(&name) {
-                continue;
-            }
             let name = name.as_encoded_bytes().to_vec();
-            if metadata.is_dir() {
-                folders.push((name, path));
-            } else if metadata.is_file() {
-                let file = Entry::File(self.files.len(), is_executable(&metadata));
-                entries.push((name, file));
-                self.files.push(path);
-            } else if metadata.is_symlink() {
-                let target = fs::read_link(&path).map_err(TreeError::read(&path))?;
-                let target = target.as_os_str().as_encoded_bytes();
-                let Some(link) = self.format.link(self.engine, target) else {
-                    return Err(unfit(&path, "is a symbolic link"));
-                };
-                entries.push((name, Entry::Link(link)));
-            } else {
-                return Err(unfit(&path, "is not a regular file"));
-            }
+            let entry = match step {
+                Step::Own(_) => continue,
+                Step::Folder => {
+                    levels.push((name, path, Vec::new()));
+                    continue;
+                }
+                Step::File(Some(stamp)) => {
+                    let file = Entry::File(self.files.len(), stamp.is_executable());
+                    self.files.push(path);
+                    file
+                }
+                Step::Link => {
+                    let target = fs::read_link(&path).map_err(TreeError::read(&path))?;
+                    let target = target.as_os_str().as_encoded_bytes();
+                    let link = self.format.link(self.engine, target);
+                    Entry::Link(link.ok_or_else(|| unfit(&path, "is a symbolic link"))?)
+                }
+                _ => return Err(unfit(&path, "is not a regular file")),
+            };
+            levels[walk.depth() - 1].2.push((name, entry));
         }
-        // A folder is closed before the folders in it are opened: there can be more of them than files that may be open.
-        for (name, path) in folders {
-            let below = self.entries(&path)?;
+        self.close(&mut levels, 1);
+        Ok(levels.swap_remove(0).2)
+    }
+
+    /// Adds complete folders to those that contain them, until `n_levels` are left.
+    fn close(&self, levels: &mut Vec<Level<F::Hash>>, n_levels: usize) {
+        while levels.len() > n_levels
+            && let Some((name, path, below)) = levels.pop()
+            && let Some((_, _, above)) = levels.last_mut()
+        {
             if self.rules.keeps_empty || !below.is_empty() {
-                entries.push((name, Entry::Folder(path, below)));
+                above.push((name, Entry::Folder(path, below)));
             }
         }
-        Ok(entries)
     }
 
     /// Returns the result of a folder from those of its files.
@@ -175,14 +189,4 @@ fn unfit(path: &Path, reason: &str) -> TreeError {
         path: path.to_owned(),
         reason: reason.to_owned(),
     }
-}
-
-#[cfg(unix)]
-fn is_executable(metadata: &Metadata) -> bool {
-    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o100 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &Metadata) -> bool {
-    false
 }

@@ -12,6 +12,8 @@ mod not_run;
 mod own_process;
 #[cfg(unix)]
 mod root;
+#[cfg(unix)]
+mod walk;
 
 // The fallbacks for other systems keep no access times, do not notice writers, and map nothing.
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]

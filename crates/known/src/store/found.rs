@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hashlane_files::{NotContent, Walked, walk_files};
+use hashlane_files::{NotContent, Step, Walk, Walked, walk_files};
 
 use crate::file::{KnownDigest, KnownFile};
 
@@ -95,22 +95,12 @@ impl Found {
 
     /// Visits the links below a folder. Folders behind links are not searched.
     pub(super) fn each_link(&mut self, folder: &Path, visit: &dyn Fn(&mut Self, &Path)) {
-        let mut folders = vec![folder.to_owned()];
-        while let Some(folder) = folders.pop() {
-            let entries = match folder.read_dir() {
-                Ok(entries) => entries,
-                Err(error) => {
-                    self.add_error(&folder, error);
-                    continue;
-                }
-            };
-            for entry in entries {
-                match entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))) {
-                    Ok((path, kind)) if kind.is_dir() => folders.push(path),
-                    Ok((path, kind)) if kind.is_symlink() => visit(self, &path),
-                    Ok(_) => {}
-                    Err(error) => self.add_error(&folder, error),
-                }
+        let mut walk = Walk::new(folder);
+        while let Some(step) = walk.step() {
+            match step {
+                Step::Link => visit(self, &walk.place()),
+                Step::Failed(error) => self.add_error(&walk.place(), error),
+                _ => {}
             }
         }
     }
