@@ -1,7 +1,7 @@
 //! The trackers that a torrent has asked, and their last answers.
 
 use hashlane_api::TrackerState;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Maximum number of trackers of a torrent that are remembered.
 const MAX_TRACKERS: usize = 50;
@@ -13,7 +13,7 @@ const MAX_FAILURES: usize = 100;
 const MAX_ERROR_LEN: usize = 200;
 
 /// A tracker that a torrent has asked, and its last answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Announce {
     /// The host of the tracker's URL, with the port if the URL names one. URLs of one host count as one tracker.

@@ -18,6 +18,7 @@ use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
 
 use crate::limits::SeedLimits;
+use crate::origin::{Origin, WatchedFile};
 
 /// Default of the length limit of .torrent files: those of the largest torrents have a few MiB.
 const MAX_METAINFO_LEN: u64 = 32 << 20;
@@ -38,7 +39,7 @@ pub struct Config {
     pub cancel: CancelToken,
     /// Counts the steps of the client's loop.
     pub pulse: Pulse,
-    /// Length limit in bytes of a .torrent file from a URL.
+    /// Length limit in bytes of a .torrent file from a URL, the page or a watched folder.
     pub max_metainfo_len: u64,
     /// Torrents that are added while the client runs.
     pub additions: Additions,
@@ -66,6 +67,8 @@ impl Default for Config {
 pub struct Additions {
     /// Mode of these torrents; `None` refuses them.
     pub mode: Option<Mode>,
+    /// Folder whose .torrent files are added as they appear. The client then runs until it is cancelled.
+    pub folder: Option<PathBuf>,
     /// Maximum number of torrents of the client, with those that have ended and without those that were removed.
     pub max_torrents: usize,
     /// Whether the client runs until it is stopped, also if all its torrents have ended.
@@ -76,6 +79,7 @@ impl Default for Additions {
     fn default() -> Self {
         Self {
             mode: None,
+            folder: None,
             max_torrents: 100_000,
             runs_on: false,
         }
@@ -94,6 +98,10 @@ pub(crate) struct NewTorrent {
     pub(crate) labels: Vec<String>,
     pub(crate) limits: RatesPatch,
     pub(crate) is_known: bool,
+    /// The origin, unless it is a file.
+    pub(crate) origin: Option<Origin>,
+    /// The file of a watched folder.
+    pub(crate) file: Option<WatchedFile>,
 }
 
 /// Options of a torrent that is added by [`Client::add`](crate::Client::add).

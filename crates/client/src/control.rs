@@ -69,6 +69,7 @@ impl Control {
         if network.port != 0 && network.port != before.port {
             check_port(&network)?;
         }
+        self.inbox.ledger().set_network(&network);
         if self.inbox.send(Message::Network(network)) {
             Ok(())
         } else {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use hashlane_api::Identity;
 use hashlane_find::OtherRoot;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Absence, TorrentError};
 
@@ -24,13 +25,6 @@ pub enum Event {
     /// The info-hashes of a torrent are known. Sent again if the metadata of a magnet link has another version too. All
     /// later events of the torrent have these info-hashes.
     Identified(Identity),
-    /// The .torrent file was read or fetched, or the metadata of a magnet link was received, and its content is looked for.
-    Opened {
-        /// The torrent, with its info-hashes.
-        torrent: Identity,
-        /// The metadata. That of a link is as peers sent it.
-        metainfo: hashlane_metainfo::Torrent,
-    },
     /// Files have the names that other programs write instead of the torrent's. Sent before the content is verified.
     ForeignNames {
         /// The torrent whose content has these names.
@@ -147,7 +141,6 @@ impl Event {
             Self::Added { torrent, .. }
             | Self::Identified(torrent)
             | Self::ForeignNames { torrent, .. }
-            | Self::Opened { torrent, .. }
             | Self::Metadata { torrent, .. }
             | Self::Confirm { torrent, .. }
             | Self::Piece { torrent, .. }
@@ -327,7 +320,7 @@ pub struct Replacement {
 }
 
 /// The result of a torrent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Outcome {
     /// The requested content is present, and was served until the requested limit.
     Complete,

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashlane_api::{Patch, Peer, Priority, Refusal, TorrentKey, Tracker};
+use hashlane_api::{Command as Asked, Patch, Peer, Priority, Refusal, TorrentKey, Tracker};
 use hashlane_metainfo::{Torrent as Metainfo, is_url};
 use hashlane_swarm::{Session, SessionError, TorrentId};
 
@@ -16,6 +16,7 @@ use crate::control::Control;
 use crate::event::Outcome;
 use crate::file::TorrentFile;
 use crate::limits::SeedLimits;
+use crate::origin::Origin;
 use crate::rates::RateHistory;
 use crate::snapshot::{Activity, TorrentSnapshot};
 
@@ -435,6 +436,46 @@ fn over(snapshot: &TorrentSnapshot) -> HandleError {
         .map_or(HandleError::Ended, HandleError::Failed)
 }
 
+impl TorrentHandle {
+    /// Does what a command asks.
+    ///
+    /// # Errors
+    /// Returns the reason why nothing changed.
+    pub fn apply(&self, command: &Asked) -> Result<(), Refusal> {
+        match command {
+            Asked::Pause => self.pause(),
+            Asked::Resume { .. } => self.resume(),
+            Asked::End => self.end(),
+            Asked::Verify => self.verify(),
+            Asked::Reannounce => self.reannounce(),
+            Asked::Remove { content } => self.remove((*content).into()),
+            Asked::Relocate { folder } => self.relocate(folder),
+            Asked::Set(patch) => {
+                patch.check()?;
+                patch.check_client()?;
+                self.set(patch)
+            }
+            Asked::Prioritize { files, priority } => {
+                let snapshot = self.snapshot();
+                if !snapshot.is_download {
+                    return Err(Refusal::only_downloads());
+                }
+                let files = priority.given(snapshot.priorities().to_vec(), files)?;
+                self.set_priorities(&files, *priority)
+            }
+            Asked::AddTracker { url } => self.add_tracker(url),
+            Asked::SetTrackers { trackers } => self.set_trackers(trackers.clone()),
+            Asked::AddPeer { address } => self.add_peer(*address),
+            Asked::Place { .. }
+            | Asked::Queue { .. }
+            | Asked::Rename { .. }
+            | Asked::ReplaceTracker { .. }
+            | Asked::RemoveTracker { .. } => return Err(Refusal::only_kept()),
+        }?;
+        Ok(())
+    }
+}
+
 impl Control {
     /// Adds a torrent, as [`Client::add`](crate::Client::add) does.
     ///
@@ -444,12 +485,14 @@ impl Control {
         let label = options.label.unwrap_or_else(|| source.label());
         let number = self.inbox.add(NewTorrent {
             label: label.clone(),
+            origin: origin_of(&source),
             source,
             mode: options.mode,
             is_paused: options.is_paused,
             labels: options.labels,
             limits: options.limits,
             is_known: options.is_known,
+            file: None,
         })?;
         Ok(self.handle(number, &label))
     }
@@ -490,5 +533,14 @@ impl Control {
 
     fn handle(&self, number: usize, label: &str) -> TorrentHandle {
         TorrentHandle::new(number, label, self.clone())
+    }
+}
+
+/// Returns the origin of a source whose metadata or link is known.
+fn origin_of(source: &Source) -> Option<Origin> {
+    match source {
+        Source::Torrent(metainfo) => Some(Origin::of_metainfo(metainfo.bytes())),
+        Source::Magnet(magnet) => Some(Origin::of_magnet(magnet)),
+        Source::Metainfo(_) | Source::Url(_) => None,
     }
 }

@@ -10,7 +10,7 @@ use crate::command::Command;
 use crate::config::{AddError, Mode, NewTorrent};
 use crate::error::TorrentError;
 use crate::event::Deletion;
-use crate::ledger::Ledger;
+use crate::handover::Ledger;
 use crate::stored::{ContentState, DownloadCheck, Moved, StoredTorrent};
 
 /// A message to the loop.
@@ -101,6 +101,9 @@ impl Inbox {
 
     /// Sends a message. Returns `false` if the client has ended.
     pub(crate) fn send(&self, message: Message) -> bool {
+        if let Message::Command(command) = &message {
+            self.ledger.record(command);
+        }
         let is_sent = self.sender.send(message).is_ok();
         if let Some(session) = self.session.upgrade() {
             session.wake();

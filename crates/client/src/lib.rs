@@ -36,9 +36,11 @@
 //! | `space` | the space of file systems |
 //! | `status` | the state of a program with torrents |
 //! | `stopwatch` | times of downloading and serving |
+//! | `folder` | .torrent files of a watched folder |
 //! | `network` | the network interface that a client uses alone |
-//! | `ledger` | numbers and identities of torrents, for other threads than the loop's |
-//! | `observer` | the web seed because of which libtorrent does not respond |
+//! | `origin` | the origin of a torrent: bytes, a link, or a watched file |
+//! | `chosen` | changes by commands, for that process |
+//! | `handover` | the state that another process continues from, if libtorrent does not respond |
 //! | `fetch` | .torrent files from URLs |
 //! | `file` | the files of a torrent |
 //! | `limits` | limits of rates and of serving |
@@ -52,6 +54,7 @@
 
 mod announces;
 mod builder;
+mod chosen;
 mod client;
 mod command;
 mod comparison;
@@ -61,14 +64,15 @@ mod error;
 mod event;
 mod fetch;
 mod file;
+mod folder;
 mod handle;
+mod handover;
 mod inbox;
-mod ledger;
 mod limits;
 mod live;
 mod log;
 mod network;
-mod observer;
+mod origin;
 mod places;
 mod rates;
 mod rights;
@@ -101,10 +105,10 @@ pub use event::{
 pub use fetch::Fetch;
 pub use file::TorrentFile;
 pub use handle::{HandleError, TorrentHandle};
+pub use handover::{Handover, Observer};
 pub use limits::{SeedLimits, sent_ratio};
 pub use live::LivePieces;
 pub use network::Link;
-pub use observer::{Observer, StuckWebSeed};
 pub use rates::RateHistory;
 pub use rights::Rights;
 pub use snapshot::{Activity, Reach, SecretTiers, Snapshot, TorrentSnapshot};

@@ -13,9 +13,10 @@ use tracing::{debug, info, warn};
 
 use crate::command::{Command, Remove, TorrentCommand};
 use crate::comparison::Comparison;
-use crate::config::{Mode, NewTorrent};
-use crate::error::Error;
+use crate::config::{Mode, NewTorrent, Source, Task};
+use crate::error::{Error, TorrentError};
 use crate::event::{Event, Outcome, RemovedTorrent};
+use crate::handover::{Handover, Past};
 use crate::inbox::{Done, Message};
 use crate::limits::change;
 use crate::log;
@@ -94,6 +95,17 @@ pub(crate) struct Running {
     next_snapshot: Instant,
 }
 
+/// A torrent that starts with the client.
+struct Start {
+    number: usize,
+    source: Source,
+    /// The server that made libtorrent hang, if it is a web seed of this torrent.
+    web_seed: Option<String>,
+    /// The commands of another process.
+    commands: Vec<TorrentCommand>,
+    removal: Option<Remove>,
+}
+
 impl Running {
     pub(crate) fn new(
         shared: Shared,
@@ -124,32 +136,101 @@ impl Running {
             looked: Instant::now(),
             counted: Instant::now(),
             reach: Arc::default(),
-            // Torrents that were added before the start.
-            has_messages: true,
+            has_messages: false,
             next_snapshot: Instant::now(),
         }
     }
 
-    pub(crate) fn run(&mut self) -> Result<Vec<Outcome>, Error> {
+    pub(crate) fn run(
+        &mut self,
+        tasks: Vec<Task>,
+        continued: Handover,
+    ) -> Result<Vec<Outcome>, Error> {
+        let warning = continued.warning();
+        let starts = self.take_up(tasks, continued.torrents);
+        if let Some((max_down, max_up)) = continued.limits {
+            (self.max_down, self.max_up) = (max_down, max_up);
+            self.shared.session.limit(max_down, max_up)?;
+        }
+        if let Some(warning) = warning {
+            self.warn(warning);
+        }
         self.warn_of_network();
         self.publish();
+        for start in starts {
+            self.start(start);
+        }
         loop {
             let outcomes = self.torrents.values().map(|torrent| torrent.outcome());
             let additions = &self.shared.config.additions;
-            let is_waiting = additions.runs_on && !self.shared.config.cancel.is_cancelled();
+            let is_waiting = (additions.folder.is_some() || additions.runs_on)
+                && !self.shared.config.cancel.is_cancelled();
             let is_deleting = !self.removals.is_empty()
                 && self
                     .stopped
                     .is_none_or(|since| since.elapsed() < DELETION_TIMEOUT);
             if !is_waiting
                 && !is_deleting
-                && !self.has_messages
                 && let Some(outcomes) = outcomes.collect()
             {
                 self.publish();
                 return Ok(outcomes);
             }
             self.step()?;
+        }
+    }
+
+    /// Takes up the torrents of the tasks, with the state of another process.
+    fn take_up(&mut self, tasks: Vec<Task>, pasts: Vec<Option<Past>>) -> Vec<Start> {
+        let mut starts = Vec::with_capacity(tasks.len());
+        let mut pasts = pasts.into_iter();
+        self.next_number = tasks.len();
+        for (number, task) in tasks.into_iter().enumerate() {
+            let past = pasts.next();
+            if matches!(past, Some(None)) {
+                // The torrent was removed.
+                continue;
+            }
+            let past = past.flatten();
+            let mut torrent = Machine::new(number, &task.label, task.mode);
+            let mut start = Start {
+                number,
+                source: task.source,
+                web_seed: None,
+                commands: Vec::new(),
+                removal: None,
+            };
+            if let Some(past) = past {
+                start.web_seed.clone_from(&past.web_seed);
+                start.commands = past.chosen.commands();
+                start.removal = past.chosen.removal();
+                torrent.continue_from(&self.shared, past);
+            }
+            self.torrents.insert(number, Box::new(torrent));
+            self.busy.insert(number);
+            starts.push(start);
+        }
+        self.shared
+            .ledger
+            .removed(self.next_number - self.torrents.len());
+        starts
+    }
+
+    /// Starts a torrent of a task, unless it is over, and repeats the commands of another process.
+    fn start(&mut self, start: Start) {
+        let torrent = self.torrents.get_mut(&start.number);
+        if let Some(torrent) = torrent.filter(|torrent| torrent.outcome().is_none()) {
+            let started = match start.web_seed {
+                Some(server) => Err(TorrentError::WebSeed(server)),
+                None => torrent.start(&self.shared, start.source),
+            };
+            match started {
+                Ok(()) => torrent.repeat_commands(&self.shared, start.commands),
+                Err(error) => torrent.fail(&self.shared, error),
+            }
+        }
+        if let Some(content) = start.removal {
+            self.remove(start.number, content);
         }
     }
 
@@ -289,7 +370,7 @@ impl Running {
             return;
         };
         // A client without torrents runs on, and the error ends it only later.
-        if self.shared.ledger.n_torrents() == 0 && self.listen_error.is_none() {
+        if self.torrents.is_empty() && self.listen_error.is_none() {
             let option = match error {
                 Error::PortTaken { .. } => "--port",
                 _ => "--bind",
@@ -344,9 +425,12 @@ impl Running {
             }
             Message::Command(Command::Torrent(number, command)) => {
                 // A command can have the number of no torrent.
-                if let Some(torrent) = self.torrents.get_mut(&number) {
-                    self.busy.insert(number);
-                    torrent.on_command(&self.shared, command);
+                match self.torrents.get_mut(&number) {
+                    Some(torrent) => {
+                        self.busy.insert(number);
+                        torrent.on_command(&self.shared, command);
+                    }
+                    None => self.shared.ledger.forget(number),
                 }
             }
             Message::Done(number, done) => {
@@ -418,6 +502,7 @@ impl Running {
 
     /// Removes a torrent. A command can have the number of no torrent.
     fn remove(&mut self, number: usize, content: Remove) {
+        self.shared.ledger.forget(number);
         if let Some(torrent) = self.torrents.remove(&number) {
             if content == Remove::Restart {
                 debug!(torrent = torrent.snapshot.torrent, "stops");
@@ -429,7 +514,7 @@ impl Running {
                 Ok(removal) => self.removals.push(removal),
                 Err(removed) => self.removed.push(*removed),
             }
-            self.shared.ledger.removed();
+            self.shared.ledger.removed(1);
             self.is_changed = true;
         }
     }
@@ -456,6 +541,8 @@ impl Running {
         }
         self.remove_ended(Duration::ZERO);
         let mut torrent = Machine::new(number, &label, mode);
+        let detail = &mut torrent.snapshot.detail;
+        (detail.origin, detail.file) = (new.origin, new.file);
         let snapshot = &mut *torrent.snapshot;
         (snapshot.is_paused, snapshot.labels) = (new.is_paused, new.labels);
         change(new.limits, &mut snapshot.max_down, &mut snapshot.max_up);

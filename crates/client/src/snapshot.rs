@@ -10,11 +10,12 @@ use std::time::SystemTime;
 use hashlane_api::{Goal, Identity, Named, Priority, TorrentKey};
 use hashlane_metainfo::Torrent as Metainfo;
 use hashlane_swarm::{Counters, Network, TorrentId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::announces::Announce;
 use crate::event::Outcome;
 use crate::live::{LivePieces, LiveVerification};
+use crate::origin::{Origin, WatchedFile};
 use crate::rates::RateHistory;
 use crate::stopwatch::Stopwatch;
 use crate::stored::StoredTorrent;
@@ -96,7 +97,7 @@ impl Snapshot {
 }
 
 /// The state of one torrent.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(
     feature = "schema",
     derive(schemars::JsonSchema),
@@ -109,15 +110,18 @@ pub struct TorrentSnapshot {
     pub identity: Identity,
     /// The torrent as the user named it, as in the JSON lines. A magnet link is reduced to its info-hash.
     pub torrent: String,
-    /// The name that a person chose, or that of the metadata, unescaped; `None` while it is unknown.
+    /// The name that a person chose, which only a daemon keeps, or that of the metadata, unescaped; `None` while it is unknown.
     pub name: Option<String>,
     /// Path of the content; `None` while the metadata is unknown.
     pub content: Option<String>,
     /// Folder for the content, under the torrent's name; `None` for content that is only served under any name.
+    #[serde(default)]
     pub folder: Option<String>,
     /// Whether the content is a folder, which can have a single file; `false` while the metadata is unknown.
+    #[serde(default)]
     pub is_folder: bool,
     /// The folder that the content is being moved to, or is moved to when it is complete; `None` if there is none.
+    #[serde(default)]
     pub move_to: Option<String>,
     /// The current activity.
     pub activity: Activity,
@@ -133,21 +137,23 @@ pub struct TorrentSnapshot {
     ///
     /// The client does not interpret them.
     pub labels: Vec<String>,
-    /// The category.
+    /// The category, which only a daemon keeps.
+    #[serde(default)]
     pub category: Option<String>,
     /// Whether the user paused the torrent, perhaps before its verification.
     #[serde(rename = "paused")]
     pub is_paused: bool,
     /// Whether the torrent runs without a place in the queue, which only a daemon has.
-    #[serde(rename = "forced")]
+    #[serde(rename = "forced", default)]
     pub is_forced: bool,
     /// The position in the queue of a daemon, from 0; `None` in other programs.
+    #[serde(default)]
     pub queue_position: Option<u64>,
     /// Whether pieces are requested in order.
-    #[serde(rename = "sequential")]
+    #[serde(rename = "sequential", default)]
     pub is_sequential: bool,
     /// Whether a piece of complete content is offered only after the previous piece has spread (BEP 16).
-    #[serde(rename = "super_seeding")]
+    #[serde(rename = "super_seeding", default)]
     pub is_super_seeding: bool,
     /// Whether the torrent finds peers only by its trackers (BEP 27).
     #[serde(rename = "private")]
@@ -168,9 +174,8 @@ pub struct TorrentSnapshot {
     pub seed_ratio: Option<f64>,
     /// The torrent is served for this time, in whole seconds; `None` for no limit.
     pub seed_seconds: Option<u64>,
-    /// The torrent is served for this time without an upload; `None` for no limit.
-    ///
-    /// Only a session counts it.
+    /// The torrent is served for this time without an upload, which only a daemon counts; `None` for no limit.
+    #[serde(default)]
     pub idle_seconds: Option<u64>,
     /// The goal that a person chose for the torrent itself. Only a program that keeps torrents sets it.
     #[serde(skip)]
@@ -229,6 +234,7 @@ pub struct TorrentSnapshot {
     /// Seconds until the download is complete at this rate; `None` if that is unknown.
     pub seconds_left: Option<f64>,
     /// The trackers that were asked, by host, with their last answers.
+    #[serde(default)]
     pub announces: Vec<Announce>,
     /// The torrent in the session.
     #[serde(skip)]
@@ -257,6 +263,10 @@ pub(crate) struct Detail {
     pub(crate) outcome: Option<Outcome>,
     /// The folder for the content, or of the content.
     pub(crate) folder: Option<Arc<Path>>,
+    /// The origin of a magnet link, and of a torrent that was added and is not read yet.
+    pub(crate) origin: Option<Origin>,
+    /// The file of a watched folder.
+    pub(crate) file: Option<WatchedFile>,
 }
 
 /// Trackers by tiers, with their secrets.
@@ -546,7 +556,7 @@ pub(crate) fn unix_seconds() -> u64 {
 }
 
 /// The activity of a torrent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Activity {

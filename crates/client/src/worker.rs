@@ -183,7 +183,7 @@ mod tests {
 
     use super::*;
     use crate::config::Additions;
-    use crate::ledger::Ledger;
+    use crate::handover::Ledger;
 
     #[test]
     fn the_first_and_the_least_work_come_first() {
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn as_many_jobs_run_as_there_are_threads() {
         let (sender, messages) = mpsc::channel();
-        let ledger = Arc::new(Ledger::new(&Additions::default()));
+        let ledger = Arc::new(Ledger::new(&Additions::default(), 0));
         let inbox = Inbox::new(sender, Weak::new(), ledger);
         let two = NonZeroU16::new(2).expect("two is not zero");
         let worker = Worker::start("test", &inbox, Duration::ZERO, two);

@@ -1,6 +1,6 @@
 //! Torrents that requests and watched folders add.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use data_encoding::BASE64;
 use hashlane_api::{NewTorrent, Place, Refusal, Source};
@@ -10,7 +10,7 @@ use hashlane_store::{Choices, Name, StoreError};
 
 use super::apply::choose;
 use super::fetches::Fetches;
-use super::goal::{naming, select};
+use super::goal::naming;
 use super::hooks::Moment;
 use super::priorities;
 use super::torrents::{Torrents, lock};
@@ -49,18 +49,13 @@ impl Torrents {
         let put = match source {
             Source::Torrent(torrent) => {
                 choose_files(&mut choices, new, &torrent)?;
-                select(&mut choices, &torrent, self.config.mode.as_ref());
-                self.set_aside_if_over(torrent.info_hashes());
                 self.store.put(torrent, choices)
             }
             Source::Magnet(_) if choices.map.is_some() => {
                 let reason = "content_map: a link does not have the paths of files";
                 return Err(Refusal::Invalid(reason.into()));
             }
-            Source::Magnet(magnet) => {
-                self.set_aside_if_over(magnet.info_hashes);
-                self.store.put_magnet(*magnet, choices)
-            }
+            Source::Magnet(magnet) => self.store.put_magnet(*magnet, choices),
             Source::Url(_) => return Err(Refusal::Invalid("a URL that was not fetched".into())),
         };
         match put.map(hashlane_store::Entry::name) {
@@ -102,9 +97,7 @@ impl Torrents {
         let map = new.content_map.as_ref().map(|text| {
             let text = BASE64.decode(text.as_bytes());
             let text = text.map_err(|error| invalid(format!("content_map: {error}")))?;
-            let map = ContentMap::parse(&text);
-            map.map(Arc::new)
-                .map_err(|error| invalid(format!("content_map: {error}")))
+            ContentMap::parse(&text).map_err(|error| invalid(format!("content_map: {error}")))
         });
         let map = map.transpose()?;
         if map.is_some() && matches!(place, Place::Content(_)) {
@@ -114,7 +107,7 @@ impl Torrents {
             map,
             layout: new.layout,
             paused: new.paused.unwrap_or(self.store.session().adds_paused),
-            ..self.usual_choices(place)
+            ..Choices::at(place)
         };
         choose(&mut choices, &new.set);
         for (file, priority) in &new.priorities {

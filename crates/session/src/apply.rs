@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hashlane_api::{Command, Content, Patch, Refusal, Tiers};
-use hashlane_client::{HandleError, Rights, TorrentHandle};
+use hashlane_client::{HandleError, Rights};
 use hashlane_metainfo::MASK;
 use hashlane_store::{Choices, Name};
 
@@ -30,10 +30,6 @@ pub(super) fn apply(
     command: &Command,
     rights: Option<&Rights>,
 ) -> Vec<Result<(), Refusal>> {
-    let asked = names.iter().map(|name| ask(torrents, *name, command));
-    if let Some(results) = asked.collect() {
-        return results;
-    }
     let mut results = Vec::with_capacity(names.len());
     for names in parts(names, command) {
         let mut torrents = match (command, names) {
@@ -62,71 +58,20 @@ pub(super) fn apply_by_number(
     command: &Command,
     rights: Option<&Rights>,
 ) -> Vec<Result<(), Refusal>> {
-    let (names, unkept) = {
+    let names: Vec<Option<Name>> = {
         let torrents = lock(torrents);
-        let names = numbers.iter().map(|number| torrents.numbered(*number));
-        let unkept = numbers.iter().map(|number| torrents.unkept(*number));
-        let unkept: Vec<_> = unkept.map(Option::<&_>::cloned).collect();
-        (names.collect::<Vec<Option<Name>>>(), unkept)
+        numbers
+            .iter()
+            .map(|number| torrents.numbered(*number))
+            .collect()
     };
     let known: Vec<Name> = names.iter().copied().flatten().collect();
     let mut results = apply(torrents, &known, command, rights).into_iter();
-    let all = names.iter().zip(unkept).zip(numbers);
-    all.map(|((name, unkept), number)| match (name, unkept) {
-        (Some(_), _) => results.next().unwrap_or(Err(Refusal::Absent)),
-        (None, Some(handle)) => apply_to_unkept(torrents, *number, &handle, command),
-        (None, None) => Err(Refusal::Absent),
-    })
-    .collect()
-}
-
-/// Does what a command asks of a torrent that the store does not have.
-fn apply_to_unkept(
-    torrents: &Mutex<Torrents>,
-    number: usize,
-    handle: &TorrentHandle,
-    command: &Command,
-) -> Result<(), Refusal> {
-    match command {
-        Command::End => handle.end()?,
-        Command::Pause => {
-            handle.pause()?;
-            lock(torrents).pause_unread(handle, true);
-        }
-        Command::Resume { .. } => {
-            handle.resume()?;
-            lock(torrents).pause_unread(handle, false);
-        }
-        Command::Remove { content } => {
-            handle.remove((*content).into())?;
-            lock(torrents).remove_unkept(number);
-        }
-        _ => {
-            let reason = "the .torrent file has not been read, or the torrent was added again";
-            return Err(Refusal::Conflict(reason.into()));
-        }
-    }
-    Ok(())
-}
-
-/// Does what a command asks of libtorrent itself, which can take any time: nobody waits for it meanwhile. `None` for other commands.
-fn ask(torrents: &Mutex<Torrents>, name: Name, command: &Command) -> Option<Result<(), Refusal>> {
-    let asked = match command {
-        Command::AddPeer { address } => {
-            let handle = lock(torrents).running_handle(name).cloned();
-            handle.and_then(|handle| Ok(handle.add_peer(*address)?))
-        }
-        Command::Reannounce => {
-            let handle = lock(torrents).handle(name).cloned();
-            match handle.map(|handle| handle.reannounce()) {
-                // One that waits or is verified is announced when it joins.
-                None | Some(Ok(()) | Err(HandleError::NotInSession)) => Ok(()),
-                Some(Err(error)) => Err(error.into()),
-            }
-        }
-        _ => return None,
-    };
-    Some(asked)
+    let result = |name: &Option<Name>| name.and_then(|_| results.next());
+    let results = names.iter().map(result);
+    results
+        .map(|result| result.unwrap_or(Err(Refusal::Absent)))
+        .collect()
 }
 
 /// Locks the torrents when earlier requests have renamed the files of a torrent: programs send one request for each file.
@@ -160,6 +105,7 @@ impl Torrents {
             Command::Queue { to } => return all(self.reorder(names, *to).map_err(conflict)),
             Command::Set(patch) => return all(self.patch(names, patch)),
             Command::Verify => &|torrents, name| torrents.verify(name).map_err(conflict),
+            Command::Reannounce => &|torrents, name| torrents.reannounce(name),
             Command::Remove { content } => &|torrents, name| {
                 if let (Content::Delete, Some(rights)) = (*content, rights) {
                     torrents.check_deletion(name, rights)?;
@@ -214,23 +160,17 @@ impl Torrents {
                     Ok(())
                 })
             },
-            // `ask` does this.
-            Command::AddPeer { .. } | Command::Reannounce => return all(Ok(())),
-            Command::End if self.config.mode.is_some() => {
-                &|torrents, name| Ok(torrents.running_handle(name)?.end()?)
-            }
+            Command::AddPeer { address } => &|torrents, name| {
+                let waits = || conflict("the torrent waits for its start".into());
+                let handle = torrents.handle(name).ok_or_else(waits)?;
+                Ok(handle.add_peer(*address)?)
+            },
             Command::End => {
                 let reason = "a daemon serves torrents until they are paused or removed";
                 return all(Err(conflict(reason.into())));
             }
         };
         names.iter().map(|name| one(self, *name)).collect()
-    }
-
-    /// Returns a torrent in the client.
-    fn running_handle(&self, name: Name) -> Result<&TorrentHandle, Refusal> {
-        let waits = || Refusal::Conflict("the torrent waits for its start".into());
-        self.handle(name).ok_or_else(waits)
     }
 
     /// Changes what a person chose for torrents.
@@ -241,6 +181,17 @@ impl Torrents {
         }
         let changed = self.set_all(names, |choices| choose(choices, patch));
         changed.map_err(Refusal::Conflict)
+    }
+
+    /// Announces a torrent. One that is not in the session, because it waits or is verified, is announced when it joins.
+    fn reannounce(&self, name: Name) -> Result<(), Refusal> {
+        match self
+            .handle(name)
+            .map(hashlane_client::TorrentHandle::reannounce)
+        {
+            None | Some(Ok(()) | Err(HandleError::NotInSession)) => Ok(()),
+            Some(Err(error)) => Err(error.into()),
+        }
     }
 
     /// Changes the trackers of a torrent. A URL can contain a passkey, and no reason has one.

@@ -15,9 +15,6 @@ pub enum Error {
     /// The state folder cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Another thread uses the torrents.
-    #[error("the torrents are in use")]
-    Busy,
     /// Commands that an earlier session recorded cannot be read.
     #[error("{}: hooks: {error}", folder.display())]
     Hooks {

@@ -5,108 +5,50 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashlane_api::{Goal, Place, Target};
-use hashlane_client::{Download, Globs, Mode, Naming, Priority, Seed, SeedLimits, Source};
-use hashlane_metainfo::{FileKind, Names, Torrent};
-use hashlane_store::{Choices, Entry, Metainfo, Priorities, TorrentTotals};
+use hashlane_api::Place;
+use hashlane_client::{Download, Mode, Naming, Priority, Seed, SeedLimits, Source};
+use hashlane_metainfo::{Names, Torrent};
+use hashlane_store::{Choices, Entry, Metainfo, TorrentTotals};
 
-use super::config::Config;
-
-/// Returns the mode of a torrent. Its limits of serving are checked by the session, which counts across restarts, unless
-/// [`Config::mode`] lets it end; `goal` is the goal that applies then.
+/// Returns the goal of a torrent. Its limits of serving are checked by the session, which counts across restarts.
 ///
 /// A complete download is only served: if its files vanish, because their file system is not mounted, the client waits for
 /// them and writes nothing. So it does for a download that had content, of which nothing exists. Skipped files may be selected
-/// later, so a download with such files remains one. With `is_repaired`, it downloads what is missing. The metadata of a magnet
-/// link is kept in `metadata_file`.
+/// later, so a download with such files remains one. With `is_repaired`, it downloads what is missing. `records` is the folder of
+/// the records of verified content, if they are trusted. The metadata of a magnet link is kept in `metadata_file`.
 pub(super) fn goal(
-    choices: &Choices,
-    goal: Goal,
+    entry: &Entry,
     totals: &TorrentTotals,
     is_repaired: bool,
-    config: &Config,
+    records: Option<&Path>,
     metadata_file: Option<PathBuf>,
 ) -> Mode {
-    let seeding = seeding(goal, config);
+    let choices = &entry.choices;
     let seed = |place| {
         Mode::Seed(Seed {
             place,
             super_seeding: choices.super_seeding,
-            limits: seeding.unwrap_or_default(),
-            records: config.records.clone(),
+            limits: SeedLimits::default(),
+            records: records.map(Path::to_owned),
             naming: naming(choices),
         })
     };
-    let (folder, usual) = match (&choices.place, &config.mode) {
-        (Place::Content(content), _) => return seed(Place::Content(content.clone())),
-        (Place::Folder(folder), Some(Mode::Download(usual))) => (folder, Download::clone(usual)),
-        (Place::Folder(folder), None) if is_repaired || !is_served(choices, totals) => {
-            (folder, Download::to(folder))
+    match &choices.place {
+        Place::Content(content) => seed(Place::Content(content.clone())),
+        Place::Folder(folder) if is_served(entry, totals) && !is_repaired => {
+            seed(Place::Folder(folder.clone()))
         }
-        (Place::Folder(folder), _) => return seed(Place::Folder(folder.clone())),
-    };
-    Mode::Download(Arc::new(Download {
-        folder: folder.clone(),
-        // The files that the patterns select are chosen when they are known.
-        selection: if choices.priorities == Priorities::default() {
-            usual.selection
-        } else {
-            Globs::default()
-        },
-        priorities: priorities(choices),
-        sequential: choices.sequential,
-        super_seeding: choices.super_seeding,
-        was_present: !is_new(totals),
-        seeding,
-        move_to: choices.move_to.clone(),
-        metadata_file,
-        naming: naming(choices),
-        ..usual
-    }))
-}
-
-/// Returns for how long the client serves a complete torrent with this goal.
-pub(super) fn seeding(goal: Goal, config: &Config) -> Option<SeedLimits> {
-    let usual = match &config.mode {
-        None => return Some(SeedLimits::default()),
-        Some(Mode::Download(download)) => download.seeding,
-        Some(Mode::Seed(seed)) => Some(seed.limits),
-        Some(Mode::Metadata { .. }) => None,
-    };
-    if goal.ratio.is_inherited() && goal.time.is_inherited() {
-        return usual;
-    }
-    let usual = usual.unwrap_or_default();
-    Some(SeedLimits {
-        ratio: chosen(goal.ratio, usual.ratio),
-        time: chosen(goal.time, usual.time),
-    })
-}
-
-/// Returns what a request set, or else what is configured.
-pub(super) fn chosen<T>(set: Target<T>, configured: Option<T>) -> Option<T> {
-    match set {
-        Target::Inherited => configured,
-        set => set.limit(),
-    }
-}
-
-/// Chooses the files that the patterns of the mode select, if they select any.
-pub(super) fn select(choices: &mut Choices, torrent: &Torrent, mode: Option<&Mode>) {
-    let Some(Mode::Download(download)) = mode else {
-        return;
-    };
-    if download.selection.is_empty() || choices.priorities != Priorities::default() {
-        return;
-    }
-    let files = torrent.files().iter();
-    let files = files.filter(|file| file.kind() != FileKind::Padding);
-    let paths = files.map(|file| file.path().to_string()).zip(0..);
-    let (selected, others): (Vec<_>, Vec<_>) =
-        paths.partition(|(path, _)| download.selection.is_match_or_inside(path));
-    // The client reports patterns that select nothing.
-    if !selected.is_empty() {
-        choices.priorities.skip = others.into_iter().map(|(_, position)| position).collect();
+        Place::Folder(folder) => Mode::Download(Arc::new(Download {
+            priorities: priorities(choices),
+            sequential: choices.sequential,
+            super_seeding: choices.super_seeding,
+            was_present: !is_new(totals),
+            seeding: Some(SeedLimits::default()),
+            move_to: choices.move_to.clone(),
+            metadata_file,
+            naming: naming(choices),
+            ..Download::to(folder)
+        })),
     }
 }
 
@@ -129,12 +71,13 @@ pub(super) fn naming(choices: &Choices) -> Naming {
         names: choices.names.clone(),
         before: choices.names_before.clone(),
         layout: choices.layout,
-        map: choices.map.clone(),
+        map: choices.map.clone().map(Arc::new),
     }
 }
 
 /// Returns `true` if the torrent is only served: it was complete before.
-pub(super) fn is_served(choices: &Choices, totals: &TorrentTotals) -> bool {
+pub(super) fn is_served(entry: &Entry, totals: &TorrentTotals) -> bool {
+    let choices = &entry.choices;
     // The client looks for content that was being moved in both folders only if it downloads.
     totals.completed.is_some() && choices.priorities.skip.is_empty() && choices.move_to.is_none()
 }
@@ -159,7 +102,6 @@ pub(super) fn tops(folder: &Path, names: &Names, torrent: &Torrent) -> Vec<PathB
 pub(super) fn source(entry: &Entry) -> Source {
     match &entry.metainfo {
         Metainfo::File(path) => Source::file(path),
-        Metainfo::Torrent(torrent) => torrent.clone().into(),
         Metainfo::Magnet(magnet) => Source::Magnet(magnet.clone()),
     }
 }

@@ -10,7 +10,6 @@ use hashlane_api::{Goal, Limit, LimitValue, Rates, Refusal, SessionPatch, Target
 use hashlane_client::Command;
 
 use super::config::QueueLimits;
-use super::goal::chosen;
 use super::schedule::{self, Moment};
 use super::torrents::Torrents;
 
@@ -26,6 +25,14 @@ fn reply<T: Copy>(
         value: chosen(set, configured).map(value),
         configured: configured.map(value),
         requested: !set.is_inherited(),
+    }
+}
+
+/// Returns what a request set, or else what is configured.
+fn chosen<T>(set: Target<T>, configured: Option<T>) -> Option<T> {
+    match set {
+        Target::Inherited => configured,
+        set => set.limit(),
     }
 }
 
@@ -90,11 +97,8 @@ impl Torrents {
         Ok(())
     }
 
-    /// Returns the limits, each with its origin; none of a session that ends.
+    /// Returns the limits, each with its origin.
     pub(super) fn limits(&self) -> Vec<Limit> {
-        if self.config.mode.is_some() {
-            return Vec::new();
-        }
         let (set, configured) = (self.store.session(), &self.config);
         let whole = |limit: NonZeroU32| LimitValue::Whole(limit.get().into());
         let (rates, alternative, queue) =
@@ -142,8 +146,8 @@ impl Torrents {
         } else {
             usual
         };
-        if let Some(control) = &self.control {
-            control.send(Command::Limit(rates.into()));
+        if let Some(client) = &self.client {
+            client.send(Command::Limit(rates.into()));
         }
     }
 }

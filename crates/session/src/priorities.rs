@@ -68,7 +68,7 @@ impl Torrents {
             torrent.is_download
         } else {
             let is_place = matches!(entry.choices.place, Place::Folder(_));
-            is_place && !is_served(&entry.choices, &self.kept_totals(name))
+            is_place && !is_served(entry, &self.kept_totals(name))
         };
         if !is_download {
             return Err(Refusal::only_downloads());

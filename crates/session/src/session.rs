@@ -1,12 +1,11 @@
 //! A session, and the thread that moves it on.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -15,9 +14,9 @@ use hashlane_api::{
     Status,
 };
 use hashlane_client::{
-    Activity, Added, Additions, Client, Config as ClientConfig, Event, Events, Identity, InfoHash,
-    Named, Network, NetworkError, Observer, Outcome, Reach, Rights, Snapshot, Subscribers,
-    Subscription, TorrentFile, TorrentHandle, TorrentKey, TorrentSnapshot,
+    Activity, Added, Additions, Client, Config as ClientConfig, Events, Identity, InfoHash, Named,
+    Network, NetworkError, Observer, Reach, Rights, Snapshot, Subscribers, Subscription,
+    TorrentFile, TorrentHandle, TorrentKey, TorrentSnapshot,
 };
 use hashlane_metainfo::{FileKind, InfoHashes};
 use hashlane_store::{AllTotals, Entry, Metainfo, Name, Store};
@@ -26,7 +25,7 @@ use tokio::sync::watch;
 
 use super::add;
 use super::apply;
-use super::config::{Config, Given, QueueLimits};
+use super::config::{Config, QueueLimits};
 use super::error::{Error, Problem};
 use super::fetches::Fetches;
 use super::hooks::Hooks;
@@ -39,33 +38,6 @@ use super::watch::Watch;
 /// Time for which the end of a session waits for its threads, and the interval at which it looks.
 const PARTING: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(2);
-
-/// What a session continues with.
-#[derive(Debug)]
-pub struct Kept {
-    /// The torrents: those of a state folder, or in memory.
-    pub store: Store,
-    /// How a person named them.
-    pub names: GivenNames,
-}
-
-impl From<Store> for Kept {
-    fn from(store: Store) -> Self {
-        Self {
-            store,
-            names: GivenNames::default(),
-        }
-    }
-}
-
-/// How a person named torrents.
-#[derive(Clone, Debug, Default)]
-pub struct GivenNames {
-    /// The torrents that a person did not name by their titles.
-    pub labels: BTreeMap<Name, String>,
-    /// What a person gave and was read, also if it was removed since.
-    pub given: BTreeSet<String>,
-}
 
 /// The limits of all torrents together, without those of the schedule.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,7 +71,7 @@ pub struct Totals {
     pub all: AllTotals,
 }
 
-/// The torrents of a state folder, or in memory, in a client. Methods may block for a write to the disk.
+/// The torrents of a state folder, in a client. Methods may block for a write to the disk.
 ///
 /// A change goes to the folder first, and then to the client: what the client does was acknowledged, or will be after a restart.
 pub struct Session {
@@ -113,7 +85,7 @@ pub struct Session {
     fetches: Fetches,
     started: Instant,
     problems: Mutex<mpsc::Receiver<Problem>>,
-    folder: Option<PathBuf>,
+    folder: PathBuf,
     _watch: Watch,
     follower: Option<JoinHandle<()>>,
 }
@@ -150,58 +122,44 @@ impl Session {
         client: ClientConfig,
         config: Config,
     ) -> Result<(Arc<Self>, Subscription), Error> {
-        let kept = Kept::from(Store::open(folder)?);
-        Self::start(kept, client, config, Vec::new())
+        Self::start(Store::open(folder)?, client, config)
     }
 
-    /// Starts a session that continues with what was kept, and adds what a person gave.
+    /// Does what [`Self::open`] does, with a folder that is open.
     ///
     /// # Errors
     /// Records of commands cannot be read, or the client does not start.
     pub fn start(
-        kept: Kept,
+        store: Store,
         mut settings: ClientConfig,
         config: Config,
-        given: Vec<Given>,
     ) -> Result<(Arc<Self>, Subscription), Error> {
-        let Kept { store, names } = kept;
-        let folder = store.folder().map(Path::to_owned);
+        let folder = store.folder().to_owned();
         let (sender, problems) = mpsc::channel();
-        let hooks = Hooks::start(config.hooks.clone(), folder.as_deref(), sender.clone());
+        let hooks = Hooks::start(config.hooks.clone(), &folder, sender.clone());
         let hooks = hooks.map_err(|error| Error::Hooks {
-            folder: folder.clone().unwrap_or_default(),
+            folder: folder.clone(),
             error,
         })?;
         settings.additions = Additions {
-            mode: None,
-            max_torrents: match config.mode {
-                Some(_) => Additions::default().max_torrents,
-                None => usize::MAX,
-            },
-            runs_on: config.mode.is_none() || !config.watched.is_empty(),
+            max_torrents: usize::MAX,
+            runs_on: true,
+            ..Additions::default()
         };
         let max_len = settings.max_metainfo_len;
         let fetches = Fetches::by(settings.session.proxy.clone(), max_len);
-        let mut torrents = Torrents::new(store, config, hooks);
-        (torrents.given, torrents.labels) = (names.given, names.labels);
-        let started = Client::start_with(settings, |control| {
-            torrents.control = Some(control.clone());
-            torrents.start_all();
-            for given in given {
-                torrents.give(given, true);
-            }
-        });
-        let (client, events, ()) = started?;
+        let (client, events) = Client::start(settings, Vec::new())?;
         let observer = client.observer();
         let (stepped, steps) = watch::channel(());
         let subscribers = Arc::new(Subscribers::default());
         let subscription = subscribers.subscribe();
         let published = Events::new(Arc::clone(&subscribers));
-        torrents.client = Some(client);
+        let torrents = Torrents::new(store, client, config, hooks);
         let torrents = Arc::new(Mutex::new(torrents));
         let thread = hashlane_client::Error::Thread;
         let weak = Arc::downgrade(&torrents);
         let watch = Watch::start(Weak::clone(&weak), max_len, sender.clone()).map_err(thread)?;
+        lock(&torrents).start_all();
         let run = move || follow(&weak, &events, &published, &stepped, &sender);
         let follower = spawn("session", run).map_err(thread)?;
         let session = Self {
@@ -224,30 +182,9 @@ impl Session {
         lock(&self.torrents)
     }
 
-    /// Returns the state folder; `None` if nothing is kept.
-    pub fn folder(&self) -> Option<&Path> {
-        self.folder.as_deref()
-    }
-
-    /// Writes all torrents to a new state folder, for a program that continues from this one. Returns how a person named them.
-    ///
-    /// # Errors
-    /// The folder cannot be written. Or another thread has used the torrents for too long, as it does if it waits for libtorrent.
-    pub fn copy_to(&self, folder: &Path) -> Result<GivenNames, Error> {
-        let began = Instant::now();
-        let torrents = loop {
-            match self.torrents.try_lock() {
-                Ok(torrents) => break torrents,
-                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) if began.elapsed() < PARTING => thread::sleep(TICK),
-                Err(TryLockError::WouldBlock) => return Err(Error::Busy),
-            }
-        };
-        torrents.store.copy_to(folder)?;
-        Ok(GivenNames {
-            labels: torrents.labels.clone(),
-            given: torrents.given.clone(),
-        })
+    /// Returns the state folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Returns a subscription to all events from now on, after those that describe the state of the client. The place and the names
@@ -321,11 +258,7 @@ impl Session {
     pub fn torrent(&self, key: TorrentKey) -> Option<Arc<TorrentSnapshot>> {
         let number = {
             let torrents = self.lock();
-            match (name_of(&torrents, key), key) {
-                (Some(name), _) => torrents.number(name)?,
-                (None, TorrentKey::Number(number)) => number,
-                (None, TorrentKey::InfoHash(_)) => return None,
-            }
+            torrents.number(name_of(&torrents, key)?)?
         };
         self.snapshot().find(TorrentKey::Number(number)).cloned()
     }
@@ -367,11 +300,8 @@ impl Session {
     /// Returns a torrent in the client; `None` while it waits for its start.
     pub fn handle(&self, key: TorrentKey) -> Option<TorrentHandle> {
         let torrents = self.lock();
-        match (name_of(&torrents, key), key) {
-            (Some(name), _) => torrents.handle(name).cloned(),
-            (None, TorrentKey::Number(number)) => torrents.unkept(number).cloned(),
-            (None, TorrentKey::InfoHash(_)) => None,
-        }
+        let name = name_of(&torrents, key)?;
+        torrents.handle(name).cloned()
     }
 
     /// Returns the files of a torrent without padding, each with its pieces; none while the metadata is unknown. They stay in view
@@ -423,7 +353,6 @@ impl Session {
         let name = name_of(&torrents, key)?;
         let path = match &torrents.store.get(name)?.metainfo {
             Metainfo::File(path) => path.clone(),
-            Metainfo::Torrent(torrent) => return Some(torrent.bytes().to_vec()),
             Metainfo::Magnet(_) => return None,
         };
         drop(torrents);
@@ -535,11 +464,11 @@ impl Session {
 
     /// Saves totals, informs the trackers, and ends the client. The folder stays locked until the session is dropped, which does the
     /// same first. Commands of hooks that do not end within a second run again after
-    /// the next start, and are a problem. Returns the outcomes of all torrents at the first call.
+    /// the next start, and are a problem.
     ///
     /// # Errors
     /// The client has failed, or the folder cannot be written. The client has ended all the same.
-    pub fn stop(&self) -> Result<Vec<Outcome>, Error> {
+    pub fn stop(&self) -> Result<(), Error> {
         self.lock().end()
     }
 }
@@ -574,18 +503,12 @@ fn follow(
         };
         let mut torrents = lock(&torrents);
         // After `stop`, an event must change nothing: what it reports is found again at the next start.
-        if torrents.control.is_none() {
+        if torrents.client.is_none() {
             return;
         }
         match event {
             Ok(event) => {
-                let handled = match &*event {
-                    Event::Opened { torrent, metainfo } => {
-                        torrents.keep_given(torrent.number, metainfo)
-                    }
-                    event => torrents.on_event(event),
-                };
-                if let Err(error) = handled {
+                if let Err(error) = torrents.on_event(&event) {
                     report(Problem::Error(error.to_string()));
                 }
                 published.send(event);

@@ -4,13 +4,12 @@
 //! after a restart.
 
 mod choices;
-mod given;
 mod naming;
 mod totals;
 mod trackers;
 mod turns;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -20,16 +19,15 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use hashlane_api::Size;
 use hashlane_api::{Place, Rates, Status};
 use hashlane_client::{
-    Activity, AddOptions, Client, Control, Event, Network, NetworkError, Outcome, Remove,
-    SecretTiers, Snapshot, TorrentError, TorrentHandle, TorrentKey, TorrentSnapshot,
-    VerifiedContent, status_of,
+    Activity, AddOptions, Client, Event, Network, NetworkError, Remove, SecretTiers, Snapshot,
+    TorrentError, TorrentHandle, TorrentKey, TorrentSnapshot, VerifiedContent, status_of,
 };
 use hashlane_metainfo::Torrent;
-use hashlane_store::{Choices, Entry, Metainfo, Name, Store, StoreError, TorrentTotals};
+use hashlane_store::{Entry, Metainfo, Name, Store, StoreError, TorrentTotals};
 
 use super::config::Config;
 use super::error::Error;
-use super::goal::{goal, is_served, select, source};
+use super::goal::{goal, is_served, source};
 use super::hooks::{Hooks, Moment};
 use super::queue::Turn;
 use super::schedule;
@@ -60,8 +58,6 @@ const IF_LOST: &str = ". To download it again, remove the torrent and add it aga
 pub(super) struct Torrents {
     pub(super) store: Store,
     /// `None` after the end.
-    pub(super) control: Option<Control>,
-    /// The client, while it runs.
     pub(super) client: Option<Client>,
     pub(super) config: Config,
     pub(super) hooks: Hooks,
@@ -74,14 +70,6 @@ pub(super) struct Torrents {
     numbered: HashMap<usize, Name>,
     /// The names of torrents by their numbers in the client.
     names: HashMap<usize, Name>,
-    /// The torrents of the client that the store does not have, by the numbers by which requests know them.
-    unkept: BTreeMap<usize, TorrentHandle>,
-    /// Those of them whose metadata is being read, by their numbers in the client.
-    unread: HashMap<usize, Unread>,
-    /// The torrents as a person named them, if that is not by their titles.
-    pub(super) labels: BTreeMap<Name, String>,
-    /// What a person gave and the store had, also if it was removed.
-    pub(super) given: BTreeSet<String>,
     /// The time of the start, and the seconds for which the session ran before.
     started: (Instant, u64),
     /// The time of the last tick.
@@ -131,35 +119,7 @@ struct Running {
     idle: Option<(u64, Instant)>,
 }
 
-/// A torrent whose metadata the client reads.
-struct Unread {
-    /// The number by which requests know the torrent.
-    number: usize,
-    label: String,
-    choices: Choices,
-}
-
 impl Running {
-    /// Returns a torrent that has not started.
-    fn new(number: usize, base: TorrentTotals) -> Self {
-        Self {
-            number,
-            handle: None,
-            base,
-            held: None,
-            turn: Turn::new(false, Instant::now()),
-            is_paused: false,
-            has_metainfo: false,
-            repair: Repair::No,
-            wait: None,
-            delay: FIRST_RETRY,
-            tiers: None,
-            remedy: "",
-            notice: None,
-            idle: None,
-        }
-    }
-
     /// Returns the snapshot of the torrent, if the client has it and knows it already.
     fn snapshot<'s>(&self, all: &'s Snapshot) -> Option<&'s Arc<TorrentSnapshot>> {
         let number = self.handle.as_ref()?.number();
@@ -232,26 +192,19 @@ impl DerefMut for Locked<'_> {
 }
 
 impl Torrents {
-    /// Returns torrents without a client.
-    pub(super) fn new(store: Store, config: Config, hooks: Hooks) -> Self {
+    pub(super) fn new(store: Store, client: Client, config: Config, hooks: Hooks) -> Self {
         let ran = store.totals().all.seconds;
         Self {
             store,
             started: (Instant::now(), ran),
-            control: None,
-            client: None,
-            // Numbers of Transmission start at 1.
-            next_number: usize::from(config.mode.is_none()),
+            client: Some(client),
             config,
             scheduled: Rates::default(),
             hooks,
             running: HashMap::new(),
+            next_number: 1,
             numbered: HashMap::new(),
             names: HashMap::new(),
-            unkept: BTreeMap::new(),
-            unread: HashMap::new(),
-            labels: BTreeMap::new(),
-            given: BTreeSet::new(),
             ticked: Instant::now(),
             saved: Instant::now(),
             is_save_due: false,
@@ -392,7 +345,7 @@ impl Torrents {
     fn repair(&mut self, name: Name, verified: &VerifiedContent) {
         let totals = self.kept_totals(name);
         let entry = self.store.get(name);
-        let is_served = entry.is_some_and(|entry| is_served(&entry.choices, &totals));
+        let is_served = entry.is_some_and(|entry| is_served(entry, &totals));
         let Some(running) = self.running.get_mut(&name) else {
             return;
         };
@@ -426,7 +379,6 @@ impl Torrents {
         // the next start serves it. The other one fails then, with the reason, and both stay.
         let hybrid = Name::from(metainfo.info_hashes());
         let name = self.store.get(hybrid).map_or(name, Entry::name);
-        let label = self.labels.get(&name).cloned();
         let Some(Metainfo::Magnet(magnet)) = self.store.get(name).map(|entry| &entry.metainfo)
         else {
             return Ok(());
@@ -442,18 +394,6 @@ impl Torrents {
         let new = self.store.set_metainfo(name, &metainfo)?;
         if let Some(running) = self.running.get_mut(&name) {
             running.tiers = Some(SecretTiers(tiers));
-        }
-        if self.config.mode.is_some()
-            && let Some(mut choices) = self.store.get(new).map(|entry| entry.choices.clone())
-        {
-            select(&mut choices, &metainfo, self.config.mode.as_ref());
-            self.store.update(new, choices)?;
-        }
-        if new != name
-            && let Some(label) = label
-        {
-            self.labels.remove(&name);
-            self.labels.insert(new, label);
         }
         if new != name
             && let Some(running) = self.running.remove(&name)
@@ -525,7 +465,7 @@ impl Torrents {
             }
             Event::Failed {
                 error, left_bytes, ..
-            } if is_of_system(error) && self.config.mode.is_none() => {
+            } if is_of_system(error) => {
                 let delay = self.running.get(&name).map(|running| running.delay);
                 // Not for each try.
                 if delay == Some(FIRST_RETRY) {
@@ -606,11 +546,6 @@ impl Torrents {
             errors.extend(self.keep_metainfo(name).err());
         }
         for name in reached {
-            if self.config.mode.is_some() {
-                // It may have ended.
-                let _ = self.handle(name).map(TorrentHandle::end);
-                continue;
-            }
             errors.extend(self.pause_at_goal(name).err());
         }
         for name in due {
@@ -620,21 +555,21 @@ impl Torrents {
     }
 
     /// Saves totals and new metadata, and ends the client. Trackers are informed.
-    pub(super) fn end(&mut self) -> Result<Vec<Outcome>, Error> {
-        if self.control.is_none() {
-            return Ok(Vec::new());
+    pub(super) fn end(&mut self) -> Result<(), Error> {
+        if self.client.is_none() {
+            return Ok(());
         }
         self.count();
         let mut saved = self.save();
         for name in self.links() {
             saved = saved.and(self.keep_metainfo(name));
         }
-        self.control = None;
-        let stopped = self.client.take().map(Client::stop);
-        self.hooks.end();
-        let outcomes = stopped.transpose()?;
-        saved?;
-        Ok(outcomes.unwrap_or_default())
+        if let Some(client) = self.client.take() {
+            let stopped = client.stop();
+            self.hooks.end();
+            stopped?;
+        }
+        Ok(saved?)
     }
 
     /// Returns the torrents whose metadata is not in the folder, and may be.
@@ -652,7 +587,7 @@ impl Torrents {
 
     /// Returns the latest snapshot of the client.
     pub(super) fn all(&self) -> Arc<Snapshot> {
-        let snapshot = self.control.as_ref().map(Control::snapshot);
+        let snapshot = self.client.as_ref().map(Client::snapshot);
         snapshot.unwrap_or_default()
     }
 
@@ -684,22 +619,17 @@ impl Torrents {
             let activity = entry.map_or(Activity::Ended, |it| self.activity(it, Some(snapshot)).0);
             (snapshot, activity, running.obstacle().1.is_some())
         });
-        let unkept = self.unkept.values().filter_map(|handle| {
-            let snapshot = all.find(TorrentKey::Number(handle.number()))?;
-            Some((&**snapshot, snapshot.activity, snapshot.error.is_some()))
-        });
-        let mut status = status_of(&all, torrents.chain(unkept));
+        let mut status = status_of(&all, torrents);
         let session = self.store.session();
         let limits = self.limits().into_iter();
         let requested = limits.filter(|limit| limit.requested);
         let totals = self.store.totals().all;
         let problems = self.store.problems().iter();
-        let folder = self.store.folder();
         status
             .problems
             .splice(..0, problems.map(ToString::to_string));
         Status {
-            state: folder.map(|folder| folder.to_string_lossy().into_owned()),
+            state: Some(self.store.folder().to_string_lossy().into_owned()),
             alternative: session.alternative,
             adds_paused: session.adds_paused,
             requested_limits: requested.map(|limit| limit.limit).collect(),
@@ -767,7 +697,6 @@ impl Torrents {
         // The other parts of the session have these from the start.
         config.folder.clone_from(&before.folder);
         config.records.clone_from(&before.records);
-        config.mode.clone_from(&before.mode);
         let (old, new) = (&before.network, &mut config.network);
         // An interface turns discovery in the local network off, which libtorrent does at its start.
         let is_same_kind = old.bind.interface().is_some() == new.bind.interface().is_some();
@@ -789,13 +718,13 @@ impl Torrents {
 
     /// Changes the local end of all connections, until the session ends.
     pub(super) fn set_network(&self, network: Network) -> Result<(), NetworkError> {
-        let control = self.control.as_ref().ok_or(NetworkError::Stopped)?;
-        control.set_network(network)
+        let client = self.client.as_ref().ok_or(NetworkError::Stopped)?;
+        client.set_network(network)
     }
 
     pub(super) fn check_running(&self) -> Result<(), String> {
-        if self.control.is_none() {
-            return Err("the session is ending".to_owned());
+        if self.client.is_none() {
+            return Err("the daemon is ending".to_owned());
         }
         Ok(())
     }
@@ -823,13 +752,12 @@ impl Torrents {
         let is_waiting = self.queue().is_some() && !entry.choices.forced && !is_link;
         let is_paused = entry.choices.paused || is_waiting;
         let options = AddOptions {
-            label: Some(self.label(entry)),
+            label: Some(entry.shown_title()),
             mode: Some(goal(
-                &entry.choices,
-                self.goal_of(entry),
+                entry,
                 &totals,
                 is_repaired,
-                &self.config,
+                self.config.records.as_deref(),
                 self.store.metadata_file(name),
             )),
             is_paused,
@@ -837,12 +765,11 @@ impl Torrents {
             limits: entry.choices.limits.into(),
             is_known,
         };
-        let is_daemon = self.config.mode.is_none();
-        let notice = is_daemon.then(|| waits_for_metadata(entry)).flatten();
-        let Some(control) = &self.control else {
+        let notice = waits_for_metadata(entry);
+        let Some(client) = &self.client else {
             return;
         };
-        match control.add(source(entry), options) {
+        match client.add(source(entry), options) {
             Ok(handle) => {
                 self.names.insert(handle.number(), name);
                 let running = self.running_of(name);
@@ -858,25 +785,28 @@ impl Torrents {
     }
 
     fn running_of(&mut self, name: Name) -> &mut Running {
-        if !self.running.contains_key(&name) {
-            let number = self.take_number();
-            self.numbered.insert(number, name);
-            let running = Running::new(number, self.kept_totals(name));
-            self.running.insert(name, running);
-        }
-        self.running.get_mut(&name).expect("it was inserted")
-    }
-
-    /// Returns the number of the next torrent.
-    fn take_number(&mut self) -> usize {
-        self.next_number += 1;
-        self.next_number - 1
-    }
-
-    /// Returns a torrent as a person named it.
-    pub(super) fn label(&self, entry: &Entry) -> String {
-        let label = self.labels.get(&entry.name()).cloned();
-        label.unwrap_or_else(|| entry.shown_title())
+        let base = self.kept_totals(name);
+        self.running.entry(name).or_insert_with(|| Running {
+            number: {
+                self.next_number += 1;
+                let number = self.next_number - 1;
+                self.numbered.insert(number, name);
+                number
+            },
+            handle: None,
+            base,
+            held: None,
+            turn: Turn::new(false, Instant::now()),
+            is_paused: false,
+            has_metainfo: false,
+            repair: Repair::No,
+            wait: None,
+            delay: FIRST_RETRY,
+            tiers: None,
+            remedy: "",
+            notice: None,
+            idle: None,
+        })
     }
 
     /// Lets a torrent wait for its next start.
@@ -943,6 +873,7 @@ pub fn remedy(error: &TorrentError) -> &'static str {
     match error {
         TorrentError::Unrelated { .. } => "; rename or remove it, and resume the torrent",
         TorrentError::Linked { .. } => "; copy it under its name, and resume the torrent",
+        TorrentError::WebSeed(_) => "; --web-seeds=0 downloads it from peers",
         _ => "",
     }
 }

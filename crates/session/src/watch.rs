@@ -13,11 +13,10 @@ use std::sync::{Mutex, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use hashlane_api::{NewTorrent, Patch, Source};
-use hashlane_client::{Activity, Source as ClientSource, TorrentHandle};
 use hashlane_files::{read_limited, rename_to_free};
 use hashlane_metainfo::{Magnet, Torrent};
 
-use super::config::{AddedFiles, Given, Watched};
+use super::config::Watched;
 use super::error::Problem;
 use super::threads::spawn;
 use super::torrents::{Torrents, lock};
@@ -54,7 +53,7 @@ impl Watch {
         let (alive, ended) = mpsc::channel();
         let mut watcher = Watcher {
             folders: Vec::new(),
-            added_files: AddedFiles::default(),
+            removes: false,
             max_len,
             torrents,
             files: HashMap::new(),
@@ -81,16 +80,14 @@ type Stamp = (u64, Option<SystemTime>);
 struct Seen {
     stamp: Stamp,
     since: Instant,
-    /// Whether its problem was reported, or it was added and stays. It is then used only after a change.
-    is_done: bool,
-    /// The torrent of a file that stays.
-    torrent: Option<TorrentHandle>,
+    /// Whether its problem was reported. It is then used only after a change.
+    is_reported: bool,
 }
 
 struct Watcher {
     folders: Vec<Watched>,
-    /// What becomes of files that were added.
-    added_files: AddedFiles,
+    /// Whether files that were added are removed.
+    removes: bool,
     /// Length limit of a .torrent file in bytes.
     max_len: u64,
     torrents: Weak<Mutex<Torrents>>,
@@ -116,7 +113,7 @@ impl Watcher {
         let torrents = lock(&torrents);
         let config = &torrents.config;
         self.folders.clone_from(&config.watched);
-        self.added_files = config.added_files;
+        self.removes = config.removes_watched;
         drop(torrents);
         let is_watched = |folder: &Path| self.folders.iter().any(|it| it.folder == folder);
         self.unreadable.retain(|folder, _| is_watched(folder));
@@ -158,22 +155,19 @@ impl Watcher {
 
     fn look_at(&mut self, path: PathBuf, folder: usize, stamp: Stamp, now: Instant) {
         let seen = self.files.get(&path).filter(|seen| seen.stamp == stamp);
-        let Some(Seen { since, is_done, .. }) = seen else {
-            let before = self.files.remove(&path);
+        let Some(Seen {
+            since, is_reported, ..
+        }) = seen
+        else {
             let seen = Seen {
                 stamp,
                 since: now,
-                is_done: false,
-                torrent: before.and_then(|before| before.torrent),
+                is_reported: false,
             };
             self.files.insert(path, seen);
             return;
         };
-        if *is_done {
-            return;
-        }
-        if self.added_files == AddedFiles::Kept {
-            self.give(&path);
+        if *is_reported {
             return;
         }
         let is_old = now.duration_since(*since) >= PATIENCE;
@@ -184,7 +178,7 @@ impl Watcher {
             return;
         }
         let ended = match added {
-            Ok(()) if self.added_files == AddedFiles::Removed => fs::remove_file(&path),
+            Ok(()) if self.removes => fs::remove_file(&path),
             Ok(()) => rename(&path, ADDED),
             Err(Failure::Invalid(_)) if !is_old => return,
             Err(Failure::Invalid(reason)) => {
@@ -206,35 +200,10 @@ impl Watcher {
 
     fn report(&mut self, path: &Path, reason: &str) {
         if let Some(seen) = self.files.get_mut(path) {
-            seen.is_done = true;
+            seen.is_reported = true;
         }
         let problem = format!("{}: {reason}", path.display());
         let _ = self.problems.send(Problem::Warning(problem));
-    }
-
-    /// Adds the torrent of a file that stays, if it is new, or if its torrent has failed and the file has changed since.
-    fn give(&mut self, path: &Path) {
-        let (Some(torrents), Some(seen)) = (self.torrents.upgrade(), self.files.get_mut(path))
-        else {
-            return;
-        };
-        seen.is_done = true;
-        let label = path.file_name().unwrap_or_default().to_string_lossy();
-        let mut torrents = lock(&torrents);
-        let is_due = match &seen.torrent {
-            Some(torrent) => torrent.snapshot().activity == Activity::Failed,
-            // Another process, from which this one continues, may have added it.
-            None => torrents.given.insert(label.to_string()),
-        };
-        if is_due {
-            let given = Given {
-                label: label.into_owned(),
-                source: ClientSource::file(path),
-                content: None,
-                map: None,
-            };
-            seen.torrent = torrents.give(given, false);
-        }
     }
 
     /// Adds the torrent of a file. A torrent that is present counts as added.

@@ -125,6 +125,9 @@ impl Machine {
         }
         self.end(shared, outcome);
         self.snapshot.activity = Activity::Failed;
+        if let Some(file) = &self.snapshot.detail.file {
+            shared.ledger.file_failed(file.path());
+        }
         self.snapshot.error = Some(message);
         shared.events.send(Event::Failed {
             torrent: self.identity(),

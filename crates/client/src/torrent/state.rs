@@ -15,9 +15,9 @@ use super::stillness::Stillness;
 use crate::announces::Failures;
 use crate::config::{Config, Mode};
 use crate::error::{Absence, TorrentError};
-use crate::event::Outcome;
+use crate::event::{Event, Outcome};
+use crate::handover::{Ledger, Past};
 use crate::inbox::{Done, Inbox};
-use crate::ledger::Ledger;
 use crate::limits::SeedLimits;
 use crate::live::LiveVerification;
 
@@ -68,8 +68,10 @@ pub(crate) struct Machine {
     /// The time when bytes last arrived, and the number of bytes present then.
     pub(super) last_arrival: (Instant, u64),
     pub(super) priorities: PriorityChange,
-    /// Priorities that were chosen before the files are known: by the mode, and by commands.
+    /// Priorities that were chosen before the files are known: by the mode, and by commands of this or another process.
     pub(super) earlier_priorities: Vec<(u32, Priority)>,
+    /// Folders that commands of another process moved the content to, the last one first, until the files are known.
+    pub(super) earlier_folders: Vec<PathBuf>,
     /// The tiers of trackers that a command chose instead of the torrent's.
     pub(super) tiers: Option<Vec<Vec<String>>>,
     /// Trackers that were added by command.
@@ -131,6 +133,14 @@ pub(super) struct Total {
 }
 
 impl Total {
+    /// Returns a sum that continues from an earlier one.
+    fn after(earlier: u64) -> Self {
+        Self {
+            earlier,
+            counter: 0,
+        }
+    }
+
     /// Updates the sum, and returns it.
     pub(super) fn update(&mut self, counter: u64) -> u64 {
         if counter < self.counter {
@@ -178,6 +188,7 @@ impl Machine {
             last_arrival: (now, 0),
             priorities: PriorityChange::default(),
             earlier_priorities,
+            earlier_folders: Vec::new(),
             tiers: None,
             trackers: Vec::new(),
             due: Due::default(),
@@ -223,6 +234,55 @@ impl Machine {
             Mode::Seed(seed) => (false, seed.super_seeding),
             Mode::Metadata { .. } => (false, false),
         };
+    }
+
+    /// Continues the torrent of another process. A torrent that is over stays so.
+    pub(crate) fn continue_from(&mut self, shared: &Shared, past: Past) {
+        let identity = Identity {
+            number: self.number(),
+            ..past.snapshot.identity
+        };
+        if identity.info_hashes.is_some() {
+            self.snapshot.identity = identity;
+            shared.events.send(Event::Identified(identity));
+        }
+        if let Some(outcome) = past.outcome {
+            self.snapshot = past.snapshot.into();
+            self.snapshot.identity = identity;
+            self.snapshot.detail.outcome = Some(outcome);
+            self.stages.end(outcome);
+            if let (Outcome::Failed, Some(file)) = (outcome, &past.file) {
+                shared.ledger.file_failed(file.path());
+            }
+        } else {
+            let earlier = &past.snapshot;
+            self.totals = Totals {
+                downloaded: Total::after(earlier.downloaded_bytes),
+                uploaded: Total::after(earlier.uploaded_bytes),
+                wasted: Total::after(earlier.wasted_bytes),
+            };
+            if let Mode::Download(download) = &mut self.mode
+                && earlier.done_bytes > 0
+            {
+                Arc::make_mut(download).was_present = true;
+            }
+            self.snapshot.downloaded_bytes = earlier.downloaded_bytes;
+            self.snapshot.uploaded_bytes = earlier.uploaded_bytes;
+            self.snapshot.wasted_bytes = earlier.wasted_bytes;
+            self.snapshot.is_paused = past.is_paused;
+            self.snapshot.labels.clone_from(&earlier.labels);
+            (self.snapshot.max_down, self.snapshot.max_up) = (earlier.max_down, earlier.max_up);
+            self.snapshot.added_at = earlier.added_at;
+            self.snapshot.completed_at = earlier.completed_at;
+            self.snapshot.active_at = earlier.active_at;
+            self.snapshot.downloading_seconds = earlier.downloading_seconds;
+            self.snapshot.serving_seconds = earlier.serving_seconds;
+            self.snapshot.detail.origin = past.origin;
+            self.earlier_priorities.extend(past.chosen.priorities());
+            self.earlier_folders = past.chosen.folders();
+        }
+        shared.ledger.continue_from(self.number(), past.chosen);
+        self.snapshot.detail.file = past.file;
     }
 
     /// Returns the result, if the torrent is over.

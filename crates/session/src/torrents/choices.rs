@@ -9,7 +9,6 @@ use hashlane_files::is_below;
 use hashlane_store::{Choices, Name};
 
 use super::Torrents;
-use crate::goal::seeding;
 use crate::queue::Turn;
 
 impl Torrents {
@@ -63,9 +62,6 @@ impl Torrents {
                     super_seeding: Some(choices.super_seeding),
                     ..Patch::default()
                 });
-                if self.config.mode.is_some() {
-                    let _ = handle.set_goal(seeding(self.goal_of(entry), &self.config));
-                }
             }
         }
         Ok(())

@@ -122,12 +122,7 @@ impl Torrents {
         all: &Snapshot,
     ) -> bool {
         let goal = self.goal_of(entry);
-        let idle = goal.idle.limit();
-        let (ratio, time) = match self.config.mode {
-            None => (goal.ratio.limit(), goal.time.limit()),
-            // The client ends the torrent.
-            Some(_) => (None, None),
-        };
+        let (ratio, time, idle) = (goal.ratio.limit(), goal.time.limit(), goal.idle.limit());
         // Thousands of torrents without a goal must not cost a search each.
         if ratio.is_none() && time.is_none() && idle.is_none() {
             return false;

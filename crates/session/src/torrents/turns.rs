@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use hashlane_api::QueueMove;
-use hashlane_client::Activity;
+use hashlane_client::{Activity, Client};
 use hashlane_store::{Entry, Name};
 
 use super::{Running, Torrents};
@@ -43,7 +43,9 @@ impl Torrents {
         if !limits.is_some() && !running.any(|running| running.turn.is_waiting) {
             return;
         }
-        let all = self.all();
+        let Some(all) = self.client.as_ref().map(Client::snapshot) else {
+            return;
+        };
         let mut waiting: HashMap<Name, &mut Running> = self
             .running
             .iter_mut()

@@ -81,53 +81,6 @@ fn torrents_are_there_again_in_their_order() {
     assert_eq!(fs::read(path).unwrap(), torrent(2).bytes());
 }
 
-/// What is in memory can go to a folder, for another program, and back.
-#[test]
-fn a_store_in_memory_goes_to_a_folder_and_back() {
-    let mut store = Store::in_memory();
-    assert_eq!(store.folder(), None);
-    for number in [3, 1, 2] {
-        store.put(torrent(number), choices()).unwrap();
-    }
-    let twice = store.put(torrent(3), choices());
-    assert!(matches!(twice, Err(StoreError::Exists(_))), "{twice:?}");
-    let magnet = Magnet::new(InfoHashes::V1([7; 20].into()));
-    let link = store.put_magnet(magnet, choices()).unwrap().name();
-    assert_eq!(store.metadata_file(link), None);
-    store.remove(name(1)).unwrap();
-    let order = [link, name(2), name(3)];
-    store.set_order(&order).unwrap();
-    let labels = Choices {
-        labels: ["a".to_owned()].into(),
-        ..store.get(name(2)).unwrap().choices.clone()
-    };
-    store.update(name(2), labels.clone()).unwrap();
-    store.totals_mut().torrents.get_mut(&name(2)).unwrap().sent = 5;
-    let session = Session {
-        adds_paused: true,
-        ..*store.session()
-    };
-    store.set_session(session).unwrap();
-
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path().join("new");
-    store.copy_to(&folder).unwrap();
-    let copy = Store::open(&folder).unwrap();
-    assert_eq!(problems(&copy), [""; 0]);
-    let copy = copy.into_memory().unwrap();
-    // The folder is free.
-    fs::remove_dir_all(&folder).unwrap();
-    assert_eq!(names(&copy), order);
-    let copied = copy.get(name(2)).unwrap();
-    assert_eq!(copied.choices, labels);
-    let Metainfo::Torrent(bytes) = &copied.metainfo else {
-        panic!("the torrent is in memory");
-    };
-    assert_eq!(bytes.bytes(), torrent(2).bytes());
-    assert_eq!(copy.totals().torrents[&name(2)].sent, 5);
-    assert_eq!(*copy.session(), session);
-}
-
 #[test]
 fn an_order_lasts() {
     let folder = folder_with(&[1, 2, 3, 4]);
