@@ -1,6 +1,5 @@
 //! Reads content maps, as `find --save` writes them.
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,7 +7,7 @@ use anyhow::{Context as _, bail};
 use hashlane_files::read_limited;
 use hashlane_metainfo::ContentMap;
 
-use crate::Env;
+use crate::{Env, input};
 
 /// Reads the map of `--content-map`. Errors name the file.
 ///
@@ -17,7 +16,7 @@ use crate::Env;
 pub fn read(env: &Env, path: &Path) -> anyhow::Result<Arc<ContentMap>> {
     let named = || path.display().to_string();
     let mut text = Vec::new();
-    let file = File::open(env.resolve(path)).with_context(named)?;
+    let file = input::open(&env.resolve(path)).with_context(named)?;
     if !read_limited(file, ContentMap::MAX_LEN, &mut text).with_context(named)? {
         let limit = ContentMap::MAX_LEN >> 20;
         bail!(

@@ -1,7 +1,6 @@
 //! The arguments, streams and terminal of a process, and its exit status.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, BufRead, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -14,6 +13,7 @@ use hashlane_metainfo::masked_text;
 use hashlane_sha::Backend;
 use hashlane_verify::CancelToken;
 
+use crate::input;
 use crate::output::printer::Printer;
 use crate::output::text::Escaped;
 use crate::startup::Startup;
@@ -262,12 +262,12 @@ impl Env {
     /// Reads a text file that a person wrote, or the standard input stream if the path is `-`. Errors name the file.
     pub(crate) fn read_text_file(&mut self, path: &Path) -> anyhow::Result<String> {
         let place = self.resolve(path);
-        let read = || {
+        let mut read = || {
             let mut bytes = Vec::new();
             let is_whole = if path == Path::new("-") {
                 read_limited(&mut self.stdin, MAX_TEXT_LEN, &mut bytes)?
             } else {
-                read_limited(File::open(place)?, MAX_TEXT_LEN, &mut bytes)?
+                read_limited(input::open(&place)?, MAX_TEXT_LEN, &mut bytes)?
             };
             if !is_whole {
                 bail!("is longer than {}", Size(MAX_TEXT_LEN));

@@ -32,6 +32,7 @@ mod commands;
 pub mod content_map;
 mod documentation;
 mod env;
+mod input;
 pub mod links;
 mod network;
 pub mod new_file;

@@ -1,7 +1,7 @@
 //! Reads .torrent files from untrusted paths.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
@@ -9,14 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+#[cfg(unix)]
+use crate::input;
+use crate::{Env, links};
 use anyhow::{Context as _, anyhow, bail};
+use hashlane_api::Size;
 use hashlane_files::{Walked, walk_files};
 use hashlane_metainfo::{Magnet, Torrent};
-#[cfg(unix)]
-use rustix::fs::OFlags;
-
-use crate::{Env, links};
-use hashlane_api::Size;
 
 /// Returns an argument without the white space around it if it is a magnet link, or a bare info-hash that is
 /// not the name of a file.
@@ -188,7 +187,7 @@ pub fn read_given(env: &mut Env, path: &Path) -> anyhow::Result<Vec<u8>> {
 /// # Errors
 /// The file cannot be read, or is too long.
 pub fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let file = match open_for_reading(path) {
+    let file = match input::open_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => match described(path) {
             Some(what) => bail!("is {what}, but a .torrent file is needed"),
             None => return Err(error.into()),
@@ -209,14 +208,9 @@ pub fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
         bail!("is a directory, not a .torrent file");
     }
     // The limit also holds for files without a length, such as pipes.
-    #[cfg_attr(
-        not(unix),
-        expect(unused_mut, reason = "only Unix reads before the rest")
-    )]
     let mut bytes = Vec::with_capacity(metadata.len().min(MAX_LEN) as usize);
-    #[cfg(unix)]
     if !metadata.is_file() {
-        wait_for_writer(&file, &mut bytes)?;
+        bytes = input::wait_for_writer(&file)?;
     }
     read_limited(file, bytes)
 }
@@ -230,32 +224,4 @@ fn read_limited(stream: impl Read, mut bytes: Vec<u8>) -> anyhow::Result<Vec<u8>
         );
     }
     Ok(bytes)
-}
-
-/// Opens a file without waiting for the writer of a named pipe.
-fn open_for_reading(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
-    }
-    options.open(path)
-}
-
-/// Makes reads wait again. Refuses a named pipe that no program writes to, because a read would never return.
-#[cfg(unix)]
-fn wait_for_writer(mut file: &File, bytes: &mut Vec<u8>) -> anyhow::Result<()> {
-    use std::os::unix::fs::FileTypeExt as _;
-    if file.metadata()?.file_type().is_fifo() {
-        let mut first = [0];
-        match file.read(&mut first) {
-            Ok(0) => bail!("is a pipe that no program writes to"),
-            Ok(_) => bytes.extend(first),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(rustix::fs::fcntl_setfl(file, OFlags::empty())?)
 }

@@ -182,8 +182,8 @@ pub enum TorrentError {
         "the download finished, but verification failed: another program is modifying the files"
     )]
     Modified,
-    /// The download is complete, but cannot be moved.
-    #[error("complete and verified, but not moved to {}: {error}", to.display())]
+    /// The content cannot be moved.
+    #[error("not moved to {}: {error}", to.display())]
     Move {
         /// The new path.
         to: PathBuf,

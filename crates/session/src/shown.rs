@@ -158,6 +158,9 @@ impl Parts {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         torrent.identity.number = self.number;
         torrent.identity.info_hashes = Some(entry.info_hashes);
+        if let Some(before) = before {
+            keep_size(&mut torrent, before);
+        }
         torrent.activity = self.activity;
         torrent.error.clone_from(&self.error);
         if torrent.activity == Activity::Serving
@@ -213,5 +216,16 @@ impl Parts {
             None => torrent.active_at.unwrap_or(torrent.added_at),
         };
         torrent
+    }
+}
+
+/// Gives a torrent that is started again the size that it had, until its metadata is read.
+fn keep_size(torrent: &mut TorrentSnapshot, before: &TorrentSnapshot) {
+    if torrent.total_bytes == 0 {
+        torrent.piece_length = before.piece_length;
+        torrent.files = before.files;
+        torrent.is_folder = before.is_folder;
+        torrent.total_bytes = before.total_bytes;
+        torrent.wanted_bytes = before.wanted_bytes;
     }
 }

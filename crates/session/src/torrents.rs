@@ -432,7 +432,7 @@ impl Torrents {
             }
             Event::Relocated { content, error, .. } => {
                 if let Some(running) = self.running.get_mut(&name) {
-                    running.notice = error.as_ref().map(|error| format!("not moved: {error}"));
+                    running.notice = error.as_ref().map(not_moved);
                 }
                 self.relocated(name, error.is_none().then_some(content))?;
             }
@@ -479,6 +479,7 @@ impl Torrents {
             {
                 if let Some(running) = self.running.get_mut(&name) {
                     running.remedy = remedy(error);
+                    running.base.was_incomplete |= is_of_other_content(error);
                 }
                 self.hook(name, Moment::Failed, None, Some(&error.to_string()));
             }
@@ -887,6 +888,22 @@ fn is_of_system(error: &TorrentError) -> bool {
             | TorrentError::Unreadable { .. }
             | TorrentError::Thread(_)
             | TorrentError::NothingPresent(_)
+    )
+}
+
+/// Returns why content was not moved.
+fn not_moved(error: &TorrentError) -> String {
+    match error {
+        TorrentError::Move { .. } => error.to_string(),
+        _ => format!("not moved: {error}"),
+    }
+}
+
+/// Returns `true` if the files are not those of the torrent, whose content is not complete then.
+fn is_of_other_content(error: &TorrentError) -> bool {
+    matches!(
+        error,
+        TorrentError::Unrelated { .. } | TorrentError::Linked { .. } | TorrentError::Mapped { .. }
     )
 }
 

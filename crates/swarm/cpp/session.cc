@@ -106,14 +106,16 @@ void avoid(Urls& urls, std::set<std::string> const& servers)
     urls.erase(std::remove_if(urls.begin(), urls.end(), is_avoided), urls.end());
 }
 
-// Adds what one listen socket reports about a tracker. A tracker works if any socket reaches it.
+// Adds what one listen socket reports about a tracker. A tracker works if any socket reaches it. A socket that cannot reach its
+// address knows nothing of it, if another one does.
 void add_announce(TrackerStatus& to, lt::announce_infohash const& from, bool is_verified)
 {
     auto const now = lt::time_point_cast<lt::seconds32>(lt::clock_type::now());
     std::uint8_t const state = from.updating ? 2 : from.fails > 0 ? 1 : from.start_sent && is_verified ? 3 : 0;
     to.seeds = std::max(to.seeds, from.scrape_complete);
     to.leeches = std::max(to.leeches, from.scrape_incomplete);
-    if (state == 0 || state < to.state) return;
+    bool const is_skipped = from.last_error == lt::errors::announce_skipped;
+    if (state == 0 || state < to.state || (is_skipped && to.state != 0)) return;
     to.state = state;
     to.failures = from.fails;
     to.next_seconds = from.next_announce > now

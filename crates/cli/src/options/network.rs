@@ -1,6 +1,5 @@
 //! Options of the connections to peers, trackers and the DHT.
 
-use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -10,7 +9,7 @@ use hashlane_metainfo::PeerAddress;
 use zeroize::Zeroizing;
 
 use super::Switch as _;
-use crate::{Env, values};
+use crate::{Env, input, values};
 
 /// The connections of a client that transfers content.
 #[derive(Debug, Args)]
@@ -100,7 +99,7 @@ const MAX_SECRET_LEN: u64 = 4096;
 /// Returns the error of the system.
 pub fn secret_line(env: &Env, path: &Path) -> io::Result<Zeroizing<String>> {
     let mut line = Zeroizing::new(String::with_capacity(MAX_SECRET_LEN as usize));
-    let file = BufReader::new(File::open(env.resolve(path))?);
+    let file = BufReader::new(input::open(&env.resolve(path))?);
     file.take(MAX_SECRET_LEN).read_line(&mut line)?;
     Ok(Zeroizing::new(line.trim().to_owned()))
 }

@@ -123,6 +123,33 @@ fn content_that_was_complete_is_no_news() {
     assert_eq!(lines(&log), ["tree"]);
 }
 
+/// A torrent that failed because its files were others was not complete, also if it was never verified.
+#[test]
+fn content_in_place_of_other_files_is_news() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let (place, state) = folder();
+    let log = place.path().join("log");
+    let config = place.path().join("config.toml");
+    let hook = format!(
+        "[hooks]\ncomplete = \"echo complete >> {}\"\n",
+        log.display()
+    );
+    fs::write(&config, hook).unwrap();
+    let file = place.path().join("file.bin");
+    fs::write(&file, vec![7; 2_000_123]).unwrap();
+    let options = ["--dir", text(place.path()), "--config", text(&config)];
+    let daemon = Daemon::start(&state, &options);
+    daemon.done(["add", text(&torrent)]);
+    daemon.wait_for_activity("failed");
+    fs::copy(content.path().join("file.bin"), &file).unwrap();
+    daemon.done(["verify", "file.bin"]);
+    daemon.wait_for_activity("serving");
+    wait_for(|| !lines(&log).is_empty());
+    daemon.terminate();
+    assert_eq!(lines(&log), ["complete"]);
+}
+
 #[test]
 fn a_hook_that_fails_or_hangs_is_reported() {
     let content = Content::new();

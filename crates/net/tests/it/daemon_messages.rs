@@ -55,7 +55,7 @@ fn a_failed_move_is_shown_as_the_error() {
     });
     let reason = failed["error"].as_str().unwrap();
     assert!(
-        reason.starts_with("not moved: ") && reason.contains(text(&other)),
+        reason.starts_with("not moved to ") && reason.contains(text(&other)),
         "{reason}"
     );
     assert_eq!(failed["folder"], text(&downloads));
@@ -168,6 +168,14 @@ fn a_tracker_that_answers_one_address_works() {
     let address = page_address(&stdout);
     let get = |path: &str| ask(address, &format!("GET /api/v1/torrents/1{path}"), &[], "").json();
     wait_for(|| get("/trackers")["trackers"][0]["state"] == "working");
+    // An address from which no other can be reached does not hide the answer of another one.
+    let dead = ["--announce", "http://127.0.0.1:1/announce"];
+    daemon.done(["add", text(&content.torrent_with("tree", "v1", &dead))]);
+    wait_for(|| {
+        let trackers = daemon.done(["trackers", "tree"]);
+        let one = trackers.first();
+        one.is_some_and(|one| one["state"] == "failed" && one["message"] == "Connection refused")
+    });
     wait_for(|| get("")["announces"] != serde_json::json!([]));
     assert!(get("")["announces"][0]["error"].is_null(), "{}", get(""));
     let logged = fs::read_to_string(&log).unwrap();

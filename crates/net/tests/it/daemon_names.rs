@@ -659,6 +659,16 @@ fn nothing_behind_a_link_is_renamed() {
         assert_eq!(status, 409, "{reason}");
         assert!(reason.contains("tree/link: a symbolic link"), "{reason}");
     }
+    // A file of the user, and a file of the torrent itself, have no files in them.
+    fs::write(downloads.join("tree/note"), "x").unwrap();
+    for new in ["tree/note/a.bin", "tree/a.bin/a.bin"] {
+        let (status, reason) = served.rename("renameFile", &hash, "tree/a.bin", new);
+        assert_eq!(status, 409, "{reason}");
+        assert!(
+            reason.contains(": a file, which has no files in it"),
+            "{reason}"
+        );
+    }
     let deep = format!("tree/{}", vec!["x"; 2000].join("/"));
     let (status, reason) = served.rename("renameFile", &hash, "tree/a.bin", &deep);
     assert_eq!(status, 409, "{reason}");

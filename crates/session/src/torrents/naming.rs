@@ -119,7 +119,7 @@ impl Torrents {
     }
 }
 
-/// Refuses a path that is too long for the system, or that leads through a symbolic link below the root.
+/// Refuses a path that is too long for the system, or that leads through a symbolic link or a file below the root.
 fn check_path(root: &Path, path: &Path) -> Result<(), String> {
     if path.as_os_str().len() > MAX_PATH_LEN {
         return Err(format!(
@@ -128,14 +128,17 @@ fn check_path(root: &Path, path: &Path) -> Result<(), String> {
         ));
     }
     let folders = path.ancestors().skip(1);
-    let mut below = folders.take_while(|folder| *folder != root && folder.starts_with(root));
-    match below.find(|folder| folder.is_symlink()) {
-        None => Ok(()),
-        Some(link) => Err(format!(
-            "{}: a symbolic link, and nothing behind it is renamed",
-            link.display()
-        )),
+    for folder in folders.take_while(|folder| *folder != root && folder.starts_with(root)) {
+        let what = match folder.symlink_metadata() {
+            Ok(metadata) if metadata.is_symlink() => {
+                "a symbolic link, and nothing behind it is renamed"
+            }
+            Ok(metadata) if !metadata.is_dir() => "a file, which has no files in it",
+            _ => continue,
+        };
+        return Err(format!("{}: {what}", folder.display()));
     }
+    Ok(())
 }
 
 /// Returns the path of each file except padding.

@@ -1,7 +1,6 @@
 //! The key of a MAC.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -10,7 +9,7 @@ use hashlane_sha::{HmacKey, Sha1};
 use zeroize::Zeroizing;
 
 use super::passphrase;
-use crate::Env;
+use crate::{Env, input};
 
 /// The maximum length of a file with a key, in bytes.
 const MAX_FILE_LEN: u64 = 1 << 20;
@@ -73,7 +72,7 @@ pub(super) fn read(
 /// Returns the bytes of a file. A device that never ends is an error.
 fn read_file(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(Vec::new());
-    if !read_limited(File::open(path)?, MAX_FILE_LEN, &mut bytes)? {
+    if !read_limited(input::open(path)?, MAX_FILE_LEN, &mut bytes)? {
         let message = format!("the file exceeds the maximum of {MAX_FILE_LEN} bytes");
         return Err(io::Error::other(message));
     }

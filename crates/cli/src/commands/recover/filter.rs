@@ -1,11 +1,12 @@
 //! Facts about the original string that rule out hits: `--known`, `--pubkey-hash` and `--prefix`.
 
-use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use hashlane_base58::{AddressHash, Filter, Known};
+
+use crate::input;
 
 /// Maximum length of a line in a file of addresses, in bytes.
 const MAX_LINE_LEN: u64 = 200;
@@ -33,7 +34,7 @@ pub(super) fn filter(
 /// Reads addresses, one per line.
 fn read(path: &Path) -> anyhow::Result<Known> {
     let mut known = Known::default();
-    let mut file = BufReader::new(File::open(path)?);
+    let mut file = BufReader::new(input::open(path)?);
     let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();

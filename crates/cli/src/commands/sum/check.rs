@@ -1,7 +1,6 @@
 //! Checks files against lists of digests.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +20,7 @@ use super::json;
 use super::names;
 use super::output::Output;
 use super::report::{Found, Report};
+use crate::input;
 use crate::output::json_lines::{self, PathText};
 use crate::output::text::Shown;
 use crate::{Env, Exit};
@@ -150,7 +150,7 @@ impl<'s> Check<'s> {
             std::mem::replace(&mut output.env.stdin, Box::new(io::empty()))
         } else {
             let path = output.env.resolve(list);
-            let reader = BufReader::new(File::open(&path)?);
+            let reader = BufReader::new(input::open(&path)?);
             if let Some(folder) = &mut self.folder {
                 folder.note_list(&path);
             }

@@ -1,6 +1,5 @@
 //! Checks files against lists of tree hashes.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +15,7 @@ use super::output::Output;
 use super::report::{Found, Report};
 use super::tree::{note_part, tag, with_format};
 use super::verity;
-use crate::{Env, Exit};
+use crate::{Env, Exit, input};
 
 /// Maximum number of files of a list to read before they are hashed.
 const MAX_BATCH_FILES: usize = 1 << 16;
@@ -136,7 +135,7 @@ impl<'f, F: Format> Check<'f, F> {
         let reader: Box<dyn BufRead> = if list == Path::new("-") {
             std::mem::replace(&mut output.env.stdin, Box::new(io::empty()))
         } else {
-            Box::new(BufReader::new(File::open(output.env.resolve(list))?))
+            Box::new(BufReader::new(input::open(&output.env.resolve(list))?))
         };
         let (mut lines, mut forms) = (Lines::of_list(reader), ValueLines::new(tag(self.name)));
         let (mut batch, mut has_entries, mut n_lines) = (Vec::new(), false, 0_u64);

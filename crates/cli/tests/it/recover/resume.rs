@@ -227,7 +227,11 @@ fn resume_files_that_are_refused() {
     let ended = recover(&["--resume", folder.path().to_str().unwrap(), LOST]);
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("is a directory"), "{}", ended.stderr);
-    // Nothing writes to the pipe.
+}
+
+#[test]
+fn nobody_waits_for_the_writer_of_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
     assert!(
         Command::new("mkfifo")
@@ -239,6 +243,10 @@ fn resume_files_that_are_refused() {
     let ended = recover(&["--resume", pipe.to_str().unwrap(), LOST]);
     assert_eq!(ended.code, Some(2));
     let reason = format!("{}: not a regular file", pipe.display());
+    assert!(ended.stderr.contains(&reason), "{}", ended.stderr);
+    let ended = recover(&["--known", pipe.to_str().unwrap(), LOST]);
+    assert_eq!(ended.code, Some(2));
+    let reason = format!("{}: is a pipe that no program writes to", pipe.display());
     assert!(ended.stderr.contains(&reason), "{}", ended.stderr);
 }
 
