@@ -54,11 +54,17 @@ def test_sets_larger_than_a_batch(name: str, threads: int) -> None:
     assert hashlane.digest_many(messages, name, threads=threads) == expected(messages, name)
 
 
-@pytest.mark.parametrize("name", ["md5", "sha224", "sha256", "sha512", "blake2b"])
-@pytest.mark.parametrize("options", [{}, {"prefix": b"p"}, {"key": b"k"}])
+# BLAKE2b has keys of its own.
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        (name, options)
+        for name in ["md5", "sha224", "sha256", "sha512", "blake2b"]
+        for options in [{}, {"prefix": b"p"}, {"key": b"k"}]
+        if name != "blake2b" or "key" not in options
+    ],
+)
 def test_long_messages(name: str, options: dict[str, bytes]) -> None:
-    if name == "blake2b" and "key" in options:
-        pytest.skip("BLAKE2b has keys of its own")
     messages = [os.urandom(17 << 20), b"", os.urandom(5 << 20), b"short"]
     if "key" in options:
         digests = [hmac.digest(b"k", message, name) for message in messages]

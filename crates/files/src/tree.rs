@@ -127,7 +127,7 @@ pub struct LeftOut {
     pub excluded: usize,
     /// Files and folders that are never content.
     pub junk: usize,
-    /// Files of Hashlane itself: see [`is_own_name`].
+    /// Files of Hashlane itself: see [`is_own_name`](crate::is_own_name).
     pub own: usize,
     /// Hidden files and folders.
     pub hidden: usize,

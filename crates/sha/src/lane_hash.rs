@@ -16,7 +16,7 @@ const MAX_BLOCK_LEN: usize = 128;
 
 /// MD5, SHA-224, SHA-384, SHA-512 or SHA-512/256. Many messages are hashed at once, in lanes, and each can arrive in parts.
 ///
-/// [`Sha1`](crate::Sha1) and [`Sha256`](crate::Sha256) have the trait [`Algorithm`](crate::Algorithm), which can do more. This trait is
+/// [`Sha1`](crate::Sha1) and [`Sha256`] have the trait [`Algorithm`](crate::Algorithm), which can do more. This trait is
 /// sealed.
 ///
 /// ```
