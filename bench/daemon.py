@@ -46,7 +46,7 @@ class Daemon:
         offline = ["--bind", "127.0.0.1", "--port", "0", "--no-dht", "--no-discovery", "--quiet"]
         state = ["daemon", "--state-dir", str(folder / "state"), "--dir", str(folder / "content")]
         self.started = time.monotonic()
-        # Warnings about trackers that do not answer are no result.
+        # Warnings, as about trackers that do not answer, are shown only if the daemon fails.
         self.errors = (folder / "errors").open("w+b")
         self.process = subprocess.Popen(
             [net, *state, *offline, *options], stdout=subprocess.DEVNULL, stderr=self.errors

@@ -77,7 +77,7 @@ def small_files(client: Client, folder: Path, n_files: int) -> tuple[Callable[[]
 
 
 def wrong_pieces(client: Client, folder: Path, n_pieces: int) -> Callable[[], object]:
-    """Return the verification of a file of which all pieces are wrong."""
+    """Return the verification of a file whose pieces are all wrong."""
     path = folder / f"wrong-{n_pieces}"
     path.write_bytes(os.urandom(n_pieces * PIECE))
     torrent = hashlane.create(path, version="v1", piece_length=PIECE)

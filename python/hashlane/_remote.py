@@ -189,11 +189,12 @@ def on_disk(source: Any, storage_options: dict[str, Any]) -> Generator[str]:
         if not hasattr(source, "read"):
             raise TypeError(f"expected a path, a URL or a binary file, found {type(source).__name__}")
         file: Any = source
-        number: int | None = None
+        descriptor: int | None = None
         with contextlib.suppress(OSError, AttributeError, ValueError):
-            number = file.fileno() if file.tell() == 0 else None
-        if number is not None and stat.S_ISREG(os.fstat(number).st_mode):
-            yield f"/proc/self/fd/{number}"
+            if file.tell() == 0:
+                descriptor = file.fileno()
+        if descriptor is not None and stat.S_ISREG(os.fstat(descriptor).st_mode):
+            yield f"/proc/self/fd/{descriptor}"
             return
         name = os.path.basename(os.fsdecode(getattr(file, "name", "") or "")) or "content"
         with open(f"{folder}/{name}", "xb") as copy:
