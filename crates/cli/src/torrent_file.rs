@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-#[cfg(unix)]
 use crate::input;
 use crate::{Env, links};
 use anyhow::{Context as _, anyhow, bail};
