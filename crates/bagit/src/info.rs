@@ -77,17 +77,35 @@ impl Info {
         self.add(OXUM, &format!("{}.{}", oxum.n_bytes, oxum.n_files));
     }
 
-    /// Returns the length and number of files, if there is one. The first of several counts.
+    /// Returns the length and number of files, if there is one.
     ///
     /// # Errors
-    /// The value, if it has not the form `BYTES.FILES`.
+    /// The value, if it has not the form `BYTES.FILES`, or the values if there are several.
     pub(crate) fn oxum(&self) -> Result<Option<Oxum>, String> {
-        let mut lines = self.lines().skip_while(|line| !is_labelled(line, OXUM));
-        let Some((_, first)) = lines.next().and_then(|line| line.split_once(':')) else {
-            return Ok(None);
+        let mut values: Vec<String> = Vec::new();
+        let mut is_oxum = false;
+        for line in self.lines() {
+            let is_continued = line.starts_with([' ', '\t']);
+            if !is_continued {
+                is_oxum = is_labelled(line, OXUM);
+            }
+            match (values.last_mut(), line.split_once(':')) {
+                (Some(value), _) if is_oxum && is_continued => value.push_str(line),
+                (_, Some((_, value))) if is_oxum => values.push(value.to_owned()),
+                _ => {}
+            }
+        }
+        let value = match &values[..] {
+            [] => return Ok(None),
+            [value] => value,
+            several => {
+                return Err(several
+                    .iter()
+                    .map(|it| it.trim())
+                    .collect::<Vec<_>>()
+                    .join(", "));
+            }
         };
-        let more = lines.take_while(|line| line.starts_with([' ', '\t']));
-        let value = std::iter::once(first).chain(more).collect::<String>();
         let number = |text: &str| {
             let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
             text.parse().ok().filter(|_| is_number)
@@ -170,6 +188,8 @@ mod tests {
             "Payload-Oxum: 1.2\n 3\n",
             "Payload-Oxum: 99999999999999999999.1",
             "Payload-Oxum:",
+            "Payload-Oxum: 1.2\nPayload-Oxum: 1.2",
+            "Payload-Oxum: 1.2\nA: b\npayload-oxum: 3.4",
         ] {
             assert!(info(text).oxum().is_err(), "{text}");
         }

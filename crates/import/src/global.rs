@@ -7,6 +7,8 @@ pub(crate) const DOWNLOAD_LIMIT: &str = "download limit of all torrents";
 pub(crate) const UPLOAD_LIMIT: &str = "upload limit of all torrents";
 pub(crate) const ALTERNATIVE_DOWNLOAD_LIMIT: &str = "alternative download limit of all torrents";
 pub(crate) const ALTERNATIVE_UPLOAD_LIMIT: &str = "alternative upload limit of all torrents";
+pub(crate) const ALTERNATIVE_TIMES: &str =
+    "times of the alternative limits, which [schedule] sets here";
 pub(crate) const RATIO: &str = "ratio goal of all torrents";
 pub(crate) const SEEDING_TIME: &str = "seeding time goal of all torrents";
 pub(crate) const IDLE_TIME: &str = "time without uploads after which seeding ends, of all torrents";

@@ -87,13 +87,25 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
 /// Returns the settings for all torrents that are in use.
 fn global_settings<'j>(
     setting: impl Fn(&str) -> Option<&'j serde_json::Value>,
-) -> [(&'static str, Option<String>); 8] {
+) -> [(&'static str, Option<String>); 9] {
     let is_on = |key: &str| setting(key).and_then(serde_json::Value::as_bool) == Some(true);
     let value = |is_on: bool, key: &str, unit: &str| {
         let value = setting(key).filter(|value| is_on && value.is_number());
         value.map(|value| format!("{value}{unit}"))
     };
-    let has_alternative = is_on("alt-speed-enabled") || is_on("alt-speed-time-enabled");
+    let has_times = is_on("alt-speed-time-enabled");
+    let has_alternative = is_on("alt-speed-enabled") || has_times;
+    let number = |key, default| {
+        let number = setting(key).and_then(serde_json::Value::as_u64);
+        number.unwrap_or(default)
+    };
+    let times = || {
+        alternative_times(
+            number("alt-speed-time-begin", 540),
+            number("alt-speed-time-end", 1020),
+            number("alt-speed-time-day", 127),
+        )
+    };
     let limit = |is_on, key: &str| value(is_on, key, " kB/s");
     [
         (
@@ -112,6 +124,7 @@ fn global_settings<'j>(
             global::ALTERNATIVE_UPLOAD_LIMIT,
             limit(has_alternative, "alt-speed-up"),
         ),
+        (global::ALTERNATIVE_TIMES, has_times.then(times)),
         (
             global::RATIO,
             value(is_on("ratio-limit-enabled"), "ratio-limit", ""),
@@ -133,6 +146,18 @@ fn global_settings<'j>(
             value(is_on("seed-queue-enabled"), "seed-queue-size", ""),
         ),
     ]
+}
+
+/// Describes times in minutes after midnight, on the days of a set of bits from Sunday on.
+fn alternative_times(begin: u64, end: u64, days: u64) -> String {
+    let time = |minutes: u64| format!("{:02}:{:02}", minutes / 60, minutes % 60);
+    let names = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+    let set = names
+        .iter()
+        .enumerate()
+        .filter(|(day, _)| days >> day & 1 == 1);
+    let set: Vec<&str> = set.map(|(_, name)| *name).collect();
+    format!("{} to {}, {}", time(begin), time(end), set.join(" "))
 }
 
 impl Session {

@@ -152,7 +152,7 @@ impl Settings {
 }
 
 /// Returns the settings for all torrents that are in use. Negative values, and limits of 0, are not.
-fn global_settings(text: &str) -> [(&'static str, Option<String>); 10] {
+fn global_settings(text: &str) -> [(&'static str, Option<String>); 11] {
     let value = |key: &str| ini_value(text, "BitTorrent", &format!("Session\\{key}"));
     let is_on = |key| value(key).as_deref() == Some("true");
     // A number, because a text of digits can be as long as the file.
@@ -167,8 +167,8 @@ fn global_settings(text: &str) -> [(&'static str, Option<String>); 10] {
         value.map(|value| format!("{value} KiB/s"))
     };
     let goal = |key, unit| at_least(0.0, value(key)).map(|value| format!("{value}{unit}"));
-    let has_alternative =
-        is_on("UseAlternativeGlobalSpeedLimit") || is_on("BandwidthSchedulerEnabled");
+    let has_times = is_on("BandwidthSchedulerEnabled");
+    let has_alternative = is_on("UseAlternativeGlobalSpeedLimit") || has_times;
     let has_queue = is_on("QueueingSystemEnabled");
     let number = |key, default: &str| {
         let value = value(key).unwrap_or_else(|| default.to_owned());
@@ -190,6 +190,10 @@ fn global_settings(text: &str) -> [(&'static str, Option<String>); 10] {
         (
             global::ALTERNATIVE_UPLOAD_LIMIT,
             limit(has_alternative, "AlternativeGlobalUPSpeedLimit", Some("10")),
+        ),
+        (
+            global::ALTERNATIVE_TIMES,
+            has_times.then(|| "those of its scheduler".to_owned()),
         ),
         (global::RATIO, goal("GlobalMaxRatio", "")),
         (
@@ -272,7 +276,8 @@ mod tests {
     fn settings_are_numbers() {
         let ratio = |value: &str| {
             let text = format!("[BitTorrent]\nSession\\GlobalMaxRatio={value}\n");
-            global_settings(&text)[4].1.clone()
+            let mut settings = global_settings(&text).into_iter();
+            settings.find(|(name, _)| *name == global::RATIO)?.1
         };
         assert_eq!(ratio("2.5").as_deref(), Some("2.5"));
         assert_eq!(ratio(&"0".repeat(1000)).as_deref(), Some("0"));

@@ -173,6 +173,7 @@ export function verdict(state, { error, trusted, pieces }) {
   const sentences = {
     failed: `Failed: ${error}. When the reason is gone, a daemon starts the torrent again by “Resume” or “Verify now”.`,
     absent: `Waiting for the content: ${error}`,
+    waiting: error === "" ? "" : `Waiting: ${error}`,
     confirming: "Some pieces on the disk are wrong. Answer the question in the terminal to continue.",
     partial: "Incomplete: only the pieces that are present and right are served. See the map of pieces.",
     serving: trusted === 0
@@ -181,7 +182,8 @@ export function verdict(state, { error, trusted, pieces }) {
     incomplete: "Ended. Some content is missing or wrong; see the map of pieces.",
     complete: `${verified}. The torrent has ended; its content stays where it is.`,
   };
-  return sentences[state] ?? "";
+  const sentence = sentences[state] ?? "";
+  return sentence.includes(error) ? sentence : `${sentence} ${error}`.trim();
 }
 
 /**

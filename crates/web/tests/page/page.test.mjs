@@ -90,6 +90,14 @@ test("a torrent that failed can be resumed and verified", () => {
   assert.match(verdict("failed", { error: "gone", trusted: 0, pieces: 1 }), /^Failed: gone\. .*“Resume”/);
 });
 
+test("the overview says why a torrent waits, and what a person should know of another one", () => {
+  const of = (/** @type {string} */ state, /** @type {string} */ error) => verdict(state, { error, trusted: 0, pieces: 1 });
+  assert.equal(of("waiting", "no space"), "Waiting: no space");
+  assert.equal(of("waiting", ""), "");
+  assert.equal(of("paused", "not moved"), "not moved");
+  assert.match(of("serving", "not moved"), /^Complete and verified: .* not moved$/);
+});
+
 test("the sidebar counts each torrent in its places", () => {
   const announces = [{ tracker: "one.example", error: "no" }];
   const torrents = [

@@ -124,7 +124,7 @@ pub(super) fn done(action: &str) -> &str {
         "relocate" => "moving",
         "queue" => "moved in the queue",
         "rename" => "renamed",
-        "reannounce" => "announced",
+        "reannounce" => "announced if it runs",
         "add_peer" => "connecting",
         _ => "changed",
     }
