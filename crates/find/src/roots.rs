@@ -283,7 +283,7 @@ impl RootTable {
             let path = candidates.path(candidate);
             match outcome {
                 Ok((root, len_bytes)) => {
-                    let root = *root.as_bytes();
+                    let root = root.as_bytes().try_into().expect("SHA-256 has 32 bytes");
                     update.hashed_files += 1;
                     update.hashed_bytes += len_bytes;
                     // It can have changed after the walk and before it was opened.

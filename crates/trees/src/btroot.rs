@@ -7,8 +7,8 @@ use hashlane_metainfo::merkle::{LEAF_LEN, Odd};
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
-use crate::format::{Format, Tail, normalized_hex};
-use crate::pairs::{PairBuilder, PairRoot};
+use crate::format::{Builder, Format, Tail, TreeHash, normalized_hex};
+use crate::pairs::PairBuilder;
 
 /// The SHA-256 root of a file. Leaves have 16 KiB, and leaves of zeros fill the tree to a power of two. An empty file has no
 /// root.
@@ -16,8 +16,7 @@ use crate::pairs::{PairBuilder, PairRoot};
 pub struct BtRoot;
 
 impl Format for BtRoot {
-    type Hash = PairRoot;
-    type Builder = PairBuilder;
+    type Hash = TreeHash;
 
     fn leaf_hash(&self) -> Algorithm {
         Algorithm::Sha256
@@ -43,7 +42,7 @@ impl Format for BtRoot {
         normalized_hex(text, 32)
     }
 
-    fn builder(&self, engine: Engine, _: u64) -> PairBuilder {
-        PairBuilder::new(engine, Odd::Padded(0))
+    fn builder(&self, engine: Engine, _: u64) -> Box<dyn Builder<TreeHash>> {
+        Box::new(PairBuilder::new(engine, Odd::Padded(0)))
     }
 }

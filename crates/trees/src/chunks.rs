@@ -33,7 +33,6 @@ impl Chunks {
 
 impl Format for Chunks {
     type Hash = ChunkList;
-    type Builder = ChunkList;
 
     fn leaf_hash(&self) -> Algorithm {
         self.function
@@ -60,13 +59,13 @@ impl Format for Chunks {
         None
     }
 
-    fn builder(&self, _: Engine, len_bytes: u64) -> ChunkList {
-        ChunkList {
+    fn builder(&self, _: Engine, len_bytes: u64) -> Box<dyn Builder<ChunkList>> {
+        Box::new(ChunkList {
             chunk_len: self.len_bytes,
             len_bytes,
             digest_len: self.function.digest_len(),
             digests: Vec::new(),
-        }
+        })
     }
 }
 
@@ -90,15 +89,13 @@ impl ChunkList {
     }
 }
 
-impl Builder for ChunkList {
-    type Hash = Self;
-
+impl Builder<Self> for ChunkList {
     fn push(&mut self, digests: &[u8]) {
         self.digests.extend_from_slice(digests);
     }
 
-    fn finish(self) -> io::Result<Self> {
-        Ok(self)
+    fn finish(self: Box<Self>) -> io::Result<Self> {
+        Ok(*self)
     }
 }
 

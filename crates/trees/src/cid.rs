@@ -6,12 +6,11 @@ use std::fmt;
 use std::io;
 
 use data_encoding::BASE32_NOPAD;
-use hashlane_base58::{Alphabet, decode, encode};
 use hashlane_hashes::Algorithm;
 use hashlane_pipeline::Frame;
 use hashlane_sha::{Engine, Sha256};
 
-use crate::format::{Builder, FolderRules, Format, HashedEntry, Tail};
+use crate::format::{Builder, FolderRules, Format, HashedEntry, Tail, TreeHash};
 
 /// The code of SHA-256 in a multihash, and the length of the digest.
 const SHA256: [u8; 2] = [0x12, 32];
@@ -35,9 +34,9 @@ pub enum Cid {
     V1Of2025,
 }
 
-/// The CID of a file or folder, with what the folder above needs to know.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CidNode {
+/// A node, with what the node above needs to know.
+#[derive(Clone, Debug)]
+struct CidNode {
     format: Cid,
     codec: Codec,
     digest: [u8; 32],
@@ -93,14 +92,15 @@ impl Cid {
     pub fn folder(
         self,
         engine: Engine,
-        mut entries: Vec<(Vec<u8>, CidNode)>,
-    ) -> Result<CidNode, FolderTooLarge> {
+        mut entries: Vec<(Vec<u8>, TreeHash)>,
+    ) -> Result<TreeHash, FolderTooLarge> {
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));
         let links_len: usize = entries
             .iter()
-            .map(|(name, node)| name.len() + node.to_bytes().len())
+            .map(|(name, node)| name.len() + node.as_bytes().len())
             .sum();
-        let links = entries.iter().map(|(name, node)| (&name[..], node));
+        let links = entries.iter();
+        let links = links.map(|(name, node)| (&name[..], node.as_bytes(), node.total_len));
         let encoded = encode_node(links, &unixfs(DIRECTORY));
         let len = match self {
             Self::V0 | Self::V1 => links_len,
@@ -110,7 +110,7 @@ impl Cid {
             return Err(FolderTooLarge);
         }
         let below = entries.iter().map(|(_, node)| node.total_len).sum::<u64>();
-        Ok(self.node(engine, &encoded, 0, below))
+        Ok(self.node(engine, &encoded, 0, below).into_hash())
     }
 
     /// Returns the CID of an encoded node, above nodes with a sum of `below` bytes.
@@ -126,8 +126,7 @@ impl Cid {
 }
 
 impl Format for Cid {
-    type Hash = CidNode;
-    type Builder = CidBuilder;
+    type Hash = TreeHash;
 
     fn leaf_hash(&self) -> Algorithm {
         Algorithm::Sha256
@@ -170,7 +169,7 @@ impl Format for Cid {
             Self::V0 => {
                 // Decoding takes the square of the length.
                 let text = Some(text).filter(|text| text.len() == 46)?;
-                let bytes = decode(text, Alphabet::Bitcoin).ok()?;
+                let bytes = bs58::decode(text).into_vec().ok()?;
                 is_sha256(&bytes).then(|| text.to_owned())
             }
             Self::V1 | Self::V1Of2025 => {
@@ -184,32 +183,34 @@ impl Format for Cid {
         }
     }
 
-    fn builder(&self, engine: Engine, len_bytes: u64) -> CidBuilder {
+    fn builder(&self, engine: Engine, len_bytes: u64) -> Box<dyn Builder<TreeHash>> {
         let leaf_len = self.leaf_len();
         let (mut n_nodes, mut n_levels) = (len_bytes.div_ceil(leaf_len), 1);
         while n_nodes > 1 {
             n_nodes = n_nodes.div_ceil(self.max_links() as u64);
             n_levels += 1;
         }
-        CidBuilder {
+        Box::new(CidBuilder {
             format: *self,
             engine,
             rest: len_bytes,
             levels: vec![Vec::new(); n_levels],
-        }
+        })
     }
 
-    const FOLDERS: Option<FolderRules> = Some(FolderRules {
-        needs_unicode: true,
-        keeps_empty: true,
-        repository: None,
-    });
+    fn folders(&self) -> Option<FolderRules> {
+        Some(FolderRules {
+            needs_unicode: true,
+            keeps_empty: true,
+            repository: None,
+        })
+    }
 
     fn folder_hash(
         &self,
         engine: Engine,
-        entries: Vec<HashedEntry<CidNode>>,
-    ) -> Result<CidNode, String> {
+        entries: Vec<HashedEntry<TreeHash>>,
+    ) -> Result<TreeHash, String> {
         let nodes = entries.into_iter().map(|(name, _, node)| (name, node));
         self.folder(engine, nodes.collect())
             .map_err(|error| error.to_string())
@@ -218,7 +219,7 @@ impl Format for Cid {
 
 /// Computes the CID of a file from the digests of its chunks.
 #[derive(Debug)]
-pub struct CidBuilder {
+struct CidBuilder {
     format: Cid,
     engine: Engine,
     /// Number of bytes after the leaves so far.
@@ -237,16 +238,16 @@ impl CidBuilder {
         for node in &nodes {
             push_number(&mut data, 4, node.content_len);
         }
-        let encoded = encode_node(nodes.iter().map(|node| (&[][..], node)), &data);
+        let links = nodes.iter();
+        let links = links.map(|node| (&[][..], node.to_bytes(), node.total_len));
+        let encoded = encode_node(links, &data);
         let below = nodes.iter().map(|node| node.total_len).sum();
         let node = self.format.node(self.engine, &encoded, content_len, below);
         self.levels[level + 1].push(node);
     }
 }
 
-impl Builder for CidBuilder {
-    type Hash = CidNode;
-
+impl Builder<TreeHash> for CidBuilder {
     fn push(&mut self, digests: &[u8]) {
         let (digests, _) = digests.as_chunks::<32>();
         for digest in digests {
@@ -269,50 +270,54 @@ impl Builder for CidBuilder {
         }
     }
 
-    fn finish(mut self) -> io::Result<CidNode> {
+    fn finish(mut self: Box<Self>) -> io::Result<TreeHash> {
         for level in 0..self.levels.len() - 1 {
             if !self.levels[level].is_empty() {
                 self.close(level);
             }
         }
         let root = self.levels.pop().and_then(|mut level| level.pop());
-        Ok(root.expect("a file has at least one leaf"))
+        Ok(root.expect("a file has at least one leaf").into_hash())
     }
 }
 
 impl CidNode {
     /// Returns the CID in binary form.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    fn to_bytes(&self) -> Vec<u8> {
         let version: &[u8] = match self.format {
             Cid::V0 => &[],
             Cid::V1 | Cid::V1Of2025 => &[1, self.codec as u8],
         };
         [version, &SHA256, &self.digest].concat()
     }
-}
 
-/// Writes the CID in base 58 (version 0) or base 32 (version 1).
-impl fmt::Display for CidNode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Returns the CID, whose text is in base 58 (version 0) or base 32 (version 1).
+    fn into_hash(self) -> TreeHash {
         let bytes = self.to_bytes();
-        match self.format {
-            Cid::V0 => f.pad(&encode(&bytes, Alphabet::Bitcoin)),
+        let text = match self.format {
+            Cid::V0 => bs58::encode(&bytes).into_string(),
             Cid::V1 | Cid::V1Of2025 => {
                 let digits = BASE32_NOPAD.encode(&bytes).to_ascii_lowercase();
-                f.pad(&format!("b{digits}"))
+                format!("b{digits}")
             }
-        }
+        };
+        let mut hash = TreeHash::new(bytes, text);
+        hash.total_len = self.total_len;
+        hash
     }
 }
 
-/// Encodes a node: its links in their order, then its data.
-fn encode_node<'n>(links: impl Iterator<Item = (&'n [u8], &'n CidNode)>, data: &[u8]) -> Vec<u8> {
+/// Encodes a node: the names, the CIDs and the total lengths of its links in their order, then its data.
+fn encode_node<'n>(
+    links: impl Iterator<Item = (&'n [u8], impl AsRef<[u8]>, u64)>,
+    data: &[u8],
+) -> Vec<u8> {
     let mut encoded = Vec::new();
-    for (name, node) in links {
+    for (name, cid, total_len) in links {
         let mut link = Vec::new();
-        push_bytes(&mut link, 1, &node.to_bytes());
+        push_bytes(&mut link, 1, cid.as_ref());
         push_bytes(&mut link, 2, name);
-        push_number(&mut link, 3, node.total_len);
+        push_number(&mut link, 3, total_len);
         push_bytes(&mut encoded, 2, &link);
     }
     push_bytes(&mut encoded, 1, data);

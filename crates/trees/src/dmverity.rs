@@ -8,13 +8,12 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use data_encoding::HEXLOWER;
 use hashlane_files::write_all_at;
 use hashlane_hashes::Algorithm;
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
-use crate::format::{Builder, Format, Tail, normalized_hex};
+use crate::format::{Builder, Format, Tail, TreeHash, normalized_hex};
 use crate::levels::{Levels, NodeHash, Nodes};
 
 /// Limits of the length of a block in bytes.
@@ -306,8 +305,7 @@ impl DmVerity {
 }
 
 impl Format for DmVerity {
-    type Hash = RootHash;
-    type Builder = RootBuilder;
+    type Hash = TreeHash;
 
     fn leaf_hash(&self) -> Algorithm {
         self.parameters.function
@@ -349,33 +347,31 @@ impl Format for DmVerity {
         normalized_hex(text, self.parameters.function.digest_len())
     }
 
-    fn builder(&self, engine: Engine, len_bytes: u64) -> RootBuilder {
+    fn builder(&self, engine: Engine, len_bytes: u64) -> Box<dyn Builder<TreeHash>> {
         let n_blocks = len_bytes / self.leaf_len();
         let (hash, device) = (self.node_hash(engine), self.device.clone());
-        RootBuilder {
+        Box::new(RootBuilder {
             format: self.clone(),
             n_blocks,
             levels: Levels::new(hash, self.nodes(), n_blocks, device, self.tree_start()),
-        }
+        })
     }
 }
 
 /// Computes the root hash of a device.
 #[derive(Debug)]
-pub struct RootBuilder {
+struct RootBuilder {
     format: DmVerity,
     n_blocks: u64,
     levels: Levels,
 }
 
-impl Builder for RootBuilder {
-    type Hash = RootHash;
-
+impl Builder<TreeHash> for RootBuilder {
     fn push(&mut self, digests: &[u8]) {
         self.levels.push(digests);
     }
 
-    fn finish(self) -> io::Result<RootHash> {
+    fn finish(self: Box<Self>) -> io::Result<TreeHash> {
         let root = self.levels.finish()?;
         if let Some(device) = self.format.device.as_deref() {
             let mut first = self.format.superblock(self.n_blocks, &root).to_vec();
@@ -384,23 +380,6 @@ impl Builder for RootBuilder {
             first.resize((self.format.tree_start() - offset) as usize, 0);
             write_all_at(device, &first, offset)?;
         }
-        Ok(RootHash(root))
-    }
-}
-
-/// The root hash of a device. Its text has lower-case hexadecimal digits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RootHash(pub(crate) Vec<u8>);
-
-impl RootHash {
-    /// Returns the bytes.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl fmt::Display for RootHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&HEXLOWER.encode(&self.0))
+        Ok(TreeHash::of_digest(root))
     }
 }

@@ -19,15 +19,15 @@ use crate::run::{Item, hash_files};
 ///
 /// # Errors
 /// The first error of `on_progress`, or a [`TreeError`].
-pub fn hash_folder<F: Format, E: From<Error> + From<TreeError>>(
-    format: &F,
+pub fn hash_folder<H, E: From<Error> + From<TreeError>>(
+    format: &dyn Format<Hash = H>,
     path: &Path,
     takes: impl Fn(&Path) -> bool,
     options: &Options,
     cancel: &CancelToken,
     mut on_progress: impl FnMut(u64, Option<&Path>) -> Result<(), E>,
-) -> Result<(F::Hash, u64), E> {
-    let Some(rules) = F::FOLDERS else {
+) -> Result<(H, u64), E> {
+    let Some(rules) = format.folders() else {
         return Err(no_result(path, "is a directory".into()).into());
     };
     let mut tree = Tree {
@@ -73,15 +73,15 @@ fn no_result(path: &Path, reason: String) -> TreeError {
 }
 
 /// The files of a folder, and those of all folders in it.
-struct Tree<'t, F: Format, T> {
-    format: &'t F,
+struct Tree<'t, H, T> {
+    format: &'t dyn Format<Hash = H>,
     rules: FolderRules,
     engine: Engine,
     root: &'t Path,
     takes: T,
     files: Vec<PathBuf>,
     /// The result of each file.
-    hashes: Vec<Option<F::Hash>>,
+    hashes: Vec<Option<H>>,
 }
 
 /// An entry of a folder, with its name.
@@ -97,9 +97,9 @@ enum Entry<H> {
     Folder(PathBuf, Vec<Named<H>>),
 }
 
-impl<F: Format, T: Fn(&Path) -> bool> Tree<'_, F, T> {
+impl<H, T: Fn(&Path) -> bool> Tree<'_, H, T> {
     /// Returns the entries of the folder of a walk.
-    fn entries(&mut self) -> Result<Vec<Named<F::Hash>>, TreeError> {
+    fn entries(&mut self) -> Result<Vec<Named<H>>, TreeError> {
         // The entries of each folder that contains the last one.
         let mut levels = vec![(Vec::new(), PathBuf::new(), Vec::new())];
         let mut walk = Walk::new(self.root).with_stamps();
@@ -149,7 +149,7 @@ impl<F: Format, T: Fn(&Path) -> bool> Tree<'_, F, T> {
     }
 
     /// Adds complete folders to those that contain them, until `n_levels` are left.
-    fn close(&self, levels: &mut Vec<Level<F::Hash>>, n_levels: usize) {
+    fn close(&self, levels: &mut Vec<Level<H>>, n_levels: usize) {
         while levels.len() > n_levels
             && let Some((name, path, below)) = levels.pop()
             && let Some((_, _, above)) = levels.last_mut()
@@ -161,7 +161,7 @@ impl<F: Format, T: Fn(&Path) -> bool> Tree<'_, F, T> {
     }
 
     /// Returns the result of a folder from those of its files.
-    fn node(&mut self, path: &Path, entries: Vec<Named<F::Hash>>) -> Result<F::Hash, TreeError> {
+    fn node(&mut self, path: &Path, entries: Vec<Named<H>>) -> Result<H, TreeError> {
         let mut hashed = Vec::with_capacity(entries.len());
         for (name, entry) in entries {
             hashed.push(match entry {

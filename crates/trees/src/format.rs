@@ -1,20 +1,19 @@
-//! What a format says about its leaves.
+//! What a format says about its leaves, and its results.
 
 use std::fmt;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
+use data_encoding::HEXLOWER;
 use hashlane_hashes::Algorithm;
 use hashlane_pipeline::{CHUNK_LEN, Frame};
 use hashlane_sha::Engine;
 
 /// A format of tree hashes. Each format is a module of its own; the way of the bytes is the same for all.
-pub trait Format: Clone + Sync {
-    /// The result for a file.
-    type Hash: fmt::Display;
-
-    /// Makes a result from the digests of the leaves of a file.
-    type Builder: Builder<Hash = Self::Hash>;
+pub trait Format: Send + Sync {
+    /// The result for a file: a [`TreeHash`] if the format has a [`TreeName`](crate::TreeName).
+    type Hash;
 
     /// Returns the hash of the leaves.
     fn leaf_hash(&self) -> Algorithm;
@@ -48,24 +47,23 @@ pub trait Format: Clone + Sync {
         1
     }
 
-    /// Returns the text of a result in the form in which [`Self::Hash`] is written, or `None` if `text` is no result of this
+    /// Returns the text of a result in the form in which a [`TreeHash`] is written, or `None` if `text` is no result of this
     /// format with these parameters.
     fn normalized(&self, text: &str) -> Option<String>;
 
     /// Returns the builder for a file. `len_bytes` bytes of it are hashed.
-    fn builder(&self, engine: Engine, len_bytes: u64) -> Self::Builder;
+    fn builder(&self, engine: Engine, len_bytes: u64) -> Box<dyn Builder<Self::Hash>>;
 
-    /// Returns the format by which the file at `path` can have this result.
+    /// Returns the format by which the file at `path` can have this result, or `None` for this format.
     ///
     /// # Errors
     /// The reason why the format is not known.
-    fn for_result(&self, _result: &str, _path: &Path) -> Result<Self, String> {
-        Ok(self.clone())
-    }
-
-    /// Returns `true` if files of both formats can be hashed side by side.
-    fn is_same(&self, _other: &Self) -> bool {
-        true
+    fn for_result(
+        &self,
+        _result: &str,
+        _path: &Path,
+    ) -> Result<Option<Arc<dyn Format<Hash = Self::Hash>>>, String> {
+        Ok(None)
     }
 
     /// Returns the reason why another result does not mean that the file has changed.
@@ -73,8 +71,10 @@ pub trait Format: Clone + Sync {
         None
     }
 
-    /// How folders have results, or `None` if they have none.
-    const FOLDERS: Option<FolderRules> = None;
+    /// Returns the rules for results of folders, or `None` if folders have none.
+    fn folders(&self) -> Option<FolderRules> {
+        None
+    }
 
     /// Returns the result of a symbolic link in a folder, or `None` if links cannot be part of a folder.
     fn link(&self, _: Engine, _target: &[u8]) -> Option<Self::Hash> {
@@ -122,10 +122,7 @@ pub enum GitMode {
 pub type HashedEntry<H> = (Vec<u8>, GitMode, H);
 
 /// Makes a result from the digests of the leaves of a file.
-pub trait Builder {
-    /// The result.
-    type Hash;
-
+pub trait Builder<H> {
     /// Appends the digests of the next leaves, one after another without gaps.
     fn push(&mut self, digests: &[u8]);
 
@@ -133,7 +130,46 @@ pub trait Builder {
     ///
     /// # Errors
     /// A file that the tree is written to cannot be written.
-    fn finish(self) -> io::Result<Self::Hash>;
+    fn finish(self: Box<Self>) -> io::Result<H>;
+}
+
+/// The result of a tree hash for a file or folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeHash {
+    bytes: Vec<u8>,
+    text: String,
+    /// For a CID: number of bytes of the node and of all nodes below it.
+    pub(crate) total_len: u64,
+}
+
+impl TreeHash {
+    pub(crate) fn new(bytes: Vec<u8>, text: String) -> Self {
+        let total_len = 0;
+        Self {
+            bytes,
+            text,
+            total_len,
+        }
+    }
+
+    /// Returns a digest whose text has lower-case hexadecimal digits.
+    pub(crate) fn of_digest(digest: impl Into<Vec<u8>>) -> Self {
+        let digest = digest.into();
+        let text = HEXLOWER.encode(&digest);
+        Self::new(digest, text)
+    }
+
+    /// Returns the digest, or the binary form of a CID.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Writes the text that other programs write for this result, for example `sha256:3d248ca5...` for fs-verity.
+impl fmt::Display for TreeHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
 }
 
 /// Returns a digest of `len_bytes` bytes in lower-case hexadecimal digits, or `None` if `text` is none.
@@ -165,7 +201,7 @@ pub(crate) struct Leaves {
 const MESSAGE_LEN: u64 = 256 << 10;
 
 impl Leaves {
-    pub(crate) fn of(format: &impl Format) -> Self {
+    pub(crate) fn of<H>(format: &dyn Format<Hash = H>) -> Self {
         Self {
             len_bytes: format.leaf_len(),
             tail: format.tail(),

@@ -13,7 +13,7 @@ use hashlane_hashes::{Algorithm, Hasher};
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
-use crate::format::{Builder, Format, Tail};
+use crate::format::{Builder, Format, Tail, TreeHash};
 use crate::levels::{Levels, NodeHash, Nodes};
 
 /// Limits of the length of a block in bytes: the kernel's smallest block, and the largest page of any architecture.
@@ -165,8 +165,7 @@ impl Fsverity {
 }
 
 impl Format for Fsverity {
-    type Hash = Measurement;
-    type Builder = Measurer;
+    type Hash = TreeHash;
 
     fn leaf_hash(&self) -> Algorithm {
         self.function
@@ -197,7 +196,7 @@ impl Format for Fsverity {
         is_result.then(|| text.to_ascii_lowercase())
     }
 
-    fn builder(&self, engine: Engine, len_bytes: u64) -> Measurer {
+    fn builder(&self, engine: Engine, len_bytes: u64) -> Box<dyn Builder<TreeHash>> {
         let hash = NodeHash {
             engine,
             function: self.function,
@@ -205,32 +204,30 @@ impl Format for Fsverity {
         };
         let nodes = Nodes::dense(self.block_len as usize, self.function.digest_len());
         let n_blocks = len_bytes.div_ceil(self.block_len.into());
-        Measurer {
+        Box::new(Measurer {
             format: self.clone(),
             engine,
             len_bytes,
             levels: Levels::new(hash, nodes, n_blocks, self.tree.clone(), 0),
-        }
+        })
     }
 }
 
-/// Computes the measurement of a file.
+/// Computes the fs-verity digest of a file, which the kernel and `fsverity` call its measurement.
 #[derive(Debug)]
-pub struct Measurer {
+struct Measurer {
     format: Fsverity,
     engine: Engine,
     len_bytes: u64,
     levels: Levels,
 }
 
-impl Builder for Measurer {
-    type Hash = Measurement;
-
+impl Builder<TreeHash> for Measurer {
     fn push(&mut self, digests: &[u8]) {
         self.levels.push(digests);
     }
 
-    fn finish(self) -> io::Result<Measurement> {
+    fn finish(self: Box<Self>) -> io::Result<TreeHash> {
         let root = self.levels.finish()?;
         let descriptor = self.format.descriptor(self.len_bytes, &root);
         if let Some(mut file) = self.format.descriptor.as_deref() {
@@ -239,38 +236,8 @@ impl Builder for Measurer {
         let function = self.format.function;
         let mut hasher = Hasher::with_engine(self.engine, function);
         hasher.update(&descriptor);
-        Ok(Measurement {
-            function,
-            digest: hasher.finalize().as_ref().to_vec(),
-            descriptor,
-        })
-    }
-}
-
-/// The fs-verity digest of a file, which the kernel and `fsverity` call its measurement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Measurement {
-    function: Algorithm,
-    digest: Vec<u8>,
-    descriptor: [u8; DESCRIPTOR_LEN],
-}
-
-impl Measurement {
-    /// Returns the digest.
-    pub fn digest(&self) -> &[u8] {
-        &self.digest
-    }
-
-    /// Returns the descriptor, whose digest is the measurement.
-    pub fn descriptor(&self) -> &[u8; DESCRIPTOR_LEN] {
-        &self.descriptor
-    }
-}
-
-/// Writes the text of `fsverity digest`, for example `sha256:3d248ca5...`.
-impl fmt::Display for Measurement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digest = HEXLOWER.encode(&self.digest);
-        f.pad(&format!("{}:{digest}", self.function.name()))
+        let digest = hasher.finalize().as_bytes().to_vec();
+        let text = format!("{}:{}", function.name(), HEXLOWER.encode(&digest));
+        Ok(TreeHash::new(digest, text))
     }
 }

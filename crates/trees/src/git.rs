@@ -2,15 +2,15 @@
 //!
 //! Source: Git's documentation, "Git Objects" and `hash-function-transition`.
 
-use std::fmt;
 use std::io;
 
-use data_encoding::HEXLOWER;
 use hashlane_hashes::Algorithm;
 use hashlane_pipeline::Frame;
 use hashlane_sha::{Engine, Sha1, Sha256};
 
-use crate::format::{Builder, FolderRules, Format, GitMode, HashedEntry, Tail, normalized_hex};
+use crate::format::{
+    Builder, FolderRules, Format, GitMode, HashedEntry, Tail, TreeHash, normalized_hex,
+};
 
 /// The object format of a repository. Attacks on SHA-1 are not detected: see [`Algorithm::Sha1`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,16 +19,6 @@ pub enum Git {
     Sha1,
     /// SHA-256: `git init --object-format=sha256`.
     Sha256,
-}
-
-/// The identifier of an object, 20 or 32 bytes. Its text has lower-case hexadecimal digits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GitId(Vec<u8>);
-
-impl fmt::Display for GitId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&HEXLOWER.encode(&self.0))
-    }
 }
 
 impl GitMode {
@@ -44,15 +34,15 @@ impl GitMode {
 
 impl Git {
     /// Returns the identifier of a blob with these bytes.
-    pub fn blob(self, engine: Engine, bytes: &[u8]) -> GitId {
+    pub fn blob(self, engine: Engine, bytes: &[u8]) -> TreeHash {
         self.object(engine, "blob", bytes)
     }
 
     /// Returns the identifier of a tree with these entries. Names are unique. Git's trees have no empty folders: an entry
     /// for one must be left out.
-    pub fn tree(self, engine: Engine, mut entries: Vec<(Vec<u8>, GitMode, GitId)>) -> GitId {
+    pub fn tree(self, engine: Engine, mut entries: Vec<(Vec<u8>, GitMode, TreeHash)>) -> TreeHash {
         // Folders are sorted as if their names ended with a slash.
-        let key = |(name, mode, _): &(Vec<u8>, GitMode, GitId)| {
+        let key = |(name, mode, _): &(Vec<u8>, GitMode, TreeHash)| {
             let slash = (*mode == GitMode::Folder).then_some(b'/');
             name.iter().copied().chain(slash).collect::<Vec<u8>>()
         };
@@ -63,14 +53,14 @@ impl Git {
             bytes.push(b' ');
             bytes.extend_from_slice(&name);
             bytes.push(0);
-            bytes.extend_from_slice(&id.0);
+            bytes.extend_from_slice(id.as_bytes());
         }
         self.object(engine, "tree", &bytes)
     }
 
-    fn object(self, engine: Engine, kind: &str, bytes: &[u8]) -> GitId {
+    fn object(self, engine: Engine, kind: &str, bytes: &[u8]) -> TreeHash {
         let object = [&header(kind, bytes.len() as u64), bytes].concat();
-        GitId(match self {
+        TreeHash::of_digest(match self {
             Self::Sha1 => engine.digest::<Sha1>(&object).as_ref().to_vec(),
             Self::Sha256 => engine.digest::<Sha256>(&object).as_ref().to_vec(),
         })
@@ -83,8 +73,7 @@ fn header(kind: &str, len_bytes: u64) -> Vec<u8> {
 }
 
 impl Format for Git {
-    type Hash = GitId;
-    type Builder = GitBuilder;
+    type Hash = TreeHash;
 
     fn leaf_hash(&self) -> Algorithm {
         match self {
@@ -110,41 +99,41 @@ impl Format for Git {
         normalized_hex(text, self.leaf_hash().digest_len())
     }
 
-    fn builder(&self, _: Engine, _: u64) -> GitBuilder {
-        GitBuilder(Vec::new())
+    fn builder(&self, _: Engine, _: u64) -> Box<dyn Builder<TreeHash>> {
+        Box::new(GitBuilder(Vec::new()))
     }
 
-    const FOLDERS: Option<FolderRules> = Some(FolderRules {
-        needs_unicode: false,
-        keeps_empty: false,
-        repository: Some(".git"),
-    });
+    fn folders(&self) -> Option<FolderRules> {
+        Some(FolderRules {
+            needs_unicode: false,
+            keeps_empty: false,
+            repository: Some(".git"),
+        })
+    }
 
-    fn link(&self, engine: Engine, target: &[u8]) -> Option<GitId> {
+    fn link(&self, engine: Engine, target: &[u8]) -> Option<TreeHash> {
         Some(self.blob(engine, target))
     }
 
     fn folder_hash(
         &self,
         engine: Engine,
-        entries: Vec<HashedEntry<GitId>>,
-    ) -> Result<GitId, String> {
+        entries: Vec<HashedEntry<TreeHash>>,
+    ) -> Result<TreeHash, String> {
         Ok(self.tree(engine, entries))
     }
 }
 
 /// Takes the identifier of a file.
 #[derive(Debug)]
-pub struct GitBuilder(Vec<u8>);
+struct GitBuilder(Vec<u8>);
 
-impl Builder for GitBuilder {
-    type Hash = GitId;
-
+impl Builder<TreeHash> for GitBuilder {
     fn push(&mut self, digests: &[u8]) {
         self.0.extend_from_slice(digests);
     }
 
-    fn finish(self) -> io::Result<GitId> {
-        Ok(GitId(self.0))
+    fn finish(self: Box<Self>) -> io::Result<TreeHash> {
+        Ok(TreeHash::of_digest(self.0))
     }
 }

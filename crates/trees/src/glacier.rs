@@ -7,16 +7,15 @@ use hashlane_metainfo::merkle::Odd;
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
-use crate::format::{Format, Tail, normalized_hex};
-use crate::pairs::{PairBuilder, PairRoot};
+use crate::format::{Builder, Format, Tail, TreeHash, normalized_hex};
+use crate::pairs::PairBuilder;
 
 /// The SHA-256 tree hash of an archive. Leaves have 1 MiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Glacier;
 
 impl Format for Glacier {
-    type Hash = PairRoot;
-    type Builder = PairBuilder;
+    type Hash = TreeHash;
 
     fn leaf_hash(&self) -> Algorithm {
         Algorithm::Sha256
@@ -38,7 +37,7 @@ impl Format for Glacier {
         normalized_hex(text, 32)
     }
 
-    fn builder(&self, engine: Engine, _: u64) -> PairBuilder {
-        PairBuilder::new(engine, Odd::Promoted)
+    fn builder(&self, engine: Engine, _: u64) -> Box<dyn Builder<TreeHash>> {
+        Box::new(PairBuilder::new(engine, Odd::Promoted))
     }
 }

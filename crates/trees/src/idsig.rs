@@ -11,8 +11,7 @@ use hashlane_hashes::Algorithm;
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
-use crate::dmverity::RootHash;
-use crate::format::{Builder, Format, Tail, normalized_hex};
+use crate::format::{Builder, Format, Tail, TreeHash, normalized_hex};
 use crate::levels::{Levels, NodeHash, Nodes};
 
 const BLOCK_LEN: u32 = 4096;
@@ -35,8 +34,7 @@ impl ApkIdsig {
 }
 
 impl Format for ApkIdsig {
-    type Hash = RootHash;
-    type Builder = IdsigBuilder;
+    type Hash = TreeHash;
 
     fn leaf_hash(&self) -> Algorithm {
         Algorithm::Sha256
@@ -62,7 +60,7 @@ impl Format for ApkIdsig {
         normalized_hex(text, Algorithm::Sha256.digest_len())
     }
 
-    fn builder(&self, engine: Engine, len_bytes: u64) -> IdsigBuilder {
+    fn builder(&self, engine: Engine, len_bytes: u64) -> Box<dyn Builder<TreeHash>> {
         let function = Algorithm::Sha256;
         let hash = NodeHash {
             engine,
@@ -70,29 +68,23 @@ impl Format for ApkIdsig {
             frame: Frame::default(),
         };
         let n_blocks = len_bytes.div_ceil(BLOCK_LEN.into());
-        IdsigBuilder(Levels::new(
-            hash,
-            Idsig::nodes(),
-            n_blocks,
-            self.tree.clone(),
-            0,
-        ))
+        let tree = self.tree.clone();
+        let levels = Levels::new(hash, Idsig::nodes(), n_blocks, tree, 0);
+        Box::new(IdsigBuilder(levels))
     }
 }
 
 /// Computes the root hash of a file.
 #[derive(Debug)]
-pub struct IdsigBuilder(Levels);
+struct IdsigBuilder(Levels);
 
-impl Builder for IdsigBuilder {
-    type Hash = RootHash;
-
+impl Builder<TreeHash> for IdsigBuilder {
     fn push(&mut self, digests: &[u8]) {
         self.0.push(digests);
     }
 
-    fn finish(self) -> io::Result<RootHash> {
-        Ok(RootHash(self.0.finish()?))
+    fn finish(self: Box<Self>) -> io::Result<TreeHash> {
+        Ok(TreeHash::of_digest(self.0.finish()?))
     }
 }
 
@@ -107,7 +99,7 @@ pub struct Idsig {
     pub(crate) file: File,
     /// The state of the file when it was opened.
     pub(crate) stamp: Stamp,
-    root: RootHash,
+    root: TreeHash,
     /// Position and length of the tree in bytes, if the file has one.
     pub(crate) tree: Option<(u64, u64)>,
 }
@@ -156,7 +148,7 @@ impl Idsig {
         if rest > 0 {
             return Err(invalid("does not end with its tree"));
         }
-        let root = RootHash(root.to_vec());
+        let root = TreeHash::of_digest(root.to_vec());
         Ok(Self {
             file,
             stamp,
@@ -166,7 +158,7 @@ impl Idsig {
     }
 
     /// Returns the root hash that the file says the package has.
-    pub fn root(&self) -> &RootHash {
+    pub fn root(&self) -> &TreeHash {
         &self.root
     }
 

@@ -60,23 +60,22 @@ pub use hashlane_hashes::Algorithm;
 
 pub use btroot::BtRoot;
 pub use chunks::{ChunkList, Chunks};
-pub use cid::{Cid, CidBuilder, CidNode, FolderTooLarge};
-pub use dmverity::{DmVerity, RootBuilder, RootHash, VerityError, VerityFormat, VerityParameters};
+pub use cid::{Cid, FolderTooLarge};
+pub use dmverity::{DmVerity, VerityError, VerityFormat, VerityParameters};
 pub use error::TreeError;
 pub use folder::hash_folder;
-pub use format::{Builder, FolderRules, Format, GitMode, HashedEntry, Tail};
-pub use fsverity::{Fsverity, FsverityError, Measurement, Measurer};
-pub use git::{Git, GitBuilder, GitId};
+pub use format::{Builder, FolderRules, Format, GitMode, HashedEntry, Tail, TreeHash};
+pub use fsverity::{Fsverity, FsverityError};
+pub use git::Git;
 pub use glacier::Glacier;
 pub use hashlane_pipeline::{CancelToken, Error, Event, Failure, IoMode, Options, Outcome};
-pub use idsig::{ApkIdsig, Idsig, IdsigBuilder};
+pub use idsig::{ApkIdsig, Idsig};
 pub use name::TreeName;
 pub use one::{check_device, check_package, check_path, hash_path};
 pub use outputs::{OutputError, TreeFiles, TreeOutputs};
-pub use pairs::{PairBuilder, PairRoot};
-pub use parameters::{ParameterError, TreeParameters, WithFormat};
+pub use parameters::{ParameterError, TreeParameters};
 pub use run::{Item, hash_files};
-pub use s3::{PartLenError, PartLenUnknown, S3, S3Builder, S3Checksum, S3Value};
+pub use s3::{PartLenError, PartLenUnknown, S3, S3Checksum};
 pub use verity_check::{
-    Damage, HashDeviceError, RootHashError, VerityCheck, VerityChecker, VerityReport, VerityVerdict,
+    Damage, HashDeviceError, RootHashError, VerityCheck, VerityReport, VerityVerdict,
 };

@@ -13,7 +13,7 @@ use crate::format::Format;
 use crate::idsig::Idsig;
 use crate::name::TreeName;
 use crate::outputs::{TreeFiles, TreeOutputs};
-use crate::parameters::{ParameterError, TreeParameters, WithFormat};
+use crate::parameters::{ParameterError, TreeParameters};
 use crate::run::{Item, hash_files};
 use crate::verity_check::{HashDeviceError, VerityCheck, VerityVerdict};
 
@@ -44,15 +44,8 @@ pub fn hash_path(
     cancel: &CancelToken,
     on_progress: impl FnMut(u64),
 ) -> Result<String, TreeError> {
-    struct Hash<'f, P>(One<'f, P>);
-    impl<P: FnMut(u64)> WithFormat for Hash<'_, P> {
-        type Output = Result<String, TreeError>;
-
-        fn run<F: Format>(self, format: F) -> Self::Output {
-            Ok(self.0.hash(&format)?.to_string())
-        }
-    }
     let files = TreeFiles::create(outputs, path)?;
+    let format = name.format(parameters, &files)?;
     let one = One {
         path,
         excludes: &parameters.excludes,
@@ -61,9 +54,9 @@ pub fn hash_path(
         cancel,
         on_progress,
     };
-    let hash = name.with_format(parameters, &files, Hash(one))??;
+    let hash = one.hash(&*format)?;
     files.put()?;
-    Ok(hash)
+    Ok(hash.to_string())
 }
 
 /// Returns `true` if a file or folder has this tree hash. The length of the parts of [`TreeName::S3`] follows from the
@@ -81,33 +74,17 @@ pub fn check_path(
     cancel: &CancelToken,
     on_progress: impl FnMut(u64),
 ) -> Result<bool, TreeError> {
-    struct Check<'f, P> {
-        one: One<'f, P>,
-        name: TreeName,
-        expected: &'f str,
-    }
-    impl<P: FnMut(u64)> WithFormat for Check<'_, P> {
-        type Output = Result<bool, TreeError>;
-
-        fn run<F: Format>(self, format: F) -> Self::Output {
-            let Some(expected) = format.normalized(self.expected) else {
-                let text = self.expected.to_owned();
-                return Err(ParameterError::Result(self.name, text).into());
-            };
-            let path = self.one.path;
-            let unknown = |reason| TreeError::File {
-                path: path.to_owned(),
-                reason: format!("{reason}: choose the length of a part"),
-            };
-            let format = format.for_result(&expected, path).map_err(unknown)?;
-            let is_right = self.one.hash(&format)?.to_string() == expected;
-            match format.doubt().filter(|_| !is_right) {
-                Some(reason) => Err(unknown(reason)),
-                None => Ok(is_right),
-            }
-        }
-    }
     let files = TreeFiles::default();
+    let format = name.format(parameters, &files)?;
+    let Some(expected) = format.normalized(expected) else {
+        return Err(ParameterError::Result(name, expected.to_owned()).into());
+    };
+    let unknown = |reason| TreeError::File {
+        path: path.to_owned(),
+        reason: format!("{reason}: choose the length of a part"),
+    };
+    let other = format.for_result(&expected, path).map_err(unknown)?;
+    let format = other.as_deref().unwrap_or(&*format);
     let one = One {
         path,
         excludes: &parameters.excludes,
@@ -116,12 +93,11 @@ pub fn check_path(
         cancel,
         on_progress,
     };
-    let check = Check {
-        one,
-        name,
-        expected,
-    };
-    name.with_format(parameters, &files, check)?
+    let is_right = one.hash(format)?.to_string() == expected;
+    match format.doubt().filter(|_| !is_right) {
+        Some(reason) => Err(unknown(reason)),
+        None => Ok(is_right),
+    }
 }
 
 /// Checks data against a hash device of dm-verity, whose superblock at byte `hash_offset` has the parameters, and its root hash
@@ -211,9 +187,9 @@ struct One<'f, P> {
 
 impl<P: FnMut(u64)> One<'_, P> {
     /// Hashes a file or folder.
-    fn hash<F: Format>(mut self, format: &F) -> Result<F::Hash, TreeError> {
+    fn hash<H>(mut self, format: &dyn Format<Hash = H>) -> Result<H, TreeError> {
         let path = self.path;
-        if F::FOLDERS.is_some() && path.is_dir() {
+        if format.folders().is_some() && path.is_dir() {
             let on_progress = |hashed_bytes, _: Option<&Path>| {
                 (self.on_progress)(hashed_bytes);
                 Ok::<_, TreeError>(())
@@ -235,13 +211,13 @@ impl<P: FnMut(u64)> One<'_, P> {
 }
 
 /// Hashes a file.
-fn outcome<F: Format>(
-    format: &F,
+fn outcome<H>(
+    format: &dyn Format<Hash = H>,
     path: &Path,
     options: &Options,
     cancel: &CancelToken,
     mut on_progress: impl FnMut(u64),
-) -> Result<Outcome<F::Hash>, TreeError> {
+) -> Result<Outcome<H>, TreeError> {
     let mut found = Err(TreeError::Cancelled);
     hash_files(format, [Item::new(path, ())], options, cancel, |event| {
         match event {

@@ -7,7 +7,7 @@ use hashlane_hashes::Algorithm;
 
 use crate::btroot::BtRoot;
 use crate::dmverity::{DmVerity, VerityError, VerityFormat, VerityParameters};
-use crate::format::Format;
+use crate::format::{Format, TreeHash};
 use crate::fsverity::{Fsverity, FsverityError};
 use crate::glacier::Glacier;
 use crate::idsig::ApkIdsig;
@@ -83,27 +83,17 @@ impl fmt::Display for ParameterError {
 
 impl std::error::Error for ParameterError {}
 
-/// Work with a format that is known at run time.
-pub trait WithFormat {
-    /// The result of the work.
-    type Output;
-
-    /// Does the work with the format.
-    fn run<F: Format>(self, format: F) -> Self::Output;
-}
-
 impl TreeName {
-    /// Does work with the format that the name and the parameters stand for. It writes `files`, if there are any, so the work
-    /// must be that of one file.
+    /// Returns the format that the name and the parameters stand for. It writes `files`, if there are any, so it must then
+    /// hash one file.
     ///
     /// # Errors
     /// The tree hash does not have such parameters or files.
-    pub fn with_format<W: WithFormat>(
+    pub fn format(
         self,
         parameters: &TreeParameters,
         files: &TreeFiles,
-        work: W,
-    ) -> Result<W::Output, ParameterError> {
+    ) -> Result<Box<dyn Format<Hash = TreeHash>>, ParameterError> {
         parameters.check_superfluous(self, files)?;
         Ok(match self {
             Self::ApkIdsig => {
@@ -111,16 +101,16 @@ impl TreeName {
                 if let Some(tree) = &files.merkle_tree {
                     format = format.with_tree(tree.stream());
                 }
-                work.run(format)
+                Box::new(format)
             }
-            Self::BtRoot => work.run(BtRoot),
-            Self::Cid(format) => work.run(format),
+            Self::BtRoot => Box::new(BtRoot),
+            Self::Cid(format) => Box::new(format),
             Self::DmVerity => {
                 let mut format = parameters.dmverity()?;
                 if let Some(device) = &files.hash_device {
                     format = format.with_device(device.stream());
                 }
-                work.run(format)
+                Box::new(format)
             }
             Self::Fsverity(function) => {
                 let mut format = parameters.fsverity(function)?;
@@ -130,13 +120,13 @@ impl TreeName {
                 if let Some(descriptor) = &files.descriptor {
                     format = format.with_descriptor(descriptor.stream());
                 }
-                work.run(format)
+                Box::new(format)
             }
-            Self::Git(format) => work.run(format),
-            Self::Glacier => work.run(Glacier),
+            Self::Git(format) => Box::new(format),
+            Self::Glacier => Box::new(Glacier),
             Self::S3(checksum) => {
                 let format = S3::new(checksum, parameters.part_len);
-                work.run(format.map_err(ParameterError::S3)?)
+                Box::new(format.map_err(ParameterError::S3)?)
             }
         })
     }

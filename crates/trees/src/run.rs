@@ -48,12 +48,12 @@ impl<T> Item<T> {
 /// # Errors
 /// The first error of `receive`, or an [`Error`] if nothing can be hashed at all. A file that cannot be read is not an
 /// error: its outcome is a [`Failure`].
-pub fn hash_files<F: Format, T, E: From<Error>>(
-    format: &F,
+pub fn hash_files<H, T, E: From<Error>>(
+    format: &dyn Format<Hash = H>,
     items: impl IntoIterator<Item = Item<T>>,
     options: &Options,
     cancel: &CancelToken,
-    receive: impl FnMut(Event<'_, T, F::Hash>) -> Result<(), E>,
+    receive: impl FnMut(Event<'_, T, H>) -> Result<(), E>,
 ) -> Result<(), E> {
     let (events, cancel) = Events::new(receive, cancel);
     let mut run = Run {
@@ -86,7 +86,7 @@ fn buffered(options: &Options) -> Options {
 }
 
 /// A file whose outcome was not delivered yet.
-struct File<F: Format, T> {
+struct File<H, T> {
     path: PathBuf,
     tag: T,
     len_bytes: u64,
@@ -94,28 +94,28 @@ struct File<F: Format, T> {
     content_len: u64,
     /// The state before the first byte was read, or the reason why the file is not read.
     state: Result<Stamp, Failure>,
-    builder: F::Builder,
+    builder: Box<dyn Builder<H>>,
     n_leaves: u64,
     /// Number of leaves that are in this segment or an earlier one.
     n_planned: u64,
 }
 
 /// The state of a run on the calling thread.
-struct Run<'f, F: Format, T, R, E> {
-    format: &'f F,
+struct Run<'f, H, T, R, E> {
+    format: &'f dyn Format<Hash = H>,
     leaves: Leaves,
     engine: Engine,
     cancel: CancelToken,
     /// The files of the current segment, in order. The last file of a segment can be the first one of the next.
-    files: VecDeque<File<F, T>>,
+    files: VecDeque<File<H, T>>,
     /// Bytes of the finished messages.
     hashed_bytes: u64,
     events: Events<R, E>,
 }
 
-impl<F: Format, T, R, E: From<Error>> Run<'_, F, T, R, E>
+impl<H, T, R, E: From<Error>> Run<'_, H, T, R, E>
 where
-    R: FnMut(Event<'_, T, F::Hash>) -> Result<(), E>,
+    R: FnMut(Event<'_, T, H>) -> Result<(), E>,
 {
     /// Returns the leaves to hash next, and puts their files into `files`. Empty after the last file.
     fn next_segment(&mut self, items: &mut impl Iterator<Item = Item<T>>) -> Segment {
@@ -133,7 +133,7 @@ where
         segment
     }
 
-    fn open(&self, item: Item<T>) -> File<F, T> {
+    fn open(&self, item: Item<T>) -> File<H, T> {
         let opened = stamp_of(&item.path);
         let len_bytes = opened.as_ref().map_or(0, Stamp::length);
         let (min_len, max_len) = (self.format.min_len(), self.format.max_len());
@@ -208,7 +208,7 @@ where
     }
 }
 
-impl<F: Format, T> File<F, T> {
+impl<H, T> File<H, T> {
     /// Adds the next leaves of the file to a segment, also if there are none.
     fn plan(&mut self, segment: &mut Segment, room: &mut u64) {
         let end = match self.state {
@@ -227,7 +227,7 @@ impl<F: Format, T> File<F, T> {
         self.n_planned == self.n_leaves || self.state.is_err()
     }
 
-    fn outcome(self) -> (T, Outcome<F::Hash>) {
+    fn outcome(self) -> (T, Outcome<H>) {
         let Self {
             path,
             tag,
@@ -263,24 +263,24 @@ fn stamp_of(path: &Path) -> io::Result<Stamp> {
 }
 
 /// The digests of the messages of a segment, and their order.
-struct InOrder<'s, 'f, F: Format, T, R, E> {
+struct InOrder<'s, 'f, H, T, R, E> {
     segment: &'s Segment,
     /// The digests of the leaves of each message.
     ordered: Ordered<Vec<u8>>,
     /// The index of the part that the next message lies in.
     part: usize,
-    run: &'s mut Run<'f, F, T, R, E>,
+    run: &'s mut Run<'f, H, T, R, E>,
 }
 
-impl<F: Format, T, R, E: From<Error>> InOrder<'_, '_, F, T, R, E>
+impl<H, T, R, E: From<Error>> InOrder<'_, '_, H, T, R, E>
 where
-    R: FnMut(Event<'_, T, F::Hash>) -> Result<(), E>,
+    R: FnMut(Event<'_, T, H>) -> Result<(), E>,
 {
     /// Hashes all messages, and delivers what is next meanwhile.
-    fn hash<H: MessageHasher<Digest: AsRef<[u8]>>>(
+    fn hash<M: MessageHasher<Digest: AsRef<[u8]>>>(
         &mut self,
         options: &Options,
-        hasher: impl Fn(Engine) -> H + Sync,
+        hasher: impl Fn(Engine) -> M + Sync,
     ) -> Result<(), Error> {
         let (segment, cancel) = (self.segment, self.run.cancel.clone());
         hash_messages(segment, segment, hasher, options, &cancel, |results| {

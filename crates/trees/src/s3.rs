@@ -6,6 +6,7 @@ use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
 use std::path::Path;
+use std::sync::Arc;
 
 use data_encoding::{BASE64, HEXLOWER};
 use hashlane_hashes::{Algorithm, Hasher};
@@ -13,7 +14,7 @@ use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
 use crate::crc64::Combined;
-use crate::format::{Builder, Format, Tail, normalized_hex};
+use crate::format::{Builder, Format, Tail, TreeHash, normalized_hex};
 
 const MIB: u64 = 1 << 20;
 
@@ -196,8 +197,7 @@ fn n_parts(checksum: &str) -> Option<u64> {
 }
 
 impl Format for S3 {
-    type Hash = S3Value;
-    type Builder = S3Builder;
+    type Hash = TreeHash;
 
     fn leaf_hash(&self) -> Algorithm {
         self.checksum.algorithm()
@@ -246,8 +246,8 @@ impl Format for S3 {
         Some(digest + suffix)
     }
 
-    fn builder(&self, engine: Engine, len_bytes: u64) -> S3Builder {
-        S3Builder {
+    fn builder(&self, engine: Engine, len_bytes: u64) -> Box<dyn Builder<TreeHash>> {
+        Box::new(S3Builder {
             is_etag: self.checksum == S3Checksum::Etag,
             sum: match self.checksum.algorithm() {
                 Algorithm::Crc64Nvme => Sum::Crc64(Combined::new(CRC_LEAF_LEN, len_bytes)),
@@ -257,18 +257,20 @@ impl Format for S3 {
                     n_parts: 0,
                 },
             },
-        }
+        })
     }
 
-    fn for_result(&self, result: &str, path: &Path) -> Result<Self, String> {
+    fn for_result(
+        &self,
+        result: &str,
+        path: &Path,
+    ) -> Result<Option<Arc<dyn Format<Hash = TreeHash>>>, String> {
         // A file without a length is reported when it is opened.
         let len_bytes = path.metadata().map_or(0, |metadata| metadata.len());
-        self.for_checksum(result, len_bytes)
-            .map_err(|error| error.to_string())
-    }
-
-    fn is_same(&self, other: &Self) -> bool {
-        self == other
+        match self.for_checksum(result, len_bytes) {
+            Ok(format) => Ok(Some(Arc::new(format))),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     fn doubt(&self) -> Option<String> {
@@ -279,7 +281,7 @@ impl Format for S3 {
 
 /// Computes the checksum of an object from those of its parts.
 #[derive(Debug)]
-pub struct S3Builder {
+struct S3Builder {
     is_etag: bool,
     sum: Sum,
 }
@@ -294,9 +296,7 @@ enum Sum {
     Crc64(Combined),
 }
 
-impl Builder for S3Builder {
-    type Hash = S3Value;
-
+impl Builder<TreeHash> for S3Builder {
     fn push(&mut self, digests: &[u8]) {
         match &mut self.sum {
             Sum::Whole(digest) => digest.extend_from_slice(digests),
@@ -312,37 +312,16 @@ impl Builder for S3Builder {
         }
     }
 
-    fn finish(self) -> io::Result<S3Value> {
+    fn finish(self: Box<Self>) -> io::Result<TreeHash> {
         let (digest, n_parts) = match self.sum {
             Sum::Whole(digest) => (digest, None),
             Sum::Parts { hasher, n_parts } => (hasher.finalize().as_ref().to_vec(), Some(n_parts)),
             Sum::Crc64(combined) => (combined.finish().to_be_bytes().to_vec(), None),
         };
-        Ok(S3Value {
-            is_etag: self.is_etag,
-            digest,
-            n_parts,
-        })
-    }
-}
-
-/// The checksum of an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct S3Value {
-    is_etag: bool,
-    digest: Vec<u8>,
-    /// Number of parts, unless the file is uploaded at once.
-    n_parts: Option<u64>,
-}
-
-/// Writes hexadecimal digits for an `ETag` and base 64 otherwise, with the number of parts: `DIGEST-3`.
-impl fmt::Display for S3Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Hexadecimal digits for an `ETag` and base 64 otherwise, with the number of parts: `DIGEST-3`.
         let encoding = if self.is_etag { HEXLOWER } else { BASE64 };
-        let digest = encoding.encode(&self.digest);
-        match self.n_parts {
-            Some(n) => f.pad(&format!("{digest}-{n}")),
-            None => f.pad(&digest),
-        }
+        let text = encoding.encode(&digest);
+        let text = n_parts.map_or(text.clone(), |n| format!("{text}-{n}"));
+        Ok(TreeHash::new(digest, text))
     }
 }

@@ -12,8 +12,8 @@ use hashlane_hashes::Algorithm;
 use hashlane_pipeline::Frame;
 use hashlane_sha::Engine;
 
-use crate::dmverity::{DmVerity, RootHash, SUPERBLOCK_LEN};
-use crate::format::{Builder, Format, Tail};
+use crate::dmverity::{DmVerity, SUPERBLOCK_LEN};
+use crate::format::{Builder, Format, Tail, TreeHash};
 use crate::idsig::Idsig;
 use crate::levels::{Levels, NodeHash, Nodes};
 
@@ -260,7 +260,6 @@ fn places(nodes: Nodes, n_blocks: u64, start: u64) -> (Vec<(u64, u64)>, u64) {
 
 impl Format for VerityCheck {
     type Hash = VerityReport;
-    type Builder = VerityChecker;
 
     fn leaf_hash(&self) -> Algorithm {
         self.verity.leaf_hash()
@@ -306,10 +305,10 @@ impl Format for VerityCheck {
         self.verity.normalized(text)
     }
 
-    fn builder(&self, engine: Engine, _: u64) -> VerityChecker {
+    fn builder(&self, engine: Engine, _: u64) -> Box<dyn Builder<VerityReport>> {
         let hash = self.verity.node_hash(engine);
         let computed = || Levels::new(hash.clone(), self.nodes, self.n_blocks, None, 0);
-        VerityChecker {
+        Box::new(VerityChecker {
             computed: (!self.has_digests()).then(computed),
             hash,
             nodes: self.nodes,
@@ -318,13 +317,13 @@ impl Format for VerityCheck {
             stored: Vec::new(),
             data: Damage::default(),
             failure: None,
-        }
+        })
     }
 }
 
 /// Compares digests of blocks with those in the hash device.
 #[derive(Debug)]
-pub struct VerityChecker {
+struct VerityChecker {
     check: VerityCheck,
     hash: NodeHash,
     nodes: Nodes,
@@ -402,9 +401,7 @@ impl VerityChecker {
     }
 }
 
-impl Builder for VerityChecker {
-    type Hash = VerityReport;
-
+impl Builder<VerityReport> for VerityChecker {
     fn push(&mut self, digests: &[u8]) {
         if let Some(levels) = &mut self.computed {
             return levels.push(digests);
@@ -419,7 +416,7 @@ impl Builder for VerityChecker {
         }
     }
 
-    fn finish(mut self) -> io::Result<VerityReport> {
+    fn finish(mut self: Box<Self>) -> io::Result<VerityReport> {
         if let Some(error) = self.failure.take() {
             return Err(error);
         }
@@ -433,7 +430,7 @@ impl Builder for VerityChecker {
             ));
         }
         Ok(VerityReport {
-            root: RootHash(root),
+            root: TreeHash::of_digest(root),
             data: self.data,
             device,
             n_blocks: self.check.n_blocks,
@@ -446,7 +443,7 @@ impl Builder for VerityChecker {
 #[non_exhaustive]
 pub struct VerityReport {
     /// The digest of the highest block of the tree. If the device has no digests, the root hash of the data.
-    pub root: RootHash,
+    pub root: TreeHash,
     /// The blocks of the data whose digests differ from those in the hash device.
     pub data: Damage,
     /// The blocks of the hash device whose digests differ from those in the blocks above them.

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use hashlane_sha::Engine;
 use hashlane_trees::{
-    CancelToken, Cid, CidNode, Error, Event, FolderTooLarge, Format, IoMode, Item, Options,
+    CancelToken, Cid, Error, Event, FolderTooLarge, Format, IoMode, Item, Options, TreeHash,
     hash_files,
 };
 
@@ -96,7 +96,7 @@ fn files_of_all_lengths_have_the_cids_of_the_importer() {
 }
 
 /// Returns the CID of a file or a folder.
-fn cid_of(format: Cid, path: &Path) -> CidNode {
+fn cid_of(format: Cid, path: &Path) -> TreeHash {
     if path.is_dir() {
         let entries = fs::read_dir(path).unwrap().map(|entry| {
             let entry = entry.unwrap();

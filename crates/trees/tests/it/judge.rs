@@ -1,5 +1,6 @@
 //! Files of random lengths, and comparisons of results with those of other programs.
 
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -41,7 +42,11 @@ pub(crate) fn write_files(folder: &Path, lens: &[usize], numbers: &mut Numbers) 
 }
 
 /// Returns the results of files, or the debug form of their failures.
-pub(crate) fn hashes<F: Format>(format: &F, paths: &[PathBuf], options: &Options) -> Vec<String> {
+pub(crate) fn hashes<H: Display>(
+    format: &dyn Format<Hash = H>,
+    paths: &[PathBuf],
+    options: &Options,
+) -> Vec<String> {
     let items = paths.iter().enumerate().map(|(i, path)| Item::new(path, i));
     let mut hashes = Vec::new();
     hash_files(format, items, options, &CancelToken::default(), |event| {
@@ -69,8 +74,8 @@ pub(crate) fn hashes<F: Format>(format: &F, paths: &[PathBuf], options: &Options
 
 /// Compares results of files, mapped and read, with those of another program, which are in lower case. `lens` are the lengths of
 /// the files.
-pub(crate) fn assert_hashes<F: Format>(
-    format: &F,
+pub(crate) fn assert_hashes<H: Display>(
+    format: &dyn Format<Hash = H>,
     paths: &[PathBuf],
     lens: &[usize],
     expected: &[String],

@@ -66,13 +66,13 @@ impl<'e> Output<'e> {
     }
 
     /// Computes tree hashes, as [`Self::hash`] does digests.
-    pub(super) fn hash_trees<F: Format, T>(
+    pub(super) fn hash_trees<H, T>(
         &mut self,
-        format: &F,
+        format: &dyn Format<Hash = H>,
         items: impl IntoIterator<Item = hashlane_trees::Item<T>>,
         options: &Options,
         name: impl Fn(&T) -> &[u8],
-        mut receive: impl FnMut(&mut Self, &T, Outcome<F::Hash>) -> anyhow::Result<()>,
+        mut receive: impl FnMut(&mut Self, &T, Outcome<H>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let cancel = self.env.cancel.clone();
         let result =
@@ -91,13 +91,13 @@ impl<'e> Output<'e> {
     }
 
     /// Returns the tree hash of a folder and the number of bytes of its files.
-    pub(super) fn hash_folder<F: Format>(
+    pub(super) fn hash_folder<H>(
         &mut self,
-        format: &F,
+        format: &dyn Format<Hash = H>,
         options: &Options,
         filter: &Filter,
         path: &Path,
-    ) -> anyhow::Result<(F::Hash, u64)> {
+    ) -> anyhow::Result<(H, u64)> {
         let cancel = self.env.cancel.clone();
         let takes = |file: &Path| filter.takes(path, file);
         let note = |hashed_bytes, current: Option<&Path>| {

@@ -22,12 +22,12 @@ pub(super) struct Printer<'s> {
 
 impl Printer<'_> {
     /// Hashes all operands. `print` gets each result, with the name and the length of the file in bytes.
-    pub(super) fn run<F: Format>(
+    pub(super) fn run<H>(
         &self,
         env: &mut Env,
-        format: &F,
+        format: &dyn Format<Hash = H>,
         options: &Options,
-        print: impl Fn(&mut Output<'_>, &[u8], u64, &F::Hash) -> anyhow::Result<()>,
+        print: impl Fn(&mut Output<'_>, &[u8], u64, &H) -> anyhow::Result<()>,
     ) -> anyhow::Result<Exit> {
         let sum = self.sum;
         let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
@@ -42,7 +42,7 @@ impl Printer<'_> {
         }
         // Folders and what has no path are handled alone, in their turn.
         let is_leaf = |source: &Source| match source {
-            Source::File(path) => !(F::FOLDERS.is_some() && path.is_dir()),
+            Source::File(path) => !(format.folders().is_some() && path.is_dir()),
             _ => false,
         };
         let mut exit = Exit::Good;

@@ -1,14 +1,13 @@
 //! Tree hashes: the formats from the options, and their results for files and folders.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use hashlane_sums::{LineStyle, Options, write_line};
 use hashlane_trees::{
-    Format, FsverityError, OutputError, ParameterError, TreeFiles, TreeName, TreeOutputs,
-    VerityError, WithFormat,
+    Format, FsverityError, OutputError, ParameterError, TreeFiles, TreeHash, TreeName, TreeOutputs,
+    VerityError,
 };
 
 use super::arguments::Sum;
@@ -25,15 +24,14 @@ pub(super) fn tag(name: TreeName) -> String {
     name.name().to_ascii_uppercase()
 }
 
-/// Does work with the format of the options.
-pub(super) fn with_format<W: WithFormat<Output = anyhow::Result<Exit>>>(
+/// Returns the format of the options.
+pub(super) fn format(
     sum: &Sum,
     name: TreeName,
     files: &TreeFiles,
-    work: W,
-) -> anyhow::Result<Exit> {
-    let done = name.with_format(&sum.tree.parameters(), files, work);
-    done.map_err(of_option)?
+) -> anyhow::Result<Box<dyn Format<Hash = TreeHash>>> {
+    let format = name.format(&sum.tree.parameters(), files);
+    format.map_err(of_option)
 }
 
 /// Returns the error of an option.
@@ -60,14 +58,12 @@ pub(super) fn run(
     filter: &Filter,
 ) -> anyhow::Result<Exit> {
     let files = create_files(sum, env)?;
-    let printer = Printer { sum, filter };
-    let trees = Trees {
-        printer,
-        name,
-        env,
-        options,
+    let format = &*format(sum, name, &files)?;
+    let print = |output: &mut Output<'_>, file: &[u8], length, hash: &TreeHash| {
+        note_part(output, file, format.content_len(length), length);
+        print(sum, name, output, file, length, hash)
     };
-    let exit = with_format(sum, name, &files, trees)?;
+    let exit = Printer { sum, filter }.run(env, format, options, print)?;
     // Files are for one operand, whose result they belong to.
     if exit == Exit::Good {
         files.put().map_err(|error| of_output(env, error))?;
@@ -107,33 +103,6 @@ fn of_output(env: &Env, error: OutputError) -> anyhow::Error {
     refusal(error.error).context(path.display().to_string())
 }
 
-/// Prints tree hashes of one name.
-struct Trees<'r> {
-    printer: Printer<'r>,
-    name: TreeName,
-    env: &'r mut Env,
-    options: &'r Options,
-}
-
-impl WithFormat for Trees<'_> {
-    type Output = anyhow::Result<Exit>;
-
-    fn run<F: Format>(self, format: F) -> anyhow::Result<Exit> {
-        let Self {
-            printer,
-            name,
-            env,
-            options,
-        } = self;
-        let sum = printer.sum;
-        let print = |output: &mut Output<'_>, file: &[u8], length, hash: &F::Hash| {
-            note_part(output, file, format.content_len(length), length);
-            print(sum, name, output, file, length, hash)
-        };
-        printer.run(env, &format, options, print)
-    }
-}
-
 /// Prints a note about a file of which only the first `content_len` bytes are hashed. Returns `true` if it is such a file.
 pub(super) fn note_part(
     output: &mut Output<'_>,
@@ -158,7 +127,7 @@ fn print(
     output: &mut Output<'_>,
     file: &[u8],
     length: u64,
-    hash: &impl fmt::Display,
+    hash: &TreeHash,
 ) -> anyhow::Result<()> {
     if sum.printing.is_json() {
         let line = Line::File {

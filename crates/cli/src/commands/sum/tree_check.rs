@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use hashlane_files::{UnicodeNames, is_absent};
 use hashlane_sums::{Lines, Options, ValueLine, ValueLines, path_of, with_slashes};
-use hashlane_trees::{Failure, Format, Item, TreeFiles, TreeName, WithFormat};
+use hashlane_trees::{Failure, Format, Item, TreeFiles, TreeHash, TreeName};
 
 use super::arguments::Sum;
 use super::filter::Filter;
 use super::names;
 use super::output::Output;
 use super::report::{Found, Report};
-use super::tree::{note_part, tag, with_format};
+use super::tree::{format, note_part, tag};
 use super::verity;
 use crate::{Env, Exit, input};
 
@@ -36,61 +36,17 @@ pub(super) fn run(
         (TreeName::ApkIdsig, Some(idsig), _) => verity::check_package(sum, env, options, idsig),
         (TreeName::DmVerity, _, Some(device)) => verity::check(sum, env, options, device),
         _ => {
-            let lists = Lists {
-                sum,
-                name,
-                env,
-                options,
-                filter,
-            };
-            with_format(sum, name, &TreeFiles::default(), lists)
+            let format = format(sum, name, &TreeFiles::default())?;
+            let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
+            let check = Check::new(&*format, filter, name, base, Report::new(sum));
+            check.lists(sum, &mut Output::new(env, sum.printing.quiet), options)
         }
-    }
-}
-
-/// Lists of tree hashes to check.
-struct Lists<'r> {
-    sum: &'r Sum,
-    name: TreeName,
-    env: &'r mut Env,
-    options: &'r Options,
-    filter: Filter,
-}
-
-impl WithFormat for Lists<'_> {
-    type Output = anyhow::Result<Exit>;
-
-    fn run<F: Format>(self, format: F) -> anyhow::Result<Exit> {
-        let Self {
-            sum,
-            name,
-            env,
-            options,
-            filter,
-        } = self;
-        let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
-        let mut output = Output::new(env, sum.printing.quiet);
-        let mut check = Check::new(&format, filter, name, base, Report::new(sum));
-        let mut exit = Exit::Good;
-        for operand in sum.operands() {
-            let list = operand.to_string_lossy().into_owned();
-            if let Err(error) = check.list(&mut output, options, Path::new(&operand)) {
-                if crate::output::stream::is_broken_pipe(&error) {
-                    return Err(error);
-                }
-                output.error(&format!("{list}: {error:#}"));
-                exit = Exit::NotChecked;
-            }
-        }
-        output.clear_progress();
-        check.report.print_summary(&mut output)?;
-        Ok(exit.max(check.report.counts.exit()))
     }
 }
 
 /// A running check.
-pub(super) struct Check<'f, F> {
-    format: &'f F,
+pub(super) struct Check<'f> {
+    format: &'f dyn Format<Hash = TreeHash>,
     filter: Filter,
     name: TreeName,
     base: PathBuf,
@@ -101,10 +57,10 @@ pub(super) struct Check<'f, F> {
 /// A file in a list: its name, and the expected result.
 pub(super) type Listed = (Vec<u8>, String);
 
-impl<'f, F: Format> Check<'f, F> {
+impl<'f> Check<'f> {
     /// Returns a check of files whose names start in the folder `base`. Its results are added to those of `report`.
     pub(super) fn new(
-        format: &'f F,
+        format: &'f dyn Format<Hash = TreeHash>,
         filter: Filter,
         name: TreeName,
         base: PathBuf,
@@ -123,6 +79,29 @@ impl<'f, F: Format> Check<'f, F> {
     /// Returns the results.
     pub(super) fn into_report(self) -> Report {
         self.report
+    }
+
+    /// Checks the files of all lists.
+    fn lists(
+        mut self,
+        sum: &Sum,
+        output: &mut Output<'_>,
+        options: &Options,
+    ) -> anyhow::Result<Exit> {
+        let mut exit = Exit::Good;
+        for operand in sum.operands() {
+            let list = operand.to_string_lossy().into_owned();
+            if let Err(error) = self.list(output, options, Path::new(&operand)) {
+                if crate::output::stream::is_broken_pipe(&error) {
+                    return Err(error);
+                }
+                output.error(&format!("{list}: {error:#}"));
+                exit = Exit::NotChecked;
+            }
+        }
+        output.clear_progress();
+        self.report.print_summary(output)?;
+        Ok(exit.max(self.report.counts.exit()))
     }
 
     /// Checks the files of one list.
@@ -212,7 +191,7 @@ impl<'f, F: Format> Check<'f, F> {
         let taken: Vec<Listed> = taken.collect();
         self.report.counts.excluded += (n_listed - taken.len()) as u64;
         let (folders, batch): (Vec<Listed>, Vec<Listed>) = taken.into_iter().partition(|listed| {
-            F::FOLDERS.is_some() && self.base.join(path_of(&listed.0)).is_dir()
+            self.format.folders().is_some() && self.base.join(path_of(&listed.0)).is_dir()
         });
         self.folders(output, options, folders)?;
         let Self {
@@ -229,23 +208,24 @@ impl<'f, F: Format> Check<'f, F> {
         let mut batch = batch.into_iter().peekable();
         // Consecutive files of one format are hashed side by side.
         while let Some((name, expected)) = batch.peek() {
-            let for_file = match format.for_result(expected, &base.join(path_of(name))) {
-                Ok(for_file) => for_file,
+            let other = match format.for_result(expected, &base.join(path_of(name))) {
+                Ok(other) => other,
                 Err(reason) => {
                     report.note_unreadable(output, name, &choose_parts(&reason))?;
                     batch.next();
                     continue;
                 }
             };
+            let for_file = other.as_deref().unwrap_or(*format);
             let items = std::iter::from_fn(|| {
                 let listed = batch.next_if(|(name, expected)| {
                     let other = format.for_result(expected, &base.join(path_of(name)));
-                    other.is_ok_and(|other| other.is_same(&for_file))
+                    other.is_ok_and(|other| is_same(other.as_deref().unwrap_or(*format), for_file))
                 })?;
                 Some(Item::new(base.join(path_of(&listed.0)), listed))
             });
             output.hash_trees(
-                &for_file,
+                for_file,
                 items,
                 options,
                 name_of,
@@ -274,6 +254,11 @@ impl<'f, F: Format> Check<'f, F> {
         }
         Ok(())
     }
+}
+
+/// Returns `true` if files of both formats, which were chosen for results, can be hashed side by side.
+fn is_same(a: &dyn Format<Hash = TreeHash>, b: &dyn Format<Hash = TreeHash>) -> bool {
+    (a.leaf_len(), a.doubt()) == (b.leaf_len(), b.doubt())
 }
 
 /// Adds the option that chooses the format to the reason why the format of a result is not known.
