@@ -23,7 +23,7 @@ pub(crate) enum Job {
     TestPortable,
     /// Run the tests of the engine and of file access with the address sanitizer (needs a nightly compiler)
     TestAsan,
-    /// Run the unit tests of the engine under valgrind's memcheck, with the kernels that it supports
+    /// Run the unit tests of the engine and the programs of the C libraries under valgrind, with the kernels that it supports
     TestValgrind,
     /// Run the portable kernels, scheduler, queue and hashers under Miri (needs nightly with Miri)
     TestMiri,
@@ -214,6 +214,10 @@ fn test_valgrind(project: &Project) -> Result<()> {
         )
         .env("HASHLANE_TEST_REQUIRE", kernels)
         .env("PROPTEST_CASES", "16")
+        .run()?;
+    let programs = "--package hashlane-capi --package hashlane-libmd --test it valgrind";
+    project
+        .cargo(&format!("test {programs} -- --ignored"))
         .run()?;
     Ok(())
 }

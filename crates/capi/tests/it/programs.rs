@@ -168,6 +168,7 @@ fn programs_with_sanitizers() {
 
 /// The sanitizers check the programs; valgrind checks the library, too. It offers the library no AVX-512.
 #[test]
+#[ignore = "takes minutes: cargo xtask test-valgrind"]
 fn programs_under_valgrind() {
     if !is_installed("valgrind", "valgrind") {
         return;

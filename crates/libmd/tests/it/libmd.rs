@@ -157,6 +157,7 @@ fn functions_and_contexts_are_those_of_libmd_under_address_sanitizer() {
 }
 
 #[test]
+#[ignore = "takes long: cargo xtask test-valgrind"]
 fn valgrind_finds_no_error() {
     let Some(setup) = &*SETUP else { return };
     if !is_installed(REQUIRED, "valgrind", "valgrind") {
