@@ -38,8 +38,9 @@ pub fn hash_folder<H, E: From<Error> + From<TreeError>>(
         takes,
         files: Vec::new(),
         hashes: Vec::new(),
+        folders: Vec::new(),
     };
-    let entries = tree.entries()?;
+    tree.list()?;
     tree.hashes.resize_with(tree.files.len(), || None);
     let (mut total, mut failure) = (0, None);
     let files = tree.files.iter().enumerate();
@@ -64,7 +65,7 @@ pub fn hash_folder<H, E: From<Error> + From<TreeError>>(
     if let Some(failure) = failure {
         return Err(failure.into());
     }
-    Ok((tree.node(path, entries)?, total))
+    Ok((tree.hash()?, total))
 }
 
 fn no_result(path: &Path, reason: String) -> TreeError {
@@ -82,26 +83,42 @@ struct Tree<'t, H, T> {
     files: Vec<PathBuf>,
     /// The result of each file.
     hashes: Vec<Option<H>>,
+    /// The folders, each after those in it. They refer to each other by index: threads with a small stack hash folders of any
+    /// depth.
+    folders: Vec<Folder<H>>,
 }
 
-/// An entry of a folder, with its name.
-type Named<H> = (Vec<u8>, Entry<H>);
-
-/// The name, the path and the entries of a folder whose entries are not complete.
-type Level<H> = (Vec<u8>, PathBuf, Vec<Named<H>>);
+/// A folder with its entries and their names.
+struct Folder<H> {
+    name: Vec<u8>,
+    path: PathBuf,
+    entries: Vec<(Vec<u8>, Entry<H>)>,
+}
 
 enum Entry<H> {
     /// The index of a file, and whether its owner may execute it.
     File(usize, bool),
     Link(H),
-    Folder(PathBuf, Vec<Named<H>>),
+    /// The index of a folder.
+    Folder(usize),
+}
+
+impl<H> Folder<H> {
+    fn new(name: Vec<u8>, path: PathBuf) -> Self {
+        let entries = Vec::new();
+        Self {
+            name,
+            path,
+            entries,
+        }
+    }
 }
 
 impl<H, T: Fn(&Path) -> bool> Tree<'_, H, T> {
-    /// Returns the entries of the folder of a walk.
-    fn entries(&mut self) -> Result<Vec<Named<H>>, TreeError> {
-        // The entries of each folder that contains the last one.
-        let mut levels = vec![(Vec::new(), PathBuf::new(), Vec::new())];
+    /// Lists the files and folders.
+    fn list(&mut self) -> Result<(), TreeError> {
+        // The folders that contain the last entry, whose own entries are not complete.
+        let mut levels = vec![Folder::new(Vec::new(), self.root.to_owned())];
         let mut walk = Walk::new(self.root).with_stamps();
         while let Some(step) = walk.step() {
             self.close(&mut levels, walk.depth());
@@ -126,7 +143,7 @@ impl<H, T: Fn(&Path) -> bool> Tree<'_, H, T> {
             let entry = match step {
                 Step::Own(_) => continue,
                 Step::Folder => {
-                    levels.push((name, path, Vec::new()));
+                    levels.push(Folder::new(name, path));
                     continue;
                 }
                 Step::File(Some(stamp)) => {
@@ -142,45 +159,60 @@ impl<H, T: Fn(&Path) -> bool> Tree<'_, H, T> {
                 }
                 _ => return Err(unfit(&path, "is not a regular file")),
             };
-            levels[walk.depth() - 1].2.push((name, entry));
+            levels[walk.depth() - 1].entries.push((name, entry));
         }
         self.close(&mut levels, 1);
-        Ok(levels.swap_remove(0).2)
+        self.folders.append(&mut levels);
+        Ok(())
     }
 
     /// Adds complete folders to those that contain them, until `n_levels` are left.
-    fn close(&self, levels: &mut Vec<Level<H>>, n_levels: usize) {
+    fn close(&mut self, levels: &mut Vec<Folder<H>>, n_levels: usize) {
         while levels.len() > n_levels
-            && let Some((name, path, below)) = levels.pop()
-            && let Some((_, _, above)) = levels.last_mut()
+            && let Some(mut folder) = levels.pop()
+            && let Some(above) = levels.last_mut()
         {
-            if self.rules.keeps_empty || !below.is_empty() {
-                above.push((name, Entry::Folder(path, below)));
+            if self.rules.keeps_empty || !folder.entries.is_empty() {
+                let name = std::mem::take(&mut folder.name);
+                above
+                    .entries
+                    .push((name, Entry::Folder(self.folders.len())));
+                self.folders.push(folder);
             }
         }
     }
 
-    /// Returns the result of a folder from those of its files.
-    fn node(&mut self, path: &Path, entries: Vec<Named<H>>) -> Result<H, TreeError> {
-        let mut hashed = Vec::with_capacity(entries.len());
-        for (name, entry) in entries {
-            hashed.push(match entry {
-                Entry::File(i, is_executable) => {
-                    // A file without failure has no result if the run was cancelled before.
-                    let hash = self.hashes[i].take().ok_or(TreeError::Cancelled)?;
-                    let mode = if is_executable {
-                        GitMode::Executable
-                    } else {
-                        GitMode::File
-                    };
-                    (name, mode, hash)
-                }
-                Entry::Link(hash) => (name, GitMode::Link, hash),
-                Entry::Folder(path, below) => (name, GitMode::Folder, self.node(&path, below)?),
-            });
+    /// Returns the result of the whole folder from those of the files.
+    fn hash(mut self) -> Result<H, TreeError> {
+        let mut hashes: Vec<Option<H>> = Vec::with_capacity(self.folders.len());
+        for folder in self.folders {
+            let mut hashed = Vec::with_capacity(folder.entries.len());
+            for (name, entry) in folder.entries {
+                hashed.push(match entry {
+                    Entry::File(i, is_executable) => {
+                        // A file without failure has no result if the run was cancelled before.
+                        let hash = self.hashes[i].take().ok_or(TreeError::Cancelled)?;
+                        let mode = if is_executable {
+                            GitMode::Executable
+                        } else {
+                            GitMode::File
+                        };
+                        (name, mode, hash)
+                    }
+                    Entry::Link(hash) => (name, GitMode::Link, hash),
+                    Entry::Folder(i) => {
+                        let hash = hashes[i].take().expect("a folder is an entry once");
+                        (name, GitMode::Folder, hash)
+                    }
+                });
+            }
+            let hash = self.format.folder_hash(self.engine, hashed);
+            hashes.push(Some(
+                hash.map_err(|reason| no_result(&folder.path, reason))?,
+            ));
         }
-        let hash = self.format.folder_hash(self.engine, hashed);
-        hash.map_err(|reason| no_result(path, reason))
+        let root = hashes.pop().flatten();
+        Ok(root.expect("the last folder is the root"))
     }
 }
 

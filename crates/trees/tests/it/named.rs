@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use hashlane_sha::Engine;
 use hashlane_trees::{
-    CancelToken, Globs, Options, ParameterError, TreeError, TreeName, TreeOutputs, TreeParameters,
-    check_path, hash_path,
+    CancelToken, Git, GitMode, Globs, Options, ParameterError, TreeError, TreeName, TreeOutputs,
+    TreeParameters, check_path, hash_path,
 };
 
 /// The identifier of Git, and the CID by `ipfs-unixfs-importer`, of the folder that [`write`] makes.
@@ -134,4 +135,38 @@ fn parameters_that_a_tree_hash_does_not_have_are_refused() {
         Err(TreeError::Parameters(ParameterError::Result(..)))
     );
     assert!(is_no_result, "{found:?}");
+}
+
+/// Paths of 4096 bytes allow no more than about 2000 levels.
+#[test]
+#[cfg(unix)]
+fn deep_folders_need_no_deep_stack() {
+    const DEEP: usize = 1900;
+
+    let folder = tempfile::tempdir().unwrap();
+    let mut path = folder.path().to_owned();
+    for _ in 0..DEEP {
+        path.push("d");
+        fs::create_dir(&path).unwrap();
+    }
+    path.push("f");
+    fs::write(&path, "").unwrap();
+    let root = folder.path().to_owned();
+    let thread = std::thread::Builder::new().stack_size(256 << 10);
+    let hashed = thread.spawn(move || hash("git", &TreeParameters::default(), &root));
+    let hashed = hashed.unwrap().join().unwrap();
+
+    // The removal of all at once would hold as many folders open.
+    fs::remove_file(&path).unwrap();
+    while path.pop() && path != folder.path() {
+        fs::remove_dir(&path).unwrap();
+    }
+    let engine = Engine::detect();
+    let mut entry = (b"f".to_vec(), GitMode::File, Git::Sha1.blob(engine, b""));
+    for _ in 0..DEEP {
+        let tree = Git::Sha1.tree(engine, vec![entry]);
+        entry = (b"d".to_vec(), GitMode::Folder, tree);
+    }
+    let expected = Git::Sha1.tree(engine, vec![entry]);
+    assert_eq!(hashed.unwrap(), expected.to_string());
 }
