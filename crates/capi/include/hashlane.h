@@ -280,8 +280,8 @@ typedef struct hashlane_verity_report hashlane_verity_report;
 /**
  * The number of an algorithm, for example `HASHLANE_SHA256`.
  *
- * All functions accept all algorithms. `hashlane_digest_many()` and `hashlane_digest_chunks()` hash
- * many messages at once, each in a lane of a vector. Queues and `hashlane_hmac_many()` do so for
+ * All functions accept all algorithms. `hashlane_digest_many()`, `hashlane_digest_chunks()` and
+ * `hashlane_hmac_many()` hash many messages at once, each in a lane of a vector. Queues do so for
  * SHA-1 and SHA-256, and hash one message at a time for the others.
  */
 typedef uint32_t hashlane_algorithm;

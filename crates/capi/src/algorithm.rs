@@ -7,8 +7,8 @@ use crate::error::Error;
 
 /// The number of an algorithm, for example `HASHLANE_SHA256`.
 ///
-/// All functions accept all algorithms. `hashlane_digest_many()` and `hashlane_digest_chunks()` hash
-/// many messages at once, each in a lane of a vector. Queues and `hashlane_hmac_many()` do so for
+/// All functions accept all algorithms. `hashlane_digest_many()`, `hashlane_digest_chunks()` and
+/// `hashlane_hmac_many()` hash many messages at once, each in a lane of a vector. Queues do so for
 /// SHA-1 and SHA-256, and hash one message at a time for the others.
 pub type AlgorithmId = u32;
 

@@ -6,8 +6,8 @@
 
 use std::ffi::c_void;
 
-use hashlane_hashes::Algorithm;
-use hashlane_sha::{LaneHash, Mac, Md5, Sha1, Sha224, Sha256, Sha384, Sha512};
+use hashlane_hashes::{Algorithm, Mac};
+use hashlane_sha::{LaneHash, Md5, Sha1, Sha224, Sha256, Sha384, Sha512};
 
 use crate::algorithm::{AlgorithmId, algorithm};
 use crate::border;
@@ -72,22 +72,6 @@ unsafe fn by_lane_hash<'a, H: LaneHash>(
     }
     // SAFETY: `digests` points to as many writable bytes, outside of the source.
     unsafe { border::write_all(digests, computed.iter().map(AsRef::as_ref)) }
-}
-
-/// Writes the MACs of messages that are hashed in lanes.
-///
-/// # Safety
-/// `macs` points to as many writable bytes as all MACs have.
-unsafe fn in_lanes<A: hashlane_sha::Algorithm>(
-    engine: hashlane_sha::Engine,
-    key: &hashlane_sha::HmacKey<A>,
-    messages: &[&[u8]],
-    macs: *mut u8,
-) -> Result<(), Error> {
-    let mut computed = border::filled(messages.len(), Mac::placeholder())?;
-    engine.hmac_many(key, messages, &mut computed);
-    // SAFETY: `macs` points to as many writable bytes, outside of the source.
-    unsafe { border::write_all(macs, computed.iter().map(Mac::as_bytes)) }
 }
 
 /// Writes the digests of many messages, in the order of the messages. Message `i` has the
@@ -206,23 +190,9 @@ pub unsafe extern "C" fn hashlane_hmac_many(
         // SAFETY: both arrays have `n_messages` elements, and each message as many bytes as its
         // length says.
         let messages = unsafe { border::messages(messages, message_lens, n_messages) }?;
-        match &key.0 {
-            // SAFETY: `macs` points to as many writable bytes as all MACs have.
-            hashlane_hashes::HmacKey::Sha1(key) => unsafe {
-                in_lanes(engine, key, &messages, macs)
-            },
-            // SAFETY: as for SHA-1.
-            hashlane_hashes::HmacKey::Sha256(key) => unsafe {
-                in_lanes(engine, key, &messages, macs)
-            },
-            _ => {
-                let mut computed = border::reserved(n_messages)?;
-                computed.extend(messages.iter().map(|message| key.mac(message)));
-                let computed = computed.iter().map(hashlane_hashes::Mac::as_bytes);
-                // SAFETY: the caller promises space for the MACs. `computed` is memory of this
-                // call.
-                unsafe { border::write_all(macs, computed) }
-            }
-        }
+        let mut computed = border::filled(n_messages, Mac::placeholder())?;
+        key.0.mac_many(engine, &messages, &mut computed);
+        // SAFETY: the caller promises space for the MACs. `computed` is memory of this call.
+        unsafe { border::write_all(macs, computed.iter().map(Mac::as_bytes)) }
     })
 }

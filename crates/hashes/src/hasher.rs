@@ -2,9 +2,8 @@
 
 use std::io::{self, BufReader, Read, Write};
 
-use hashlane_sha::{Engine, Sha1, Sha256, Sha384, Sha512};
-use md5::Md5;
-use sha2::{Digest as _, Sha224};
+use hashlane_sha::{Engine, Sha1, Sha224, Sha256, Sha384, Sha512};
+use md5::{Digest as _, Md5};
 use zeroize::Zeroize;
 
 use crate::algorithm::Algorithm;
@@ -37,14 +36,14 @@ pub enum Hasher {
 }
 
 impl Hasher {
-    /// Returns the hasher of an empty message. SHA-1 and SHA-256 use the kernels of `engine`.
+    /// Returns the hasher of an empty message. SHA-1, SHA-224 and SHA-256 use the kernels of `engine`.
     pub fn with_engine(engine: Engine, algorithm: Algorithm) -> Self {
         match algorithm {
             #[cfg(feature = "crc32")]
             Algorithm::Crc32 => Self::Crc32(crc32fast::Hasher::new()),
             Algorithm::Md5 => Self::Md5(Md5::new()),
             Algorithm::Sha1 => Self::Sha1(Sha1::with_engine(engine)),
-            Algorithm::Sha224 => Self::Sha224(Sha224::new()),
+            Algorithm::Sha224 => Self::Sha224(Sha224::with_engine(engine)),
             Algorithm::Sha256 => Self::Sha256(Sha256::with_engine(engine)),
             Algorithm::Sha384 => Self::Sha384(Sha384::default()),
             Algorithm::Sha512 => Self::Sha512(Sha512::default()),
@@ -174,12 +173,12 @@ impl Zeroize for Hasher {
     fn zeroize(&mut self) {
         match self {
             Self::Sha1(state) => state.zeroize(),
+            Self::Sha224(state) => state.zeroize(),
             Self::Sha256(state) => state.zeroize(),
             Self::Sha384(state) => state.zeroize(),
             Self::Sha512(state) => state.zeroize(),
             // `RustCrypto` wipes a state on drop, and an assignment drops the old state in its place.
             Self::Md5(state) => *state = Md5::new(),
-            Self::Sha224(state) => *state = Sha224::new(),
             // An empty state takes the place of the old one.
             #[cfg(any(feature = "blake", feature = "crc32", feature = "crc64"))]
             _ => self.reset(),

@@ -1,26 +1,28 @@
 //! HMAC (RFC 2104, FIPS 198-1): keys, messages that arrive in parts, and the comparison of tags.
 
-use hashlane_sha::{Engine, Sha1, Sha256, TagError, hazmat};
-use hmac::{KeyInit as _, Mac as _};
-use md5::Md5;
-use sha2::{Sha224, Sha384, Sha512};
+use hashlane_sha::{
+    Engine, LaneHash, LaneHmac, LaneHmacKey, Md5, Sha1, Sha224, Sha256, Sha384, Sha512, TagError,
+    hazmat,
+};
 use subtle::ConstantTimeEq as _;
 
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 
+/// Number of messages in a pass over many. It keeps the lanes busy, and takes some KiB of stack.
+const SET: usize = 128;
+
 /// A key for any number of messages. It is wiped from memory on drop.
-/// For the algorithms of `RustCrypto`, a key is a message without bytes.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the variants are the algorithms")]
 #[non_exhaustive]
 pub enum HmacKey {
-    Md5(hmac::Hmac<Md5>),
+    Md5(LaneHmacKey<Md5>),
     Sha1(hashlane_sha::HmacKey<Sha1>),
-    Sha224(hmac::Hmac<Sha224>),
+    Sha224(LaneHmacKey<Sha224>),
     Sha256(hashlane_sha::HmacKey<Sha256>),
-    Sha384(hmac::Hmac<Sha384>),
-    Sha512(hmac::Hmac<Sha512>),
+    Sha384(LaneHmacKey<Sha384>),
+    Sha512(LaneHmacKey<Sha512>),
 }
 
 /// The HMAC of a message that arrives in parts. It is wiped from memory on drop.
@@ -28,19 +30,12 @@ pub enum HmacKey {
 #[expect(missing_docs, reason = "the variants are the algorithms")]
 #[non_exhaustive]
 pub enum Hmac {
-    Md5(hmac::Hmac<Md5>),
+    Md5(LaneHmac<Md5>),
     Sha1(hashlane_sha::Hmac<Sha1>),
-    Sha224(hmac::Hmac<Sha224>),
+    Sha224(LaneHmac<Sha224>),
     Sha256(hashlane_sha::Hmac<Sha256>),
-    Sha384(hmac::Hmac<Sha384>),
-    Sha512(hmac::Hmac<Sha512>),
-}
-
-/// Returns the key of an algorithm of `RustCrypto`.
-macro_rules! key {
-    ($bytes:expr) => {
-        hmac::Hmac::new_from_slice($bytes).expect("HMAC accepts keys of any length")
-    };
+    Sha384(LaneHmac<Sha384>),
+    Sha512(LaneHmac<Sha512>),
 }
 
 impl HmacKey {
@@ -48,12 +43,12 @@ impl HmacKey {
     /// algorithm has no HMAC: see [`Algorithm::has_hmac`].
     pub fn with_engine(engine: Engine, algorithm: Algorithm, key: &[u8]) -> Option<Self> {
         Some(match algorithm {
-            Algorithm::Md5 => Self::Md5(key!(key)),
+            Algorithm::Md5 => Self::Md5(LaneHmacKey::new(key)),
             Algorithm::Sha1 => Self::Sha1(hashlane_sha::HmacKey::with_engine(engine, key)),
-            Algorithm::Sha224 => Self::Sha224(key!(key)),
+            Algorithm::Sha224 => Self::Sha224(LaneHmacKey::new(key)),
             Algorithm::Sha256 => Self::Sha256(hashlane_sha::HmacKey::with_engine(engine, key)),
-            Algorithm::Sha384 => Self::Sha384(key!(key)),
-            Algorithm::Sha512 => Self::Sha512(key!(key)),
+            Algorithm::Sha384 => Self::Sha384(LaneHmacKey::new(key)),
+            Algorithm::Sha512 => Self::Sha512(LaneHmacKey::new(key)),
             #[cfg(any(feature = "blake", feature = "crc32", feature = "crc64"))]
             _ => return None,
         })
@@ -74,13 +69,73 @@ impl HmacKey {
     /// Starts a message.
     pub fn start(&self) -> Hmac {
         match self {
-            Self::Md5(key) => Hmac::Md5(key.clone()),
+            Self::Md5(key) => Hmac::Md5(key.start()),
             Self::Sha1(key) => Hmac::Sha1(key.start()),
-            Self::Sha224(key) => Hmac::Sha224(key.clone()),
+            Self::Sha224(key) => Hmac::Sha224(key.start()),
             Self::Sha256(key) => Hmac::Sha256(key.start()),
-            Self::Sha384(key) => Hmac::Sha384(key.clone()),
-            Self::Sha512(key) => Hmac::Sha512(key.clone()),
+            Self::Sha384(key) => Hmac::Sha384(key.start()),
+            Self::Sha512(key) => Hmac::Sha512(key.start()),
         }
+    }
+
+    /// Writes the MACs of whole messages of any lengths, in their order, on the kernels of `engine`: as many at once as it has
+    /// lanes. Nothing is allocated.
+    ///
+    /// ```
+    /// use hashlane_hashes::{Algorithm, HmacKey, Mac};
+    /// use hashlane_sha::Engine;
+    ///
+    /// let engine = Engine::detect();
+    /// let key = HmacKey::with_engine(engine, Algorithm::Sha512, b"Jefe").expect("SHA-512 has HMACs");
+    /// let mut macs = [Mac::placeholder(); 2];
+    /// key.mac_many(engine, &[b"what do ya want for nothing?", b"what else?"], &mut macs);
+    /// assert_eq!(macs[0].as_bytes()[..4], [0x16, 0x4b, 0x7a, 0x7b]); // RFC 4231, test case 2
+    /// ```
+    ///
+    /// # Panics
+    /// If the numbers of messages and of `macs` differ.
+    pub fn mac_many(&self, engine: Engine, messages: &[&[u8]], macs: &mut [Mac]) {
+        assert_eq!(macs.len(), messages.len(), "one MAC for each message");
+        for (messages, macs) in messages.chunks(SET).zip(macs.chunks_mut(SET)) {
+            match self {
+                Self::Md5(key) => lane_macs(key, engine, messages, macs),
+                Self::Sha1(key) => plan_macs(key, engine, messages, macs),
+                Self::Sha224(key) => lane_macs(key, engine, messages, macs),
+                Self::Sha256(key) => plan_macs(key, engine, messages, macs),
+                Self::Sha384(key) => lane_macs(key, engine, messages, macs),
+                Self::Sha512(key) => lane_macs(key, engine, messages, macs),
+            }
+        }
+    }
+}
+
+/// Writes the MACs of up to [`SET`] messages of an algorithm with the trait [`LaneHash`].
+fn lane_macs<H: LaneHash>(
+    key: &LaneHmacKey<H>,
+    engine: Engine,
+    messages: &[&[u8]],
+    macs: &mut [Mac],
+) {
+    let mut computed = [H::ZERO; SET];
+    let computed = &mut computed[..messages.len()];
+    key.mac_many(H::kernel(&engine), messages, computed);
+    for (mac, computed) in macs.iter_mut().zip(computed) {
+        *mac = Mac(Digest::new(computed));
+    }
+}
+
+/// Writes the MACs of up to [`SET`] messages of an algorithm with the trait [`hashlane_sha::Algorithm`].
+fn plan_macs<A: hashlane_sha::Algorithm>(
+    key: &hashlane_sha::HmacKey<A>,
+    engine: Engine,
+    messages: &[&[u8]],
+    macs: &mut [Mac],
+) {
+    let mut computed = [hashlane_sha::Mac::placeholder(); SET];
+    let computed = &mut computed[..messages.len()];
+    engine.hmac_many(key, messages, computed);
+    for (mac, computed) in macs.iter_mut().zip(computed) {
+        *mac = Mac(Digest::new(computed.as_bytes()));
     }
 }
 
@@ -100,12 +155,12 @@ impl Hmac {
     /// Returns the MAC of the message.
     pub fn finalize(self) -> Mac {
         Mac(match self {
-            Self::Md5(message) => Digest::new(message.finalize().into_bytes()),
+            Self::Md5(message) => Digest::new(message.finalize()),
             Self::Sha1(message) => Digest::new(message.finalize().as_bytes()),
-            Self::Sha224(message) => Digest::new(message.finalize().into_bytes()),
+            Self::Sha224(message) => Digest::new(message.finalize()),
             Self::Sha256(message) => Digest::new(message.finalize().as_bytes()),
-            Self::Sha384(message) => Digest::new(message.finalize().into_bytes()),
-            Self::Sha512(message) => Digest::new(message.finalize().into_bytes()),
+            Self::Sha384(message) => Digest::new(message.finalize()),
+            Self::Sha512(message) => Digest::new(message.finalize()),
         })
     }
 }
@@ -115,6 +170,11 @@ impl Hmac {
 pub struct Mac(Digest);
 
 impl Mac {
+    /// Returns a value without bytes for [`HmacKey::mac_many`] to overwrite. It is the MAC of no message.
+    pub fn placeholder() -> Self {
+        Self(Digest::new([]))
+    }
+
     /// Returns the bytes of the MAC.
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_ref()

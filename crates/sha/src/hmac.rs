@@ -22,6 +22,34 @@ use crate::types::{BLOCK_LEN, MAX_LANES, State};
 /// KiB of stack.
 const MAC_SET: usize = 8 * MAX_LANES;
 
+/// The longest block in bytes, that of the SHA-512 family.
+pub(crate) const MAX_BLOCK_LEN: usize = 128;
+
+/// Returns the states after the blocks K0 ^ ipad and K0 ^ opad (FIPS 198-1 section 4, steps 1 to 4
+/// and 7). `after` computes a state from a block of `block_len` bytes. `digest` writes the digest of
+/// the key, which replaces a key that is longer than a block.
+pub(crate) fn after_pads<T>(
+    key: &[u8],
+    block_len: usize,
+    digest: impl FnOnce(&mut [u8]),
+    after: impl Fn(&[u8]) -> T,
+) -> [T; 2] {
+    let mut block = Zeroizing::new([0; MAX_BLOCK_LEN]);
+    let block = &mut block[..block_len];
+    if key.len() > block_len {
+        digest(block);
+    } else {
+        block[..key.len()].copy_from_slice(key);
+    }
+    // The second pad takes the first one away.
+    [0x36, 0x36 ^ 0x5c].map(|pad| {
+        for byte in &mut *block {
+            *byte ^= pad;
+        }
+        after(block)
+    })
+}
+
 /// Returns the MAC of one message under a key that is used once. The key has any length; FIPS 198-1
 /// requires at least half the length of a digest.
 ///
@@ -207,27 +235,21 @@ impl<A: Algorithm> HmacKey<A> {
     }
 
     fn on_kernel(kernel: Kernel, key: &[u8]) -> Self {
-        // FIPS 198-1 section 4, steps 1 to 3: a key longer than a block is replaced by its digest.
-        let mut block = Zeroizing::new([0; BLOCK_LEN]);
-        if key.len() > BLOCK_LEN {
+        let digest = |block: &mut [u8]| {
             let mut context = Zeroizing::new(Context::after(A::Entries::IV, 0, kernel));
             context.update::<A>(key);
             let mut digest = context.finalize::<A>();
             block[..A::DIGEST_LEN].copy_from_slice(digest.as_ref());
             digest.as_mut().zeroize();
-        } else {
-            block[..key.len()].copy_from_slice(key);
-        }
-        let after = |pad: u8| {
-            let mut padded = block.clone();
-            padded.iter_mut().for_each(|byte| *byte ^= pad);
-            let mut state = Zeroizing::new(A::Entries::IV);
-            A::Entries::compress(kernel, &mut state, core::slice::from_ref(&*padded));
-            state
         };
+        let [inner, outer] = after_pads(key, BLOCK_LEN, digest, |block| {
+            let mut state = Zeroizing::new(A::Entries::IV);
+            A::Entries::compress(kernel, &mut state, block.as_chunks().0);
+            state
+        });
         Self {
-            inner: after(0x36),
-            outer: after(0x5c),
+            inner,
+            outer,
             kernel,
             algorithm: PhantomData,
         }

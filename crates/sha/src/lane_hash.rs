@@ -6,13 +6,11 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::engine::Engine;
 use crate::hasher::Sha256;
+use crate::hmac::{MAX_BLOCK_LEN, after_pads};
 use crate::in_lanes::SET;
 use crate::md5::{Md5, Md5Kernel};
 use crate::sha224::Sha224;
 use crate::sha512::{Sha384, Sha512, Sha512_256, Sha512Kernel};
-
-/// The longest block in bytes, that of the SHA-512 family.
-const MAX_BLOCK_LEN: usize = 128;
 
 /// MD5, SHA-224, SHA-384, SHA-512 or SHA-512/256. Many messages are hashed at once, in lanes, and each can arrive in parts.
 ///
@@ -114,28 +112,24 @@ pub struct LaneHmacKey<H: LaneHash> {
 impl<H: LaneHash> LaneHmacKey<H> {
     /// Prepares a key of any length.
     pub fn new(key: &[u8]) -> Self {
-        // FIPS 198-1 section 4, steps 1 to 3: a key longer than a block is replaced by its digest.
-        let mut block = Zeroizing::new([0; MAX_BLOCK_LEN]);
-        if key.len() > H::BLOCK_LEN {
+        let digest = |block: &mut [u8]| {
             let mut hash = H::default();
             hash.update(key);
             let mut digest = hash.finalize();
             block[..digest.as_ref().len()].copy_from_slice(digest.as_ref());
             digest.as_mut().zeroize();
-        } else {
-            block[..key.len()].copy_from_slice(key);
-        }
-        let after = |pad: u8| {
-            let mut padded = block.clone();
-            padded.iter_mut().for_each(|byte| *byte ^= pad);
-            let mut hash = H::default();
-            hash.update(&padded[..H::BLOCK_LEN]);
-            hash
         };
-        Self {
-            inner: after(0x36),
-            outer: after(0x5c),
-        }
+        let [inner, outer] = after_pads(key, H::BLOCK_LEN, digest, |block| {
+            let mut hash = H::default();
+            hash.update(block);
+            hash
+        });
+        Self { inner, outer }
+    }
+
+    /// Starts the MAC of a message that arrives in parts.
+    pub fn start(&self) -> LaneHmac<H> {
+        LaneHmac(self.clone())
     }
 
     /// Returns the start of each message. The digest of the whole message goes to a clone of [`Self::outer`].
@@ -183,6 +177,42 @@ impl<H: LaneHash> zeroize::ZeroizeOnDrop for LaneHmacKey<H> {}
 impl<H: LaneHash> fmt::Debug for LaneHmacKey<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LaneHmacKey").finish_non_exhaustive()
+    }
+}
+
+/// The MAC of a message that arrives in parts, made by [`LaneHmacKey::start`]. It is wiped from memory on drop.
+///
+/// ```
+/// use hashlane_sha::{LaneHmacKey, Md5};
+/// let mut hmac = LaneHmacKey::<Md5>::new(b"Jefe").start();
+/// hmac.update(b"what do ya want ");
+/// hmac.update(b"for nothing?");
+/// assert_eq!(hmac.finalize()[..4], [0x75, 0x0c, 0x78, 0x3e]); // RFC 2202, test case 2
+/// ```
+#[derive(Clone)]
+pub struct LaneHmac<H: LaneHash>(LaneHmacKey<H>);
+
+impl<H: LaneHash> LaneHmac<H> {
+    /// Appends `bytes` to the message.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.inner.update(bytes);
+    }
+
+    /// Returns the MAC of the message.
+    pub fn finalize(mut self) -> H::Digest {
+        let mut inner = core::mem::take(&mut self.0.inner).finalize();
+        self.0.outer.update(inner.as_ref());
+        inner.as_mut().zeroize();
+        core::mem::take(&mut self.0.outer).finalize()
+    }
+}
+
+impl<H: LaneHash> zeroize::ZeroizeOnDrop for LaneHmac<H> {}
+
+/// Hides the message and the key.
+impl<H: LaneHash> fmt::Debug for LaneHmac<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LaneHmac").finish_non_exhaustive()
     }
 }
 
@@ -306,8 +336,14 @@ mod tests {
                     message.len()
                 );
             }
-            LaneHmacKey::<H>::new(&prefix).mac_many(kernel, &messages, &mut digests);
+            let key = LaneHmacKey::<H>::new(&prefix);
+            key.mac_many(kernel, &messages, &mut digests);
             for (message, mac) in messages.iter().zip(&digests) {
+                let mut parts = key.start();
+                let (first, rest) = message.split_at(message.len() / 3);
+                parts.update(first);
+                parts.update(rest);
+                assert_eq!(parts.finalize().as_ref(), mac.as_ref(), "in parts");
                 let mut expected =
                     <M as hmac::KeyInit>::new_from_slice(&prefix).expect("any length");
                 expected.update(message);
@@ -346,6 +382,10 @@ mod tests {
         assert_eq!(
             format!("{:?}", LaneHmacKey::<Sha512>::new(b"secret")),
             "LaneHmacKey { .. }"
+        );
+        assert_eq!(
+            format!("{:?}", LaneHmacKey::<Sha512>::new(b"secret").start()),
+            "LaneHmac { .. }"
         );
     }
 }

@@ -35,11 +35,11 @@
 //! | `hasher.rs` | `Sha1` and `Sha256`: one message, in parts |
 //! | `many.rs` | many messages that are all available |
 //! | `sha224.rs` | SHA-224 on the kernels of SHA-256 |
+//! | `hmac.rs` | HMAC with either algorithm, for one message and for many |
 //! | `lane_hash.rs` | the trait of MD5, SHA-224 and the SHA-512 family, and their HMACs |
 //! | `queue.rs` | many messages that come one by one, whole or in parts |
 //! | `rows.rs` | many messages in rows, by offsets, or after a common prefix |
 //! | `readers.rs` | messages from readers (feature `std`) |
-//! | `hmac.rs` | HMAC with either algorithm, for one message and for many |
 //! | `suspects.rs` | blocks that meet the conditions of attacks, collected and recomputed in lanes |
 //! | `sha1_checked.rs` | SHA-1 with the detection of attacks, for one message and for many |
 //! | `hazmat.rs` | the compression function and other steps of the algorithms, for callers |
@@ -138,7 +138,7 @@ pub use engine::{Engine, cpu_features};
 pub use hasher::{Sha1, Sha256, digest};
 pub use hmac::{Hmac, HmacKey, Mac, TagError, hmac};
 pub use kernel_name::{KernelName, KernelUnavailable};
-pub use lane_hash::{LaneHash, LaneHmacKey};
+pub use lane_hash::{LaneHash, LaneHmac, LaneHmacKey};
 pub use many::digest_many;
 pub use md5::{Md5, Md5Kernel};
 pub use queue::{Hashed, LaneQueue, Outcome};

@@ -85,6 +85,8 @@ int main(void) {
             all(engine, HASHLANE_SHA1);
             all(engine, HASHLANE_SHA256);
             all(engine, HASHLANE_SHA224);
+            all(engine, HASHLANE_SHA512);
+            all(engine, HASHLANE_MD5);
             hashlane_engine_free(engine);
         }
     }

@@ -1,8 +1,8 @@
 //! Known answers of NIST and of the RFCs, for messages in one part and in two.
 
 use data_encoding::HEXLOWER;
-use hashlane_hashes::{Algorithm, Hasher, HmacKey, MAX_DIGEST_LEN};
-use hashlane_sha::{Engine, TagError};
+use hashlane_hashes::{Algorithm, Hasher, HmacKey, MAX_DIGEST_LEN, Mac};
+use hashlane_sha::{Backend, Engine, TagError};
 use zeroize::Zeroize as _;
 
 /// Returns the values of `names` in each case of a file.
@@ -64,6 +64,36 @@ fn digests() {
     }
 }
 
+/// Computes the MACs of more messages than a pass has, on each backend: a message of a known MAC between others.
+fn assert_many_macs(key: &HmacKey, message: &[u8], expected: &[u8]) {
+    for backend in Backend::all() {
+        let Ok(engine) = Engine::with(backend) else {
+            continue;
+        };
+        let others: Vec<Vec<u8>> = (0..131).map(|i| vec![i as u8; i % 70]).collect();
+        let mut messages: Vec<&[u8]> = others.iter().map(Vec::as_slice).collect();
+        for place in [0, 64, 127, 128, 130] {
+            messages[place] = message;
+        }
+        let mut macs = vec![Mac::placeholder(); messages.len()];
+        key.mac_many(engine, &messages, &mut macs);
+        for (message, mac) in messages.iter().zip(&macs) {
+            let mut alone = key.start();
+            alone.update(message);
+            assert_eq!(mac.as_bytes(), alone.finalize().as_bytes());
+        }
+        assert_eq!(macs[130].as_bytes(), expected);
+    }
+}
+
+#[test]
+#[should_panic(expected = "one MAC for each message")]
+fn each_message_needs_a_mac() {
+    let engine = Engine::detect();
+    let key = HmacKey::with_engine(engine, Algorithm::Md5, b"key").expect("MD5 has HMACs");
+    key.mac_many(engine, &[b"a", b"b"], &mut [Mac::placeholder()]);
+}
+
 #[test]
 fn macs() {
     for (algorithm, file) in [
@@ -80,6 +110,7 @@ fn macs() {
             let key = HmacKey::with_engine(Engine::detect(), algorithm, &key);
             let key = key.expect("MD5 and SHA have HMACs");
             assert_eq!(key.algorithm(), algorithm);
+            assert_many_macs(&key, &message, &expected);
             let mut hmac = key.start();
             let (first, rest) = message.split_at(message.len() / 3);
             hmac.update(first);
