@@ -98,7 +98,12 @@ class HMAC:
 
 def algorithms() -> list[str]: ...
 def new(
-    name: str, data: _Bytes | None = None, *, usedforsecurity: bool = True, string: _Bytes | None = None
+    name: str,
+    data: _Bytes | None = None,
+    *,
+    usedforsecurity: bool = True,
+    string: _Bytes | None = None,
+    **parameters: Any,
 ) -> HASH: ...
 def md5(data: _Bytes | None = None, *, usedforsecurity: bool = True, string: _Bytes | None = None) -> HASH: ...
 def sha1(data: _Bytes | None = None, *, usedforsecurity: bool = True, string: _Bytes | None = None) -> HASH: ...

@@ -21,7 +21,6 @@ EXCLUDED = {
     "blocksize_name_blake2": "BLAKE2s is not offered",
     "no_unicode_blake2": "BLAKE2s is not offered",
     "test_blake2b": "reads constants of a class, which a function has not",
-    "blake2b_all_parameters": "passes parameters of BLAKE2 to `new`, which takes none",
     "vectors_test": "downloads its vectors",
     "algorithms_guaranteed": "is about the names of the standard module",
     "algorithms_available": "is about the names of the standard module",

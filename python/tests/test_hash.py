@@ -162,6 +162,30 @@ def test_parameters_of_blake2b(parameters: dict[str, object]) -> None:
     ours = hashlane.blake2b(b"message", **parameters)  # type: ignore[arg-type]
     theirs = hashlib.blake2b(b"message", **parameters)  # type: ignore[arg-type]
     assert (ours.digest(), ours.digest_size) == (theirs.digest(), theirs.digest_size)
+    assert hashlane.new("blake2b", b"message", **parameters).digest() == theirs.digest()
+    assert hashlane.new("BLAKE2b", string=b"message", **parameters).digest() == theirs.digest()
+
+
+def test_parameters_of_new() -> None:
+    """`new` passes them to the constructor, or to `hashlib`."""
+    assert hashlane.new("blake2b-160", b"message").digest() == hashlib.blake2b(b"message", digest_size=20).digest()
+    keyed = hashlib.blake2b(b"message", digest_size=20, key=b"key")
+    assert hashlane.new("blake2b-160", b"message", key=b"key").digest() == keyed.digest()
+    theirs = hashlib.blake2s(b"message", digest_size=8, key=b"key")
+    assert hashlane.new("blake2s", b"message", digest_size=8, key=b"key").digest() == theirs.digest()
+    key = b"whats the Elvish word for friend"
+    assert hashlane.new("blake3", b"message", key=key).digest() == hashlane.blake3(b"message", key=key).digest()
+    with pytest.raises(ValueError, match="digest_size: blake2b-160 has a length of its own"):
+        hashlane.new("blake2b-160", digest_size=20)
+    with pytest.raises(TypeError, match="sha256 has no parameter 'digest_size'"):
+        hashlane.new("sha256", digest_size=32)
+    for name in ("blake2b", "blake3"):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'leaves'"):
+            hashlane.new(name, leaves=1)
+    with pytest.raises(TypeError, match="4 given"):
+        hashlane.new("sha3_256", leaves=1)
+    with pytest.raises(ValueError, match="digest_size must be between"):
+        hashlane.new("blake2b", digest_size=65)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ use hashlane_sha::Engine;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
-use pyo3::types::{IntoPyDict as _, PyBytes, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString};
 
 use crate::algorithm::{Name, block_len, named};
 use crate::buffers::Bytes;
@@ -312,29 +312,76 @@ pub(crate) fn blake2b(
 
 /// Returns an object of the algorithm with this name, as `hashlib.new`. Algorithms that this package has not are those of hashlib.
 ///
+/// Parameters
+/// ----------
+/// name : str
+///     A name of ``algorithms_available``, or one of hashlib.
+/// data : bytes-like, optional
+///     The first bytes of the message.
+/// **parameters
+///     Those of the constructor with this name, such as ``digest_size`` of BLAKE2.
+///
 /// Raises
 /// ------
 /// ValueError
-///     Neither this package nor hashlib has the algorithm.
+///     Neither this package nor hashlib has the algorithm, or a parameter is out of its bounds.
+/// TypeError
+///     The algorithm has no such parameter.
 #[pyfunction]
-#[pyo3(signature = (name, data=None, *, usedforsecurity=true, string=None))]
+#[pyo3(signature = (name, data=None, *, usedforsecurity=true, string=None, **parameters))]
 pub(crate) fn new<'py>(
     py: Python<'py>,
     name: &str,
     data: Option<&Bound<'py, PyAny>>,
     usedforsecurity: bool,
     string: Option<&Bound<'py, PyAny>>,
+    parameters: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let data = one_of(data, string)?;
-    if let Ok(algorithm) = named(name) {
-        return Ok(Bound::new(py, Hash::start(py, algorithm, data)?)?.into_any());
-    }
-    let options = [("usedforsecurity", usedforsecurity)].into_py_dict(py)?;
-    let hashlib = py.import("hashlib")?;
-    match data {
-        Some(data) => hashlib.call_method("new", (name, data), Some(&options)),
-        None => hashlib.call_method("new", (name,), Some(&options)),
-    }
+    let algorithm = named(name).ok();
+    let (Some(algorithm), None) = (algorithm, parameters) else {
+        return by_constructor(py, name, algorithm, data, usedforsecurity, parameters);
+    };
+    Ok(Bound::new(py, Hash::start(py, algorithm, data)?)?.into_any())
+}
+
+/// Calls the constructor of an algorithm that takes parameters, or `hashlib.new`.
+fn by_constructor<'py>(
+    py: Python<'py>,
+    name: &str,
+    algorithm: Option<Algorithm>,
+    data: Option<&Bound<'py, PyAny>>,
+    usedforsecurity: bool,
+    parameters: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = match parameters {
+        Some(parameters) => parameters.copy()?,
+        None => PyDict::new(py),
+    };
+    let data = data.map_or_else(|| PyBytes::new(py, &[]).into_any(), Clone::clone);
+    let constructor = match algorithm {
+        Some(Algorithm::Blake2b(len)) => {
+            if !options.contains("digest_size")? {
+                options.set_item("digest_size", len.bytes())?;
+            } else if len != Blake2bLen::MAX {
+                let reason = format!("digest_size: {name} has a length of its own");
+                return Err(PyValueError::new_err(reason));
+            }
+            wrap_pyfunction!(blake2b, py)?
+        }
+        Some(Algorithm::Blake3) => wrap_pyfunction!(self::blake3, py)?,
+        Some(_) => {
+            let first = options.keys().get_item(0)?;
+            let reason = format!("{name} has no parameter {}", first.repr()?);
+            return Err(PyTypeError::new_err(reason));
+        }
+        None => {
+            options.set_item("usedforsecurity", usedforsecurity)?;
+            let hashlib = py.import("hashlib")?;
+            return hashlib.call_method("new", (name, data), Some(&options));
+        }
+    };
+    constructor.call((data,), Some(&options))
 }
 
 /// An HMAC (RFC 2104) of a message that arrives in parts, as an object of `hmac`.
