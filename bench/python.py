@@ -8,6 +8,7 @@ costs nothing. Writes bench/python.md.
 """
 
 import argparse
+import asyncio
 import ctypes
 import functools
 import hashlib
@@ -37,6 +38,7 @@ from harness.tables import page, table
 HERE = Path(__file__).parent
 SHA1, SHA256 = 1, 2
 CONTENT_MIB = 485
+CHUNK_BYTES, N_CHUNKS = 4 << 20, 64
 # The reads of a URL that wait at the same time, as in hashlane._remote.
 READERS = 8
 WARM_UP = 1
@@ -121,16 +123,16 @@ class Library:
         call = functools.partial(native, None, algorithm, pointers, lengths, n, digests)
         return call, digests
 
-    def rows(self, matrix: numpy.ndarray) -> tuple[Call, numpy.ndarray]:
-        """Return the call that hashes the rows of a matrix by SHA-256, and its digests."""
+    def rows(self, matrix: numpy.ndarray, algorithm: int = SHA256) -> tuple[Call, numpy.ndarray]:
+        """Return the call that hashes the rows of a matrix, and its digests."""
         n, width = matrix.shape
-        digests = numpy.zeros((n, 32), numpy.uint8)
+        digests = numpy.zeros((n, 20 if algorithm == SHA1 else 32), numpy.uint8)
         native = self.native.hashlane_digest_chunks
 
         def call() -> int:
             # The arrays belong to this function: their addresses alone would not keep them.
             source, target = matrix.ctypes.data, digests.ctypes.data
-            return native(None, SHA256, source, n * width, width, target, n)
+            return native(None, algorithm, source, n * width, width, target, n)
 
         return call, digests
 
@@ -171,6 +173,70 @@ def hash_rows(library: Library) -> Iterator[Row]:
     one = functools.partial(repeat, hashlane.sha256)
     other = functools.partial(repeat, hashlib.sha256)
     yield Row("`sha256` of 32 bytes, 10,000 times", "hashlib", one, other, 1)
+    ours = functools.partial(hashlane.digest_many, messages, "md5", threads=1)
+    loop = functools.partial(loop_over, hashlib.md5, messages)
+    expect(holds=ours() == loop(), what="md5")
+    yield Row("`digest_many`, md5, 1,000 x 16 KiB", "hashlib", ours, loop, 15, faster=True)
+    yield from chunk_rows(library, generator)
+    yield from short_rows(generator)
+    large = [generator.bytes(1 << 20) for _ in range(16)]
+    for name in ("sha1", "sha256", "sha512"):
+        two = functools.partial(hashlane.digest_many, large, name, threads=2)
+        alone = functools.partial(hashlane.digest_many, large, name, threads=1)
+        what, wall = f"{name}, 16 x 1 MiB on two threads", time.perf_counter
+        yield Row(what, "one thread, wall time", two, alone, 2, faster=True, clock=wall)
+
+
+def chunk_rows(library: Library, generator: numpy.random.Generator) -> Iterator[Row]:
+    """Return the rows of long chunks of a buffer."""
+    matrix = generator.integers(0, 256, (N_CHUNKS, CHUNK_BYTES), numpy.uint8)
+    chunks = [memoryview(row) for row in matrix]
+    for name, number, factor in (("sha1", SHA1, 4.8), ("sha256", SHA256, 2.4)):
+        ours = functools.partial(hashlane.digest_chunks, matrix, CHUNK_BYTES, name, threads=1)
+        rust, digests = library.rows(matrix, number)
+        loop = functools.partial(loop_over, getattr(hashlib, name), chunks)
+        expect(holds=rust() == 0 and ours() == loop(), what=f"chunks, {name}")
+        expect(holds=b"".join(ours()) == digests.tobytes(), what=f"chunks, {name}, Rust")
+        what = f"`digest_chunks`, {name}, {N_CHUNKS} x 4 MiB"
+        few = {"rounds": 7}
+        yield Row(what, "Rust", ours, rust, 1.05, **few)
+        yield Row(what, "hashlib", ours, loop, factor, faster=True, **few)
+
+
+def short_rows(generator: numpy.random.Generator) -> Iterator[Row]:
+    """Return the rows of calls for one short message each."""
+    one = functools.partial(update, hashlane.sha256)
+    other = functools.partial(update, hashlib.sha256)
+    expect(holds=one() == other(), what="update")
+    yield Row("`update` of 64 bytes, 10,000 times", "hashlib", one, other, 1)
+    short = [generator.bytes(64) for _ in range(10_000)]
+    ours, loop = (lambda: asyncio.run(queued(short))), (lambda: asyncio.run(one_by_one(short)))
+    expect(holds=ours() == loop(), what="queue")
+    yield Row("`Queue`, 10,000 tasks with 64 bytes", "hashlib in tasks", ours, loop, 1)
+
+
+def update(constructor: Constructor) -> bytes:
+    """Append many short parts to a message."""
+    message, part = constructor(b""), bytes(64)
+    append = message.update
+    for _ in range(10_000):
+        append(part)
+    return message.digest()
+
+
+async def queued(messages: list[bytes]) -> list[bytes]:
+    """Hash each message in a task of its own, by a queue."""
+    queue = hashlane.Queue()
+    return await asyncio.gather(*(queue.digest(message) for message in messages))
+
+
+async def one_by_one(messages: list[bytes]) -> list[bytes]:
+    """Hash each message in a task of its own, by hashlib."""
+
+    async def digest(message: bytes) -> bytes:
+        return hashlib.sha256(message).digest()
+
+    return await asyncio.gather(*(digest(message) for message in messages))
 
 
 def loop_over(
@@ -309,6 +375,7 @@ def main() -> None:
     parser.add_argument("--hashlane", type=Path, required=True)
     parser.add_argument("--library", type=Path, required=True)
     parser.add_argument("--rounds", type=int, default=21)
+    parser.add_argument("--memory", action="store_true", help="measure only what is in memory")
     parser.add_argument("--out", type=Path, default=HERE / "python.md")
     options = parser.parse_args()
     # Virtual disks pass for disks that seek. The package reads files on those in order, but the
@@ -316,7 +383,8 @@ def main() -> None:
     memory = Path("/dev/shm")  # noqa: S108 - a file system in memory
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         rows = list(hash_rows(Library(options.library.resolve())))
-        rows += content_rows(options.hashlane.resolve(), Path(folder))
+        if not options.memory:
+            rows += content_rows(options.hashlane.resolve(), Path(folder))
         importing = import_row()
         measure([*rows, importing], options.rounds)
     text = report(rows, importing, options.rounds)

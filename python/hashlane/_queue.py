@@ -8,12 +8,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
 
+_CONSTRUCTORS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b", "blake3")
+
 
 class Queue:
     """Hashes messages of many tasks of an event loop side by side.
 
-    Messages that arrive before the loop is idle are hashed by one call, which fills the lanes of the CPU. A long call runs on a
-    thread, so that the loop continues.
+    A short message is hashed at once. Longer messages that arrive before the loop is idle are hashed by one call, which fills the
+    lanes of the CPU. A long call runs on a thread, so that the loop continues.
 
     Parameters
     ----------
@@ -30,12 +32,20 @@ class Queue:
     100
     """
 
+    SHORT = 4 << 10
+    """Bytes of a message that is hashed alone: that takes less time than a second turn of its task."""
+
     IN_LOOP = 64 << 10
     """Bytes that are hashed in the loop itself: about 20 microseconds. More run on a thread."""
 
     def __init__(self, algorithm: str = "sha256") -> None:
         _hashlane.new(algorithm)
         self._algorithm = algorithm
+        self._hash = (
+            getattr(_hashlane, algorithm)
+            if algorithm in _CONSTRUCTORS
+            else lambda message: _hashlane.new(algorithm, message)
+        )
         self._waiting: list[tuple[bytes | memoryview, asyncio.Future[bytes]]] = []
 
     async def digest(self, message: bytes | bytearray | memoryview) -> bytes:
@@ -48,14 +58,21 @@ class Queue:
         BufferError
             The message is not contiguous.
         """
-        # Programs with an event loop have imported it. Others need it no sooner, and it takes longer than all of this package.
-        import asyncio
-
-        if not isinstance(message, bytes):
+        if isinstance(message, bytes):
+            n_bytes = len(message)
+        else:
             # A view of our own: the message can change and its view can be released before it is hashed.
             message = memoryview(message)
             if not message.c_contiguous:
                 raise BufferError("the message is not contiguous: copy it first")
+            n_bytes = message.nbytes
+        if n_bytes <= self.SHORT:
+            digest: bytes = self._hash(message).digest()
+            return digest
+
+        # Programs with an event loop have imported it. Others need it no sooner, and it takes longer than all of this package.
+        import asyncio
+
         loop = asyncio.get_running_loop()
         future: asyncio.Future[bytes] = loop.create_future()
         if not self._waiting:

@@ -215,17 +215,29 @@ def test_a_queue_hashes_messages_of_many_tasks() -> None:
     async def main() -> list[bytes]:
         queue = hashlane.Queue("sha1")
         small = [queue.digest(b"%d" % i) for i in range(1000)]
-        large = [queue.digest(bytes(100_000)) for _ in range(3)]
+        large = [queue.digest(bytes([i]) * 5000) for i in range(100)]
+        large += [queue.digest(bytes(100_000)) for _ in range(3)]
         return await asyncio.gather(*small, *large)
 
     digests = asyncio.run(main())
-    assert digests == expected([b"%d" % i for i in range(1000)] + [bytes(100_000)] * 3, "sha1")
+    messages = [b"%d" % i for i in range(1000)] + [bytes([i]) * 5000 for i in range(100)]
+    assert digests == expected([*messages, *[bytes(100_000)] * 3], "sha1")
+
+
+@pytest.mark.parametrize("name", ["md5", "SHA-256", "blake2b-160", "sha512_256", "crc32"])
+def test_a_queue_hashes_short_messages_at_once(name: str) -> None:
+    """A task that hashes a short message is not suspended."""
+    queue = hashlane.Queue(name)
+    for message in (b"message", bytearray(4096), memoryview(b"")):
+        with pytest.raises(StopIteration) as ended:
+            queue.digest(message).send(None)
+        assert ended.value.value == hashlane.new(name, message).digest()
 
 
 def test_a_wrong_message_of_a_queue_fails_alone() -> None:
     async def main() -> list[object]:
         queue = hashlane.Queue()
-        released = memoryview(b"released")
+        released = memoryview(b"released" * 1000)
         tasks = [
             queue.digest(b"a"),
             queue.digest("b"),  # type: ignore[arg-type]
@@ -242,7 +254,7 @@ def test_a_wrong_message_of_a_queue_fails_alone() -> None:
     assert right == hashlib.sha256(b"a").digest()
     assert isinstance(wrong, TypeError)
     assert isinstance(apart, BufferError)
-    assert released == hashlib.sha256(b"released").digest()
+    assert released == hashlib.sha256(b"released" * 1000).digest()
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ pub(crate) enum Function {
     /// The other algorithms with lanes.
     Lanes(Box<dyn InLanes>),
     /// Algorithms without lanes: one message after another, each from this state.
-    Each(Message, usize),
+    Each(Box<Message>, usize),
 }
 
 /// The beginning of each message of an algorithm with lanes.
@@ -79,6 +79,9 @@ pub(crate) enum Start<A: hashlane_sha::Algorithm> {
 pub(crate) trait InLanes: Send + Sync {
     /// Returns the length of a digest in bytes.
     fn digest_len(&self) -> usize;
+
+    /// Returns the number of messages that are hashed in the time of one.
+    fn lanes(&self) -> usize;
 
     /// Writes the digests of messages, one after another.
     fn digest(&self, messages: &[&[u8]], digests: &mut [u8]);
@@ -160,7 +163,10 @@ impl Function {
             return Ok(match key {
                 AnyKey::Sha1(key) => Self::Sha1(Start::Key(key)),
                 AnyKey::Sha256(key) => Self::Sha256(Start::Key(key)),
-                key => Self::Each(Message::Hmac(key.start()), algorithm.digest_len()),
+                key => {
+                    let start = Box::new(Message::Hmac(key.start()));
+                    Self::Each(start, algorithm.digest_len())
+                }
             });
         }
         let algorithm = named(algorithm)?;
@@ -170,7 +176,8 @@ impl Function {
             _ => {
                 let mut stream = Hasher::with_engine(Engine::detect(), algorithm);
                 stream.update(prefix.unwrap_or_default());
-                Self::Each(Message::Digest(stream), algorithm.digest_len())
+                let start = Box::new(Message::Digest(stream));
+                Self::Each(start, algorithm.digest_len())
             }
         })
     }
@@ -182,6 +189,15 @@ impl Function {
             Self::Sha256(_) => 32,
             Self::Lanes(lanes) => lanes.digest_len(),
             Self::Each(_, len) => *len,
+        }
+    }
+
+    /// Returns the number of messages that a thread hashes in the time of one. More threads for them would only leave lanes empty.
+    /// SHA-1 and SHA-256 have kernels with fewer lanes, which are faster per lane.
+    fn lanes(&self) -> usize {
+        match self {
+            Self::Lanes(lanes) => lanes.lanes(),
+            Self::Sha1(_) | Self::Sha256(_) | Self::Each(..) => 1,
         }
     }
 
@@ -199,6 +215,7 @@ impl Function {
         }
         let n_bytes: usize = messages.iter().map(|message| message.len()).sum();
         let threads = threads.for_bytes(n_bytes);
+        let threads = threads.min(messages.len().div_ceil(self.lanes()));
         thread::scope(|scope| {
             let (mut messages, mut digests) = (messages, digests);
             for _ in 1..threads {
@@ -227,7 +244,7 @@ impl Function {
             Self::Lanes(lanes) => lanes.digest(messages, digests),
             Self::Each(start, len) => {
                 for (message, digest) in messages.iter().zip(digests.chunks_mut(*len)) {
-                    let mut state = start.clone();
+                    let mut state = Message::clone(start);
                     state.update(message);
                     digest.copy_from_slice(state.finalize().as_bytes());
                 }
@@ -273,7 +290,7 @@ impl Function {
             Self::Sha1(Start::Key(key)) => (&Message::Hmac(Hmac::Sha1(key.start())), 20),
             Self::Sha256(Start::Key(key)) => (&Message::Hmac(Hmac::Sha256(key.start())), 32),
             Self::Lanes(lanes) => return lanes.windows(messages, digests, pause),
-            Self::Each(start, len) => (start, *len),
+            Self::Each(start, len) => (&**start, *len),
         };
         for (message, digest) in messages.iter().zip(digests.chunks_mut(len)) {
             let mut state = start.clone();
@@ -326,6 +343,10 @@ impl<A: hashlane_sha::Algorithm> Start<A> {
 impl<H: LaneHash> InLanes for LaneStart<H> {
     fn digest_len(&self) -> usize {
         H::ZERO.as_ref().len()
+    }
+
+    fn lanes(&self) -> usize {
+        H::lanes(H::kernel(&Engine::detect()))
     }
 
     fn digest(&self, messages: &[&[u8]], digests: &mut [u8]) {
@@ -381,6 +402,10 @@ struct Blake2b(Blake2bLen);
 impl InLanes for Blake2b {
     fn digest_len(&self) -> usize {
         self.0.bytes()
+    }
+
+    fn lanes(&self) -> usize {
+        blake2b_simd::many::degree()
     }
 
     fn digest(&self, messages: &[&[u8]], digests: &mut [u8]) {
