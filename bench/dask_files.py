@@ -64,7 +64,7 @@ def small_files(client: Client, folder: Path, n_files: int) -> tuple[Callable[[]
 
     def ours() -> None:
         with tempfile.TemporaryDirectory() as report:
-            if sum_many(map(Path, names), client=client, manifest=report).proven != n_files:
+            if sum_many(names, client=client, manifest=report).proven != n_files:
                 raise BenchmarkError("sum_many")
 
     def theirs() -> None:

@@ -7,6 +7,8 @@ import ctypes
 import errno
 import hashlib
 import os
+import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -284,15 +286,16 @@ def test_another_host_reads_what_a_host_without_its_mount_cannot(
     others = set(client.nthreads())
     submit, placed = client.submit, []
 
-    def place(function, items, *arguments, **options) -> "distributed.Future":
+    def place(function, load, *arguments, **options) -> "distributed.Future":
         """Submits the first attempts to that worker, and records where the code wants the others."""
         nonlocal placed
+        _, items = pickle.loads(load.data)
         if items[0].unit not in {unit for unit, _ in placed}:
             placed += [(item.unit, None) for item in items]
             options["workers"] = [blind]
         else:
             placed.append((items[0].unit, options.get("workers")))
-        return submit(function, items, *arguments, **options)
+        return submit(function, load, *arguments, **options)
 
     with subprocess.Popen([*argv], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path) as worker:
         try:
@@ -379,9 +382,13 @@ def test_the_command(client, archive, tmp_path: Path, capsys: pytest.CaptureFixt
         paths.append(str(tmp_path / f"{torrent.name}.torrent"))
         Path(paths[-1]).write_bytes(bytes(torrent))
     common = ["--scheduler", client.scheduler.address, "--manifest", str(tmp_path / "report")]
-    assert command.main(["verify", *paths, "--root", str(root), *common]) == 1
+    tasks = ["--task-bytes", str(4 * PIECE)]
+    assert command.main(["verify", *paths, "--root", str(root), *common, *tasks]) == 1
     shown = capsys.readouterr()
-    assert "bad        a pieces 5 to 5" in shown.out
+    assert f"bad        {root}/torrent-0: a piece 5\n" in shown.out
+    # Adjacent pieces of several tasks are in one line.
+    assert re.search(rf"^missing    {root}/torrent-2: b pieces \d+ to \d+$", shown.out, re.MULTILINE)
+    assert len(re.findall("^missing", shown.out, re.MULTILINE)) == 1
     assert "dashboard: http" in shown.err
     assert command.main(["sum", f"{root}/*/a", *common]) == 0
     assert "3 read" in capsys.readouterr().out
@@ -509,8 +516,12 @@ def test_a_killed_a_stopped_and_a_blind_worker_change_no_verdict(archive, tmp_pa
             os.kill(stopped, signal.SIGCONT)
             blind.kill()
     assert states(tmp_path / "report") == on_one_machine(torrents, root)
-    shown = capsys.readouterr().out
+    shown, notes = capsys.readouterr()
     expected = on_one_machine(torrents, root)
     proven = sum(pieces.count(PieceState.HAVE) for pieces in expected.values())
     assert f"{proven} of {sum(map(len, expected.values()))} proven: " in shown
     assert "unreadable" not in shown
+    # The output says what was wrong with each worker.
+    assert "the worker left the cluster" in notes
+    assert "for 4 s: others did its tasks" in notes or "within 4 s: it received no further task" in notes
+    assert f"{root}: is empty on " in notes

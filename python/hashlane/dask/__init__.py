@@ -18,6 +18,7 @@ import dataclasses
 import datetime
 import os
 import re
+import sys
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -160,7 +161,7 @@ class Summary:
     faults: list[Row] = dataclasses.field(repr=False)
     """The rows with another verdict than ``have`` or ``read``, among them those of unstable reads."""
     notes: list[str]
-    """Sentences about hosts that do not see the same files as others."""
+    """Sentences about workers that failed, or that do not see the same files as others."""
     checked: int
     """Number of units that this call read."""
     skipped: int
@@ -247,7 +248,7 @@ def sum_many(
         is_pattern = isinstance(file, str) and any(letter in name for letter in "*?[")
         (patterns if is_pattern else names).append(name)
     found = _expanded(patterns, call, notes) + _placed(names, call)
-    return _check([_file_sum(item, algorithm, None) for item in found], call, notes)
+    return _check([_file_sum(place, algorithm, None) for place in found], call, notes)
 
 
 def check_many(
@@ -282,7 +283,8 @@ def check_many(
         root = "." if isinstance(sums, Mapping) else Path(sums).parent
     base = _absolute(root)
     paths = [_below(base, sum.path) for sum in found]
-    items = [_file_sum(item, sum.algorithm, sum.digest) for item, sum in zip(_placed(paths, call), found, strict=True)]
+    places = _placed(paths, call)
+    items = [_file_sum(place, sum.algorithm, sum.digest) for place, sum in zip(places, found, strict=True)]
     return _check(items, call)
 
 
@@ -314,24 +316,27 @@ def _check(items: Sequence[Item], call: _Call, notes: Sequence[str] = ()) -> Sum
         earlier = manifest.earlier
         known = _still_valid(units, earlier, call) if call.resume else {}
         due = [item for item in units.values() if item.unit not in known]
-        due.sort(key=lambda item: earlier[item.unit].checked_at if item.unit in earlier else 0.0)
+        if earlier:
+            due.sort(key=lambda item: earlier[item.unit].checked_at if item.unit in earlier else 0.0)
+        counts: collections.Counter[str] = collections.Counter()
+        faults: dict[str, tuple[Row, ...]] = {}
+        for old in known.values():
+            counts.update(old.counts)
         n_due, done, total = len(due), 0, sum(item.bytes for item in due)
         for answer in window.run(_tasks(due, call)):
-            known[answer.item.unit] = manifest.add(answer)
+            found, rows = manifest.add(answer)
+            for verdict, count in found.items():
+                counts[verdict] += count
+            if rows:
+                faults[answer.item.unit] = rows
             done += answer.item.bytes
             if show is not None:
                 show(done, total)
-    counts: collections.Counter[str] = collections.Counter()
-    faults: list[Row] = []
-    for item in units.values():
-        if item.unit in known:
-            counts.update(known[item.unit].counts)
-            faults += known[item.unit].faults
     return Summary(
         wanted=sum(item.n_wanted for item in units.values()),
         proven=counts["have"] + counts["read"],
         counts=dict(counts),
-        faults=faults,
+        faults=[row for unit in units if unit in faults for row in faults[unit]],
         notes=[*notes, *window.notes],
         checked=n_due,
         skipped=len(units) - n_due,
@@ -441,10 +446,15 @@ def _volume(path: str, where: Mapping[str, str] | None) -> tuple[str, str] | Non
     return max(found, key=lambda one: len(one[0]))
 
 
-def _placed(paths: list[str], call: _Call) -> list[Item]:
-    """Returns the items of files. A worker of each volume looks at the lengths, from which tasks are cut."""
+Place = tuple[str, str, "str | None", int]
+"""The path, the volume, the resource and the length of a file."""
+
+
+def _placed(paths: list[str], call: _Call) -> list[Place]:
+    """Returns the places of files. A worker of each volume looks at the lengths, from which tasks are cut."""
     groups: dict[str | None, list[int]] = {}
-    places = [_volume(path, call.where) or (path.rpartition("/")[0] or "/", None) for path in paths]
+    # Names of one folder are one object, which travels once.
+    places = [_volume(path, call.where) or (sys.intern(path.rpartition("/")[0] or "/"), None) for path in paths]
     for index, (_, resource) in enumerate(places):
         groups.setdefault(resource, []).append(index)
     require_resources(call.cluster, groups)
@@ -463,19 +473,19 @@ def _placed(paths: list[str], call: _Call) -> list[Item]:
             for index, length in zip(starts[answer.item.unit], answer.findings[0]["lengths"], strict=True):
                 lengths[index] = length
     return [
-        Item("", path, volume, resource, length)
+        (path, volume, resource, length)
         for path, (volume, resource), length in zip(paths, places, lengths, strict=True)
     ]
 
 
-def _expanded(patterns: list[str], call: _Call, notes: list[str]) -> list[Item]:
-    """Returns the files of patterns that any worker sees. Adds a sentence to ``notes`` about each worker that sees others."""
+def _expanded(patterns: list[str], call: _Call, notes: list[str]) -> list[Place]:
+    """Returns the places of the files of patterns that any worker sees. Adds a sentence to ``notes`` about each worker that sees others."""
     groups: dict[tuple[str, str | None], list[str]] = {}
     for pattern in patterns:
         folder = pattern[: min(pattern.find(letter) for letter in "*?[" if letter in pattern)].rpartition("/")[0] or "/"
         groups.setdefault(_volume(pattern, call.where) or (folder, None), []).append(pattern)
     require_resources(call.cluster, {resource for _, resource in groups})
-    found: dict[str, Item] = {}
+    found: dict[str, Place] = {}
     for (volume, resource), group in groups.items():
         lists = _lists(Listing(f"list {group[0]}", group[0], volume, resource, 0, tuple(group), False), call, notes)
         for number, pattern in enumerate(group):
@@ -488,8 +498,8 @@ def _expanded(patterns: list[str], call: _Call, notes: list[str]) -> list[Item]:
                         f"{place} lists {len(seen[number])} of {len(files)} files of {pattern}: not {missing[0]}"
                     )
             for path, length in files.items():
-                found[path] = Item("", path, volume, resource, length)
-    return sorted(found.values(), key=lambda item: item.path)
+                found[path] = path, volume, resource, length
+    return sorted(found.values())
 
 
 def _lists(listing: Listing, call: _Call, notes: list[str]) -> dict[str, list[list[tuple[str, int]]]]:
@@ -523,6 +533,5 @@ def _lists(listing: Listing, call: _Call, notes: list[str]) -> dict[str, list[li
     return lists
 
 
-def _file_sum(file: Item, algorithm: str, wanted: str | None) -> FileSum:
-    unit = f"{algorithm} {wanted or '-'} {file.path}"
-    return FileSum(unit, file.path, file.volume, file.resource, file.bytes, algorithm, wanted)
+def _file_sum(place: Place, algorithm: str, wanted: str | None) -> FileSum:
+    return FileSum(f"{algorithm} {wanted or '-'} {place[0]}", *place, algorithm, wanted)

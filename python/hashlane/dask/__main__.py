@@ -10,13 +10,14 @@ import logging
 import re
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import dask.config
 from distributed import Client, LocalCluster
 
-from hashlane.dask import Options, Recovered, Summary, check_many, recover_sharded, sum_many, verify_many
+from hashlane.dask import Options, Recovered, Row, Summary, check_many, recover_sharded, sum_many, verify_many
 
 if TYPE_CHECKING:
     from hashlane._progress import Progress
@@ -172,14 +173,45 @@ def _print_recovered(recovered: Recovered) -> int:
     return {0: 1, 1: 0}.get(len(recovered.hits), 3)
 
 
+def _lines(faults: list[Row]) -> Iterator[str]:
+    """Returns a line for each fault, and one for adjacent pieces with the same fault."""
+    merged: list[Row] = []
+    for row in faults:
+        last = merged[-1] if merged else None
+        if last is not None and _is_next(last, row):
+            merged[-1] = {**last, "end_piece": row["end_piece"]}
+        else:
+            merged.append(row)
+    for row in merged:
+        pieces = ""
+        if row["first_piece"] is not None:
+            first, last_piece = row["first_piece"], row["end_piece"] - 1
+            pieces = f" piece {first}" if first == last_piece else f" pieces {first} to {last_piece}"
+        yield f"{row['verdict']:10} {_place(row)}{pieces}{': ' + row['error'] if row['error'] else ''}"
+
+
+def _is_next(last: Row, row: Row) -> bool:
+    """Whether a row is about the pieces after those of another row, and the same fault."""
+    is_adjacent = last["end_piece"] is not None and last["end_piece"] == row["first_piece"]
+    what = [(one["verdict"], one["error"], _place(one)) for one in (last, row)]
+    return is_adjacent and what[0] == what[1]
+
+
+def _place(row: Row) -> str:
+    """Returns the file of a row, after the folder or file of its torrent."""
+    if row["kind"] != "verify":
+        return row["file"] or ""
+    _, _, content = row["unit"].split(" ", 2)
+    return f"{content}: {row['file']}" if row["file"] else content
+
+
 def _print(summary: Summary) -> int:
     """Prints faults and counts, and returns the exit status."""
-    for row in summary.faults[:MAX_SHOWN]:
-        pieces = "" if row["first_piece"] is None else f" pieces {row['first_piece']} to {row['end_piece'] - 1}"
-        place = row["file"] or row["torrent"] or ""
-        print(f"{row['verdict']:10} {place}{pieces}{': ' + row['error'] if row['error'] else ''}")
-    if len(summary.faults) > MAX_SHOWN:
-        print(f"... and {len(summary.faults) - MAX_SHOWN} more in {summary.manifest}")
+    faults = list(_lines(summary.faults))
+    for line in faults[:MAX_SHOWN]:
+        print(line)
+    if len(faults) > MAX_SHOWN:
+        print(f"... and {len(faults) - MAX_SHOWN} more in {summary.manifest}")
     for note in summary.notes:
         print(f"hashlane.dask: {note}", file=sys.stderr)
     counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(summary.counts.items()))

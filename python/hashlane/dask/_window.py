@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from distributed import Client, Future, KilledWorker, as_completed
 
-from hashlane.dask._work import TOPIC, Answer, Done, Item, answers_of, failed, work
+from hashlane.dask._work import TOPIC, Answer, Done, Item, Load, answers_of, failed, work
 
 LOST = 10
 """Workers that may end during a task before the task itself is taken for the reason."""
@@ -115,8 +115,7 @@ class Window:
         self.hung: set[str] = set()
         self.silent: set[str] = set()
         self.starts: collections.deque[tuple[float, str, str]] = collections.deque()
-        self.notes: list[str] = []
-        """Sentences about hosts that see less than others."""
+        self._sentences: collections.Counter[str] = collections.Counter()
         self._tasks: dict[str, Task] = {}
         self._held: collections.Counter[str | None] = collections.Counter()
         self._signs: dict[str, float] = {}
@@ -127,6 +126,11 @@ class Window:
         self._id, self._numbers = uuid.uuid4().hex, itertools.count()
         _WINDOWS[self._id] = self
         client.subscribe_topic(TOPIC, _note_start)
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about workers that failed, or that see less than others."""
+        return [text if count == 1 else f"{text} ({count} times)" for text, count in self._sentences.items()]
 
     def run(self, queues: Mapping[str | None, Iterable[Task]]) -> Iterator[Answer]:
         """Returns the answer of each item, as soon as it is known. ``queues`` has the tasks of each resource."""
@@ -159,7 +163,9 @@ class Window:
         if now < self._look_at:
             return
         self._look_at = now + min(LOOK_INTERVAL, self.timeout / 4)
-        self._workers = workers_of(self.client)
+        before, self._workers = self._workers, workers_of(self.client)
+        for address in sorted(before.keys() - self._workers.keys()):
+            self._sentences[f"{address}: the worker left the cluster, and Dask ran its tasks elsewhere"] += 1
         self._slots = slots_of(self._workers)
         for future, task in list(self.waiting.items()):
             if future.done():
@@ -199,7 +205,7 @@ class Window:
             place["workers"] = sorted(task.workers)
         task.submitted, task.started = time.monotonic(), None
         key = f"hashlane-{self._id}-{next(self._numbers)}"
-        future = self.client.submit(work, task.items, self.threads, self._id, key=key, **place)
+        future = self.client.submit(work, Load.of(task.items), self.threads, self._id, key=key, **place)
         self.waiting[future] = self._tasks[key] = task
         self._held[task.resource] += 1
         self.done.add(future)
@@ -248,7 +254,10 @@ class Window:
                 self.client.cancel([future])
         if error is None:
             for answer in answers:
-                yield from self._answer(task, answer)
+                if answer.problem is None and task.first is None and not _is_missing(answer):
+                    yield answer
+                else:
+                    yield from self._answer(task, answer)
             return
         if not isinstance(error, LOSSES):
             raise error
@@ -265,6 +274,7 @@ class Window:
             if task.first is not None:
                 yield task.first
             elif task.attempts < self.retries and task.only is None:
+                self._sentences[f"{answer.host} ({answer.worker}): {answer.problem}: tried again elsewhere"] += 1
                 again = Task((answer.item,), attempts=task.attempts + 1, lost=task.lost, avoid=avoid)
                 yield from self._submit(again)
             else:
@@ -277,7 +287,7 @@ class Window:
         if task.first is not None and not _is_missing(answer):
             first = task.first
             note = f"{answer.item.path}: missing on {first.host} ({first.worker}), found on {answer.host} ({answer.worker})"
-            self.notes.append(note)
+            self._sentences[note] += 1
             answer = dataclasses.replace(
                 answer, findings=[{**finding, "error": finding.get("error") or note} for finding in answer.findings]
             )
@@ -315,6 +325,8 @@ class Window:
                 others = usable.keys() - {address}
                 if task.only is None and others and (is_silent or address in self.hung):
                     # Stopped, paused, or busy with the tasks of others.
+                    if address not in self.silent:
+                        self._sentences[f"{address}: started no task for {self.timeout:g} s: others did its tasks"] += 1
                     self.silent.add(address)
                     self._take(future)
                     yield from self._submit(task)
@@ -328,6 +340,8 @@ class Window:
     def _move_started(self, future: Future[Any], task: Task) -> Iterator[Answer]:
         assert task.started is not None
         address = task.started[1]
+        if address not in self.hung:
+            self._sentences[f"{address}: no result within {self.timeout:g} s: it received no further task"] += 1
         self.hung.add(address)
         task.attempts += 1
         task.avoid.add(address)

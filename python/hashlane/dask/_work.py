@@ -9,6 +9,7 @@ import functools
 import hashlib
 import itertools
 import os
+import pickle
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -19,11 +20,11 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 import hashlane
-from hashlane import PieceState, Torrent
+from hashlane import PieceState, Torrent, _hashlane
 from hashlane._remote import is_url
 
 Row = dict[str, Any]
-"""A line of a report, with the keys :data:`COLUMNS`."""
+"""A line of a report, with the keys :data:`COLUMNS` that have a value; the caller of this package gets all keys."""
 
 COLUMNS = (
     "unit",
@@ -46,13 +47,16 @@ COLUMNS = (
     "stamp",
 )
 
-_EMPTY_ROW: Row = dict.fromkeys(COLUMNS)
+EMPTY_ROW: Row = dict.fromkeys(COLUMNS)
 
 Finding = dict[str, Any]
 """The part of a row that the worker determines."""
 
 Result = tuple[list[Finding], "str | None"]
 """The findings of an item, and the error of the system if another attempt can have another result."""
+
+FoundFile = tuple["str | None", "str | None", "str | None"]
+"""What a worker has found of a file: the digest in hexadecimal, unless the file is missing, the stamp, and the error of the system."""
 
 BLOCK = 4 << 20
 """Bytes of a file that are read at a time."""
@@ -61,7 +65,7 @@ TOPIC = "hashlane"
 """The topic of Dask's events that workers send when they start a task."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(slots=True)
 class Item:
     """Work with a result of its own. ``unit`` names it in reports, and is the same in each call."""
 
@@ -88,14 +92,20 @@ class Item:
         return [fields]
 
     def row(self, finding: Finding) -> Row:
-        """Returns a line of the report."""
-        row: Row = _EMPTY_ROW.copy()
-        row["unit"], row["volume"], row["bytes"] = self.unit, self.resource or self.volume, self.bytes
-        row.update(finding)
-        return row
+        """Returns the part of a line of the report that this item and a finding determine."""
+        return {"unit": self.unit, "volume": self.resource or self.volume, "bytes": self.bytes, **finding}
+
+    @classmethod
+    def load(cls, items: tuple[Any, ...]) -> Any:
+        """Returns what a worker has to know of items of this type."""
+        return items
+
+    def result(self, found: Any) -> Result:
+        """Returns the result of this item from what the worker has found."""
+        return cast(Result, found)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(slots=True)
 class PieceRun(Item):
     """Pieces of a torrent."""
 
@@ -127,10 +137,10 @@ class PieceRun(Item):
         return [pieces, *({"file": file, **fields} for file in self.files)]
 
     def row(self, finding: Finding) -> Row:
-        return super().row({"kind": "verify", "torrent": self.info_hash, **finding})
+        return Item.row(self, {"kind": "verify", "torrent": self.info_hash, **finding})
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(slots=True)
 class FileSum(Item):
     """A file, and the digest that it should have, if one is known."""
 
@@ -147,10 +157,24 @@ class FileSum(Item):
     def row(self, finding: Finding) -> Row:
         kind = "sum" if self.wanted is None else "check"
         file = {"kind": kind, "file": self.path, "algorithm": self.algorithm, "wanted": self.wanted}
-        return super().row({**file, **finding})
+        return Item.row(self, {**file, **finding})
+
+    @classmethod
+    def load(cls, items: tuple[FileSum, ...]) -> tuple[list[str], list[str], list[str]]:
+        """Returns paths, volumes and algorithms. Columns travel faster than objects."""
+        return [item.path for item in items], [item.volume for item in items], [item.algorithm for item in items]
+
+    def result(self, found: FoundFile) -> Result:
+        digest, stamp, problem = found
+        if problem is not None:
+            return self.of_all(verdict="unreadable", error=problem), problem
+        if digest is None:
+            return [{"verdict": "missing", "stamp": stamp}], None
+        verdict = "read" if self.wanted is None else "have" if digest == self.wanted else "bad"
+        return [{"verdict": verdict, "got": digest, "stamp": stamp}], None
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(slots=True)
 class Stat(Item):
     """The question whether the files of an item still have a stamp: the same sizes, times and inodes."""
 
@@ -158,7 +182,7 @@ class Stat(Item):
     stamp: str
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(slots=True)
 class Listing(Item):
     """Files that patterns match, with their lengths, or a digest of them."""
 
@@ -166,14 +190,14 @@ class Listing(Item):
     digest_only: bool
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(slots=True)
 class Lengths(Item):
     """Lengths of files with these names. A file that the worker does not see has none."""
 
     names: tuple[str, ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(slots=True)
 class ShardSearch(Item):
     """A part of the search for the original of a damaged string. It is not in reports: the string can be a private key."""
 
@@ -187,19 +211,32 @@ class ShardSearch(Item):
     """The name of the event that ends the search on all workers."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(slots=True, repr=False)
+class Load:
+    """The work of a task as it travels: only the worker reads it, and neither logs nor Dask look into it."""
+
+    data: bytes
+
+    @classmethod
+    def of(cls, items: tuple[Item, ...]) -> Load:
+        """Returns the work of items of one type."""
+        kind = type(items[0])
+        return cls(pickle.dumps((kind, kind.load(items)), protocol=pickle.HIGHEST_PROTOCOL))
+
+
+@dataclasses.dataclass(slots=True)
 class Done:
-    """The results of the items of a task, in their order. The items do not travel back."""
+    """What a worker has found of the items of a task, in their order. The items do not travel back."""
 
     host: str
     worker: str
     started: float
     """Seconds since 1970-01-01 UTC."""
     seconds: float
-    results: list[Result]
+    found: list[Any]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(slots=True)
 class Answer:
     """The result of an item on one worker. With a ``problem``, another attempt can have another result."""
 
@@ -220,10 +257,11 @@ class Answer:
 def answers_of(items: tuple[Item, ...], done: Done) -> list[Answer]:
     """Returns the answers of a task."""
     seconds = round(done.seconds / len(items), 6)
-    return [
-        Answer(item, findings, problem, done.host, done.worker, done.started, seconds)
-        for item, (findings, problem) in zip(items, done.results, strict=True)
-    ]
+    answers = []
+    for item, found in zip(items, done.found, strict=True):
+        findings, problem = item.result(found)
+        answers.append(Answer(item, findings, problem, done.host, done.worker, done.started, seconds))
+    return answers
 
 
 def failed(item: Item, problem: str, worker: str | None) -> Answer:
@@ -232,13 +270,14 @@ def failed(item: Item, problem: str, worker: str | None) -> Answer:
     return Answer(item, findings, problem, "", worker or "", time.time(), 0.0)
 
 
-def work(items: tuple[Item, ...], threads: int, window: str) -> Done:
-    """Does the work of a task on this worker. All items are of one type. Errors of the system are part of the results."""
+def work(load: Load, threads: int, window: str) -> Done:
+    """Does the work of a task on this worker. Errors of the system are part of the results."""
     worker = distributed.get_worker()
     worker.log_event(TOPIC, {"window": window, "key": worker.get_current_task(), "worker": worker.address})
     started = time.time()
-    results = _FUNCTIONS[type(items[0])](items, threads)
-    return Done(socket.gethostname(), worker.address, started, time.time() - started, results)
+    kind, items = pickle.loads(load.data)
+    found = _FUNCTIONS[kind](items, threads)
+    return Done(socket.gethostname(), worker.address, started, time.time() - started, found)
 
 
 def _guarded(item: Item, function: Callable[[], Result]) -> Result:
@@ -246,12 +285,8 @@ def _guarded(item: Item, function: Callable[[], Result]) -> Result:
     try:
         return function()
     except OSError as error:
-        return _failure(item, error)
-
-
-def _failure(item: Item, error: OSError) -> Result:
-    problem = _text(error)
-    return item.of_all(verdict="unreadable", error=problem), problem
+        problem = _text(error)
+        return item.of_all(verdict="unreadable", error=problem), problem
 
 
 def _text(error: OSError) -> str:
@@ -449,54 +484,47 @@ def _stamp(fs: Any, path: str) -> str:
 # Sums of files.
 
 
-def _sum(items: tuple[FileSum, ...], threads: int) -> list[Result]:
-    """Returns the results of files. Those on the disk are hashed side by side."""
-    results: dict[int, Result] = {}
-    volumes: dict[str, OSError | None] = {}
-    stamps: dict[int, str] = {}
+def _sum(files: tuple[list[str], list[str], list[str]], threads: int) -> list[FoundFile]:
+    """Returns what is found of files. Those on the disk are hashed side by side."""
+    paths, volumes, algorithms = files
     groups: dict[tuple[str, bool], list[int]] = {}
-    for index, item in enumerate(items):
-        if item.volume not in volumes:
-            volumes[item.volume] = _problem_of(item.volume)
-        problem = volumes[item.volume]
-        if problem is not None:
-            results[index] = _failure(item, problem)
-            continue
-        stamps[index] = _stamp(*_place_of(item.path))
-        groups.setdefault((item.algorithm, is_url(item.path)), []).append(index)
+    for index, (path, algorithm) in enumerate(zip(paths, algorithms, strict=True)):
+        groups.setdefault((algorithm, is_url(path)), []).append(index)
+    found: dict[int, FoundFile] = {}
+    unmounted: dict[str, str | None] = {}
     for (algorithm, is_remote), group in groups.items():
-        paths = [items[index].path for index in group]
+        places = [_place_of(paths[index]) if is_remote else (_LOCAL, paths[index]) for index in group]
+        stamps = [_stamp(fs, path) for fs, path in places]
         if is_remote:
-            digests: list[bytes | OSError] = [_remote_digest(path, algorithm) for path in paths]
+            digests = [_remote_digest(fs, path, algorithm) for fs, path in places]
         else:
-            digests = hashlane.digest_files(paths, algorithm, threads=threads, return_errors=True)
-        for index, digest in zip(group, digests, strict=True):
-            results[index] = _guarded(items[index], functools.partial(_judge, items[index], digest, stamps[index]))
-    return [results[index] for index in range(len(items))]
+            digests = _hashlane.digest_files([path for _, path in places], algorithm, threads, None, None)
+        for index, (fs, path), digest, stamp in zip(group, places, digests, stamps, strict=True):
+            if isinstance(digest, FileNotFoundError):
+                # A file that is there shows that its volume is, too.
+                volume = volumes[index]
+                if volume not in unmounted:
+                    problem = _problem_of(volume)
+                    unmounted[volume] = None if problem is None else _text(problem)
+                found[index] = None, stamp, unmounted[volume]
+            elif isinstance(digest, OSError):
+                found[index] = None, stamp, _text(digest)
+            elif stamp != _stamp(fs, path):
+                found[index] = None, stamp, f"{paths[index]}: changed while it was read"
+            else:
+                found[index] = digest.hex(), stamp, None
+    return [found[index] for index in range(len(paths))]
 
 
-def _remote_digest(path: str, algorithm: str) -> bytes | OSError:
+def _remote_digest(fs: Any, path: str, algorithm: str) -> bytes | OSError:
     digest = hashlane.new(algorithm)
     try:
-        fs, name = _place_of(path)
-        with fs.open(name, "rb", block_size=BLOCK) as file:
+        with fs.open(path, "rb", block_size=BLOCK) as file:
             while block := file.read(BLOCK):
                 digest.update(block)
     except OSError as error:
         return error
     return digest.digest()
-
-
-def _judge(item: FileSum, digest: bytes | OSError, stamp: str) -> Result:
-    if isinstance(digest, FileNotFoundError):
-        return [{"verdict": "missing", "stamp": stamp}], None
-    if isinstance(digest, OSError):
-        raise digest
-    if stamp != _stamp(*_place_of(item.path)):
-        raise OSError(errno.EAGAIN, "changed while it was read", item.path)
-    got = digest.hex()
-    verdict = "read" if item.wanted is None else "have" if got == item.wanted else "bad"
-    return [{"verdict": verdict, "got": got, "stamp": stamp}], None
 
 
 # Stamps of files that were read before.
@@ -584,7 +612,7 @@ def _search_shard(item: ShardSearch, threads: int) -> Result:
         return [{"hit": dataclasses.asdict(hit)} for hit in found], None
 
 
-_FUNCTIONS: dict[type[Item], Callable[[Any, int], list[Result]]] = {
+_FUNCTIONS: dict[type[Item], Callable[[Any, int], list[Any]]] = {
     PieceRun: _verify,
     FileSum: _sum,
     Stat: _stat,
