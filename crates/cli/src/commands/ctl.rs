@@ -21,11 +21,13 @@ use hashlane_api::{
     SessionPatch, Status, Trackers,
 };
 use hashlane_config::FilePath;
-use hashlane_metainfo::{ContentMap, Magnet, Torrent};
+use hashlane_files::Globs;
+use hashlane_metainfo::{ContentMap, FileKind, Magnet, Torrent};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::commands::configured::{self, Configurable};
+use crate::options::globs;
 use crate::options::network::secret_line;
 use crate::output::json_lines;
 use crate::output::text::Escaped;
@@ -330,6 +332,7 @@ impl AddArgs {
         let map = map
             .map(|path| Ok::<_, anyhow::Error>((path, content_map::read(env, path)?)))
             .transpose()?;
+        let includes = globs(Globs::ignoring_case(), "--include", &self.includes)?;
         let options = NewTorrent {
             folder,
             content,
@@ -352,9 +355,12 @@ impl AddArgs {
                     format!("{}: {}", links::without_secrets(given), path.display())
                 })
             });
+            let select = (!includes.is_empty())
+                .then(|| selected(&includes, source.metainfo.as_deref()).with_context(context));
             let addition = Addition {
                 options: NewTorrent {
                     content_map: lines.transpose()?,
+                    select: select.transpose()?,
                     ..options.clone()
                 },
                 ..source
@@ -408,6 +414,26 @@ fn map_lines(map: &ContentMap, metainfo: Option<&str>) -> anyhow::Result<String>
     };
     let torrent = Torrent::parse(BASE64.decode(metainfo.as_bytes())?)?;
     Ok(BASE64.encode(&map.only(&torrent)?.to_bytes()))
+}
+
+/// Returns the positions of the files of a torrent, in base 64, that patterns match. Padding has no position.
+fn selected(includes: &Globs, metainfo: Option<&str>) -> anyhow::Result<Vec<u32>> {
+    let Some(metainfo) = metainfo else {
+        bail!(
+            "--include needs a .torrent file: a link or URL does not have the paths of files, which `ctl priority` chooses later"
+        );
+    };
+    let torrent = Torrent::parse(BASE64.decode(metainfo.as_bytes())?)?;
+    let files = torrent.files().iter();
+    let files = files.filter(|file| file.kind() != FileKind::Padding);
+    let matching = (0..)
+        .zip(files)
+        .filter(|(_, file)| includes.is_match_or_inside(file.path().to_string()));
+    let selected: Vec<u32> = matching.map(|(position, _)| position).collect();
+    if selected.is_empty() {
+        bail!("--include: no file of the torrent matches");
+    }
+    Ok(selected)
 }
 
 /// Returns a torrent without choices: a .torrent file, its URL, or a magnet link.

@@ -567,6 +567,37 @@ fn the_configuration_names_the_state_folder() {
 }
 
 #[test]
+fn ctl_adds_a_torrent_with_the_files_that_patterns_match() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let (place, state) = folder();
+    let daemon = Daemon::start(&state, &["--dir", text(place.path())]);
+    let refused = |given: &str, pattern: &str, reason: &str| {
+        daemon
+            .ctl(["add", "--paused", "--include", pattern, given])
+            .assert_failed(reason);
+    };
+    refused(text(&torrent), "*.pdf", "no file of the torrent matches");
+    refused(text(&torrent), "[", "--include [");
+    refused(&content.magnet(&torrent), "sub", "needs a .torrent file");
+    assert!(daemon.done(["list"]).is_empty());
+    let patterns = ["--include", "SUB", "--include", "emp*"];
+    let args = ["add", "--paused"].iter().chain(&patterns);
+    daemon.done(args.copied().chain([text(&torrent)]));
+    let files = daemon.done(["files", "tree"]);
+    let chosen = files
+        .iter()
+        .map(|file| [&file["path"], &file["priority"]].map(|it| it.as_str().unwrap()));
+    let expected = [
+        ["a.bin", "skip"],
+        ["empty", "normal"],
+        ["sub/b.bin", "normal"],
+    ];
+    assert!(chosen.eq(expected), "{files:#?}");
+    daemon.terminate();
+}
+
+#[test]
 fn ctl_adds_the_torrent_of_a_url() {
     let content = Content::new();
     let torrent = content.torrent("file.bin", "v1");

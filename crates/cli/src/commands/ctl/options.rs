@@ -120,6 +120,16 @@ pub(super) struct AddArgs {
     )]
     pub(super) content_map: Option<PathBuf>,
 
+    /// Download only matching files and the files in matching folders of a .torrent file: `*.pdf` anywhere, `docs/*.pdf` from
+    /// the top; repeatable. Letter case makes no difference. `ctl priority` chooses files later, also those of links
+    #[arg(
+        long = "include",
+        value_name = "GLOB",
+        conflicts_with = "content",
+        help_heading = "Content"
+    )]
+    pub(super) includes: Vec<String>,
+
     /// Start paused
     #[arg(long, help_heading = "Torrent")]
     pub(super) paused: bool,
