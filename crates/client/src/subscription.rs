@@ -351,6 +351,7 @@ mod tests {
             downloaded_bytes: 0,
             uploaded_bytes: 0,
             deletion: None,
+            will_return: false,
         })
     }
 
@@ -422,7 +423,6 @@ mod tests {
                 torrent: torrent(number),
                 label: String::new(),
                 is_known: false,
-                n_restarts: 0,
             });
             events.send(ended(number, 1));
             events.send(removed(number));

@@ -59,7 +59,7 @@ impl Client {
             is_paused: paused,
             labels,
             limits: limits(max_down, max_up),
-            ..AddOptions::default()
+            is_known: false,
         };
         let added = self.with(|client| client.add(source, options))?;
         added.map(TorrentHandle).map_err(client_error)

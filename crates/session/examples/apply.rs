@@ -51,6 +51,5 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    session.stop()?;
-    Ok(())
+    Ok(session.stop()?)
 }

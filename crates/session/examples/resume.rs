@@ -58,6 +58,5 @@ fn main() -> Result<(), Box<dyn Error>> {
         thread::sleep(Duration::from_millis(100));
     }
     println!("{}: complete and verified", added.torrent.title);
-    session.stop()?;
-    Ok(())
+    Ok(session.stop()?)
 }

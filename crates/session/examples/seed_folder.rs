@@ -49,6 +49,5 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     });
     io::copy(&mut io::stdin(), &mut io::sink())?;
-    session.stop()?;
-    Ok(())
+    Ok(session.stop()?)
 }

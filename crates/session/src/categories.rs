@@ -144,9 +144,7 @@ impl Torrents {
             }
         }
         let changed = self.store.set_groups(groups);
-        changed.map_err(|error| Refusal::Conflict(error.to_string()))?;
-        self.send_goals();
-        Ok(())
+        changed.map_err(|error| Refusal::Conflict(error.to_string()))
     }
 
     /// Changes what was chosen for all torrents.

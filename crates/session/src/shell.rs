@@ -4,9 +4,7 @@ use std::io;
 use std::os::fd::AsFd as _;
 use std::process::{Command, Stdio};
 
-/// The environment variable by which a program that executes itself again finds what it continues from. Commands of a person do not
-/// get it.
-pub const CONTINUED: &str = "HASHLANE_CONTINUE";
+use hashlane_client::Handover;
 
 /// Returns a shell command without input. Its output goes to the standard error stream, because standard output is for the
 /// reports of the program.
@@ -18,7 +16,7 @@ pub fn shell(command: &str) -> io::Result<Command> {
     let mut shell = Command::new("sh");
     shell
         .args(["-c", command])
-        .env_remove(CONTINUED)
+        .env_remove(Handover::VARIABLE)
         .stdin(Stdio::null())
         .stdout(Stdio::from(output));
     Ok(shell)

@@ -61,6 +61,5 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{}#{token}", server.url());
     io::copy(&mut io::stdin(), &mut io::sink())?;
     drop(server);
-    session.stop()?;
-    Ok(())
+    Ok(session.stop()?)
 }

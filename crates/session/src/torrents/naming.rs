@@ -102,7 +102,8 @@ impl Torrents {
         };
         let updated = self.store.update(name, choices);
         updated.map_err(|error| error.to_string())?;
-        self.restart(name)
+        self.restart(name);
+        Ok(())
     }
 
     /// Records that the files of a torrent have their new names, or kept those of before.

@@ -2,7 +2,6 @@
 #![cfg(all(unix, feature = "libtorrent"))]
 #![allow(clippy::unwrap_used)]
 
-mod ending;
 mod examples;
 mod restart;
 

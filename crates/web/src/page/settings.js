@@ -22,10 +22,9 @@ import { TEXT, reloaded } from "./text.js";
  */
 export function settingFields(limits, status, config) {
   const names = /** @type {LimitName[]} */ (Object.keys(LIMITS));
-  const isDaemon = status.state !== null;
   const ofDaemon = limits.flatMap((limit) => {
     const name = names.find((one) => LIMITS[one].option === limit.limit);
-    return name === undefined || !isDaemon ? [] : [settingField(name, limit)];
+    return name === undefined ? [] : [settingField(name, limit)];
   });
   const switches = [
     { name: "alternative", label: "Use the alternative rates", value: status.alternative },
@@ -33,7 +32,7 @@ export function settingFields(limits, status, config) {
   ];
   return [
     ...ofDaemon,
-    ...(isDaemon ? switches : []),
+    ...(ofDaemon.length > 0 ? switches : []),
     { name: "port", label: "Port of incoming peers", type: "number", max: "65535", step: "1", value: String(config.port), hint: TEXT.anyPort },
     { name: "bind", label: "Local address or network interface", value: config.bind ?? "", placeholder: "all addresses", hint: TEXT.untilEnd },
   ];
@@ -90,9 +89,8 @@ export function startSettings(store, { ask }) {
 
   async function askKind() {
     try {
-      const status = await read("status");
-      // Only a daemon has a state folder.
-      store.set({ isDaemon: status !== null && status.state !== null });
+      const limits = await read("limits");
+      store.set({ isDaemon: limits !== null && limits.length > 0 });
     } catch {
       // The stream reports a lost connection.
     }
