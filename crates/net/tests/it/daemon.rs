@@ -584,7 +584,12 @@ fn ctl_adds_a_torrent_with_the_files_that_patterns_match() {
     let patterns = ["--include", "SUB", "--include", "emp*"];
     let args = ["add", "--paused"].iter().chain(&patterns);
     daemon.done(args.copied().chain([text(&torrent)]));
-    let files = daemon.done(["files", "tree"]);
+    // The client reads the metadata first.
+    let mut files = Vec::new();
+    wait_for(|| {
+        files = daemon.done(["files", "tree"]);
+        !files.is_empty()
+    });
     let chosen = files
         .iter()
         .map(|file| [&file["path"], &file["priority"]].map(|it| it.as_str().unwrap()));
