@@ -63,17 +63,8 @@ impl Info {
 
     /// Replaces the length and number of files. All other lines stay as they are.
     pub(crate) fn set_oxum(&mut self, oxum: Oxum) {
-        let mut kept = String::new();
-        let mut is_oxum = false;
-        for line in self.lines() {
-            if !line.starts_with([' ', '\t']) {
-                is_oxum = is_labelled(line, OXUM);
-            }
-            if !is_oxum {
-                kept.push_str(line);
-            }
-        }
-        self.text = kept;
+        let kept = self.marked_lines().filter(|(is_oxum, _)| !is_oxum);
+        self.text = kept.map(|(_, line)| line).collect();
         self.add(OXUM, &format!("{}.{}", oxum.n_bytes, oxum.n_files));
     }
 
@@ -83,15 +74,10 @@ impl Info {
     /// The value, if it has not the form `BYTES.FILES`, or the values if there are several.
     pub(crate) fn oxum(&self) -> Result<Option<Oxum>, String> {
         let mut values: Vec<String> = Vec::new();
-        let mut is_oxum = false;
-        for line in self.lines() {
-            let is_continued = line.starts_with([' ', '\t']);
-            if !is_continued {
-                is_oxum = is_labelled(line, OXUM);
-            }
+        for (_, line) in self.marked_lines().filter(|(is_oxum, _)| *is_oxum) {
             match (values.last_mut(), line.split_once(':')) {
-                (Some(value), _) if is_oxum && is_continued => value.push_str(line),
-                (_, Some((_, value))) if is_oxum => values.push(value.to_owned()),
+                (Some(value), _) if is_continued(line) => value.push_str(line),
+                (_, Some((_, value))) => values.push(value.to_owned()),
                 _ => {}
             }
         }
@@ -127,6 +113,17 @@ impl Info {
         &self.text
     }
 
+    /// Returns the lines with their ends, and whether each belongs to the length and number of files.
+    fn marked_lines(&self) -> impl Iterator<Item = (bool, &str)> {
+        let mut is_oxum = false;
+        self.lines().map(move |line| {
+            if !is_continued(line) {
+                is_oxum = is_labelled(line, OXUM);
+            }
+            (is_oxum, line)
+        })
+    }
+
     /// Returns the lines with their ends: a line feed, a carriage return, or both.
     fn lines(&self) -> impl Iterator<Item = &str> {
         let mut rest = self.text.as_str();
@@ -144,7 +141,7 @@ impl Info {
     fn first_improper(&self) -> Option<usize> {
         let mut has_label = false;
         let improper = self.lines().position(|line| {
-            let is_continued = line.starts_with([' ', '\t']) && has_label;
+            let is_continued = is_continued(line) && has_label;
             let is_label = line
                 .find(':')
                 .is_some_and(|end| !line[..end].trim().is_empty());
@@ -153,6 +150,11 @@ impl Info {
         });
         improper.map(|line| line + 1)
     }
+}
+
+/// Returns `true` for a line that continues the value of the line before.
+fn is_continued(line: &str) -> bool {
+    line.starts_with([' ', '\t'])
 }
 
 /// Labels are compared without regard to letter case.
