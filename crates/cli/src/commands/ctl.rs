@@ -349,14 +349,14 @@ impl AddArgs {
         };
         for given in &self.torrents {
             let context = || links::without_secrets(given);
-            let source = read(env, given).with_context(context)?;
+            let (source, torrent) = read(env, given).with_context(context)?;
             let lines = map.as_ref().map(|(path, map)| {
-                map_lines(map, source.metainfo.as_deref()).with_context(|| {
+                map_lines(map, torrent.as_ref()).with_context(|| {
                     format!("{}: {}", links::without_secrets(given), path.display())
                 })
             });
             let select = (!includes.is_empty())
-                .then(|| selected(&includes, source.metainfo.as_deref()).with_context(context));
+                .then(|| selected(&includes, torrent.as_ref()).with_context(context));
             let addition = Addition {
                 options: NewTorrent {
                     content_map: lines.transpose()?,
@@ -406,24 +406,22 @@ impl Asking {
 }
 
 /// Returns the lines of a torrent in a content map, in base 64.
-fn map_lines(map: &ContentMap, metainfo: Option<&str>) -> anyhow::Result<String> {
-    let Some(metainfo) = metainfo else {
+fn map_lines(map: &ContentMap, torrent: Option<&Torrent>) -> anyhow::Result<String> {
+    let Some(torrent) = torrent else {
         bail!(
             "a content map needs a .torrent file: a link or URL does not have the paths of files"
         );
     };
-    let torrent = Torrent::parse(BASE64.decode(metainfo.as_bytes())?)?;
-    Ok(BASE64.encode(&map.only(&torrent)?.to_bytes()))
+    Ok(BASE64.encode(&map.only(torrent)?.to_bytes()))
 }
 
-/// Returns the positions of the files of a torrent, in base 64, that patterns match. Padding has no position.
-fn selected(includes: &Globs, metainfo: Option<&str>) -> anyhow::Result<Vec<u32>> {
-    let Some(metainfo) = metainfo else {
+/// Returns the positions of the files of a torrent that patterns match. Padding has no position.
+fn selected(includes: &Globs, torrent: Option<&Torrent>) -> anyhow::Result<Vec<u32>> {
+    let Some(torrent) = torrent else {
         bail!(
             "--include needs a .torrent file: a link or URL does not have the paths of files, which `ctl priority` chooses later"
         );
     };
-    let torrent = Torrent::parse(BASE64.decode(metainfo.as_bytes())?)?;
     let files = torrent.files().iter();
     let files = files.filter(|file| file.kind() != FileKind::Padding);
     let matching = (0..)
@@ -436,9 +434,9 @@ fn selected(includes: &Globs, metainfo: Option<&str>) -> anyhow::Result<Vec<u32>
     Ok(selected)
 }
 
-/// Returns a torrent without choices: a .torrent file, its URL, or a magnet link.
-fn read(env: &mut Env, given: &str) -> anyhow::Result<Addition> {
-    let mut add = Addition::default();
+/// Returns a torrent without choices: a .torrent file with what was parsed of it, its URL, or a magnet link.
+fn read(env: &mut Env, given: &str) -> anyhow::Result<(Addition, Option<Torrent>)> {
+    let (mut add, mut parsed) = (Addition::default(), None);
     if let Some(link) = torrent_file::link(env, given) {
         let link: Magnet = link.parse()?;
         add.link = Some(link.to_string());
@@ -446,10 +444,10 @@ fn read(env: &mut Env, given: &str) -> anyhow::Result<Addition> {
         add.link = Some(given.to_owned());
     } else {
         let bytes = torrent_file::read_given(env, Path::new(given))?;
-        Torrent::parse(&bytes[..])?;
         add.metainfo = Some(BASE64.encode(&bytes));
+        parsed = Some(Torrent::parse(bytes)?);
     }
-    Ok(add)
+    Ok((add, parsed))
 }
 
 /// Returns the state folder in the configuration of the daemon.
