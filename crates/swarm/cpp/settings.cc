@@ -1,5 +1,6 @@
 #include "hashlane-swarm/cpp/settings.h"
 
+#include <limits>
 #include <utility>
 
 #include <libtorrent/alert.hpp>
@@ -36,6 +37,9 @@ void set_limits(settings_pack& pack, SessionSettings const& settings)
     pack.set_int(settings_pack::download_rate_limit, settings.max_down);
     pack.set_int(settings_pack::upload_rate_limit, settings.max_up);
     if (settings.max_peers > 0) pack.set_int(settings_pack::connections_limit, settings.max_peers);
+    // If a receive buffer is longer than this, libtorrent (2.1.0 too) replaces it by one of this length, and later reads beyond its
+    // end (`receive_buffer::grow`). The head of a web seed's answer can be as long as `WebSeedWatch` allows.
+    pack.set_int(settings_pack::max_peer_recv_buffer_size, std::numeric_limits<int>::max());
     if (settings.max_uploads > 0) pack.set_int(settings_pack::unchoke_slots_limit, settings.max_uploads);
     // Hashlane starts and stops torrents itself.
     pack.set_int(settings_pack::auto_manage_startup, 0);
