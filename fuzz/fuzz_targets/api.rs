@@ -202,8 +202,8 @@ impl Service for Memory {
         Ok(())
     }
 
-    fn groups(&self) -> Option<Groups> {
-        Some(self.state().groups.clone())
+    fn groups(&self) -> Groups {
+        self.state().groups.clone()
     }
 
     fn change_groups(&self, change: &GroupChange) -> Result<(), Refusal> {

@@ -145,11 +145,11 @@ pub enum Content {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Patch {
-    /// The name that a daemon shows; `Some(None)` for that of the metadata.
+    /// The name to show; `Some(None)` for that of the metadata.
     #[cfg_attr(feature = "schema", schemars(extend("nullable" = true)))]
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub title: Option<Option<String>>,
-    /// A category that a daemon has; `Some(None)` for none.
+    /// A category that exists; `Some(None)` for none.
     #[cfg_attr(feature = "schema", schemars(extend("nullable" = true)))]
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub category: Option<Option<String>>,
@@ -175,7 +175,7 @@ pub struct Patch {
         skip_serializing_if = "Option::is_none"
     )]
     pub time: Option<Target<Duration>>,
-    /// Time of serving without an upload, in a daemon; `never` for no limit,
+    /// Time of serving without an upload; `never` for no limit,
     /// `inherited` for that of the category, the labels or the daemon.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Target<u64>>"))]
     #[serde(
@@ -256,18 +256,6 @@ impl Patch {
             Some(labels) => check_labels(labels.len()),
             None => Ok(()),
         }
-    }
-
-    /// Refuses these values too, and changes of what a client without a state folder does not have.
-    ///
-    /// # Errors
-    /// Those of [`Self::check`], and [`Refusal::only_kept`].
-    pub fn check_client(&self) -> Result<(), Refusal> {
-        self.check()?;
-        if self.title.is_some() || self.category.is_some() || self.idle.is_some() {
-            return Err(Refusal::only_kept());
-        }
-        Ok(())
     }
 }
 

@@ -90,7 +90,7 @@ pub struct CategoryPatch {
         skip_serializing_if = "Option::is_none"
     )]
     pub time: Option<Target<Duration>>,
-    /// Time of serving without an upload, in a daemon; `never` for no limit,
+    /// Time of serving without an upload; `never` for no limit,
     /// `inherited` for that of the labels or the daemon.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Target<u64>>"))]
     #[serde(

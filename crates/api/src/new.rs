@@ -96,21 +96,21 @@ pub struct NewTorrent {
     /// it. Without this field, it is that of the category, or of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
-    /// In a daemon: the content itself under any name, an absolute path. It is served, and never written. Not with `folder`.
+    /// The content itself under any name, an absolute path. It is served, and never written. Not with `folder`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<PathBuf>,
     /// At the socket of a daemon: the text of a content map with the torrent, in base 64. The files that it names are read, and
     /// never written. Not with `content`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_map: Option<String>,
-    /// In a daemon: whether the content has a folder of its own.
+    /// Whether the content has a folder of its own.
     #[serde(skip_serializing_if = "is_default")]
     pub layout: ContentLayout,
     /// Positions of the selected files of a .torrent file, without padding. All files without this field. Not for a link.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub select: Option<Vec<u32>>,
-    /// In a daemon: priorities of files, each with the position of the file, without padding.
+    /// Priorities of files, each with the position of the file, without padding.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub priorities: Vec<(u32, Priority)>,
     /// Whether the torrent starts paused. Without this field, `adds_paused` of the settings decides.

@@ -25,9 +25,4 @@ impl Refusal {
     pub fn only_downloads() -> Self {
         Self::Conflict("only downloads have priorities".into())
     }
-
-    /// Returns the reason why a client refuses what only a program with a state folder does.
-    pub fn only_kept() -> Self {
-        Self::Conflict("only a daemon does this".into())
-    }
 }

@@ -13,17 +13,18 @@ use hashlane_verify::CancelToken;
 use tokio::sync::watch;
 
 use crate::command::Command;
-use crate::config::{AddError, AddOptions, Config, Source, Task};
+use crate::config::{AddError, AddOptions, Config};
 use crate::control::Control;
 use crate::error::{Error, NetworkError};
 use crate::event::Outcome;
-use crate::folder::WatchedFolder;
 use crate::handle::TorrentHandle;
-use crate::handover::{Handover, Ledger, Observer};
 use crate::inbox::Inbox;
+use crate::ledger::Ledger;
 use crate::network::Watch;
+use crate::observer::Observer;
 use crate::running::Running;
 use crate::snapshot::Snapshot;
+use crate::source::{Source, Task};
 use crate::subscription::{Events, Subscribers, Subscription};
 use crate::torrent::Shared;
 use crate::worker::Worker;
@@ -56,30 +57,34 @@ impl Client {
     /// # Errors
     /// [`Error::Session`] if libtorrent refuses the settings, [`Error::Thread`] if no thread can be started.
     pub fn start(config: Config, tasks: Vec<Task>) -> Result<(Self, Subscription), Error> {
-        Self::continue_from(config, tasks, Handover::default())
+        let (client, events, ()) = Self::start_with(config, |control| {
+            for task in tasks {
+                let options = AddOptions {
+                    label: Some(task.label),
+                    mode: Some(task.mode),
+                    is_known: true,
+                    ..AddOptions::default()
+                };
+                // A warning reports a torrent too many.
+                let _ = control.add(task.source, options);
+            }
+        })?;
+        Ok((client, events))
     }
 
-    /// Does the same as [`Self::start`], and continues from the state of another process. `tasks` begin with the tasks of
-    /// that process.
+    /// Does the same as [`Self::start`], with the torrents that `add` adds. They are known to the client before it looks whether all its
+    /// torrents have ended. Returns the result of `add`, too.
     ///
     /// # Errors
     /// The same.
-    pub fn continue_from(
+    pub fn start_with<T>(
         mut config: Config,
-        tasks: Vec<Task>,
-        continued: Handover,
-    ) -> Result<(Self, Subscription), Error> {
-        continued.avoid_web_seeds(&mut config.session);
-        if let Some(network) = continued.network() {
-            config.session.network = network;
-        }
+        add: impl FnOnce(&Control) -> T,
+    ) -> Result<(Self, Subscription, T), Error> {
         let watch = Watch::start(&config.session.network.bind).map_err(Error::Network)?;
         let session = Arc::new(Session::new(&config.session, watch.problem().is_some())?);
-        let ledger = Arc::new(Ledger::new(&config.additions, tasks.len()));
+        let ledger = Arc::new(Ledger::new(&config.additions));
         let (sender, messages) = mpsc::channel();
-        if continued.network().is_some() {
-            ledger.set_network(&config.session.network);
-        }
         let inbox = Inbox::new(sender, Arc::downgrade(&session), Arc::clone(&ledger));
         let subscribers = Arc::new(Subscribers::default());
         let subscription = subscribers.subscribe();
@@ -93,14 +98,14 @@ impl Client {
             snapshots: snapshots.clone(),
             subscribers,
         };
-        let folder = watch_folder(&config, &continued, &inbox, &ledger)?;
+        let added = add(&control);
+        let patience = patience(ledger.n_torrents());
         let [opener, verifier, checker, mover] =
-            workers(&inbox, patience(tasks.len()), config.max_verifications)?;
+            workers(&inbox, patience, config.max_verifications)?;
         let observer = Observer {
             session: Arc::downgrade(&session),
             snapshots,
             ledger: Arc::clone(&ledger),
-            avoided_web_seeds: config.session.avoided_web_seeds.clone(),
         };
         let shared = Shared {
             config,
@@ -119,8 +124,7 @@ impl Client {
         let mut running = Running::new(shared, watch, messages, snapshot_sender);
         let log = tracing::dispatcher::get_default(Clone::clone);
         let run = move || {
-            let result = running.run(tasks, continued);
-            drop(folder);
+            let result = running.run();
             running.end();
             result
         };
@@ -134,7 +138,7 @@ impl Client {
             control,
             observer,
         };
-        Ok((client, subscription))
+        Ok((client, subscription, added))
     }
 
     /// Returns what other threads control the client with. It does not keep the client running.
@@ -242,8 +246,12 @@ impl Drop for Client {
 
 /// Returns the time to wait for a smaller torrent before the first verification. Small torrents can be served while large
 /// ones are verified.
-fn patience(n_tasks: usize) -> Duration {
-    if n_tasks > 1 { OPENING } else { Duration::ZERO }
+fn patience(n_torrents: usize) -> Duration {
+    if n_torrents > 1 {
+        OPENING
+    } else {
+        Duration::ZERO
+    }
 }
 
 /// Starts the threads that open, verify and move content. `patience` is that of first verifications, of which
@@ -260,20 +268,4 @@ fn workers(
         one("check")?,
         one("move")?,
     ])
-}
-
-/// Starts to watch the folder, if there is one.
-fn watch_folder(
-    config: &Config,
-    continued: &Handover,
-    inbox: &Inbox,
-    ledger: &Arc<Ledger>,
-) -> Result<Option<WatchedFolder>, Error> {
-    let Some(folder) = config.additions.folder.clone() else {
-        return Ok(None);
-    };
-    let torrents = continued.torrents.iter().flatten();
-    let added = torrents.filter_map(|past| past.file.as_ref());
-    let (inbox, ledger) = (inbox.clone(), Arc::clone(ledger));
-    WatchedFolder::start(folder, config.max_metainfo_len, inbox, ledger, added).map(Some)
 }

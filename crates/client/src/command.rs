@@ -53,8 +53,6 @@ pub enum TorrentCommand {
 pub enum Remove {
     /// The content stays on disk.
     Keep,
-    /// The content stays on disk, and a program that keeps torrents is about to add this one again.
-    Restart,
     /// The files of the torrent are deleted, and folders of the torrent that are empty then. A file stays if another torrent
     /// of the client has it, or if it is not known to belong to the torrent: it has no right piece, or it changed since its
     /// verification.

@@ -1,7 +1,5 @@
-//! Tasks and settings of a client.
+//! Settings of a client, and of torrents that are added.
 
-use std::fmt;
-use std::fs::File;
 use std::net::SocketAddr;
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
@@ -9,19 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use hashlane_api::{InfoHash, Place, Priority, RatesPatch, Refusal};
-use hashlane_files::{Globs, read_limited};
-use hashlane_metainfo::{
-    ContentLayout, ContentMap, InfoHashes, Magnet, Names, NamesError, Torrent as Metainfo,
-};
+use hashlane_api::{Place, Priority, RatesPatch, Refusal};
+use hashlane_files::Globs;
+use hashlane_metainfo::{ContentLayout, ContentMap, Names, NamesError, Torrent as Metainfo};
 use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
 
 use crate::limits::SeedLimits;
-use crate::origin::{Origin, WatchedFile};
 
 /// Default of the length limit of .torrent files: those of the largest torrents have a few MiB.
-const MAX_METAINFO_LEN: u64 = 32 << 20;
+pub(crate) const MAX_METAINFO_LEN: u64 = 32 << 20;
 
 /// Settings that all torrents of a client share.
 #[derive(Clone, Debug)]
@@ -39,7 +34,7 @@ pub struct Config {
     pub cancel: CancelToken,
     /// Counts the steps of the client's loop.
     pub pulse: Pulse,
-    /// Length limit in bytes of a .torrent file from a URL, the page or a watched folder.
+    /// Length limit in bytes of a .torrent file from a URL.
     pub max_metainfo_len: u64,
     /// Torrents that are added while the client runs.
     pub additions: Additions,
@@ -67,10 +62,10 @@ impl Default for Config {
 pub struct Additions {
     /// Mode of these torrents; `None` refuses them.
     pub mode: Option<Mode>,
-    /// Folder whose .torrent files are added as they appear. The client then runs until it is cancelled.
-    pub folder: Option<PathBuf>,
     /// Maximum number of torrents of the client, with those that have ended and without those that were removed.
     pub max_torrents: usize,
+    /// The least number of a torrent that is added without one.
+    pub first_number: usize,
     /// Whether the client runs until it is stopped, also if all its torrents have ended.
     pub runs_on: bool,
 }
@@ -79,29 +74,11 @@ impl Default for Additions {
     fn default() -> Self {
         Self {
             mode: None,
-            folder: None,
             max_torrents: 100_000,
+            first_number: 0,
             runs_on: false,
         }
     }
-}
-
-/// A torrent that is added while a client runs.
-#[derive(Debug)]
-pub(crate) struct NewTorrent {
-    pub(crate) label: String,
-    pub(crate) source: Source,
-    /// The mode; `None` for that of [`Additions::mode`].
-    pub(crate) mode: Option<Mode>,
-    /// Whether the torrent joins the session paused.
-    pub(crate) is_paused: bool,
-    pub(crate) labels: Vec<String>,
-    pub(crate) limits: RatesPatch,
-    pub(crate) is_known: bool,
-    /// The origin, unless it is a file.
-    pub(crate) origin: Option<Origin>,
-    /// The file of a watched folder.
-    pub(crate) file: Option<WatchedFile>,
 }
 
 /// Options of a torrent that is added by [`Client::add`](crate::Client::add).
@@ -120,6 +97,23 @@ pub struct AddOptions {
     pub limits: RatesPatch,
     /// Whether a program that keeps torrents adds one that it already had. That is no news for people and for the log.
     pub is_known: bool,
+    /// What was counted before, which the counts of the torrent continue.
+    pub earlier: Earlier,
+    /// The number of the torrent; `None` for the next one. A number that was passed becomes the next one.
+    pub number: Option<usize>,
+}
+
+/// What was counted of a torrent before it was added.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Earlier {
+    /// Bytes of content received.
+    pub downloaded_bytes: u64,
+    /// Bytes of content sent.
+    pub uploaded_bytes: u64,
+    /// Seconds of downloading.
+    pub downloading_seconds: f64,
+    /// Seconds of serving.
+    pub serving_seconds: f64,
 }
 
 /// The reason why a torrent cannot be added.
@@ -142,113 +136,6 @@ impl From<AddError> for Refusal {
         match error {
             AddError::Stopped => Self::Unavailable(error.to_string()),
             AddError::NoMode | AddError::TooMany => Self::Conflict(error.to_string()),
-        }
-    }
-}
-
-/// A torrent and its mode.
-#[derive(Debug)]
-pub struct Task {
-    /// The torrent as the user named it, for snapshots.
-    pub label: String,
-    /// The origin of the metadata.
-    pub source: Source,
-    /// What the client does with the torrent.
-    pub mode: Mode,
-}
-
-/// A function that returns the bytes of a .torrent file. A thread of the client calls it.
-pub type ReadMetainfo =
-    Box<dyn FnOnce() -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> + Send>;
-
-/// The origin of a torrent's metadata.
-pub enum Source {
-    /// A .torrent file that is read later.
-    Metainfo(ReadMetainfo),
-    /// A .torrent file that was parsed. Its torrent has its info-hashes as soon as it is added.
-    Torrent(Metainfo),
-    /// A URL (http, https) of a .torrent file.
-    Url(String),
-    /// A magnet link.
-    Magnet(Box<Magnet>),
-}
-
-impl Source {
-    /// Returns the bytes of a .torrent file as a source.
-    pub fn bytes(bytes: Vec<u8>) -> Self {
-        Self::Metainfo(Box::new(|| Ok(bytes)))
-    }
-
-    /// Returns a .torrent file as a source. A thread of the client reads it, up to 32 MiB.
-    pub fn file(path: impl Into<PathBuf>) -> Self {
-        Self::Metainfo(reader(path.into(), MAX_METAINFO_LEN))
-    }
-
-    /// Returns an info-hash as a source: a magnet link without anything else.
-    pub fn info_hash(info_hash: InfoHash) -> Self {
-        let info_hashes = match info_hash {
-            InfoHash::V1(v1) => InfoHashes::V1(v1),
-            InfoHash::V2(v2) => InfoHashes::V2(v2),
-        };
-        Self::from(Magnet::new(info_hashes))
-    }
-
-    /// Returns the info-hashes of the torrent, if they are known.
-    pub(crate) fn info_hashes(&self) -> Option<InfoHashes> {
-        match self {
-            Self::Torrent(metainfo) => Some(metainfo.info_hashes()),
-            Self::Magnet(magnet) => Some(magnet.info_hashes),
-            Self::Metainfo(_) | Self::Url(_) => None,
-        }
-    }
-
-    /// Returns a name of the source for users. URLs and links can contain passkeys, which it does not have.
-    pub(crate) fn label(&self) -> String {
-        match self {
-            Self::Metainfo(_) => "torrent".to_owned(),
-            Self::Torrent(metainfo) => {
-                String::from_utf8_lossy(metainfo.name().as_bytes()).into_owned()
-            }
-            Self::Url(_) => "URL".to_owned(),
-            Self::Magnet(magnet) => {
-                let name = magnet.name.clone();
-                name.unwrap_or_else(|| "magnet link".to_owned())
-            }
-        }
-    }
-}
-
-impl From<Metainfo> for Source {
-    fn from(metainfo: Metainfo) -> Self {
-        Self::Torrent(metainfo)
-    }
-}
-
-impl From<Magnet> for Source {
-    fn from(magnet: Magnet) -> Self {
-        Self::Magnet(Box::new(magnet))
-    }
-}
-
-/// Returns a function that reads a .torrent file.
-pub(crate) fn reader(path: PathBuf, max_len: u64) -> ReadMetainfo {
-    Box::new(move || {
-        let mut bytes = Vec::new();
-        if !read_limited(File::open(&path)?, max_len, &mut bytes)? {
-            return Err(format!("longer than {max_len} bytes, the limit of .torrent files").into());
-        }
-        // The torrent keeps the bytes.
-        bytes.shrink_to_fit();
-        Ok(bytes)
-    })
-}
-
-impl fmt::Debug for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Metainfo(_) => f.write_str("Metainfo"),
-            // Torrents, URLs and links can contain passkeys.
-            Self::Torrent(_) | Self::Url(_) | Self::Magnet(_) => f.write_str(&self.label()),
         }
     }
 }
@@ -406,24 +293,5 @@ impl Pulse {
 
     pub(crate) fn beat(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn debug_output_has_no_keys() {
-        let url = "https://tracker.example/download?passkey=0123456789abcdef";
-        let link = "magnet:?xt=urn:btih:0123456789012345678901234567890123456789&tr=https%3A%2F%2Ft.example%2Fpassword";
-        let link: Magnet = link.parse().expect("the link is valid");
-        for source in [Source::Url(url.to_owned()), Source::from(link)] {
-            let text = format!("{source:?}");
-            assert!(
-                !text.contains("passkey") && !text.contains("password"),
-                "{text}"
-            );
-        }
     }
 }

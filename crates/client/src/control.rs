@@ -47,9 +47,15 @@ impl Control {
         self.subscribers.subscribe()
     }
 
-    /// Sends a command. Returns `false` if the client has ended.
+    /// Sends a command. Returns `false` if the client has ended, or is about to: a command that was sent is handled.
     pub fn send(&self, command: Command) -> bool {
-        self.inbox.send(Message::Command(command))
+        let send = || self.inbox.send(Message::Command(command));
+        self.inbox.ledger().while_open(send).is_ok()
+    }
+
+    /// Returns `false` if the client has ended, or is about to.
+    pub fn is_open(&self) -> bool {
+        self.inbox.ledger().is_open()
     }
 
     /// Changes the local end of all connections.
@@ -69,7 +75,6 @@ impl Control {
         if network.port != 0 && network.port != before.port {
             check_port(&network)?;
         }
-        self.inbox.ledger().set_network(&network);
         if self.inbox.send(Message::Network(network)) {
             Ok(())
         } else {

@@ -215,9 +215,6 @@ pub enum TorrentError {
         /// The last problem, or the number of peers.
         reason: String,
     },
-    /// A web seed made libtorrent compute forever, so the client was started again without the torrent.
-    #[error("the web seed {0} makes libtorrent hang, so the torrent was dropped")]
-    WebSeed(String),
     /// The client was interrupted.
     #[error("interrupted; the next download continues from the content on disk")]
     Interrupted,

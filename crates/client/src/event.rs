@@ -13,18 +13,27 @@ use crate::error::{Absence, TorrentError};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// A torrent was added while the client runs. This is the first event of the torrent.
+    /// A torrent was added while the client runs, or started again. This is the first event of the torrent.
     Added {
         /// The new torrent.
         torrent: Identity,
         /// Name of the torrent, or of the file that it came from.
         label: String,
-        /// Whether a program that keeps torrents had this one already.
+        /// Whether it was started again, or a program that keeps torrents had this one already.
         is_known: bool,
+        /// Number of times that it was started again. Events before this one are those of an earlier start.
+        n_restarts: u64,
     },
     /// The info-hashes of a torrent are known. Sent again if the metadata of a magnet link has another version too. All
     /// later events of the torrent have these info-hashes.
     Identified(Identity),
+    /// The .torrent file was read or fetched, or the metadata of a magnet link was received, and its content is looked for.
+    Opened {
+        /// The torrent, with its info-hashes.
+        torrent: Identity,
+        /// The metadata. That of a link is as peers sent it.
+        metainfo: hashlane_metainfo::Torrent,
+    },
     /// Files have the names that other programs write instead of the torrent's. Sent before the content is verified.
     ForeignNames {
         /// The torrent whose content has these names.
@@ -141,6 +150,7 @@ impl Event {
             Self::Added { torrent, .. }
             | Self::Identified(torrent)
             | Self::ForeignNames { torrent, .. }
+            | Self::Opened { torrent, .. }
             | Self::Metadata { torrent, .. }
             | Self::Confirm { torrent, .. }
             | Self::Piece { torrent, .. }
@@ -243,8 +253,6 @@ pub struct RemovedTorrent {
     pub uploaded_bytes: u64,
     /// The deletion of the content; `None` if the content was kept or is unknown.
     pub deletion: Option<Deletion>,
-    /// Whether a program that keeps torrents is about to add it again.
-    pub will_return: bool,
 }
 
 /// A deletion of the files of a torrent.

@@ -6,19 +6,19 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashlane_api::{Command as Asked, Patch, Peer, Priority, Refusal, TorrentKey, Tracker};
+use hashlane_api::{Patch, Peer, Priority, Refusal, TorrentKey, Tracker};
 use hashlane_metainfo::{Torrent as Metainfo, is_url};
 use hashlane_swarm::{Session, SessionError, TorrentId};
 
 use crate::command::{Command, Remove, TorrentCommand};
-use crate::config::{AddError, AddOptions, NewTorrent, Source};
+use crate::config::{AddError, AddOptions};
 use crate::control::Control;
 use crate::event::Outcome;
 use crate::file::TorrentFile;
 use crate::limits::SeedLimits;
-use crate::origin::Origin;
 use crate::rates::RateHistory;
-use crate::snapshot::{Activity, TorrentSnapshot};
+use crate::snapshot::{Activity, Snapshot, TorrentSnapshot};
+use crate::source::{NewTorrent, Source};
 
 /// An error of a [`TorrentHandle`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,10 +64,12 @@ impl From<HandleError> for Refusal {
 /// A torrent of a running client.
 ///
 /// Commands return at once. Their effect appears in events and snapshots. A handle stays valid after the end of its torrent
-/// and of its client; its methods then return an error.
+/// and of its client; its methods then return an error. So does that of a torrent that was started again, which has another one.
 #[derive(Clone)]
 pub struct TorrentHandle {
     number: usize,
+    /// Number of times that the torrent was started again before.
+    n_restarts: u64,
     label: Arc<str>,
     control: Control,
 }
@@ -80,9 +82,10 @@ impl fmt::Debug for TorrentHandle {
 }
 
 impl TorrentHandle {
-    pub(crate) fn new(number: usize, label: &str, control: Control) -> Self {
+    pub(crate) fn new(number: usize, n_restarts: u64, label: &str, control: Control) -> Self {
         Self {
             number,
+            n_restarts,
             label: label.into(),
             control,
         }
@@ -91,6 +94,17 @@ impl TorrentHandle {
     /// Returns the number of the torrent in its client. The info-hashes are part of the snapshot.
     pub fn number(&self) -> usize {
         self.number
+    }
+
+    /// Returns the number of times that the torrent was started again before.
+    pub fn n_restarts(&self) -> u64 {
+        self.n_restarts
+    }
+
+    /// Returns the torrent in a snapshot of its client, if that has it as it was last started.
+    pub fn find<'s>(&self, all: &'s Snapshot) -> Option<&'s Arc<TorrentSnapshot>> {
+        let found = all.find(TorrentKey::Number(self.number));
+        found.filter(|found| found.n_restarts == self.n_restarts)
     }
 
     /// Returns the latest state of the torrent. The state of a torrent that was just added is [`Waiting`], and that of a
@@ -111,10 +125,11 @@ impl TorrentHandle {
     fn present(&self) -> Result<Arc<TorrentSnapshot>, HandleError> {
         let snapshot = self.control.snapshot();
         match snapshot.find(TorrentKey::Number(self.number)) {
-            Some(found) => Ok(Arc::clone(found)),
+            Some(found) if found.n_restarts == self.n_restarts => Ok(Arc::clone(found)),
+            Some(found) if found.n_restarts > self.n_restarts => Err(HandleError::Removed),
             None if self.number < snapshot.next_number => Err(HandleError::Removed),
-            // The client does not know the torrent yet.
-            None => Ok(Arc::new(TorrentSnapshot::new(self.number, &self.label))),
+            // The client does not know this start of the torrent yet.
+            _ => Ok(Arc::new(TorrentSnapshot::new(self.number, &self.label))),
         }
     }
 
@@ -157,6 +172,22 @@ impl TorrentHandle {
     pub fn remove(&self, content: Remove) -> Result<(), HandleError> {
         self.present()?;
         self.send_to_present(TorrentCommand::Remove(content))
+    }
+
+    /// Starts the torrent again, also if it has ended or failed, from this source and with these options, which have a mode. The
+    /// torrent keeps its number, and all else of its state begins anew. [`Event::Added`](crate::Event::Added) follows. Returns the
+    /// torrent as it is started now.
+    ///
+    /// # Errors
+    /// [`AddError::NoMode`], or [`AddError::Stopped`] if the client has ended. It does not end before the torrent has started.
+    pub fn restart(&self, source: Source, options: AddOptions) -> Result<Self, AddError> {
+        let mut new = NewTorrent::of(source, options);
+        let mode = new.mode.take().ok_or(AddError::NoMode)?;
+        self.control.inbox.restart(self.number, mode, new)?;
+        Ok(Self {
+            n_restarts: self.n_restarts + 1,
+            ..self.clone()
+        })
     }
 
     /// Verifies the content again. The torrent leaves the session meanwhile. This verification comes before all others that
@@ -436,65 +467,16 @@ fn over(snapshot: &TorrentSnapshot) -> HandleError {
         .map_or(HandleError::Ended, HandleError::Failed)
 }
 
-impl TorrentHandle {
-    /// Does what a command asks.
-    ///
-    /// # Errors
-    /// Returns the reason why nothing changed.
-    pub fn apply(&self, command: &Asked) -> Result<(), Refusal> {
-        match command {
-            Asked::Pause => self.pause(),
-            Asked::Resume { .. } => self.resume(),
-            Asked::End => self.end(),
-            Asked::Verify => self.verify(),
-            Asked::Reannounce => self.reannounce(),
-            Asked::Remove { content } => self.remove((*content).into()),
-            Asked::Relocate { folder } => self.relocate(folder),
-            Asked::Set(patch) => {
-                patch.check()?;
-                patch.check_client()?;
-                self.set(patch)
-            }
-            Asked::Prioritize { files, priority } => {
-                let snapshot = self.snapshot();
-                if !snapshot.is_download {
-                    return Err(Refusal::only_downloads());
-                }
-                let files = priority.given(snapshot.priorities().to_vec(), files)?;
-                self.set_priorities(&files, *priority)
-            }
-            Asked::AddTracker { url } => self.add_tracker(url),
-            Asked::SetTrackers { trackers } => self.set_trackers(trackers.clone()),
-            Asked::AddPeer { address } => self.add_peer(*address),
-            Asked::Place { .. }
-            | Asked::Queue { .. }
-            | Asked::Rename { .. }
-            | Asked::ReplaceTracker { .. }
-            | Asked::RemoveTracker { .. } => return Err(Refusal::only_kept()),
-        }?;
-        Ok(())
-    }
-}
-
 impl Control {
     /// Adds a torrent, as [`Client::add`](crate::Client::add) does.
     ///
     /// # Errors
     /// The same.
     pub fn add(&self, source: Source, options: AddOptions) -> Result<TorrentHandle, AddError> {
-        let label = options.label.unwrap_or_else(|| source.label());
-        let number = self.inbox.add(NewTorrent {
-            label: label.clone(),
-            origin: origin_of(&source),
-            source,
-            mode: options.mode,
-            is_paused: options.is_paused,
-            labels: options.labels,
-            limits: options.limits,
-            is_known: options.is_known,
-            file: None,
-        })?;
-        Ok(self.handle(number, &label))
+        let new = NewTorrent::of(source, options);
+        let label = new.label.clone();
+        let number = self.inbox.add(new)?;
+        Ok(self.handle(number, 0, &label))
     }
 
     /// Returns all torrents in the order of their numbers.
@@ -503,13 +485,13 @@ impl Control {
         let pending = self.inbox.ledger().pending();
         let snapshot = self.snapshot();
         let published = snapshot.torrents.iter();
-        let published = published.map(|one| (one.identity.number, one.torrent.as_str()));
+        let published = published.map(|one| (one.identity.number, one.n_restarts, &*one.torrent));
         let pending = pending.iter();
-        let pending = pending.map(|(torrent, label)| (torrent.number, label.as_str()));
-        let pending = pending.filter(|(number, _)| *number >= snapshot.next_number);
+        let pending = pending.map(|(torrent, label)| (torrent.number, 0, label.as_str()));
+        let pending = pending.filter(|(number, ..)| *number >= snapshot.next_number);
         let torrents = published.chain(pending);
         torrents
-            .map(|(number, label)| self.handle(number, label))
+            .map(|(number, n_restarts, label)| self.handle(number, n_restarts, label))
             .collect()
     }
 
@@ -520,27 +502,18 @@ impl Control {
         let snapshot = self.snapshot();
         let found = snapshot.find(key);
         if let Some(found) = found.filter(|found| !found.activity.is_over()) {
-            return Some(self.handle(found.identity.number, &found.torrent));
+            return Some(self.handle(found.identity.number, found.n_restarts, &found.torrent));
         }
         let mut pending = pending.iter();
         let pending =
             pending.find(|(torrent, _)| torrent.number >= snapshot.next_number && torrent.has(key));
-        let pending = pending.map(|(torrent, label)| (torrent.number, label));
-        let found = found.map(|found| (found.identity.number, &found.torrent));
-        let (number, label) = pending.or(found)?;
-        Some(self.handle(number, label))
+        let pending = pending.map(|(torrent, label)| (torrent.number, 0, label));
+        let found = found.map(|found| (found.identity.number, found.n_restarts, &found.torrent));
+        let (number, n_restarts, label) = pending.or(found)?;
+        Some(self.handle(number, n_restarts, label))
     }
 
-    fn handle(&self, number: usize, label: &str) -> TorrentHandle {
-        TorrentHandle::new(number, label, self.clone())
-    }
-}
-
-/// Returns the origin of a source whose metadata or link is known.
-fn origin_of(source: &Source) -> Option<Origin> {
-    match source {
-        Source::Torrent(metainfo) => Some(Origin::of_metainfo(metainfo.bytes())),
-        Source::Magnet(magnet) => Some(Origin::of_magnet(magnet)),
-        Source::Metainfo(_) | Source::Url(_) => None,
+    fn handle(&self, number: usize, n_restarts: u64, label: &str) -> TorrentHandle {
+        TorrentHandle::new(number, n_restarts, label, self.clone())
     }
 }

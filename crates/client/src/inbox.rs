@@ -7,10 +7,11 @@ use hashlane_api::Priority;
 use hashlane_swarm::{Network, Session};
 
 use crate::command::Command;
-use crate::config::{AddError, Mode, NewTorrent};
+use crate::config::{AddError, Mode};
 use crate::error::TorrentError;
 use crate::event::Deletion;
-use crate::handover::Ledger;
+use crate::ledger::Ledger;
+use crate::source::NewTorrent;
 use crate::stored::{ContentState, DownloadCheck, Moved, StoredTorrent};
 
 /// A message to the loop.
@@ -21,10 +22,12 @@ pub(crate) enum Message {
     Network(Network),
     /// A torrent is added with this number and mode.
     Add(usize, Mode, Box<NewTorrent>),
+    /// The torrent with this number is started again.
+    Restart(usize, Mode, Box<NewTorrent>),
     /// The torrent with this label was not added.
     Refused(String, AddError),
-    /// Another thread finished work for the torrent with this number.
-    Done(usize, Done),
+    /// Another thread finished work for a torrent.
+    Done(Start, Done),
     /// The files of served torrents were compared with their states at the last verifications.
     Compared {
         /// The numbers of the torrents whose files changed.
@@ -32,6 +35,15 @@ pub(crate) enum Message {
         /// The duration of the comparison.
         took: Duration,
     },
+}
+
+/// One start of a torrent. What an earlier start of the torrent asked other threads for is of no use to the present one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Start {
+    /// The number of the torrent.
+    pub(crate) torrent: usize,
+    /// Number of times that the torrent was started again.
+    pub(crate) n_restarts: u64,
 }
 
 /// The result of work for a torrent on another thread.
@@ -89,6 +101,17 @@ impl Inbox {
         added
     }
 
+    /// Starts a torrent again with this mode.
+    pub(crate) fn restart(
+        &self,
+        number: usize,
+        mode: Mode,
+        new: NewTorrent,
+    ) -> Result<(), AddError> {
+        let message = Message::Restart(number, mode, Box::new(new));
+        self.ledger.while_open(|| self.send(message))
+    }
+
     /// Returns the torrents that were added while the client runs.
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
@@ -101,9 +124,6 @@ impl Inbox {
 
     /// Sends a message. Returns `false` if the client has ended.
     pub(crate) fn send(&self, message: Message) -> bool {
-        if let Message::Command(command) = &message {
-            self.ledger.record(command);
-        }
         let is_sent = self.sender.send(message).is_ok();
         if let Some(session) = self.session.upgrade() {
             session.wake();

@@ -18,7 +18,8 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `config` | tasks and settings, and a sign that the loop is running |
+//! | `config` | settings, and a sign that the loop is running |
+//! | `source` | origins of torrents, and tasks |
 //! | `client` | a client, and the start of its threads |
 //! | `running` | its event loop |
 //! | `builder`, `control`, `handle` | the start of a client, and the control of its torrents, by a program |
@@ -36,11 +37,9 @@
 //! | `space` | the space of file systems |
 //! | `status` | the state of a program with torrents |
 //! | `stopwatch` | times of downloading and serving |
-//! | `folder` | .torrent files of a watched folder |
 //! | `network` | the network interface that a client uses alone |
-//! | `origin` | the origin of a torrent: bytes, a link, or a watched file |
-//! | `chosen` | changes by commands, for that process |
-//! | `handover` | the state that another process continues from, if libtorrent does not respond |
+//! | `ledger` | numbers and identities of torrents, for other threads than the loop's |
+//! | `observer` | the web seed because of which libtorrent does not respond |
 //! | `fetch` | .torrent files from URLs |
 //! | `file` | the files of a torrent |
 //! | `limits` | limits of rates and of serving |
@@ -54,7 +53,6 @@
 
 mod announces;
 mod builder;
-mod chosen;
 mod client;
 mod command;
 mod comparison;
@@ -64,20 +62,20 @@ mod error;
 mod event;
 mod fetch;
 mod file;
-mod folder;
 mod handle;
-mod handover;
 mod inbox;
+mod ledger;
 mod limits;
 mod live;
 mod log;
 mod network;
-mod origin;
+mod observer;
 mod places;
 mod rates;
 mod rights;
 mod running;
 mod snapshot;
+mod source;
 mod space;
 mod status;
 mod stopwatch;
@@ -93,8 +91,7 @@ pub use builder::Builder;
 pub use client::Client;
 pub use command::{Command, Remove, TorrentCommand};
 pub use config::{
-    AddError, AddOptions, Additions, Config, Download, Existing, Mode, Naming, Pulse, ReadMetainfo,
-    Seed, Source, Task,
+    AddError, AddOptions, Additions, Config, Download, Earlier, Existing, Mode, Naming, Pulse, Seed,
 };
 pub use control::Control;
 pub use error::{Absence, Error, NetworkError, TorrentError};
@@ -105,13 +102,14 @@ pub use event::{
 pub use fetch::Fetch;
 pub use file::TorrentFile;
 pub use handle::{HandleError, TorrentHandle};
-pub use handover::{Handover, Observer};
 pub use limits::{SeedLimits, sent_ratio};
 pub use live::LivePieces;
 pub use network::Link;
+pub use observer::{Observer, StuckWebSeed};
 pub use rates::RateHistory;
 pub use rights::Rights;
 pub use snapshot::{Activity, Reach, SecretTiers, Snapshot, TorrentSnapshot};
+pub use source::{Over, ReadMetainfo, Source, Task};
 pub use space::Space;
 pub use status::status_of;
 pub use stopwatch::Stopwatch;

@@ -4,10 +4,9 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use hashlane_api::RatesPatch;
-use serde::{Deserialize, Serialize};
 
 /// Limits after which a torrent is no longer served.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SeedLimits {
     /// The ratio, as [`sent_ratio`] counts it.
     pub ratio: Option<f64>,

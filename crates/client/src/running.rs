@@ -13,15 +13,15 @@ use tracing::{debug, info, warn};
 
 use crate::command::{Command, Remove, TorrentCommand};
 use crate::comparison::Comparison;
-use crate::config::{Mode, NewTorrent, Source, Task};
-use crate::error::{Error, TorrentError};
+use crate::config::Mode;
+use crate::error::Error;
 use crate::event::{Event, Outcome, RemovedTorrent};
-use crate::handover::{Handover, Past};
-use crate::inbox::{Done, Message};
+use crate::inbox::{Done, Message, Start};
 use crate::limits::change;
 use crate::log;
 use crate::network::{Change, Watch};
 use crate::snapshot::{Reach, Snapshot};
+use crate::source::NewTorrent;
 use crate::torrent::{Machine, Removal, Shared};
 use crate::utp::UtpFallback;
 
@@ -95,17 +95,6 @@ pub(crate) struct Running {
     next_snapshot: Instant,
 }
 
-/// A torrent that starts with the client.
-struct Start {
-    number: usize,
-    source: Source,
-    /// The server that made libtorrent hang, if it is a web seed of this torrent.
-    web_seed: Option<String>,
-    /// The commands of another process.
-    commands: Vec<TorrentCommand>,
-    removal: Option<Remove>,
-}
-
 impl Running {
     pub(crate) fn new(
         shared: Shared,
@@ -116,6 +105,7 @@ impl Running {
         Self {
             max_down: shared.config.session.max_down,
             max_up: shared.config.session.max_up,
+            next_number: 0,
             shared,
             watch,
             is_network_changed: false,
@@ -123,7 +113,6 @@ impl Running {
             torrents: BTreeMap::new(),
             busy: BTreeSet::new(),
             comparison: Comparison::default(),
-            next_number: 0,
             removals: Vec::new(),
             stopped: None,
             is_changed: false,
@@ -136,101 +125,38 @@ impl Running {
             looked: Instant::now(),
             counted: Instant::now(),
             reach: Arc::default(),
-            has_messages: false,
+            // Torrents that were added before the start.
+            has_messages: true,
             next_snapshot: Instant::now(),
         }
     }
 
-    pub(crate) fn run(
-        &mut self,
-        tasks: Vec<Task>,
-        continued: Handover,
-    ) -> Result<Vec<Outcome>, Error> {
-        let warning = continued.warning();
-        let starts = self.take_up(tasks, continued.torrents);
-        if let Some((max_down, max_up)) = continued.limits {
-            (self.max_down, self.max_up) = (max_down, max_up);
-            self.shared.session.limit(max_down, max_up)?;
-        }
-        if let Some(warning) = warning {
-            self.warn(warning);
-        }
+    pub(crate) fn run(&mut self) -> Result<Vec<Outcome>, Error> {
         self.warn_of_network();
         self.publish();
-        for start in starts {
-            self.start(start);
-        }
         loop {
             let outcomes = self.torrents.values().map(|torrent| torrent.outcome());
             let additions = &self.shared.config.additions;
-            let is_waiting = (additions.folder.is_some() || additions.runs_on)
-                && !self.shared.config.cancel.is_cancelled();
+            let is_waiting = additions.runs_on && !self.shared.config.cancel.is_cancelled();
             let is_deleting = !self.removals.is_empty()
                 && self
                     .stopped
                     .is_none_or(|since| since.elapsed() < DELETION_TIMEOUT);
             if !is_waiting
                 && !is_deleting
+                && !self.has_messages
                 && let Some(outcomes) = outcomes.collect()
             {
-                self.publish();
-                return Ok(outcomes);
-            }
-            self.step()?;
-        }
-    }
-
-    /// Takes up the torrents of the tasks, with the state of another process.
-    fn take_up(&mut self, tasks: Vec<Task>, pasts: Vec<Option<Past>>) -> Vec<Start> {
-        let mut starts = Vec::with_capacity(tasks.len());
-        let mut pasts = pasts.into_iter();
-        self.next_number = tasks.len();
-        for (number, task) in tasks.into_iter().enumerate() {
-            let past = pasts.next();
-            if matches!(past, Some(None)) {
-                // The torrent was removed.
+                let Some(message) = self.shared.ledger.close(|| self.messages.try_recv().ok())
+                else {
+                    self.publish();
+                    return Ok(outcomes);
+                };
+                self.on_message(message)?;
+                self.has_messages = true;
                 continue;
             }
-            let past = past.flatten();
-            let mut torrent = Machine::new(number, &task.label, task.mode);
-            let mut start = Start {
-                number,
-                source: task.source,
-                web_seed: None,
-                commands: Vec::new(),
-                removal: None,
-            };
-            if let Some(past) = past {
-                start.web_seed.clone_from(&past.web_seed);
-                start.commands = past.chosen.commands();
-                start.removal = past.chosen.removal();
-                torrent.continue_from(&self.shared, past);
-            }
-            self.torrents.insert(number, Box::new(torrent));
-            self.busy.insert(number);
-            starts.push(start);
-        }
-        self.shared
-            .ledger
-            .removed(self.next_number - self.torrents.len());
-        starts
-    }
-
-    /// Starts a torrent of a task, unless it is over, and repeats the commands of another process.
-    fn start(&mut self, start: Start) {
-        let torrent = self.torrents.get_mut(&start.number);
-        if let Some(torrent) = torrent.filter(|torrent| torrent.outcome().is_none()) {
-            let started = match start.web_seed {
-                Some(server) => Err(TorrentError::WebSeed(server)),
-                None => torrent.start(&self.shared, start.source),
-            };
-            match started {
-                Ok(()) => torrent.repeat_commands(&self.shared, start.commands),
-                Err(error) => torrent.fail(&self.shared, error),
-            }
-        }
-        if let Some(content) = start.removal {
-            self.remove(start.number, content);
+            self.step()?;
         }
     }
 
@@ -370,7 +296,7 @@ impl Running {
             return;
         };
         // A client without torrents runs on, and the error ends it only later.
-        if self.torrents.is_empty() && self.listen_error.is_none() {
+        if self.shared.ledger.n_torrents() == 0 && self.listen_error.is_none() {
             let option = match error {
                 Error::PortTaken { .. } => "--port",
                 _ => "--bind",
@@ -411,6 +337,7 @@ impl Running {
     fn on_message(&mut self, message: Message) -> Result<(), Error> {
         match message {
             Message::Add(number, mode, new) => self.add(number, mode, *new),
+            Message::Restart(number, mode, new) => self.restart(number, mode, *new),
             Message::Refused(label, reason) => {
                 warn!(torrent = label, %reason, "not added");
                 self.shared.events.send(Event::Warning {
@@ -425,16 +352,13 @@ impl Running {
             }
             Message::Command(Command::Torrent(number, command)) => {
                 // A command can have the number of no torrent.
-                match self.torrents.get_mut(&number) {
-                    Some(torrent) => {
-                        self.busy.insert(number);
-                        torrent.on_command(&self.shared, command);
-                    }
-                    None => self.shared.ledger.forget(number),
+                if let Some(torrent) = self.torrents.get_mut(&number) {
+                    self.busy.insert(number);
+                    torrent.on_command(&self.shared, command);
                 }
             }
-            Message::Done(number, done) => {
-                self.on_done(number, done);
+            Message::Done(start, done) => {
+                self.on_done(start, done);
             }
             Message::Compared { changed, took } => {
                 self.comparison.end(took);
@@ -449,16 +373,17 @@ impl Running {
     }
 
     /// Handles the result of work on another thread.
-    fn on_done(&mut self, number: usize, done: Done) {
-        let Some(torrent) = self.torrents.get_mut(&number) else {
-            self.on_done_for_removed(number, done);
+    fn on_done(&mut self, start: Start, done: Done) {
+        let torrent = self.torrents.get_mut(&start.torrent);
+        let Some(torrent) = torrent.filter(|torrent| torrent.start == start) else {
+            self.on_done_for_removed(start, done);
             return;
         };
         let done = match done {
             Done::Opened(Ok(stored)) if torrent.snapshot.is_download => {
                 let mut removals = self.removals.iter_mut();
                 if let Some(removal) = removals.find(|it| it.occupies(&stored.root)) {
-                    removal.defer(number, stored);
+                    removal.defer(start, stored);
                     return;
                 }
                 Done::Opened(Ok(stored))
@@ -468,18 +393,18 @@ impl Running {
         if matches!(done, Done::Opened(_)) {
             self.remove_ended(Duration::ZERO);
         }
-        if let Some(torrent) = self.torrents.get_mut(&number) {
-            self.busy.insert(number);
+        if let Some(torrent) = self.torrents.get_mut(&start.torrent) {
+            self.busy.insert(start.torrent);
             if let Err(error) = torrent.on_done(&self.shared, done) {
                 torrent.fail(&self.shared, error);
             }
         }
     }
 
-    /// Handles the result of work for a torrent that was removed. All but moves and deletions was of use to the torrent alone.
-    fn on_done_for_removed(&mut self, number: usize, done: Done) {
+    /// Handles the result of work for a torrent that was removed or started again. All but moves and deletions was of use to the torrent alone.
+    fn on_done_for_removed(&mut self, start: Start, done: Done) {
         let mut removals = self.removals.iter();
-        let Some(position) = removals.position(|removal| removal.number() == number) else {
+        let Some(position) = removals.position(|removal| removal.start == start) else {
             return;
         };
         match done {
@@ -492,8 +417,8 @@ impl Running {
                 let (removed, waiting) = removal.end(deletion);
                 self.removed.push(removed);
                 self.is_changed = true;
-                for (number, stored) in waiting {
-                    self.on_done(number, Done::Opened(Ok(stored)));
+                for (start, stored) in waiting {
+                    self.on_done(start, Done::Opened(Ok(stored)));
                 }
             }
             _ => {}
@@ -502,20 +427,29 @@ impl Running {
 
     /// Removes a torrent. A command can have the number of no torrent.
     fn remove(&mut self, number: usize, content: Remove) {
-        self.shared.ledger.forget(number);
         if let Some(torrent) = self.torrents.remove(&number) {
-            if content == Remove::Restart {
-                debug!(torrent = torrent.snapshot.torrent, "stops");
-            } else {
-                info!(torrent = torrent.snapshot.torrent, "removed");
-            }
+            info!(torrent = torrent.snapshot.torrent, "removed");
             self.busy.remove(&number);
             match torrent.remove_from_client(&self.shared, content, self.next_number) {
                 Ok(removal) => self.removals.push(removal),
                 Err(removed) => self.removed.push(*removed),
             }
-            self.shared.ledger.removed(1);
+            self.shared.ledger.removed();
             self.is_changed = true;
+        }
+    }
+
+    /// Starts a torrent again. A message can have the number of no torrent.
+    fn restart(&mut self, number: usize, mode: Mode, new: NewTorrent) {
+        if let Some(torrent) = self.torrents.remove(&number) {
+            debug!(torrent = torrent.snapshot.torrent, "stops");
+            // The content stays, so that nothing is left of the removal.
+            let start = Start {
+                n_restarts: torrent.start.n_restarts + 1,
+                ..torrent.start
+            };
+            let _ = torrent.remove_from_client(&self.shared, Remove::Keep, self.next_number);
+            self.start(start, mode, new);
         }
     }
 
@@ -531,8 +465,18 @@ impl Running {
 
     /// Adds a torrent while the client runs. Torrents come in the order of their numbers.
     fn add(&mut self, number: usize, mode: Mode, new: NewTorrent) {
-        debug_assert_eq!(number, self.next_number);
+        debug_assert!(number >= self.next_number);
         self.next_number = number + 1;
+        let start = Start {
+            torrent: number,
+            n_restarts: 0,
+        };
+        self.start(start, mode, new);
+    }
+
+    /// Starts a torrent.
+    fn start(&mut self, start: Start, mode: Mode, new: NewTorrent) {
+        let number = start.torrent;
         let label = new.label;
         if new.is_known {
             debug!(torrent = label, number, "starts");
@@ -540,9 +484,8 @@ impl Running {
             info!(torrent = label, number, "added");
         }
         self.remove_ended(Duration::ZERO);
-        let mut torrent = Machine::new(number, &label, mode);
-        let detail = &mut torrent.snapshot.detail;
-        (detail.origin, detail.file) = (new.origin, new.file);
+        let mut torrent = Machine::new(start, &label, mode);
+        torrent.continue_from(new.earlier);
         let snapshot = &mut *torrent.snapshot;
         (snapshot.is_paused, snapshot.labels) = (new.is_paused, new.labels);
         change(new.limits, &mut snapshot.max_down, &mut snapshot.max_up);
@@ -550,6 +493,7 @@ impl Running {
             torrent: torrent.snapshot.identity,
             label,
             is_known: new.is_known,
+            n_restarts: start.n_restarts,
         });
         if let Err(error) = torrent.start(&self.shared, new.source) {
             torrent.fail(&self.shared, error);

@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use crate::announces::Announce;
 use crate::event::Outcome;
 use crate::live::{LivePieces, LiveVerification};
-use crate::origin::{Origin, WatchedFile};
 use crate::rates::RateHistory;
 use crate::stopwatch::Stopwatch;
 use crate::stored::StoredTorrent;
@@ -110,18 +109,15 @@ pub struct TorrentSnapshot {
     pub identity: Identity,
     /// The torrent as the user named it, as in the JSON lines. A magnet link is reduced to its info-hash.
     pub torrent: String,
-    /// The name that a person chose, which only a daemon keeps, or that of the metadata, unescaped; `None` while it is unknown.
+    /// The name that a person chose, or that of the metadata, unescaped; `None` while it is unknown.
     pub name: Option<String>,
     /// Path of the content; `None` while the metadata is unknown.
     pub content: Option<String>,
     /// Folder for the content, under the torrent's name; `None` for content that is only served under any name.
-    #[serde(default)]
     pub folder: Option<String>,
     /// Whether the content is a folder, which can have a single file; `false` while the metadata is unknown.
-    #[serde(default)]
     pub is_folder: bool,
     /// The folder that the content is being moved to, or is moved to when it is complete; `None` if there is none.
-    #[serde(default)]
     pub move_to: Option<String>,
     /// The current activity.
     pub activity: Activity,
@@ -137,23 +133,21 @@ pub struct TorrentSnapshot {
     ///
     /// The client does not interpret them.
     pub labels: Vec<String>,
-    /// The category, which only a daemon keeps.
-    #[serde(default)]
+    /// The category.
     pub category: Option<String>,
     /// Whether the user paused the torrent, perhaps before its verification.
     #[serde(rename = "paused")]
     pub is_paused: bool,
     /// Whether the torrent runs without a place in the queue, which only a daemon has.
-    #[serde(rename = "forced", default)]
+    #[serde(rename = "forced")]
     pub is_forced: bool,
     /// The position in the queue of a daemon, from 0; `None` in other programs.
-    #[serde(default)]
     pub queue_position: Option<u64>,
     /// Whether pieces are requested in order.
-    #[serde(rename = "sequential", default)]
+    #[serde(rename = "sequential")]
     pub is_sequential: bool,
     /// Whether a piece of complete content is offered only after the previous piece has spread (BEP 16).
-    #[serde(rename = "super_seeding", default)]
+    #[serde(rename = "super_seeding")]
     pub is_super_seeding: bool,
     /// Whether the torrent finds peers only by its trackers (BEP 27).
     #[serde(rename = "private")]
@@ -174,8 +168,9 @@ pub struct TorrentSnapshot {
     pub seed_ratio: Option<f64>,
     /// The torrent is served for this time, in whole seconds; `None` for no limit.
     pub seed_seconds: Option<u64>,
-    /// The torrent is served for this time without an upload, which only a daemon counts; `None` for no limit.
-    #[serde(default)]
+    /// The torrent is served for this time without an upload; `None` for no limit.
+    ///
+    /// Only a session counts it.
     pub idle_seconds: Option<u64>,
     /// The goal that a person chose for the torrent itself. Only a program that keeps torrents sets it.
     #[serde(skip)]
@@ -234,8 +229,10 @@ pub struct TorrentSnapshot {
     /// Seconds until the download is complete at this rate; `None` if that is unknown.
     pub seconds_left: Option<f64>,
     /// The trackers that were asked, by host, with their last answers.
-    #[serde(default)]
     pub announces: Vec<Announce>,
+    /// Number of times that the torrent was started again. All but its number began anew then.
+    #[serde(skip)]
+    pub(crate) n_restarts: u64,
     /// The torrent in the session.
     #[serde(skip)]
     pub(crate) id: Option<TorrentId>,
@@ -263,10 +260,6 @@ pub(crate) struct Detail {
     pub(crate) outcome: Option<Outcome>,
     /// The folder for the content, or of the content.
     pub(crate) folder: Option<Arc<Path>>,
-    /// The origin of a magnet link, and of a torrent that was added and is not read yet.
-    pub(crate) origin: Option<Origin>,
-    /// The file of a watched folder.
-    pub(crate) file: Option<WatchedFile>,
 }
 
 /// Trackers by tiers, with their secrets.
@@ -343,6 +336,7 @@ impl TorrentSnapshot {
             seeds: 0,
             seconds_left: None,
             announces: Vec::new(),
+            n_restarts: 0,
             id: None,
             detail: Detail::default(),
         }
@@ -404,6 +398,7 @@ impl TorrentSnapshot {
             seeds,
             seconds_left,
             announces,
+            n_restarts: _,
             id: _,
             detail: _,
         } = self;
@@ -481,6 +476,11 @@ impl TorrentSnapshot {
     pub fn live_pieces(&self) -> Option<LivePieces> {
         let live = self.detail.live.as_ref()?.pieces();
         live.filter(|_| self.activity == Activity::Verifying)
+    }
+
+    /// Returns the result, if the torrent is over.
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.detail.outcome
     }
 
     /// Returns the rates of the last minutes.

@@ -351,7 +351,6 @@ mod tests {
             downloaded_bytes: 0,
             uploaded_bytes: 0,
             deletion: None,
-            will_return: false,
         })
     }
 
@@ -423,6 +422,7 @@ mod tests {
                 torrent: torrent(number),
                 label: String::new(),
                 is_known: false,
+                n_restarts: 0,
             });
             events.send(ended(number, 1));
             events.send(removed(number));

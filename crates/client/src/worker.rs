@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::Error;
-use crate::inbox::{Done, Inbox, Message};
+use crate::inbox::{Done, Inbox, Message, Start};
 
 /// Maximum time to wait for the running job. Reading a pipe without a writer never ends.
 const END_TIMEOUT: Duration = Duration::from_millis(300);
@@ -103,7 +103,7 @@ impl Worker {
     /// Queues a job for a torrent, and sends its result to the loop.
     pub(crate) fn run(
         &self,
-        torrent: usize,
+        torrent: Start,
         turn: Turn,
         job: impl FnOnce() -> Done + Send + 'static,
     ) {
@@ -183,7 +183,12 @@ mod tests {
 
     use super::*;
     use crate::config::Additions;
-    use crate::handover::Ledger;
+    use crate::ledger::Ledger;
+
+    const START: Start = Start {
+        torrent: 0,
+        n_restarts: 0,
+    };
 
     #[test]
     fn the_first_and_the_least_work_come_first() {
@@ -195,7 +200,7 @@ mod tests {
             let run: Run = Box::new(move || {
                 ran.send(name).expect("the receiver exists");
                 Message::Done(
-                    0,
+                    START,
                     Done::DownloadChecked(Err(crate::error::TorrentError::Interrupted)),
                 )
             });
@@ -235,7 +240,7 @@ mod tests {
     #[test]
     fn as_many_jobs_run_as_there_are_threads() {
         let (sender, messages) = mpsc::channel();
-        let ledger = Arc::new(Ledger::new(&Additions::default(), 0));
+        let ledger = Arc::new(Ledger::new(&Additions::default()));
         let inbox = Inbox::new(sender, Weak::new(), ledger);
         let two = NonZeroU16::new(2).expect("two is not zero");
         let worker = Worker::start("test", &inbox, Duration::ZERO, two);
@@ -244,7 +249,7 @@ mod tests {
         let (ends, ended) = mpsc::channel();
         let submit = |job: Box<dyn FnOnce() -> bool + Send>| {
             let (running, ends) = (Arc::clone(&running), ends.clone());
-            worker.run(0, Turn::First, move || {
+            worker.run(START, Turn::First, move || {
                 let n_others = running.fetch_add(1, Ordering::SeqCst);
                 ends.send(n_others < 2 && job()).expect("the test waits");
                 running.fetch_sub(1, Ordering::SeqCst);

@@ -1,22 +1,24 @@
 //! The settings of the client from the options.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::num::NonZeroU16;
+use std::num::{NonZeroU16, NonZeroU32};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use hashlane_api::Rates;
 use hashlane_cli::options::client::ClientOptions;
 use hashlane_cli::options::http::HttpOptions;
 use hashlane_cli::options::network::secret_line;
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Env, ServerAddress, Trust};
-use hashlane_client::{Additions, Config, Mode, Place, Pulse};
+use hashlane_client::{Config, Mode, Place, Pulse};
 use hashlane_server::Login;
+use hashlane_session::{AddedFiles, Watched};
 use hashlane_web::{Auth, Credentials, Endpoint, Http, Token};
 
 use crate::log::LogFile as _;
-use crate::settings::{SessionSettings as _, peer_addresses};
+use crate::settings::{LocalEnd as _, SessionSettings as _, peer_addresses};
 
 /// Returns the folder of the records of verified content.
 pub(crate) fn records(trust: Trust, env: &Env) -> anyhow::Result<PathBuf> {
@@ -31,19 +33,23 @@ pub(crate) fn records(trust: Trust, env: &Env) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// Returns the folders of the command, which requests may move content to.
-fn folders(mode: &Mode) -> Vec<PathBuf> {
-    match mode {
+/// Returns the absolute paths of the folders of the command, which requests may move content to.
+fn folders(env: &Env, mode: &Mode) -> anyhow::Result<Vec<PathBuf>> {
+    let folders: Vec<&PathBuf> = match mode {
         Mode::Download(download) => {
             let move_to = download.move_to.iter();
-            move_to.chain([&download.folder]).cloned().collect()
+            move_to.chain([&download.folder]).collect()
         }
         Mode::Seed(seed) => match &seed.place {
-            Place::Folder(folder) => vec![folder.clone()],
+            Place::Folder(folder) => vec![folder],
             Place::Content(_) => Vec::new(),
         },
         Mode::Metadata { .. } => Vec::new(),
-    }
+    };
+    folders
+        .into_iter()
+        .map(|folder| absolute(env, folder))
+        .collect()
 }
 
 /// Options that have the settings of a client.
@@ -51,8 +57,11 @@ pub(crate) trait ClientConfig {
     /// Makes the folder of `--state-dir` that of the process.
     fn use_state_dir(&self, env: &mut Env) -> anyhow::Result<()>;
 
-    /// Returns the settings of the client. `mode` is the mode of torrents that are added while the client runs.
-    fn config(&self, env: &Env, mode: Mode) -> anyhow::Result<Config>;
+    /// Returns the settings of the client.
+    fn config(&self, env: &Env) -> anyhow::Result<Config>;
+
+    /// Returns the settings of a session that keeps nothing, whose torrents have this mode and lie in this folder.
+    fn session(&self, env: &Env, mode: Mode, folder: PathBuf) -> hashlane_session::Config;
 
     /// Returns the settings of the page, if there is one. Requests place content in the folder of `mode`.
     fn page(&self, env: &Env, mode: &Mode) -> anyhow::Result<Option<Http>>;
@@ -66,7 +75,7 @@ impl ClientConfig for ClientOptions {
         Ok(())
     }
 
-    fn config(&self, env: &Env, mode: Mode) -> anyhow::Result<Config> {
+    fn config(&self, env: &Env) -> anyhow::Result<Config> {
         let event_detail = self.log.event_detail(self.output.is_json());
         Ok(Config {
             session: self.network.settings(env, event_detail)?,
@@ -76,12 +85,28 @@ impl ClientConfig for ClientOptions {
             cancel: env.cancel.clone(),
             pulse: Pulse::default(),
             max_metainfo_len: MAX_LEN,
-            additions: Additions {
-                mode: Some(mode),
-                folder: self.watch.as_deref().map(|folder| env.resolve(folder)),
-                ..Additions::default()
-            },
+            ..Config::default()
         })
+    }
+
+    fn session(&self, env: &Env, mode: Mode, folder: PathBuf) -> hashlane_session::Config {
+        let watched = self.watch.iter().map(|folder| Watched {
+            folder: env.resolve(folder),
+            category: None,
+        });
+        let number = |limit: Option<u32>| limit.and_then(NonZeroU32::new);
+        hashlane_session::Config {
+            mode: Some(mode),
+            folder: Some(folder),
+            rates: Rates {
+                down: number(self.network.max_down),
+                up: number(self.network.max_up),
+            },
+            network: self.network.connections.network(),
+            watched: watched.collect(),
+            added_files: AddedFiles::Kept,
+            ..hashlane_session::Config::default()
+        }
     }
 
     fn page(&self, env: &Env, mode: &Mode) -> anyhow::Result<Option<Http>> {
@@ -91,7 +116,7 @@ impl ClientConfig for ClientOptions {
         let auth = auth(env, &self.http, self.insecure_no_auth)?;
         let auth = auth.unwrap_or(Auth::NewToken);
         let endpoint = endpoint(env, "--http", address)?;
-        Ok(Some(http(&self.http, endpoint, auth, folders(mode))))
+        Ok(Some(http(&self.http, endpoint, auth, folders(env, mode)?)))
     }
 }
 

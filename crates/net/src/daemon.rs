@@ -27,16 +27,16 @@ use std::time::{Duration, Instant};
 
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_cli::{Daemon, Env, Exit, state_folder};
-use hashlane_client::{Config, Error, Observer, Pulse, Rights, Subscription};
+use hashlane_client::{Config, Error, Pulse, Rights, Subscription};
 use hashlane_server::Server;
-use hashlane_session::{Problem, Session};
+use hashlane_session::Session;
 use hashlane_store::Store;
 
 use crate::config::absolute;
 use crate::executor::Unfinished;
 use crate::log::LogFile as _;
 use crate::output::reporter::Reporter;
-use crate::runner::named;
+use crate::runner::{ended, report_problems};
 use crate::settings::SessionSettings as _;
 use crate::watchdog::{Rescue, Watchdog};
 use crate::{Run, again, log};
@@ -85,19 +85,20 @@ impl Serve for Daemon {
         let hangups = signals::install(env)?;
         let mut config = self.config(env)?;
         let earlier = again::continued()?;
-        earlier.avoid_web_seeds(&mut config.session);
+        earlier.change(&mut config.session);
         if let Some(warning) = earlier.warning() {
             log::warn(env, &warning);
         }
         let pulse = config.pulse.clone();
         let rights = self.rights(env)?;
         let fixed = self.fixed(&settings, &config);
-        let started = Session::start(store, config.clone(), settings);
+        let started = Session::start(store, config.clone(), settings, Vec::new());
         let (session, events) = started.map_err(ended)?;
-        let rescue = rescue(env, session.observer());
+        let rescue = rescue(env, &session, &config);
         let watchdog = Watchdog::start(pulse.clone(), rescue).map_err(Error::Thread)?;
         let reload = Arc::new(Reload {
             session: Arc::clone(&session),
+            state: state.clone(),
             start,
             running: Mutex::default(),
         });
@@ -139,14 +140,6 @@ impl Serve for Daemon {
     }
 }
 
-/// Returns the reason why a session has ended, with the option that it concerns.
-fn ended(error: hashlane_session::Error) -> anyhow::Error {
-    match error {
-        hashlane_session::Error::Client(error) => named(error),
-        error => error.into(),
-    }
-}
-
 /// Reports the protocols and the folders of a daemon that has started.
 fn report(
     env: &mut Env,
@@ -172,25 +165,17 @@ fn report(
 }
 
 /// Returns what the watchdog needs to start the daemon again.
-fn rescue(env: &Env, observer: Observer) -> Rescue {
+fn rescue(env: &Env, session: &Arc<Session>, config: &Config) -> Rescue {
     Rescue {
-        observer,
-        keeps_torrents: true,
+        observer: session.observer(),
+        settings: config.session.clone(),
+        session: Arc::downgrade(session),
         cancel: env.cancel.clone(),
         end_at_once: env.end_at_once,
         printer: env.printer.clone(),
         args: env.args.clone(),
         commands: Unfinished::default(),
         has_failed: Arc::default(),
-    }
-}
-
-fn report_problems(env: &mut Env, session: &Session) {
-    for problem in session.problems() {
-        match problem {
-            Problem::Error(text) => log::error(env, &text),
-            Problem::Warning(text) => log::warn(env, &text),
-        }
     }
 }
 

@@ -1,18 +1,21 @@
 //! `hashlane magnet --fetch`.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::RecvTimeoutError;
 
 use anyhow::{Context as _, anyhow, bail};
 use hashlane_cli::new_file::{self, Overwrite};
+use hashlane_cli::output::stream;
 use hashlane_cli::output::text::count;
 use hashlane_cli::{Env, Exit, links, torrent_file};
-use hashlane_client::{Config, Mode, Source, Task};
+use hashlane_client::{Client, Config, Error, Event, Identity, Mode, Source, Subscription, Task};
 use hashlane_metainfo::{Magnet, Torrent};
 use hashlane_swarm::EventDetail;
 
 use crate::Run;
-use crate::output::reporter::Reporter;
-use crate::runner::Runner;
+use crate::output::labels::Labels;
+use crate::output::reporter::{Name, Reporter};
+use crate::runner::{exit, named};
 use crate::settings::{SessionSettings as _, peer_addresses};
 
 impl Run for hashlane_cli::Magnet {
@@ -38,18 +41,95 @@ impl Run for hashlane_cli::Magnet {
             max_metainfo_len: torrent_file::MAX_LEN,
             ..Config::default()
         };
-        let output = fetching.output;
-        let save = move |env: &mut Env, torrent: &Torrent| {
-            let path = output.clone().unwrap_or_else(|| default_output(torrent));
-            new_file::write(&env.resolve(&path), torrent.bytes(), overwrite)
-                .with_context(|| path.display().to_string())?;
-            if let Some(note) = note(torrent) {
-                env.error(&format!("{}: {note}", path.display()));
-            }
-            Ok(path)
+        let mut reporter = Reporter::new(self.form.json, fetching.quiet);
+        env.catch_interrupts();
+        let lost_lines = reporter.lost_lines();
+        env.printer.start(lost_lines).map_err(Error::Thread)?;
+        reporter.start(env);
+        let (client, events) = Client::start(config, tasks).map_err(named)?;
+        let mut links = Fetched {
+            reporter,
+            labels: Labels::default(),
+            output: fetching.output,
+            overwrite,
+            has_failed: false,
         };
-        let reporter = Reporter::new(self.form.json, fetching.quiet);
-        Runner::new(reporter).saving(save).run(env, &config, tasks)
+        let followed = links.follow(env, &client, &events);
+        links.reporter.hide();
+        let ended = client.stop();
+        match followed {
+            Err(error) if stream::is_broken_pipe(&error) => return Ok(Exit::NotChecked),
+            followed => followed?,
+        }
+        let outcomes = ended.map_err(named)?;
+        Ok(if links.has_failed {
+            Exit::NotChecked
+        } else {
+            exit(outcomes)
+        })
+    }
+}
+
+/// The links whose metadata is fetched.
+struct Fetched {
+    reporter: Reporter,
+    labels: Labels,
+    output: Option<PathBuf>,
+    overwrite: Overwrite,
+    /// Whether a .torrent file could not be written.
+    has_failed: bool,
+}
+
+impl Fetched {
+    /// Writes the metadata as it arrives, until the client ends.
+    fn follow(
+        &mut self,
+        env: &mut Env,
+        client: &Client,
+        events: &Subscription,
+    ) -> anyhow::Result<()> {
+        loop {
+            match events.recv_timeout(self.reporter.until_due()) {
+                Ok(event) => {
+                    self.labels.on_event(&event);
+                    match &*event {
+                        Event::Metadata { torrent, metainfo } => {
+                            self.save(env, *torrent, metainfo)?;
+                        }
+                        event => self.reporter.on_event(env, event)?,
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            let snapshot = client.snapshot();
+            let handle = |torrent: Identity| client.get(torrent.number);
+            self.reporter.show(env, &snapshot, handle)?;
+        }
+    }
+
+    /// Writes the metadata of a magnet link.
+    fn save(&mut self, env: &mut Env, torrent: Identity, metainfo: &Torrent) -> anyhow::Result<()> {
+        let path = self.output.clone();
+        let path = path.unwrap_or_else(|| default_output(metainfo));
+        let torrent = Name {
+            label: self.labels.of(torrent),
+            identity: torrent,
+        };
+        let write = || new_file::write(&env.resolve(&path), metainfo.bytes(), self.overwrite);
+        let written = self.reporter.suspend(write);
+        match written.with_context(|| path.display().to_string()) {
+            Ok(()) => {
+                if let Some(note) = note(metainfo) {
+                    env.error(&format!("{}: {note}", path.display()));
+                }
+                self.reporter.fetched(env, torrent, &path, metainfo)
+            }
+            Err(error) => {
+                self.has_failed = true;
+                self.reporter.error(env, torrent, &format!("{error:#}"))
+            }
+        }
     }
 }
 

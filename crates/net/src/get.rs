@@ -6,14 +6,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use hashlane_client::{
-    Download, Existing, Mode, Naming, Replacement, SeedLimits, Task, TorrentCommand,
-};
+use hashlane_client::{Download, Existing, Mode, Naming, Replacement, SeedLimits, TorrentCommand};
 
 use hashlane_cli::options::globs;
 use hashlane_cli::output::text::{Escaped, Grouped, count};
 use hashlane_cli::{Env, Exit, Get, content_map, links, torrent_file};
 use hashlane_files::Globs;
+use hashlane_session::Given;
 
 use crate::Run;
 use crate::again;
@@ -21,6 +20,8 @@ use crate::config::{ClientConfig as _, records};
 use crate::log::LogFile as _;
 use crate::output::reporter::Reporter;
 use crate::runner::Runner;
+
+pub(crate) use source::of_bytes;
 
 impl Run for Get {
     fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
@@ -33,35 +34,34 @@ impl Run for Get {
             .verbose(self.client.verbose)
             .with_force();
         let reporter = reporter.expecting_here(self.output == Path::new("."));
-        let download = Arc::new(self.download(env)?);
-        let mode = Mode::Download(Arc::clone(&download));
-        let page = self.client.page(env, &mode)?;
-        let mut config = self.client.config(env, mode)?;
+        let download = self.download(env)?;
+        let mut config = self.client.config(env)?;
         config.session.close_redundant = download.seeding.is_some();
+        let (folder, mode) = (download.folder.clone(), Mode::Download(Arc::new(download)));
+        let page = self.client.page(env, &mode)?;
+        let session = self.client.session(env, mode, folder);
         let continued = again::continued()?;
-        let max_len = config.max_metainfo_len;
         // Torrents that are added later have no line in the map.
-        let mut mapped = Download::clone(&download);
         let map = self.content_map.as_deref();
-        mapped.naming.map = map.map(|path| content_map::read(env, path)).transpose()?;
-        let mapped = Arc::new(mapped);
-        let mut tasks = Vec::new();
-        for (number, given) in self.torrents.iter().enumerate() {
-            let source = continued.source(number, max_len);
-            tasks.push(Task {
-                label: links::without_secrets(given),
-                source: source.unwrap_or_else(|| source::source(env, given)),
-                mode: Mode::Download(Arc::clone(&mapped)),
-            });
+        let map = map.map(|path| content_map::read(env, path)).transpose()?;
+        let mut given = Vec::new();
+        for (position, torrent) in self.torrents.iter().enumerate() {
+            if !continued.memory.has(position) {
+                given.push(Given {
+                    position: Some(position),
+                    label: links::without_secrets(torrent),
+                    source: source::source(env, torrent),
+                    content: None,
+                    map: map.clone(),
+                });
+            }
         }
-        let mode = Mode::Download(download);
-        tasks.extend(continued.added(tasks.len(), max_len, &mode));
         Runner::new(reporter)
             .executing(self.exec)
             .asking(confirm)
             .continuing(continued)
             .serving(page)
-            .run(env, &config, tasks)
+            .run(env, config, session, given)
     }
 }
 

@@ -1,6 +1,6 @@
-//! Runs a client to its end: starts it, follows its events, and computes the exit status.
+//! Runs a session to its end: starts it, follows its events, and computes the exit status.
 
-use std::path::PathBuf;
+use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
@@ -10,33 +10,30 @@ use anyhow::{Context as _, anyhow};
 use hashlane_cli::output::stream;
 use hashlane_cli::{Env, Exit};
 use hashlane_client::{
-    Client, Command, Config, Error, Event, Handover, Identity, Outcome, Replacement, Subscription,
-    Task, TorrentCommand,
+    Config, Error, Event, Identity, Outcome, Replacement, Rights, Subscription, TorrentCommand,
+    TorrentHandle, TorrentKey,
 };
-use hashlane_metainfo::Torrent;
-use hashlane_web::{Http, Listener, Server};
+use hashlane_session::{Given, Problem, Session, Watched};
+use hashlane_web::{Http, Listener, Server, SessionService};
 
+use crate::again::Continued;
 use crate::executor::{Executed, Executor};
+use crate::log;
 use crate::output::labels::Labels;
-use crate::output::reporter::{Name, Reporter};
+use crate::output::reporter::Reporter;
 use crate::watchdog::{Rescue, Watchdog};
 
 /// Answers [`Event::Confirm`].
 type Confirm = fn(&mut Env, &Replacement) -> anyhow::Result<TorrentCommand>;
 
-/// Writes the .torrent file of a magnet link, and returns its path.
-type Save = Box<dyn Fn(&mut Env, &Torrent) -> anyhow::Result<PathBuf>>;
-
-/// Runs a client, and reports its events.
+/// Runs a session that ends, and reports its events.
 pub(crate) struct Runner {
     reporter: Reporter,
     /// The command of `--exec`, run after each download.
     command: Option<String>,
     confirm: Confirm,
-    /// The function that writes the metadata of magnet links.
-    save: Option<Save>,
-    /// The state of the process that the client continues from.
-    continued: Handover,
+    /// The state of the process that the session continues from.
+    continued: Continued,
     /// The settings of the page, if there is one.
     page: Option<Http>,
 }
@@ -48,8 +45,7 @@ impl Runner {
             reporter,
             command: None,
             confirm: |_, _| Ok(TorrentCommand::Keep("not replaced".to_owned())),
-            save: None,
-            continued: Handover::default(),
+            continued: Continued::default(),
             page: None,
         }
     }
@@ -70,44 +66,39 @@ impl Runner {
     }
 
     /// Continues from the state of another process.
-    pub(crate) fn continuing(self, continued: Handover) -> Self {
+    pub(crate) fn continuing(self, continued: Continued) -> Self {
         Self { continued, ..self }
     }
 
-    /// Writes the metadata of magnet links by this function.
-    pub(crate) fn saving(
-        self,
-        save: impl Fn(&mut Env, &Torrent) -> anyhow::Result<PathBuf> + 'static,
-    ) -> Self {
-        Self {
-            save: Some(Box::new(save)),
-            ..self
-        }
-    }
-
-    /// Runs the client to its end.
+    /// Runs the session to its end, with the torrents that a person gave.
     pub(crate) fn run(
         mut self,
         env: &mut Env,
-        config: &Config,
-        tasks: Vec<Task>,
+        mut config: Config,
+        settings: hashlane_session::Config,
+        given: Vec<Given>,
     ) -> anyhow::Result<Exit> {
+        for Watched { folder, .. } in &settings.watched {
+            fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+        }
         env.catch_interrupts();
-        let labels = Labels::of_tasks(&tasks);
         let lost_lines = self.reporter.lost_lines();
         env.printer.start(lost_lines).map_err(Error::Thread)?;
-        self.reporter.start(env, labels.clone());
+        self.reporter.start(env);
         let has_failed = Arc::new(AtomicBool::new(self.continued.has_failed));
         let start =
             |command| Executor::start(command, env.state.as_deref(), Arc::clone(&has_failed));
         let executor = self.command.take().map(start).transpose();
         let executor = executor.map_err(Error::Thread)?;
-        let pulse = config.pulse.clone();
-        let continued = std::mem::take(&mut self.continued);
-        let (client, events, page) = self.start(env, config, tasks, continued)?;
+        self.continued.change(&mut config.session);
+        if let Some(warning) = self.continued.warning() {
+            self.reporter.warning(env, None, &warning)?;
+        }
+        let (session, events, page) = self.start(env, &config, settings, given)?;
         let rescue = Rescue {
-            observer: client.observer(),
-            keeps_torrents: false,
+            observer: session.observer(),
+            settings: config.session.clone(),
+            session: Arc::downgrade(&session),
             cancel: env.cancel.clone(),
             end_at_once: env.end_at_once,
             printer: env.printer.clone(),
@@ -118,32 +109,27 @@ impl Runner {
                 .unwrap_or_default(),
             has_failed: Arc::clone(&has_failed),
         };
-        let watchdog = match Watchdog::start(pulse, rescue) {
-            Ok(watchdog) => watchdog,
-            Err(error) => {
-                let _ = client.stop();
-                return Err(Error::Thread(error).into());
-            }
-        };
+        let watchdog = Watchdog::start(config.pulse.clone(), rescue).map_err(Error::Thread)?;
         let printed = events.clone();
         let mut following = Following {
             reporter: self.reporter,
-            labels,
+            labels: Labels::default(),
             printed,
             confirm: self.confirm,
-            save: self.save,
             executor,
             has_failed,
         };
-        let followed = following.follow(env, &client, &events);
+        let followed = following.follow(env, &session, &events);
         if followed.is_err() {
             // Output has failed, so that no later event can be reported.
             env.cancel.cancel();
+            for _ in events.iter() {}
         }
-        let joined = client.join();
-        drop(page);
-        // The loop has ended, but readers and commands can take any time.
+        // The client has ended, but readers of the page and of the output, and commands, can take any time.
         drop(watchdog);
+        // The page shows the last state.
+        drop(page);
+        let stopped = session.stop();
         let followed = followed.and_then(|()| {
             let Following {
                 reporter, printed, ..
@@ -158,37 +144,44 @@ impl Runner {
             Err(error) if stream::is_broken_pipe(&error) => return Ok(Exit::NotChecked),
             followed => followed?,
         }
-        let outcomes = joined.map_err(named)?;
+        let outcomes = stopped.map_err(ended)?;
         Ok(following.exit(outcomes))
     }
-}
 
-impl Runner {
-    /// Starts the client, and its page if it has one.
+    /// Starts the session, and its page if it has one.
     fn start(
         &mut self,
         env: &mut Env,
         config: &Config,
-        tasks: Vec<Task>,
-        continued: Handover,
-    ) -> anyhow::Result<(Client, Subscription, Option<Server>)> {
+        settings: hashlane_session::Config,
+        given: Vec<Given>,
+    ) -> anyhow::Result<(Arc<Session>, Subscription, Option<Server>)> {
         // Before the first torrent: an address that cannot be used is an error at once.
         let bind = |http: Http| anyhow::Ok((bound(&http)?, http));
         let page = self.page.take().map(bind).transpose()?;
-        let started = Client::continue_from(config.clone(), tasks, continued);
-        let (client, events) = started.map_err(named)?;
-        let served = page.map(|page| self.reporter.serve(env, &client, config, page));
-        match served.transpose() {
-            Ok(page) => Ok((client, events, page)),
-            Err(error) => {
-                let _ = client.stop();
-                Err(error)
-            }
-        }
+        let memory = std::mem::take(&mut self.continued.memory);
+        let started = Session::start(memory, config.clone(), settings, given);
+        let (session, events) = started.map_err(ended)?;
+        let Some((listener, http)) = page else {
+            return Ok((session, events, None));
+        };
+        let service = SessionService {
+            session: Arc::clone(&session),
+            rights: Some(Rights {
+                folders: http.folders.clone(),
+                may_delete: true,
+                fetches_local: http.fetches_local,
+            }),
+            reload: None,
+        };
+        let page = Server::start(listener, &http, config, Arc::new(service));
+        let page = page.with_context(|| format!("--http {}", http.endpoint))?;
+        self.reporter.serves(env, &page, &http)?;
+        Ok((session, events, Some(page)))
     }
 }
 
-/// A client that runs.
+/// A session that runs.
 struct Following {
     reporter: Reporter,
     /// The torrents whose events are handled. The reporter prints events later if its output is not read.
@@ -196,23 +189,23 @@ struct Following {
     /// The events that are printed. Nothing else waits for their reader.
     printed: Subscription,
     confirm: Confirm,
-    save: Option<Save>,
     executor: Option<Executor>,
-    /// Whether a command of `--exec` failed, or a .torrent file could not be written.
+    /// Whether a command of `--exec` failed.
     has_failed: Arc<AtomicBool>,
 }
 
 impl Following {
-    /// Handles events until the client ends.
+    /// Handles events until the session ends.
     fn follow(
         &mut self,
         env: &mut Env,
-        client: &Client,
+        session: &Session,
         events: &Subscription,
     ) -> anyhow::Result<()> {
+        let observer = session.observer();
         loop {
             match events.recv_timeout(self.reporter.until_due()) {
-                Ok(event) => self.on_event(env, client, &event)?,
+                Ok(event) => self.on_event(env, session, &event)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
@@ -220,11 +213,17 @@ impl Following {
                 .print_next(env, &self.printed, Duration::ZERO)?;
             let executed: Vec<_> = self.executor.iter().flat_map(Executor::ended).collect();
             self.executed(env, &executed)?;
-            self.reporter.show(env, client)?;
+            for problem in session.problems() {
+                let (Problem::Error(text) | Problem::Warning(text)) = problem;
+                self.reporter.warning(env, None, &text)?;
+            }
+            let snapshot = observer.snapshot();
+            self.reporter
+                .show(env, &snapshot, |torrent| handle(session, torrent))?;
         }
     }
 
-    fn on_event(&mut self, env: &mut Env, client: &Client, event: &Event) -> anyhow::Result<()> {
+    fn on_event(&mut self, env: &mut Env, session: &Session, event: &Event) -> anyhow::Result<()> {
         self.labels.on_event(event);
         match event {
             Event::Confirm {
@@ -232,9 +231,14 @@ impl Following {
                 replacement,
             } => {
                 let answer = self.reporter.suspend(|| (self.confirm)(env, replacement))?;
-                client.send(Command::Torrent(torrent.number, answer));
+                if let Some(handle) = handle(session, *torrent) {
+                    // The torrent may have ended meanwhile.
+                    let _ = match answer {
+                        TorrentCommand::Keep(reason) => handle.keep(&reason),
+                        _ => handle.replace(),
+                    };
+                }
             }
-            Event::Metadata { torrent, metainfo } => self.save(env, *torrent, metainfo)?,
             Event::Verified(verified) if !verified.has_selected => {
                 if let Some(executor) = &self.executor {
                     executor.forget(verified.torrent);
@@ -252,24 +256,6 @@ impl Following {
         Ok(())
     }
 
-    /// Writes the metadata of a magnet link.
-    fn save(&self, env: &mut Env, torrent: Identity, metainfo: &Torrent) -> anyhow::Result<()> {
-        let Some(save) = &self.save else {
-            return Ok(());
-        };
-        let torrent = Name {
-            label: self.labels.of(torrent),
-            identity: torrent,
-        };
-        match self.reporter.suspend(|| save(env, metainfo)) {
-            Ok(output) => self.reporter.fetched(env, torrent, &output, metainfo),
-            Err(error) => {
-                self.has_failed.store(true, Ordering::SeqCst);
-                self.reporter.error(env, torrent, &format!("{error:#}"))
-            }
-        }
-    }
-
     /// Reports the commands that are running until they have ended.
     fn wait_for_commands(&mut self, env: &mut Env) -> anyhow::Result<()> {
         let executed = self.executor.take().map(Executor::end);
@@ -283,16 +269,43 @@ impl Following {
             .try_for_each(|executed| self.reporter.executed(env, executed))
     }
 
-    /// Returns the exit status of the worst outcome.
     fn exit(&self, outcomes: Vec<Outcome>) -> Exit {
         if self.has_failed.load(Ordering::SeqCst) {
             return Exit::NotChecked;
         }
-        match outcomes.into_iter().max().unwrap_or(Outcome::Complete) {
-            Outcome::Complete => Exit::Good,
-            Outcome::Incomplete => Exit::Bad,
-            Outcome::Failed => Exit::NotChecked,
+        exit(outcomes)
+    }
+}
+
+/// Returns a torrent in the client.
+fn handle(session: &Session, torrent: Identity) -> Option<TorrentHandle> {
+    session.handle(TorrentKey::Number(torrent.number))
+}
+
+/// Returns the exit status of the worst outcome.
+pub(crate) fn exit(outcomes: Vec<Outcome>) -> Exit {
+    match outcomes.into_iter().max().unwrap_or(Outcome::Complete) {
+        Outcome::Complete => Exit::Good,
+        Outcome::Incomplete => Exit::Bad,
+        Outcome::Failed => Exit::NotChecked,
+    }
+}
+
+/// Prints the problems of a session since the last call.
+pub(crate) fn report_problems(env: &mut Env, session: &Session) {
+    for problem in session.problems() {
+        match problem {
+            Problem::Error(text) => log::error(env, &text),
+            Problem::Warning(text) => log::warn(env, &text),
         }
+    }
+}
+
+/// Returns the reason why a session has ended, with the option that it concerns.
+pub(crate) fn ended(error: hashlane_session::Error) -> anyhow::Error {
+    match error {
+        hashlane_session::Error::Client(error) => named(error),
+        error => error.into(),
     }
 }
 

@@ -1,18 +1,20 @@
 //! Executes the program again, or ends the process, if libtorrent does not respond.
 
 use std::ffi::OsString;
-use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
+use std::{fmt, io};
 
 use hashlane_cli::EndAtOnce;
 use hashlane_cli::output::printer::Printer;
-use hashlane_client::{Observer, Pulse};
+use hashlane_client::{Observer, Pulse, Settings};
+use hashlane_session::Session;
 use hashlane_verify::CancelToken;
 
+use crate::again::Continued;
 use crate::executor::Unfinished;
 use crate::{again, limits, testing};
 
@@ -33,8 +35,10 @@ pub(crate) struct Watchdog {
 /// The means to continue without libtorrent's stuck thread.
 pub(crate) struct Rescue {
     pub(crate) observer: Observer,
-    /// Whether the program keeps its torrents in files, as the daemon does, so that they are not handed over.
-    pub(crate) keeps_torrents: bool,
+    /// The settings of the client's session.
+    pub(crate) settings: Settings,
+    /// The session, which the program continues.
+    pub(crate) session: Weak<Session>,
     pub(crate) cancel: CancelToken,
     pub(crate) end_at_once: EndAtOnce,
     pub(crate) printer: Printer,
@@ -81,12 +85,7 @@ impl Rescue {
     /// Executes the program again if that can help. Returns the reason to end the process.
     fn run(&self) -> String {
         const REASON: &str = "libtorrent does not respond";
-        let handover = if self.keeps_torrents {
-            self.observer.web_seed()
-        } else {
-            self.observer.handover()
-        };
-        let Some(mut handover) = handover else {
+        let Some(stuck) = self.observer.stuck_web_seed() else {
             // A thread of libtorrent that gets no memory ends, and others wait for it.
             return if limits::has_memory_limit() {
                 format!("{REASON}; the limit on memory (`ulimit -v`) can cause this")
@@ -94,18 +93,26 @@ impl Rescue {
                 REASON.to_owned()
             };
         };
-        let cause = handover.cause.clone();
+        let cause = format!("the web seed {} of {}", stuck.server, stuck.torrent);
         if self.cancel.is_cancelled() {
             return format!("{REASON} because of {cause} (--web-seeds=0)");
         }
-        handover.has_failed = self.has_failed.load(Ordering::SeqCst);
+        let reason = |error: &dyn fmt::Display| {
+            format!("{REASON} because of {cause}, and cannot be started again: {error}")
+        };
+        let Some(session) = self.session.upgrade() else {
+            return REASON.to_owned();
+        };
+        let mut continued = match Continued::new(stuck, &self.settings, &session) {
+            Ok(continued) => continued,
+            Err(error) => return reason(&error),
+        };
+        continued.has_failed = self.has_failed.load(Ordering::SeqCst);
         // No line of output is cut off.
         self.printer.pause();
-        match again::execute(&self.args, &handover) {
+        match again::execute(&self.args, &continued) {
             Ok(never) => match never {},
-            Err(error) => {
-                format!("{REASON} because of {cause}, and cannot be started again: {error}")
-            }
+            Err(error) => reason(&error),
         }
     }
 }

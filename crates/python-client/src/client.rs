@@ -59,7 +59,7 @@ impl Client {
             is_paused: paused,
             labels,
             limits: limits(max_down, max_up),
-            is_known: false,
+            ..AddOptions::default()
         };
         let added = self.with(|client| client.add(source, options))?;
         added.map(TorrentHandle).map_err(client_error)

@@ -63,6 +63,7 @@ fn fields<'py>(
     Ok(match event {
         ClientEvent::Added { label, .. } => ("added", dict!(py, label: label)),
         ClientEvent::Identified(_) => ("identified", dict!(py,)),
+        ClientEvent::Opened { .. } => ("opened", dict!(py,)),
         ClientEvent::ForeignNames { names, .. } => {
             let names: Vec<(&str, &str)> = names
                 .iter()

@@ -51,5 +51,6 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    Ok(session.stop()?)
+    session.stop()?;
+    Ok(())
 }

@@ -58,5 +58,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         thread::sleep(Duration::from_millis(100));
     }
     println!("{}: complete and verified", added.torrent.title);
-    Ok(session.stop()?)
+    session.stop()?;
+    Ok(())
 }

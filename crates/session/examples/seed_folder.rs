@@ -49,5 +49,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     });
     io::copy(&mut io::stdin(), &mut io::sink())?;
-    Ok(session.stop()?)
+    session.stop()?;
+    Ok(())
 }

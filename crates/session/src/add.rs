@@ -1,6 +1,6 @@
 //! Torrents that requests and watched folders add.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use data_encoding::BASE64;
 use hashlane_api::{NewTorrent, Place, Refusal, Source};
@@ -13,7 +13,7 @@ use super::fetches::Fetches;
 use super::goal::naming;
 use super::hooks::Moment;
 use super::priorities;
-use super::torrents::{Torrents, lock};
+use super::torrents::{Request, Start, Torrents, lock};
 
 /// Adds a torrent, after the file of a URL was fetched. Returns its name, and `false` if it was present. Without `rights`,
 /// everything is allowed.
@@ -46,23 +46,36 @@ impl Torrents {
         self.check_running().map_err(Refusal::Unavailable)?;
         new.check(&source)?;
         let mut choices = self.choices_of(new, rights)?;
+        let has_chosen_files = new.select.is_some() || !new.priorities.is_empty();
         let put = match source {
             Source::Torrent(torrent) => {
                 choose_files(&mut choices, new, &torrent)?;
+                self.set_aside_if_over(torrent.info_hashes());
                 self.store.put(torrent, choices)
             }
             Source::Magnet(_) if choices.map.is_some() => {
                 let reason = "content_map: a link does not have the paths of files";
                 return Err(Refusal::Invalid(reason.into()));
             }
-            Source::Magnet(magnet) => self.store.put_magnet(*magnet, choices),
+            Source::Magnet(magnet) => {
+                self.set_aside_if_over(magnet.info_hashes);
+                self.store.put_magnet(*magnet, choices)
+            }
             Source::Url(_) => return Err(Refusal::Invalid("a URL that was not fetched".into())),
         };
         match put.map(hashlane_store::Entry::name) {
             Ok(name) => {
+                let start = Start {
+                    request: Request::for_files(has_chosen_files),
+                    ..Start::default()
+                };
+                if let Err(error) = self.start(name, start) {
+                    // The next start would add it otherwise.
+                    let _ = self.store.remove(name);
+                    return Err(error.into());
+                }
                 tracing::debug!(torrent = %name, "added");
                 self.hook(name, Moment::Added, None, None);
-                self.start(name, false);
                 Ok((name, true))
             }
             Err(StoreError::Exists(name)) => Ok((name, false)),
@@ -97,7 +110,9 @@ impl Torrents {
         let map = new.content_map.as_ref().map(|text| {
             let text = BASE64.decode(text.as_bytes());
             let text = text.map_err(|error| invalid(format!("content_map: {error}")))?;
-            ContentMap::parse(&text).map_err(|error| invalid(format!("content_map: {error}")))
+            let map = ContentMap::parse(&text);
+            map.map(Arc::new)
+                .map_err(|error| invalid(format!("content_map: {error}")))
         });
         let map = map.transpose()?;
         if map.is_some() && matches!(place, Place::Content(_)) {
@@ -107,7 +122,7 @@ impl Torrents {
             map,
             layout: new.layout,
             paused: new.paused.unwrap_or(self.store.session().adds_paused),
-            ..Choices::at(place)
+            ..self.usual_choices(place)
         };
         choose(&mut choices, &new.set);
         for (file, priority) in &new.priorities {

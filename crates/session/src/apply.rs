@@ -30,6 +30,10 @@ pub(super) fn apply(
     command: &Command,
     rights: Option<&Rights>,
 ) -> Vec<Result<(), Refusal>> {
+    let asked = names.iter().map(|name| ask(torrents, *name, command));
+    if let Some(results) = asked.collect() {
+        return results;
+    }
     let mut results = Vec::with_capacity(names.len());
     for names in parts(names, command) {
         let mut torrents = match (command, names) {
@@ -58,20 +62,40 @@ pub(super) fn apply_by_number(
     command: &Command,
     rights: Option<&Rights>,
 ) -> Vec<Result<(), Refusal>> {
-    let names: Vec<Option<Name>> = {
+    let names = {
         let torrents = lock(torrents);
-        numbers
-            .iter()
-            .map(|number| torrents.numbered(*number))
-            .collect()
+        let names = numbers.iter().map(|number| torrents.numbered(*number));
+        names.collect::<Vec<Option<Name>>>()
     };
     let known: Vec<Name> = names.iter().copied().flatten().collect();
     let mut results = apply(torrents, &known, command, rights).into_iter();
-    let result = |name: &Option<Name>| name.and_then(|_| results.next());
-    let results = names.iter().map(result);
-    results
-        .map(|result| result.unwrap_or(Err(Refusal::Absent)))
-        .collect()
+    let all = names.iter().zip(numbers);
+    all.map(|(name, number)| match name {
+        Some(_) => results.next().unwrap_or(Err(Refusal::Absent)),
+        None => lock(torrents).apply_to_other(*number, command, rights),
+    })
+    .collect()
+}
+
+/// Does what a command asks of libtorrent itself, which can take any time: nobody waits for it meanwhile. `None` for other commands.
+fn ask(torrents: &Mutex<Torrents>, name: Name, command: &Command) -> Option<Result<(), Refusal>> {
+    let asked = match command {
+        Command::AddPeer { address } => {
+            let handle = lock(torrents).handle(name).cloned();
+            let handle = handle.ok_or(Refusal::Absent);
+            handle.and_then(|handle| Ok(handle.add_peer(*address)?))
+        }
+        Command::Reannounce => {
+            let handle = lock(torrents).handle(name).cloned();
+            match handle.map(|handle| handle.reannounce()) {
+                // One that waits or is verified is announced when it joins.
+                None | Some(Ok(()) | Err(HandleError::NotInSession)) => Ok(()),
+                Some(Err(error)) => Err(error.into()),
+            }
+        }
+        _ => return None,
+    };
+    Some(asked)
 }
 
 /// Locks the torrents when earlier requests have renamed the files of a torrent: programs send one request for each file.
@@ -97,25 +121,39 @@ impl Torrents {
         command: &Command,
         rights: Option<&Rights>,
     ) -> Vec<Result<(), Refusal>> {
+        if let Err(reason) = self.check_running() {
+            return vec![Err(Refusal::Unavailable(reason)); names.len()];
+        }
         let conflict = Refusal::Conflict;
         let all = |result: Result<(), Refusal>| vec![result; names.len()];
         let one: &dyn Fn(&mut Self, Name) -> Result<(), Refusal> = match command {
-            Command::Pause => return all(self.pause(names).map_err(conflict)),
+            Command::Pause => {
+                // One that is over, and ends with the session, is not paused by its next start.
+                let is_over = names.iter().map(|name| self.stays_over(*name));
+                let is_over: Vec<bool> = is_over.collect();
+                let others = names.iter().zip(&is_over).filter(|(_, is_over)| !**is_over);
+                let others: Vec<Name> = others.map(|(name, _)| *name).collect();
+                let paused = self.pause(&others).map_err(conflict);
+                let ended = || Err(HandleError::Ended.into());
+                let results = is_over.into_iter();
+                return results
+                    .map(|is_over| if is_over { ended() } else { paused.clone() })
+                    .collect();
+            }
             Command::Resume { now } => return all(self.resume(names, *now).map_err(conflict)),
             Command::Queue { to } => return all(self.reorder(names, *to).map_err(conflict)),
             Command::Set(patch) => return all(self.patch(names, patch)),
             Command::Verify => &|torrents, name| torrents.verify(name).map_err(conflict),
-            Command::Reannounce => &|torrents, name| torrents.reannounce(name),
             Command::Remove { content } => &|torrents, name| {
                 if let (Content::Delete, Some(rights)) = (*content, rights) {
-                    torrents.check_deletion(name, rights)?;
+                    torrents.check_deletion(torrents.choices(name)?, rights)?;
                 }
                 torrents.remove(name, (*content).into()).map_err(conflict)
             },
             Command::Relocate { folder } => &|torrents, name| {
                 if let Some(rights) = rights {
                     rights.check_folder(folder)?;
-                    torrents.check_content(name, rights)?;
+                    torrents.check_content(torrents.choices(name)?, rights)?;
                 }
                 torrents.relocate(name, folder).map_err(conflict)
             },
@@ -130,7 +168,7 @@ impl Torrents {
             }
             Command::Rename { from, to } => &|torrents, name| {
                 if let Some(rights) = rights {
-                    torrents.check_content(name, rights)?;
+                    torrents.check_content(torrents.choices(name)?, rights)?;
                 }
                 torrents.rename(name, from, to).map_err(conflict)
             },
@@ -160,17 +198,30 @@ impl Torrents {
                     Ok(())
                 })
             },
-            Command::AddPeer { address } => &|torrents, name| {
-                let waits = || conflict("the torrent waits for its start".into());
-                let handle = torrents.handle(name).ok_or_else(waits)?;
-                Ok(handle.add_peer(*address)?)
-            },
+            // `ask` does this.
+            Command::AddPeer { .. } | Command::Reannounce => return all(Ok(())),
+            Command::End if self.config.mode.is_some() => {
+                &|torrents, name| torrents.end_torrent(name)
+            }
             Command::End => {
                 let reason = "a daemon serves torrents until they are paused or removed";
                 return all(Err(conflict(reason.into())));
             }
         };
         names.iter().map(|name| one(self, *name)).collect()
+    }
+
+    /// Returns `true` for a torrent of a session that ends, if it is over.
+    fn stays_over(&self, name: Name) -> bool {
+        let all = self.all();
+        let found = self.find(name, &all);
+        self.config.mode.is_some() && found.is_some_and(|it| it.activity.is_over())
+    }
+
+    /// Returns what was chosen for a torrent.
+    fn choices(&self, name: Name) -> Result<&Choices, Refusal> {
+        let entry = self.entry(name).map_err(Refusal::Conflict)?;
+        Ok(&entry.choices)
     }
 
     /// Changes what a person chose for torrents.
@@ -181,17 +232,6 @@ impl Torrents {
         }
         let changed = self.set_all(names, |choices| choose(choices, patch));
         changed.map_err(Refusal::Conflict)
-    }
-
-    /// Announces a torrent. One that is not in the session, because it waits or is verified, is announced when it joins.
-    fn reannounce(&self, name: Name) -> Result<(), Refusal> {
-        match self
-            .handle(name)
-            .map(hashlane_client::TorrentHandle::reannounce)
-        {
-            None | Some(Ok(()) | Err(HandleError::NotInSession)) => Ok(()),
-            Some(Err(error)) => Err(error.into()),
-        }
     }
 
     /// Changes the trackers of a torrent. A URL can contain a passkey, and no reason has one.

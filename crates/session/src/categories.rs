@@ -144,7 +144,9 @@ impl Torrents {
             }
         }
         let changed = self.store.set_groups(groups);
-        changed.map_err(|error| Refusal::Conflict(error.to_string()))
+        changed.map_err(|error| Refusal::Conflict(error.to_string()))?;
+        self.send_goals();
+        Ok(())
     }
 
     /// Changes what was chosen for all torrents.

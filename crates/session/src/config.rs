@@ -3,15 +3,20 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hashlane_api::{Goal, Rates, Rule};
-use hashlane_client::Network;
+use hashlane_client::{ContentMap, Mode, Network, Source};
 use hashlane_store::Category;
 
 /// The settings of all torrents together. What a request sets wins over them, until it gives the setting back.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
+    /// What becomes of all torrents, if they end: a torrent that fails is not tried again, and the session ends when all its torrents
+    /// have ended, unless it watches folders. The place of the mode is that of [`Self::folder`], and its limits of serving apply
+    /// where [`Self::goal`] has none. `None` to download torrents, and to serve them until the session is stopped.
+    pub mode: Option<Mode>,
     /// Folder for the content of torrents that are added without one.
     pub folder: Option<PathBuf>,
     /// Folder of the records of verified content; `None` to verify all content at each start.
@@ -38,8 +43,35 @@ pub struct Config {
     pub schedule: Vec<Rule>,
     /// Folders whose .torrent and .magnet files are added.
     pub watched: Vec<Watched>,
-    /// Whether files of these folders are removed after they were added. Otherwise they get another name.
-    pub removes_watched: bool,
+    /// What becomes of these files after they were added.
+    pub added_files: AddedFiles,
+}
+
+/// A torrent that a person names, whose metadata is read or fetched later.
+#[derive(Debug)]
+pub struct Given {
+    /// Its position among all that the person gives at the start, by which another process knows it; `None` for all others.
+    pub position: Option<usize>,
+    /// The torrent as the person named it, without secrets.
+    pub label: String,
+    /// The origin of the metadata.
+    pub source: Source,
+    /// The content itself; `None` if it lies in [`Config::folder`].
+    pub content: Option<PathBuf>,
+    /// Where single files of the content lie.
+    pub map: Option<Arc<ContentMap>>,
+}
+
+/// What becomes of the files of a watched folder after they were added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AddedFiles {
+    /// They get another name.
+    #[default]
+    Renamed,
+    /// They are removed.
+    Removed,
+    /// They stay. A file that changes is added again if its torrent has failed.
+    Kept,
 }
 
 /// A folder whose files are added.

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use hashlane_client::AddError;
 use hashlane_store::StoreError;
 
 /// An error that ends a session.
@@ -15,6 +16,18 @@ pub enum Error {
     /// The state folder cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// What another process left cannot be read.
+    #[error("the state of the other process: {0}")]
+    Memory(String),
+    /// A path or a file of a torrent cannot be passed on to another process.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The client takes no more torrents.
+    #[error(transparent)]
+    Add(#[from] AddError),
+    /// Another thread uses the torrents.
+    #[error("the torrents are in use")]
+    Busy,
     /// Commands that an earlier session recorded cannot be read.
     #[error("{}: hooks: {error}", folder.display())]
     Hooks {

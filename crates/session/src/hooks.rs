@@ -95,7 +95,8 @@ type Variables = Vec<(OsString, OsString)>;
 /// The commands that have not succeeded, and their records.
 #[derive(Clone)]
 struct Unfinished {
-    folder: PathBuf,
+    /// The folder of the records; `None` if nothing is kept.
+    folder: Option<PathBuf>,
     commands: Arc<(Mutex<Commands>, Condvar)>,
 }
 
@@ -139,18 +140,21 @@ impl Unfinished {
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    fn path(&self, number: u64) -> PathBuf {
+    /// Returns the path of a record, unless nothing is kept.
+    fn path(&self, number: u64) -> Option<PathBuf> {
         // In this form, names have the order of numbers.
-        self.folder.join(format!("{number:020}"))
+        Some(self.folder.as_ref()?.join(format!("{number:020}")))
     }
 
     /// Records a command, which is then on the disk. A record has the form of `/proc/PID/environ`: `NAME=VALUE` and a zero byte.
     fn record(&self, number: u64, variables: &Variables) -> io::Result<()> {
+        let (Some(folder), Some(path)) = (&self.folder, self.path(number)) else {
+            return Ok(());
+        };
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
-            .create(&self.folder)?;
-        let path = self.path(number);
+            .create(folder)?;
         let file = AtomicFile::beside(&path, 0o600)?;
         for (name, value) in variables {
             let parts: [&[u8]; 4] = [name.as_bytes(), b"=", value.as_bytes(), b"\0"];
@@ -161,7 +165,10 @@ impl Unfinished {
 
     /// Returns the records in their order. A file that is none is ignored.
     fn read(&self) -> io::Result<Vec<(u64, Variables)>> {
-        let entries = match fs::read_dir(&self.folder) {
+        let Some(folder) = &self.folder else {
+            return Ok(Vec::new());
+        };
+        let entries = match fs::read_dir(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries?,
         };
@@ -170,7 +177,7 @@ impl Unfinished {
         let mut numbers: Vec<u64> = numbers.collect();
         numbers.sort_unstable();
         let records = numbers.into_iter().filter_map(|number| {
-            let path = self.path(number);
+            let path = self.path(number)?;
             let is_short = path.symlink_metadata().ok()?.len() <= MAX_RECORD_LEN;
             Some((
                 number,
@@ -184,7 +191,7 @@ impl Unfinished {
     fn forget(&self, number: u64) {
         self.commands().described.remove(&number);
         // Without a record, there is nothing to remove.
-        let _ = fs::remove_file(self.path(number));
+        let _ = self.path(number).map(fs::remove_file);
     }
 }
 
@@ -201,16 +208,16 @@ pub(super) struct Hooks {
 
 impl Hooks {
     /// Returns the hooks, and starts the threads if there are commands. Runs the commands that an earlier session recorded in the
-    /// state folder.
+    /// state folder, if there is one.
     pub(super) fn start(
         commands: HookCommands,
-        state: &Path,
+        state: Option<&Path>,
         problems: mpsc::Sender<Problem>,
     ) -> io::Result<Self> {
         let mut hooks = Self {
             commands: HookCommands::default(),
             unfinished: Unfinished {
-                folder: state.join(FOLDER),
+                folder: state.map(|state| state.join(FOLDER)),
                 commands: Arc::default(),
             },
             next: AtomicU64::default(),
@@ -268,7 +275,7 @@ impl Hooks {
         let variables = variables(moment, entry, content, error);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         if let Err(error) = self.unfinished.record(number, &variables) {
-            let path = self.unfinished.path(number);
+            let path = self.unfinished.path(number).unwrap_or_default();
             self.report(format!("{}: {error}", path.display()));
         }
         self.queue(number, variables);

@@ -7,7 +7,7 @@
 //! | `session` | a session, and the thread that moves it on |
 //! | `config` | its settings |
 //! | `error` | what ends a session, and what a person should know |
-//! | `torrents` | the torrents: those of the state folder, in the client; `choices`: what a person chose; `naming`: names of their content; `trackers`: their trackers; `totals`: what they sent and received, and goals; `turns`: turns in the queue |
+//! | `torrents` | the torrents: those of the state folder, in the client; `choices`: what a person chose; `given`: those whose metadata is read later; `memory`: what another process continues from; `naming`: names of their content; `trackers`: their trackers; `totals`: what they sent and received, and goals; `turns`: turns in the queue |
 //! | `shown` | a torrent as users see it |
 //! | `add` | torrents that are added |
 //! | `apply` | what commands ask of torrents |
@@ -47,8 +47,8 @@ mod torrents;
 mod trackers;
 mod watch;
 
-pub use config::{Config, HookCommands, QueueLimits, Watched};
+pub use config::{AddedFiles, Config, Given, HookCommands, QueueLimits, Watched};
 pub use error::{Error, Problem};
-pub use session::{Limits, Session, Totals};
-pub use shell::shell;
-pub use torrents::remedy;
+pub use session::{Kept, Limits, Session, Totals};
+pub use shell::{CONTINUED, shell};
+pub use torrents::{Memory, remedy};

@@ -10,6 +10,7 @@ use hashlane_api::{Goal, Limit, LimitValue, Rates, Refusal, SessionPatch, Target
 use hashlane_client::Command;
 
 use super::config::QueueLimits;
+use super::goal::chosen;
 use super::schedule::{self, Moment};
 use super::torrents::Torrents;
 
@@ -25,14 +26,6 @@ fn reply<T: Copy>(
         value: chosen(set, configured).map(value),
         configured: configured.map(value),
         requested: !set.is_inherited(),
-    }
-}
-
-/// Returns what a request set, or else what is configured.
-fn chosen<T>(set: Target<T>, configured: Option<T>) -> Option<T> {
-    match set {
-        Target::Inherited => configured,
-        set => set.limit(),
     }
 }
 
@@ -94,6 +87,7 @@ impl Torrents {
         let changed = self.store.set_session(session);
         changed.map_err(|error| Refusal::Conflict(error.to_string()))?;
         self.send_limits();
+        self.send_goals();
         Ok(())
     }
 
@@ -146,8 +140,8 @@ impl Torrents {
         } else {
             usual
         };
-        if let Some(client) = &self.client {
-            client.send(Command::Limit(rates.into()));
+        if let Some(control) = &self.control {
+            control.send(Command::Limit(rates.into()));
         }
     }
 }

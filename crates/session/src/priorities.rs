@@ -6,7 +6,7 @@ use hashlane_api::{Place, Priority, Refusal};
 use hashlane_metainfo::{FileKind, Torrent};
 use hashlane_store::{Name, Priorities};
 
-use super::goal::is_served;
+use super::goal::{self, is_served};
 use super::torrents::Torrents;
 
 /// Gives files a priority, by their positions without padding.
@@ -61,6 +61,9 @@ impl Torrents {
         files: &[u32],
         priority: Priority,
     ) -> Result<(), Refusal> {
+        // The link may select files.
+        let kept = self.keep_known(name);
+        let name = kept.map_err(|error| Refusal::Conflict(error.to_string()))?;
         let entry = self.entry(name).map_err(Refusal::Conflict)?;
         let all = self.all();
         // Complete content is only served after a start, and never written again.
@@ -68,18 +71,28 @@ impl Torrents {
             torrent.is_download
         } else {
             let is_place = matches!(entry.choices.place, Place::Folder(_));
-            is_place && !is_served(entry, &self.kept_totals(name))
+            is_place && !is_served(&entry.choices, &self.kept_totals(name))
         };
         if !is_download {
             return Err(Refusal::only_downloads());
         }
-        let n_files = self.metainfo(name).map_or(0, |it| n_files(&it));
-        let before = (0..n_files).map(|file| of(&entry.choices.priorities, file));
+        let metainfo = self.metainfo(name);
+        let n_files = metainfo.as_ref().map_or(0, n_files);
+        let mut selected = entry.choices.clone();
+        if let Some(metainfo) = &metainfo
+            && !self.has_chosen_files(name)
+        {
+            goal::select(&mut selected, metainfo, self.config.mode.as_ref());
+        }
+        let mut priorities = selected.priorities;
+        let before = (0..n_files).map(|file| of(&priorities, file));
         let files = priority.given(before.collect(), files)?;
-        let changed = self.set(name, |choices| {
-            set(&mut choices.priorities, &files, priority);
-        });
+        set(&mut priorities, &files, priority);
+        let changed = self.set(name, |choices| choices.priorities = priorities);
         changed.map_err(Refusal::Conflict)?;
+        if metainfo.is_some() {
+            self.note_chosen_files(name);
+        }
         if let Some(handle) = self.handle(name) {
             // It may have ended. The priorities apply when it is started again.
             let _ = handle.set_priorities(&files, priority);

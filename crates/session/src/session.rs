@@ -5,18 +5,18 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use hashlane_api::{
-    Command, Goal, GroupChange, Groups, Limit, NewTorrent, Rates, Refusal, SessionPatch, Source,
-    Status,
+    Command, Goal, GroupChange, Groups, Limit, NewTorrent, Priority, Rates, Refusal, SessionPatch,
+    Source, Status,
 };
 use hashlane_client::{
-    Activity, Added, Additions, Client, Config as ClientConfig, Events, Identity, InfoHash, Named,
-    Network, NetworkError, Observer, Reach, Rights, Snapshot, Subscribers, Subscription,
-    TorrentFile, TorrentHandle, TorrentKey, TorrentSnapshot,
+    Activity, Added, Additions, Client, Config as ClientConfig, Event, Events, Identity, InfoHash,
+    Named, Network, NetworkError, Observer, Outcome, Reach, Rights, Snapshot, Subscribers,
+    Subscription, TorrentFile, TorrentHandle, TorrentKey, TorrentSnapshot,
 };
 use hashlane_metainfo::{FileKind, InfoHashes};
 use hashlane_store::{AllTotals, Entry, Metainfo, Name, Store};
@@ -25,19 +25,41 @@ use tokio::sync::watch;
 
 use super::add;
 use super::apply;
-use super::config::{Config, QueueLimits};
+use super::config::{Config, Given, QueueLimits};
 use super::error::{Error, Problem};
 use super::fetches::Fetches;
+use super::goal::goal_of_mode;
 use super::hooks::Hooks;
 use super::priorities;
 use super::shown::Shown;
 use super::threads::spawn;
-use super::torrents::{Locked, Torrents, lock};
+use super::torrents::{Locked, Memory, Torrents, lock};
 use super::watch::Watch;
 
 /// Time for which the end of a session waits for its threads, and the interval at which it looks.
 const PARTING: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(2);
+
+/// What a session continues with.
+#[derive(Debug)]
+pub enum Kept {
+    /// The torrents of a state folder.
+    Folder(Store),
+    /// The torrents that another process had in memory; [`Memory::default`] for none. They stay in memory.
+    Memory(Memory),
+}
+
+impl From<Store> for Kept {
+    fn from(store: Store) -> Self {
+        Self::Folder(store)
+    }
+}
+
+impl From<Memory> for Kept {
+    fn from(memory: Memory) -> Self {
+        Self::Memory(memory)
+    }
+}
 
 /// The limits of all torrents together, without those of the schedule.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +93,7 @@ pub struct Totals {
     pub all: AllTotals,
 }
 
-/// The torrents of a state folder, in a client. Methods may block for a write to the disk.
+/// The torrents of a state folder, or in memory, in a client. Methods may block for a write to the disk.
 ///
 /// A change goes to the folder first, and then to the client: what the client does was acknowledged, or will be after a restart.
 pub struct Session {
@@ -85,7 +107,7 @@ pub struct Session {
     fetches: Fetches,
     started: Instant,
     problems: Mutex<mpsc::Receiver<Problem>>,
-    folder: PathBuf,
+    folder: Option<PathBuf>,
     _watch: Watch,
     follower: Option<JoinHandle<()>>,
 }
@@ -122,44 +144,69 @@ impl Session {
         client: ClientConfig,
         config: Config,
     ) -> Result<(Arc<Self>, Subscription), Error> {
-        Self::start(Store::open(folder)?, client, config)
+        Self::start(Store::open(folder)?, client, config, Vec::new())
     }
 
-    /// Does what [`Self::open`] does, with a folder that is open.
+    /// Starts a session that continues with what was kept, and adds what a person gave. The local end of connections is that of
+    /// the client's settings. If [`Config::network`] is another one, it stays as if a request had set it.
     ///
     /// # Errors
-    /// Records of commands cannot be read, or the client does not start.
+    /// Records of commands or the memory cannot be read, or the client does not start.
     pub fn start(
-        store: Store,
+        kept: impl Into<Kept>,
         mut settings: ClientConfig,
-        config: Config,
+        mut config: Config,
+        given: Vec<Given>,
     ) -> Result<(Arc<Self>, Subscription), Error> {
-        let folder = store.folder().to_owned();
+        let (store, memory) = match kept.into() {
+            Kept::Folder(store) => (store, Memory::default()),
+            Kept::Memory(memory) => (memory.store()?, memory),
+        };
+        config.goal = config.goal.or(goal_of_mode(config.mode.as_ref()));
+        let folder = store.folder().map(Path::to_owned);
         let (sender, problems) = mpsc::channel();
-        let hooks = Hooks::start(config.hooks.clone(), &folder, sender.clone());
+        let hooks = Hooks::start(config.hooks.clone(), folder.as_deref(), sender.clone());
         let hooks = hooks.map_err(|error| Error::Hooks {
-            folder: folder.clone(),
+            folder: folder.clone().unwrap_or_default(),
             error,
         })?;
         settings.additions = Additions {
-            max_torrents: usize::MAX,
-            runs_on: true,
-            ..Additions::default()
+            mode: None,
+            max_torrents: match config.mode {
+                Some(_) => Additions::default().max_torrents,
+                None => usize::MAX,
+            },
+            // Numbers of Transmission start at 1. None of another process is used again.
+            first_number: usize::from(config.mode.is_none()).max(memory.next_number()),
+            runs_on: config.mode.is_none() || !config.watched.is_empty(),
         };
         let max_len = settings.max_metainfo_len;
         let fetches = Fetches::by(settings.session.proxy.clone(), max_len);
-        let (client, events) = Client::start(settings, Vec::new())?;
+        let network = settings.session.network.clone();
+        let network = Some(network).filter(|network| *network != config.network);
+        let mut torrents = Torrents::new(store, config, hooks);
+        torrents.network = network;
+        let is_in_memory = folder.is_none();
+        let started = Client::start_with(settings, |control| {
+            torrents.control = Some(control.clone());
+            torrents.begin();
+            if !is_in_memory {
+                torrents.start_all();
+            }
+            torrents.continue_with(memory, given)
+        });
+        let (client, events, continued) = started?;
+        continued?;
         let observer = client.observer();
         let (stepped, steps) = watch::channel(());
         let subscribers = Arc::new(Subscribers::default());
         let subscription = subscribers.subscribe();
         let published = Events::new(Arc::clone(&subscribers));
-        let torrents = Torrents::new(store, client, config, hooks);
+        torrents.client = Some(client);
         let torrents = Arc::new(Mutex::new(torrents));
         let thread = hashlane_client::Error::Thread;
         let weak = Arc::downgrade(&torrents);
         let watch = Watch::start(Weak::clone(&weak), max_len, sender.clone()).map_err(thread)?;
-        lock(&torrents).start_all();
         let run = move || follow(&weak, &events, &published, &stepped, &sender);
         let follower = spawn("session", run).map_err(thread)?;
         let session = Self {
@@ -182,9 +229,38 @@ impl Session {
         lock(&self.torrents)
     }
 
-    /// Returns the state folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    /// Returns the state folder; `None` if nothing is kept.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// Returns what another process continues from, also while libtorrent does not respond.
+    ///
+    /// # Errors
+    /// A path cannot be made absolute. Or another thread has used the torrents for too long.
+    pub fn memory(&self) -> Result<Memory, Error> {
+        self.lock_soon()?.memory()
+    }
+
+    /// Returns the local end of all connections, if a request changed it.
+    ///
+    /// # Errors
+    /// Another thread has used the torrents for too long.
+    pub fn requested_network(&self) -> Result<Option<Network>, Error> {
+        Ok(self.lock_soon()?.network.clone())
+    }
+
+    /// Locks the torrents, unless another thread has them for long.
+    fn lock_soon(&self) -> Result<MutexGuard<'_, Torrents>, Error> {
+        let began = Instant::now();
+        loop {
+            match self.torrents.try_lock() {
+                Ok(torrents) => return Ok(torrents),
+                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) if began.elapsed() < PARTING => thread::sleep(TICK),
+                Err(TryLockError::WouldBlock) => return Err(Error::Busy),
+            }
+        }
     }
 
     /// Returns a subscription to all events from now on, after those that describe the state of the client. The place and the names
@@ -256,11 +332,11 @@ impl Session {
 
     /// Returns the state of a torrent.
     pub fn torrent(&self, key: TorrentKey) -> Option<Arc<TorrentSnapshot>> {
-        let number = {
-            let torrents = self.lock();
-            torrents.number(name_of(&torrents, key)?)?
-        };
-        self.snapshot().find(TorrentKey::Number(number)).cloned()
+        let name = name_of(&self.lock(), key);
+        let number = name.and_then(|name| self.lock().number(name));
+        self.snapshot()
+            .find(number.map_or(key, TorrentKey::Number))
+            .cloned()
     }
 
     /// Waits until the selected content of a torrent is complete, verified and in its final place, in a thread that may block.
@@ -297,11 +373,17 @@ impl Session {
         }
     }
 
-    /// Returns a torrent in the client; `None` while it waits for its start.
+    /// Returns a torrent in the client, as it was last started.
     pub fn handle(&self, key: TorrentKey) -> Option<TorrentHandle> {
         let torrents = self.lock();
-        let name = name_of(&torrents, key)?;
-        torrents.handle(name).cloned()
+        match (name_of(&torrents, key), key) {
+            (Some(name), _) => torrents.handle(name).cloned(),
+            (None, TorrentKey::Number(number)) => {
+                let other = torrents.others().get(&number);
+                other.map(|other| other.handle.clone())
+            }
+            (None, TorrentKey::InfoHash(_)) => None,
+        }
     }
 
     /// Returns the files of a torrent without padding, each with its pieces; none while the metadata is unknown. They stay in view
@@ -319,6 +401,8 @@ impl Session {
         let Some((names, metainfo, chosen, handle)) = found else {
             return Vec::new();
         };
+        // The client does not know the files of a torrent that was over in another process.
+        let is_complete = handle.as_ref().is_some_and(|it| it.snapshot().is_complete);
         let of_client = handle.map_or_else(Vec::new, |handle| handle.files());
         let layout = Layout::new(&metainfo, HashVersions::of(metainfo.version()));
         let files = files_of(&metainfo).filter(|(_, file)| file.kind() != FileKind::Padding);
@@ -326,15 +410,19 @@ impl Session {
         files
             .map(|(number, ((index, file), path))| {
                 let of_client = of_client.get(number);
+                let priority = match of_client {
+                    Some(file) => file.priority,
+                    None => priorities::of(&chosen, number as u32),
+                };
                 let file = TorrentFile {
                     number,
                     path,
                     length_bytes: file.length(),
-                    done_bytes: of_client.and_then(|it| it.done_bytes),
-                    priority: match of_client {
-                        Some(file) => file.priority,
-                        None => priorities::of(&chosen, number as u32),
+                    done_bytes: match of_client {
+                        Some(file) => file.done_bytes,
+                        None => (is_complete && priority != Priority::Skip).then(|| file.length()),
                     },
+                    priority,
                 };
                 (file, layout.pieces_of(index))
             })
@@ -353,6 +441,7 @@ impl Session {
         let name = name_of(&torrents, key)?;
         let path = match &torrents.store.get(name)?.metainfo {
             Metainfo::File(path) => path.clone(),
+            Metainfo::Torrent(torrent) => return Some(torrent.bytes().to_vec()),
             Metainfo::Magnet(_) => return None,
         };
         drop(torrents);
@@ -464,11 +553,11 @@ impl Session {
 
     /// Saves totals, informs the trackers, and ends the client. The folder stays locked until the session is dropped, which does the
     /// same first. Commands of hooks that do not end within a second run again after
-    /// the next start, and are a problem.
+    /// the next start, and are a problem. Returns the outcomes of all torrents at the first call.
     ///
     /// # Errors
     /// The client has failed, or the folder cannot be written. The client has ended all the same.
-    pub fn stop(&self) -> Result<(), Error> {
+    pub fn stop(&self) -> Result<Vec<Outcome>, Error> {
         self.lock().end()
     }
 }
@@ -503,15 +592,24 @@ fn follow(
         };
         let mut torrents = lock(&torrents);
         // After `stop`, an event must change nothing: what it reports is found again at the next start.
-        if torrents.client.is_none() {
+        if torrents.control.is_none() {
             return;
         }
         match event {
             Ok(event) => {
-                if let Err(error) = torrents.on_event(&event) {
+                let is_hidden = torrents.hides(&event);
+                let handled = match &*event {
+                    Event::Opened { torrent, metainfo } => {
+                        torrents.keep_given(torrent.number, metainfo)
+                    }
+                    event => torrents.on_event(event),
+                };
+                if let Err(error) = handled {
                     report(Problem::Error(error.to_string()));
                 }
-                published.send(event);
+                if !is_hidden {
+                    published.send(event);
+                }
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,

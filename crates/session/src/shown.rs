@@ -52,6 +52,10 @@ struct Parts {
     goal: Goal,
     /// The goal of the category and the labels.
     inherited: Goal,
+    /// The torrent as a person named it.
+    label: String,
+    /// Whether the torrent is served until a person stops it.
+    is_daemon: bool,
 }
 
 /// A shared torrent, which equals no other.
@@ -95,8 +99,14 @@ impl Shown {
             let shown = torrent;
             self.torrents.insert(number, Known { parts, shown });
         }
+        let n_kept = shown.len();
+        shown.extend(torrents.others().values().map(|other| {
+            // The client may not have published it yet.
+            let torrent = other.handle.find(&client);
+            torrent.map_or_else(|| other.handle.snapshot(), Arc::clone)
+        }));
         shown.sort_by_key(|torrent| torrent.identity.number);
-        if self.torrents.len() > shown.len() {
+        if self.torrents.len() > n_kept {
             has_changed = true;
             let is_present = |number: &usize| {
                 let found = shown.binary_search_by_key(number, |torrent| torrent.identity.number);
@@ -144,6 +154,8 @@ impl Parts {
             tiers: torrents.changed_tiers(name).cloned(),
             goal: entry.choices.goal.or(inherited).or(session_goal),
             inherited,
+            label: torrents.label(entry),
+            is_daemon: torrents.config.mode.is_none(),
         })
     }
 
@@ -156,7 +168,6 @@ impl Parts {
             .cloned()
             .unwrap_or_else(|| TorrentSnapshot::new(self.number, ""));
         let text = |path: &Path| path.to_string_lossy().into_owned();
-        torrent.identity.number = self.number;
         torrent.identity.info_hashes = Some(entry.info_hashes);
         if let Some(before) = before {
             keep_size(&mut torrent, before);
@@ -165,13 +176,14 @@ impl Parts {
         torrent.error.clone_from(&self.error);
         if torrent.activity == Activity::Serving
             && !torrent.is_complete
-            && is_served(entry, &totals)
+            && self.is_daemon
+            && is_served(choices, &totals)
         {
             torrent.error.get_or_insert_with(|| DAMAGED.to_owned());
         }
-        torrent.torrent = entry.shown_title();
+        torrent.torrent.clone_from(&self.label);
         torrent.name = match entry.metainfo {
-            Metainfo::File(_) => Some(entry.shown_title()),
+            Metainfo::File(_) | Metainfo::Torrent(_) => Some(entry.shown_title()),
             Metainfo::Magnet(_) => choices.title.clone().or(torrent.name),
         };
         match &choices.place {
@@ -180,24 +192,26 @@ impl Parts {
         }
         torrent.trackers = match &entry.metainfo {
             Metainfo::Magnet(magnet) => Some(SecretTiers(of_magnet(magnet).into())),
-            Metainfo::File(_) => self.tiers.clone(),
+            Metainfo::File(_) | Metainfo::Torrent(_) => self.tiers.clone(),
         };
         torrent.move_to = choices.move_to.as_deref().map(text);
         torrent.labels = choices.labels.iter().cloned().collect();
         torrent.category.clone_from(&choices.category);
         torrent.is_paused = choices.paused;
         torrent.is_forced = choices.forced;
-        torrent.queue_position = Some(self.position);
+        torrent.queue_position = self.is_daemon.then_some(self.position);
         torrent.is_sequential = choices.sequential;
         torrent.is_super_seeding = choices.super_seeding;
         torrent.max_down = choices.limits.down.map(NonZeroU32::get);
         torrent.max_up = choices.limits.up.map(NonZeroU32::get);
-        torrent.is_served = true;
         let seconds = |time: Target<Duration>| time.limit().map(|time| time.as_secs());
         torrent.goal = choices.goal;
         torrent.inherited = self.inherited;
-        torrent.seed_ratio = self.goal.ratio.limit();
-        torrent.seed_seconds = seconds(self.goal.time);
+        torrent.is_served |= self.is_daemon;
+        if torrent.is_served {
+            torrent.seed_ratio = self.goal.ratio.limit();
+            torrent.seed_seconds = seconds(self.goal.time);
+        }
         torrent.idle_seconds = seconds(self.goal.idle);
         torrent.added_at = totals.added;
         torrent.completed_at = totals.completed;

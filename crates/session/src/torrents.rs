@@ -4,12 +4,14 @@
 //! after a restart.
 
 mod choices;
+mod given;
+mod memory;
 mod naming;
 mod totals;
 mod trackers;
 mod turns;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::ErrorKind;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -17,23 +19,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hashlane_api::Size;
-use hashlane_api::{Place, Rates, Status};
+use hashlane_api::{Place, Rates, Refusal, Status};
 use hashlane_client::{
-    Activity, AddOptions, Client, Event, Network, NetworkError, Remove, SecretTiers, Snapshot,
-    TorrentError, TorrentHandle, TorrentKey, TorrentSnapshot, VerifiedContent, status_of,
+    Activity, AddError, AddOptions, Client, Control, Earlier, Event, Mode, Network, NetworkError,
+    Outcome, Over, Remove, SecretTiers, Snapshot, Source, TorrentError, TorrentHandle,
+    TorrentSnapshot, VerifiedContent, status_of,
 };
 use hashlane_metainfo::Torrent;
-use hashlane_store::{Entry, Metainfo, Name, Store, StoreError, TorrentTotals};
+use hashlane_store::{Choices, Entry, Metainfo, Name, Store, StoreError, TorrentTotals};
+use serde::{Deserialize, Serialize};
 
 use super::config::Config;
 use super::error::Error;
-use super::goal::{goal, is_served, source};
+use super::goal::{goal, is_served, select_of_link, source};
 use super::hooks::{Hooks, Moment};
 use super::queue::Turn;
 use super::schedule;
 use super::space::{FreeSpace, free_bytes};
 use super::trackers::{of_magnet, with_trackers};
-pub(super) use totals::counted;
+pub use memory::Memory;
+pub(super) use totals::{counted, without};
 
 /// Interval at which totals are counted, goals are checked, and downloads are held.
 const TICK: Duration = Duration::from_secs(1);
@@ -58,18 +63,28 @@ const IF_LOST: &str = ". To download it again, remove the torrent and add it aga
 pub(super) struct Torrents {
     pub(super) store: Store,
     /// `None` after the end.
+    pub(super) control: Option<Control>,
+    /// The client, while it runs.
     pub(super) client: Option<Client>,
     pub(super) config: Config,
     pub(super) hooks: Hooks,
     /// The rate limits of the schedule.
     pub(super) scheduled: Rates,
     running: HashMap<Name, Running>,
-    /// The number of the next torrent, for requests.
-    next_number: usize,
-    /// The names of torrents by the numbers by which requests know them.
-    numbered: HashMap<usize, Name>,
-    /// The names of torrents by their numbers in the client.
+    /// The names of torrents by their numbers.
     names: HashMap<usize, Name>,
+    /// The torrents of the client that the store does not have, by their numbers.
+    others: BTreeMap<usize, Other>,
+    /// The torrents that were removed and whose content is being deleted, by their numbers.
+    removing: HashMap<usize, Removing>,
+    /// The least number that no earlier process has used.
+    first_number: usize,
+    /// The positions of what a person gave and removed.
+    given: BTreeSet<usize>,
+    /// The files of watched folders that were added and stay.
+    pub(super) watched: HashMap<PathBuf, WatchedFile>,
+    /// The local end of all connections, if a request changed it.
+    pub(super) network: Option<Network>,
     /// The time of the start, and the seconds for which the session ran before.
     started: (Instant, u64),
     /// The time of the last tick.
@@ -88,11 +103,17 @@ pub(super) struct Torrents {
 }
 
 /// A torrent of the folder.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Running {
-    /// The number by which requests know the torrent. It stays when the torrent is started again.
-    number: usize,
-    /// The torrent in the client, unless it has not started yet.
-    handle: Option<TorrentHandle>,
+    /// The torrent in the client.
+    handle: TorrentHandle,
+    /// Whether the client has started the torrent. Events before are those of an earlier start.
+    is_started: bool,
+    request: Request,
+    /// Whether a person has ended it.
+    is_ending: bool,
+    /// Whether it was over in another process, and was not started since.
+    was_over: bool,
     /// The totals without those of the client.
     base: TorrentTotals,
     /// The reason why the download is paused, if its disk is nearly full.
@@ -119,11 +140,108 @@ struct Running {
     idle: Option<(u64, Instant)>,
 }
 
+/// A torrent of the client that the store does not have.
+pub(super) struct Other {
+    pub(super) handle: TorrentHandle,
+    request: Request,
+    choices: Choices,
+    /// The metadata of a torrent that is over and was added again; `None` while it is read, and if it could not be read.
+    metainfo: Option<Metainfo>,
+    /// Whether a person has ended it.
+    is_ending: bool,
+    /// Whether it was over in another process.
+    was_over: bool,
+}
+
+/// A torrent that was removed, whose content is being deleted.
+pub(super) struct Removing {
+    /// The torrent as a person named it.
+    label: Option<String>,
+    pub(super) handle: TorrentHandle,
+    metainfo: Metainfo,
+    choices: Choices,
+}
+
+/// What is left of a torrent that leaves the client.
+struct Left {
+    label: Option<String>,
+    metainfo: Option<Metainfo>,
+    choices: Choices,
+    /// Whether it was over in another process, and was not started since.
+    was_over: bool,
+}
+
+/// How a person asked for a torrent, as far as no store keeps it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Request {
+    /// The torrent as the person named it, if that is not by its title.
+    label: Option<String>,
+    /// The position among all that the person gave.
+    position: Option<usize>,
+    /// Whether the person chose files. Otherwise, the patterns of the mode do.
+    pub(super) has_chosen_files: bool,
+}
+
+impl Request {
+    /// Returns the request of a person who chose files, or did not.
+    pub(super) fn for_files(has_chosen_files: bool) -> Self {
+        Self {
+            has_chosen_files,
+            ..Self::default()
+        }
+    }
+}
+
+/// How a torrent is started that the client does not have.
+#[derive(Default)]
+pub(super) struct Start {
+    pub(super) request: Request,
+    /// Whether the folder, or another process, had it before.
+    pub(super) is_known: bool,
+    /// The number; `None` for the next one.
+    pub(super) number: Option<usize>,
+    /// The end of a torrent that is over.
+    pub(super) over: Option<Over>,
+    /// The seconds for which another process has downloaded it.
+    pub(super) downloading_seconds: f64,
+}
+
+/// A file of a watched folder that was added and stays.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct WatchedFile {
+    /// The length and the time of modification.
+    pub(super) stamp: (u64, Option<SystemTime>),
+    /// The number of its torrent.
+    pub(super) number: usize,
+}
+
 impl Running {
-    /// Returns the snapshot of the torrent, if the client has it and knows it already.
+    /// Returns a torrent that the client has not started yet.
+    fn new(handle: TorrentHandle, request: Request, base: TorrentTotals) -> Self {
+        Self {
+            handle,
+            is_started: false,
+            request,
+            is_ending: false,
+            was_over: false,
+            base,
+            held: None,
+            turn: Turn::new(false, Instant::now()),
+            is_paused: false,
+            has_metainfo: false,
+            repair: Repair::No,
+            wait: None,
+            delay: FIRST_RETRY,
+            tiers: None,
+            remedy: "",
+            notice: None,
+            idle: None,
+        }
+    }
+
+    /// Returns the snapshot of the torrent, if the client knows it already as it was last started.
     fn snapshot<'s>(&self, all: &'s Snapshot) -> Option<&'s Arc<TorrentSnapshot>> {
-        let number = self.handle.as_ref()?.number();
-        all.find(TorrentKey::Number(number))
+        self.handle.find(all)
     }
 
     /// Returns what keeps the torrent from running: the activity that users see instead of the client's, if it waits for a
@@ -192,19 +310,25 @@ impl DerefMut for Locked<'_> {
 }
 
 impl Torrents {
-    pub(super) fn new(store: Store, client: Client, config: Config, hooks: Hooks) -> Self {
+    /// Returns torrents without a client.
+    pub(super) fn new(store: Store, config: Config, hooks: Hooks) -> Self {
         let ran = store.totals().all.seconds;
         Self {
             store,
             started: (Instant::now(), ran),
-            client: Some(client),
+            control: None,
+            client: None,
             config,
             scheduled: Rates::default(),
             hooks,
             running: HashMap::new(),
-            next_number: 1,
-            numbered: HashMap::new(),
             names: HashMap::new(),
+            others: BTreeMap::new(),
+            removing: HashMap::new(),
+            first_number: 0,
+            given: BTreeSet::new(),
+            watched: HashMap::new(),
+            network: None,
             ticked: Instant::now(),
             saved: Instant::now(),
             is_save_due: false,
@@ -216,13 +340,22 @@ impl Torrents {
 
     /// Starts all torrents of the folder.
     pub(super) fn start_all(&mut self) {
+        for name in self.names_in_order() {
+            let start = Start {
+                is_known: true,
+                ..Start::default()
+            };
+            // A client that has ended reports why.
+            let _ = self.start(name, start);
+        }
+    }
+
+    /// Records the start of the session.
+    pub(super) fn begin(&mut self) {
         self.send_limits();
         self.store.totals_mut().all.starts += 1;
         // A session that is killed at once has started, too. The first tick tries again, and reports an error.
         self.is_save_due = self.save().is_err();
-        for name in self.names_in_order() {
-            self.start(name, true);
-        }
     }
 
     pub(super) fn names_in_order(&self) -> Vec<Name> {
@@ -242,19 +375,16 @@ impl Torrents {
         tracing::debug!(torrent = %name, "removed");
         self.hooks.run(Moment::Removed, &entry, path, None);
         if let Some(running) = self.running.remove(&name) {
-            self.numbered.remove(&running.number);
-            if let Some(handle) = running.handle {
-                self.leave(&handle, content);
-            }
+            self.given.extend(running.request.position);
+            let left = Left {
+                label: Some(label(&entry, &running.request)),
+                metainfo: Some(entry.metainfo),
+                choices: entry.choices,
+                was_over: running.was_over,
+            };
+            self.leave(running.handle, left, content)?;
         }
         Ok(())
-    }
-
-    /// Removes a torrent from the client.
-    fn leave(&mut self, handle: &TorrentHandle, content: Remove) {
-        self.names.remove(&handle.number());
-        // The client may have ended.
-        let _ = handle.remove(content);
     }
 
     /// Moves the content of a torrent. The state folder has both places until the end of the move, so that a restart finds
@@ -262,11 +392,16 @@ impl Torrents {
     pub(super) fn relocate(&mut self, name: Name, folder: &Path) -> Result<(), String> {
         self.check_running()?;
         let none = || format!("{name}: waits, so that its content cannot be moved now");
-        let is_absent = |it: &Arc<TorrentSnapshot>| it.activity == Activity::Absent;
+        let activity = self.find(name, &self.all()).map(|it| it.activity);
         let waits = self.running.get(&name).is_some_and(|it| it.wait.is_some())
-            || self.find(name, &self.all()).is_some_and(is_absent);
+            || activity == Some(Activity::Absent);
         let handle = self.handle(name).filter(|_| !waits);
         let handle = handle.cloned().ok_or_else(none)?;
+        if activity.is_some_and(Activity::is_over) {
+            return Err(format!(
+                "{name}: has ended or failed: resume it to move its content"
+            ));
+        }
         if self
             .names_of_content(name)
             .is_some_and(|(names, _)| !names.has_top())
@@ -312,20 +447,17 @@ impl Torrents {
         let is_over = self
             .find(name, &all)
             .is_some_and(|it| it.activity.is_over());
-        let running = self.running_of(name);
+        let Some(running) = self.running.get_mut(&name) else {
+            return Err(StoreError::Absent(name).to_string());
+        };
         if running.repair == Repair::No {
             running.repair = Repair::Asked;
         }
-        match &running.handle {
-            Some(handle) if running.wait.is_none() && !is_over => {
-                let verified = handle.verify();
-                verified.map_err(|error| format!("{name}: {error}"))
-            }
-            _ => {
-                self.restart(name);
-                Ok(())
-            }
+        if running.wait.is_some() || is_over {
+            return self.restart(name);
         }
+        let verified = running.handle.verify();
+        verified.map_err(|error| format!("{name}: {error}"))
     }
 
     /// Records that selected content is missing, or that content is present. Content that is complete from the start is no news
@@ -345,7 +477,7 @@ impl Torrents {
     fn repair(&mut self, name: Name, verified: &VerifiedContent) {
         let totals = self.kept_totals(name);
         let entry = self.store.get(name);
-        let is_served = entry.is_some_and(|entry| is_served(entry, &totals));
+        let is_served = entry.is_some_and(|entry| is_served(&entry.choices, &totals));
         let Some(running) = self.running.get_mut(&name) else {
             return;
         };
@@ -355,8 +487,20 @@ impl Torrents {
         running.repair = Repair::No;
         if is_served && !verified.has_selected && verified.have > 0 {
             running.repair = Repair::Downloads;
-            self.restart(name);
+            // A client that has ended reports why.
+            let _ = self.restart(name);
         }
+    }
+
+    /// Does what [`Self::keep_metainfo`] does for a torrent that is a link, and returns its name then.
+    pub(super) fn keep_known(&mut self, name: Name) -> Result<Name, StoreError> {
+        let number = self.number(name);
+        if self.links().contains(&name) {
+            self.keep_metainfo(name)?;
+        }
+        Ok(number
+            .and_then(|number| self.numbered(number))
+            .unwrap_or(name))
     }
 
     /// Replaces a magnet link in the folder by the metadata from peers, once it is known.
@@ -391,16 +535,25 @@ impl Torrents {
         };
         let metainfo = with_trackers.unwrap_or(metainfo);
         let tiers = of_magnet(magnet).into();
+        // Patterns win over the files of the link.
+        let has_patterns = match &self.config.mode {
+            Some(Mode::Download(download)) => !download.selection.is_empty(),
+            _ => false,
+        };
+        let selected = magnet.select_only.clone().filter(|_| !has_patterns);
         let new = self.store.set_metainfo(name, &metainfo)?;
+        if let (Some(selected), Some(entry)) = (selected, self.store.get(new)) {
+            let mut choices = entry.choices.clone();
+            select_of_link(&mut choices, &metainfo, &selected);
+            self.store.update(new, choices)?;
+        }
         if let Some(running) = self.running.get_mut(&name) {
             running.tiers = Some(SecretTiers(tiers));
         }
         if new != name
             && let Some(running) = self.running.remove(&name)
         {
-            let number = running.handle.as_ref().map(TorrentHandle::number);
-            self.names.extend(number.map(|number| (number, new)));
-            self.numbered.insert(running.number, new);
+            self.names.insert(running.handle.number(), new);
             self.running.insert(new, running);
         }
         Ok(())
@@ -411,10 +564,38 @@ impl Torrents {
         entry.map_err(|error| error.to_string())
     }
 
+    /// Returns `true` for an event of a torrent that was removed, and that only its content keeps in the client.
+    pub(super) fn hides(&self, event: &Event) -> bool {
+        let torrent = event.torrent();
+        let is_removing = torrent.is_some_and(|it| self.removing.contains_key(&it.number));
+        is_removing && !matches!(event, Event::Added { .. } | Event::Removed(_))
+    }
+
+    /// Returns the torrent of the store that an event concerns, as it was last started.
+    fn torrent_of(&mut self, event: &Event) -> Option<Name> {
+        let number = event.torrent()?.number;
+        if let Some(removing) = self.removing.get(&number) {
+            match event {
+                Event::Removed(_) => drop(self.removing.remove(&number)),
+                // Another process has removed it, and what belongs to it is known now. In this one, it has left the client.
+                Event::Verified(_) | Event::Absent { .. } | Event::Failed { .. } => {
+                    let _ = removing.handle.remove(Remove::DeleteContent);
+                }
+                _ => {}
+            }
+            return None;
+        }
+        let name = *self.names.get(&number)?;
+        let running = self.running.get_mut(&name)?;
+        if let Event::Added { n_restarts, .. } = event {
+            running.is_started |= *n_restarts == running.handle.n_restarts();
+        }
+        running.is_started.then_some(name)
+    }
+
     /// Handles an event of the client.
     pub(super) fn on_event(&mut self, event: &Event) -> Result<(), StoreError> {
-        let number = event.torrent().map(|torrent| torrent.number);
-        let Some(&name) = number.and_then(|number| self.names.get(&number)) else {
+        let Some(name) = self.torrent_of(event) else {
             return Ok(());
         };
         match event {
@@ -465,7 +646,7 @@ impl Torrents {
             }
             Event::Failed {
                 error, left_bytes, ..
-            } if is_of_system(error) => {
+            } if is_of_system(error) && self.config.mode.is_none() => {
                 let delay = self.running.get(&name).map(|running| running.delay);
                 // Not for each try.
                 if delay == Some(FIRST_RETRY) {
@@ -547,30 +728,35 @@ impl Torrents {
             errors.extend(self.keep_metainfo(name).err());
         }
         for name in reached {
-            errors.extend(self.pause_at_goal(name).err());
+            if self.config.mode.is_some() {
+                self.end_at_goal(name, &all);
+            } else {
+                errors.extend(self.pause_at_goal(name).err());
+            }
         }
         for name in due {
-            self.restart(name);
+            // A client that has ended reports why.
+            let _ = self.restart(name);
         }
         errors
     }
 
     /// Saves totals and new metadata, and ends the client. Trackers are informed.
-    pub(super) fn end(&mut self) -> Result<(), Error> {
-        if self.client.is_none() {
-            return Ok(());
+    pub(super) fn end(&mut self) -> Result<Vec<Outcome>, Error> {
+        if self.control.is_none() {
+            return Ok(Vec::new());
         }
         self.count();
         let mut saved = self.save();
         for name in self.links() {
             saved = saved.and(self.keep_metainfo(name));
         }
-        if let Some(client) = self.client.take() {
-            let stopped = client.stop();
-            self.hooks.end();
-            stopped?;
-        }
-        Ok(saved?)
+        self.control = None;
+        let stopped = self.client.take().map(Client::stop);
+        self.hooks.end();
+        let outcomes = stopped.transpose()?;
+        saved?;
+        Ok(outcomes.unwrap_or_default())
     }
 
     /// Returns the torrents whose metadata is not in the folder, and may be.
@@ -588,7 +774,7 @@ impl Torrents {
 
     /// Returns the latest snapshot of the client.
     pub(super) fn all(&self) -> Arc<Snapshot> {
-        let snapshot = self.client.as_ref().map(Client::snapshot);
+        let snapshot = self.control.as_ref().map(Control::snapshot);
         snapshot.unwrap_or_default()
     }
 
@@ -620,17 +806,22 @@ impl Torrents {
             let activity = entry.map_or(Activity::Ended, |it| self.activity(it, Some(snapshot)).0);
             (snapshot, activity, running.obstacle().1.is_some())
         });
-        let mut status = status_of(&all, torrents);
+        let others = self.others.values().filter_map(|other| {
+            let snapshot = other.handle.find(&all)?;
+            Some((&**snapshot, snapshot.activity, snapshot.error.is_some()))
+        });
+        let mut status = status_of(&all, torrents.chain(others));
         let session = self.store.session();
         let limits = self.limits().into_iter();
         let requested = limits.filter(|limit| limit.requested);
         let totals = self.store.totals().all;
         let problems = self.store.problems().iter();
+        let folder = self.store.folder();
         status
             .problems
             .splice(..0, problems.map(ToString::to_string));
         Status {
-            state: Some(self.store.folder().to_string_lossy().into_owned()),
+            state: folder.map(|folder| folder.to_string_lossy().into_owned()),
             alternative: session.alternative,
             adds_paused: session.adds_paused,
             requested_limits: requested.map(|limit| limit.limit).collect(),
@@ -660,14 +851,19 @@ impl Torrents {
         (activity, error)
     }
 
-    /// Returns the number by which requests know a torrent.
+    /// Returns the number of a torrent.
     pub(super) fn number(&self, name: Name) -> Option<usize> {
-        Some(self.running.get(&name)?.number)
+        Some(self.running.get(&name)?.handle.number())
     }
 
-    /// Returns the torrent that requests know by a number.
+    /// Returns the torrent with a number.
     pub(super) fn numbered(&self, number: usize) -> Option<Name> {
-        self.numbered.get(&number).copied()
+        self.names.get(&number).copied()
+    }
+
+    /// Returns the torrents of the client that the store does not have.
+    pub(super) fn others(&self) -> &BTreeMap<usize, Other> {
+        &self.others
     }
 
     /// Returns the number of a torrent, the torrent in a snapshot of the client if that has it, and the totals without those of the
@@ -683,7 +879,7 @@ impl Torrents {
             Some(_) => running.base,
             None => self.kept_totals(name),
         };
-        Some((running.number, found, totals))
+        Some((running.handle.number(), found, totals))
     }
 
     /// Returns the local end of all connections.
@@ -698,6 +894,7 @@ impl Torrents {
         // The other parts of the session have these from the start.
         config.folder.clone_from(&before.folder);
         config.records.clone_from(&before.records);
+        config.mode.clone_from(&before.mode);
         let (old, new) = (&before.network, &mut config.network);
         // An interface turns discovery in the local network off, which libtorrent does at its start.
         let is_same_kind = old.bind.interface().is_some() == new.bind.interface().is_some();
@@ -710,6 +907,7 @@ impl Torrents {
         if config.network != before.network {
             let set = self.set_network(config.network.clone());
             set.map_err(|error| error.to_string())?;
+            self.network = None;
         }
         self.config = config;
         self.follow_schedule(schedule::Moment::now());
@@ -718,106 +916,182 @@ impl Torrents {
     }
 
     /// Changes the local end of all connections, until the session ends.
-    pub(super) fn set_network(&self, network: Network) -> Result<(), NetworkError> {
-        let client = self.client.as_ref().ok_or(NetworkError::Stopped)?;
-        client.set_network(network)
+    pub(super) fn set_network(&mut self, network: Network) -> Result<(), NetworkError> {
+        let control = self.control.as_ref().ok_or(NetworkError::Stopped)?;
+        control.set_network(network.clone())?;
+        self.network = Some(network);
+        Ok(())
     }
 
     pub(super) fn check_running(&self) -> Result<(), String> {
-        if self.client.is_none() {
-            return Err("the daemon is ending".to_owned());
+        match &self.control {
+            Some(control) if control.is_open() => Ok(()),
+            _ => Err("the session is ending".to_owned()),
+        }
+    }
+
+    pub(super) fn handle(&self, name: Name) -> Option<&TorrentHandle> {
+        Some(&self.running.get(&name)?.handle)
+    }
+
+    /// Starts a torrent that the client does not have.
+    pub(super) fn start(&mut self, name: Name, start: Start) -> Result<(), AddError> {
+        let (Some(entry), Some(control)) = (self.store.get(name), &self.control) else {
+            return Err(AddError::Stopped);
+        };
+        let mut base = self.kept_totals(name);
+        let mut options = AddOptions {
+            is_known: start.is_known,
+            number: start.number,
+            ..self.options(entry, &start.request, &base, false)
+        };
+        let was_over = start.over.is_some();
+        let source = if let Some(over) = start.over {
+            base = without(&base, &over.snapshot);
+            Source::Over(Box::new(over))
+        } else {
+            options.earlier = self.pass_on(&mut base, start.downloading_seconds);
+            source(entry)
+        };
+        let is_paused = options.is_paused;
+        let handle = control.add(source, options)?;
+        let mut running = Running::new(handle, start.request, base);
+        running.was_over = was_over;
+        self.prepare(entry, &mut running, is_paused);
+        self.names.insert(running.handle.number(), name);
+        self.running.insert(name, running);
+        Ok(())
+    }
+
+    /// Starts a torrent again: one that has ended, failed or waits, or whose choices the client has to learn.
+    pub(super) fn restart(&mut self, name: Name) -> Result<(), String> {
+        // The counts of the client begin anew.
+        self.count_changed();
+        let mut base = self.totals(name, self.find(name, &self.counted).map(|it| &**it));
+        let entry = self.entry(name)?;
+        let Some(running) = self.running.get(&name) else {
+            return Err(StoreError::Absent(name).to_string());
+        };
+        let is_repaired = running.repair == Repair::Downloads;
+        let mut options = self.options(entry, &running.request, &base, is_repaired);
+        let totals = base;
+        let counted = running.snapshot(&self.counted);
+        let downloading = counted.map_or(0.0, |it| it.downloading_seconds.seconds());
+        options.earlier = self.pass_on(&mut base, downloading);
+        let is_paused = options.is_paused;
+        let handle = running.handle.restart(source(entry), options);
+        let handle = handle.map_err(|error| error.to_string())?;
+        let entry = entry.clone();
+        self.store.totals_mut().torrents.insert(name, totals);
+        if let Some(mut running) = self.running.remove(&name) {
+            (running.handle, running.base) = (handle, base);
+            (running.is_started, running.is_ending, running.was_over) = (false, false, false);
+            (running.held, running.idle, running.wait) = (None, None, None);
+            running.remedy = "";
+            self.prepare(&entry, &mut running, is_paused);
+            self.running.insert(name, running);
         }
         Ok(())
     }
 
-    pub(super) fn handle(&self, name: Name) -> Option<&TorrentHandle> {
-        self.running.get(&name)?.handle.as_ref()
-    }
-
-    /// Starts a torrent again that has ended, failed or waits.
-    pub(super) fn restart(&mut self, name: Name) {
-        self.take_handle(name);
-        self.start(name, true);
-    }
-
-    /// Starts a torrent. `is_known` says whether the folder had it before.
-    pub(super) fn start(&mut self, name: Name, is_known: bool) {
-        let Some(entry) = self.store.get(name) else {
-            return;
-        };
-        let totals = self.kept_totals(name);
-        let running = self.running.get(&name);
-        let is_repaired = running.is_some_and(|running| running.repair == Repair::Downloads);
-        // A torrent waits for its first turn, which comes at the next tick. Metadata is fetched without a turn.
-        let is_link = matches!(entry.metainfo, Metainfo::Magnet(_));
-        let is_waiting = self.queue().is_some() && !entry.choices.forced && !is_link;
-        let is_paused = entry.choices.paused || is_waiting;
-        let options = AddOptions {
-            label: Some(entry.shown_title()),
-            mode: Some(goal(
-                entry,
-                &totals,
-                is_repaired,
-                self.config.records.as_deref(),
-                self.store.metadata_file(name),
-            )),
-            is_paused,
-            labels: entry.choices.labels.iter().cloned().collect(),
-            limits: entry.choices.limits.into(),
-            is_known,
-        };
-        let notice = waits_for_metadata(entry);
-        let Some(client) = &self.client else {
-            return;
-        };
-        match client.add(source(entry), options) {
-            Ok(handle) => {
-                self.names.insert(handle.number(), name);
-                let running = self.running_of(name);
-                running.has_metainfo |= !is_link;
-                running.handle = Some(handle);
-                (running.wait, running.remedy) = (None, "");
-                running.notice = running.notice.take().or(notice);
-                running.turn = Turn::new(is_waiting, Instant::now());
-                running.is_paused = is_paused;
-            }
-            Err(error) => self.wait(name, error.to_string()),
+    /// Lets the client of a session that ends continue what was counted, which its events report. Takes it out of the totals.
+    fn pass_on(&self, totals: &mut TorrentTotals, downloading_seconds: f64) -> Earlier {
+        if self.config.mode.is_none() {
+            return Earlier::default();
+        }
+        let serving = Duration::from_secs(std::mem::take(&mut totals.seeding_seconds));
+        Earlier {
+            downloaded_bytes: std::mem::take(&mut totals.received),
+            uploaded_bytes: std::mem::take(&mut totals.sent),
+            downloading_seconds,
+            serving_seconds: serving.as_secs_f64(),
         }
     }
 
-    fn running_of(&mut self, name: Name) -> &mut Running {
-        let base = self.kept_totals(name);
-        self.running.entry(name).or_insert_with(|| Running {
-            number: {
-                self.next_number += 1;
-                let number = self.next_number - 1;
-                self.numbered.insert(number, name);
-                number
-            },
-            handle: None,
-            base,
-            held: None,
-            turn: Turn::new(false, Instant::now()),
-            is_paused: false,
-            has_metainfo: false,
-            repair: Repair::No,
-            wait: None,
-            delay: FIRST_RETRY,
-            tiers: None,
-            remedy: "",
-            notice: None,
-            idle: None,
-        })
+    /// Records how a torrent is started.
+    fn prepare(&self, entry: &Entry, running: &mut Running, is_paused: bool) {
+        let notice = match self.config.mode {
+            None => waits_for_metadata(entry),
+            Some(_) => None,
+        };
+        running.notice = running.notice.take().or(notice);
+        running.has_metainfo |= !matches!(entry.metainfo, Metainfo::Magnet(_));
+        running.turn = Turn::new(self.waits_for_turn(entry), Instant::now());
+        running.is_paused = is_paused;
+    }
+
+    /// Returns `true` if a torrent waits for its first turn, which comes at the next tick. Metadata is fetched without a turn.
+    fn waits_for_turn(&self, entry: &Entry) -> bool {
+        let is_link = matches!(entry.metainfo, Metainfo::Magnet(_));
+        self.queue().is_some() && !entry.choices.forced && !is_link
+    }
+
+    /// Returns the options of a torrent of the store.
+    fn options(
+        &self,
+        entry: &Entry,
+        request: &Request,
+        totals: &TorrentTotals,
+        is_repaired: bool,
+    ) -> AddOptions {
+        AddOptions {
+            label: Some(label(entry, request)),
+            mode: Some(goal(
+                &entry.choices,
+                request.has_chosen_files,
+                self.goal_of(entry),
+                totals,
+                is_repaired,
+                &self.config,
+                self.store.metadata_file(entry.name()),
+            )),
+            is_paused: entry.choices.paused || self.waits_for_turn(entry),
+            labels: entry.choices.labels.iter().cloned().collect(),
+            limits: entry.choices.limits.into(),
+            is_known: true,
+            earlier: Earlier::default(),
+            number: None,
+        }
+    }
+
+    /// Returns a torrent as a person named it.
+    pub(super) fn label(&self, entry: &Entry) -> String {
+        match self.running.get(&entry.name()) {
+            Some(running) => label(entry, &running.request),
+            None => entry.shown_title(),
+        }
+    }
+
+    /// Ends a torrent.
+    pub(super) fn end_torrent(&mut self, name: Name) -> Result<(), Refusal> {
+        let running = self.running.get_mut(&name).ok_or(Refusal::Absent)?;
+        running.handle.end()?;
+        running.is_ending = true;
+        Ok(())
+    }
+
+    /// Records that a person chose files of a torrent.
+    pub(super) fn note_chosen_files(&mut self, name: Name) {
+        if let Some(running) = self.running.get_mut(&name) {
+            running.request.has_chosen_files = true;
+        }
+    }
+
+    /// Returns `true` if a person chose files of a torrent.
+    pub(super) fn has_chosen_files(&self, name: Name) -> bool {
+        let running = self.running.get(&name);
+        running.is_some_and(|running| running.request.has_chosen_files)
     }
 
     /// Lets a torrent wait for its next start.
     fn wait(&mut self, name: Name, reason: String) {
-        let running = self.running_of(name);
-        running.wait = Some(Wait {
-            reason,
-            until: Instant::now() + running.delay,
-        });
-        running.delay = MAX_RETRY.min(running.delay * 2);
+        if let Some(running) = self.running.get_mut(&name) {
+            running.wait = Some(Wait {
+                reason,
+                until: Instant::now() + running.delay,
+            });
+            running.delay = MAX_RETRY.min(running.delay * 2);
+        }
     }
 
     /// Returns the reason why a torrent waits after an error of the system: with what is missing, if it is space. `left_bytes` of
@@ -835,21 +1109,12 @@ impl Torrents {
         });
         format!("waiting for space: {error}{missing}")
     }
+}
 
-    /// Removes a torrent that will be started again from the client.
-    fn take_handle(&mut self, name: Name) {
-        // The client's totals end with its torrent.
-        self.count_changed();
-        let base = self.totals(name, self.find(name, &self.counted).map(|it| &**it));
-        let Some(running) = self.running.get_mut(&name) else {
-            return;
-        };
-        (running.base, running.held, running.idle) = (base, None, None);
-        if let Some(handle) = running.handle.take() {
-            self.store.totals_mut().torrents.insert(name, base);
-            self.leave(&handle, Remove::Restart);
-        }
-    }
+/// Returns a torrent as a person named it.
+fn label(entry: &Entry, request: &Request) -> String {
+    let label = request.label.clone();
+    label.unwrap_or_else(|| entry.shown_title())
 }
 
 /// Returns what a person should know of a link whose content is present: without its metadata, nobody can tell whether it is right.
@@ -874,7 +1139,6 @@ pub fn remedy(error: &TorrentError) -> &'static str {
     match error {
         TorrentError::Unrelated { .. } => "; rename or remove it, and resume the torrent",
         TorrentError::Linked { .. } => "; copy it under its name, and resume the torrent",
-        TorrentError::WebSeed(_) => "; --web-seeds=0 downloads it from peers",
         _ => "",
     }
 }

@@ -13,16 +13,17 @@ use std::sync::{Mutex, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use hashlane_api::{NewTorrent, Patch, Source};
+use hashlane_client::Source as ClientSource;
 use hashlane_files::{read_limited, rename_to_free};
 use hashlane_metainfo::{Magnet, Torrent};
 
-use super::config::Watched;
+use super::config::{AddedFiles, Given, Watched};
 use super::error::Problem;
 use super::threads::spawn;
-use super::torrents::{Torrents, lock};
+use super::torrents::{Torrents, WatchedFile, lock};
 
 /// Interval at which the folders are read.
-const INTERVAL: Duration = Duration::from_secs(2);
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Time without a change after which a file that is no torrent is refused.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -53,7 +54,7 @@ impl Watch {
         let (alive, ended) = mpsc::channel();
         let mut watcher = Watcher {
             folders: Vec::new(),
-            removes: false,
+            added_files: AddedFiles::default(),
             max_len,
             torrents,
             files: HashMap::new(),
@@ -61,11 +62,11 @@ impl Watch {
             problems,
         };
         let run = move || {
-            while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                if watcher.take_settings().is_none() {
+            while watcher.take_settings().is_some() {
+                watcher.read(Instant::now());
+                if ended.recv_timeout(INTERVAL) != Err(RecvTimeoutError::Timeout) {
                     return;
                 }
-                watcher.read(Instant::now());
             }
         };
         spawn("watch", run)?;
@@ -80,14 +81,14 @@ type Stamp = (u64, Option<SystemTime>);
 struct Seen {
     stamp: Stamp,
     since: Instant,
-    /// Whether its problem was reported. It is then used only after a change.
-    is_reported: bool,
+    /// Whether its problem was reported, or it was added and stays. It is then used only after a change.
+    is_done: bool,
 }
 
 struct Watcher {
     folders: Vec<Watched>,
-    /// Whether files that were added are removed.
-    removes: bool,
+    /// What becomes of files that were added.
+    added_files: AddedFiles,
     /// Length limit of a .torrent file in bytes.
     max_len: u64,
     torrents: Weak<Mutex<Torrents>>,
@@ -113,7 +114,7 @@ impl Watcher {
         let torrents = lock(&torrents);
         let config = &torrents.config;
         self.folders.clone_from(&config.watched);
-        self.removes = config.removes_watched;
+        self.added_files = config.added_files;
         drop(torrents);
         let is_watched = |folder: &Path| self.folders.iter().any(|it| it.folder == folder);
         self.unreadable.retain(|folder, _| is_watched(folder));
@@ -145,7 +146,16 @@ impl Watcher {
                 let _ = self.problems.send(Problem::Warning(problem));
             }
         }
-        self.files.retain(|path, _| found.contains_key(path));
+        // A folder that cannot be read may have its files when it returns.
+        let is_gone = |path: &Path| {
+            let is_readable = |folder: &Path| !self.unreadable.contains_key(folder);
+            !found.contains_key(path) && path.parent().is_none_or(is_readable)
+        };
+        self.files.retain(|path, _| !is_gone(path));
+        if let Some(torrents) = self.torrents.upgrade() {
+            let mut torrents = lock(&torrents);
+            torrents.inward().watched.retain(|path, _| !is_gone(path));
+        }
         let mut found: Vec<_> = found.into_iter().collect();
         found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         for (path, (number, stamp)) in found {
@@ -155,19 +165,20 @@ impl Watcher {
 
     fn look_at(&mut self, path: PathBuf, folder: usize, stamp: Stamp, now: Instant) {
         let seen = self.files.get(&path).filter(|seen| seen.stamp == stamp);
-        let Some(Seen {
-            since, is_reported, ..
-        }) = seen
-        else {
+        let Some(Seen { since, is_done, .. }) = seen else {
             let seen = Seen {
                 stamp,
                 since: now,
-                is_reported: false,
+                is_done: false,
             };
             self.files.insert(path, seen);
             return;
         };
-        if *is_reported {
+        if *is_done {
+            return;
+        }
+        if self.added_files == AddedFiles::Kept {
+            self.give(&path, stamp);
             return;
         }
         let is_old = now.duration_since(*since) >= PATIENCE;
@@ -178,7 +189,7 @@ impl Watcher {
             return;
         }
         let ended = match added {
-            Ok(()) if self.removes => fs::remove_file(&path),
+            Ok(()) if self.added_files == AddedFiles::Removed => fs::remove_file(&path),
             Ok(()) => rename(&path, ADDED),
             Err(Failure::Invalid(_)) if !is_old => return,
             Err(Failure::Invalid(reason)) => {
@@ -200,28 +211,58 @@ impl Watcher {
 
     fn report(&mut self, path: &Path, reason: &str) {
         if let Some(seen) = self.files.get_mut(path) {
-            seen.is_reported = true;
+            seen.is_done = true;
         }
         let problem = format!("{}: {reason}", path.display());
         let _ = self.problems.send(Problem::Warning(problem));
     }
 
+    /// Adds the torrent of a file that stays, if it is new, or if its torrent has failed and the file has changed since.
+    fn give(&mut self, path: &Path, stamp: Stamp) {
+        let (Some(torrents), Some(seen)) = (self.torrents.upgrade(), self.files.get_mut(path))
+        else {
+            return;
+        };
+        seen.is_done = true;
+        let label = path.file_name().unwrap_or_default().to_string_lossy();
+        let given = Given {
+            position: None,
+            label: label.into_owned(),
+            source: if has_extension(path, "magnet") {
+                match read_magnet(path) {
+                    Ok(magnet) => magnet.into(),
+                    Err(Failure::Invalid(reason) | Failure::Other(reason)) => {
+                        ClientSource::Metainfo(Box::new(|| Err(reason.into())))
+                    }
+                }
+            } else {
+                ClientSource::file(path)
+            },
+            content: None,
+            map: None,
+        };
+        let mut torrents = lock(&torrents);
+        let known = torrents.watched.get(path).copied();
+        // Another process, from which this one continues, may have added it.
+        let is_same = known.is_some_and(|known| known.stamp == stamp);
+        let number = match known {
+            Some(known) if is_same || !torrents.has_failed(known.number) => Some(known.number),
+            _ => torrents.give(given, false),
+        };
+        if let Some(number) = number {
+            let file = WatchedFile { stamp, number };
+            torrents.watched.insert(path.to_owned(), file);
+        }
+    }
+
     /// Adds the torrent of a file. A torrent that is present counts as added.
     fn add(&self, path: &Path, category: Option<String>) -> Result<(), Failure> {
-        let is_magnet = has_extension(path, "magnet");
-        let limit = if is_magnet {
-            MAX_MAGNET_LEN
+        let source = if has_extension(path, "magnet") {
+            Source::Magnet(Box::new(read_magnet(path)?))
         } else {
-            self.max_len
-        };
-        let bytes = read_file(path, limit)?;
-        let invalid = |error: &dyn std::fmt::Display| Failure::Invalid(error.to_string());
-        let source = if is_magnet {
-            let text = str::from_utf8(&bytes).map_err(|error| invalid(&error))?;
-            let magnet: Magnet = text.trim().parse().map_err(|error| invalid(&error))?;
-            Source::Magnet(Box::new(magnet))
-        } else {
-            Source::Torrent(Torrent::parse(bytes).map_err(|error| invalid(&error))?)
+            let bytes = read_file(path, self.max_len)?;
+            let torrent = Torrent::parse(bytes);
+            Source::Torrent(torrent.map_err(|error| Failure::Invalid(error.to_string()))?)
         };
         let new = NewTorrent {
             paused: Some(false),
@@ -237,6 +278,14 @@ impl Watcher {
         added.map_err(|refusal| Failure::Other(refusal.to_string()))?;
         Ok(())
     }
+}
+
+/// Returns the link in a .magnet file.
+fn read_magnet(path: &Path) -> Result<Magnet, Failure> {
+    let bytes = read_file(path, MAX_MAGNET_LEN)?;
+    let invalid = |error: &dyn std::fmt::Display| Failure::Invalid(error.to_string());
+    let text = str::from_utf8(&bytes).map_err(|error| invalid(&error))?;
+    text.trim().parse().map_err(|error| invalid(&error))
 }
 
 /// Returns the bytes of a file.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hashlane_api::{Goal, Place, Rates};
 use hashlane_metainfo::{ContentLayout, ContentMap, Names, Top};
@@ -27,7 +28,7 @@ pub struct Choices {
     /// The names that the content had before, until its files have been renamed.
     pub names_before: Option<Names>,
     /// Where single files lie, whatever their names. They are read, and never written. Only with [`Place::Folder`].
-    pub map: Option<ContentMap>,
+    pub map: Option<Arc<ContentMap>>,
     /// When the torrent has been served for long enough.
     pub goal: Goal,
     /// The category, which gives torrents a common folder and goal.
@@ -272,7 +273,8 @@ impl TryFrom<Fields> for Choices {
         }
         let map = fields.content_map.map(|text| {
             let map = ContentMap::parse(&text.into_bytes());
-            map.map_err(|error| format!("content_map: {error}"))
+            map.map(Arc::new)
+                .map_err(|error| format!("content_map: {error}"))
         });
         let move_to = fields.move_to.map(|path| path.path("move_to"));
         let Priorities { skip, low, high } = &fields.priorities;
@@ -332,7 +334,8 @@ mod tests {
                     )
                     .as_bytes(),
                 )
-                .unwrap(),
+                .unwrap()
+                .into(),
             ),
             goal: Goal {
                 ratio: Target::At(1.5),

@@ -44,15 +44,18 @@ impl Entry {
 pub enum Metainfo {
     /// A .torrent file with valid contents. The bytes stay on the disk.
     File(PathBuf),
+    /// The .torrent file itself, in a store in memory.
+    Torrent(Torrent),
     /// A magnet link, whose metadata is not known yet.
     Magnet(Box<Magnet>),
 }
 
-/// Without the link, which can contain passkeys.
+/// Without the torrent or the link, which can contain passkeys.
 impl fmt::Debug for Metainfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => f.debug_tuple("File").field(path).finish(),
+            Self::Torrent(_) => f.write_str("Torrent"),
             Self::Magnet(_) => f.write_str("Magnet"),
         }
     }

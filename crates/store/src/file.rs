@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use hashlane_files::{AtomicFile, Overwrite, read_limited, sync};
+use hashlane_metainfo::Torrent;
 use rustix::fs::OFlags;
 use serde::de::DeserializeOwned;
 
@@ -15,6 +16,9 @@ use crate::error::StoreError;
 
 /// The permissions of each file: only its user may read it, because .torrent files and links contain passkeys.
 pub(crate) const MODE: u32 = 0o600;
+
+/// Length limit in bytes of a .torrent file, as in the program's other commands.
+const MAX_TORRENT_LEN: u64 = 32 << 20;
 
 /// Number of files that are written at once.
 const WRITERS: usize = 16;
@@ -41,6 +45,12 @@ pub(crate) fn read(path: &Path, max_len: u64) -> Result<Vec<u8>, StoreError> {
         return Err(StoreError::damaged(path, reason));
     }
     Ok(bytes)
+}
+
+/// Reads a .torrent file.
+pub(crate) fn read_torrent(path: &Path) -> Result<Torrent, StoreError> {
+    let bytes = read(path, MAX_TORRENT_LEN)?;
+    Torrent::parse(bytes).map_err(|error| StoreError::damaged(path, error.to_string()))
 }
 
 /// Reads a TOML file. The error has the line, but no text of the file, which can contain secrets.
@@ -77,13 +87,13 @@ pub(crate) fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> Result<(
 
 /// Writes files as [`write()`] does, several at once: a file system writes its journal once for all that wait for it. Returns
 /// a result for each file.
-pub(crate) fn write_all(
-    files: &[(PathBuf, &[u8])],
+pub(crate) fn write_all<B: AsRef<[u8]> + Sync>(
+    files: &[(PathBuf, B)],
     overwrite: Overwrite,
 ) -> Vec<Result<(), StoreError>> {
-    let write_part = |part: &[(PathBuf, &[u8])]| -> Vec<_> {
+    let write_part = |part: &[(PathBuf, B)]| -> Vec<_> {
         let part = part.iter();
-        part.map(|(path, bytes)| write(path, bytes, overwrite))
+        part.map(|(path, bytes)| write(path, bytes.as_ref(), overwrite))
             .collect()
     };
     let mut parts = files.chunks(files.len().div_ceil(WRITERS).max(1));

@@ -77,11 +77,11 @@ const PENDING: &str = ".pending";
 /// Length limit in bytes of a file with choices.
 const MAX_CHOICES_LEN: u64 = 8 << 20;
 
-/// A state folder, which no other program can open until the value is dropped.
-#[derive(Debug)]
+/// A state folder, which no other program can open until the value is dropped; or the same in memory, which nothing outlasts.
+#[derive(Debug, Default)]
 pub struct Store {
-    folder: PathBuf,
-    torrents: PathBuf,
+    /// `None` in memory.
+    disk: Option<Disk>,
     entries: BTreeMap<Name, Entry>,
     /// The number of the last change of a torrent.
     revision: u64,
@@ -89,7 +89,21 @@ pub struct Store {
     groups: Groups,
     session: Session,
     problems: Vec<StoreError>,
+}
+
+/// The folders of a store.
+#[derive(Debug)]
+struct Disk {
+    folder: PathBuf,
+    torrents: PathBuf,
     _lock: Lock,
+}
+
+impl Disk {
+    /// Returns the path of a file of a torrent.
+    fn path(&self, name: Name, suffix: &str) -> PathBuf {
+        self.torrents.join(format!("{name}.{suffix}"))
+    }
 }
 
 /// Returns the names of the torrents in a state folder, which is only read and may be in use. A folder that does not exist has
@@ -129,38 +143,41 @@ impl Store {
         let torrents = folder.join(TORRENTS);
         make_folder(&torrents)?;
         file::sync_folder(&folder)?;
-        let mut store = Self {
-            folder,
-            torrents,
-            entries: BTreeMap::new(),
-            revision: 0,
-            totals: Totals::default(),
-            groups: Groups::default(),
-            session: Session::default(),
-            problems: Vec::new(),
-            _lock: lock,
-        };
-        for folder in [&store.folder, &store.torrents] {
+        let mut store = Self::in_memory();
+        for folder in [&folder, &torrents] {
             let left = UNFINISHED_FILES.remove_abandoned(folder);
             for path in left.map_err(StoreError::at(folder))? {
                 let reason = "a temporary file that cannot be removed";
                 store.problems.push(StoreError::damaged(&path, reason));
             }
         }
-        let names = store.read_torrents()?;
-        store.read_totals(&names)?;
+        let disk = Disk {
+            folder,
+            torrents,
+            _lock: lock,
+        };
+        let names = store.read_torrents(&disk)?;
+        store.read_totals(&disk, &names)?;
         store.groups = store.read_or_keep(
+            &disk,
             GROUPS,
             "categories and labels without torrents are forgotten",
         )?;
-        store.session = store.read_or_keep(SESSION, "the limits are those of the configuration")?;
+        let consequence = "the limits are those of the configuration";
+        store.session = store.read_or_keep(&disk, SESSION, consequence)?;
+        store.disk = Some(disk);
         store.remove_replaced_links()?;
         Ok(store)
     }
 
-    /// Returns the path of the state folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    /// Returns an empty store in memory.
+    pub fn in_memory() -> Self {
+        Self::default()
+    }
+
+    /// Returns the path of the state folder; `None` in memory.
+    pub fn folder(&self) -> Option<&Path> {
+        Some(&self.disk.as_ref()?.folder)
     }
 
     /// Returns the files that could not be used when the folder was opened. They stay as they are.
@@ -247,32 +264,44 @@ impl Store {
     /// The folder does not have one of the torrents: nothing is changed. Or it cannot be written: some of the torrents are
     /// changed.
     pub fn update_all(&mut self, updates: Vec<(Name, Choices)>) -> Result<(), StoreError> {
-        let mut texts = Vec::with_capacity(updates.len());
+        let mut new = Vec::with_capacity(updates.len());
         for (name, mut choices) in updates {
             choices.order = choices.order.or(self.entry(name)?.choices.order);
-            texts.push((name, text_of(name, &choices)?, choices));
+            new.push((name, choices));
         }
-        if texts.is_empty() {
+        if new.is_empty() {
             return Ok(());
         }
-        let files = texts.iter().map(|(name, text, _)| {
-            let path = self.path(*name, CHOICES);
-            (path, text.as_bytes())
+        let Some(disk) = &self.disk else {
+            for (name, choices) in new {
+                self.choose(name, choices);
+            }
+            return Ok(());
+        };
+        let files = new.iter().map(|(name, choices)| {
+            let text = text_of(*name, choices)?;
+            Ok((disk.path(*name, CHOICES), text.into_bytes()))
         });
-        let results = file::write_all(&files.collect::<Vec<_>>(), Overwrite::Yes);
+        let files = files.collect::<Result<Vec<_>, StoreError>>()?;
+        let results = file::write_all(&files, Overwrite::Yes);
+        let torrents = disk.torrents.clone();
         let mut written = Ok(());
-        for ((name, _, choices), result) in texts.into_iter().zip(results) {
-            match (result, self.entries.get_mut(&name)) {
-                (Ok(()), Some(entry)) => {
-                    self.revision += 1;
-                    (entry.choices, entry.revision) = (choices, self.revision);
-                }
-                (Ok(()), None) => {}
-                (Err(error), _) => written = written.and(Err(error)),
+        for ((name, choices), result) in new.into_iter().zip(results) {
+            match result {
+                Ok(()) => self.choose(name, choices),
+                Err(error) => written = written.and(Err(error)),
             }
         }
-        file::sync_folder(&self.torrents)?;
+        file::sync_folder(&torrents)?;
         written
+    }
+
+    /// Replaces the choices of a torrent in memory.
+    fn choose(&mut self, name: Name, choices: Choices) {
+        if let Some(entry) = self.entries.get_mut(&name) {
+            self.revision += 1;
+            (entry.choices, entry.revision) = (choices, self.revision);
+        }
     }
 
     /// Puts all torrents into this order. It is on the disk afterwards. A kill in between leaves some of the changes.
@@ -318,15 +347,20 @@ impl Store {
             self.remove(name)?;
             return Ok(new);
         }
-        let path = self.path(name, FILE);
-        file::write(&path, torrent.bytes(), Overwrite::Yes)?;
-        file::sync_folder(&self.torrents)?;
-        if matches!(before.metainfo, Metainfo::Magnet(_)) {
-            remove_present(&pending(&path))?;
-            let link = self.path(name, MAGNET);
-            fs::remove_file(&link).map_err(StoreError::at(&link))?;
-        }
-        let metainfo = Metainfo::File(path);
+        let metainfo = match &self.disk {
+            None => Metainfo::Torrent(torrent.clone()),
+            Some(disk) => {
+                let path = disk.path(name, FILE);
+                file::write(&path, torrent.bytes(), Overwrite::Yes)?;
+                file::sync_folder(&disk.torrents)?;
+                if matches!(before.metainfo, Metainfo::Magnet(_)) {
+                    remove_present(&pending(&path))?;
+                    let link = disk.path(name, MAGNET);
+                    fs::remove_file(&link).map_err(StoreError::at(&link))?;
+                }
+                Metainfo::File(path)
+            }
+        };
         let entry = Entry {
             info_hashes,
             title: title_of(torrent),
@@ -345,7 +379,8 @@ impl Store {
         let entry = self.get(name)?;
         let is_link = matches!(entry.metainfo, Metainfo::Magnet(_));
         let keeps_name = entry.info_hashes.v1().is_some();
-        (is_link && keeps_name).then(|| pending(&self.path(name, FILE)))
+        let disk = self.disk.as_ref().filter(|_| is_link && keeps_name)?;
+        Some(pending(&disk.path(name, FILE)))
     }
 
     /// Replaces the trackers of a magnet link. They are on the disk afterwards.
@@ -361,9 +396,11 @@ impl Store {
             let reason = "a link to another torrent".to_owned();
             return Err(StoreError::Value { name, reason });
         }
-        let text = format!("{magnet}\n");
-        file::write(&self.path(name, MAGNET), text.as_bytes(), Overwrite::Yes)?;
-        file::sync_folder(&self.torrents)?;
+        if let Some(disk) = &self.disk {
+            let text = format!("{magnet}\n");
+            file::write(&disk.path(name, MAGNET), text.as_bytes(), Overwrite::Yes)?;
+            file::sync_folder(&disk.torrents)?;
+        }
         if let Some(entry) = self.entries.get_mut(&name) {
             self.revision += 1;
             entry.metainfo = Metainfo::Magnet(Box::new(magnet));
@@ -379,25 +416,35 @@ impl Store {
     /// then as before.
     pub fn remove(&mut self, name: Name) -> Result<(), StoreError> {
         let suffix = suffix_of(&self.entry(name)?.metainfo);
-        let path = self.path(name, suffix);
-        let metadata_file = pending(&self.path(name, FILE));
+        let Some(disk) = &self.disk else {
+            self.forget(name);
+            return Ok(());
+        };
+        let torrents = disk.torrents.clone();
+        let path = disk.path(name, suffix);
+        let metadata_file = pending(&disk.path(name, FILE));
         let pending = pending(&path);
         fs::rename(&path, &pending).map_err(StoreError::at(&path))?;
-        let choices = self.path(name, CHOICES);
-        let removed = file::sync_folder(&self.torrents)
+        let choices = disk.path(name, CHOICES);
+        let removed = file::sync_folder(&torrents)
             .and_then(|()| fs::remove_file(&choices).map_err(StoreError::at(&choices)));
         if let Err(error) = removed {
             // The next program does the same if this fails.
             let _ = fs::rename(&pending, &path);
             return Err(error);
         }
-        self.entries.remove(&name);
-        self.totals.torrents.remove(&name);
-        file::sync_folder(&self.torrents)?;
+        self.forget(name);
+        file::sync_folder(&torrents)?;
         // The next program deletes what stays.
         let _ = fs::remove_file(&pending);
         let _ = fs::remove_file(&metadata_file);
         Ok(())
+    }
+
+    /// Removes a torrent in memory.
+    fn forget(&mut self, name: Name) {
+        self.entries.remove(&name);
+        self.totals.torrents.remove(&name);
     }
 
     /// Returns the totals. Each torrent has an entry.
@@ -454,11 +501,14 @@ impl Store {
 
     /// Writes a file that concerns all torrents.
     fn save(&self, name: &str, value: &impl Serialize) -> Result<(), StoreError> {
-        let path = self.folder.join(name);
+        let Some(Disk { folder, .. }) = &self.disk else {
+            return Ok(());
+        };
+        let path = folder.join(name);
         let text = toml::to_string(value)
             .map_err(|error| StoreError::damaged(&path, error.to_string()))?;
         file::write(&path, text.as_bytes(), Overwrite::Yes)?;
-        file::sync_folder(&self.folder)
+        file::sync_folder(folder)
     }
 
     /// Adds or replaces a torrent in memory.
@@ -472,62 +522,58 @@ impl Store {
         self.get(name).ok_or(StoreError::Absent(name))
     }
 
-    /// Returns the path of a file of a torrent.
-    fn path(&self, name: Name, suffix: &str) -> PathBuf {
-        self.torrents.join(format!("{name}.{suffix}"))
-    }
-
     /// Adds torrents in the steps of the table above, and returns the name of the last one. `replaced` is removed later.
     fn add_all(
         &mut self,
         new: Vec<(NewMetainfo, Choices)>,
         replaced: Option<Name>,
     ) -> Result<Name, StoreError> {
-        let prepared = self.prepare(new, replaced)?;
-        let added = self.write_all(&prepared);
-        if let Err(error) = added {
-            for one in &prepared {
-                one.undo();
+        let mut entries = self.prepare(new, replaced)?;
+        if let Some(disk) = &self.disk {
+            let files = entries.iter_mut();
+            let files: Vec<_> = files
+                .map(|entry| disk.take(entry))
+                .collect::<Result<_, _>>()?;
+            let added = disk.write_all(&files);
+            if let Err(error) = added {
+                for one in &files {
+                    one.undo();
+                }
+                return Err(error);
             }
-            return Err(error);
         }
         let mut last = None;
-        for one in prepared {
-            let name = one.entry.name();
+        for entry in entries {
+            let name = entry.name();
             let totals = TorrentTotals {
                 added: seconds(SystemTime::now()),
                 ..TorrentTotals::default()
             };
             self.totals.torrents.insert(name, totals);
-            self.insert(one.entry);
+            self.insert(entry);
             last = Some(name);
         }
         Ok(last.expect("at least one torrent is added"))
     }
 
-    /// Checks new torrents, and gives each a place in the queue.
+    /// Returns new torrents, if the store has none of them. Gives each a place in the queue.
     fn prepare(
         &self,
         new: Vec<(NewMetainfo, Choices)>,
         replaced: Option<Name>,
-    ) -> Result<Vec<Prepared>, StoreError> {
+    ) -> Result<Vec<Entry>, StoreError> {
         let orders = self.entries.values();
         let mut order = orders.filter_map(|entry| entry.choices.order).max();
         let mut names = BTreeSet::new();
-        let mut prepared = Vec::with_capacity(new.len());
+        let mut entries = Vec::with_capacity(new.len());
         for (metainfo, mut choices) in new {
             if choices.order.is_none() {
                 choices.order = Some(order.map_or(0, |order| order.saturating_add(1)));
             }
             order = order.max(choices.order);
-            let (info_hashes, suffix, bytes) = match &metainfo {
-                NewMetainfo::Torrent(torrent) => {
-                    (torrent.info_hashes(), FILE, torrent.bytes().to_vec())
-                }
-                NewMetainfo::Magnet(magnet) => {
-                    let text = format!("{magnet}\n");
-                    (magnet.info_hashes, MAGNET, text.into_bytes())
-                }
+            let info_hashes = match &metainfo {
+                NewMetainfo::Torrent(torrent) => torrent.info_hashes(),
+                NewMetainfo::Magnet(magnet) => magnet.info_hashes,
             };
             let name = Name::from(info_hashes);
             let present = self.find(info_hashes).map(Entry::name);
@@ -537,35 +583,49 @@ impl Store {
             if !names.insert(name) {
                 return Err(StoreError::Exists(name));
             }
-            let text = text_of(name, &choices)?;
-            let path = self.path(name, suffix);
-            prepared.push(Prepared {
-                bytes,
-                text,
-                pending: pending(&path),
-                choices_path: self.path(name, CHOICES),
-                entry: Entry {
-                    info_hashes,
-                    title: metainfo.title(),
-                    metainfo: match metainfo {
-                        NewMetainfo::Torrent(_) => Metainfo::File(path.clone()),
-                        NewMetainfo::Magnet(magnet) => Metainfo::Magnet(magnet),
-                    },
-                    choices,
-                    revision: 0,
+            entries.push(Entry {
+                info_hashes,
+                title: metainfo.title(),
+                metainfo: match metainfo {
+                    NewMetainfo::Torrent(torrent) => Metainfo::Torrent(torrent),
+                    NewMetainfo::Magnet(magnet) => Metainfo::Magnet(magnet),
                 },
-                path,
+                choices,
+                revision: 0,
             });
         }
-        for one in &prepared {
-            for path in [&one.path, &one.choices_path] {
-                if path.symlink_metadata().is_ok() {
-                    let reason = "damaged, and not replaced: repair or move it, and start again";
-                    return Err(StoreError::damaged(path, reason));
-                }
+        Ok(entries)
+    }
+}
+
+impl Disk {
+    /// Returns the files of a new torrent, and leaves the path of its .torrent file in place of the bytes.
+    fn take(&self, entry: &mut Entry) -> Result<Prepared, StoreError> {
+        let name = entry.name();
+        let path = self.path(name, suffix_of(&entry.metainfo));
+        let choices_path = self.path(name, CHOICES);
+        for path in [&path, &choices_path] {
+            if path.symlink_metadata().is_ok() {
+                let reason = "damaged, and not replaced: repair or move it, and start again";
+                return Err(StoreError::damaged(path, reason));
             }
         }
-        Ok(prepared)
+        let file = match &entry.metainfo {
+            Metainfo::Torrent(_) => Metainfo::File(path.clone()),
+            other => other.clone(),
+        };
+        let bytes = match std::mem::replace(&mut entry.metainfo, file) {
+            Metainfo::Torrent(torrent) => torrent.bytes().to_vec(),
+            Metainfo::Magnet(magnet) => format!("{magnet}\n").into_bytes(),
+            Metainfo::File(_) => Vec::new(),
+        };
+        Ok(Prepared {
+            bytes,
+            text: text_of(name, &entry.choices)?,
+            pending: pending(&path),
+            path,
+            choices_path,
+        })
     }
 
     fn write_all(&self, prepared: &[Prepared]) -> Result<(), StoreError> {
@@ -586,9 +646,8 @@ impl Store {
     }
 }
 
-/// A torrent that is ready to be added.
+/// The files of a torrent that is added.
 struct Prepared {
-    entry: Entry,
     /// The bytes of the .torrent file, or of the link.
     bytes: Vec<u8>,
     /// The text of the choices.
@@ -662,7 +721,7 @@ fn remove_present(path: &Path) -> Result<(), StoreError> {
 
 fn suffix_of(metainfo: &Metainfo) -> &'static str {
     match metainfo {
-        Metainfo::File(_) => FILE,
+        Metainfo::File(_) | Metainfo::Torrent(_) => FILE,
         Metainfo::Magnet(_) => MAGNET,
     }
 }

@@ -61,5 +61,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{}#{token}", server.url());
     io::copy(&mut io::stdin(), &mut io::sink())?;
     drop(server);
-    Ok(session.stop()?)
+    session.stop()?;
+    Ok(())
 }

@@ -236,7 +236,7 @@ pub(super) async fn limits(Shared(state): Shared<State>) -> Response {
 /// Returns the categories and labels.
 pub(super) async fn groups(Shared(state): Shared<State>) -> Response {
     let groups = state.blocking(|state| state.service.groups()).await;
-    Json(groups.unwrap_or_default()).into_response()
+    Json(groups).into_response()
 }
 
 /// Changes the categories or labels.

@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
-//! Snapshots flow from the client's loop to the browsers. Requests act on a [`Service`]: a session, whose torrents last
-//! over restarts, or a client.
+//! Snapshots flow from the client's loop to the browsers. Requests act on a [`Service`]: the
+//! torrents of a session.
 //!
 //! # Modules
 //!
@@ -12,7 +12,7 @@
 //! | `assets` | the files of the page |
 //! | `compress` | answers that are compressed |
 //! | `config` | its settings |
-//! | `service` | the trait of what requests act on, with a session and a client as such |
+//! | `service` | the trait of what requests act on, and a session as such |
 //! | `access`, `credentials`, `session` | access control of requests, and logins of the page |
 //! | `add`, `jobs` | torrents that requests add |
 //! | `api` | requests and event streams |
@@ -58,4 +58,4 @@ pub use hashlane_server::{Endpoint, Listener};
 #[cfg(feature = "schema")]
 pub use openapi::openapi;
 pub use server::Server;
-pub use service::{ClientService, Found, Reload, Service, SessionService, Statistics};
+pub use service::{Found, Reload, Service, SessionService, Statistics};

@@ -282,14 +282,17 @@ fn of_program(routes: Routes<State>) -> Routes<State> {
             metrics::metrics,
         )
         .on(
-            Operation::get("/api/v1/status", "The state of the program.")
-                .json(200, "Status", "The state."),
+            Operation::get("/api/v1/status", "The state of the program.").json(
+                200,
+                "Status",
+                "The state.",
+            ),
             about::status,
         )
         .on(
             Operation::get(
                 "/api/v1/limits",
-                "The limits of all torrents together, each with its origin. Empty in programs that are no daemon.",
+                "The limits of all torrents together, each with its origin.",
             )
             .answer(200, Some((JSON, Kind::List("Limit"))), "The limits."),
             about::limits,
@@ -303,15 +306,18 @@ fn of_program(routes: Routes<State>) -> Routes<State> {
             about::statistics,
         )
         .on(
-            Operation::get("/api/v1/free-space", "Space of the file system of a folder.")
-                .query(
-                    "folder",
-                    Kind::Text,
-                    "A folder in which requests may place content.",
-                )
-                .required("folder")
-                .json(200, "Space", "The space.")
-                .error(409, "The space of the folder cannot be read."),
+            Operation::get(
+                "/api/v1/free-space",
+                "Space of the file system of a folder.",
+            )
+            .query(
+                "folder",
+                Kind::Text,
+                "A folder in which requests may place content.",
+            )
+            .required("folder")
+            .json(200, "Space", "The space.")
+            .error(409, "The space of the folder cannot be read."),
             about::space,
         )
 }

@@ -79,7 +79,7 @@ impl Machine {
         absent.check = Check::Running { started: now };
         let (stored, stamps) = (Arc::clone(&absent.stored), absent.stamps.clone());
         let mode = self.mode.clone();
-        shared.opener.run(self.number(), Turn::ByWork(0), move || {
+        shared.opener.run(self.start, Turn::ByWork(0), move || {
             Done::Found(stored.find_again(&mode, &stamps).map(|it| it.map(Box::new)))
         });
     }

@@ -9,7 +9,6 @@ use hashlane_swarm::Stamps;
 
 use super::stage::{Absent, Active, Check, LeadsTo, Phase, Verifying};
 use super::state::{Machine, Shared};
-use crate::command::TorrentCommand;
 use crate::config::Mode;
 use crate::error::TorrentError;
 use crate::inbox::Done;
@@ -20,13 +19,6 @@ use crate::stored::{StoredTorrent, VerifySettings};
 use crate::worker::Turn;
 
 impl Machine {
-    /// Repeats the commands of another process.
-    pub(crate) fn repeat_commands(&mut self, shared: &Shared, commands: Vec<TorrentCommand>) {
-        for command in commands {
-            self.on_command(shared, command);
-        }
-    }
-
     /// Returns the priorities of all files with those that were chosen before the files were known, if there are any.
     pub(super) fn take_earlier_priorities(&mut self, all: &[Priority]) -> Option<Vec<Priority>> {
         let earlier = std::mem::take(&mut self.earlier_priorities);

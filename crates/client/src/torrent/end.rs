@@ -11,6 +11,7 @@ use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
 use crate::limits::{SeedLimits, sent_ratio};
 use crate::snapshot::Activity;
+use crate::source::Over;
 
 impl Machine {
     /// Ends the torrent because of a command.
@@ -125,14 +126,42 @@ impl Machine {
         }
         self.end(shared, outcome);
         self.snapshot.activity = Activity::Failed;
-        if let Some(file) = &self.snapshot.detail.file {
-            shared.ledger.file_failed(file.path());
-        }
         self.snapshot.error = Some(message);
         shared.events.send(Event::Failed {
             torrent: self.identity(),
             left_bytes: (self.snapshot.wanted_bytes).saturating_sub(self.snapshot.done_bytes),
             error,
+        });
+    }
+
+    /// Is over, as it was in another process.
+    pub(super) fn stay_over(&mut self, shared: &Shared, over: Over) {
+        let Over {
+            mut snapshot,
+            outcome,
+            is_reported,
+        } = over;
+        snapshot.identity.number = self.start.torrent;
+        snapshot.n_restarts = self.start.n_restarts;
+        snapshot.detail = self.snapshot.detail.clone();
+        snapshot.detail.outcome = Some(outcome);
+        self.snapshot = snapshot.into();
+        self.stages.end(outcome);
+        let torrent = self.identity();
+        if is_reported {
+            return;
+        }
+        shared.events.send(if outcome == Outcome::Failed {
+            Event::Failed {
+                torrent,
+                left_bytes: (self.snapshot.wanted_bytes).saturating_sub(self.snapshot.done_bytes),
+                error: TorrentError::Ended,
+            }
+        } else {
+            Event::Ended {
+                torrent,
+                uploaded_bytes: self.snapshot.uploaded_bytes,
+            }
         });
     }
 

@@ -7,7 +7,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hashlane_api::Place;
 use hashlane_files::{AtomicFile, Overwrite, sync};
 use hashlane_metainfo::{
     Edit, FileSelection, InfoHashes, ListEdit, Magnet, PeerAddress, Torrent as Metainfo,
@@ -17,13 +16,13 @@ use tracing::info;
 
 use super::stage::{LeadsTo, Leaving, Metadata, Opening, Verifying};
 use super::state::{Machine, Shared};
-use crate::config::{Mode, Source};
+use crate::config::Mode;
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
 use crate::fetch::{self, Fetch};
 use crate::inbox::{Done, Message};
-use crate::origin::Origin;
 use crate::snapshot::Activity;
+use crate::source::Source;
 use crate::stored::{Selection, StoredTorrent};
 use crate::worker::Turn;
 
@@ -50,17 +49,13 @@ impl Machine {
                     // The user of the program has chosen it.
                     is_public: false,
                 };
-                let (number, inbox) = (self.number(), shared.inbox.clone());
+                let (start, inbox) = (self.start, shared.inbox.clone());
                 fetch::start(request, move |result| {
-                    inbox.send(Message::Done(number, Done::Fetched(result)));
+                    inbox.send(Message::Done(start, Done::Fetched(result)));
                 })?;
             }
             Source::Magnet(magnet) => {
-                // Another process can have received the metadata, which has all info-hashes.
-                if self.snapshot.identity.info_hashes.is_none() {
-                    self.identify(shared, magnet.info_hashes);
-                }
-                self.snapshot.detail.origin = Some(Origin::of_magnet(&magnet));
+                self.identify(shared, magnet.info_hashes);
                 self.stages.advance(|_: &Opening| Metadata { magnet });
                 if self.snapshot.is_paused {
                     self.snapshot.activity = Activity::Paused;
@@ -68,6 +63,7 @@ impl Machine {
                     self.join_link(shared)?;
                 }
             }
+            Source::Over(over) => self.stay_over(shared, *over),
         }
         Ok(())
     }
@@ -162,19 +158,9 @@ impl Machine {
         sources: Sources,
         link: Option<(InfoHashes, Option<FileSelection>)>,
     ) {
-        let mut mode = self.mode.clone();
-        let folders = self.earlier_folders.clone();
+        let mode = self.mode.clone();
         let open = move || {
             let torrent = Metainfo::parse(read()?)?;
-            if let Some(place) = Self::earlier_place(&mode, &torrent, &folders) {
-                match (&mut mode, place) {
-                    (Mode::Download(download), Place::Folder(folder)) => {
-                        Arc::make_mut(download).folder = folder;
-                    }
-                    (Mode::Seed(seed), place) => seed.place = place,
-                    _ => {}
-                }
-            }
             let mut stored = StoredTorrent::find(&torrent, &mode)?;
             stored.sources = sources;
             let selection = match link {
@@ -190,7 +176,7 @@ impl Machine {
             Ok(Box::new(stored))
         };
         let job = move || Done::Opened(open());
-        shared.opener.run(self.number(), Turn::ByWork(0), job);
+        shared.opener.run(self.start, Turn::ByWork(0), job);
     }
 
     /// Starts the verification of an opened torrent.
@@ -200,11 +186,11 @@ impl Machine {
         };
         let peers = peers.clone();
         self.identify(shared, stored.torrent().info_hashes());
+        shared.events.send(Event::Opened {
+            torrent: self.identity(),
+            metainfo: stored.torrent().clone(),
+        });
         self.started = Instant::now();
-        if let Some(Origin::Metainfo(_)) = self.snapshot.detail.origin {
-            // The torrent itself has its bytes from now on.
-            self.snapshot.detail.origin = None;
-        }
         self.snapshot.name = Some(stored.name.clone());
         self.snapshot.content = Some(stored.root.to_string_lossy().into_owned());
         self.snapshot.pieces = stored.piece_count;
@@ -218,7 +204,6 @@ impl Machine {
         if let Some(renamed) = stored.take_renamed() {
             self.on_renamed(shared, &stored, renamed.err());
         }
-        self.continue_moves(shared, &stored);
         self.warn_of_each(shared, std::mem::take(&mut stored.notes), "more files");
         let names = stored.foreign_names();
         if !names.is_empty() {

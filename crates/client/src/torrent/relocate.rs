@@ -4,12 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashlane_api::Place;
-use hashlane_metainfo::{NamesError, Torrent as Metainfo};
+use hashlane_metainfo::NamesError;
 
 use super::stage::{Absent, Active, Before, LeadsTo, Moving, Verifying};
 use super::state::{Machine, Shared};
-use crate::config::{Mode, Naming, Seed};
+use crate::config::Mode;
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
 use crate::inbox::Done;
@@ -118,18 +117,18 @@ impl Machine {
     pub(super) fn request_move(&mut self, shared: &Shared, folder: &Path) {
         match self.stages.get::<Absent>() {
             Some(absent) => {
-                self.forget_move(shared, folder);
                 let error = TorrentError::NothingPresent(absent.absence.clone());
                 let content = absent.stored.root.clone();
                 self.report_move(shared, content, Some(error));
             }
             None if self.outcome().is_none() => {
-                let earlier = self.due.folder.replace(folder.to_owned());
-                if let Some(earlier) = earlier.filter(|earlier| earlier != folder) {
-                    self.forget_move(shared, &earlier);
-                }
+                self.due.folder = Some(folder.to_owned());
             }
-            None => self.forget_move(shared, folder),
+            None => {
+                let stored = self.snapshot.detail.stored.as_ref();
+                let content = stored.map_or_else(|| folder.to_owned(), |it| it.root.clone());
+                self.report_move(shared, content, Some(TorrentError::Ended));
+            }
         }
     }
 
@@ -156,7 +155,6 @@ impl Machine {
         let claim = match self.claim_moved(shared, &stored, &to) {
             Ok(claim) => claim,
             Err(taken) => {
-                self.forget_move(shared, &folder);
                 self.report_move(shared, stored.root.clone(), Some(taken.into()));
                 return Ok(());
             }
@@ -166,7 +164,6 @@ impl Machine {
         let before = Before {
             stored: Arc::clone(&stored),
             claim: self.claim.replace(claim),
-            folder: folder.clone(),
         };
         let moving = Moving {
             is_new: false,
@@ -211,12 +208,9 @@ impl Machine {
                 let stored = Arc::new(stored);
                 self.arrived(shared, &stored, notes);
                 self.settle_in(&stored);
-                let ledger = &shared.ledger;
-                ledger.correct(self.number(), |chosen| chosen.moved(&before.folder));
                 (stored, None)
             }
             Err(error) => {
-                self.forget_move(shared, &before.folder);
                 // The new place is free again.
                 self.claim = before.claim;
                 (before.stored, Some(error))
@@ -225,50 +219,6 @@ impl Machine {
         self.report_move(shared, stored.root.clone(), error);
         let turn = Turn::ByWork(self.snapshot.total_bytes);
         self.verify_from::<Moving>(shared, stored, peers, turn);
-    }
-
-    /// Records that a move will not happen, for a process that continues from this one.
-    fn forget_move(&self, shared: &Shared, folder: &Path) {
-        let ledger = &shared.ledger;
-        ledger.correct(self.number(), |chosen| chosen.forget_move(folder));
-    }
-
-    /// Returns the place of the content of a torrent, in a folder that a command of another process moved it to. That process
-    /// may have ended before or after the move.
-    pub(super) fn earlier_place(
-        mode: &Mode,
-        torrent: &Metainfo,
-        folders: &[PathBuf],
-    ) -> Option<Place> {
-        let mut places = folders.iter().map(|folder| match mode {
-            Mode::Seed(Seed {
-                place: Place::Content(content),
-                ..
-            }) => Place::Content(folder.join(content.file_name().unwrap_or_default())),
-            _ => Place::Folder(folder.clone()),
-        });
-        let none = Naming::default();
-        let naming = match mode {
-            Mode::Download(download) => &download.naming,
-            Mode::Seed(seed) => &seed.naming,
-            Mode::Metadata { .. } => &none,
-        };
-        places.find(|place| match place {
-            Place::Folder(folder) => StoredTorrent::exists(torrent, folder, naming),
-            Place::Content(content) => content.symlink_metadata().is_ok(),
-        })
-    }
-
-    /// Continues the moves of another process, when the place of the content is known.
-    pub(super) fn continue_moves(&mut self, shared: &Shared, stored: &StoredTorrent) {
-        let folders = std::mem::take(&mut self.earlier_folders);
-        let is_here = |folder: &PathBuf| stored.root.parent() == Some(folder);
-        if folders.iter().any(is_here) {
-            self.settle_in(stored);
-        }
-        if let Some(folder) = folders.into_iter().next().filter(|last| !is_here(last)) {
-            self.request_move(shared, &folder);
-        }
     }
 
     /// Changes the mode to the new place of the content.
@@ -292,8 +242,7 @@ impl Machine {
     /// Reports that a requested move does not start any more.
     pub(super) fn refuse_move(&mut self, shared: &Shared) {
         let stored = self.snapshot.detail.stored.as_ref();
-        if let (Some(folder), Some(stored)) = (self.due.folder.take(), stored) {
-            self.forget_move(shared, &folder);
+        if let (Some(_), Some(stored)) = (self.due.folder.take(), stored) {
             self.report_move(shared, stored.root.clone(), Some(TorrentError::Ended));
         }
     }

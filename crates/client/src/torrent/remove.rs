@@ -8,7 +8,7 @@ use super::stage::{Active, Moving, Opening};
 use super::state::{Machine, Shared};
 use crate::command::Remove;
 use crate::event::{Deletion, KeptFile, RemovedTorrent};
-use crate::inbox::Done;
+use crate::inbox::{Done, Start};
 use crate::places::Claim;
 use crate::stored::StoredTorrent;
 use crate::worker::Turn;
@@ -16,6 +16,8 @@ use crate::worker::Turn;
 /// The content of a removed torrent that is to be deleted.
 pub(crate) struct Removal {
     removed: RemovedTorrent,
+    /// The last start of the torrent.
+    pub(crate) start: Start,
     stored: Arc<StoredTorrent>,
     /// An entry for each piece: whether it is present.
     have: Vec<bool>,
@@ -25,7 +27,7 @@ pub(crate) struct Removal {
     /// The number of the next torrent at the time of the removal.
     next_number: usize,
     /// Torrents with content at the same path that were opened meanwhile.
-    waiting: Vec<(usize, Box<StoredTorrent>)>,
+    waiting: Vec<(Start, Box<StoredTorrent>)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,7 +64,6 @@ impl Machine {
             downloaded_bytes: self.snapshot.downloaded_bytes,
             uploaded_bytes: self.snapshot.uploaded_bytes,
             deletion: None,
-            will_return: content == Remove::Restart,
         };
         let stored = match (stored, content) {
             (Some(stored), Remove::DeleteContent) => stored,
@@ -84,6 +85,7 @@ impl Machine {
         };
         Ok(Removal {
             removed,
+            start: self.start,
             stored,
             have,
             claim: self.claim.take(),
@@ -113,24 +115,19 @@ impl Machine {
 }
 
 impl Removal {
-    /// Returns the number of the torrent.
-    pub(crate) fn number(&self) -> usize {
-        self.removed.torrent.number
-    }
-
     /// Returns `true` if the torrent occupies this path.
     pub(crate) fn occupies(&self, path: &Path) -> bool {
         self.stored.root == path
     }
 
     /// Lets a torrent wait until the path is free.
-    pub(crate) fn defer(&mut self, number: usize, stored: Box<StoredTorrent>) {
-        self.waiting.push((number, stored));
+    pub(crate) fn defer(&mut self, start: Start, stored: Box<StoredTorrent>) {
+        self.waiting.push((start, stored));
     }
 
-    /// Returns `true` if the torrent with this number does not wait for the path.
-    fn is_not_waiting(&self, number: usize) -> bool {
-        !self.waiting.iter().any(|(waiting, _)| *waiting == number)
+    /// Returns `true` if this start of a torrent does not wait for the path.
+    fn is_not_waiting(&self, start: Start) -> bool {
+        !self.waiting.iter().any(|(waiting, _)| *waiting == start)
     }
 
     /// Handles the end of a move that was under way.
@@ -149,8 +146,9 @@ impl Removal {
         others: impl Iterator<Item = &'t Machine> + Clone,
     ) {
         let mut opening = others.clone().filter(|other| other.is_opening());
-        let is_blocked = opening
-            .any(|other| other.number() < self.next_number && self.is_not_waiting(other.number()));
+        let is_blocked = opening.any(|other| {
+            other.start.torrent < self.next_number && self.is_not_waiting(other.start)
+        });
         if self.progress != Progress::Waiting || is_blocked {
             return;
         }
@@ -159,14 +157,14 @@ impl Removal {
         let others: Vec<Arc<StoredTorrent>> = others.collect();
         let (stored, have) = (Arc::clone(&self.stored), std::mem::take(&mut self.have));
         let delete = move || Done::Deleted(stored.delete(&have, &others));
-        shared.opener.run(self.number(), Turn::First, delete);
+        shared.opener.run(self.start, Turn::First, delete);
     }
 
     /// Frees the path. Returns the report of the removal, and the torrents that waited.
     pub(crate) fn end(
         mut self,
         deletion: Deletion,
-    ) -> (RemovedTorrent, Vec<(usize, Box<StoredTorrent>)>) {
+    ) -> (RemovedTorrent, Vec<(Start, Box<StoredTorrent>)>) {
         self.claim = None;
         self.removed.deletion = Some(deletion);
         (self.removed, self.waiting)

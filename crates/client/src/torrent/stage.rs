@@ -5,7 +5,6 @@
 //! that are possible; another one does not compile. `STATE.md` beside this file explains them.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -99,8 +98,6 @@ pub(super) struct Before {
     pub(super) stored: Arc<StoredTorrent>,
     /// The files before the move.
     pub(super) claim: Option<Arc<Claim>>,
-    /// The folder to move to.
-    pub(super) folder: PathBuf,
 }
 
 /// The torrent is in the session.

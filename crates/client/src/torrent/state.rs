@@ -13,11 +13,11 @@ use hashlane_verify::CancelToken;
 use super::stage::Stages;
 use super::stillness::Stillness;
 use crate::announces::Failures;
-use crate::config::{Config, Mode};
+use crate::config::{Config, Earlier, Mode};
 use crate::error::{Absence, TorrentError};
-use crate::event::{Event, Outcome};
-use crate::handover::{Ledger, Past};
-use crate::inbox::{Done, Inbox};
+use crate::event::Outcome;
+use crate::inbox::{Done, Inbox, Start};
+use crate::ledger::Ledger;
 use crate::limits::SeedLimits;
 use crate::live::LiveVerification;
 
@@ -55,6 +55,7 @@ pub(crate) struct Shared {
 /// The state machine of one torrent.
 pub(crate) struct Machine {
     pub(crate) snapshot: LiveSnapshot,
+    pub(crate) start: Start,
     pub(super) mode: Mode,
     pub(super) stages: Stages,
     /// Ends the verification of this torrent.
@@ -68,10 +69,8 @@ pub(crate) struct Machine {
     /// The time when bytes last arrived, and the number of bytes present then.
     pub(super) last_arrival: (Instant, u64),
     pub(super) priorities: PriorityChange,
-    /// Priorities that were chosen before the files are known: by the mode, and by commands of this or another process.
+    /// Priorities that were chosen before the files are known: by the mode, and by commands.
     pub(super) earlier_priorities: Vec<(u32, Priority)>,
-    /// Folders that commands of another process moved the content to, the last one first, until the files are known.
-    pub(super) earlier_folders: Vec<PathBuf>,
     /// The tiers of trackers that a command chose instead of the torrent's.
     pub(super) tiers: Option<Vec<Vec<String>>>,
     /// Trackers that were added by command.
@@ -133,14 +132,6 @@ pub(super) struct Total {
 }
 
 impl Total {
-    /// Returns a sum that continues from an earlier one.
-    fn after(earlier: u64) -> Self {
-        Self {
-            earlier,
-            counter: 0,
-        }
-    }
-
     /// Updates the sum, and returns it.
     pub(super) fn update(&mut self, counter: u64) -> u64 {
         if counter < self.counter {
@@ -167,7 +158,7 @@ impl Totals {
 }
 
 impl Machine {
-    pub(crate) fn new(number: usize, label: &str, mode: Mode) -> Self {
+    pub(crate) fn new(start: Start, label: &str, mode: Mode) -> Self {
         let now = Instant::now();
         let earlier_priorities = match &mode {
             Mode::Download(download) => download.priorities.clone(),
@@ -176,8 +167,10 @@ impl Machine {
         let mut machine = Self {
             snapshot: LiveSnapshot::from(TorrentSnapshot {
                 is_download: matches!(mode, Mode::Download(_)),
-                ..TorrentSnapshot::new(number, label)
+                n_restarts: start.n_restarts,
+                ..TorrentSnapshot::new(start.torrent, label)
             }),
+            start,
             mode,
             stages: Stages::default(),
             cancel: CancelToken::default(),
@@ -188,7 +181,6 @@ impl Machine {
             last_arrival: (now, 0),
             priorities: PriorityChange::default(),
             earlier_priorities,
-            earlier_folders: Vec::new(),
             tiers: None,
             trackers: Vec::new(),
             due: Due::default(),
@@ -207,6 +199,17 @@ impl Machine {
         machine.snapshot.detail.live = Some(Arc::clone(&machine.live));
         machine.show_goal();
         machine
+    }
+
+    /// Continues what was counted before.
+    pub(crate) fn continue_from(&mut self, earlier: Earlier) {
+        self.totals.downloaded.earlier = earlier.downloaded_bytes;
+        self.totals.uploaded.earlier = earlier.uploaded_bytes;
+        let snapshot = &mut *self.snapshot;
+        snapshot.downloaded_bytes = earlier.downloaded_bytes;
+        snapshot.uploaded_bytes = earlier.uploaded_bytes;
+        snapshot.downloading_seconds = earlier.downloading_seconds.into();
+        snapshot.serving_seconds = earlier.serving_seconds.into();
     }
 
     /// Updates the part of the snapshot that depends on the mode.
@@ -236,55 +239,6 @@ impl Machine {
         };
     }
 
-    /// Continues the torrent of another process. A torrent that is over stays so.
-    pub(crate) fn continue_from(&mut self, shared: &Shared, past: Past) {
-        let identity = Identity {
-            number: self.number(),
-            ..past.snapshot.identity
-        };
-        if identity.info_hashes.is_some() {
-            self.snapshot.identity = identity;
-            shared.events.send(Event::Identified(identity));
-        }
-        if let Some(outcome) = past.outcome {
-            self.snapshot = past.snapshot.into();
-            self.snapshot.identity = identity;
-            self.snapshot.detail.outcome = Some(outcome);
-            self.stages.end(outcome);
-            if let (Outcome::Failed, Some(file)) = (outcome, &past.file) {
-                shared.ledger.file_failed(file.path());
-            }
-        } else {
-            let earlier = &past.snapshot;
-            self.totals = Totals {
-                downloaded: Total::after(earlier.downloaded_bytes),
-                uploaded: Total::after(earlier.uploaded_bytes),
-                wasted: Total::after(earlier.wasted_bytes),
-            };
-            if let Mode::Download(download) = &mut self.mode
-                && earlier.done_bytes > 0
-            {
-                Arc::make_mut(download).was_present = true;
-            }
-            self.snapshot.downloaded_bytes = earlier.downloaded_bytes;
-            self.snapshot.uploaded_bytes = earlier.uploaded_bytes;
-            self.snapshot.wasted_bytes = earlier.wasted_bytes;
-            self.snapshot.is_paused = past.is_paused;
-            self.snapshot.labels.clone_from(&earlier.labels);
-            (self.snapshot.max_down, self.snapshot.max_up) = (earlier.max_down, earlier.max_up);
-            self.snapshot.added_at = earlier.added_at;
-            self.snapshot.completed_at = earlier.completed_at;
-            self.snapshot.active_at = earlier.active_at;
-            self.snapshot.downloading_seconds = earlier.downloading_seconds;
-            self.snapshot.serving_seconds = earlier.serving_seconds;
-            self.snapshot.detail.origin = past.origin;
-            self.earlier_priorities.extend(past.chosen.priorities());
-            self.earlier_folders = past.chosen.folders();
-        }
-        shared.ledger.continue_from(self.number(), past.chosen);
-        self.snapshot.detail.file = past.file;
-    }
-
     /// Returns the result, if the torrent is over.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         self.stages.outcome()
@@ -298,10 +252,6 @@ impl Machine {
     /// Ends the verification that is running or waiting.
     pub(crate) fn cancel_verification(&self) {
         self.cancel.cancel();
-    }
-
-    pub(super) fn number(&self) -> usize {
-        self.snapshot.identity.number
     }
 
     pub(super) fn identity(&self) -> Identity {
@@ -373,7 +323,7 @@ impl Machine {
         run: impl FnOnce(&VerifySettings) -> Done + Send + 'static,
     ) {
         let job = self.job(shared, run);
-        shared.verifier.run(self.number(), Turn::ByWork(work), job);
+        shared.verifier.run(self.start, Turn::ByWork(work), job);
     }
 
     /// Runs the verification of a complete download on the checker's thread.
@@ -393,7 +343,7 @@ impl Machine {
         run: impl FnOnce(&VerifySettings) -> Done + Send + 'static,
     ) {
         let job = self.job(shared, run);
-        shared.checker.run(self.number(), turn, job);
+        shared.checker.run(self.start, turn, job);
     }
 
     /// Runs a move on the mover's thread. The torrent keeps its files until the move has ended.
@@ -409,7 +359,7 @@ impl Machine {
             job()
         };
         let turn = Turn::ByWork(self.snapshot.total_bytes);
-        shared.mover.run(self.number(), turn, job);
+        shared.mover.run(self.start, turn, job);
     }
 
     /// Returns a job with the settings of this torrent.

@@ -190,9 +190,9 @@ fn a_torrent_too_many_is_refused() {
     let config = Config {
         additions: hashlane_client::Additions {
             mode: Some(download(Source::Url(String::new()), folder.path(), Existing::Resume).mode),
-            folder: Some(folder.path().to_owned()),
             max_torrents: 1,
-            runs_on: false,
+            runs_on: true,
+            ..hashlane_client::Additions::default()
         },
         ..config(&[], &cancel)
     };

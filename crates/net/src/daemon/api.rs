@@ -44,7 +44,7 @@ pub(super) fn serve(
     let auth = match auth(env, &daemon.http, daemon.remote.insecure_no_auth)? {
         Some(auth) => auth,
         None => Auth::Credentials(Credentials {
-            token: Some(token(env, &reload.session.folder().join(TOKEN))?),
+            token: Some(token(env, &reload.state.join(TOKEN))?),
             login: None,
         }),
     };
@@ -61,7 +61,7 @@ pub(super) fn serve(
 
 /// Serves the same at the socket in the state folder, whose lock this process holds. Who can open the socket may do everything.
 pub(super) fn serve_socket(reload: &Arc<Reload>, config: &Config) -> anyhow::Result<Server> {
-    let endpoint = Endpoint::Unix(reload.session.folder().join(SOCKET));
+    let endpoint = Endpoint::Unix(reload.state.join(SOCKET));
     let context = endpoint.to_string();
     let listener = endpoint.bind().with_context(|| context.clone())?;
     let http = Http {

@@ -8,7 +8,7 @@ use hashlane_api::{Goal, Rates, Target};
 use hashlane_cli::tables::{self, RuleTable, ShellCommand, Tables};
 use hashlane_cli::{Daemon, DaemonSettings, Env, Invocation, Trust};
 use hashlane_files::is_below;
-use hashlane_session::{Config, HookCommands, QueueLimits, Watched};
+use hashlane_session::{AddedFiles, Config, HookCommands, QueueLimits, Watched};
 use hashlane_store::Category;
 
 use crate::config::absolute;
@@ -46,6 +46,7 @@ pub(super) fn config(env: &Env, settings: &DaemonSettings, state: &Path) -> anyh
     });
     let labels = tables.labels.iter();
     Ok(Config {
+        mode: None,
         folder: folder.map(|folder| absolute(env, folder)).transpose()?,
         records: options.trust.map(|trust| match trust {
             Trust::SizeAndTime => state.join("trust"),
@@ -77,7 +78,11 @@ pub(super) fn config(env: &Env, settings: &DaemonSettings, state: &Path) -> anyh
         hooks: commands(&tables.hooks),
         schedule: tables.schedule.values().map(RuleTable::rule).collect(),
         watched,
-        removes_watched: options.watch_remove,
+        added_files: if options.watch_remove {
+            AddedFiles::Removed
+        } else {
+            AddedFiles::Renamed
+        },
     })
 }
 

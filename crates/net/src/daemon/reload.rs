@@ -1,5 +1,6 @@
 //! Reads the options and the configuration again while the daemon runs.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hashlane_cli::{Daemon, DaemonSettings};
@@ -13,6 +14,8 @@ const BIND: &str = "bind";
 /// What reads the options and the configuration again.
 pub(super) struct Reload {
     pub(super) session: Arc<Session>,
+    /// The state folder.
+    pub(super) state: PathBuf,
     pub(super) start: Start,
     /// Held while the files are read and applied, so that an older reading never replaces a newer one.
     pub(super) running: Mutex<()>,
@@ -41,7 +44,7 @@ impl Reload {
         let env = self.start.invocation.env();
         let read = || {
             let new = DaemonSettings::read(&env)?;
-            let config = configured::config(&env, &new, self.session.folder())?;
+            let config = configured::config(&env, &new, &self.state)?;
             anyhow::Ok((self.start.settings.changed(&new), config))
         };
         let (mut restart, config) = read().map_err(|error| format!("{error:#}"))?;

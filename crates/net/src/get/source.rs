@@ -1,8 +1,10 @@
 //! The source of a torrent: a magnet link or info-hash, a URL or a path.
 
+use std::error::Error;
+
 use anyhow::bail;
 use hashlane_cli::{Env, links, torrent_file};
-use hashlane_client::Source;
+use hashlane_client::{Metainfo, Source};
 use hashlane_metainfo::Magnet;
 
 /// Returns the source of a torrent: a magnet link or info-hash, a URL, a path, or `-`. Prints the hints of a link that
@@ -49,7 +51,23 @@ fn of_stream(env: &mut Env, given: &str) -> Source {
     {
         return of_link(env, link);
     }
-    Source::Metainfo(Box::new(move || Ok(bytes?)))
+    of_bytes(bytes)
+}
+
+/// Returns the source of a .torrent file that was read, and cannot be read again. It is parsed at once, so that the torrent is known
+/// before the client reads it.
+pub(crate) fn of_bytes<E>(bytes: Result<Vec<u8>, E>) -> Source
+where
+    E: Into<Box<dyn Error + Send + Sync>> + Send + 'static,
+{
+    match bytes {
+        Ok(bytes) => match Metainfo::parse(bytes.clone()) {
+            Ok(torrent) => torrent.into(),
+            // The client reports the error.
+            Err(_) => Source::bytes(bytes),
+        },
+        Err(error) => Source::Metainfo(Box::new(move || Err(error.into()))),
+    }
 }
 
 /// Refuses an argument that is neither a path nor a supported URL.

@@ -21,7 +21,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Forgets a torrent that was removed.
+    /// Forgets a torrent that was removed or is started again.
     pub(super) fn forget(&mut self, torrent: Identity) {
         self.placed.remove(&torrent.number);
         self.progress.remove(&torrent.number);

@@ -2,19 +2,13 @@
 
 use std::collections::HashMap;
 
-use hashlane_client::{Event, Identity, Task};
+use hashlane_client::{Event, Identity};
 
 /// The torrents as the user named them, by their numbers. Events can be lost, so that their order identifies no torrent.
 #[derive(Clone, Default)]
 pub(crate) struct Labels(HashMap<usize, String>);
 
 impl Labels {
-    /// Returns the labels of the first torrents.
-    pub(crate) fn of_tasks(tasks: &[Task]) -> Self {
-        let labels = tasks.iter().map(|task| task.label.clone());
-        Self(labels.enumerate().collect())
-    }
-
     /// Remembers the label of an event's torrent.
     pub(crate) fn on_event(&mut self, event: &Event) {
         match event {

@@ -1,18 +1,16 @@
 //! The output of `get` and `seed`: text, JSON lines, and the view of a terminal.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
 use hashlane_client::{
-    Absence, ChangedContent, Client, Config, Event, FinishedDownload, ForeignName, Identity,
-    NearbyContent, RemovedTorrent, Subscription, TorrentError, VerifiedContent,
+    Absence, ChangedContent, Event, FinishedDownload, ForeignName, Identity, NearbyContent,
+    RemovedTorrent, Snapshot, Subscription, TorrentError, TorrentHandle, VerifiedContent,
 };
 use hashlane_metainfo::{Torrent, masked_text};
-use hashlane_web::{Auth, ClientService, EVERYBODY, Http, Listener, Server};
+use hashlane_web::{Auth, EVERYBODY, Http, Server};
 use jiff::Zoned;
 
 use crate::executor::Executed;
@@ -122,12 +120,11 @@ impl Reporter {
         Self { is_verbose, ..self }
     }
 
-    /// Sets the names of the first torrents, and shows a view of the terminal, if there is one and reports are wanted.
+    /// Shows a view of the terminal, if there is one and reports are wanted.
     /// Interrupts must be caught before: one that is not would leave the terminal as the view changes it.
-    pub(crate) fn start(&mut self, env: &Env, labels: Labels) {
+    pub(crate) fn start(&mut self, env: &Env) {
         let has_terminal = env.progress && !self.is_quiet;
         self.terminal = has_terminal.then(|| Terminal::new(env.color, &env.printer));
-        self.labels = labels;
     }
 
     /// Describes lines that were not printed, because the output was not read.
@@ -187,31 +184,36 @@ impl Reporter {
     }
 
     /// Shows the progress if it is due: in the view of the terminal, and as lines where results have the time.
-    pub(crate) fn show(&mut self, env: &mut Env, client: &Client) -> anyhow::Result<()> {
+    /// `handle` returns a torrent in the client.
+    pub(crate) fn show(
+        &mut self,
+        env: &mut Env,
+        snapshot: &Snapshot,
+        handle: impl Fn(Identity) -> Option<TorrentHandle>,
+    ) -> anyhow::Result<()> {
         if self.shown.elapsed() < TICK {
             return Ok(());
         }
         self.shown = Instant::now();
         if self.is_dated && !self.is_json && !self.is_quiet {
-            for line in self.history.progress(&client.snapshot()) {
+            for line in self.history.progress(snapshot) {
                 self.text(env, &line)?;
             }
         }
         let Some(terminal) = &self.terminal else {
             return Ok(());
         };
-        let snapshot = client.snapshot();
         let mut torrents = snapshot.torrents.iter();
         let mut running = torrents.by_ref().filter(|one| !one.activity.is_over());
         // Only a single torrent has a map of pieces.
         let have = match (running.next(), running.next()) {
             (Some(one), None) => {
-                let torrent = client.get(one.identity.number);
+                let torrent = handle(one.identity);
                 torrent.and_then(|torrent| torrent.have().ok())
             }
             _ => None,
         };
-        terminal.show(&snapshot, have.as_deref());
+        terminal.show(snapshot, have.as_deref());
         Ok(())
     }
 
@@ -240,9 +242,13 @@ impl Reporter {
     pub(crate) fn on_event(&mut self, env: &mut Env, event: &Event) -> anyhow::Result<()> {
         self.labels.on_event(event);
         self.print_one(env, event)?;
-        if let Event::Removed(removed) = event {
-            self.labels.forget(removed.torrent);
-            self.history.forget(removed.torrent);
+        match event {
+            Event::Added { torrent, .. } => self.history.forget(*torrent),
+            Event::Removed(removed) => {
+                self.labels.forget(removed.torrent);
+                self.history.forget(removed.torrent);
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -282,7 +288,6 @@ impl Reporter {
                 torrent,
                 uploaded_bytes,
             } => self.ended(env, torrent, uploaded_bytes),
-            Event::Removed(removed) if removed.will_return => Ok(()),
             Event::Removed(removed) => self.removed(env, removed),
             Event::Relocated {
                 torrent,
@@ -425,26 +430,19 @@ impl Reporter {
         }
     }
 
-    /// Serves the page of a client, and reports its address.
-    pub(crate) fn serve(
+    /// Reports a page that was started with these settings.
+    pub(crate) fn serves(
         &mut self,
         env: &mut Env,
-        client: &Client,
-        config: &Config,
-        (listener, http): (Listener, Http),
-    ) -> anyhow::Result<Server> {
-        let context = || format!("--http {}", http.endpoint);
-        let service = ClientService::new(client.control(), config, &http);
-        let server = Server::start(listener, &http, config, Arc::new(service));
-        let server = server.with_context(context)?;
+        page: &Server,
+        http: &Http,
+    ) -> anyhow::Result<()> {
         if matches!(http.auth, Auth::Off) {
-            let message = format!("{}: {EVERYBODY}", server.url());
-            let torrent = None;
-            self.on_event(env, &Event::Warning { torrent, message })?;
+            let message = format!("{}: {EVERYBODY}", page.url());
+            self.warning(env, None, &message)?;
         }
-        let token = server.new_token(&http);
-        self.page(env, &server.url(), token.as_deref())?;
-        Ok(server)
+        let token = page.new_token(http);
+        self.page(env, &page.url(), token.as_deref())
     }
 
     /// Reports the address of a page.
@@ -693,7 +691,7 @@ impl Reporter {
         Ok(())
     }
 
-    fn warning(
+    pub(crate) fn warning(
         &self,
         env: &mut Env,
         torrent: Option<Name<'_>>,
@@ -824,6 +822,7 @@ mod tests {
             torrent: Identity::new(number),
             label: label.to_owned(),
             is_known: false,
+            n_restarts: 0,
         };
         let ended = |number| Event::Ended {
             torrent: Identity::new(number),

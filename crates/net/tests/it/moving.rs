@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::json;
 
@@ -321,6 +321,34 @@ fn people_read_each_event_once() {
     assert_eq!(run(&["--quiet"]).stdout, b"");
     let output = run(&[]);
     assert_eq!(undated(&output.stdout), ["tree: all pieces present", &sent]);
+}
+
+/// What the session reports has the time as well.
+#[test]
+fn warnings_of_the_session_have_the_time() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let folder = tempfile::tempdir().unwrap();
+    let watched = folder.path().join("watched");
+    fs::create_dir(&watched).unwrap();
+    let options = ["--watch-dir", watched.to_str().unwrap()];
+    let mut command = seed_text_command(&[&torrent], content.path(), &options);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut text = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut text).unwrap();
+    assert_eq!(undated(text.as_bytes()), ["file.bin: all pieces present"]);
+    fs::remove_dir(&watched).unwrap();
+    let mut warning = String::new();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    stderr.read_line(&mut warning).unwrap();
+    let expected = format!(
+        "hashlane: warning: {}: No such file or directory (os error 2)",
+        watched.display()
+    );
+    assert_eq!(undated(warning.as_bytes()), [expected]);
+    send("INT", child.id());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 /// The end of the program has one line for all torrents, and JSON lines have one for each.

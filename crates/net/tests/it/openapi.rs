@@ -249,8 +249,8 @@ fn check_commands(page: &Page, path: &str, operation: &Value) {
         (r#"{"action": "pause"}"#, 202),
         (r#"{"action": "resume", "now": true}"#, 202),
         (r#"{"action": "set", "labels": ["a"], "max_up": null}"#, 202),
-        (r#"{"action": "set", "category": "tv"}"#, 409),
-        (r#"{"action": "queue", "to": "top"}"#, 409),
+        (r#"{"action": "set", "category": "tv"}"#, 422),
+        (r#"{"action": "queue", "to": "top"}"#, 202),
         (r#"{"action": "relocate", "folder": "/absent"}"#, 403),
         (
             r#"{"action": "prioritize", "files": [0], "priority": "low"}"#,
@@ -315,18 +315,7 @@ fn every_error_has_problem_details() {
             vec![bearer, json],
             r#"{"x": 1}"#,
         ),
-        (
-            409,
-            "PATCH /api/v1/config",
-            vec![bearer, json],
-            r#"{"alternative": true}"#,
-        ),
-        (
-            409,
-            "POST /api/v1/groups",
-            vec![bearer, json],
-            r#"{"action": "add_labels", "labels": ["a"]}"#,
-        ),
+        (409, "POST /api/v1/reload", vec![bearer], ""),
         (401, "POST /api/v1/torrents/0", vec![json], pause),
         (401, "POST /api/v1/session", vec![json], password),
         (

@@ -7,7 +7,7 @@ use std::path::Path;
 use hashlane_files::SourceFile;
 use hashlane_metainfo::Torrent;
 
-use super::peers::{Content, Ended, Peer, get, text_command};
+use super::peers::{Content, Ended, Peer, get, ran, text_command};
 use crate::VERSIONS;
 use crate::not_run::not_run;
 
@@ -346,6 +346,20 @@ fn a_longer_file_that_starts_with_zeros_is_kept() {
 fn a_short_file_is_not_replaced_without_an_answer() {
     let refusals = [(&["--confirm"][..], "no terminal to ask")];
     assert_refused(&Content::new(), b"mine", &refusals);
+}
+
+/// The torrent of a question is known by its number: a link can have another hash than the torrent.
+#[test]
+fn a_question_about_the_torrent_of_a_link_is_answered() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "hybrid");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file.bin"), b"mine").unwrap();
+    let hash = ran(["show", "--json"], [&torrent])[0]["info_hash_v2"].clone();
+    let link = format!("magnet:?xt=urn:btmh:1220{}", hash.as_str().unwrap());
+    let ended = get(&[link.as_ref()], folder.path(), &seed, &["--confirm"]);
+    ended.assert_failed("no terminal to ask");
 }
 
 /// Asserts that downloads with these options fail for these reasons, and keep the bytes in the place of the file.

@@ -1,9 +1,11 @@
 //! Standard output that is not read: after Ctrl-S, in a pager, or by a collector of logs that is stuck.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -104,6 +106,41 @@ fn a_download_whose_output_nobody_reads_works() {
     let (code, stderr) = terminated(get);
     assert_eq!((code, &*stderr), (Some(0), ""));
     content.assert_same("tree", folder.path());
+}
+
+/// A reader that is late does not look like a client that stands still.
+#[test]
+fn a_reader_may_be_later_than_libtorrent() {
+    let content = Content::with_tree_of(2 * LEN);
+    let torrent = content.torrent("tree", "v1");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    // Each line has the path, so that the lines exceed what waits for a reader (256 KiB) by far.
+    let long = folder.path().join(vec!["n".repeat(250); 14].join("/"));
+    fs::create_dir_all(&long).unwrap();
+    let torrent = {
+        let to = long.join("tree.torrent");
+        fs::copy(&torrent, &to).unwrap();
+        to
+    };
+    let done = folder.path().join("done");
+    let exec = format!("touch {}", text(&done));
+    let mut command = get_command(&[&torrent], folder.path(), Some(&seed), &["--exec", &exec]);
+    command.env("XDG_STATE_HOME", folder.path().join("state"));
+    command.env("HASHLANE_TEST_PATIENCE_SECONDS", "1");
+    let mut get = unread(&mut command);
+    wait_for(|| done.exists());
+    // The client ends in less than a second, and would be given up after another one.
+    thread::sleep(Duration::from_secs(4));
+    let lines = BufReader::new(get.0.stdout.take().unwrap()).lines();
+    let lines = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let pieces = lines.filter(|line| line["type"] == "piece").count();
+    assert_eq!(
+        pieces as u64,
+        content.len_of("tree").div_ceil(content.piece_len())
+    );
+    let stderr = std::io::read_to_string(get.0.stderr.take().unwrap()).unwrap();
+    assert_eq!((get.0.wait().unwrap().code(), &*stderr), (Some(0), ""));
 }
 
 /// A signal ends a seed whose torrents have more lines than the pipe takes.

@@ -17,7 +17,7 @@ class Event:
     ----------
     kind : str
         What happened: ``absent``, ``added``, ``changed``, ``complete``, ``confirm``, ``ended``, ``failed``, ``finished``,
-        ``foreign_names``, ``identified``, ``listening``, ``metadata``, ``missed``, ``piece``, ``relocated``, ``removed``, ``renamed``,
+        ``foreign_names``, ``identified``, ``listening``, ``metadata``, ``missed``, ``opened``, ``piece``, ``relocated``, ``removed``, ``renamed``,
         ``verified`` or ``warning``. Later versions can have more.
     torrent : TorrentHandle or None
         The torrent, if the event concerns one that the client still has.

@@ -1,6 +1,6 @@
 //! What a person chose for torrents, and changes of it.
 
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::time::Instant;
 
 use hashlane_api::{Goal, Patch, Place, Refusal};
@@ -9,6 +9,7 @@ use hashlane_files::is_below;
 use hashlane_store::{Choices, Name};
 
 use super::Torrents;
+use crate::goal::seeding;
 use crate::queue::Turn;
 
 impl Torrents {
@@ -53,7 +54,7 @@ impl Torrents {
         for name in names {
             if let (Some(handle), Ok(entry)) = (self.handle(*name), self.entry(*name)) {
                 let choices = &entry.choices;
-                // The session counts the goals itself. The torrent may have ended.
+                // The torrent may have ended.
                 let _ = handle.set(&Patch {
                     labels: Some(choices.labels.clone()),
                     max_down: Some(choices.limits.down),
@@ -63,8 +64,28 @@ impl Torrents {
                     ..Patch::default()
                 });
             }
+            self.send_goal(*name);
         }
         Ok(())
+    }
+
+    /// Does what [`Self::send_goal`] does for all torrents.
+    pub(crate) fn send_goals(&self) {
+        if self.config.mode.is_some() {
+            for entry in self.store.iter() {
+                self.send_goal(entry.name());
+            }
+        }
+    }
+
+    /// Sends the client whether it serves a torrent that is complete. The session counts until when.
+    pub(crate) fn send_goal(&self, name: Name) {
+        if self.config.mode.is_some()
+            && let (Some(handle), Ok(entry)) = (self.handle(name), self.entry(name))
+        {
+            // The torrent may have ended.
+            let _ = handle.set_goal(seeding(self.goal_of(entry), &self.config));
+        }
     }
 
     fn write(&mut self, changed: Vec<(Name, Choices)>) -> Result<(), String> {
@@ -75,8 +96,7 @@ impl Torrents {
 
     /// Refuses changes of content by requests outside their folders and those of categories, because a person alone places
     /// content there.
-    pub(crate) fn check_content(&self, name: Name, rights: &Rights) -> Result<(), Refusal> {
-        let choices = &self.entry(name).map_err(Refusal::Conflict)?.choices;
+    pub(crate) fn check_content(&self, choices: &Choices, rights: &Rights) -> Result<(), Refusal> {
         let configured = self.config.categories.keys();
         let names = configured.chain(self.store.groups().categories.keys());
         let of_categories = names.filter_map(|name| self.category(name).folder);
@@ -86,33 +106,47 @@ impl Torrents {
             .cloned()
             .chain(of_categories)
             .collect();
-        let is_allowed = |place: &Path| roots.iter().any(|root| is_below(place, root));
+        // The place of a person can be relative.
+        let absolute = |place: &Path| place.canonicalize().or_else(|_| path::absolute(place));
+        let is_allowed = |place: &Path| {
+            let place = absolute(place);
+            place.is_ok_and(|place| roots.iter().any(|root| is_below(&place, root)))
+        };
         let mut places = [Some(choices.place.path()), choices.move_to.as_deref()]
             .into_iter()
             .flatten();
         match places.find(|place| !is_allowed(place)) {
             None => Ok(()),
-            Some(place) => Err(Refusal::Forbidden(format!(
-                "{}: not in a folder that the configuration allows for content, so only `hashlane ctl` changes it",
-                place.display()
-            ))),
+            Some(place) => {
+                let who = match self.config.mode {
+                    None => "only `hashlane ctl` changes it",
+                    Some(_) => "no request changes it",
+                };
+                let place = place.display();
+                Err(Refusal::Forbidden(format!(
+                    "{place}: not in a folder that the configuration allows for content, so {who}"
+                )))
+            }
         }
     }
 
     /// Refuses the deletion of content by requests where [`Self::check_content`] does, and of content that is only served.
-    pub(crate) fn check_deletion(&self, name: Name, rights: &Rights) -> Result<(), Refusal> {
+    pub(crate) fn check_deletion(&self, choices: &Choices, rights: &Rights) -> Result<(), Refusal> {
         if !rights.may_delete {
             let reason = "the configuration does not allow requests to delete content";
             return Err(Refusal::Forbidden(reason.into()));
         }
-        let entry = self.entry(name).map_err(Refusal::Conflict)?;
-        if let Place::Content(content) = &entry.choices.place {
+        if let Place::Content(content) = &choices.place {
+            let remedy = match self.config.mode {
+                None => "only `hashlane ctl remove` deletes it",
+                Some(_) => "no request deletes it",
+            };
+            let content = content.display();
             return Err(Refusal::Forbidden(format!(
-                "{}: only served, so only `hashlane ctl remove` deletes it",
-                content.display()
+                "{content}: only served, so {remedy}"
             )));
         }
-        self.check_content(name, rights)
+        self.check_content(choices, rights)
     }
 
     /// Uses the content of a torrent in another folder, where it is already.
@@ -125,8 +159,7 @@ impl Torrents {
                 }
             };
         })?;
-        self.restart(name);
-        Ok(())
+        self.restart(name)
     }
 
     /// Pauses torrents.
@@ -164,7 +197,7 @@ impl Torrents {
             }
             let snapshot = self.find(*name, &all);
             if !paused && snapshot.is_none_or(|snapshot| snapshot.activity.is_over()) {
-                self.restart(*name);
+                self.restart(*name)?;
             } else {
                 self.apply(*name);
             }

@@ -102,8 +102,7 @@ impl Torrents {
         };
         let updated = self.store.update(name, choices);
         updated.map_err(|error| error.to_string())?;
-        self.restart(name);
-        Ok(())
+        self.restart(name)
     }
 
     /// Records that the files of a torrent have their new names, or kept those of before.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hashlane_client::{Activity, Snapshot, TorrentSnapshot, sent_ratio};
+use hashlane_client::{Activity, Snapshot, TorrentHandle, TorrentSnapshot, sent_ratio};
 use hashlane_store::{Choices, Entry, Name, StoreError, TorrentTotals};
 
 use super::{Running, Torrents};
@@ -41,6 +41,17 @@ pub(crate) fn counted(base: &TorrentTotals, snapshot: &TorrentSnapshot) -> Torre
         seeding_seconds: base.seeding_seconds + seconds_served,
         active: snapshot.active_at.or(base.active),
         ..*base
+    }
+}
+
+/// Returns totals without what the client counted.
+pub(crate) fn without(totals: &TorrentTotals, snapshot: &TorrentSnapshot) -> TorrentTotals {
+    let seconds = seconds(snapshot.serving_seconds.seconds());
+    TorrentTotals {
+        sent: totals.sent.saturating_sub(snapshot.uploaded_bytes),
+        received: totals.received.saturating_sub(snapshot.downloaded_bytes),
+        seeding_seconds: totals.seeding_seconds.saturating_sub(seconds),
+        ..*totals
     }
 }
 
@@ -94,6 +105,10 @@ impl Torrents {
             let Some(running) = self.running.get_mut(name) else {
                 continue;
             };
+            // The counts of an earlier start are in the totals already.
+            if running.snapshot(&all).is_none() {
+                continue;
+            }
             running.note_upload(snapshot);
             let counted = running.counted(snapshot);
             let totals = self.store.totals_mut();
@@ -127,7 +142,8 @@ impl Torrents {
         if ratio.is_none() && time.is_none() && idle.is_none() {
             return false;
         }
-        let Some(snapshot) = running.snapshot(all).filter(|it| it.is_complete) else {
+        let snapshot = running.snapshot(all).filter(|it| self.counts_for_goal(it));
+        let Some(snapshot) = snapshot else {
             return false;
         };
         let totals = running.counted(snapshot);
@@ -135,6 +151,25 @@ impl Torrents {
         ratio.is_some_and(|ratio| reached >= ratio)
             || time.is_some_and(|time| totals.seeding_seconds >= time.as_secs())
             || idle.is_some_and(|idle| running.idle_time() >= idle)
+    }
+
+    /// Returns `true` if a torrent is served, or was. A daemon serves content that is not complete until a person repairs it.
+    fn counts_for_goal(&self, snapshot: &TorrentSnapshot) -> bool {
+        let is_part_served = self.config.mode.is_some()
+            && !snapshot.is_download
+            && matches!(snapshot.activity, Activity::Serving | Activity::Ended);
+        // A torrent that the client ends when it is complete is not served.
+        snapshot.is_served && (snapshot.is_complete || is_part_served)
+    }
+
+    /// Ends a torrent that has reached its goal, unless its content is being verified or moved.
+    pub(super) fn end_at_goal(&self, name: Name, all: &Snapshot) {
+        let is_in_session =
+            |it: &Arc<TorrentSnapshot>| matches!(it.activity, Activity::Serving | Activity::Paused);
+        if self.find(name, all).is_some_and(is_in_session) {
+            // It may have ended.
+            let _ = self.handle(name).map(TorrentHandle::end);
+        }
     }
 
     /// Pauses a torrent that has reached its goal. It stays paused after a restart.

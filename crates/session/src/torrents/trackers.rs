@@ -13,6 +13,7 @@ impl Torrents {
     pub(super) fn stored_metainfo(&self, name: Name) -> Option<Metainfo> {
         match &self.store.get(name)?.metainfo {
             Stored::File(path) => Metainfo::parse(fs::read(path).ok()?).ok(),
+            Stored::Torrent(torrent) => Some(torrent.clone()),
             Stored::Magnet(_) => None,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use hashlane_api::QueueMove;
-use hashlane_client::{Activity, Client};
+use hashlane_client::Activity;
 use hashlane_store::{Entry, Name};
 
 use super::{Running, Torrents};
@@ -16,11 +16,11 @@ impl Torrents {
     pub(super) fn hold_downloads(&mut self, mut space: FreeSpace) {
         let mut changed = Vec::new();
         for (name, running) in &mut self.running {
-            let (Some(entry), Some(handle)) = (self.store.get(*name), &running.handle) else {
+            let Some(entry) = self.store.get(*name) else {
                 continue;
             };
             let is_held = running.held.is_some();
-            if !is_held && handle.snapshot().activity != Activity::Downloading {
+            if !is_held && running.handle.snapshot().activity != Activity::Downloading {
                 continue;
             }
             let folder = entry.choices.place.path();
@@ -43,9 +43,7 @@ impl Torrents {
         if !limits.is_some() && !running.any(|running| running.turn.is_waiting) {
             return;
         }
-        let Some(all) = self.client.as_ref().map(Client::snapshot) else {
-            return;
-        };
+        let all = self.all();
         let mut waiting: HashMap<Name, &mut Running> = self
             .running
             .iter_mut()
@@ -83,14 +81,12 @@ impl Torrents {
         };
         running.turn.is_waiting &= !entry.choices.forced;
         let is_paused = entry.choices.paused || running.held.is_some() || running.turn.is_waiting;
-        if let Some(handle) = &running.handle
-            && is_paused != running.is_paused
-        {
+        if is_paused != running.is_paused {
             // The torrent may end now.
             let _ = if is_paused {
-                handle.pause()
+                running.handle.pause()
             } else {
-                handle.resume()
+                running.handle.resume()
             };
             running.is_paused = is_paused;
         }

@@ -2,6 +2,7 @@
 #![cfg(all(unix, feature = "libtorrent"))]
 #![allow(clippy::unwrap_used)]
 
+mod ending;
 mod examples;
 mod restart;
 

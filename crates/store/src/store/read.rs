@@ -6,27 +6,26 @@ use std::path::Path;
 use std::{fs, io};
 
 use hashlane_files::{UNFINISHED_FILES, rename_to_free};
-use hashlane_metainfo::{InfoHashes, Magnet, Torrent};
+use hashlane_metainfo::{InfoHashes, Magnet};
 use serde::de::DeserializeOwned;
 
-use super::{CHOICES, FILE, MAGNET, MAX_CHOICES_LEN, PENDING, Store, TOTALS, suffix_of};
+use super::{CHOICES, Disk, FILE, MAGNET, MAX_CHOICES_LEN, PENDING, Store, TOTALS, suffix_of};
 use crate::entry::{Entry, Metainfo, title_of};
 use crate::error::StoreError;
 use crate::file;
 use crate::name::Name;
 use crate::totals::seconds;
 
-/// Length limits in bytes. .torrent files have that of the program's other commands.
-const MAX_FILE_LEN: u64 = 32 << 20;
+/// Length limits in bytes.
 const MAX_MAGNET_LEN: u64 = 1 << 20;
 const MAX_TOTALS_LEN: u64 = 64 << 20;
 
 impl Store {
     /// Reads the torrents, and finishes changes that were interrupted. Returns the names that have files.
-    pub(super) fn read_torrents(&mut self) -> Result<BTreeSet<Name>, StoreError> {
+    pub(super) fn read_torrents(&mut self, disk: &Disk) -> Result<BTreeSet<Name>, StoreError> {
         let mut files: BTreeMap<Name, BTreeSet<String>> = BTreeMap::new();
-        for file in fs::read_dir(&self.torrents).map_err(StoreError::at(&self.torrents))? {
-            let name = file.map_err(StoreError::at(&self.torrents))?.file_name();
+        for file in fs::read_dir(&disk.torrents).map_err(StoreError::at(&disk.torrents))? {
+            let name = file.map_err(StoreError::at(&disk.torrents))?.file_name();
             match parts(&name) {
                 Some((name, suffix)) => {
                     files.entry(name).or_default().insert(suffix.to_owned());
@@ -34,14 +33,14 @@ impl Store {
                 None if UNFINISHED_FILES.contains(&name) => {}
                 None => {
                     let reason = "not a file of a torrent, which has an info-hash as its name";
-                    let path = self.torrents.join(name);
+                    let path = disk.torrents.join(name);
                     self.problems.push(StoreError::damaged(&path, reason));
                 }
             }
         }
         let names = files.keys().copied().collect();
         for (name, suffixes) in files {
-            match self.read_torrent(name, suffixes) {
+            match self.read_torrent(disk, name, suffixes) {
                 Ok(Some(entry)) => self.insert(entry),
                 Ok(None) => {}
                 Err(problem) => self.problems.push(problem),
@@ -53,14 +52,15 @@ impl Store {
     /// Reads the torrent that has files with these suffixes. Returns `None` if it was not added, or was removed.
     fn read_torrent(
         &mut self,
+        disk: &Disk,
         name: Name,
         mut suffixes: BTreeSet<String>,
     ) -> Result<Option<Entry>, StoreError> {
-        let choices_path = self.path(name, CHOICES);
+        let choices_path = disk.path(name, CHOICES);
         let has_choices = suffixes.contains(CHOICES);
         for finished in [FILE, MAGNET] {
-            let (to, suffix) = (self.path(name, finished), format!("{finished}{PENDING}"));
-            let from = self.path(name, &suffix);
+            let (to, suffix) = (disk.path(name, finished), format!("{finished}{PENDING}"));
+            let from = disk.path(name, &suffix);
             if !suffixes.remove(&suffix) {
                 continue;
             }
@@ -83,19 +83,19 @@ impl Store {
                 return Ok(None);
             };
             let reason = format!("{} is missing", choices_path.display());
-            return Err(StoreError::damaged(&self.path(name, suffix), reason));
+            return Err(StoreError::damaged(&disk.path(name, suffix), reason));
         }
         let (info_hashes, title, metainfo) = if has_file {
-            self.read_file(name)?
+            read_file(disk, name)?
         } else if has_link {
-            self.read_magnet(name)?
+            read_magnet(disk, name)?
         } else {
             let reason = "neither a .torrent file nor a magnet link lies beside it";
             return Err(StoreError::damaged(&choices_path, reason));
         };
         let choices = file::read_toml(&choices_path, MAX_CHOICES_LEN)?;
         if has_file && has_link {
-            let link = self.path(name, MAGNET);
+            let link = disk.path(name, MAGNET);
             fs::remove_file(&link).map_err(StoreError::at(&link))?;
         }
         Ok(Some(Entry {
@@ -127,44 +127,21 @@ impl Store {
         Ok(())
     }
 
-    fn read_file(&self, name: Name) -> Result<(InfoHashes, String, Metainfo), StoreError> {
-        let path = self.path(name, FILE);
-        let bytes = file::read(&path, MAX_FILE_LEN)?;
-        let torrent =
-            Torrent::parse(bytes).map_err(|error| StoreError::damaged(&path, error.to_string()))?;
-        let info_hashes = torrent.info_hashes();
-        check_name(&path, name, info_hashes)?;
-        Ok((info_hashes, title_of(&torrent), Metainfo::File(path)))
-    }
-
-    fn read_magnet(&self, name: Name) -> Result<(InfoHashes, String, Metainfo), StoreError> {
-        let path = self.path(name, MAGNET);
-        let bytes = file::read(&path, MAX_MAGNET_LEN)?;
-        let text = str::from_utf8(&bytes).map_err(|_| StoreError::damaged(&path, "not UTF-8"))?;
-        let magnet: Magnet = text
-            .trim_end()
-            .parse()
-            .map_err(|error| StoreError::damaged(&path, format!("{error}")))?;
-        let info_hashes = magnet.info_hashes;
-        check_name(&path, name, info_hashes)?;
-        let title = magnet.name.clone().unwrap_or_default();
-        Ok((info_hashes, title, Metainfo::Magnet(Box::new(magnet))))
-    }
-
     /// Reads a file that concerns all torrents. A damaged file gets another name, so that the next write does not replace
     /// it; `consequence` says what is so without it.
     pub(super) fn read_or_keep<T: DeserializeOwned + Default>(
         &mut self,
+        disk: &Disk,
         name: &str,
         consequence: &str,
     ) -> Result<T, StoreError> {
-        let path = self.folder.join(name);
+        let path = disk.folder.join(name);
         match file::read_toml(&path, MAX_TOTALS_LEN) {
             Ok(read) => return Ok(read),
             Err(StoreError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {}
             Err(problem) => {
                 let names =
-                    (1..).map(|number: u64| self.folder.join(format!("{name}.damaged-{number}")));
+                    (1..).map(|number: u64| disk.folder.join(format!("{name}.damaged-{number}")));
                 let kept = rename_to_free(&path, names).map_err(StoreError::at(&path))?;
                 self.problems.push(problem);
                 let reason = format!("kept as {}; {consequence}", kept.display());
@@ -175,21 +152,47 @@ impl Store {
     }
 
     /// Reads the totals of torrents with these names.
-    pub(super) fn read_totals(&mut self, names: &BTreeSet<Name>) -> Result<(), StoreError> {
-        self.totals = self.read_or_keep(TOTALS, "totals start at zero")?;
+    pub(super) fn read_totals(
+        &mut self,
+        disk: &Disk,
+        names: &BTreeSet<Name>,
+    ) -> Result<(), StoreError> {
+        self.totals = self.read_or_keep(disk, TOTALS, "totals start at zero")?;
         // Without the torrents that were removed after the last write of the totals.
         self.totals.torrents.retain(|name, _| names.contains(name));
         for (name, entry) in &self.entries {
             let suffix = suffix_of(&entry.metainfo);
             let totals = self.totals.torrents.entry(*name).or_default();
             if totals.added == 0 {
-                let written = fs::metadata(self.torrents.join(format!("{name}.{suffix}")));
+                let written = fs::metadata(disk.torrents.join(format!("{name}.{suffix}")));
                 let written = written.and_then(|written| written.modified());
                 totals.added = written.map_or(0, seconds);
             }
         }
         Ok(())
     }
+}
+
+fn read_file(disk: &Disk, name: Name) -> Result<(InfoHashes, String, Metainfo), StoreError> {
+    let path = disk.path(name, FILE);
+    let torrent = file::read_torrent(&path)?;
+    let info_hashes = torrent.info_hashes();
+    check_name(&path, name, info_hashes)?;
+    Ok((info_hashes, title_of(&torrent), Metainfo::File(path)))
+}
+
+fn read_magnet(disk: &Disk, name: Name) -> Result<(InfoHashes, String, Metainfo), StoreError> {
+    let path = disk.path(name, MAGNET);
+    let bytes = file::read(&path, MAX_MAGNET_LEN)?;
+    let text = str::from_utf8(&bytes).map_err(|_| StoreError::damaged(&path, "not UTF-8"))?;
+    let magnet: Magnet = text
+        .trim_end()
+        .parse()
+        .map_err(|error| StoreError::damaged(&path, format!("{error}")))?;
+    let info_hashes = magnet.info_hashes;
+    check_name(&path, name, info_hashes)?;
+    let title = magnet.name.clone().unwrap_or_default();
+    Ok((info_hashes, title, Metainfo::Magnet(Box::new(magnet))))
 }
 
 /// Returns the name and the suffix of a torrent's file.

@@ -81,6 +81,43 @@ fn torrents_are_there_again_in_their_order() {
     assert_eq!(fs::read(path).unwrap(), torrent(2).bytes());
 }
 
+/// A store in memory does the same as a folder.
+#[test]
+fn a_store_in_memory_keeps_torrents() {
+    let mut store = Store::in_memory();
+    assert_eq!(store.folder(), None);
+    for number in [3, 1, 2] {
+        store.put(torrent(number), choices()).unwrap();
+    }
+    let twice = store.put(torrent(3), choices());
+    assert!(matches!(twice, Err(StoreError::Exists(_))), "{twice:?}");
+    let magnet = Magnet::new(InfoHashes::V1([7; 20].into()));
+    let link = store.put_magnet(magnet, choices()).unwrap().name();
+    assert_eq!(store.metadata_file(link), None);
+    store.remove(name(1)).unwrap();
+    let order = [link, name(2), name(3)];
+    store.set_order(&order).unwrap();
+    assert_eq!(names(&store), order);
+    let labels = Choices {
+        labels: ["a".to_owned()].into(),
+        ..store.get(name(2)).unwrap().choices.clone()
+    };
+    store.update(name(2), labels.clone()).unwrap();
+    let entry = store.get(name(2)).unwrap();
+    assert_eq!(entry.choices, labels);
+    let Metainfo::Torrent(bytes) = &entry.metainfo else {
+        panic!("the torrent is in memory");
+    };
+    assert_eq!(bytes.bytes(), torrent(2).bytes());
+    let session = Session {
+        adds_paused: true,
+        ..*store.session()
+    };
+    store.set_session(session).unwrap();
+    store.save_totals().unwrap();
+    assert_eq!(*store.session(), session);
+}
+
 #[test]
 fn an_order_lasts() {
     let folder = folder_with(&[1, 2, 3, 4]);

@@ -71,7 +71,7 @@ export interface ChangedTorrent {
   added_at?: number;
   /** The trackers that were asked, by host, with their last answers. */
   announces?: Announce[];
-  /** The category, which only a daemon keeps. */
+  /** The category. */
   category?: string | null;
   /** Whether everything that is wanted is present and was verified. */
   complete?: boolean;
@@ -97,7 +97,7 @@ export interface ChangedTorrent {
   folder?: string | null;
   /** Whether the torrent runs without a place in the queue, which only a daemon has. */
   forced?: boolean;
-  /** The torrent is served for this time without an upload, which only a daemon counts; null for no limit. */
+  /** The torrent is served for this time without an upload; null for no limit. */
   idle_seconds?: number | null;
   /** The info-hash of version 1, or of version 2 if there is no other. Null while it is unknown. */
   info_hash: string | null;
@@ -115,7 +115,7 @@ export interface ChangedTorrent {
   max_up?: number | null;
   /** The folder that the content is being moved to, or is moved to when it is complete; null if there is none. */
   move_to?: string | null;
-  /** The name that a person chose, which only a daemon keeps, or that of the metadata, unescaped; null while it is unknown. */
+  /** The name that a person chose, or that of the metadata, unescaped; null while it is unknown. */
   name?: string | null;
   /** Position on the command line, from 0; torrents that are added later follow. A daemon counts from 1. No other torrent gets the number. */
   number: number;
@@ -287,9 +287,9 @@ export interface CommandResume {
 /** Changes what a person chose. Absent fields change nothing. */
 export interface CommandSet {
   action: "set";
-  /** A category that a daemon has; null for none. */
+  /** A category that exists; null for none. */
   category?: string | null;
-  /** Time of serving without an upload, in a daemon; `never` for no limit, `inherited` for that of the category, the labels or the daemon. */
+  /** Time of serving without an upload; `never` for no limit, `inherited` for that of the category, the labels or the daemon. */
   idle_seconds?: number | "never" | "inherited";
   /** Labels in place of all labels before, at most 64. */
   labels?: string[];
@@ -305,7 +305,7 @@ export interface CommandSet {
   sequential?: boolean;
   /** Whether a piece of complete content is offered only after the previous piece has spread (BEP 16). */
   super_seeding?: boolean;
-  /** The name that a daemon shows; null for that of the metadata. */
+  /** The name to show; null for that of the metadata. */
   title?: string | null;
 }
 
@@ -458,7 +458,7 @@ export interface GroupChangeSetCategory {
   action: "set_category";
   /** Folder for the content of new torrents, an absolute path in which requests may place content; null for that of the daemon. */
   folder?: string | null;
-  /** Time of serving without an upload, in a daemon; `never` for no limit, `inherited` for that of the labels or the daemon. */
+  /** Time of serving without an upload; `never` for no limit, `inherited` for that of the labels or the daemon. */
   idle_seconds?: number | "never" | "inherited";
   /** The name, which is not empty, and has no commas and no control characters. A category that does not exist is made. */
   name?: string;
@@ -519,17 +519,17 @@ export interface Named {
 
 /** Choices for a torrent that is added. Absent fields leave the choice to the program. */
 export interface NewTorrent {
-  /** In a daemon: the content itself under any name, an absolute path. It is served, and never written. Not with `folder`. */
+  /** The content itself under any name, an absolute path. It is served, and never written. Not with `folder`. */
   content?: string;
   /** At the socket of a daemon: the text of a content map with the torrent, in base 64. The files that it names are read, and never written. Not with `content`. */
   content_map?: string;
   /** Folder for the content, under the torrent's name: an absolute path. Requests may place content there, or in a folder above it. Without this field, it is that of the category, or of the program. */
   folder?: string;
-  /** In a daemon: whether the content has a folder of its own. */
+  /** Whether the content has a folder of its own. */
   layout?: ContentLayout;
   /** Whether the torrent starts paused. Without this field, `adds_paused` of the settings decides. */
   paused?: boolean;
-  /** In a daemon: priorities of files, each with the position of the file, without padding. */
+  /** Priorities of files, each with the position of the file, without padding. */
   priorities?: ([number, Priority])[];
   /** Positions of the selected files of a .torrent file, without padding. All files without this field. Not for a link. */
   select?: number[];
@@ -546,9 +546,9 @@ export interface PasswordLogin {
 
 /** Changes of what a person chose for a torrent. Absent fields change nothing. */
 export interface Patch {
-  /** A category that a daemon has; null for none. */
+  /** A category that exists; null for none. */
   category?: string | null;
-  /** Time of serving without an upload, in a daemon; `never` for no limit, `inherited` for that of the category, the labels or the daemon. */
+  /** Time of serving without an upload; `never` for no limit, `inherited` for that of the category, the labels or the daemon. */
   idle_seconds?: number | "never" | "inherited";
   /** Labels in place of all labels before, at most 64. */
   labels?: string[];
@@ -564,7 +564,7 @@ export interface Patch {
   sequential?: boolean;
   /** Whether a piece of complete content is offered only after the previous piece has spread (BEP 16). */
   super_seeding?: boolean;
-  /** The name that a daemon shows; null for that of the metadata. */
+  /** The name to show; null for that of the metadata. */
   title?: string | null;
 }
 
@@ -747,7 +747,7 @@ export interface Torrent {
   added_at: number;
   /** The trackers that were asked, by host, with their last answers. */
   announces: Announce[];
-  /** The category, which only a daemon keeps. */
+  /** The category. */
   category: string | null;
   /** Whether everything that is wanted is present and was verified. */
   complete: boolean;
@@ -773,7 +773,7 @@ export interface Torrent {
   folder: string | null;
   /** Whether the torrent runs without a place in the queue, which only a daemon has. */
   forced: boolean;
-  /** The torrent is served for this time without an upload, which only a daemon counts; null for no limit. */
+  /** The torrent is served for this time without an upload; null for no limit. */
   idle_seconds: number | null;
   /** The info-hash of version 1, or of version 2 if there is no other. Null while it is unknown. */
   info_hash: string | null;
@@ -791,7 +791,7 @@ export interface Torrent {
   max_up: number | null;
   /** The folder that the content is being moved to, or is moved to when it is complete; null if there is none. */
   move_to: string | null;
-  /** The name that a person chose, which only a daemon keeps, or that of the metadata, unescaped; null while it is unknown. */
+  /** The name that a person chose, or that of the metadata, unescaped; null while it is unknown. */
   name: string | null;
   /** Position on the command line, from 0; torrents that are added later follow. A daemon counts from 1. No other torrent gets the number. */
   number: number;
@@ -851,7 +851,7 @@ export interface TorrentDetail {
   added_at: number;
   /** The trackers that were asked, by host, with their last answers. */
   announces: Announce[];
-  /** The category, which only a daemon keeps. */
+  /** The category. */
   category: string | null;
   /** While the torrent is verified, a bit for each piece, set if its state is known; then `have` and `wrong` are those of this verification. Empty at other times. */
   checked: string;
@@ -887,7 +887,7 @@ export interface TorrentDetail {
   forced: boolean;
   /** A bit for each piece, set if the piece is present, in base 64. The first piece is the highest bit of the first byte. */
   have: string;
-  /** The torrent is served for this time without an upload, which only a daemon counts; null for no limit. */
+  /** The torrent is served for this time without an upload; null for no limit. */
   idle_seconds: number | null;
   /** The info-hash of version 1, or of version 2 if there is no other. Null while it is unknown. */
   info_hash: string | null;
@@ -905,7 +905,7 @@ export interface TorrentDetail {
   max_up: number | null;
   /** The folder that the content is being moved to, or is moved to when it is complete; null if there is none. */
   move_to: string | null;
-  /** The name that a person chose, which only a daemon keeps, or that of the metadata, unescaped; null while it is unknown. */
+  /** The name that a person chose, or that of the metadata, unescaped; null while it is unknown. */
   name: string | null;
   /** Position on the command line, from 0; torrents that are added later follow. A daemon counts from 1. No other torrent gets the number. */
   number: number;

@@ -22,9 +22,10 @@ import { TEXT, reloaded } from "./text.js";
  */
 export function settingFields(limits, status, config) {
   const names = /** @type {LimitName[]} */ (Object.keys(LIMITS));
+  const isDaemon = status.state !== null;
   const ofDaemon = limits.flatMap((limit) => {
     const name = names.find((one) => LIMITS[one].option === limit.limit);
-    return name === undefined ? [] : [settingField(name, limit)];
+    return name === undefined || !isDaemon ? [] : [settingField(name, limit)];
   });
   const switches = [
     { name: "alternative", label: "Use the alternative rates", value: status.alternative },
@@ -32,7 +33,7 @@ export function settingFields(limits, status, config) {
   ];
   return [
     ...ofDaemon,
-    ...(ofDaemon.length > 0 ? switches : []),
+    ...(isDaemon ? switches : []),
     { name: "port", label: "Port of incoming peers", type: "number", max: "65535", step: "1", value: String(config.port), hint: TEXT.anyPort },
     { name: "bind", label: "Local address or network interface", value: config.bind ?? "", placeholder: "all addresses", hint: TEXT.untilEnd },
   ];
@@ -89,8 +90,9 @@ export function startSettings(store, { ask }) {
 
   async function askKind() {
     try {
-      const limits = await read("limits");
-      store.set({ isDaemon: limits !== null && limits.length > 0 });
+      const status = await read("status");
+      // Only a daemon has a state folder.
+      store.set({ isDaemon: status !== null && status.state !== null });
     } catch {
       // The stream reports a lost connection.
     }

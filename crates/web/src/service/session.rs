@@ -63,8 +63,8 @@ impl Service for SessionService {
         self.session.change(patch)
     }
 
-    fn groups(&self) -> Option<Groups> {
-        Some(self.session.groups())
+    fn groups(&self) -> Groups {
+        self.session.groups()
     }
 
     fn change_groups(&self, change: &GroupChange) -> Result<(), Refusal> {

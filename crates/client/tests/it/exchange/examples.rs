@@ -31,10 +31,10 @@ fn examples_run() {
     let torrents = tempfile::tempdir().unwrap();
     let torrent = torrents.path().join("data.torrent");
     fs::write(&torrent, shared.torrent.bytes()).unwrap();
-    let mut watch = example("watch");
+    let mut seed = example("seed");
     let folders = [torrents.path(), shared.folder.path()];
-    let mut watch = watch.args(folders).arg("127.0.0.1:0").spawn().unwrap();
-    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+    let mut seed = seed.args(folders).arg("127.0.0.1:0").spawn().unwrap();
+    let mut lines = BufReader::new(seed.stdout.take().unwrap()).lines();
     let mut next = |start: &str| {
         let mut lines = lines.by_ref().map(|line| line.unwrap());
         let found = lines.find_map(|line| Some(line.strip_prefix(start)?.to_owned()));
@@ -78,6 +78,6 @@ fn examples_run() {
     assert_eq!(output, expected);
     shared.assert_same(folder.path());
 
-    drop(watch.stdin.take());
-    assert!(watch.wait().unwrap().success());
+    drop(seed.stdin.take());
+    assert!(seed.wait().unwrap().success());
 }

@@ -18,7 +18,7 @@ impl Remote {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         Session {
             version: env!("CARGO_PKG_VERSION"),
-            config_folder: text(self.session.folder()),
+            config_folder: self.session.folder().map_or_else(String::new, text),
             folder: self.fixed.folder.as_deref().map_or_else(String::new, text),
             port: network.port,
             max_down: number(limits.rates.down),

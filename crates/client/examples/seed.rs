@@ -1,20 +1,21 @@
-//! Serves the torrents of a folder, and those that appear in it later, until its standard input ends.
+//! Serves the torrents of a folder until its standard input ends.
 //!
-//! `watch TORRENTS CONTENT [ADDRESS]`: TORRENTS is the folder of .torrent files, and CONTENT that of their content. If an
+//! `seed TORRENTS CONTENT [ADDRESS]`: TORRENTS is the folder of .torrent files, and CONTENT that of their content. If an
 //! address is given (`127.0.0.1:0`), only peers that connect to it are served.
 
 use std::error::Error;
 use std::net::SocketAddr;
-use std::{env, io, thread};
+use std::{env, fs, io, thread};
 
 use hashlane_client::{
-    Additions, Client, Config, Event, Mode, Naming, Place, Seed, SeedLimits, Settings, Subscription,
+    AddOptions, Client, Config, Event, Mode, Naming, Place, Seed, SeedLimits, Settings, Source,
+    Subscription,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = env::args().skip(1);
     let (Some(torrents), Some(content)) = (args.next(), args.next()) else {
-        return Err("usage: watch TORRENTS CONTENT [ADDRESS]".into());
+        return Err("usage: seed TORRENTS CONTENT [ADDRESS]".into());
     };
     let address: Option<SocketAddr> = args.next().map(|address| address.parse()).transpose()?;
     let defaults = Settings::default();
@@ -25,10 +26,6 @@ fn main() -> Result<(), Box<dyn Error>> {
             port_mapping: address.is_none(),
             network: address.map_or_else(Default::default, Into::into),
             ..defaults
-        },
-        additions: Additions {
-            folder: Some(torrents.into()),
-            ..Additions::default()
         },
         ..Config::default()
     };
@@ -42,6 +39,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let client = Client::builder().config(config).mode(mode).start()?;
     let events = client.subscribe();
     let printer = thread::spawn(move || print(&events));
+    for entry in fs::read_dir(torrents)? {
+        client.add(Source::file(entry?.path()), AddOptions::default())?;
+    }
     io::copy(&mut io::stdin(), &mut io::sink())?;
     client.stop()?;
     printer.join().expect("the printer does not panic");
