@@ -39,6 +39,9 @@ fn libtorrent() {
         .file(all_units)
         .std("c++17")
         .includes(&library.include_paths)
+        // The layer between libtorrent and Rust handles what peers send.
+        .flag_if_supported("-fstack-protector-strong")
+        .flag_if_supported("-fstack-clash-protection")
         // libtorrent's headers use deprecated declarations.
         .flag_if_supported("-Wno-deprecated-declarations")
         .flag_if_supported("-Wno-unused-parameter");

@@ -126,6 +126,16 @@ void add_announce(TrackerStatus& to, lt::announce_infohash const& from, bool is_
                                                : std::string());
 }
 
+// The layout of libtorrent's types changes between versions, also where the name of the library does not (2.0.8 to 2.0.11).
+void check_version()
+{
+    std::string const loaded = lt::version();
+    if (loaded == LIBTORRENT_VERSION) return;
+    throw std::runtime_error(
+        "libtorrent " + loaded + " is installed, and this program was built for " LIBTORRENT_VERSION
+        ": install the package for this release of the system, or build Hashlane on it");
+}
+
 } // namespace
 
 Session::Session(SessionSettings const& settings)
@@ -577,6 +587,7 @@ void close_sockets_on_exec()
 
 std::unique_ptr<Session> open_session(SessionSettings const& settings)
 {
+    check_version();
     return std::make_unique<Session>(settings);
 }
 

@@ -347,6 +347,24 @@ fn a_free_port_of_tcp_that_is_taken_for_udp() {
     assert_eq!(seed.interrupt().code, Some(0));
 }
 
+/// Another version of the library can have the same name, and other types.
+#[cfg(target_os = "linux")]
+#[test]
+fn another_version_of_libtorrent_is_an_error() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = seed_command(&[&torrent], content.path(), &[]);
+    command.env("LD_PRELOAD", preloaded("version", folder.path()));
+    let ended = ended(&mut command);
+    ended.assert_failed("libtorrent 2.0.99.0 is installed, and this program was built for 2.");
+    assert!(
+        ended
+            .stderr
+            .contains("install the package for this release")
+    );
+}
+
 /// A tracker's answer can contain any bytes.
 #[test]
 fn hostile_answers_of_trackers_are_escaped() {
