@@ -132,6 +132,28 @@ fn features_of_tests(project: &Project) -> Result<()> {
     Ok(())
 }
 
+/// Checks that workflows name actions by commits, which nobody can replace, with their versions beside.
+fn actions_are_pinned(project: &Project) -> Result<()> {
+    for file in project.shell.read_dir(project.path(".github/workflows"))? {
+        for line in project.shell.read_file(&file)?.lines() {
+            let Some((_, action)) = line.split_once("uses: ") else {
+                continue;
+            };
+            let commit = action.split_once('@').map_or("", |(_, commit)| commit);
+            let is_pinned = commit.split_once(" # v").is_some_and(|(commit, _)| {
+                commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit())
+            });
+            if !is_pinned {
+                bail!(
+                    "{}: {action}: write the commit, and the version as a comment",
+                    file.display()
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The other workspaces of the repository.
 const OTHERS: [&str; 3] = ["bench/sha", "bench/ladder", "kernel"];
 
@@ -158,6 +180,7 @@ fn lint(project: &Project) -> Result<()> {
             ".ci/tools.toml names its version",
         );
     }
+    actions_are_pinned(project)?;
     project.command("python3 -B bench/tests.py").run()?;
     project
         .command("tools/mutants --list")
