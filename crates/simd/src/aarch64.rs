@@ -121,6 +121,8 @@ pub fn features() -> impl Iterator<Item = CpuFeature> {
     .into_iter()
 }
 
+mod bytes;
+
 /// Defines methods that are one intrinsic each.
 macro_rules! ops {
     ($($vis:vis fn $name:ident($($arg:ident: $t:ty),+) -> $v:ty = $intrinsic:ident;)*) => { $(

@@ -6,8 +6,10 @@
 //! |---|---|
 //! | `lib.rs` | the traits of tokens: lanes, quads, and the schedule of a single message; what CPUs without tokens have |
 //! | `wide.rs` | the trait of lanes with words of 64 bits |
+//! | `bytes.rs` | the traits of vectors of bytes, for finite fields |
 //! | `portable.rs` | one lane of plain integers |
-//! | `{x86,aarch64,wasm}.rs` | the tokens of each architecture; all unsafe code |
+//! | `{x86,aarch64,wasm}.rs` | the tokens of each architecture |
+//! | `{x86,aarch64}/bytes.rs` | their operations on bytes. These files and the tokens have all unsafe code |
 //!
 //! # Words
 //!
@@ -30,6 +32,7 @@
     reason = "loops over words index several arrays, with constants once unrolled"
 )]
 
+mod bytes;
 mod portable;
 mod wide;
 
@@ -37,7 +40,7 @@ cfg_if::cfg_if! {
     if #[cfg(any(target_arch = "x86", target_arch = "x86_64"))] {
         mod x86;
         pub use self::x86::{
-            Avx, Avx2, Avx512, Avx512Vl, Family, ShaNi, Sse2, Ssse3, features,
+            Avx, Avx2, Avx2Gfni, Avx512, Avx512Gfni, Avx512Vl, Family, ShaNi, Sse2, Ssse3, features,
         };
     } else if #[cfg(target_arch = "aarch64")] {
         mod aarch64;
@@ -52,6 +55,7 @@ cfg_if::cfg_if! {
         }
     }
 }
+pub use bytes::{Affine, ByteTables, Bytes, PortableMatrices, UNIT_LEN, Unit};
 pub use portable::Portable;
 pub use wide::{LONG_BLOCK_LEN, LongBlock, Simd64};
 

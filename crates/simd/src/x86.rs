@@ -120,6 +120,14 @@ token!(
     Avx512 in avx512: "avx512f" "avx512bw"
 );
 token!(
+    /// 256-bit integer vectors, with products of bytes and matrices of bits.
+    Avx2Gfni in avx2_gfni: "gfni" "avx2"
+);
+token!(
+    /// 512-bit integer vectors, with products of bytes and matrices of bits.
+    Avx512Gfni in avx512_gfni: "gfni" "avx512f" "avx512bw"
+);
+token!(
     /// The SHA extensions.
     ShaNi in sha_ni: "sha" "sse4.1" "ssse3"
 );
@@ -270,7 +278,10 @@ features! {
     avx512bw: "avx512bw";
     avx512vl: "avx512vl";
     sha: "sha";
+    gfni: "gfni";
 }
+
+mod bytes;
 
 /// Defines methods that are one intrinsic each.
 macro_rules! ops {
