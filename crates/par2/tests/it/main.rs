@@ -1,0 +1,8 @@
+//! Tests of the public interface.
+#![allow(clippy::unwrap_used)]
+
+mod damage;
+mod judges;
+mod not_run;
+mod place;
+mod repairs;
