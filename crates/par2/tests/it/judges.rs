@@ -100,8 +100,25 @@ fn names(folder: &Folder) -> Vec<String> {
         .collect()
 }
 
+/// Returns the exit status of a verification, and the number of slices that were found.
+fn verdict(program: &Path, folder: &Folder, n_slices: usize) -> (i32, usize) {
+    let mut command = Command::new(program);
+    let output = command
+        .args(["verify", SET])
+        .current_dir(folder.path(""))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("You have ")?.split_once(" out of "));
+    let n_found = line.map_or(n_slices, |(n_found, _)| n_found.parse().unwrap());
+    (output.status.code().unwrap(), n_found)
+}
+
 /// Compares what both do with the same sets and the same damage.
 fn compare(program: &Path, first_seed: u64) {
+    let mut n_unequal = 0;
     for seed in first_seed..first_seed + n_sets() {
         let mut random = Random(seed);
         let (folder, slice_len) = random_folder(&mut random);
@@ -139,24 +156,28 @@ fn compare(program: &Path, first_seed: u64) {
 
         damage(&folder, &mut random);
         let found = folder.verify(&[]);
-        let status = run(program, &folder, &["verify", "-q", "-q", SET]);
+        let n_found = set.n_slices - found.n_missing;
+        let (status, their_found) = verdict(program, &folder, set.n_slices);
         let expected = match () {
             () if found.is_intact() => 0,
             () if found.is_repairable(&set) => REPAIR_POSSIBLE,
             () => REPAIR_NOT_POSSIBLE,
         };
-        assert_eq!(
-            status, expected,
-            "{seed}: {} slices are missing of {}",
-            found.n_missing, set.n_slices
+        // par2cmdline does not find every end of a file that was moved.
+        n_unequal += u64::from(their_found < n_found);
+        assert!(
+            their_found <= n_found,
+            "{seed}: {their_found} slices, not {n_found}"
         );
+        let is_equal = status == expected || their_found < n_found && status > expected;
+        assert!(is_equal, "{seed}: exit status {status}, not {expected}");
         // One of both repairs, and both find the result intact.
-        if status == REPAIR_NOT_POSSIBLE {
+        if expected == REPAIR_NOT_POSSIBLE {
             let repaired = folder.repair(&[]);
             assert!(matches!(repaired, Err(Error::NotEnough { .. })), "{seed}");
             continue;
         }
-        if seed % 4 < 2 {
+        if seed % 4 < 2 || status != expected {
             folder
                 .repair(&[])
                 .unwrap_or_else(|error| panic!("{seed}: {error}"));
@@ -175,4 +196,6 @@ fn compare(program: &Path, first_seed: u64) {
             "{seed}"
         );
     }
+    println!("{n_unequal} sets in which par2cmdline found fewer slices");
+    assert!(n_unequal <= 3 + n_sets() / 10, "{n_unequal}");
 }
