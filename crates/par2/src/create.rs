@@ -13,8 +13,8 @@ use crate::error::Error;
 use crate::gf;
 use crate::name;
 use crate::packet::{
-    EXPONENT_LEN, FileId, HEADER_LEN, Md5, Packet, SetId, SliceChecksum, digest, file_id, md5,
-    md5_hasher, recovery_hasher, recovery_header,
+    EXPONENT_LEN, FileId, HEADER_LEN, Md5, Packet, SetId, SliceChecksum, digest, md5, md5_hasher,
+    recovery_hasher, recovery_header,
 };
 use crate::plan::{self, Redundancy, Slices, Volume, Volumes};
 use crate::run::{Progress, Run};
@@ -107,7 +107,7 @@ impl Input {
         let mut start = vec![0; len.min(START_LEN as u64) as usize];
         file.read_exact_at(&mut start, 0).map_err(changed(&path))?;
         let md5_16k = md5(&[&start]);
-        let id = file_id(&md5_16k, len, &name);
+        let id = FileId::of(&md5_16k, len, &name);
         Ok(Self {
             path,
             name,
@@ -142,6 +142,58 @@ pub fn create(
     new: &NewSet,
     run: &mut Run<'_>,
 ) -> Result<Created, Error> {
+    let (inputs, left_out) = open_inputs(folder, files, run)?;
+    let lens: Vec<u64> = inputs.iter().map(|input| input.len).collect();
+    let slice_len = plan::slice_len(new.slices, &lens)?;
+    let n_slices = plan::n_slices(&lens, slice_len) as usize;
+    let first = new.first_exponent;
+    let n_recovery = plan::n_recovery(new.redundancy, n_slices, slice_len, first)?;
+    let longest = lens.iter().max().map_or(0, |len| len.div_ceil(slice_len));
+    let longest = longest as usize;
+    let volumes = plan::volumes(new.volumes, new.n_volumes, n_recovery, first, longest)?;
+    let main = Packet::Main {
+        slice_len,
+        files: inputs.iter().map(|input| input.id).collect(),
+        other_files: Vec::new(),
+    };
+    let id = main.set_id();
+    let paths = paths_of(place, &volumes);
+    let outputs = paths
+        .iter()
+        .map(|path| Output::create(path))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut work = Work::new(&inputs, id, slice_len, first..first + n_recovery)?;
+    let layout = Layout::new(&volumes, &inputs, &main, new, id, slice_len);
+    let n_passes = work.run(run, |recovery, column, bytes| {
+        let (volume, offset) = layout.recovery[recovery];
+        let offset = offset + (HEADER_LEN + EXPONENT_LEN) as u64 + column as u64;
+        write_all_at(outputs[volume].file.as_file(), bytes, offset)
+            .map_err(Error::io(&paths[volume]))
+    })?;
+    check_unchanged(&inputs)?;
+    let digests = work.recovery_digests();
+    let critical = work.critical_packets(main, new, id);
+    layout.write(&outputs, &critical, &digests, id, slice_len)?;
+    put_all(outputs, &paths)?;
+    Ok(Created {
+        id,
+        slice_len,
+        n_slices,
+        n_recovery,
+        n_files: inputs.len(),
+        n_bytes: lens.iter().sum(),
+        written: paths,
+        n_passes,
+        left_out,
+    })
+}
+
+/// Opens the files in the order of the set. Returns empty files separately.
+fn open_inputs(
+    folder: &Path,
+    files: &[PathBuf],
+    run: &Run<'_>,
+) -> Result<(Vec<Input>, Vec<PathBuf>), Error> {
     let mut inputs = Vec::new();
     let mut left_out = Vec::new();
     for relative in files {
@@ -166,69 +218,22 @@ pub fn create(
             "there is no file with content to protect".into(),
         ));
     }
-    let lens: Vec<u64> = inputs.iter().map(|input| input.len).collect();
-    let slice_len = plan::slice_len(new.slices, &lens)?;
-    let n_slices = plan::n_slices(&lens, slice_len) as usize;
-    let first = new.first_exponent;
-    let n_recovery = plan::n_recovery(new.redundancy, n_slices, slice_len, first)?;
-    let longest = lens
-        .iter()
-        .map(|len| len.div_ceil(slice_len))
-        .max()
-        .unwrap_or(0);
-    let volumes = plan::volumes(
-        new.volumes,
-        new.n_volumes,
-        n_recovery,
-        first,
-        longest as usize,
-    )?;
-    let main = Packet::Main {
-        slice_len,
-        files: inputs.iter().map(|input| input.id).collect(),
-        other_files: Vec::new(),
-    };
-    let id = main.set_id();
-    let paths = paths_of(place, &volumes);
-    let outputs = paths
-        .iter()
-        .map(|path| Output::create(path))
-        .collect::<Result<Vec<_>, _>>()?;
-    let mut work = Work {
-        sources: inputs
-            .iter()
-            .map(|input| Source::file(&input.path).map_err(Error::io(&input.path)))
-            .collect::<Result<_, _>>()?,
-        slices: slices_of(&lens, slice_len),
-        inputs: &inputs,
-        slice_len: usize::try_from(slice_len)
-            .map_err(|_| Error::Options("slices are too long".into()))?,
-        logs: gf::slice_logs(n_slices),
-        exponents: (first..first + n_recovery)
-            .map(|exponent| exponent as u16)
-            .collect(),
-        hashers: (first..first + n_recovery)
-            .map(|exponent| recovery_hasher(id, exponent as u32))
-            .collect(),
-        found: Hashed::default(),
-        progress: Progress::default(),
-    };
-    let layout = Layout::new(&volumes, &inputs, &main, new, id, slice_len);
-    let n_passes = work.run(run, |recovery, column, bytes| {
-        let (volume, offset) = layout.recovery[recovery];
-        let offset = offset + (HEADER_LEN + EXPONENT_LEN) as u64 + column as u64;
-        write_all_at(outputs[volume].file.as_file(), bytes, offset)
-            .map_err(Error::io(&paths[volume]))
-    })?;
-    for input in &inputs {
+    Ok((inputs, left_out))
+}
+
+/// Fails if a file was written to since it was opened.
+fn check_unchanged(inputs: &[Input]) -> Result<(), Error> {
+    for input in inputs {
         let now = SourceFile::open(&input.path).and_then(|file| file.stamp());
         if now.map_err(Error::io(&input.path))? != input.stamp {
             return Err(Error::Changed(input.path.clone()));
         }
     }
-    let digests = work.recovery_digests();
-    let critical = work.critical_packets(main, new, id);
-    layout.write(&outputs, &critical, &digests, id, slice_len)?;
+    Ok(())
+}
+
+/// Gives the recovery files their names. If one cannot have its name, none has.
+fn put_all(outputs: Vec<Output>, paths: &[PathBuf]) -> Result<(), Error> {
     for (number, output) in outputs.into_iter().enumerate() {
         if let Err(error) = output.put() {
             for written in &paths[..number] {
@@ -238,17 +243,7 @@ pub fn create(
             return Err(error);
         }
     }
-    Ok(Created {
-        id,
-        slice_len,
-        n_slices,
-        n_recovery,
-        n_files: inputs.len(),
-        n_bytes: lens.iter().sum(),
-        written: paths,
-        n_passes,
-        left_out,
-    })
+    Ok(())
 }
 
 /// Returns the paths of the recovery files. The first one has no recovery slices.
@@ -358,7 +353,34 @@ const MIN_WINDOW: usize = 64 << 10;
 /// Maximum number of bytes of a slice that are read at once.
 const MAX_WINDOW: usize = 4 << 20;
 
-impl Work<'_> {
+impl<'w> Work<'w> {
+    fn new(
+        inputs: &'w [Input],
+        set: SetId,
+        slice_len: u64,
+        exponents: std::ops::Range<usize>,
+    ) -> Result<Self, Error> {
+        let lens: Vec<u64> = inputs.iter().map(|input| input.len).collect();
+        let slices = slices_of(&lens, slice_len);
+        let sources = inputs
+            .iter()
+            .map(|input| Source::file(&input.path).map_err(Error::io(&input.path)));
+        let hashers = exponents.clone();
+        let hashers = hashers.map(|exponent| recovery_hasher(set, exponent as u32));
+        Ok(Self {
+            sources: sources.collect::<Result<_, _>>()?,
+            logs: gf::slice_logs(slices.len()),
+            slices,
+            inputs,
+            slice_len: usize::try_from(slice_len)
+                .map_err(|_| Error::Options("slices are too long".into()))?,
+            exponents: exponents.map(|exponent| exponent as u16).collect(),
+            hashers: hashers.collect(),
+            found: Hashed::default(),
+            progress: Progress::default(),
+        })
+    }
+
     /// Reads the files, hashes them, and passes the recovery slices to `write`, in columns. Returns the number of passes.
     fn run(
         &mut self,

@@ -70,7 +70,11 @@ pub(crate) fn inverse(a: u16) -> u16 {
 /// field, which are 32,768.
 pub(crate) fn slice_logs(n: usize) -> Vec<u16> {
     let logs = 1..=u16::MAX;
-    let is_used = |log: &u16| [3, 5, 17, 257].iter().all(|divisor| log % divisor != 0);
+    let is_used = |log: &u16| {
+        [3, 5, 17, 257]
+            .iter()
+            .all(|divisor| !log.is_multiple_of(*divisor))
+    };
     logs.filter(is_used).take(n).collect()
 }
 

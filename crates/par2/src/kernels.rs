@@ -74,9 +74,17 @@ pub(crate) fn split(bytes: &[u8], groups: &mut [Group]) {
 }
 
 fn split_one(bytes: &[u8; GROUP_LEN], group: &mut Group) {
-    let (words, _) = bytes.as_chunks::<2>();
-    for ((low, high), word) in group.low.iter_mut().zip(&mut group.high).zip(words) {
-        [*low, *high] = *word;
+    // Words first: the compiler makes vectors of this form, and not of pairs of bytes: 34 instead of 1.3 GB/s on
+    // Zen 3 (2026-12-01).
+    let mut words = [0_u16; UNIT_LEN];
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<2>().0) {
+        *word = u16::from_le_bytes(*bytes);
+    }
+    for (low, word) in group.low.iter_mut().zip(&words) {
+        *low = *word as u8;
+    }
+    for (high, word) in group.high.iter_mut().zip(&words) {
+        *high = (*word >> 8) as u8;
     }
 }
 
@@ -343,25 +351,29 @@ pub(crate) struct Tiles<'t> {
 /// in the columns of the first tile, and may end within the last one.
 fn add_all<B: Body>(
     body: B,
-    tiles: Tiles<'_>,
+    Tiles {
+        groups,
+        width,
+        n_sums,
+    }: Tiles<'_>,
     inputs: &[&[Group]],
     factor: impl Fn(usize, usize) -> u16,
 ) {
     let len = inputs.first().map_or(0, |input| input.len());
     let mut factors = Vec::new();
     let mut tile_inputs = Vec::with_capacity(inputs.len());
-    for first in (0..tiles.n_sums).step_by(SUMS_PER_PASS) {
-        let sums = first..tiles.n_sums.min(first + SUMS_PER_PASS);
+    for first in (0..n_sums).step_by(SUMS_PER_PASS) {
+        let sums = first..n_sums.min(first + SUMS_PER_PASS);
         factors.clear();
         for sum in sums.clone() {
             factors.extend((0..inputs.len()).map(|input| B::factor(factor(sum, input))));
         }
-        let whole = tiles.groups.chunks_exact_mut(tiles.n_sums * tiles.width);
-        for (tile, start) in whole.zip((0..len).step_by(tiles.width)) {
-            let columns = start..len.min(start + tiles.width);
+        let whole = groups.chunks_exact_mut(n_sums * width);
+        for (tile, start) in whole.zip((0..len).step_by(width)) {
+            let columns = start..len.min(start + width);
             tile_inputs.clear();
             tile_inputs.extend(inputs.iter().map(|input| &input[columns.clone()]));
-            let rows = tile.chunks_exact_mut(tiles.width).skip(sums.start);
+            let rows = tile.chunks_exact_mut(width).skip(sums.start);
             for (sum, factors) in rows.zip(factors.chunks_exact(inputs.len())) {
                 body.add_products(&mut sum[..columns.len()], &tile_inputs, factors);
             }

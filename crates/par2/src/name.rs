@@ -21,6 +21,10 @@ pub(crate) fn to_path(name: &[u8]) -> Option<PathBuf> {
 }
 
 #[cfg(unix)]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "other systems do not have all names"
+)]
 fn bytes_to_path(name: &[u8]) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt as _;
     Some(Path::new(std::ffi::OsStr::from_bytes(name)).to_owned())

@@ -33,6 +33,13 @@ pub struct SetId(pub Md5);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileId(pub Md5);
 
+impl FileId {
+    /// Returns the identity of a file, from the digest of its first 16 KiB, its length and its name.
+    pub fn of(md5_16k: &Md5, len: u64, name: &[u8]) -> Self {
+        Self(md5(&[md5_16k, &len.to_le_bytes(), name]))
+    }
+}
+
 /// The order of files in a main packet: that of little-endian integers.
 impl Ord for FileId {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
@@ -182,7 +189,7 @@ impl Packet {
                 Self::Main {
                     slice_len: u64::from_le_bytes(*slice_len),
                     files: ids(&body[12..12 + 16 * n_files].as_chunks().0[..n_files]),
-                    other_files: ids(&body[12 + 16 * n_files..].as_chunks().0),
+                    other_files: ids(body[12 + 16 * n_files..].as_chunks().0),
                 }
             }
             kind::FILE => {
@@ -298,8 +305,20 @@ impl Packet {
         packet
     }
 
+    /// Writes a recovery packet with its slice.
+    pub fn write_recovery(set: SetId, exponent: u32, slice: &[u8]) -> Vec<u8> {
+        let mut hasher = recovery_hasher(set, exponent);
+        hasher.update(slice);
+        let len = slice.len().next_multiple_of(4);
+        hasher.update(&[0; 3][..len - slice.len()]);
+        let mut packet = recovery_header(set, exponent, hasher.finalize(), len as u64);
+        packet.extend(slice);
+        packet.resize(packet.len() + len - slice.len(), 0);
+        packet
+    }
+
     /// Returns the identity of the set whose main packet this is.
-    pub(crate) fn set_id(&self) -> SetId {
+    pub fn set_id(&self) -> SetId {
         SetId(md5(&[&self.body().1]))
     }
 }
@@ -325,11 +344,6 @@ pub(crate) fn recovery_header(set: SetId, exponent: u32, md5: Md5, slice_len: u6
     let mut packet = header(set, kind::RECOVERY, md5, EXPONENT_LEN as u64 + slice_len);
     packet.extend(exponent.to_le_bytes());
     packet
-}
-
-/// Returns the identity of a file.
-pub(crate) fn file_id(md5_16k: &Md5, len: u64, name: &[u8]) -> FileId {
-    FileId(md5(&[md5_16k, &len.to_le_bytes(), name]))
 }
 
 /// Returns the MD5 digest of all parts together.

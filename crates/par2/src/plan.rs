@@ -107,9 +107,8 @@ pub(crate) fn n_recovery(
             return Err(Error::Options(format!("{percent} %: not a redundancy")));
         }
         Redundancy::Percent(percent) => {
-            let exact = n_slices as f64 * percent / 100.0;
             // As par2cmdline: rounded, and at least one.
-            (exact.round() as usize).max(usize::from(percent > 0.0))
+            rounded(n_slices, percent).max(usize::from(percent > 0.0))
         }
         Redundancy::Count(count) => count,
         Redundancy::Bytes(bytes) => {
@@ -124,6 +123,16 @@ pub(crate) fn n_recovery(
     Ok(n)
 }
 
+/// Returns a share of a number of slices, in percent.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "there are at most 32,768 slices, and the share is not negative"
+)]
+fn rounded(n_slices: usize, percent: f64) -> usize {
+    (n_slices as f64 * percent / 100.0).round() as usize
+}
+
 /// Returns the files for recovery slices, as par2cmdline distributes them.
 pub(crate) fn volumes(
     scheme: Volumes,
@@ -134,6 +143,10 @@ pub(crate) fn volumes(
 ) -> Result<Vec<Volume>, Error> {
     if n_recovery == 0 {
         return Ok(Vec::new());
+    }
+    if n_volumes.is_some_and(|n| n > n_recovery) {
+        let message = format!("{n_recovery} recovery slices for more recovery files");
+        return Err(Error::Options(message));
     }
     let doubled = |left: usize| (usize::BITS - left.leading_zeros()) as usize;
     let counts: Vec<usize> = match scheme {
@@ -177,9 +190,10 @@ pub(crate) fn volumes(
             counts.collect()
         }
     };
-    if n_volumes.is_some_and(|n| n > n_recovery || n > MAX_VOLUMES) {
-        let message = format!("more recovery files than {}", n_recovery.min(MAX_VOLUMES));
-        return Err(Error::Options(message));
+    if counts.len() > MAX_VOLUMES {
+        return Err(Error::Options(format!(
+            "more than {MAX_VOLUMES} recovery files"
+        )));
     }
     let mut first = first;
     let volumes = counts.into_iter().filter(|count| *count > 0).map(|count| {
@@ -191,7 +205,7 @@ pub(crate) fn volumes(
 }
 
 /// Maximum number of recovery files, which are all open at the same time.
-const MAX_VOLUMES: usize = 31;
+const MAX_VOLUMES: usize = 256;
 
 #[cfg(test)]
 mod tests {
@@ -246,5 +260,6 @@ mod tests {
         assert_eq!(counts(Volumes::Uniform, Some(3), 10, 9), [4, 3, 3]);
         assert_eq!(counts(Volumes::Limited, None, 30, 10), [1, 2, 4, 3, 10, 10]);
         assert!(volumes(Volumes::Uniform, Some(5), 4, 0, 9).is_err());
+        assert!(volumes(Volumes::Limited, None, 1000, 0, 1).is_err());
     }
 }

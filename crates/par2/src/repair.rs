@@ -315,7 +315,15 @@ fn move_aside(place: &Path) -> io::Result<PathBuf> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Least number of bytes of a slice that are read at once, if the slice is longer.
+/// Solves the equations of the missing slices.
+fn solve(missing: &[u16], exponents: &[u16], run: &Run<'_>) -> Result<Solution, Error> {
+    let (kernel, n_threads, cancel) = (run.kernel, run.n_threads, run.cancel);
+    let solution = Solution::find(kernel, n_threads, missing, exponents, cancel);
+    run.check()?;
+    solution.ok_or(Error::NoSolution)
+}
+
+/// Maximum number of bytes of a slice that are read at once.
 const WINDOW: usize = 1 << 20;
 
 /// A repair in progress.
@@ -421,15 +429,7 @@ impl Job<'_> {
         let logs = gf::slice_logs(set.n_slices);
         let exponents: Vec<u16> = set.recovery.iter().map(|slice| slice.exponent).collect();
         let missing_logs: Vec<u16> = missing.iter().map(|slice| logs[*slice]).collect();
-        let solution = Solution::find(
-            run.kernel,
-            run.n_threads,
-            &missing_logs,
-            &exponents,
-            run.cancel,
-        );
-        run.check()?;
-        let solution = solution.ok_or(Error::NoSolution)?;
+        let solution = solve(&missing_logs, &exponents, run)?;
         let volumes = set
             .volumes
             .iter()
@@ -442,9 +442,10 @@ impl Job<'_> {
         let memory = usize::try_from(run.memory - needed).unwrap_or(usize::MAX);
         let window = (memory / (16 * BATCH)).clamp(64 << 10, WINDOW) & !0xffff;
         let window = window.min(slice_len);
-        let columns = match Sums::memory(2 * missing.len(), slice_len) <= (memory / 4 * 3) as u64 {
-            true => slice_len,
-            false => (memory / 8 * 3 / missing.len() / window * window).clamp(window, slice_len),
+        let columns = if Sums::memory(2 * missing.len(), slice_len) <= (memory / 4 * 3) as u64 {
+            slice_len
+        } else {
+            (memory / 8 * 3 / missing.len() / window * window).clamp(window, slice_len)
         };
         let n_passes = slice_len.div_ceil(columns);
         self.progress.total_bytes = present.len() as u64 * set.slice_len;
@@ -458,9 +459,8 @@ impl Job<'_> {
                 let slice = set.recovery[*used];
                 let error = Error::io(&set.volumes[slice.volume]);
                 let offset = slice.offset + start as u64;
-                volume_reader
-                    .read(&volumes, slice.volume, &mut buffer, offset)
-                    .map_err(error)?;
+                let read = volume_reader.read(&volumes, slice.volume, &mut buffer, offset);
+                read.map_err(error)?;
                 sums.set(row, &buffer);
             }
             let used: Vec<u16> = solution.used.iter().map(|used| exponents[*used]).collect();

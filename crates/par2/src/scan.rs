@@ -118,10 +118,10 @@ pub fn scan(
                 at = offset + 1;
                 break;
             }
-            let body_len = match header.is_recovery() {
-                true => (header.len - HEADER_LEN as u64).min(EXPONENT_LEN as u64),
-                false => header.len - HEADER_LEN as u64,
-            };
+            let mut body_len = header.len - HEADER_LEN as u64;
+            if header.is_recovery() {
+                body_len = body_len.min(EXPONENT_LEN as u64);
+            }
             let mut body = vec![0; body_len as usize];
             bytes.read_exact_at(&mut body, offset + HEADER_LEN as u64)?;
             if let Some(packet) = Packet::read(&header, &body) {
@@ -219,7 +219,7 @@ mod tests {
     fn found(bytes: &[u8]) -> Vec<(u64, Packet)> {
         let mut found = Vec::new();
         scan(bytes, &CancelToken::default(), |it| {
-            found.push((it.offset, it.packet))
+            found.push((it.offset, it.packet));
         })
         .unwrap();
         found

@@ -12,9 +12,7 @@ use hashlane_files::SourceFile;
 
 use crate::error::Error;
 use crate::name;
-use crate::packet::{
-    FileId, MAX_RECOVERY_SLICES, MAX_SLICES, Md5, Packet, SetId, SliceChecksum, file_id,
-};
+use crate::packet::{FileId, MAX_RECOVERY_SLICES, MAX_SLICES, Md5, Packet, SetId, SliceChecksum};
 use crate::run::Run;
 use crate::scan::{Found, scan};
 
@@ -104,10 +102,9 @@ impl Packets {
             if self.n_kept.saturating_add(found.header.len) > MAX_KEPT {
                 return;
             }
-            self.n_kept += self
-                .keep(found.packet)
-                .then_some(found.header.len)
-                .unwrap_or(0);
+            if self.keep(found.packet) {
+                self.n_kept += found.header.len;
+            }
             return;
         }
         if let Packet::Recovery { exponent } = found.packet
@@ -148,7 +145,7 @@ impl Packets {
                 ..
             } => {
                 // The identity is a digest, so that a forged packet cannot stand for another file.
-                let is_new = file_id(&md5_16k, len, name) == id && !self.files.contains_key(&id);
+                let is_new = FileId::of(&md5_16k, len, name) == id && !self.files.contains_key(&id);
                 if is_new {
                     self.files.insert(id, packet);
                 }

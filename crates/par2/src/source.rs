@@ -138,15 +138,14 @@ impl Reader {
 
     fn file(&mut self, source: usize, part: usize, path: &Path) -> io::Result<&SourceFile> {
         let is_same = |open: &(usize, usize, SourceFile)| (open.0, open.1) == (source, part);
-        let at = match self.open.iter().position(is_same) {
-            Some(at) => at,
-            None => {
-                if self.open.len() == MAX_OPEN {
-                    self.open.remove(0);
-                }
-                self.open.push((source, part, SourceFile::open(path)?));
-                self.open.len() - 1
+        let at = if let Some(at) = self.open.iter().position(is_same) {
+            at
+        } else {
+            if self.open.len() == MAX_OPEN {
+                self.open.remove(0);
             }
+            self.open.push((source, part, SourceFile::open(path)?));
+            self.open.len() - 1
         };
         Ok(&self.open[at].2)
     }

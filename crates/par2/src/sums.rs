@@ -9,6 +9,10 @@ use crate::kernels::{GROUP_LEN, Group, Kernel, TILE, Tiles, join, split};
 const MIN_WORK: usize = 8 << 20;
 
 /// Columns of slices, in tiles: see [`Tiles`].
+#[expect(
+    clippy::struct_field_names,
+    reason = "the number of what the type is named after"
+)]
 pub(crate) struct Sums {
     kernel: Kernel,
     n_threads: NonZeroUsize,

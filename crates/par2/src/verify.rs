@@ -1,6 +1,6 @@
 //! Finds the slices of a set in files.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -128,34 +128,17 @@ pub fn verify(
         }
     }
     if states.iter().any(|state| *state != State::Intact) {
-        let known: Vec<FileId> = set
-            .files
-            .iter()
-            .filter_map(|file| id_of(&folder.join(&file.path)))
-            .collect();
-        for paths in candidates(set, folder, &states, others, &known) {
-            let Ok(source) = Source::joined(&paths) else {
-                continue;
-            };
-            search.progress.total_bytes += source.len();
-            search.sources.push(source);
-            let source = search.sources.len() - 1;
-            if let Some(file) = search.whole_file(source, &states, run)? {
-                if let Some(path) = search.sources[source].path()
-                    && states[file] == State::Missing
-                {
-                    states[file] = State::Renamed(path.to_owned());
-                }
-                continue;
-            }
-            search.scan(source, &[0..search.sources[source].len()], run)?;
+        let wanted = Index::new(set, &search.places);
+        let broken = broken_files(set, &states);
+        for paths in candidates(set, folder, &states, others) {
+            search.search(&paths, &wanted, &broken, &mut states, run)?;
         }
         for (file, source) in own.iter().enumerate() {
             if let Some(source) = *source
                 && states[file] == State::Damaged
             {
                 let gaps = search.gaps(source);
-                search.scan(source, &gaps, run)?;
+                search.scan(&wanted, source, &gaps, run)?;
             }
         }
     }
@@ -178,15 +161,34 @@ pub fn verify(
     })
 }
 
+/// Returns the files that are not intact, by their lengths and the digests of their first 16 KiB.
+fn broken_files(set: &RecoverySet, states: &[State]) -> HashMap<(u64, Md5), Vec<usize>> {
+    let mut broken: HashMap<(u64, Md5), Vec<usize>> = HashMap::new();
+    for (number, file) in set.files.iter().enumerate() {
+        if states[number] != State::Intact {
+            let files = broken.entry((file.len, file.md5_16k)).or_default();
+            files.push(number);
+        }
+    }
+    broken
+}
+
 /// Returns the files, and sequences of files, that may have slices of files that are not intact.
 fn candidates(
     set: &RecoverySet,
     folder: &Path,
     states: &[State],
     others: &[PathBuf],
-    known: &[FileId],
 ) -> Vec<Vec<PathBuf>> {
     let mut candidates: Vec<Vec<PathBuf>> = Vec::new();
+    // The files of the set at their own places are compared already, and recovery files have no slices.
+    let mut known: HashSet<FileId> = HashSet::new();
+    known.extend(
+        set.files
+            .iter()
+            .filter_map(|file| id_of(&folder.join(&file.path))),
+    );
+    known.extend(set.volumes.iter().filter_map(|volume| id_of(volume)));
     for (file, state) in set.files.iter().zip(states) {
         if *state == State::Intact {
             continue;
@@ -198,26 +200,20 @@ fn candidates(
             PathBuf::from(name)
         };
         let exists = |path: &PathBuf| path.is_file();
-        let damaged = (1..)
-            .map(|n| with(format!(".damaged-{n}")))
-            .take_while(exists);
-        candidates.extend(damaged.map(|path| vec![path]));
+        let damaged = (1..).map(|n| with(format!(".damaged-{n}")));
+        for path in damaged.take_while(exists) {
+            known.extend(id_of(&path));
+            candidates.push(vec![path]);
+        }
         let first = usize::from(!exists(&with(".000".into())));
-        let parts = (first..=999)
-            .map(|n| with(format!(".{n:03}")))
-            .take_while(exists);
-        let parts: Vec<PathBuf> = parts.collect();
+        let parts = (first..=999).map(|n| with(format!(".{n:03}")));
+        let parts: Vec<PathBuf> = parts.take_while(exists).collect();
         if !parts.is_empty() {
             candidates.push(parts);
         }
     }
     for other in others {
-        // The files of the set at their own places are compared already.
-        let is_known = id_of(other).is_some_and(|id| known.contains(&id));
-        if !is_known
-            && !set.volumes.contains(other)
-            && !candidates.iter().flatten().any(|it| it == other)
-        {
+        if id_of(other).is_none_or(|id| known.insert(id)) {
             candidates.push(vec![other.clone()]);
         }
     }
@@ -242,6 +238,33 @@ impl Search<'_> {
     fn slices(&self, file: usize) -> Range<usize> {
         let file = &self.set.files[file];
         file.first_slice..file.first_slice + file.n_slices
+    }
+
+    /// Searches files one after another, which are no file of the set at its own place.
+    fn search(
+        &mut self,
+        paths: &[PathBuf],
+        wanted: &Index,
+        broken: &HashMap<(u64, Md5), Vec<usize>>,
+        states: &mut [State],
+        run: &mut Run<'_>,
+    ) -> Result<(), Error> {
+        let Ok(source) = Source::joined(paths) else {
+            return Ok(());
+        };
+        let len = source.len();
+        self.progress.total_bytes += len;
+        self.sources.push(source);
+        let source = self.sources.len() - 1;
+        let Some(file) = self.whole_file(source, broken, states, run)? else {
+            return self.scan(wanted, source, std::slice::from_ref(&(0..len)), run);
+        };
+        if let Some(path) = self.sources[source].path()
+            && states[file] == State::Missing
+        {
+            states[file] = State::Renamed(path.to_owned());
+        }
+        Ok(())
     }
 
     /// Compares the slices of files with those at the same offsets of sources, all side by side.
@@ -311,6 +334,7 @@ impl Search<'_> {
     fn whole_file(
         &mut self,
         source: usize,
+        broken: &HashMap<(u64, Md5), Vec<usize>>,
         states: &[State],
         run: &mut Run<'_>,
     ) -> Result<Option<usize>, Error> {
@@ -322,11 +346,9 @@ impl Search<'_> {
         {
             return Ok(None);
         }
-        let md5_16k = md5(&[&start]);
-        for file in 0..self.set.files.len() {
-            let expected = &self.set.files[file];
-            let may_be = !matches!(states[file], State::Intact | State::Renamed(_));
-            if !may_be || expected.len != len || expected.md5_16k != md5_16k {
+        let key = (len, md5(&[&start]));
+        for file in broken.get(&key).into_iter().flatten().copied() {
+            if matches!(states[file], State::Renamed(_)) {
                 continue;
             }
             // The places of this source only, so that the file is whole or not.
@@ -372,17 +394,17 @@ impl Search<'_> {
     /// Searches stretches of a source for slices that were not found yet, at all offsets.
     fn scan(
         &mut self,
+        wanted: &Index,
         source: usize,
         stretches: &[Range<u64>],
         run: &mut Run<'_>,
     ) -> Result<(), Error> {
-        let wanted = Index::new(self.set, &self.places);
         if wanted.by_crc.is_empty() || stretches.is_empty() {
             return Ok(());
         }
         let name = |search: &Self| search.sources[source].path().map(Path::to_owned);
         let len = usize::try_from(self.set.slice_len).unwrap_or(usize::MAX);
-        if len > usize::MAX / 4 || len as u64 > run.memory {
+        if len > usize::MAX / 4 || 2 * len as u64 > run.memory {
             self.not_searched.extend(name(self));
             return Ok(());
         }
@@ -428,13 +450,11 @@ impl Search<'_> {
                         crc32 = None;
                         continue;
                     }
-                    match in_vain.checked_sub(len as u64) {
-                        Some(left) => in_vain = left,
-                        None => {
-                            self.not_searched.extend(name(self));
-                            return Ok(());
-                        }
-                    }
+                    let Some(left) = in_vain.checked_sub(len as u64) else {
+                        self.not_searched.extend(name(self));
+                        return Ok(());
+                    };
+                    in_vain = left;
                 }
                 if at + len as u64 >= end || window.start(at + 1, &self.sources, source).is_err() {
                     break;
@@ -521,7 +541,8 @@ impl Window {
             return Ok(());
         }
         let base = at.saturating_sub(1);
-        let more = self.len.clamp(64 << 10, 4 << 20);
+        // As many bytes as stay in the buffer, so that moving them costs no more than reading.
+        let more = self.len.max(64 << 10);
         let kept = if base >= self.base {
             (base - self.base) as usize
         } else {

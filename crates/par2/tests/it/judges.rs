@@ -116,6 +116,26 @@ fn verdict(program: &Path, folder: &Folder, n_slices: usize) -> (i32, usize) {
     (output.status.code().unwrap(), n_found)
 }
 
+fn new_set(random: &mut Random, slice_len: u64, n_recovery: usize) -> NewSet {
+    let mut new = NewSet::new("test");
+    new.slices = Slices::Len(slice_len);
+    new.redundancy = Redundancy::Count(n_recovery);
+    new.comment = Some("a comment: ü".into());
+    if random.below(3) == 0 {
+        new.volumes = Volumes::Limited;
+    }
+    new
+}
+
+/// Lets a program create a set.
+fn create_by(program: &Path, folder: &Folder, slice_len: u64, n_recovery: usize) {
+    let (slice_len, n_recovery) = (format!("-s{slice_len}"), format!("-c{n_recovery}"));
+    let mut args = vec!["create", "-q", "-q", &slice_len, &n_recovery, SET];
+    let names = names(folder);
+    args.extend(names.iter().map(String::as_str));
+    assert_eq!(run(program, folder, &args), 0, "{args:?}");
+}
+
 /// Compares what both do with the same sets and the same damage.
 fn compare(program: &Path, first_seed: u64) {
     let mut n_unequal = 0;
@@ -125,20 +145,9 @@ fn compare(program: &Path, first_seed: u64) {
         let n_recovery = 1 + random.below(30);
         let is_ours = seed % 2 == 0;
         if is_ours {
-            let mut new = NewSet::new("test");
-            new.slices = Slices::Len(slice_len);
-            new.redundancy = Redundancy::Count(n_recovery);
-            new.comment = Some("a comment: ü".into());
-            if random.below(3) == 0 {
-                new.volumes = Volumes::Limited;
-            }
-            folder.create(&new);
+            folder.create(&new_set(&mut random, slice_len, n_recovery));
         } else {
-            let (slice_len, n_recovery) = (format!("-s{slice_len}"), format!("-c{n_recovery}"));
-            let mut args = vec!["create", "-q", "-q", &slice_len, &n_recovery, SET];
-            let names = names(&folder);
-            args.extend(names.iter().map(String::as_str));
-            assert_eq!(run(program, &folder, &args), 0, "{seed}: {args:?}");
+            create_by(program, &folder, slice_len, n_recovery);
         }
         // Both find it intact.
         assert!(folder.verify(&[]).is_intact(), "{seed}");
