@@ -24,6 +24,7 @@ mod json_schemas;
 mod kernels;
 pub(crate) mod magnet;
 mod man;
+mod par2;
 mod recover;
 pub(crate) mod seed;
 mod show;
@@ -265,6 +266,7 @@ pub(crate) enum Command {
     #[cfg(unix)]
     Archive(archive::Archive),
     Bag(bag::Bag),
+    Par2(par2::Par2),
     Git(git::Git),
     Create(create::Create),
     Show(show::Show),
@@ -302,6 +304,7 @@ impl Command {
             #[cfg(unix)]
             Self::Archive(archive) => archive.run(env),
             Self::Bag(bag) => bag.run(env),
+            Self::Par2(par2) => par2.run(env),
             Self::Git(git) => git.run(env),
             Self::Create(create) => create.run(env),
             Self::Show(show) => show.run(env),

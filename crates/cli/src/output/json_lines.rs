@@ -26,6 +26,11 @@ impl PathText {
         Self::of_bytes(&components.join(&b'/'))
     }
 
+    /// Returns the path as text.
+    pub(crate) fn text(&self) -> &str {
+        &self.path
+    }
+
     pub(crate) fn of_bytes(path: &[u8]) -> Self {
         let is_utf8 = str::from_utf8(path).is_ok();
         Self {

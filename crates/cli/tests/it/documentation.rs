@@ -465,6 +465,33 @@ fn bag() {
 }
 
 #[test]
+fn par2() {
+    check(&Page {
+        name: "docs/reference/par2.md",
+        prepare: |scratch, _| {
+            for (name, len) in [("1.jpg", 24_600_u32), ("2.jpg", 1_560), ("3.jpg", 20_130)] {
+                let bytes = (0..len).map(|i| (i * i / 7 + i / 256 + len) as u8);
+                scratch.write(&format!("photos/{name}"), bytes.collect::<Vec<u8>>());
+            }
+        },
+        has_alternatives: false,
+        verdicts: &[
+            (
+                "printf 'rot' | dd of=photos/1.jpg bs=1 seek=5000 conv=notrunc status=none",
+                0,
+                "",
+                "",
+            ),
+            ("rm photos/2.jpg", 0, "", ""),
+            ("hashlane par2 verify photos.par2", 0, "", ""),
+            ("hashlane par2 verify photos.par2", 1, "", ""),
+            ("hashlane par2 repair photos.par2 --quiet", 0, "", ""),
+            ("hashlane par2 verify photos.par2", 0, "", ""),
+        ],
+    });
+}
+
+#[test]
 fn find() {
     check(&Page {
         name: "docs/reference/find.md",

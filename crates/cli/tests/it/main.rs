@@ -54,6 +54,7 @@ mod own_process;
 #[cfg(unix)]
 #[path = "../pages/mod.rs"]
 mod pages;
+mod par2;
 #[cfg(unix)]
 mod prompt;
 mod recover;
