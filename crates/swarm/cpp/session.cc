@@ -270,8 +270,10 @@ std::uint32_t Session::add_magnet(TorrentParams const& from) const
     lt::add_torrent_params params = lt::parse_magnet_uri(to_std(from.magnet));
     add_sources(params, from);
     params.save_path = "magnet";
-    // Fetches metadata, and no pieces. Upload mode would not fetch metadata either.
+    // Fetches metadata, and no pieces. Upload mode would not fetch metadata either. The files that a link selects (BEP 53) have
+    // priorities of their own, and no storage: the first block of one would fail the torrent.
     params.flags |= lt::torrent_flags::default_dont_download;
+    params.file_priorities.clear();
     std::vector<lt::tcp::endpoint> peers;
     for (auto const& peer : from.peers) peers.push_back(parse_endpoint(to_std(peer)));
     auto const id = add_params(std::move(params));

@@ -18,7 +18,7 @@ use hashlane_client::{
     Subscription, Task, TorrentCommand, TorrentError, TorrentKey,
 };
 use hashlane_metainfo::{InfoHashes, Magnet, NewContent, NewMetadata, Torrent, Version};
-use hashlane_swarm::{Settings, Transport};
+use hashlane_swarm::{Session, Settings, Transport};
 use hashlane_verify::{CancelToken, Options, Selection, SourceTree, hash_source_tree};
 
 const PIECE_LEN: u32 = 16 << 10;
@@ -280,6 +280,26 @@ fn metadata_completes_the_identity_of_a_link() {
         assert_eq!(found.identity.number, 0);
     }
     assert_eq!(client.join().unwrap(), [Outcome::Complete]);
+    seed.interrupt();
+}
+
+/// A link that selects files (BEP 53) gives the torrent that fetches its metadata no file to want. That torrent has no files, and
+/// would fail as soon as a block arrived.
+#[test]
+fn the_torrent_that_fetches_metadata_wants_no_piece() {
+    let shared = Shared::new(Version::V1);
+    let seed = Running::start(vec![shared.seed()], &[]);
+    let link = format!("{}&so=0", Magnet::of(&shared.torrent));
+    let settings = config(&[], &CancelToken::default()).session;
+    let session = Session::new(&settings, false).unwrap();
+    let link: Magnet = link.parse().unwrap();
+    let id = session.add_magnet(&link, &[seed.address()]).unwrap();
+    let started = Instant::now();
+    while session.metadata(id).unwrap().is_none() {
+        assert!(started.elapsed() < PATIENCE, "no metadata");
+        session.wait(Duration::from_millis(10)).unwrap();
+    }
+    assert_eq!(session.statuses(&[id]).unwrap()[&id].wanted, 0);
     seed.interrupt();
 }
 
