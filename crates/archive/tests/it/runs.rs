@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -901,4 +902,40 @@ fn a_parquet_file_has_all_columns_of_all_rows() {
     assert_eq!(last.get_string(0).unwrap(), "\u{fffd}");
     assert_eq!(last.get_string(1).unwrap(), "ff");
     assert!(last.get_long(9).is_err(), "no value");
+}
+
+/// The threads of the run end, the panic reaches the caller, and the next run finds all files.
+#[test]
+fn a_panic_of_the_receiver_ends_the_run() {
+    let archive = Archive::new(&[]);
+    for i in 0..300 {
+        archive.write(&format!("{}/{i}", i % 7), &i.to_string());
+    }
+    let panics = |run: &dyn Fn(&mut dyn FnMut(Event<'_>))| {
+        let run = || run(&mut |_| panic!("as a test"));
+        let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+        assert_eq!(panic.downcast_ref(), Some(&"as a test"));
+    };
+    panics(&|receive| {
+        let _ = update(
+            &mut archive.open(),
+            &archive.job(),
+            IfMissing::Report,
+            receive,
+        );
+    });
+    archive.update();
+    assert_eq!(archive.rows(), archive.fresh_rows());
+    panics(&|receive| {
+        let _ = scrub(
+            &mut archive.open(),
+            &archive.job(),
+            Limits::default(),
+            receive,
+        );
+    });
+    archive.rot("0/0", "1");
+    panics(&|receive| {
+        let _ = check(&mut archive.open(), &archive.job(), receive);
+    });
 }

@@ -1,6 +1,7 @@
 //! The rules of RFC 8493, by section.
 
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use hashlane_bagit::{
@@ -694,4 +695,33 @@ fn names_in_another_unicode_form_are_the_same() {
         format!("{OF_A}  data/a\n{OF_B}  data/d/b\n{OF_A}  {nfd}\n{OF_A}  data/\u{212b}\n"),
     );
     assert_eq!(bag.verdict().0, Verdict::Invalid);
+}
+
+/// The threads of the run end, and the panic reaches the caller.
+#[test]
+fn a_panic_of_a_callback_ends_the_run() {
+    let bag = Bag::new();
+    bag.write("data/a", "x");
+    let panics = |run: &mut dyn FnMut()| {
+        let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+        assert_eq!(panic.downcast_ref(), Some(&"as a test"));
+    };
+    let (options, cancel) = (Options::default(), CancelToken::default());
+    let depth = Depth::Digests;
+    panics(&mut || {
+        let progress = &mut |_| panic!("as a test");
+        let (options, cancel) = (&options, &cancel);
+        let mut run = Run {
+            options,
+            cancel,
+            progress,
+        };
+        let _ = validate(bag.path(), depth, &mut run, &mut |_| ());
+    });
+    panics(&mut || {
+        with_run(|run| {
+            let _ = validate(bag.path(), depth, run, &mut |_| panic!("as a test"));
+        });
+    });
+    assert!(!cancel.is_cancelled(), "the caller's token is unchanged");
 }

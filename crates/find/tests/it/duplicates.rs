@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use hashlane_find::{DuplicateGroup, SameLength};
@@ -192,4 +193,22 @@ fn a_file_that_changes_during_the_search_is_left_out() {
     assert_eq!(names, [path("a"), path("c")]);
     assert_eq!(found.unreadable.len(), 1);
     assert_eq!(found.unreadable[0].0, path("b"));
+}
+
+/// The threads of the search end, and the panic reaches the caller.
+#[test]
+fn a_panic_of_the_progress_ends_the_search() {
+    let root = tempfile::tempdir().unwrap();
+    for name in ["a", "b"] {
+        fs::write(root.path().join(name), vec![0; 1 << 20]).unwrap();
+    }
+    let folders = [root.path().to_owned()];
+    let cancel = CancelToken::default();
+    let found = SameLength::collect(&folders, false, &cancel, |_| ());
+    let run = || found.find(&Options::default(), &cancel, &mut |_| panic!("as a test"));
+    let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+    assert_eq!(panic.downcast_ref(), Some(&"as a test"));
+    let run = || SameLength::collect(&folders, false, &cancel, |_| panic!("as a test"));
+    assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+    assert!(!cancel.is_cancelled(), "the caller's token is unchanged");
 }

@@ -8,6 +8,7 @@ mod table;
 
 use std::collections::HashMap;
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use hashlane_find::{Candidates, FileMatch, Findings, LinkKind, Undecided, assemble, find, link};
@@ -724,4 +725,24 @@ fn a_longer_file_of_the_name_is_known() {
     let longer = |file| candidates.longer(torrent.file(file));
     assert_eq!(longer(0), Some((place.disk().join("a").as_path(), 301)));
     assert_eq!(longer(1), None);
+}
+
+/// The threads of the search end, and the panic reaches the caller.
+#[test]
+fn a_panic_of_the_progress_ends_the_search() {
+    let bytes = noise(1, 3 << 20);
+    let place = Place::new(&[("a", bytes.clone())]);
+    place.write("disk/x", &bytes);
+    let torrent = torrent_of(&place.content(), Version::V1);
+    let (options, cancel) = (Options::default(), CancelToken::default());
+    let folders = [place.disk()];
+    let candidates = Candidates::collect([&torrent], &folders, &cancel, |_| ());
+    let run = || {
+        find(&[&torrent], &candidates, &options, &cancel, &mut |_| {
+            panic!("as a test")
+        })
+    };
+    let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+    assert_eq!(panic.downcast_ref(), Some(&"as a test"));
+    assert!(!cancel.is_cancelled(), "the caller's token is unchanged");
 }

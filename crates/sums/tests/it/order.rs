@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use hashlane_sums::{
@@ -203,5 +204,23 @@ fn the_first_error_of_the_receiver_ends_the_run() {
     );
     assert_eq!(run.expect_err("an error").to_string(), "the output is full");
     assert_eq!(n_events_after, Some(0));
+    assert!(!cancel.is_cancelled(), "the caller's token is unchanged");
+}
+
+/// The threads of the run end, and the panic reaches the caller.
+#[test]
+fn a_panic_of_the_receiver_ends_the_run() {
+    let cancel = CancelToken::default();
+    let run = || {
+        hash_items(
+            endless_items(),
+            &mut io::empty(),
+            &Options::default(),
+            &cancel,
+            |_| -> Result<(), Error> { panic!("as a test") },
+        )
+    };
+    let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+    assert_eq!(panic.downcast_ref(), Some(&"as a test"));
     assert!(!cancel.is_cancelled(), "the caller's token is unchanged");
 }

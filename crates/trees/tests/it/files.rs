@@ -2,6 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use hashlane_trees::{CancelToken, Error, Event, Failure, Fsverity, Item, Options, hash_files};
@@ -146,4 +147,25 @@ impl From<Error> for Stop {
     fn from(_: Error) -> Self {
         Self::Run
     }
+}
+
+/// The threads of the run end, and the panic reaches the caller.
+#[test]
+fn a_panic_of_the_receiver_ends_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = write_files(folder.path(), &[70_000; 200], &mut Numbers::new(7));
+    let items = paths.iter().map(|path| Item::new(path, ()));
+    let (options, cancel) = (Options::default(), CancelToken::default());
+    let run = || {
+        hash_files(
+            &Fsverity::default(),
+            items,
+            &options,
+            &cancel,
+            |_| -> Result<(), Stop> { panic!("as a test") },
+        )
+    };
+    let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+    assert_eq!(panic.downcast_ref(), Some(&"as a test"));
+    assert!(!cancel.is_cancelled(), "the caller's token is unchanged");
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hashlane_metainfo::Version;
 use hashlane_sha::{Backend, Engine};
@@ -198,4 +199,17 @@ fn a_large_hole_is_not_hashed_to_its_end() {
     });
     assert!(report.is_cancelled());
     assert_eq!(letters(&report), "-");
+}
+
+/// The threads of the verification end, and the panic reaches the caller.
+#[test]
+fn a_panic_of_the_caller_ends_the_verification() {
+    let fixture = Fixture::file(&noise(1, 1_000_000), 16 << 10);
+    let cancel = CancelToken::default();
+    for options in every_road() {
+        let run = || fixture.watch(&options, &cancel, |_| panic!("as a test"));
+        let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+        assert_eq!(panic.downcast_ref(), Some(&"as a test"), "{options:?}");
+    }
+    assert!(!cancel.is_cancelled(), "the caller's token is unchanged");
 }

@@ -1,6 +1,7 @@
 //! New torrents, compared with torrents that another program could have made of the same files.
 
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -237,4 +238,22 @@ fn progress_comes_to_the_end_and_can_be_cut_short() {
         &mut |_| (),
     );
     assert!(matches!(made, Err(CreateError::Cancelled)), "{made:?}");
+}
+
+/// The threads end, and the panic reaches the caller.
+#[test]
+fn a_panic_of_the_progress_ends_the_hashing() {
+    let plan = PlannedTorrent::folder(Version::V2, LEAF).file("a", noise(1, 3 << 20));
+    let fixture = Fixture::of(&plan);
+    let payload = find(&fixture.content());
+    let content = content(&payload, plan.version, plan.piece_length);
+    let (options, cancel) = (Options::default(), CancelToken::default());
+    let run = || {
+        hash_source_tree(&payload, &content, &options, &cancel, &mut |_| {
+            panic!("as a test")
+        })
+    };
+    let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+    assert_eq!(panic.downcast_ref(), Some(&"as a test"));
+    assert!(!cancel.is_cancelled(), "the caller's token is unchanged");
 }
