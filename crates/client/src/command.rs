@@ -1,5 +1,6 @@
 //! Requests to a running client.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use crate::limits::SeedLimits;
@@ -38,6 +39,8 @@ pub enum TorrentCommand {
     AddTracker(String),
     /// Uses the trackers of these tiers instead of all others.
     SetTrackers(Vec<Vec<String>>),
+    /// Connects to a peer, now and whenever the torrent joins the session.
+    AddPeer(SocketAddr),
     /// Changes what a person chose. What only programs keep, such as titles, changes nothing.
     Set(Box<Patch>),
     /// Serves the content until these limits; `None` ends the torrent when its content is complete.

@@ -371,12 +371,13 @@ impl TorrentHandle {
         Some(self.snapshot().detail.stored.as_ref()?.root.clone())
     }
 
-    /// Connects to a peer.
+    /// Connects to a peer, as soon as the torrent is in the session, and whenever it joins the session again. Of the peers that
+    /// were added, the last 100 are kept for this.
     ///
     /// # Errors
-    /// Those of [`Self::have`].
+    /// Those of [`Self::pause`].
     pub fn add_peer(&self, peer: SocketAddr) -> Result<(), HandleError> {
-        self.ask(|session, id| session.add_peer(id, peer))
+        self.send(TorrentCommand::AddPeer(peer))
     }
 
     /// Waits until the selected content is complete, verified and in its final place, in a thread that may block.

@@ -1,5 +1,6 @@
 //! Changes of a running torrent by commands: verification, trackers, limits, and the time of serving.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,6 +18,9 @@ use crate::limits::change;
 use crate::snapshot::Activity;
 use crate::stored::{StoredTorrent, VerifySettings};
 use crate::worker::Turn;
+
+/// Maximum number of peers of commands that a torrent keeps.
+const MAX_PEERS: usize = 100;
 
 impl Machine {
     /// Returns the priorities of all files with those that were chosen before the files were known, if there are any.
@@ -124,6 +128,18 @@ impl Machine {
         self.trackers.push(url);
     }
 
+    /// Connects to a peer, now and whenever the torrent joins the session.
+    pub(super) fn add_peer(&mut self, shared: &Shared, peer: SocketAddr) {
+        if self.outcome().is_some() {
+            return;
+        }
+        if let Some(id) = self.snapshot.id {
+            // The torrent can have left the session.
+            let _ = shared.session.add_peer(id, peer);
+        }
+        keep(&mut self.peers, peer);
+    }
+
     /// Uses other trackers, now and whenever the torrent joins the session.
     pub(super) fn set_trackers(&mut self, shared: &Shared, tiers: Vec<Vec<String>>) {
         if self.outcome().is_some() {
@@ -226,5 +242,32 @@ impl Machine {
             (Mode::Metadata { .. }, _) => {}
         }
         self.show_goal();
+    }
+}
+
+/// Adds a peer, in place of the first one if there are many.
+fn keep(peers: &mut VecDeque<SocketAddr>, peer: SocketAddr) {
+    peers.retain(|kept| *kept != peer);
+    if peers.len() == MAX_PEERS {
+        peers.pop_front();
+    }
+    peers.push_back(peer);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_peers_are_kept_once() {
+        let peer = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
+        let mut peers = VecDeque::new();
+        for port in [1, 2, 3, 1] {
+            keep(&mut peers, peer(port));
+        }
+        assert_eq!(peers, [2, 3, 1].map(peer));
+        (1..=1000).for_each(|port| keep(&mut peers, peer(port)));
+        assert_eq!(peers.len(), MAX_PEERS);
+        assert_eq!(peers.back(), Some(&peer(1000)));
     }
 }

@@ -85,6 +85,7 @@ impl Machine {
             }
             TorrentCommand::AddTracker(url) => self.add_tracker(shared, url),
             TorrentCommand::SetTrackers(tiers) => self.set_trackers(shared, tiers),
+            TorrentCommand::AddPeer(peer) => self.add_peer(shared, peer),
             TorrentCommand::Set(patch) => self.set(shared, *patch),
             TorrentCommand::Seed(limits) => self.seed(shared, limits),
             TorrentCommand::Relocate(folder) => self.request_move(shared, &folder),

@@ -342,6 +342,9 @@ impl Machine {
         for url in &self.trackers {
             session.add_tracker(id, url)?;
         }
+        for peer in &self.peers {
+            session.add_peer(id, *peer)?;
+        }
         let is_usual = |priority: &Priority| matches!(priority, Priority::Skip | Priority::Normal);
         let priorities = &snapshot.detail.priorities;
         if !priorities.iter().all(is_usual) {

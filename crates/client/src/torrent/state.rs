@@ -1,6 +1,8 @@
 //! The state of one torrent.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -75,6 +77,8 @@ pub(crate) struct Machine {
     pub(super) tiers: Option<Vec<Vec<String>>>,
     /// Trackers that were added by command.
     pub(super) trackers: Vec<String>,
+    /// The last peers that were added by command.
+    pub(super) peers: VecDeque<SocketAddr>,
     pub(super) due: Due,
     /// Whether the last status of the session had no peers and no transfers, and nothing that is missing.
     pub(super) is_idle: bool,
@@ -183,6 +187,7 @@ impl Machine {
             earlier_priorities,
             tiers: None,
             trackers: Vec::new(),
+            peers: VecDeque::new(),
             due: Due::default(),
             is_idle: false,
             stillness: Stillness::default(),

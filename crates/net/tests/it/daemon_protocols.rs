@@ -296,7 +296,7 @@ fn requests_change_trackers_and_peers() {
     // No tracker answers, so the content comes from the peer of the request.
     assert_eq!(all.apply(&json!({"action": "resume"})).status, 202);
     let peer = json!({"action": "add_peer", "address": seed.address().to_string()});
-    wait_for(|| all.apply(&peer).status == 202);
+    assert_eq!(all.apply(&peer).status, 202);
     wait_for(|| all.daemon.torrent()["complete"] == true);
     content.assert_same("tree", &downloads);
     all.daemon.terminate();

@@ -155,6 +155,33 @@ fn a_torrent_that_is_added_paused_waits() {
     seed.interrupt();
 }
 
+/// A torrent connects to the peers that were named before it joined the session.
+#[test]
+fn a_peer_can_be_named_at_once() {
+    let shared = Shared::new(Version::V1);
+    let seed = Running::start(vec![shared.seed()], &[]);
+    let peer = seed.address();
+    let link = || Magnet::new(shared.torrent.info_hashes()).into();
+    for (source, is_paused) in [(shared.source(), false), (link(), false), (link(), true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = Mode::Download(Arc::new(Download::to(folder.path())));
+        let client = start(&[], Some(mode));
+        let options = AddOptions {
+            is_paused,
+            ..AddOptions::default()
+        };
+        let torrent = client.add(source, options).unwrap();
+        torrent.add_peer(peer).unwrap();
+        if is_paused {
+            wait_for(&torrent, Activity::Paused);
+            torrent.resume().unwrap();
+        }
+        torrent.wait_complete().unwrap();
+        shared.assert_same(folder.path());
+    }
+    seed.interrupt();
+}
+
 /// A handle connects to a peer, and lists files.
 #[test]
 fn a_handle_finds_peers() {
