@@ -1,7 +1,7 @@
 //! Events of the session in the log, by `tracing`.
 
 use hashlane_swarm::Event;
-use tracing::{debug, error, info, trace, warn};
+use tracing::{debug, info, trace, warn};
 
 /// Logs an event of the torrent with this label, or of the session. Texts of peers and trackers are logged as quoted strings, which
 /// do not control a terminal.
@@ -13,12 +13,13 @@ pub(crate) fn event(torrent: Option<&str>, event: &Event) {
         // arrived.
         Event::PieceFinished(..) | Event::Finished(_) => {}
         Event::Prioritized(_) => debug!(torrent, "priorities are in effect"),
-        Event::Failed(_, reason) => error!(torrent, reason, "stopped"),
+        // The torrent itself logs the error with which it fails. Many blocks can fail with it.
+        Event::Failed(_, reason) => debug!(torrent, reason, "stopped"),
         Event::FileFailed { failure, text, .. } => {
             let reason = failure
                 .as_ref()
                 .map_or_else(|| text.clone(), ToString::to_string);
-            error!(torrent, reason, "file failed");
+            debug!(torrent, reason, "file failed");
         }
         Event::Listening(address) => info!(%address, "listening"),
         Event::ListenFailed { port, text, .. } => warn!(port, reason = text, "cannot listen"),

@@ -51,4 +51,4 @@ pub use config::{AddedFiles, Config, Given, HookCommands, QueueLimits, Watched};
 pub use error::{Error, Problem};
 pub use session::{Kept, Limits, Session, Totals};
 pub use shell::{CONTINUED, shell};
-pub use torrents::{Memory, remedy};
+pub use torrents::{Memory, is_of_system, remedy};

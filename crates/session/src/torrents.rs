@@ -1143,8 +1143,9 @@ pub fn remedy(error: &TorrentError) -> &'static str {
     }
 }
 
-/// Returns `true` for errors of the system, which may pass: a full disk, a file system that is read-only or was unmounted.
-fn is_of_system(error: &TorrentError) -> bool {
+/// Returns `true` for errors of the system, which may pass: a full disk, a file system that is read-only or was unmounted. A session
+/// starts the torrent again after such an error.
+pub fn is_of_system(error: &TorrentError) -> bool {
     matches!(
         error,
         TorrentError::Storage(_)

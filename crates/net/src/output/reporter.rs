@@ -247,6 +247,7 @@ impl Reporter {
             Event::Removed(removed) => {
                 self.labels.forget(removed.torrent);
                 self.history.forget(removed.torrent);
+                self.history.forget_error(removed.torrent);
             }
             _ => {}
         }
@@ -277,7 +278,10 @@ impl Reporter {
             &Event::Piece { torrent, piece } => {
                 self.json(env, Some(self.name(torrent)), &Report::Piece { piece })
             }
-            Event::Finished(download) => self.finished(env, download),
+            Event::Finished(download) => {
+                self.history.forget_error(download.torrent);
+                self.finished(env, download)
+            }
             Event::Absent {
                 torrent,
                 content,
@@ -309,7 +313,17 @@ impl Reporter {
                 let torrent = torrent.map(|torrent| self.name(torrent));
                 self.warning(env, torrent, message)
             }
-            Event::Failed { torrent, error, .. } => self.failed(env, *torrent, error),
+            Event::Failed {
+                torrent,
+                error,
+                left_bytes,
+            } => {
+                let is_known = self.is_daemon && self.history.repeats(*torrent, error, *left_bytes);
+                if is_known && !self.is_json {
+                    return Ok(());
+                }
+                self.failed(env, *torrent, error)
+            }
             &Event::Missed { events } if self.is_json => {
                 self.json(env, None, &Report::Missed { events })
             }
@@ -556,7 +570,12 @@ impl Reporter {
     }
 
     fn verified(&mut self, env: &mut Env, verified: &VerifiedContent) -> anyhow::Result<()> {
-        let is_known = self.history.knows(verified);
+        let mut is_known = self.history.knows(verified);
+        if verified.has_selected {
+            self.history.forget_error(verified.torrent);
+        } else {
+            is_known |= self.history.is_tried_again(verified.torrent);
+        }
         if is_known && !self.is_json {
             return Ok(());
         }

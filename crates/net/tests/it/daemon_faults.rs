@@ -84,31 +84,57 @@ fn a_read_only_state_folder_is_refused() {
     });
 }
 
+/// The error of a full disk is shown with what is missing, at each try, and printed once.
 #[test]
 fn a_full_disk_of_the_content_delays_a_download() {
-    on_disk("size=1m", |disk| {
+    // For less than half of the content.
+    on_disk("size=768k", |disk| {
         let (content, torrent, _seed, _tracker) = served(&[]);
-        let (_place, state) = folder();
-        let daemon = Daemon::start(&state, &["--dir", text(disk)]);
+        let (place, state) = folder();
+        let (log, stdout) = (place.path().join("log"), place.path().join("stdout"));
+        let options = ["--dir", text(disk), "--log", text(&log)];
+        let mut command = daemon_command(&state, &options);
+        command.stdout(fs::File::create(&stdout).unwrap());
+        let daemon = Daemon::of(&state, command);
         daemon.done(["add", text(&torrent)]);
-        // What has arrived stays visible.
-        let full = daemon.wait_until("full", |torrent| {
-            torrent["error"].is_string() && torrent["done_bytes"].as_u64() > Some(0)
-        });
-        assert_eq!(
-            (&full["activity"], &full["paused"]),
-            (&"waiting".into(), &false.into())
-        );
-        let reason = full["error"].as_str().unwrap();
-        let start = format!("waiting for space: {}", text(disk));
-        assert!(reason.starts_with(&start), "{reason}");
-        let missing = reason.rsplit_once("; ").map(|(_, missing)| missing);
-        let is_named = missing.is_some_and(|missing| missing.ends_with("iB more needed"));
-        assert!(is_named, "{reason}");
-        assert_eq!(full["wanted_bytes"], content.len_of("file.bin"));
+        let tries = || {
+            let log = fs::read_to_string(&log).unwrap();
+            log.matches(" ERROR failed ").count()
+        };
+        for n in 1..=3 {
+            wait_for(|| tries() == n);
+            // What has arrived stays visible.
+            let full = daemon.wait_until("full", |torrent| {
+                torrent["error"].is_string() && torrent["done_bytes"].as_u64() > Some(0)
+            });
+            assert_eq!(
+                (&full["activity"], &full["paused"]),
+                (&"waiting".into(), &false.into())
+            );
+            let reason = full["error"].as_str().unwrap();
+            let start = format!("waiting for space: {}", text(disk));
+            assert!(reason.starts_with(&start), "{n}: {reason}");
+            let missing = reason.rsplit_once("; ").map(|(_, missing)| missing);
+            let is_named = missing.is_some_and(|missing| missing.ends_with("iB more needed"));
+            assert!(is_named, "{n}: {reason}");
+            assert_eq!(full["wanted_bytes"], content.len_of("file.bin"));
+            // The next try comes at once.
+            daemon.done(["verify", "--all"]);
+        }
+        wait_for(|| tries() == 4);
+        let errors = daemon.stderr();
+        assert_eq!(errors.matches("No space left").count(), 1, "{errors}");
         assert!(mount("remount,size=8m", disk));
         daemon.wait_until("complete", |torrent| torrent["complete"] == true);
         content.assert_same("file.bin", disk);
+        daemon.terminate();
+        let printed = fs::read_to_string(&stdout).unwrap();
+        let lines = ["complete and verified", " present"];
+        let counts = lines.map(|line| printed.matches(line).count());
+        assert_eq!(counts, [1, 1], "{printed}");
+        // Once for each try, and not for each block.
+        let log = fs::read_to_string(&log).unwrap();
+        assert_eq!(log.matches(" ERROR ").count(), 4, "{log}");
     });
 }
 
