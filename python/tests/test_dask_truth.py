@@ -1,5 +1,6 @@
 """What a call on a cluster may say: the same as without a cluster, and nothing about what was not read."""
 
+import concurrent.futures
 import contextlib
 import dataclasses
 import hashlib
@@ -143,6 +144,23 @@ def test_a_killed_client_leaves_a_report_that_is_continued(tmp_path: Path) -> No
 
 def size_of(report: Path) -> int:
     return sum(part.stat().st_size for part in parts(report)) if report.exists() else 0
+
+
+def test_a_glob_waits_for_the_first_worker(tmp_path: Path) -> None:
+    folder = content(tmp_path / "in", 10, 20)
+    with (
+        distributed.LocalCluster(
+            n_workers=0, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs=50
+        ) as workers,
+        distributed.Client(workers) as client,
+        concurrent.futures.ThreadPoolExecutor(1) as pool,
+    ):
+        options: Options = {"client": client, "manifest": tmp_path / "report"}
+        summary = pool.submit(sum_many, [str(folder / "*")], **options)
+        # The call asks for the workers before there is one, or waits for it.
+        time.sleep(1)
+        workers.scale(1)
+        assert (summary.result(60).is_ok, summary.result().wanted) == (True, 2)
 
 
 # The verdict is that of one machine.

@@ -508,9 +508,11 @@ def _lists(listing: Listing, call: _Call, notes: list[str]) -> dict[str, list[li
     places: list[str | None] = [None]
     if not is_url(listing.path):
         workers = workers_of(call.cluster).items()
-        places = [
+        known: list[str | None] = [
             address for address, worker in workers if resource is None or worker["resources"].get(resource, 0) >= 1
         ]
+        # Where no worker has come yet, the first one lists the files.
+        places = known or places
     if len(places) > 1:
         # Most often, all workers see the same: digests show it.
         question = dataclasses.replace(listing, digest_only=True)
