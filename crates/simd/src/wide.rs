@@ -1,4 +1,4 @@
-//! Lanes with words of 64 bits, for SHA-384 and SHA-512.
+//! Lanes with words of 64 bits, for SHA-384, SHA-512 and Keccak.
 
 use crate::{MAX_LANES, MAX_QUADS, Quads, Vectorize};
 
@@ -29,6 +29,12 @@ pub trait Simd64: Vectorize {
 
     /// Returns the bits that exactly one of both has.
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// Returns the bits that `b` has and `a` does not have.
+    #[inline(always)]
+    fn and_not(self, a: Self::V, b: Self::V) -> Self::V {
+        self.xor(b, self.and(a, b))
+    }
 
     /// Shifts each word left by `N` bits.
     fn shl<const N: i32>(self, a: Self::V) -> Self::V;

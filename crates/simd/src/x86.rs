@@ -614,6 +614,7 @@ simd_64!(Sse2, __m128i, lanes: 2,
     overrides: {}
 );
 simd_64_256!(Avx2, overrides: {
+    ops!(__m256i: and_not(a, b) = _mm256_andnot_si256;);
     #[inline(always)]
     fn rotr<const R: i32, const L: i32>(self, a: __m256i) -> __m256i {
         const { assert!(L + R == 64) }
