@@ -1,4 +1,4 @@
-"""Recovery of damaged Base58Check strings and witness addresses."""
+"""Recovery of damaged Base58Check strings and texts with other checksums."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class Hit:
     text: str
     """The string, whose checksum is correct."""
     kind: str
-    """The name of its kind, for example ``"p2pkh"``, or ``"witness"`` for a witness address (BIP 173, BIP 350)."""
+    """The name of its kind, for example ``"p2pkh"``, or ``"witness"`` for a witness address (BIP 173, BIP 350), and words for
+    other kinds, for example ``"Ethereum address (EIP-55)"``."""
     edits: int
     """Number of characters that differ from the given text, without regard to letter case and unknown characters."""
     is_secret: bool
@@ -147,8 +148,8 @@ def recover(
 
     The last four bytes of such a string are a checksum. The search tries all possible originals. One candidate of four billion
     fits by accident: see :attr:`Estimate.accidental_hits`. Several hits are all returned, and none is chosen. A text that is
-    intact is the only hit, with 0 edits. Witness addresses (``bc1...``, ``tb1...``, ``ltc1...``) need no search: their checksum
-    repairs up to two wrong or four unknown characters, and the options do not apply.
+    intact is the only hit, with 0 edits. Bech32 texts (``bc1...``, ``npub1...``, ``age1...``, any prefix) and codex32 need no search:
+    their checksum repairs errors, and the options do not apply. Addresses of Ethereum are searched for with ``errors`` up to 2.
 
     As with the command ``hashlane recover``, a call without ``case``, ``glyphs``, ``errors`` and ``shard`` searches for more and
     more damage, the cheapest first, until there is a hit or ``max_time`` is over. :attr:`Recovery.tried` lists these searches, and

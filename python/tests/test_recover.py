@@ -130,6 +130,19 @@ def test_witness_addresses_are_repaired_without_a_search() -> None:
     assert hashlane.estimate(whole).seconds == 0.0
 
 
+def test_texts_with_other_checksums() -> None:
+    whole = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+    (hit,) = hashlane.recover(whole[:-1] + "e")
+    assert (hit.text, hit.kind, hit.edits) == (whole, "Ethereum address (EIP-55)", 1)
+    estimate = hashlane.estimate(whole, errors=1)
+    assert estimate.candidates > 1800
+    assert 0 < estimate.accidental_hits < 0.2
+    with pytest.raises(ValueError, match="carries no checksum"):
+        hashlane.recover(whole.lower())
+    (hit,) = hashlane.recover("npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptq")
+    assert (hit.text[-4:], hit.is_secret) == ("jptg", False)
+
+
 def test_no_text_of_a_private_key_is_shown() -> None:
     damaged = KEY[:-2] + "??"
     recovery = hashlane.recover(damaged, kinds=["wif-compressed"])

@@ -23,7 +23,7 @@ pub struct Filter {
 pub struct Known {
     /// The hashes in the addresses that contain one.
     hashes: HashSet<AddressHash>,
-    /// Base58Check strings and witness addresses without such a hash.
+    /// Base58Check strings, witness addresses without such a hash, and addresses of Ethereum in lower case.
     texts: HashSet<String>,
 }
 
@@ -33,13 +33,13 @@ impl Known {
         self.hashes.iter()
     }
 
-    /// Adds an address: a Base58Check string or a witness address. Returns `false`, and adds nothing, if the checksum does not
-    /// fit.
+    /// Adds an address: a Base58Check string, a witness address, or an address of Ethereum in any letter case. Returns `false`,
+    /// and adds nothing, if the checksum does not fit; that of Ethereum is not checked.
     #[must_use]
     pub fn insert(&mut self, address: &str) -> bool {
         if let Some(hash) = address_hash(address) {
             self.hashes.insert(hash);
-        } else if bech32::segwit::decode(address).is_ok() {
+        } else if bech32::segwit::decode(address).is_ok() || is_ethereum(address) {
             self.texts.insert(address.to_ascii_lowercase());
         } else if is_base58check(address) {
             self.texts.insert(address.to_owned());
@@ -93,16 +93,23 @@ impl Filter {
         own.iter().any(|hash| hashes.contains(hash)) || (!texts.is_empty() && in_texts())
     }
 
-    /// Returns `true` if a witness address in lower case agrees with all facts.
-    pub fn accepts_witness(&self, address: &str) -> bool {
+    /// Returns `true` if a text whose value does not depend on the letter case agrees with all facts.
+    pub fn accepts_in_any_case(&self, text: &str) -> bool {
+        let address = zeroize::Zeroizing::new(text.to_ascii_lowercase());
         if !address.starts_with(&self.prefix.to_ascii_lowercase()) {
             return false;
         }
         self.known.as_ref().is_none_or(|Known { hashes, texts }| {
-            let hash = address_hash(address);
-            texts.contains(address) || hash.is_some_and(|hash| hashes.contains(&hash))
+            let hash = address_hash(&address);
+            texts.contains(address.as_str()) || hash.is_some_and(|hash| hashes.contains(&hash))
         })
     }
+}
+
+/// Returns `true` for `0x` and the digits of an address.
+fn is_ethereum(address: &str) -> bool {
+    let digits = address.strip_prefix("0x").unwrap_or_default();
+    digits.len() == 2 * ADDRESS_HASH_LEN && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
 /// Returns the hash in an address: after a version of one or two bytes, or in a witness program.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use hashlane_base58::{AddressHash, Alphabet, CpuBackend, Damage, Filter, Gap, Hit, Hits, Kind};
 use hashlane_base58::{Least, Widening, extract};
 use hashlane_base58::{MAX_HITS, Options, SearchBackend as _, SearchError, Shard, Subject};
-use hashlane_bech32::{Repaired, is_like_witness_address, is_witness_address, repair};
+use hashlane_recover::Repaired;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -173,22 +173,29 @@ fn refused(error: &SearchError) -> PyErr {
     }
 }
 
-/// Returns the possible originals of a text that looks like a witness address; `None` for all other texts.
-fn repaired(text: &str) -> PyResult<Option<Vec<Repaired>>> {
-    if !is_like_witness_address(text) {
+/// Returns the possible originals of a text of a kind that is not Base58Check; `None` for all other texts.
+fn repaired(text: &str, errors: u8, filter: &Filter) -> PyResult<Option<Vec<Repaired>>> {
+    let errors = (errors > 0).then_some(errors);
+    let accepts = |repaired: &Repaired| filter.accepts_in_any_case(&repaired.text);
+    let Some(answer) = hashlane_recover::recover(text, errors, &accepts, false) else {
         return Ok(None);
+    };
+    let answer = answer.map_err(|refusal| PyValueError::new_err(refusal.to_string()))?;
+    Ok(Some(answer.hits))
+}
+
+/// Returns the name of a kind: `witness`, or words.
+fn kind_of(repaired: &Repaired) -> &str {
+    match &repaired.what {
+        what if what.starts_with(WITNESS) => WITNESS,
+        what => what,
     }
-    let mut found = repair(text).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    if is_witness_address(text) {
-        found.truncate(1);
-    }
-    Ok(Some(found))
 }
 
 /// A string that was found, of either kind.
 enum Found {
     Base58(Hit),
-    Witness(Repaired),
+    Other(Repaired),
 }
 
 impl Found {
@@ -207,11 +214,11 @@ impl Found {
                 dict.set_item("is_secret", hit.is_secret)?;
                 dict.set_item("addresses", addresses)?;
             }
-            Self::Witness(repaired) => {
-                dict.set_item("text", &repaired.text)?;
-                dict.set_item("kind", WITNESS)?;
+            Self::Other(repaired) => {
+                dict.set_item("text", repaired.text.as_str())?;
+                dict.set_item("kind", kind_of(repaired))?;
                 dict.set_item("edits", repaired.edits)?;
-                dict.set_item("is_secret", false)?;
+                dict.set_item("is_secret", repaired.is_secret)?;
                 dict.set_item("addresses", PyDict::new(py))?;
             }
         }
@@ -561,7 +568,7 @@ pub(crate) fn recover(
         is_cancelled: AtomicBool::new(false),
         watch: Watch { progress, cancel },
     };
-    let source = if let Some(known) = known(&text, &kinds, &filter)? {
+    let source = if let Some(known) = known(&text, &kinds, request.errors, &filter)? {
         // One part of a search has these hits.
         let is_here = shard.is_none_or(Shard::is_first);
         let known = if is_here { known } else { Vec::new() };
@@ -586,15 +593,12 @@ pub(crate) fn recover(
 }
 
 /// Returns the hits that need no search, or `None` if a search is needed.
-fn known(text: &str, kinds: &[Kind], filter: &Filter) -> PyResult<Option<Vec<Found>>> {
+fn known(text: &str, kinds: &[Kind], errors: u8, filter: &Filter) -> PyResult<Option<Vec<Found>>> {
     if let Some(hit) = Hit::intact(text, kinds).filter(|hit| filter.accepts(hit)) {
         return Ok(Some(vec![Found::Base58(hit)]));
     }
-    let Some(mut found) = repaired(text)? else {
-        return Ok(None);
-    };
-    found.retain(|repaired| filter.accepts_witness(&repaired.text));
-    Ok(Some(found.into_iter().map(Found::Witness).collect()))
+    let found = repaired(text, errors, filter)?;
+    Ok(found.map(|found| found.into_iter().map(Found::Other).collect()))
 }
 
 fn backend(threads: std::num::NonZeroUsize) -> PyResult<CpuBackend> {
@@ -618,11 +622,23 @@ pub(crate) fn estimate<'py>(
     dict.set_item("threads", backend.n_workers().get())?;
     dict.set_item("kernel", backend.name())?;
     dict.set_item("hashes_per_second", backend.hashes_per_second(0))?;
-    if let Some(found) = repaired(&text)? {
-        dict.set_item("kinds", (WITNESS,))?;
-        dict.set_item("candidates", found.len())?;
+    let errors = (request.errors > 0).then_some(request.errors);
+    let counted = match hashlane_recover::estimate(&text, errors) {
+        Some(counted) => {
+            let (what, _, count) =
+                counted.map_err(|refusal| PyValueError::new_err(refusal.to_string()))?;
+            Some((what, count.candidates as u128, count.accidental_hits))
+        }
+        None => repaired(&text, request.errors, &Filter::default())?.map(|found| {
+            let kind = found.first().map_or(WITNESS, kind_of);
+            (kind.to_owned(), found.len() as u128, 0.0)
+        }),
+    };
+    if let Some((kind, candidates, accidental_hits)) = counted {
+        dict.set_item("kinds", (kind,))?;
+        dict.set_item("candidates", candidates)?;
         dict.set_item("hashes", 0.0)?;
-        dict.set_item("accidental_hits", 0.0)?;
+        dict.set_item("accidental_hits", accidental_hits)?;
         dict.set_item("seconds", 0.0)?;
         dict.set_item("is_lower_bound", false)?;
         dict.set_item("mismatches", ())?;

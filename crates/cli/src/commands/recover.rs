@@ -1,6 +1,5 @@
-//! `hashlane recover`: recovers damaged Base58Check strings.
+//! `hashlane recover`: recovers damaged Base58Check strings and texts with other checksums.
 
-mod bech32;
 mod damage;
 mod device;
 mod execute;
@@ -9,6 +8,7 @@ mod human;
 mod json;
 mod kinds;
 mod other_format;
+mod other_kind;
 mod plan;
 mod prompt;
 mod recovered;
@@ -52,6 +52,7 @@ Examples:
   hashlane recover --glyphs 1Lbcfr7sAHTD9CgdQ03HTMTkVBLK4ZnX71     look-alikes
   hashlane recover --errors 2 1Lbcfr7sAHTD9CgdQ3oHTMTkV9LK4ZnX71   two errors
   hashlane recover bc1qw508d6qejxtdg4y5r3zarvarv0c5xw7kv8f3t4   witness address
+  hashlane recover 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAee      Ethereum
   hashlane recover --known addresses.txt -                         private key
   hashlane recover --resume state --shard 2/4 --max-time 8h - < keys
 
@@ -60,8 +61,11 @@ a few for most compressed keys, a hundred or more for uncompressed keys,
 thousands for BIP 38. Extended keys have too many letters for any search.
 Formats without a checksum cannot be recovered.
 
-Witness addresses (bc1..., tb1..., ltc1...) need no search: the checksum alone
-repairs two wrong characters, or up to four that are written as `?`.
+Bech32 texts (bc1..., npub1..., age1..., addr1..., lnbc..., any prefix) need no
+search: the checksum alone repairs two wrong characters, or up to four that are
+written as `?`.
+An address of Ethereum has a checksum only if its letters are in both cases; one
+or two wrong, missing, extra or exchanged digits are found.
 
 Kinds:
   p2pkh (1...), p2sh (3...), testnet-p2pkh (m... n...), testnet-p2sh (2...),
@@ -291,8 +295,11 @@ impl Run {
         if let Some(hit) = self.intact(text) {
             return self.print_intact(env, &hit, is_from_stdin);
         }
+        if let Some(exit) = self.recover_other(env, text, is_from_stdin, false)? {
+            return Ok(exit);
+        }
         if let Some(format) = OtherFormat::of(text) {
-            return self.report_other(env, format);
+            return Err(format.refusal());
         }
         if args.widens() {
             return self.widen(env, text, is_from_stdin);
@@ -306,7 +313,7 @@ impl Run {
         let fits = search.as_ref();
         let fits = fits.map(|search| search.estimate().candidates > 0);
         if let Some(format) = self.misfit(text, fits) {
-            return self.report_other(env, format);
+            return self.report_misfit(env, text, &format, is_from_stdin);
         }
         let search = search?;
         let estimate = search.estimate();
@@ -374,7 +381,7 @@ impl Run {
         let misfit = self.misfit(text, fits);
         if let Some(format) = misfit {
             if !format.is_guess() || !self.may_be_cut(text, least) {
-                return self.report_other(env, format);
+                return self.report_misfit(env, text, &format, is_from_stdin);
             }
             env.error("this may be a Solana address or another number of 32 bytes, which cannot be recovered, or a string that lost characters");
         }
@@ -480,14 +487,34 @@ impl Run {
         bail!("--max-time is too short for every search")
     }
 
-    /// Recovers a string of another format, or prints why it cannot be recovered.
-    fn report_other(&self, env: &mut Env, format: OtherFormat) -> anyhow::Result<Exit> {
-        let output = &self.args.output;
-        if self.args.estimate && format.is_corrected() {
-            let reason = "the checksum of a witness address corrects errors";
-            return print_no_search(env, reason, output.is_json());
-        }
-        format.report(env, &self.filter, output)
+    /// Recovers a text of a kind that is not Base58Check, or returns `None` for a text of no such kind.
+    fn recover_other(
+        &self,
+        env: &mut Env,
+        text: &str,
+        is_from_stdin: bool,
+        is_last: bool,
+    ) -> anyhow::Result<Option<Exit>> {
+        let settings = other_kind::Settings {
+            errors: self.args.damage.errors(),
+            estimate: self.args.estimate,
+            filter: &self.filter,
+            output: &self.args.output,
+            is_from_stdin,
+        };
+        other_kind::recover(env, text, &settings, is_last)
+    }
+
+    /// Reports a text that fits no kind of Base58Check.
+    fn report_misfit(
+        &self,
+        env: &mut Env,
+        text: &str,
+        format: &OtherFormat,
+        is_from_stdin: bool,
+    ) -> anyhow::Result<Exit> {
+        let exit = self.recover_other(env, text, is_from_stdin, true)?;
+        exit.map_or_else(|| Err(format.refusal()), Ok)
     }
 
     /// Returns the hit for an intact string. A kind that cannot be searched for counts only if all kinds are wanted.
@@ -506,7 +533,8 @@ impl Run {
             env.error(IN_HISTORY);
         }
         if self.args.estimate {
-            return print_no_search(env, "the string is intact", output.is_json());
+            human::print_no_search(env, "the string is intact", output.is_json())?;
+            return Ok(Exit::Good);
         }
         if output.is_json() {
             json::print_intact(env, hit)?;
@@ -588,16 +616,6 @@ fn print_estimate(
         json::print_estimate(env, plan, refusal.as_deref())?;
     } else {
         human::print_estimate(env, plan, refusal.as_deref())?;
-    }
-    Ok(Exit::Good)
-}
-
-/// Prints why a string needs no search.
-fn print_no_search(env: &mut Env, reason: &str, is_json: bool) -> anyhow::Result<Exit> {
-    if is_json {
-        json::print_no_search(env, reason)?;
-    } else {
-        writeln!(env.stdout, "no search is needed: {reason}")?;
     }
     Ok(Exit::Good)
 }

@@ -4,6 +4,7 @@ mod bech32;
 mod device;
 mod extract;
 mod filter;
+mod other_kind;
 mod plan;
 mod resume;
 mod widening;

@@ -39,6 +39,11 @@ impl DamageOptions {
         self.case == Case::Auto && !self.glyphs && self.errors == 0
     }
 
+    /// Returns the number of errors, if an option names it.
+    pub(super) fn errors(&self) -> Option<u8> {
+        (self.errors > 0).then_some(self.errors)
+    }
+
     /// Returns the damage to search for. By default the letter case is lost if all letters have the same case, or if
     /// the options and the string name no other damage.
     pub(super) fn of(&self, text: &str) -> Damage {

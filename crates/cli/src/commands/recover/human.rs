@@ -83,6 +83,15 @@ pub(super) fn print_estimates(
     Ok(())
 }
 
+/// Prints why a string needs no search.
+pub(super) fn print_no_search(env: &mut Env, reason: &str, is_json: bool) -> anyhow::Result<()> {
+    if is_json {
+        return json::print_no_search(env, reason);
+    }
+    writeln!(env.stdout, "no search is needed: {reason}")?;
+    Ok(())
+}
+
 /// Returns the number of threads and their speed together.
 fn speed(backend: &dyn SearchBackend) -> String {
     format!(

@@ -3,7 +3,7 @@
 #![allow(clippy::cast_precision_loss, reason = "JSON has no larger integers")]
 
 use hashlane_base58::{Address, Gap, Hit, Mismatch};
-use hashlane_bech32::Repaired;
+use hashlane_recover::{Answer, Count};
 use serde::Serialize;
 
 use crate::Env;
@@ -72,23 +72,36 @@ enum Line<'l> {
         kind: &'l str,
         reason: String,
     },
-    Bech32 {
-        text: &'l str,
-        valid: bool,
+    /// The result for a text that is not Base58Check.
+    Repair {
+        kind: &'l str,
+        intact: bool,
         hits: Vec<RepairedLine<'l>>,
         other_hits: usize,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        errors: Option<u8>,
+        candidates: f64,
+        accidental_hits: f64,
+    },
+    /// The size of the search for a text that is not Base58Check.
+    Count {
+        kind: &'l str,
+        errors: u8,
+        candidates: f64,
+        accidental_hits: f64,
     },
     Error {
         message: &'l str,
     },
 }
 
-/// A possible original of a damaged witness address.
+/// A possible original of a damaged text.
 #[derive(Serialize)]
 struct RepairedLine<'l> {
     text: &'l str,
+    kind: &'l str,
     edits: u32,
-    witness_version: u8,
+    changed: &'l [usize],
 }
 
 /// An address that a private key owns.
@@ -234,23 +247,36 @@ pub(super) fn print_mismatch(env: &mut Env, mismatch: &Mismatch) -> anyhow::Resu
     json_lines::print(env, &line)
 }
 
-pub(super) fn print_bech32(
-    env: &mut Env,
-    text: &str,
-    is_valid: bool,
-    found: &[Repaired],
-    n_rejected: usize,
-) -> anyhow::Result<()> {
-    let hits = found.iter().map(|repaired| RepairedLine {
-        text: &repaired.text,
-        edits: repaired.edits,
-        witness_version: repaired.witness_version,
+pub(super) fn print_repair(env: &mut Env, answer: &Answer) -> anyhow::Result<()> {
+    let hits = answer.hits.iter().map(|hit| RepairedLine {
+        text: &hit.text,
+        kind: &hit.what,
+        edits: hit.edits,
+        changed: &hit.changed,
     });
-    let line = Line::Bech32 {
-        text,
-        valid: is_valid,
+    let line = Line::Repair {
+        kind: &answer.what,
+        intact: answer.is_intact,
         hits: hits.collect(),
-        other_hits: n_rejected,
+        other_hits: answer.n_rejected,
+        errors: answer.errors,
+        candidates: answer.count.candidates,
+        accidental_hits: answer.count.accidental_hits,
+    };
+    json_lines::print(env, &line)
+}
+
+pub(super) fn print_count(
+    env: &mut Env,
+    kind: &str,
+    errors: u8,
+    count: Count,
+) -> anyhow::Result<()> {
+    let line = Line::Count {
+        kind,
+        errors,
+        candidates: count.candidates,
+        accidental_hits: count.accidental_hits,
     };
     json_lines::print(env, &line)
 }

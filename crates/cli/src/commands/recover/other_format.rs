@@ -1,26 +1,23 @@
-//! Strings of other formats that look like Base58Check.
+//! Formats that are not searched for, and the reason.
 
-use anyhow::bail;
-use hashlane_base58::{Alphabet, Filter, Hit, decode_check};
-use hashlane_bech32::{is_like_witness_address, starts_like_witness_address};
+use anyhow::{Error, anyhow};
+use hashlane_base58::{Alphabet, Hit, decode_check};
+use hashlane_recover::starts_like_witness_address;
 use hashlane_sha::{Sha256, digest};
 use zeroize::Zeroizing;
 
-use crate::options::Output;
-use crate::{Env, Exit};
-
-use super::bech32;
-
 /// A format that cannot be searched for.
 pub(super) enum OtherFormat {
-    /// A witness address (BIP 173, BIP 350), damaged or not.
-    Bech32(String),
+    /// A text that starts like a witness address (BIP 173, BIP 350).
+    Witness,
+    /// A format with a checksum that is not searched for, and the reason.
+    Unsupported(&'static str, &'static str),
     /// A format without a checksum.
     Unchecked(&'static str),
     /// A mini private key of Casascius, whose check has 8 bits.
     MiniKey,
-    /// `0x` and hexadecimal digits.
-    Hexadecimal(&'static str),
+    /// `0x` and this many hexadecimal digits.
+    Hexadecimal(usize),
     /// An extended key, which has too many letters for any search.
     ExtendedKey {
         kind: &'static str,
@@ -51,6 +48,15 @@ fn extended_key(text: &str) -> Option<&'static str> {
     let mut known = EXTENDED.into_iter();
     let (_, kind) = known.find(|(start, _)| lower.starts_with(start))?;
     EXTENDED_LEN.contains(&text.len()).then_some(kind)
+}
+
+/// Returns `true` for a text with the start and the length of a Monero address: standard, subaddress, or integrated.
+fn is_like_monero(text: &str) -> bool {
+    let is_of_address = |c: char| c.is_ascii_alphanumeric() || c == '?';
+    let is_usual = (93..=97).contains(&text.len()) || (104..=108).contains(&text.len());
+    text.starts_with(['4', '8', '5', '7', '9', 'A', 'B', 'a', 'b'])
+        && is_usual
+        && text.chars().all(is_of_address)
 }
 
 /// Returns `true` for a text with the start and the length of a mini private key.
@@ -97,9 +103,6 @@ impl OtherFormat {
     /// Recognizes a format by its first characters.
     pub(super) fn of(text: &str) -> Option<Self> {
         let lower = text.to_ascii_lowercase();
-        if is_like_witness_address(text) {
-            return Some(Self::Bech32(text.to_owned()));
-        }
         if let Some(kind) = extended_key(text) {
             let alphabet = Alphabet::Bitcoin;
             let both = |c: char| {
@@ -114,25 +117,23 @@ impl OtherFormat {
         if lower.starts_with("qm") && text.len() == 46 {
             return Some(Self::Unchecked("an IPFS content identifier (CIDv0)"));
         }
+        if is_like_monero(text) {
+            return Some(Self::Unsupported(
+                "a Monero address",
+                "the search for its blocks of Base58, each with a length of its own, does not exist yet",
+            ));
+        }
         let hex = lower.strip_prefix("0x")?;
-        if !hex.chars().all(|c| c.is_ascii_hexdigit() || c == '?') {
-            return None;
-        }
-        match hex.len() {
-            40 => Some(Self::Hexadecimal(
-                "an address of Ethereum or a similar chain",
-            )),
-            64 => Some(Self::Hexadecimal(
-                "a number of 32 bytes, such as a key or a transaction",
-            )),
-            _ => Some(Self::Hexadecimal("a number")),
-        }
+        let is_hex = |c: char| c.is_ascii_hexdigit() || c == '?';
+        hex.chars()
+            .all(is_hex)
+            .then_some(Self::Hexadecimal(hex.len()))
     }
 
     /// Recognizes the format of a text that fits none of the wanted kinds. `is_any` states that all kinds are wanted.
     pub(super) fn of_misfit(text: &str, is_any: bool) -> Option<Self> {
         if starts_like_witness_address(text) {
-            return Some(Self::Bech32(text.to_owned()));
+            return Some(Self::Witness);
         }
         if !is_any {
             return None;
@@ -147,37 +148,31 @@ impl OtherFormat {
         ))
     }
 
-    /// Returns `true` if the checksum corrects errors without a search.
-    pub(super) fn is_corrected(&self) -> bool {
-        matches!(self, Self::Bech32(_))
-    }
-
     /// Returns `true` if nothing but the length suggests the format.
     pub(super) fn is_guess(&self) -> bool {
         matches!(self, Self::Unchecked(_))
     }
 
-    /// Recovers a witness address; fails for the other formats.
-    pub(super) fn report(
-        self,
-        env: &mut Env,
-        filter: &Filter,
-        output: &Output,
-    ) -> anyhow::Result<Exit> {
+    /// Returns the reason why a text cannot be recovered.
+    pub(super) fn refusal(&self) -> Error {
         match self {
-            Self::Bech32(text) => bech32::recover(env, &text, filter, output),
-            Self::Unchecked(what) => {
-                bail!(
-                    "this looks like {what}, which cannot be recovered: there is no checksum to check against"
-                )
+            Self::Witness => anyhow!("no witness address starts like this string"),
+            Self::Unsupported(what, reason) => {
+                anyhow!("this looks like {what}, which is not searched for: {reason}")
             }
-            Self::MiniKey => bail!(
+            Self::Unchecked(what) => anyhow!(
+                "this looks like {what}, which cannot be recovered: there is no checksum to check against"
+            ),
+            Self::MiniKey => anyhow!(
                 "this looks like a mini private key (S..., 22 or 30 characters), a kind that is not searched for: its check has 8 bits, so one candidate of 256 fits by accident"
             ),
-            Self::Hexadecimal(what) => bail!(
-                "this is {what} in hexadecimal: its value does not depend on the letter case, and wrong or missing digits cannot be recovered, because no checksum covers them"
+            Self::Hexadecimal(64) => anyhow!(
+                "this is a number of 32 bytes in hexadecimal, such as a key or a transaction: no checksum covers it, so wrong or missing digits cannot be recovered"
             ),
-            Self::ExtendedKey { kind, n_letters } => bail!(
+            Self::Hexadecimal(n) => anyhow!(
+                "this is a number of {n} digits in hexadecimal: an address of Ethereum has 40, of which two may be missing or extra; write `?` for each further missing digit"
+            ),
+            Self::ExtendedKey { kind, n_letters } => anyhow!(
                 "this is an {kind}: {n_letters} letters could be of either case, and 2^{n_letters} candidates are too many to search"
             ),
         }

@@ -57,11 +57,20 @@ enum Line {
         kind: String,
         reason: String,
     },
-    Bech32 {
-        text: String,
-        valid: bool,
+    Repair {
+        kind: String,
+        intact: bool,
         hits: Vec<Repaired>,
         other_hits: usize,
+        errors: Option<u8>,
+        candidates: f64,
+        accidental_hits: f64,
+    },
+    Count {
+        kind: String,
+        errors: u8,
+        candidates: f64,
+        accidental_hits: f64,
     },
     Error {
         message: String,
@@ -79,8 +88,9 @@ struct Address {
 #[serde(deny_unknown_fields)]
 struct Repaired {
     text: String,
+    kind: String,
     edits: u32,
-    witness_version: u8,
+    changed: Vec<usize>,
 }
 
 #[derive(Debug, PartialEq, Deserialize)]
@@ -240,20 +250,66 @@ fn strings_that_cannot_be_recovered() {
         (Some(1), vec![Line::Contradiction { kind, reason }])
     );
     let (code, lines) = recover_lines(&["BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4"]);
-    let text = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4".to_owned();
+    let [
+        Line::Repair {
+            intact: true,
+            hits,
+            other_hits: 0,
+            errors: None,
+            ..
+        },
+    ] = &lines[..]
+    else {
+        panic!("{lines:?}");
+    };
     let hit = Repaired {
-        text: text.clone(),
+        text: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4".into(),
+        kind: "witness version 0".into(),
         edits: 0,
-        witness_version: 0,
+        changed: Vec::new(),
     };
-    let bech32 = Line::Bech32 {
-        text,
-        valid: true,
-        hits: vec![hit],
-        other_hits: 0,
-    };
-    assert_eq!((code, lines), (Some(0), vec![bech32]));
+    assert_eq!((code, &hits[..]), (Some(0), &[hit][..]));
     let (code, lines) = recover_lines(&["1[a"]);
     let message = "character 2: the set has no end".to_owned();
     assert_eq!((code, lines), (Some(2), vec![Line::Error { message }]));
+}
+
+/// An address of Ethereum with a wrong digit, and the size of the search for it.
+#[test]
+fn texts_of_other_kinds() {
+    let damaged = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAee";
+    let (code, lines) = recover_lines(&[damaged]);
+    let [
+        Line::Repair {
+            kind,
+            intact: false,
+            hits,
+            errors: Some(1),
+            candidates,
+            accidental_hits,
+            ..
+        },
+    ] = &lines[..]
+    else {
+        panic!("{lines:?}");
+    };
+    let hit = Repaired {
+        text: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed".into(),
+        kind: "Ethereum address (EIP-55)".into(),
+        edits: 1,
+        changed: vec![41],
+    };
+    assert_eq!(
+        (code, kind.as_str(), &hits[..]),
+        (Some(0), "Ethereum address", &[hit][..])
+    );
+    assert!(*candidates > 1800.0 && *accidental_hits < 0.2, "{lines:?}");
+    let (code, lines) = recover_lines(&["--estimate", "--errors", "1", damaged]);
+    let counted = Line::Count {
+        kind: kind.clone(),
+        errors: 1,
+        candidates: *candidates,
+        accidental_hits: *accidental_hits,
+    };
+    assert_eq!((code, lines), (Some(0), vec![counted]));
 }

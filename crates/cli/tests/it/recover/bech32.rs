@@ -10,7 +10,11 @@ fn bech32_is_the_same_in_either_case() {
     let address = "BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4";
     let ended = recover(&[address]);
     assert_eq!(ended.code, Some(0));
-    assert_eq!(ended.stdout, format!("{}\n", address.to_ascii_lowercase()));
+    let address = address.to_ascii_lowercase();
+    assert_eq!(
+        ended.stdout,
+        format!("{address}  (witness version 0, intact)\n")
+    );
 }
 
 #[test]
@@ -67,12 +71,8 @@ fn witness_addresses_are_repaired() {
 fn only_the_prefix_can_be_wrong() {
     let other = "tc1qw508d6qejxtdg4y5r3zarvary0c5xw7kg3g4ty";
     let ended = recover(&[other]);
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));
-    let message =
-        "the checksum fits the prefix tc, which no known network has: only the prefix can be wrong";
-    assert!(ended.stderr.contains(message), "{}", ended.stderr);
-    let json = recover(&["--json", other]).stdout;
-    assert!(json.contains("\"valid\":false,\"hits\":[]"), "{json}");
+    let line = format!("{other}  (Bech32 text with the unknown prefix tc, intact)\n");
+    assert_eq!((ended.code, ended.stdout), (Some(0), line));
     for damaged in [
         "8e1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
         "??lqw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",

@@ -105,11 +105,11 @@ fn impossible_searches_are_refused() {
         ),
         (
             &["0x52908400098527886e0f7030069857d2e4169ee7"],
-            "this is an address of Ethereum or a similar chain in hexadecimal",
+            "this looks like an Ethereum address: all letters are in one case, so the text carries no checksum",
         ),
         (
-            &["ethereum:0x52908400098527886E0F7030069857D2E4169EE7@1"],
-            "no checksum covers them",
+            &["0x52908400098527886e0f7030069857d2e4169ee752908400098527886e0f7030"],
+            "a number of 32 bytes in hexadecimal",
         ),
         (&["--kind", "nothing", LOST], "--kind nothing: "),
     ] {

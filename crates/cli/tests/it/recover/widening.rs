@@ -72,7 +72,7 @@ fn an_estimate_says_that_no_search_is_needed() {
         (FOUND, "the string is intact"),
         (
             "bc1qw508d6qejxtdg4y5r3zarvarv0c5xw7kv8f3t4",
-            "the checksum of a witness address corrects errors",
+            "the checksum of this text corrects errors",
         ),
     ] {
         let ended = recover(&["--estimate", text]);

@@ -1,39 +1,23 @@
 //! Finds all possible patterns of a damaged string, and decodes the strings that fit them.
 
-use bech32::segwit;
+use ::bech32::segwit;
 
-use crate::code::{self, CONSTANTS};
-use crate::pattern::{self, HUMAN_READABLE, MAX_LEN, Pattern, Place, RepairError};
-use crate::solve::{Effects, effects_of, max_errors, solve};
+use zeroize::Zeroizing;
+
+use super::code::{self, CHECKSUM_LEN, Code};
+use super::pattern::{self, HUMAN_READABLE, Pattern, Place, RepairError};
+use super::solve::{Effects, effects_of, max_errors, solve};
+use crate::kind::Repaired;
 
 /// Maximum number of unknown characters of a string with a missing or extra character, whose position is unknown. With
 /// more unknown characters, the search would take long and other strings would fit by accident.
 const MAX_UNKNOWN_WITH_INDEL: usize = 1;
 
-/// A possible original of a damaged witness address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Repaired {
-    /// The address, in lower case.
-    pub text: String,
-    /// The version of its witness program: 0 is Bech32, 1 to 16 are Bech32m.
-    pub witness_version: u8,
-    /// Number of wrong, missing and extra characters. Unknown characters do not count.
-    pub edits: u32,
-    /// The positions in the address of characters that were wrong, missing or unknown, from 0.
-    pub changed: Vec<usize>,
-}
-
 /// Returns `true` if a string is an intact witness address of any known network.
 pub fn is_witness_address(text: &str) -> bool {
     let known = |part: &String| HUMAN_READABLE.contains(&part.as_str());
-    intact_start(text).as_ref().is_some_and(known)
-}
-
-/// Returns the human-readable part of a string that is an intact witness address, or would be one if its network were known.
-pub fn intact_start(text: &str) -> Option<String> {
-    let (part, ..) = segwit::decode(text).ok()?;
-    Some(part.to_lowercase())
+    let part = segwit::decode(text).map(|(part, ..)| part.to_lowercase());
+    part.is_ok_and(|part| known(&part))
 }
 
 /// Returns all possible originals of a damaged witness address, sorted by number of edits. See the crate's description
@@ -44,28 +28,36 @@ pub fn intact_start(text: &str) -> Option<String> {
 /// characters.
 pub fn repair(text: &str) -> Result<Vec<Repaired>, RepairError> {
     let mut found: Vec<Repaired> = Vec::new();
-    let effects = effects_of(MAX_LEN + 1);
+    let patterns = pattern::read(text)?;
+    let longest = patterns.iter().map(|pattern| pattern.places.len()).max();
+    let effects = effects_of(longest.unwrap_or(0) + 1);
     let mut add = |pattern: &Pattern, max_errors, indel| {
         add(&mut found, pattern, max_errors, indel, &effects);
     };
     let mut is_like_address = false;
-    for pattern in pattern::read(text)? {
-        if pattern.n_wrong_start < 2 {
+    for pattern in patterns {
+        let is_known = pattern.prefix.is_some();
+        if pattern.n_wrong_start < 2 && is_known {
             pattern.check()?;
         }
         let n_unknown = pattern.unknown().len();
         // Strings of other formats look like an address with another start, so nothing else may be wrong.
-        let is_other_start = pattern.n_wrong_start > 1;
+        let is_other_start = pattern.n_wrong_start > 1 || !is_known && pattern.check().is_err();
         if is_other_start && n_unknown > MAX_UNKNOWN_WITH_INDEL {
             continue;
         }
-        is_like_address |= !is_other_start;
+        is_like_address |= !is_other_start && is_known;
         let max_errors = if is_other_start {
             0
         } else {
             max_errors(n_unknown + 2 * pattern.n_wrong_start)
         };
         add(&pattern, max_errors, None);
+        if !is_known && n_unknown == 0 {
+            for other in other_starts(&pattern) {
+                add(&other, 0, None);
+            }
+        }
         if pattern.n_wrong_start > 0 || n_unknown > MAX_UNKNOWN_WITH_INDEL {
             continue;
         }
@@ -103,9 +95,9 @@ fn add(
     indel: Option<Indel>,
     effects: &[Effects],
 ) {
-    for constant in CONSTANTS {
-        for values in solve(pattern, constant, max_errors, effects) {
-            let repaired = decoded(pattern, &values, indel);
+    for code in pattern.codes() {
+        for values in solve(pattern, code.constant(), max_errors, effects) {
+            let repaired = decoded(pattern, code, &values, indel);
             let is_new =
                 |repaired: &Repaired| found.iter().all(|other| other.text != repaired.text);
             found.extend(repaired.filter(is_new));
@@ -113,12 +105,39 @@ fn add(
     }
 }
 
-/// Returns the address of these values if independent code decodes it.
-fn decoded(pattern: &Pattern, values: &[u8], indel: Option<Indel>) -> Option<Repaired> {
-    let start = pattern.human_readable;
-    let data: String = values.iter().map(|value| code::character(*value)).collect();
-    let text = format!("{start}1{data}");
-    let (_, version, _) = segwit::decode(&text).ok()?;
+/// Returns the patterns with another character in an unknown human-readable part.
+fn other_starts(pattern: &Pattern) -> Vec<Pattern> {
+    let part = pattern.human_readable.as_bytes();
+    let mut all = Vec::new();
+    for position in 0..part.len() {
+        for other in (b'a'..=b'z')
+            .chain(b'0'..=b'9')
+            .filter(|other| *other != part[position])
+        {
+            let mut part = part.to_vec();
+            part[position] = other;
+            all.push(Pattern {
+                human_readable: part.into_iter().map(char::from).collect(),
+                n_wrong_start: 1,
+                ..pattern.clone()
+            });
+        }
+    }
+    all
+}
+
+/// Returns the string of these values if the rules of its prefix accept it.
+fn decoded(pattern: &Pattern, code: Code, values: &[u8], indel: Option<Indel>) -> Option<Repaired> {
+    let start = &pattern.human_readable;
+    let data = values.iter().map(|value| code::character(*value));
+    let mut text = Zeroizing::new(format!("{start}1"));
+    text.extend(data);
+    let data_len = values.len().checked_sub(CHECKSUM_LEN)?;
+    let what = match pattern.prefix {
+        Some(prefix) => prefix.accepted(&text, &values[..data_len])?,
+        None => format!("{code:?} text with the unknown prefix {start}"),
+    };
+    let is_secret = pattern.prefix.is_some_and(|prefix| prefix.is_secret);
     let mut edits = pattern.n_wrong_start as u32 + u32::from(indel.is_some());
     let mut changed = Vec::new();
     for (position, (place, value)) in pattern.places.iter().zip(values).enumerate() {
@@ -135,7 +154,8 @@ fn decoded(pattern: &Pattern, values: &[u8], indel: Option<Indel>) -> Option<Rep
     }
     Some(Repaired {
         text,
-        witness_version: version.to_u8(),
+        what,
+        is_secret,
         edits,
         changed,
     })

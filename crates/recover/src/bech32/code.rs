@@ -3,8 +3,27 @@
 /// The characters by value.
 const CHARSET: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
-/// The remainders of Bech32 and of Bech32m.
-pub(crate) const CONSTANTS: [u32; 2] = [1, 0x2bc8_30a3];
+/// Number of characters of the checksum.
+pub(crate) const CHECKSUM_LEN: usize = 6;
+
+/// One of both codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Code {
+    Bech32,
+    Bech32m,
+}
+
+impl Code {
+    pub(crate) const ALL: [Self; 2] = [Self::Bech32, Self::Bech32m];
+
+    /// Returns the remainder of a valid string.
+    pub(crate) fn constant(self) -> u32 {
+        match self {
+            Self::Bech32 => 1,
+            Self::Bech32m => 0x2bc8_30a3,
+        }
+    }
+}
 
 /// The generator polynomial (BIP 173).
 const GENERATOR: [u32; 5] = [
@@ -51,23 +70,23 @@ mod tests {
     /// The shortest valid strings of BIP 173 and BIP 350.
     #[test]
     fn remainders_of_valid_strings() {
-        for (text, constant) in [
-            ("a12uel5l", CONSTANTS[0]),
-            ("a1lqfn3a", CONSTANTS[1]),
+        for (text, code) in [
+            ("a12uel5l", Code::Bech32),
+            ("a1lqfn3a", Code::Bech32m),
             (
                 "abcdef1qpzry9x8gf2tvdw0s3jn54khce6mua7lmqqqxw",
-                CONSTANTS[0],
+                Code::Bech32,
             ),
             (
                 "abcdef1l7aum6echk45nj3s0wdvt2fg8x9yrzpqzd3ryx",
-                CONSTANTS[1],
+                Code::Bech32m,
             ),
         ] {
             let (human_readable, data) = text.split_once('1').unwrap();
             let values = data.chars().map(|c| value(c).unwrap());
             assert_eq!(
                 values.fold(remainder_of(human_readable), step),
-                constant,
+                code.constant(),
                 "{text}"
             );
         }

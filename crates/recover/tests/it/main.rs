@@ -1,4 +1,5 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used)]
 
+mod eip55;
 mod repair;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::code;
-use crate::pattern::{Pattern, Place};
+use super::code;
+use super::pattern::{Pattern, Place};
 
 /// The code detects four wrong characters. It corrects two at unknown positions, or four at known positions.
 const MAX_ERASURES: usize = 4;
@@ -56,7 +56,7 @@ pub(crate) fn solve(
         Place::Unknown { .. } => 0,
     });
     let values: Vec<u8> = values.collect();
-    let start = code::remainder_of(pattern.human_readable);
+    let start = code::remainder_of(&pattern.human_readable);
     let rest = values.iter().copied().fold(start, code::step) ^ constant;
     let by_effect = if max_errors > 0 {
         changes(pattern, effects).collect()

@@ -1,0 +1,177 @@
+//! Texts of kinds that are not Base58Check. None is explained as something that it is not.
+
+use std::fs;
+
+use super::{recover, recover_of};
+use crate::fixture::hashlane;
+
+const ETHEREUM: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+
+/// Intact texts from NIP-19, CIP-19, BOLT 11, age's test vectors, BIP 352 and Cosmos, and their names.
+const TEXTS: [(&str, &str); 8] = [
+    (
+        "npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg",
+        "nostr public key (npub, Bech32)",
+    ),
+    (
+        "nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5",
+        "nostr private key (nsec, Bech32)",
+    ),
+    (
+        "addr1vx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzers66hrl8",
+        "Cardano address (addr, Bech32)",
+    ),
+    (
+        "stake1uyehkck0lajq8gr28t9uxnuvgcqrc6070x3k9r8048z8y5gh6ffgw",
+        "Cardano stake address (stake, Bech32)",
+    ),
+    (
+        "lnbc2500u1pvjluezpp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypqdq5xysxxatsyp3k7enxv4jsxqzpuaztrnwngzn3kdzw5hydlzf03qdgm2hdq27cqv3agm2awhz5se903vruatfhq77w3ls4evs3ch9zw97j25emudupq63nyw24cg27h2rspfj9srp",
+        "Lightning invoice (ln, Bech32)",
+    ),
+    (
+        "age1t7rxyev2z3rw82stdlrrepyc39nvn86l5078zqkf5uasdy86jp6svpy7pa",
+        "age recipient (age, Bech32)",
+    ),
+    (
+        "sp1qqgste7k9hx0qftg6qmwlkqtwuy6cycyavzmzj85c6qdfhjdpdjtdgqjuexzk6murw56suy3e0rd2cgqvycxttddwsvgxe2usfpxumr70xc9pkqwv",
+        "silent payment address (sp, Bech32m)",
+    ),
+    (
+        "cosmos1fl48vsnmsdzcv85q5d2q4z5ajdha8yu34mf0eh",
+        "Cosmos address (cosmos, Bech32)",
+    ),
+];
+
+#[test]
+fn texts_of_bech32_with_any_prefix() {
+    for (text, what) in TEXTS {
+        let ended = recover(&[text]);
+        let line = format!("{text}  ({what}, intact)\n");
+        assert_eq!(
+            (ended.code, ended.stdout),
+            (Some(0), line),
+            "{}",
+            ended.stderr
+        );
+        let (before, after) = text.split_at(23);
+        let other = if after.starts_with('q') { 'p' } else { 'q' };
+        let damaged = format!("{before}{other}{}", &after[1..]);
+        let ended = recover_of(hashlane().args(["recover", "-"]), &damaged);
+        let line = format!("{text}  ({what}, 1 edit)\n");
+        assert_eq!(
+            (ended.code, ended.stdout),
+            (Some(0), line),
+            "{}",
+            ended.stderr
+        );
+        assert!(
+            ended.stderr.contains("changed characters: 24\n"),
+            "{}",
+            ended.stderr
+        );
+        assert!(!ended.stderr.contains("history"), "{}", ended.stderr);
+        // Too much damage is no reason to call the text something else.
+        let other = |(i, c): (usize, char)| match (i, c) {
+            (12..18, 'q') => 'p',
+            (12..18, _) => 'q',
+            _ => c,
+        };
+        let damaged: String = text.chars().enumerate().map(other).collect();
+        let ended = recover(&[&damaged]);
+        assert!(ended.stdout.is_empty(), "{}", ended.stdout);
+        let (name, _) = what.split_once(" (").unwrap();
+        assert!(
+            ended.stderr.contains(&format!("no {name} fits")),
+            "{}",
+            ended.stderr
+        );
+    }
+    let ended = recover(&[TEXTS[1].0]);
+    assert!(ended.stderr.contains("history"), "{}", ended.stderr);
+}
+
+#[test]
+fn an_address_of_ethereum() {
+    let damaged = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAee";
+    let ended = recover(&[damaged]);
+    let line = format!("{ETHEREUM}  (Ethereum address (EIP-55), 1 edit)\n");
+    assert_eq!(
+        (ended.code, ended.stdout),
+        (Some(0), line),
+        "{}",
+        ended.stderr
+    );
+    for part in ["changed characters: 42\n", "accidental hits", "a guess"] {
+        assert!(ended.stderr.contains(part), "{}", ended.stderr);
+    }
+    let ended = recover(&[ETHEREUM]);
+    let line = format!("{ETHEREUM}  (Ethereum address (EIP-55), intact)\n");
+    assert_eq!(
+        (ended.code, ended.stdout),
+        (Some(0), line),
+        "{}",
+        ended.stderr
+    );
+    let ended = recover(&["--estimate", damaged]);
+    assert!(
+        ended.stdout.contains("Ethereum address, at most 2 errors"),
+        "{}",
+        ended.stdout
+    );
+    for text in [
+        ETHEREUM.to_lowercase(),
+        ETHEREUM.to_lowercase().replace("ed", "e"),
+    ] {
+        let ended = recover(&[&text]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+        assert!(
+            ended.stderr.contains("carries no checksum"),
+            "{}",
+            ended.stderr
+        );
+    }
+}
+
+/// Known addresses decide between many hits.
+#[test]
+fn known_addresses_of_ethereum() {
+    let folder = tempfile::tempdir().unwrap();
+    let known = folder.path().join("known");
+    fs::write(&known, ETHEREUM.to_lowercase()).unwrap();
+    let known = known.to_str().unwrap();
+    let damaged = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeB?d";
+    let ended = recover(&["-q", "--errors", "1", damaged]);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let ended = recover(&["-q", "--errors", "1", "--known", known, damaged]);
+    assert_eq!(
+        (ended.code, ended.stdout),
+        (Some(0), format!("{ETHEREUM}\n"))
+    );
+    fs::write(known, &ETHEREUM[..40]).unwrap();
+    assert_eq!(recover(&["--known", known, damaged]).code, Some(2));
+}
+
+#[test]
+fn unsupported_kinds_are_named() {
+    for (text, part) in [
+        (
+            "4AdUndXHHZ6cfufTMvppY6JwXNouMBzSkbLYfpAV5Usx3skxNgYeYTRj5UzqtReoS44qo9mtmXCqY45DJ852K5Jv2684Rge",
+            "a Monero address",
+        ),
+        (
+            "lno1pqps7sjqpgtyzm3qv4uxzmtsd3jjqer9wd3hy6tsw35k7msjzfpy7nz5yqcnygrfdej82um5wf5k2uckyypwa3eyt44h6txtxquqh7lz5djge4afgfjn7k4rgrkuag0jsd5xvxg",
+            "BOLT 12",
+        ),
+        ("0x1234", "a number of 4 digits in hexadecimal"),
+    ] {
+        let ended = recover(&[text]);
+        assert_eq!(
+            (ended.code, ended.stdout.as_str()),
+            (Some(2), ""),
+            "{}",
+            ended.stderr
+        );
+        assert!(ended.stderr.contains(part), "{}", ended.stderr);
+    }
+}

@@ -1,0 +1,31 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules
+//!
+//! | module | contents |
+//! |---|---|
+//! | `kind` | the model: what a kind of text answers |
+//! | `answer` | recognizes a text, and asks the kinds that it can be of |
+//! | `bech32` | Bech32 and Bech32m with any prefix: solved |
+//! | `eip55` | addresses of Ethereum: searched for |
+//! | `places` | damaged texts of the kinds that are searched for, and their edits |
+//! | `keccak` | Keccak-256 in lanes |
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    reason = "estimates of small counts"
+)]
+
+mod answer;
+mod bech32;
+mod eip55;
+mod keccak;
+mod kind;
+mod places;
+
+pub use answer::{KINDS, estimate, recover};
+pub use bech32::{
+    RepairError, is_like_witness_address, is_witness_address, repair, starts_like_witness_address,
+};
+pub use kind::{Answer, Count, Kind, Likeness, Refusal, Repaired};
