@@ -1,11 +1,12 @@
 //! Recognizes a text, and asks each kind that it can be of.
 
 use crate::bech32::{Bech32, starts_like_witness_address};
+use crate::codex32::Codex32;
 use crate::eip55::Eip55;
 use crate::kind::{Answer, Count, Kind, Likeness, Refusal, Repaired};
 
 /// All kinds.
-pub const KINDS: [&dyn Kind; 2] = [&Bech32, &Eip55];
+pub const KINDS: [&dyn Kind; 3] = [&Bech32, &Codex32, &Eip55];
 
 /// Returns the possible originals of a damaged text, or `None` if the text is of no kind of this crate.
 ///

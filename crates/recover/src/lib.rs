@@ -7,6 +7,8 @@
 //! | `kind` | the model: what a kind of text answers |
 //! | `answer` | recognizes a text, and asks the kinds that it can be of |
 //! | `bech32` | Bech32 and Bech32m with any prefix: solved |
+//! | `codex32` | codex32: solved |
+//! | `linear` | the solver of codex32 |
 //! | `eip55` | addresses of Ethereum: searched for |
 //! | `places` | damaged texts of the kinds that are searched for, and their edits |
 //! | `keccak` | Keccak-256 in lanes |
@@ -19,9 +21,11 @@
 
 mod answer;
 mod bech32;
+mod codex32;
 mod eip55;
 mod keccak;
 mod kind;
+mod linear;
 mod places;
 
 pub use answer::{KINDS, estimate, recover};

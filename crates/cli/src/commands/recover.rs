@@ -63,7 +63,7 @@ Formats without a checksum cannot be recovered.
 
 Bech32 texts (bc1..., npub1..., age1..., addr1..., lnbc..., any prefix) need no
 search: the checksum alone repairs two wrong characters, or up to four that are
-written as `?`.
+written as `?`; that of codex32 (ms1...) repairs four, or eight unknown ones.
 An address of Ethereum has a checksum only if its letters are in both cases; one
 or two wrong, missing, extra or exchanged digits are found.
 

@@ -133,6 +133,27 @@ fn an_address_of_ethereum() {
     }
 }
 
+/// The secret of BIP 93 from the standard input, with four wrong characters, and with a run of 13 unknown ones.
+#[test]
+fn a_secret_of_codex32() {
+    let whole = "ms12names6xqguzttxkeqnjsjzv4jv3nz5k3kwgsphuh6evw";
+    let line = |remark| format!("{whole}  (codex32 secret of name, threshold 2{remark})\n");
+    for (damaged, remark) in [
+        (whole.to_owned(), ", intact"),
+        (whole.replace("xqgu", "qpzr"), ", 4 edits"),
+        (whole.replace("jsjzv4jv3nz5k", "?????????????"), ""),
+    ] {
+        let ended = recover_of(hashlane().args(["recover", "-"]), &damaged);
+        assert_eq!(
+            (ended.code, ended.stdout),
+            (Some(0), line(remark)),
+            "{}",
+            ended.stderr
+        );
+        assert!(!ended.stderr.contains("history"), "{}", ended.stderr);
+    }
+}
+
 /// Known addresses decide between many hits.
 #[test]
 fn known_addresses_of_ethereum() {

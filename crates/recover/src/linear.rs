@@ -1,0 +1,178 @@
+//! Codes over values of 5 bits whose remainder is linear: finds the texts with a correct checksum that differ from a text in few
+//! characters, some of which may be known to be wrong.
+
+use std::collections::HashMap;
+
+use zeroize::Zeroizing;
+
+/// A change of a character: its position and the difference of its value.
+type Change = (u32, u8);
+
+/// A code: the remainder after a step is linear in the remainder and the value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Code {
+    pub(crate) generator: [u128; 5],
+    /// Number of characters of the checksum.
+    pub(crate) checksum_len: usize,
+    /// The remainder before the first value.
+    pub(crate) start: u128,
+    /// The remainder of a valid text.
+    pub(crate) valid: u128,
+    /// Number of unknown characters that the code corrects, and twice the number of wrong ones.
+    pub(crate) correctable: usize,
+}
+
+impl Code {
+    fn step(&self, remainder: u128, value: u8) -> u128 {
+        let shift = 5 * (self.checksum_len - 1);
+        let top = remainder >> shift;
+        let shifted = (remainder & ((1 << shift) - 1)) << 5 ^ u128::from(value);
+        let terms = self.generator.iter().enumerate();
+        let terms = terms.filter(|(bit, _)| top >> bit & 1 == 1);
+        terms.fold(shifted, |remainder, (_, term)| remainder ^ term)
+    }
+
+    /// Returns the remainder of a text, which is zero for a valid one.
+    pub(crate) fn remainder(&self, values: &[u8]) -> u128 {
+        values
+            .iter()
+            .fold(self.start, |remainder, value| self.step(remainder, *value))
+            ^ self.valid
+    }
+
+    /// Returns the effect of each bit of each character on the remainder.
+    fn effects(&self, len: usize) -> Vec<[u128; 5]> {
+        let last: [u128; 5] = std::array::from_fn(|bit| 1 << bit);
+        let before = |effects: &[u128; 5]| Some(effects.map(|effect| self.step(effect, 0)));
+        let mut all: Vec<_> = std::iter::successors(Some(last), before)
+            .take(len)
+            .collect();
+        all.reverse();
+        all
+    }
+
+    /// Returns the valid texts within the distance of the code. The values of unknown characters are ignored. At most `max_wrong`
+    /// others are wrong. Fails if the unknown characters have more than one solution.
+    pub(crate) fn solve(
+        &self,
+        values: &[u8],
+        unknown: &[usize],
+        max_wrong: usize,
+    ) -> Option<Vec<Zeroizing<Vec<u8>>>> {
+        let effects = self.effects(values.len());
+        // Gauss's algorithm: a row has a leading bit that no later row has, and the bits of unknown characters that make it.
+        let mut rows: Vec<(u128, u128)> = Vec::new();
+        let columns = unknown.iter().flat_map(|position| effects[*position]);
+        for (number, column) in columns.enumerate() {
+            let (rest, made_of) = reduce(&rows, column);
+            if rest == 0 || number == 128 {
+                return None;
+            }
+            rows.push((rest, made_of | 1 << number));
+        }
+        let mut text = Zeroizing::new(values.to_vec());
+        for position in unknown {
+            text[*position] = 0;
+        }
+        let rest = self.remainder(&text);
+        let most = self.correctable.saturating_sub(unknown.len()) / 2;
+        let known = (0..values.len()).filter(|position| !unknown.contains(position));
+        let singles = known.flat_map(|position| (1..32).map(move |by| (position as u32, by)));
+        let singles: Vec<(u128, Change)> = singles
+            .map(|change| (reduce(&rows, effect(&effects, change)).0, change))
+            .collect();
+        let wanted = reduce(&rows, rest).0;
+        let mut found = Vec::new();
+        for changes in sums(&singles, wanted, most.min(max_wrong)) {
+            let mut text = text.clone();
+            for (position, by) in &changes {
+                text[*position as usize] ^= by;
+            }
+            let (left, made_of) = reduce(&rows, self.remainder(&text));
+            if left != 0 {
+                continue;
+            }
+            for (index, position) in unknown.iter().enumerate() {
+                text[*position] = (made_of >> (5 * index) & 31) as u8;
+            }
+            found.push(text);
+        }
+        found.dedup();
+        Some(found)
+    }
+}
+
+/// Returns what is left of a remainder, and the bits of unknown characters that were subtracted.
+fn reduce(rows: &[(u128, u128)], remainder: u128) -> (u128, u128) {
+    let mut left = (remainder, 0);
+    for (row, made_of) in rows {
+        if left.0 >> row.ilog2() & 1 == 1 {
+            left = (left.0 ^ row, left.1 ^ made_of);
+        }
+    }
+    left
+}
+
+fn effect(effects: &[[u128; 5]], (position, by): Change) -> u128 {
+    let bits = effects[position as usize].iter().enumerate();
+    let set = bits.filter(|(bit, _)| by >> bit & 1 == 1);
+    set.fold(0, |sum, (_, effect)| sum ^ effect)
+}
+
+/// Returns the sets of at most `most` changes of different characters whose effects sum to `wanted`: up to 4.
+fn sums(singles: &[(u128, Change)], wanted: u128, most: usize) -> Vec<Vec<Change>> {
+    let mut found = Vec::new();
+    if wanted == 0 {
+        found.push(Vec::new());
+    }
+    if most == 0 {
+        return found;
+    }
+    let by_effect: HashMap<u128, Change> = singles.iter().copied().collect();
+    let mut add = |changes: &[Change]| {
+        let mut changes = changes.to_vec();
+        changes.sort_unstable();
+        if changes.windows(2).all(|pair| pair[0].0 < pair[1].0) && !found.contains(&changes) {
+            found.push(changes);
+        }
+    };
+    if let Some(one) = by_effect.get(&wanted) {
+        add(&[*one]);
+    }
+    // The first two of four changes, by their effect, of which one half is looked up in the other.
+    let mut pairs: Vec<(u64, u32, u32)> = Vec::new();
+    for (i, (first, one)) in singles.iter().enumerate() {
+        if most >= 2
+            && let Some(two) = by_effect.get(&(wanted ^ first))
+        {
+            add(&[*one, *two]);
+        }
+        if most < 3 {
+            continue;
+        }
+        for (j, (second, two)) in singles.iter().enumerate().skip(i + 1) {
+            if let Some(three) = by_effect.get(&(wanted ^ first ^ second)) {
+                add(&[*one, *two, *three]);
+            }
+            if most >= 4 {
+                pairs.push(((first ^ second) as u64, i as u32, j as u32));
+            }
+        }
+    }
+    pairs.sort_unstable_by_key(|(effect, ..)| *effect);
+    for (effect, i, j) in &pairs {
+        let other = effect ^ wanted as u64;
+        // Each set once.
+        if other < *effect {
+            continue;
+        }
+        let from = pairs.partition_point(|(effect, ..)| *effect < other);
+        for (_, k, l) in pairs[from..]
+            .iter()
+            .take_while(|(effect, ..)| *effect == other)
+        {
+            add(&[*i, *j, *k, *l].map(|single| singles[single as usize].1));
+        }
+    }
+    found
+}
