@@ -112,7 +112,7 @@ fn is_ethereum(address: &str) -> bool {
     digits.len() == 2 * ADDRESS_HASH_LEN && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
-/// Returns the hash in an address: after a version of one or two bytes, or in a witness program.
+/// Returns the hash in an address: after a version of one to three bytes, or in a witness program.
 fn address_hash(address: &str) -> Option<AddressHash> {
     if let Ok((_, _, program)) = bech32::segwit::decode(address) {
         return program.try_into().ok();
@@ -120,7 +120,7 @@ fn address_hash(address: &str) -> Option<AddressHash> {
     let in_base58 = |alphabet| {
         let payload = decode_check(address, alphabet).ok()?;
         let version_len = payload.len().checked_sub(ADDRESS_HASH_LEN)?;
-        (1..=2)
+        (1..=3)
             .contains(&version_len)
             .then(|| payload.last_chunk().copied())?
     };

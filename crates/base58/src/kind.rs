@@ -160,7 +160,7 @@ const fn key(
 }
 
 /// Version bytes are from each project's `chainparams.cpp` (Bitcoin Core, Litecoin Core, Dogecoin
-/// Core, Dash Core, zcashd), from BIP 38, and from the documentation of Tron and the XRP Ledger.
+/// Core, Dash Core, zcashd), from BIP 38, and from the documentation of Tron, Tezos and the XRP Ledger.
 const TABLE: &[Row] = &[
     address("p2pkh", "Bitcoin address, 1...", &[&[0x00]]),
     address("p2sh", "Bitcoin script address, 3...", &[&[0x05]]),
@@ -263,6 +263,20 @@ const TABLE: &[Row] = &[
         &[&[0x1c, 0xbd]],
     ),
     address("tron", "Tron address, T...", &[&[0x41]]),
+    address(
+        "tezos",
+        "Tezos address, tz1..., tz2... or tz3...",
+        &[
+            &[0x06, 0xa1, 0x9f],
+            &[0x06, 0xa1, 0xa1],
+            &[0x06, 0xa1, 0xa4],
+        ],
+    ),
+    address(
+        "tezos-contract",
+        "Tezos contract, KT1...",
+        &[&[0x02, 0x5a, 0x79]],
+    ),
     Row {
         alphabet: Alphabet::Ripple,
         ..address("ripple", "XRP Ledger address, r...", &[&[0x00]])

@@ -75,8 +75,8 @@ Kinds:
   dogecoin (D...), dogecoin-p2sh (9... A...), dogecoin-wif,
   dogecoin-wif-compressed,
   dash (X...), dash-p2sh (7...), dash-wif, dash-wif-compressed,
-  zcash (t1...), zcash-p2sh (t3...), tron (T...), ripple (r...),
-  ripple-seed (s...)
+  zcash (t1...), zcash-p2sh (t3...), tron (T...), tezos (tz1... tz2... tz3...),
+  tezos-contract (KT1...), ripple (r...), ripple-seed (s...)
 
 Exit status:
   0  exactly one string fits

@@ -173,6 +173,33 @@ fn known_addresses_of_ethereum() {
     assert_eq!(recover(&["--known", known, damaged]).code, Some(2));
 }
 
+/// Tezos is Base58Check with three bytes before the hash, so the letter case can be lost.
+#[test]
+fn addresses_of_tezos() {
+    for (address, what) in [
+        (
+            "tz1VSUr8wwNhLAzempoch5d6hLRiTh8Cjcjb",
+            "Tezos address, tz1..., tz2... or tz3...",
+        ),
+        (
+            "KT1PWx2mnDueood7fEmfbBDKx1D9BAnnXitn",
+            "Tezos contract, KT1...",
+        ),
+    ] {
+        let ended = recover(&[address]);
+        assert_eq!(
+            (ended.code, ended.stdout),
+            (Some(0), format!("{address}  ({what}, intact)\n"))
+        );
+        let damaged = address.replace("d6h", "d7h").replace("DKx", "DKy");
+        let ended = recover(&["--errors", "1", "--case", "kept", &damaged]);
+        assert_eq!(
+            (ended.code, ended.stdout),
+            (Some(0), format!("{address}  ({what}, 1 edit)\n"))
+        );
+    }
+}
+
 #[test]
 fn unsupported_kinds_are_named() {
     for (text, part) in [
