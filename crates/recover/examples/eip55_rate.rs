@@ -1,5 +1,10 @@
 //! Measures the search for two wrong digits of an address of Ethereum against one message at a time with the crate `sha3`, in
 //! processor time: `cargo run --release -p hashlane-recover --example eip55_rate`.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a small count"
+)]
 
 use std::hint::black_box;
 

@@ -181,7 +181,8 @@ proptest! {
 
     #[test]
     fn damaged_addresses(bytes: [u8; 20], damage in proptest::collection::vec((0..5_u8, 0..39_usize, 0..16_usize), 0..=2)) {
-        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let nibbles = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        let digits: String = nibbles.map(|nibble| char::from(b"0123456789abcdef"[usize::from(nibble)])).collect();
         let address = checksummed(&digits);
         let mut text: Vec<char> = address[2..].chars().collect();
         for (how, place, digit) in &damage {

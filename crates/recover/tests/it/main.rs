@@ -3,4 +3,5 @@
 
 mod codex32;
 mod eip55;
+mod prefixes;
 mod repair;
