@@ -1,4 +1,4 @@
-//! Recovery of damaged Base58Check strings and witness addresses.
+//! Recovery of damaged Base58Check strings and texts with other checksums.
 //!
 //! Hits can be private keys. No error and no `repr` contains one.
 
@@ -608,6 +608,7 @@ fn backend(threads: std::num::NonZeroUsize) -> PyResult<CpuBackend> {
 
 /// Returns what the dataclass `hashlane.Estimate` is made of.
 #[pyfunction]
+#[allow(clippy::cast_sign_loss, reason = "a count of candidates")]
 pub(crate) fn estimate<'py>(
     py: Python<'py>,
     text: &str,
