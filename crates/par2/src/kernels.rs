@@ -463,6 +463,7 @@ impl Kernel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::not_run::not_run;
     use hashlane_simd::PortableMatrices;
 
     fn word(seed: usize) -> u16 {
@@ -548,7 +549,8 @@ mod tests {
             tested.push(kernel.name());
         }
         for name in Kernel::names().iter().filter(|name| !tested.contains(name)) {
-            eprintln!("NOT RUN: the kernel {name}, because this CPU lacks its instructions");
+            let what = format!("the kernel {name} of hashlane-par2");
+            not_run(&what, "this CPU lacks it", "use a CPU that has it");
         }
     }
 

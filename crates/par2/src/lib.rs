@@ -58,6 +58,10 @@ mod source;
 mod sums;
 mod verify;
 
+#[cfg(test)]
+#[path = "../tests/it/not_run.rs"]
+mod not_run;
+
 pub use create::{Created, NewSet, create};
 pub use error::Error;
 pub use kernels::Kernel;

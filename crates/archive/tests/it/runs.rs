@@ -911,31 +911,23 @@ fn a_panic_of_the_receiver_ends_the_run() {
     for i in 0..300 {
         archive.write(&format!("{}/{i}", i % 7), &i.to_string());
     }
-    let panics = |run: &dyn Fn(&mut dyn FnMut(Event<'_>))| {
-        let run = || run(&mut |_| panic!("as a test"));
+    let panics = |run: &mut dyn FnMut()| {
         let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
         assert_eq!(panic.downcast_ref(), Some(&"as a test"));
     };
-    panics(&|receive| {
-        let _ = update(
-            &mut archive.open(),
-            &archive.job(),
-            IfMissing::Report,
-            receive,
-        );
+    let receive = |_: Event<'_>| panic!("as a test");
+    panics(&mut || {
+        let (mut open, job) = (archive.open(), archive.job());
+        let _ = update(&mut open, &job, IfMissing::Report, &mut { receive });
     });
     archive.update();
     assert_eq!(archive.rows(), archive.fresh_rows());
-    panics(&|receive| {
-        let _ = scrub(
-            &mut archive.open(),
-            &archive.job(),
-            Limits::default(),
-            receive,
-        );
+    panics(&mut || {
+        let (mut open, job) = (archive.open(), archive.job());
+        let _ = scrub(&mut open, &job, Limits::default(), &mut { receive });
     });
     archive.rot("0/0", "1");
-    panics(&|receive| {
-        let _ = check(&mut archive.open(), &archive.job(), receive);
+    panics(&mut || {
+        let _ = check(&mut archive.open(), &archive.job(), &mut { receive });
     });
 }

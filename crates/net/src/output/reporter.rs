@@ -244,6 +244,7 @@ impl Reporter {
         self.print_one(env, event)?;
         match event {
             Event::Added { torrent, .. } => self.history.forget(*torrent),
+            Event::Finished(download) => self.history.forget_error(download.torrent),
             Event::Removed(removed) => {
                 self.labels.forget(removed.torrent);
                 self.history.forget(removed.torrent);
@@ -278,10 +279,7 @@ impl Reporter {
             &Event::Piece { torrent, piece } => {
                 self.json(env, Some(self.name(torrent)), &Report::Piece { piece })
             }
-            Event::Finished(download) => {
-                self.history.forget_error(download.torrent);
-                self.finished(env, download)
-            }
+            Event::Finished(download) => self.finished(env, download),
             Event::Absent {
                 torrent,
                 content,
@@ -317,13 +315,7 @@ impl Reporter {
                 torrent,
                 error,
                 left_bytes,
-            } => {
-                let is_known = self.is_daemon && self.history.repeats(*torrent, error, *left_bytes);
-                if is_known && !self.is_json {
-                    return Ok(());
-                }
-                self.failed(env, *torrent, error)
-            }
+            } => self.failed(env, *torrent, error, *left_bytes),
             &Event::Missed { events } if self.is_json => {
                 self.json(env, None, &Report::Missed { events })
             }
@@ -724,7 +716,17 @@ impl Reporter {
         Ok(())
     }
 
-    fn failed(&self, env: &mut Env, torrent: Identity, error: &TorrentError) -> anyhow::Result<()> {
+    fn failed(
+        &mut self,
+        env: &mut Env,
+        torrent: Identity,
+        error: &TorrentError,
+        left_bytes: u64,
+    ) -> anyhow::Result<()> {
+        let is_known = self.is_daemon && self.history.repeats(torrent, error, left_bytes);
+        if is_known && !self.is_json {
+            return Ok(());
+        }
         let remedy = remedy(error, self.has_force);
         self.error(env, self.name(torrent), &format!("{error}{remedy}"))
     }

@@ -148,6 +148,7 @@ impl Line {
         matches!(self, Self::File { .. })
     }
 
+    #[expect(clippy::too_many_lines, reason = "one kind of line after the other")]
     fn text(&self) -> Option<String> {
         Some(match self {
             Self::Created {
@@ -184,16 +185,14 @@ impl Line {
                 found,
                 renamed_from,
                 ..
-            } => match renamed_from {
-                Some(from) => format!("{}: renamed to {}", Escaped(path.text()), Escaped(from)),
-                None => {
-                    let slices = count(*slices as u64, "slice");
-                    format!(
-                        "{}: {state}, {found} of {slices} found",
-                        Escaped(path.text())
-                    )
-                }
-            },
+            } => {
+                let path = Escaped(path.text());
+                let slices = count(*slices as u64, "slice");
+                renamed_from.as_ref().map_or_else(
+                    || format!("{path}: {state}, {found} of {slices} found"),
+                    |from| format!("{path}: renamed to {}", Escaped(from)),
+                )
+            }
             Self::Verified {
                 set,
                 verdict,
