@@ -2,11 +2,9 @@
 
 use core::fmt;
 
-use crate::algorithm::sealed::Entries as _;
-use crate::algorithm::{Algorithm, in_sets};
-use crate::context::Context;
+use crate::algorithm::Algorithm;
 use crate::engine::Engine;
-use crate::types::MAX_LANES;
+use crate::lane_hash::LaneHash;
 
 impl Engine {
     /// Writes the digests of rows of `len` bytes in `bytes`. The first row begins at 0, and each
@@ -109,32 +107,14 @@ impl Engine {
     ///
     /// # Panics
     /// If `digests` does not have one entry for each message, or `message_len` is 0.
-    pub fn digest_chunks_after<A: Algorithm>(
+    pub fn digest_chunks_after<H: LaneHash>(
         &self,
-        prefix: &A,
+        prefix: &H,
         bytes: &[u8],
         message_len: usize,
-        digests: &mut [A::Digest],
+        digests: &mut [H::Digest],
     ) {
-        let messages = bytes.chunks(message_len);
-        assert_eq!(digests.len(), messages.len(), "one digest for each message");
-        let mut start = prefix.clone();
-        let start = A::Entries::context_mut(&mut start);
-        if start.buffered() == 0 {
-            let mut messages = in_sets(messages);
-            let Context {
-                state, len_bytes, ..
-            } = start;
-            A::Entries::digest_many_after(self, state, *len_bytes, &mut messages, digests);
-            return;
-        }
-        let sets = bytes.chunks(message_len.saturating_mul(MAX_LANES));
-        for (set, digests) in sets.zip(digests.chunks_mut(MAX_LANES)) {
-            let mut hashers: [A; MAX_LANES] = core::array::from_fn(|_| prefix.clone());
-            let hashers = &mut hashers[..digests.len()];
-            self.update_many(hashers.iter_mut().zip(set.chunks(message_len)));
-            self.finalize_many(hashers, digests);
-        }
+        H::digest_chunks_after(self, prefix, bytes, message_len, digests);
     }
 }
 

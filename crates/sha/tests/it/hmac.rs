@@ -58,10 +58,7 @@ fn keys_are_not_shown() {
     assert_eq!(format!("{key:?}"), "HmacKey { algorithm: \"sha256\", .. }");
     let mut hmac = key.start();
     hmac.update(b"secret");
-    assert_eq!(
-        format!("{hmac:?}"),
-        "Hmac { algorithm: \"sha256\", len_bytes: 6, .. }"
-    );
+    assert_eq!(format!("{hmac:?}"), "Hmac { algorithm: \"sha256\", .. }");
 }
 
 #[test]
