@@ -93,7 +93,7 @@ fn md5_single(pieces: &[&[u8]]) -> Vec<u8> {
 
 fn md5_many(pieces: &[&[u8]]) -> Vec<u8> {
     let mut hashers = vec![Md5::default(); pieces.len()];
-    Md5::update_many_on(Engine::detect().md5_kernel(), &mut hashers, pieces);
+    Md5::update_many(Engine::detect().md5_kernel(), &mut hashers, pieces);
     joined(hashers.into_iter().map(Md5::finalize))
 }
 

@@ -791,7 +791,8 @@ const char *hashlane_engine_backend(const hashlane_engine *engine,
 
 /**
  * Returns the number of messages that keep every lane busy, at least 1, or 0 if no algorithm has
- * this number. `hashlane_digest_many()` is fastest with at least this many messages.
+ * this number. `hashlane_digest_many()` is fastest with at least this many messages. The number is
+ * 1 for algorithms other than SHA-1 and SHA-256.
  *
  * Thread-safe.
  *

@@ -5,28 +5,6 @@ use hashlane_hashes::{Algorithm, MAX_DIGEST_LEN};
 
 use crate::error::Error;
 
-/// Evaluates an expression with the type of an algorithm that runs in lanes.
-macro_rules! with_lanes {
-    ($algorithm:expr, $name:ident => $result:expr) => {{
-        macro_rules! with {
-            ($hash:ident) => {{
-                type $name = hashlane_sha::$hash;
-                $result
-            }};
-        }
-        match $algorithm {
-            hashlane_hashes::Algorithm::Md5 => with!(Md5),
-            hashlane_hashes::Algorithm::Sha1 => with!(Sha1),
-            hashlane_hashes::Algorithm::Sha224 => with!(Sha224),
-            hashlane_hashes::Algorithm::Sha256 => with!(Sha256),
-            hashlane_hashes::Algorithm::Sha384 => with!(Sha384),
-            hashlane_hashes::Algorithm::Sha512 => with!(Sha512),
-            _ => Err($crate::error::Error::UnknownAlgorithm),
-        }
-    }};
-}
-pub(crate) use with_lanes;
-
 /// The number of an algorithm, for example `HASHLANE_SHA256`.
 ///
 /// All functions accept all algorithms. `hashlane_digest_many()`, `hashlane_digest_chunks()` and

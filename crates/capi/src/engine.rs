@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use hashlane_hashes::Algorithm;
 use hashlane_sha::{Backend, Sha1, Sha256};
 
-use crate::algorithm::{AlgorithmId, algorithm, with_lanes};
+use crate::algorithm::{AlgorithmId, algorithm};
 use crate::border;
 use crate::error::Error;
 
@@ -131,7 +131,8 @@ pub unsafe extern "C" fn hashlane_engine_backend(
 }
 
 /// Returns the number of messages that keep every lane busy, at least 1, or 0 if no algorithm has
-/// this number. `hashlane_digest_many()` is fastest with at least this many messages.
+/// this number. `hashlane_digest_many()` is fastest with at least this many messages. The number is
+/// 1 for algorithms other than SHA-1 and SHA-256.
 ///
 /// Thread-safe.
 ///
@@ -146,8 +147,11 @@ pub unsafe extern "C" fn hashlane_engine_lanes(
     let _ = border::guard(|| {
         // SAFETY: `engine` is null or an engine that is not freed during the call.
         let engine = unsafe { engine_or_detected(engine) }?;
-        let algorithm = algorithm(algorithm_id)?;
-        lanes = with_lanes!(algorithm, H => Ok(engine.lanes::<H>()))?;
+        lanes = match algorithm(algorithm_id)? {
+            Algorithm::Sha1 => engine.lanes::<Sha1>(),
+            Algorithm::Sha256 => engine.lanes::<Sha256>(),
+            _ => 1,
+        };
         Ok(())
     });
     lanes

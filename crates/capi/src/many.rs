@@ -6,14 +6,73 @@
 
 use std::ffi::c_void;
 
-use hashlane_hashes::Mac;
-use hashlane_sha::LaneHash as _;
+use hashlane_hashes::{Algorithm, Mac};
+use hashlane_sha::{LaneHash, Md5, Sha1, Sha224, Sha256, Sha384, Sha512};
 
-use crate::algorithm::{AlgorithmId, algorithm, with_lanes};
+use crate::algorithm::{AlgorithmId, algorithm};
 use crate::border;
 use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 use crate::hmac::HmacKey;
+
+/// Evaluates an expression with the type of an algorithm whose messages have [`hashlane_sha::Algorithm`], or one with the type of
+/// an algorithm that has [`LaneHash`].
+macro_rules! with_lanes {
+    ($algorithm:expr, $name:ident => $result:expr, $hash:ident => $other:expr) => {
+        match $algorithm {
+            Algorithm::Sha1 => {
+                type $name = Sha1;
+                $result
+            }
+            Algorithm::Sha256 => {
+                type $name = Sha256;
+                $result
+            }
+            Algorithm::Md5 => {
+                type $hash = Md5;
+                $other
+            }
+            Algorithm::Sha224 => {
+                type $hash = Sha224;
+                $other
+            }
+            Algorithm::Sha384 => {
+                type $hash = Sha384;
+                $other
+            }
+            Algorithm::Sha512 => {
+                type $hash = Sha512;
+                $other
+            }
+            _ => Err(Error::UnknownAlgorithm),
+        }
+    };
+}
+
+/// Number of messages whose places are collected at a time, for the algorithms with the trait [`LaneHash`].
+const SET: usize = 64;
+
+/// Writes the digests of messages of an algorithm with the trait [`LaneHash`].
+///
+/// # Safety
+/// `digests` points to as many writable bytes as all digests have.
+unsafe fn by_lane_hash<'a, H: LaneHash>(
+    engine: hashlane_sha::Engine,
+    mut messages: impl ExactSizeIterator<Item = &'a [u8]>,
+    digests: *mut u8,
+) -> Result<(), Error> {
+    let kernel = H::kernel(&engine);
+    let mut computed = border::filled(messages.len(), H::ZERO)?;
+    for digests in computed.chunks_mut(SET) {
+        let mut set = [&[][..]; SET];
+        for (place, message) in set.iter_mut().zip(messages.by_ref().take(SET)) {
+            *place = message;
+        }
+        H::digest_many(kernel, &set[..digests.len()], digests);
+    }
+    // SAFETY: `digests` points to as many writable bytes, outside of the source.
+    unsafe { border::write_all(digests, computed.iter().map(AsRef::as_ref)) }
+}
 
 /// Writes the digests of many messages, in the order of the messages. Message `i` has the
 /// `message_lens[i]` bytes at `messages[i]`. Its digest starts at `digests + i * n`, where `n` is
@@ -45,11 +104,14 @@ pub unsafe extern "C" fn hashlane_digest_many(
         // SAFETY: both arrays have `n_messages` elements, and each message as many bytes as its
         // length says.
         let messages = unsafe { border::messages(messages, message_lens, n_messages) }?;
-        with_lanes!(algorithm, H => {
-            let mut computed = border::filled(n_messages, H::ZERO)?;
-            H::digest_many(&engine, &messages, &mut computed);
+        with_lanes!(algorithm, A => {
+            let mut computed = border::filled(n_messages, <A as hashlane_sha::Algorithm>::Digest::default())?;
+            engine.digest_many::<A>(&messages, &mut computed);
             // SAFETY: the caller promises space for the digests. `computed` is memory of this call.
             unsafe { border::write_all(digests, computed.iter().map(AsRef::as_ref)) }
+        }, H => {
+            // SAFETY: `digests` points to as many writable bytes as all digests have.
+            unsafe { by_lane_hash::<H>(engine, messages.into_iter(), digests) }
         })
     })
 }
@@ -89,11 +151,14 @@ pub unsafe extern "C" fn hashlane_digest_chunks(
         // SAFETY: `bytes` points to `len` elements that do not change during the call.
         let bytes = unsafe { border::array(bytes.cast(), len) }?;
         let algorithm = algorithm(algorithm_id)?;
-        with_lanes!(algorithm, H => {
-            let mut computed = border::filled(n_digests, H::ZERO)?;
-            H::digest_chunks_after(&engine, &H::default(), bytes, message_len, &mut computed);
+        with_lanes!(algorithm, A => {
+            let mut computed = border::filled(n_digests, <A as hashlane_sha::Algorithm>::Digest::default())?;
+            engine.digest_chunks::<A>(bytes, message_len, &mut computed);
             // SAFETY: the caller promises space for the digests. `computed` is memory of this call.
             unsafe { border::write_all(digests, computed.iter().map(AsRef::as_ref)) }
+        }, H => {
+            // SAFETY: `digests` points to as many writable bytes as all digests have.
+            unsafe { by_lane_hash::<H>(engine, bytes.chunks(message_len), digests) }
         })
     })
 }

@@ -1,6 +1,9 @@
 //! HMAC (RFC 2104, FIPS 198-1): keys, messages that arrive in parts, and the comparison of tags.
 
-use hashlane_sha::{Engine, LaneHash, Md5, Sha1, Sha224, Sha256, Sha384, Sha512, TagError, hazmat};
+use hashlane_sha::{
+    Engine, LaneHash, LaneHmac, LaneHmacKey, Md5, Sha1, Sha224, Sha256, Sha384, Sha512, TagError,
+    hazmat,
+};
 use subtle::ConstantTimeEq as _;
 
 use crate::algorithm::Algorithm;
@@ -9,31 +12,17 @@ use crate::digest::Digest;
 /// Number of messages in a pass over many. It keeps the lanes busy, and takes some KiB of stack.
 const SET: usize = 128;
 
-/// Evaluates an expression with the value of a key or a message, whatever its algorithm.
-macro_rules! for_each {
-    ($any:expr, Self($value:ident) => $result:expr) => {
-        match $any {
-            Self::Md5($value) => $result,
-            Self::Sha1($value) => $result,
-            Self::Sha224($value) => $result,
-            Self::Sha256($value) => $result,
-            Self::Sha384($value) => $result,
-            Self::Sha512($value) => $result,
-        }
-    };
-}
-
 /// A key for any number of messages. It is wiped from memory on drop.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the variants are the algorithms")]
 #[non_exhaustive]
 pub enum HmacKey {
-    Md5(hashlane_sha::HmacKey<Md5>),
+    Md5(LaneHmacKey<Md5>),
     Sha1(hashlane_sha::HmacKey<Sha1>),
-    Sha224(hashlane_sha::HmacKey<Sha224>),
+    Sha224(LaneHmacKey<Sha224>),
     Sha256(hashlane_sha::HmacKey<Sha256>),
-    Sha384(hashlane_sha::HmacKey<Sha384>),
-    Sha512(hashlane_sha::HmacKey<Sha512>),
+    Sha384(LaneHmacKey<Sha384>),
+    Sha512(LaneHmacKey<Sha512>),
 }
 
 /// The HMAC of a message that arrives in parts. It is wiped from memory on drop.
@@ -41,25 +30,25 @@ pub enum HmacKey {
 #[expect(missing_docs, reason = "the variants are the algorithms")]
 #[non_exhaustive]
 pub enum Hmac {
-    Md5(hashlane_sha::Hmac<Md5>),
+    Md5(LaneHmac<Md5>),
     Sha1(hashlane_sha::Hmac<Sha1>),
-    Sha224(hashlane_sha::Hmac<Sha224>),
+    Sha224(LaneHmac<Sha224>),
     Sha256(hashlane_sha::Hmac<Sha256>),
-    Sha384(hashlane_sha::Hmac<Sha384>),
-    Sha512(hashlane_sha::Hmac<Sha512>),
+    Sha384(LaneHmac<Sha384>),
+    Sha512(LaneHmac<Sha512>),
 }
 
 impl HmacKey {
-    /// Returns the key with these bytes, of any length. SHA-1, SHA-224 and SHA-256 use the kernels of `engine`. Returns `None` if the
+    /// Returns the key with these bytes, of any length. SHA-1 and SHA-256 use the kernels of `engine`. Returns `None` if the
     /// algorithm has no HMAC: see [`Algorithm::has_hmac`].
     pub fn with_engine(engine: Engine, algorithm: Algorithm, key: &[u8]) -> Option<Self> {
         Some(match algorithm {
-            Algorithm::Md5 => Self::Md5(hashlane_sha::HmacKey::with_engine(engine, key)),
+            Algorithm::Md5 => Self::Md5(LaneHmacKey::new(key)),
             Algorithm::Sha1 => Self::Sha1(hashlane_sha::HmacKey::with_engine(engine, key)),
-            Algorithm::Sha224 => Self::Sha224(hashlane_sha::HmacKey::with_engine(engine, key)),
+            Algorithm::Sha224 => Self::Sha224(LaneHmacKey::new(key)),
             Algorithm::Sha256 => Self::Sha256(hashlane_sha::HmacKey::with_engine(engine, key)),
-            Algorithm::Sha384 => Self::Sha384(hashlane_sha::HmacKey::with_engine(engine, key)),
-            Algorithm::Sha512 => Self::Sha512(hashlane_sha::HmacKey::with_engine(engine, key)),
+            Algorithm::Sha384 => Self::Sha384(LaneHmacKey::new(key)),
+            Algorithm::Sha512 => Self::Sha512(LaneHmacKey::new(key)),
             #[cfg(any(feature = "blake", feature = "crc32", feature = "crc64"))]
             _ => return None,
         })
@@ -108,14 +97,36 @@ impl HmacKey {
     pub fn mac_many(&self, engine: Engine, messages: &[&[u8]], macs: &mut [Mac]) {
         assert_eq!(macs.len(), messages.len(), "one MAC for each message");
         for (messages, macs) in messages.chunks(SET).zip(macs.chunks_mut(SET)) {
-            for_each!(self, Self(key) => in_lanes(key, engine, messages, macs));
+            match self {
+                Self::Md5(key) => lane_macs(key, engine, messages, macs),
+                Self::Sha1(key) => plan_macs(key, engine, messages, macs),
+                Self::Sha224(key) => lane_macs(key, engine, messages, macs),
+                Self::Sha256(key) => plan_macs(key, engine, messages, macs),
+                Self::Sha384(key) => lane_macs(key, engine, messages, macs),
+                Self::Sha512(key) => lane_macs(key, engine, messages, macs),
+            }
         }
     }
 }
 
-/// Writes the MACs of up to [`SET`] messages.
-fn in_lanes<H: LaneHash>(
-    key: &hashlane_sha::HmacKey<H>,
+/// Writes the MACs of up to [`SET`] messages of an algorithm with the trait [`LaneHash`].
+fn lane_macs<H: LaneHash>(
+    key: &LaneHmacKey<H>,
+    engine: Engine,
+    messages: &[&[u8]],
+    macs: &mut [Mac],
+) {
+    let mut computed = [H::ZERO; SET];
+    let computed = &mut computed[..messages.len()];
+    key.mac_many(H::kernel(&engine), messages, computed);
+    for (mac, computed) in macs.iter_mut().zip(computed) {
+        *mac = Mac(Digest::new(computed));
+    }
+}
+
+/// Writes the MACs of up to [`SET`] messages of an algorithm with the trait [`hashlane_sha::Algorithm`].
+fn plan_macs<A: hashlane_sha::Algorithm>(
+    key: &hashlane_sha::HmacKey<A>,
     engine: Engine,
     messages: &[&[u8]],
     macs: &mut [Mac],
@@ -131,12 +142,26 @@ fn in_lanes<H: LaneHash>(
 impl Hmac {
     /// Appends `bytes` to the message.
     pub fn update(&mut self, bytes: &[u8]) {
-        for_each!(self, Self(message) => _ = message.update(bytes));
+        match self {
+            Self::Md5(message) => message.update(bytes),
+            Self::Sha1(message) => _ = message.update(bytes),
+            Self::Sha224(message) => message.update(bytes),
+            Self::Sha256(message) => _ = message.update(bytes),
+            Self::Sha384(message) => message.update(bytes),
+            Self::Sha512(message) => message.update(bytes),
+        }
     }
 
     /// Returns the MAC of the message.
     pub fn finalize(self) -> Mac {
-        for_each!(self, Self(message) => Mac(Digest::new(message.finalize().as_bytes())))
+        Mac(match self {
+            Self::Md5(message) => Digest::new(message.finalize()),
+            Self::Sha1(message) => Digest::new(message.finalize().as_bytes()),
+            Self::Sha224(message) => Digest::new(message.finalize()),
+            Self::Sha256(message) => Digest::new(message.finalize().as_bytes()),
+            Self::Sha384(message) => Digest::new(message.finalize()),
+            Self::Sha512(message) => Digest::new(message.finalize()),
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Hashing of messages in chunks, which are hashed side by side.
 
-use hashlane_sha::{Engine, LaneHash};
+use hashlane_sha::{Algorithm, Engine};
 
 use crate::CancelToken;
 use crate::hasher::{Maps, MessageHasher};
@@ -12,7 +12,7 @@ pub const CHUNK_LEN: usize = 16 << 10;
 /// A way to combine the digests of the chunks of a message, such as a merkle tree over leaves (BEP 52).
 pub trait ChunkDigests {
     /// The hash function of the chunks.
-    type ChunkHash: LaneHash;
+    type ChunkHash: Algorithm;
 
     /// The result for a message.
     type Digest: Send;
@@ -23,7 +23,7 @@ pub trait ChunkDigests {
 
     /// Appends chunks to the message in each slot. `lens[i]` is the number of bytes that slot `i` receives. `digests`
     /// are the digests of all chunks, slot by slot.
-    fn append(&mut self, lens: &[usize], digests: &[<Self::ChunkHash as LaneHash>::Digest]);
+    fn append(&mut self, lens: &[usize], digests: &[<Self::ChunkHash as Algorithm>::Digest]);
 
     /// Returns the results for the messages in these slots, in the order of `slots`.
     fn finish(&mut self, slots: &[usize]) -> Vec<Self::Digest>;
@@ -40,8 +40,8 @@ pub struct ChunkHasher<C: ChunkDigests> {
     engine: Engine,
     chunks: C,
     chunk_len: usize,
-    /// The hasher of the bytes before each chunk.
-    prefix: C::ChunkHash,
+    /// The hasher of the bytes before each chunk, if there are any.
+    prefix: Option<C::ChunkHash>,
     /// Number of bytes that are still to be hashed, by slot.
     rests: Vec<u64>,
 }
@@ -53,7 +53,7 @@ impl<C: ChunkDigests> ChunkHasher<C> {
             engine,
             chunks,
             chunk_len: CHUNK_LEN,
-            prefix: C::ChunkHash::with_engine(engine),
+            prefix: None,
             rests: Vec::new(),
         }
     }
@@ -74,17 +74,29 @@ impl<C: ChunkDigests> ChunkHasher<C> {
     /// costs nothing per chunk.
     #[must_use]
     pub fn after(mut self, prefix: &[u8]) -> Self {
-        self.prefix = C::ChunkHash::with_engine(self.engine);
-        self.prefix.update(prefix);
+        let mut hasher = C::ChunkHash::with_engine(self.engine);
+        hasher.update(prefix);
+        self.prefix = Some(hasher).filter(|_| !prefix.is_empty());
         self
     }
 
     /// Returns the digests of the chunks in each of these runs of bytes, run by run.
-    fn digests(&self, runs: &[&[u8]]) -> Vec<<C::ChunkHash as LaneHash>::Digest> {
-        let chunks = runs.iter().flat_map(|run| run.chunks(self.chunk_len));
-        let chunks: Vec<&[u8]> = chunks.collect();
-        let mut digests = vec![C::ChunkHash::ZERO; chunks.len()];
-        C::ChunkHash::digest_many_after(&self.engine, &self.prefix, &chunks, &mut digests);
+    fn digests(&self, runs: &[&[u8]]) -> Vec<<C::ChunkHash as Algorithm>::Digest> {
+        let n_chunks = |run: &&[u8]| run.len().div_ceil(self.chunk_len);
+        let mut digests = vec![Default::default(); runs.iter().map(n_chunks).sum()];
+        let Some(prefix) = &self.prefix else {
+            let chunks = runs.iter().flat_map(|run| run.chunks(self.chunk_len));
+            self.engine
+                .digest_many::<C::ChunkHash>(chunks, &mut digests);
+            return digests;
+        };
+        let mut rest = &mut digests[..];
+        for run in runs {
+            let (digests, others) = rest.split_at_mut(n_chunks(run));
+            self.engine
+                .digest_chunks_after(prefix, run, self.chunk_len, digests);
+            rest = others;
+        }
         digests
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use hashlane_sha::{Engine, LaneHash};
+use hashlane_sha::{Algorithm, Engine};
 
 use crate::CancelToken;
 
@@ -174,17 +174,17 @@ impl<H: ?Sized> fmt::Debug for Maps<H> {
     }
 }
 
-/// A hasher that computes the same hash of each message.
+/// A hasher that computes SHA-1 or SHA-256 of each message.
 #[derive(Debug)]
-pub struct MessageDigest<H: LaneHash> {
+pub struct MessageDigest<A: Algorithm> {
     engine: Engine,
     /// Hashers by slot.
-    slots: Vec<H>,
+    slots: Vec<A>,
     /// Lengths and digests of zeros, the oldest first.
-    zeros: Vec<(u64, H::Digest)>,
+    zeros: Vec<(u64, A::Digest)>,
 }
 
-impl<H: LaneHash> MessageDigest<H> {
+impl<A: Algorithm> MessageDigest<A> {
     /// Returns a hasher on the kernels of `engine`.
     pub fn new(engine: Engine) -> Self {
         Self {
@@ -195,55 +195,55 @@ impl<H: LaneHash> MessageDigest<H> {
     }
 }
 
-impl<H: LaneHash> MessageHasher for MessageDigest<H> {
-    type Digest = H::Digest;
+impl<A: Algorithm> MessageHasher for MessageDigest<A> {
+    type Digest = A::Digest;
 
     // The engine loads words and computes with them. No index and no branch depends on a byte.
     const MAPS: Maps<Self> = Maps::ALLOWED;
 
     fn start(&mut self, slot: usize, _: u32) {
-        let empty = H::with_engine(self.engine);
         if let Some(hasher) = self.slots.get_mut(slot) {
-            *hasher = empty;
+            hasher.reset();
         } else {
-            self.slots.resize(slot + 1, empty);
+            self.slots.resize(slot + 1, A::with_engine(self.engine));
         }
     }
 
     fn update(&mut self, windows: &[&[u8]]) {
         assert!(windows.len() <= self.slots.len(), "each window has a slot");
-        H::update_many(&self.engine, &mut self.slots, windows);
+        let windows = windows.iter().copied();
+        self.engine.update_many(self.slots.iter_mut().zip(windows));
     }
 
-    fn finish(&mut self, slots: &[usize]) -> Vec<H::Digest> {
-        let mut digests = vec![H::ZERO; slots.len()];
+    fn finish(&mut self, slots: &[usize]) -> Vec<A::Digest> {
+        let mut digests = vec![A::Digest::default(); slots.len()];
         if slots.iter().copied().eq(0..slots.len()) {
             let slots = &mut self.slots[..slots.len()];
-            H::finalize_many(&self.engine, slots, &mut digests);
+            self.engine.finalize_many(slots, &mut digests);
         } else {
-            let mut hashers: Vec<H> = slots.iter().map(|slot| self.slots[*slot].clone()).collect();
-            H::finalize_many(&self.engine, &mut hashers, &mut digests);
+            let mut hashers: Vec<A> = slots.iter().map(|slot| self.slots[*slot].clone()).collect();
+            self.engine.finalize_many(&mut hashers, &mut digests);
         }
         digests
     }
 
-    fn zeros(&mut self, _: u32, len_bytes: u64, cancel: &CancelToken) -> Option<H::Digest> {
+    fn zeros(&mut self, _: u32, len_bytes: u64, cancel: &CancelToken) -> Option<A::Digest> {
         self.zeros_in(&Frame::default(), len_bytes, cancel)
     }
 }
 
-impl<H: LaneHash> MessageDigest<H> {
+impl<A: Algorithm> MessageDigest<A> {
     /// Returns the digest of `len_bytes` zeros in a frame that depends only on their number.
     fn zeros_in(
         &mut self,
         frame: &Frame,
         len_bytes: u64,
         cancel: &CancelToken,
-    ) -> Option<H::Digest> {
+    ) -> Option<A::Digest> {
         if let Some((_, digest)) = self.zeros.iter().find(|(len, _)| *len == len_bytes) {
             return Some(*digest);
         }
-        let mut hasher = H::with_engine(self.engine);
+        let mut hasher = A::with_engine(self.engine);
         hasher.update(&frame.prefix);
         let mut rest = len_bytes;
         while rest > 0 {
@@ -282,15 +282,15 @@ impl Frame {
     }
 }
 
-/// A hasher that computes the same hash of each message in its frame. Messages of equal length have equal frames.
-pub struct FramedDigest<'f, H: LaneHash> {
-    digest: MessageDigest<H>,
+/// A hasher that computes SHA-1 or SHA-256 of each message in its frame. Messages of equal length have equal frames.
+pub struct FramedDigest<'f, A: Algorithm> {
+    digest: MessageDigest<A>,
     frame: &'f (dyn Fn(u32) -> Frame + Sync),
     /// The bytes after the message in each slot.
     suffixes: Vec<Vec<u8>>,
 }
 
-impl<'f, H: LaneHash> FramedDigest<'f, H> {
+impl<'f, A: Algorithm> FramedDigest<'f, A> {
     /// Returns a hasher on the kernels of `engine`. `frame` returns the frame of a message.
     pub fn new(engine: Engine, frame: &'f (dyn Fn(u32) -> Frame + Sync)) -> Self {
         Self {
@@ -301,14 +301,14 @@ impl<'f, H: LaneHash> FramedDigest<'f, H> {
     }
 }
 
-impl<H: LaneHash> fmt::Debug for FramedDigest<'_, H> {
+impl<A: Algorithm> fmt::Debug for FramedDigest<'_, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FramedDigest").finish_non_exhaustive()
     }
 }
 
-impl<H: LaneHash> MessageHasher for FramedDigest<'_, H> {
-    type Digest = H::Digest;
+impl<A: Algorithm> MessageHasher for FramedDigest<'_, A> {
+    type Digest = A::Digest;
 
     // Bytes of messages go to `MessageDigest` alone.
     const MAPS: Maps<Self> = Maps::ALLOWED;
@@ -327,14 +327,14 @@ impl<H: LaneHash> MessageHasher for FramedDigest<'_, H> {
         self.digest.update(windows);
     }
 
-    fn finish(&mut self, slots: &[usize]) -> Vec<H::Digest> {
+    fn finish(&mut self, slots: &[usize]) -> Vec<A::Digest> {
         for slot in slots {
             self.digest.slots[*slot].update(&self.suffixes[*slot]);
         }
         self.digest.finish(slots)
     }
 
-    fn zeros(&mut self, message: u32, len_bytes: u64, cancel: &CancelToken) -> Option<H::Digest> {
+    fn zeros(&mut self, message: u32, len_bytes: u64, cancel: &CancelToken) -> Option<A::Digest> {
         let frame = (self.frame)(message);
         self.digest.zeros_in(&frame, len_bytes, cancel)
     }

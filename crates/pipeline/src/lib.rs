@@ -41,6 +41,7 @@
 //! | `options.rs` | threads, input mode and kernels; errors that stop the whole run |
 //! | `messages.rs` | messages as byte ranges of files |
 //! | `hasher.rs` | hashing of several messages at once |
+//! | `lane_hash.rs` | MD5 and SHA-512 of several messages at once |
 //! | `chunks.rs` | hashing of messages in chunks |
 //! | `schedule.rs` | messages for each worker, bytes for each batch |
 //! | `open_files.rs` | the open files of a worker |
@@ -55,6 +56,7 @@
 mod choice;
 mod chunks;
 mod hasher;
+mod lane_hash;
 mod messages;
 mod open_files;
 mod options;
@@ -72,6 +74,7 @@ pub use hashlane_files::{CancelGuard, CancelToken};
 
 pub use chunks::{CHUNK_LEN, ChunkDigests, ChunkHasher};
 pub use hasher::{Chosen, Frame, FramedDigest, Maps, MessageDigest, MessageHasher};
+pub use lane_hash::LaneDigest;
 pub use messages::{Extent, FileIndex, MessageLen, Messages, WholeFiles};
 pub use open_files::{Fault, FileFact, FileSet, Found, ReadAt, Readers, inspect};
 pub use options::{Error, IoMode, Options};

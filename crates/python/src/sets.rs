@@ -4,9 +4,10 @@ use std::num::NonZeroUsize;
 use std::thread;
 
 use blake2b_simd::many::{HashManyJob, hash_many, update_many};
-use hashlane_hashes::{Algorithm, Blake2bLen, Hasher, Message};
+use hashlane_hashes::{Algorithm, Blake2bLen, Hasher, Hmac, HmacKey as AnyKey, Message};
 use hashlane_sha::{
-    Engine, HmacKey, LaneHash, Mac, Md5, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256,
+    Engine, HmacKey, LaneHash, LaneHmacKey, Mac, Md5, Sha1, Sha224, Sha256, Sha384, Sha512,
+    Sha512_256,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -59,24 +60,31 @@ impl Threads {
 
 /// The digests to compute: of messages alone, after a common prefix, or under a key.
 pub(crate) enum Function {
+    Sha1(Start<Sha1>),
+    Sha256(Start<Sha256>),
+    /// The other algorithms with lanes.
     Lanes(Box<dyn InLanes>),
     /// Algorithms without lanes: one message after another, each from this state.
     Each(Box<Message>, usize),
 }
 
-/// Digests of messages of an algorithm with lanes.
+/// The beginning of each message of an algorithm with lanes.
+pub(crate) enum Start<A: hashlane_sha::Algorithm> {
+    Empty,
+    Prefix(A),
+    Key(HmacKey<A>),
+}
+
+/// Digests of messages of an algorithm with the trait [`LaneHash`].
 pub(crate) trait InLanes: Send + Sync {
     /// Returns the length of a digest in bytes.
     fn digest_len(&self) -> usize;
 
     /// Returns the number of messages that are hashed in the time of one.
-    fn in_time_of_one(&self) -> usize;
+    fn lanes(&self) -> usize;
 
     /// Writes the digests of messages, one after another.
     fn digest(&self, messages: &[&[u8]], digests: &mut [u8]);
-
-    /// Writes the digests of consecutive messages of `len` bytes.
-    fn chunks(&self, bytes: &[u8], len: usize, digests: &mut [u8]);
 
     /// Hashes messages side by side, a window of each at a time.
     fn windows(
@@ -90,14 +98,14 @@ pub(crate) trait InLanes: Send + Sync {
 /// The beginning of each message: after a prefix, or under a key.
 enum LaneStart<H: LaneHash> {
     Prefix(H),
-    Key(HmacKey<H>),
+    Key(LaneHmacKey<H>),
 }
 
-/// Returns the digests of an algorithm with lanes after a prefix, or its MACs under a key.
+/// Returns the digests of an algorithm after a prefix or, if the algorithm has lanes of this kind, its MACs under a key.
 fn lanes_of(name: &str, key: Option<&[u8]>, prefix: Option<&[u8]>) -> Option<Box<dyn InLanes>> {
     fn boxed<H: LaneHash>(key: Option<&[u8]>, prefix: Option<&[u8]>) -> Box<dyn InLanes> {
         Box::new(if let Some(key) = key {
-            LaneStart::<H>::Key(HmacKey::new(key))
+            LaneStart::<H>::Key(LaneHmacKey::new(key))
         } else {
             let mut start = H::default();
             start.update(prefix.unwrap_or_default());
@@ -110,9 +118,7 @@ fn lanes_of(name: &str, key: Option<&[u8]>, prefix: Option<&[u8]>) -> Option<Box
     } else {
         match name.parse() {
             Ok(Algorithm::Md5) => boxed::<Md5>,
-            Ok(Algorithm::Sha1) => boxed::<Sha1>,
             Ok(Algorithm::Sha224) => boxed::<Sha224>,
-            Ok(Algorithm::Sha256) => boxed::<Sha256>,
             Ok(Algorithm::Sha384) => boxed::<Sha384>,
             Ok(Algorithm::Sha512) => boxed::<Sha512>,
             Ok(Algorithm::Blake2b(len)) if key.is_none() && prefix.is_none() => {
@@ -154,29 +160,44 @@ impl Function {
         }
         if let Some(key) = key {
             let (algorithm, key) = hmac_key(algorithm, key)?;
-            let start = Box::new(Message::Hmac(key.start()));
-            return Ok(Self::Each(start, algorithm.digest_len()));
+            return Ok(match key {
+                AnyKey::Sha1(key) => Self::Sha1(Start::Key(key)),
+                AnyKey::Sha256(key) => Self::Sha256(Start::Key(key)),
+                key => {
+                    let start = Box::new(Message::Hmac(key.start()));
+                    Self::Each(start, algorithm.digest_len())
+                }
+            });
         }
         let algorithm = named(algorithm)?;
-        let mut stream = Hasher::with_engine(Engine::detect(), algorithm);
-        stream.update(prefix.unwrap_or_default());
-        let start = Box::new(Message::Digest(stream));
-        Ok(Self::Each(start, algorithm.digest_len()))
+        Ok(match algorithm {
+            Algorithm::Sha1 => Self::Sha1(start(prefix)),
+            Algorithm::Sha256 => Self::Sha256(start(prefix)),
+            _ => {
+                let mut stream = Hasher::with_engine(Engine::detect(), algorithm);
+                stream.update(prefix.unwrap_or_default());
+                let start = Box::new(Message::Digest(stream));
+                Self::Each(start, algorithm.digest_len())
+            }
+        })
     }
 
     /// Returns the length of a digest in bytes.
     pub(crate) fn digest_len(&self) -> usize {
         match self {
+            Self::Sha1(_) => 20,
+            Self::Sha256(_) => 32,
             Self::Lanes(lanes) => lanes.digest_len(),
             Self::Each(_, len) => *len,
         }
     }
 
     /// Returns the number of messages that a thread hashes in the time of one. More threads for them would only leave lanes empty.
-    fn in_time_of_one(&self) -> usize {
+    /// SHA-1 and SHA-256 have kernels with fewer lanes, which are faster per lane.
+    fn lanes(&self) -> usize {
         match self {
-            Self::Lanes(lanes) => lanes.in_time_of_one(),
-            Self::Each(..) => 1,
+            Self::Lanes(lanes) => lanes.lanes(),
+            Self::Sha1(_) | Self::Sha256(_) | Self::Each(..) => 1,
         }
     }
 
@@ -194,7 +215,7 @@ impl Function {
         }
         let n_bytes: usize = messages.iter().map(|message| message.len()).sum();
         let threads = threads.for_bytes(n_bytes);
-        let threads = threads.min(messages.len().div_ceil(self.in_time_of_one()));
+        let threads = threads.min(messages.len().div_ceil(self.lanes()));
         thread::scope(|scope| {
             let (mut messages, mut digests) = (messages, digests);
             for _ in 1..threads {
@@ -218,6 +239,8 @@ impl Function {
     /// Writes the digests of messages on this thread.
     fn digest_here(&self, messages: &[&[u8]], digests: &mut [u8]) {
         match self {
+            Self::Sha1(start) => start.digest(messages, digests),
+            Self::Sha256(start) => start.digest(messages, digests),
             Self::Lanes(lanes) => lanes.digest(messages, digests),
             Self::Each(start, len) => {
                 for (message, digest) in messages.iter().zip(digests.chunks_mut(*len)) {
@@ -238,18 +261,14 @@ impl Function {
         digests: &mut [u8],
     ) {
         match self {
-            Self::Lanes(lanes) if stride == row_len && row_len > 0 => {
-                let n_rows = digests.len() / self.digest_len();
-                lanes.chunks(&bytes[..n_rows * row_len], row_len, digests);
-            }
+            Self::Sha1(Start::Empty) => rows::<Sha1>(bytes, stride, row_len, digests),
+            Self::Sha256(Start::Empty) => rows::<Sha256>(bytes, stride, row_len, digests),
             _ => {
-                let sets = digests.chunks_mut(BATCH * self.digest_len());
-                for (set, digests) in sets.enumerate() {
-                    let begin = set * BATCH;
-                    let rows = begin..begin + digests.len() / self.digest_len();
-                    let messages = rows.map(|row| &bytes[row * stride..][..row_len]);
-                    self.digest_here(&messages.collect::<Vec<_>>(), digests);
-                }
+                let n = digests.len() / self.digest_len();
+                let messages: Vec<&[u8]> = (0..n)
+                    .map(|row| &bytes[row * stride..][..row_len])
+                    .collect();
+                self.digest_here(&messages, digests);
             }
         }
     }
@@ -262,6 +281,14 @@ impl Function {
         pause: &mut dyn FnMut() -> PyResult<()>,
     ) -> PyResult<()> {
         let (start, len) = match self {
+            Self::Sha1(Start::Empty) => return windows(&Sha1::new(), messages, digests, pause),
+            Self::Sha1(Start::Prefix(prefix)) => return windows(prefix, messages, digests, pause),
+            Self::Sha256(Start::Empty) => return windows(&Sha256::new(), messages, digests, pause),
+            Self::Sha256(Start::Prefix(prefix)) => {
+                return windows(prefix, messages, digests, pause);
+            }
+            Self::Sha1(Start::Key(key)) => (&Message::Hmac(Hmac::Sha1(key.start())), 20),
+            Self::Sha256(Start::Key(key)) => (&Message::Hmac(Hmac::Sha256(key.start())), 32),
             Self::Lanes(lanes) => return lanes.windows(messages, digests, pause),
             Self::Each(start, len) => (&**start, *len),
         };
@@ -277,49 +304,61 @@ impl Function {
     }
 }
 
+fn start<A: hashlane_sha::Algorithm>(prefix: Option<&[u8]>) -> Start<A> {
+    prefix.map_or(Start::Empty, |prefix| {
+        let mut state = A::with_engine(Engine::detect());
+        state.update(prefix);
+        Start::Prefix(state)
+    })
+}
+
+impl<A: hashlane_sha::Algorithm> Start<A> {
+    fn digest(&self, messages: &[&[u8]], digests: &mut [u8]) {
+        let engine = Engine::detect();
+        let mut values = [A::Digest::default(); BATCH];
+        let len = values[0].as_ref().len();
+        for (messages, digests) in messages.chunks(BATCH).zip(digests.chunks_mut(BATCH * len)) {
+            let values = &mut values[..messages.len()];
+            match self {
+                Self::Empty => engine.digest_many::<A>(messages, values),
+                Self::Prefix(prefix) => {
+                    let mut states = vec![prefix.clone(); messages.len()];
+                    engine.update_many(states.iter_mut().zip(messages.iter().copied()));
+                    engine.finalize_many(&mut states, values);
+                }
+                Self::Key(key) => {
+                    let mut macs = vec![Mac::placeholder(); messages.len()];
+                    engine.hmac_many(key, messages, &mut macs);
+                    for (mac, digest) in macs.iter().zip(digests.chunks_mut(len)) {
+                        digest.copy_from_slice(mac.as_bytes());
+                    }
+                    continue;
+                }
+            }
+            copy(values, digests);
+        }
+    }
+}
+
 impl<H: LaneHash> InLanes for LaneStart<H> {
     fn digest_len(&self) -> usize {
-        H::DIGEST_LEN
+        H::ZERO.as_ref().len()
     }
 
-    fn in_time_of_one(&self) -> usize {
-        H::in_time_of_one(&Engine::detect())
+    fn lanes(&self) -> usize {
+        H::lanes(H::kernel(&Engine::detect()))
     }
 
     fn digest(&self, messages: &[&[u8]], digests: &mut [u8]) {
-        let engine = Engine::detect();
-        let digests = digests.chunks_mut(BATCH * H::DIGEST_LEN);
-        for (messages, digests) in messages.chunks(BATCH).zip(digests) {
-            match self {
-                Self::Prefix(start) => {
-                    let mut values = [H::ZERO; BATCH];
-                    let values = &mut values[..messages.len()];
-                    H::digest_many_after(&engine, start, messages, values);
-                    copy(values, digests);
-                }
-                Self::Key(key) => {
-                    let mut macs = [Mac::placeholder(); BATCH];
-                    let macs = &mut macs[..messages.len()];
-                    engine.hmac_many(key, messages, macs);
-                    for (mac, digest) in macs.iter().zip(digests.chunks_mut(H::DIGEST_LEN)) {
-                        digest.copy_from_slice(mac.as_bytes());
-                    }
-                }
-            }
-        }
-    }
-
-    fn chunks(&self, bytes: &[u8], len: usize, digests: &mut [u8]) {
-        let Self::Prefix(start) = self else {
-            let messages: Vec<&[u8]> = bytes.chunks(len).collect();
-            return self.digest(&messages, digests);
-        };
-        let engine = Engine::detect();
+        let kernel = H::kernel(&Engine::detect());
         let mut values = [H::ZERO; BATCH];
-        let digests = digests.chunks_mut(BATCH * H::DIGEST_LEN);
-        for (bytes, digests) in bytes.chunks(BATCH * len).zip(digests) {
-            let values = &mut values[..bytes.len().div_ceil(len)];
-            engine.digest_chunks_after(start, bytes, len, values);
+        let digests = digests.chunks_mut(BATCH * self.digest_len());
+        for (messages, digests) in messages.chunks(BATCH).zip(digests) {
+            let values = &mut values[..messages.len()];
+            match self {
+                Self::Prefix(start) => H::digest_many_after(kernel, start, messages, values),
+                Self::Key(key) => key.mac_many(kernel, messages, values),
+            }
             copy(values, digests);
         }
     }
@@ -330,26 +369,26 @@ impl<H: LaneHash> InLanes for LaneStart<H> {
         digests: &mut [u8],
         pause: &mut dyn FnMut() -> PyResult<()>,
     ) -> PyResult<()> {
-        let engine = Engine::detect();
-        let at_once = H::lanes(&engine);
+        let kernel = H::kernel(&Engine::detect());
+        let at_once = H::lanes(kernel);
         let start = match self {
-            Self::Prefix(start) => start.clone(),
+            Self::Prefix(start) => start,
             Self::Key(key) => key.inner(),
         };
-        let digests = digests.chunks_mut(at_once * H::DIGEST_LEN);
+        let digests = digests.chunks_mut(at_once * self.digest_len());
         for (messages, digests) in messages.chunks(at_once).zip(digests) {
             let mut states = vec![start.clone(); messages.len()];
             let longest = messages.iter().map(|message| message.len()).max();
             for offset in (0..longest.unwrap_or(0)).step_by(WINDOW) {
-                H::update_many(&engine, &mut states, &windows_at(messages, offset));
+                H::update_many(kernel, &mut states, &windows_at(messages, offset));
                 pause()?;
             }
             let mut values = vec![H::ZERO; messages.len()];
-            H::finalize_many(&engine, &mut states, &mut values);
+            H::finalize_many(kernel, &mut states, &mut values);
             if let Self::Key(key) = self {
                 let inner = values.clone();
                 let inner: Vec<&[u8]> = inner.iter().map(AsRef::as_ref).collect();
-                H::digest_many_after(&engine, &key.outer(), &inner, &mut values);
+                H::digest_many_after(kernel, key.outer(), &inner, &mut values);
             }
             copy(&values, digests);
         }
@@ -365,7 +404,7 @@ impl InLanes for Blake2b {
         self.0.bytes()
     }
 
-    fn in_time_of_one(&self) -> usize {
+    fn lanes(&self) -> usize {
         blake2b_simd::many::degree()
     }
 
@@ -383,11 +422,6 @@ impl InLanes for Blake2b {
                 digest.copy_from_slice(job.to_hash().as_bytes());
             }
         }
-    }
-
-    fn chunks(&self, bytes: &[u8], len: usize, digests: &mut [u8]) {
-        let messages: Vec<&[u8]> = bytes.chunks(len).collect();
-        self.digest(&messages, digests);
     }
 
     fn windows(
@@ -422,6 +456,49 @@ fn windows_at<'m>(messages: &[&'m [u8]], offset: usize) -> Vec<&'m [u8]> {
         &message[begin..message.len().min(begin + WINDOW)]
     });
     windows.collect()
+}
+
+fn rows<A: hashlane_sha::Algorithm>(
+    bytes: &[u8],
+    stride: usize,
+    row_len: usize,
+    digests: &mut [u8],
+) {
+    let mut values = [A::Digest::default(); BATCH];
+    let len = values[0].as_ref().len();
+    for (batch, digests) in digests.chunks_mut(BATCH * len).enumerate() {
+        let values = &mut values[..digests.len() / len];
+        let bytes = &bytes[batch * BATCH * stride..];
+        Engine::detect().digest_rows::<A>(bytes, stride, row_len, values);
+        copy(values, digests);
+    }
+}
+
+/// Hashes messages side by side, a window of each at a time.
+fn windows<A: hashlane_sha::Algorithm>(
+    start: &A,
+    messages: &[&[u8]],
+    digests: &mut [u8],
+    pause: &mut dyn FnMut() -> PyResult<()>,
+) -> PyResult<()> {
+    let engine = Engine::detect();
+    let len = A::Digest::default().as_ref().len();
+    let at_once = engine.lanes::<A>();
+    for (messages, digests) in messages
+        .chunks(at_once)
+        .zip(digests.chunks_mut(at_once * len))
+    {
+        let mut states = vec![start.clone(); messages.len()];
+        let longest = messages.iter().map(|message| message.len()).max();
+        for offset in (0..longest.unwrap_or(0)).step_by(WINDOW) {
+            engine.update_many(states.iter_mut().zip(windows_at(messages, offset)));
+            pause()?;
+        }
+        let mut values = vec![A::Digest::default(); messages.len()];
+        engine.finalize_many(&mut states, &mut values);
+        copy(&values, digests);
+    }
+    Ok(())
 }
 
 fn copy(values: &[impl AsRef<[u8]>], digests: &mut [u8]) {

@@ -9,12 +9,10 @@ use crate::digests::ParseDigestError;
 use crate::engine::Engine;
 #[cfg(not(feature = "std"))]
 use crate::engine::Plan;
-use crate::lane_hash::LaneHash;
 use crate::table::Kernel;
 use crate::types::{MAX_LANES, State};
 
-/// SHA-1 or SHA-256, for code that is generic over the algorithm. They have a kernel for each
-/// number of messages, and can do more than other hashes with the trait [`LaneHash`].
+/// SHA-1 or SHA-256, for code that is generic over the algorithm.
 ///
 /// [`Sha1`](crate::Sha1) and [`Sha256`](crate::Sha256) have the same functions as inherent methods.
 /// The trait is sealed, because the kernels implement only these two algorithms.
@@ -31,22 +29,35 @@ use crate::types::{MAX_LANES, State};
 /// assert!(digest_of_parts::<Sha1>(&[b"a", b"bc"]).to_string().starts_with("a9993e36"));
 /// assert!(digest_of_parts::<Sha256>(&[b"a", b"bc"]).to_string().starts_with("ba7816bf"));
 /// ```
-pub trait Algorithm:
-    LaneHash<
-    Digest: Default
-                + Eq
-                + Ord
-                + Hash
-                + fmt::Display
-                + fmt::LowerHex
-                + fmt::UpperHex
-                + FromStr<Err = ParseDigestError>
-                + for<'a> TryFrom<&'a [u8], Error = TryFromSliceError>,
->
-{
+pub trait Algorithm: Clone + Default + fmt::Debug + Send + Sync + 'static {
     /// The half of the algorithm that only this crate can use.
     #[doc(hidden)]
     type Entries: sealed::Entries<Self>;
+
+    /// The digest type.
+    type Digest: AsRef<[u8]>
+        + AsMut<[u8]>
+        + Copy
+        + Default
+        + Eq
+        + Ord
+        + Hash
+        + fmt::Debug
+        + fmt::Display
+        + fmt::LowerHex
+        + fmt::UpperHex
+        + FromStr<Err = ParseDigestError>
+        + for<'a> TryFrom<&'a [u8], Error = TryFromSliceError>
+        + Send
+        + Sync
+        + 'static;
+
+    /// The name of the algorithm in lower case without a hyphen, as in kernel names: `sha1`,
+    /// `sha256`.
+    const NAME: &'static str;
+
+    /// The length of a digest in bytes.
+    const DIGEST_LEN: usize;
 
     /// Returns the digest of one message that is available as a whole, on the best backend of this
     /// CPU: see [`Engine::detect`].
@@ -55,6 +66,15 @@ pub trait Algorithm:
     /// Returns the hasher of an empty message, on the best backend of this CPU: see
     /// [`Engine::detect`].
     fn new() -> Self;
+
+    /// Returns the hasher of an empty message, on the kernels of `engine`.
+    fn with_engine(engine: Engine) -> Self;
+
+    /// Appends `bytes` to the message.
+    fn update(&mut self, bytes: &[u8]);
+
+    /// Returns the digest of the message.
+    fn finalize(self) -> Self::Digest;
 
     /// Discards the message. The hasher is empty afterwards.
     fn reset(&mut self);
@@ -141,12 +161,9 @@ pub(crate) mod sealed {
         /// Compresses parts of many messages, each into its state.
         fn compress_many(engine: &Engine, parts: &mut [Part<'_>]);
 
-        /// Runs [`Engine::digest_chunks_after`] with a prefix of `prefix_len` bytes in whole
-        /// blocks, whose state is `start`.
-        fn digest_chunks_after(
+        /// Runs [`Engine::digest_chunks`].
+        fn digest_chunks(
             engine: &Engine,
-            start: &State,
-            prefix_len: u64,
             bytes: &[u8],
             message_len: usize,
             digests: &mut [A::Digest],
@@ -179,6 +196,11 @@ pub(crate) mod sealed {
 }
 
 impl Engine {
+    /// Returns the number of messages of `A` that keep every lane busy.
+    pub fn lanes<A: Algorithm>(&self) -> usize {
+        self.plan::<A::Entries>().len() - 1
+    }
+
     /// Returns the kernel for a single message of `A`.
     pub(crate) fn kernel_alone<A: Algorithm>(&self) -> Kernel {
         self.plan::<A::Entries>()[1]

@@ -21,32 +21,7 @@ pub struct Context {
     pub(crate) kernel: Kernel,
 }
 
-/// A [`Context`] without its buffer.
-#[derive(Clone)]
-pub struct Midstate {
-    pub(crate) state: State,
-    pub(crate) kernel: Kernel,
-}
-
-/// Hides the state, which may be that of a key.
-impl fmt::Debug for Midstate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Midstate").finish_non_exhaustive()
-    }
-}
-
-impl Zeroize for Midstate {
-    fn zeroize(&mut self) {
-        self.state.zeroize();
-    }
-}
-
 impl Context {
-    /// Returns the context of a message whose first block led to this midstate.
-    pub(crate) fn after_block(midstate: &Midstate) -> Self {
-        Self::after(midstate.state, BLOCK_LEN as u64, midstate.kernel)
-    }
-
     /// Returns the context of a message whose first `len_bytes` bytes are whole blocks with the
     /// state `state`.
     pub(crate) fn after(state: State, len_bytes: u64, kernel: Kernel) -> Self {

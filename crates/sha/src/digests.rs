@@ -7,7 +7,7 @@ macro_rules! digest_type {
     ($(#[$doc:meta])* $name:ident, $len:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(pub(crate) [u8; $len]);
+        pub struct $name([u8; $len]);
 
         impl From<[u8; $len]> for $name {
             fn from(bytes: [u8; $len]) -> Self {
@@ -62,7 +62,7 @@ macro_rules! digest_type {
 
         impl fmt::LowerHex for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write_hex(&self.0, LOWER_CASE, f)
+                write_hex(&self.0, *b"0123456789abcdef", f)
             }
         }
 
@@ -206,14 +206,11 @@ fn parse_hex(text: &[u8], bytes: &mut [u8]) -> Result<(), ParseDigestError> {
     Ok(())
 }
 
-/// The hexadecimal digits in lower case.
-pub(crate) const LOWER_CASE: [u8; 16] = *b"0123456789abcdef";
-
 /// The length of the longest digest in bytes.
-const MAX_LEN: usize = 64;
+const MAX_LEN: usize = 32;
 
 /// Writes digits with the width, fill and precision of the formatter.
-pub(crate) fn write_hex(bytes: &[u8], digits: [u8; 16], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_hex(bytes: &[u8], digits: [u8; 16], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut text = [0; 2 * MAX_LEN];
     let text = &mut text[..2 * bytes.len()];
     for (pair, byte) in text.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {

@@ -7,7 +7,7 @@
 //! trait.
 
 use crate::algorithm::sealed::Entries;
-use crate::algorithm::{Messages, Pairs};
+use crate::algorithm::{Algorithm, Messages, Pairs};
 use crate::context::Context;
 use crate::engine::Engine;
 use crate::hasher::{Sha1, Sha256};
@@ -15,7 +15,6 @@ use crate::jobs::{self, DigestJobs};
 use crate::kernels::rounds::Rounds as _;
 use crate::kernels::sha1::Sha1Compression;
 use crate::kernels::sha256::Sha256Compression;
-use crate::lane_hash::LaneHash;
 use crate::scheduler::{Bodies, Finished, Lanes, run_lanes};
 use crate::table::Kernel;
 use crate::types::{Block, Part, State};
@@ -35,7 +34,7 @@ macro_rules! for_each_algorithm {
 }
 
 /// The digest of the algorithm that is compiled.
-type Digest<A> = <A as LaneHash>::Digest;
+type Digest<A> = <A as Algorithm>::Digest;
 
 for_each_algorithm! {
     fn context_mut(hasher: &mut A) -> &mut Context {
@@ -86,15 +85,13 @@ for_each_algorithm! {
     }
 
     #[inline(never)]
-    fn digest_chunks_after(
+    fn digest_chunks(
         engine: &Engine,
-        start: &State,
-        prefix_len: u64,
         bytes: &[u8],
         message_len: usize,
         digests: &mut [Digest<A>],
     ) {
-        jobs::digest_chunks_after::<A>(engine, start, prefix_len, bytes, message_len, digests);
+        jobs::digest_chunks::<A>(engine, bytes, message_len, digests);
     }
 
     #[inline(never)]

@@ -3,16 +3,14 @@
 use zeroize::Zeroize;
 
 use crate::algorithm::sealed::Entries as _;
-use crate::algorithm::{Algorithm, in_sets, kernel_alone, state_to_digest};
-use crate::context::{Context, Midstate};
+use crate::algorithm::{Algorithm, kernel_alone, state_to_digest};
+use crate::context::Context;
 use crate::digests::{Sha1Digest, Sha256Digest};
 use crate::engine::Engine;
 use crate::kernels::rounds::Rounds as _;
 use crate::kernels::sha1::Sha1Compression;
 use crate::kernels::sha256::Sha256Compression;
-use crate::lane_hash::{self, LaneHash};
 use crate::scheduler::Tail;
-use crate::types::BLOCK_LEN;
 
 /// Returns the digest of one message that is available as a whole, on the best backend of this CPU:
 /// [`Engine::digest`] on [`Engine::detect`].
@@ -135,30 +133,19 @@ macro_rules! hasher {
             }
         }
 
-        impl lane_hash::sealed::Sealed for $name {
-            type Midstate = Midstate;
-
-            fn first_block(&self, block: &[u8]) -> Midstate {
-                let Context { mut state, kernel, .. } = self.0;
-                <Self as Algorithm>::Entries::compress(kernel, &mut state, block.as_chunks().0);
-                Midstate { state, kernel }
-            }
-
-            fn after_block(midstate: &Midstate) -> Self {
-                Self(Context::after_block(midstate))
-            }
-
-            fn wipe(&mut self) {
-                self.0.zeroize();
-            }
-        }
-
-        impl LaneHash for $name {
+        impl Algorithm for $name {
+            type Entries = $compression;
             type Digest = $digest;
-            const ZERO: $digest = $digest([0; $digest_len]);
             const NAME: &'static str = $compression::NAME;
             const DIGEST_LEN: usize = $digest_len;
-            const BLOCK_LEN: usize = BLOCK_LEN;
+
+            fn digest(message: &[u8]) -> $digest {
+                digest::<Self>(message)
+            }
+
+            fn new() -> Self {
+                Self::new()
+            }
 
             fn with_engine(engine: Engine) -> Self {
                 Self::with_engine(engine)
@@ -172,72 +159,6 @@ macro_rules! hasher {
             #[inline]
             fn finalize(self) -> $digest {
                 self.finalize()
-            }
-
-            #[inline]
-            fn finish(&mut self) -> $digest {
-                $compression::finish(&mut self.0)
-            }
-
-            fn lanes(engine: &Engine) -> usize {
-                engine.plan::<$compression>().len() - 1
-            }
-
-            fn update_many(engine: &Engine, messages: &mut [Self], windows: &[&[u8]]) {
-                let messages = &mut messages[..windows.len()];
-                engine.update_many(messages.iter_mut().zip(windows.iter().copied()));
-            }
-
-            fn finalize_many(engine: &Engine, messages: &mut [Self], digests: &mut [$digest]) {
-                engine.finalize_many(messages, &mut digests[..messages.len()]);
-            }
-
-            #[inline]
-            fn digest_many(engine: &Engine, messages: &[&[u8]], digests: &mut [$digest]) {
-                engine.digest_many::<Self>(messages, digests);
-            }
-
-            fn digest_many_after(
-                engine: &Engine,
-                start: &Self,
-                messages: &[&[u8]],
-                digests: &mut [$digest],
-            ) {
-                let Context { state, len_bytes, .. } = &start.0;
-                if start.0.buffered() == 0 {
-                    let mut messages = in_sets(messages);
-                    $compression::digest_many_after(engine, state, *len_bytes, &mut messages, digests);
-                } else {
-                    lane_hash::in_parts(engine, start, messages, digests);
-                }
-            }
-
-            fn digest_chunks_after(
-                engine: &Engine,
-                start: &Self,
-                bytes: &[u8],
-                message_len: usize,
-                digests: &mut [$digest],
-            ) {
-                let Context { state, len_bytes, .. } = &start.0;
-                if start.0.buffered() == 0 {
-                    lane_hash::assert_chunks(bytes, message_len, digests);
-                    $compression::digest_chunks_after(engine, state, *len_bytes, bytes, message_len, digests);
-                } else {
-                    lane_hash::in_sets_of_chunks(engine, start, bytes, message_len, digests);
-                }
-            }
-        }
-
-        impl Algorithm for $name {
-            type Entries = $compression;
-
-            fn digest(message: &[u8]) -> $digest {
-                digest::<Self>(message)
-            }
-
-            fn new() -> Self {
-                Self::new()
             }
 
             fn reset(&mut self) {

@@ -1,27 +1,54 @@
-//! HMAC with any of the hash functions (FIPS 198-1, RFC 2104).
+//! HMAC with either algorithm (FIPS 198-1, RFC 2104).
 //!
 //! MAC = H((K0 ^ opad) || H((K0 ^ ipad) || message)), where K0 is the key in one block. Both
-//! prefixes are whole blocks. A key is therefore stored as the hashers after the two prefixes. A
-//! MAC costs one or two compressions more than the digest of the message.
+//! prefixes are whole blocks. A key is therefore stored as the two chaining values after the
+//! prefixes. A MAC costs one or two compressions more than the digest of the message.
 
 use core::fmt;
+use core::marker::PhantomData;
 
 use subtle::ConstantTimeEq;
-use zeroize::{Zeroize as _, ZeroizeOnDrop, Zeroizing};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::digests::{LOWER_CASE, write_hex};
+use crate::algorithm::sealed::Entries as _;
+use crate::algorithm::{Algorithm, in_sets, kernel_alone};
+use crate::context::Context;
 use crate::engine::Engine;
-use crate::lane_hash::LaneHash;
-use crate::types::MAX_LANES;
+use crate::kernels::rounds::Rounds as _;
+use crate::table::Kernel;
+use crate::types::{BLOCK_LEN, MAX_LANES, State};
 
 /// Number of messages per pass of [`Engine::hmac_many`]. It keeps the lanes busy and takes a few
 /// KiB of stack.
-const MAC_SET: usize = 4 * MAX_LANES;
+const MAC_SET: usize = 8 * MAX_LANES;
 
 /// The longest block in bytes, that of the SHA-512 family.
-const MAX_BLOCK_LEN: usize = 128;
+pub(crate) const MAX_BLOCK_LEN: usize = 128;
 
-const NUMBERS_DIFFER: &str = "one MAC for each message";
+/// Returns the states after the blocks K0 ^ ipad and K0 ^ opad (FIPS 198-1 section 4, steps 1 to 4
+/// and 7). `after` computes a state from a block of `block_len` bytes. `digest` writes the digest of
+/// the key, which replaces a key that is longer than a block.
+pub(crate) fn after_pads<T>(
+    key: &[u8],
+    block_len: usize,
+    digest: impl FnOnce(&mut [u8]),
+    after: impl Fn(&[u8]) -> T,
+) -> [T; 2] {
+    let mut block = Zeroizing::new([0; MAX_BLOCK_LEN]);
+    let block = &mut block[..block_len];
+    if key.len() > block_len {
+        digest(block);
+    } else {
+        block[..key.len()].copy_from_slice(key);
+    }
+    // The second pad takes the first one away.
+    [0x36, 0x36 ^ 0x5c].map(|pad| {
+        for byte in &mut *block {
+            *byte ^= pad;
+        }
+        after(block)
+    })
+}
 
 /// Returns the MAC of one message under a key that is used once. The key has any length; FIPS 198-1
 /// requires at least half the length of a digest.
@@ -31,8 +58,8 @@ const NUMBERS_DIFFER: &str = "one MAC for each message";
 /// let mac = hmac::<Sha256>(b"Jefe", b"what do ya want for nothing?");
 /// assert!(mac.to_string().starts_with("5bdcc146bf60754e")); // RFC 4231, test case 2
 /// ```
-pub fn hmac<H: LaneHash>(key: &[u8], message: &[u8]) -> Mac<H> {
-    let mut hmac = Hmac::<H>::new(key);
+pub fn hmac<A: Algorithm>(key: &[u8], message: &[u8]) -> Mac<A> {
+    let mut hmac = Hmac::<A>::new(key);
     hmac.update(message);
     hmac.finalize()
 }
@@ -51,25 +78,25 @@ pub fn hmac<H: LaneHash>(key: &[u8], message: &[u8]) -> Mac<H> {
 /// let length = TagError::Length { expected: 20, found: 12 };
 /// assert_eq!(mac.verify(&tag), Err(length));
 /// ```
-pub struct Mac<H: LaneHash>(H::Digest);
+pub struct Mac<A: Algorithm>(A::Digest);
 
 #[expect(
     clippy::expl_impl_clone_on_copy,
-    reason = "a derive would require `H: Copy`"
+    reason = "a derive would require `A: Copy`"
 )]
-impl<H: LaneHash> Clone for Mac<H> {
+impl<A: Algorithm> Clone for Mac<A> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<H: LaneHash> Copy for Mac<H> {}
+impl<A: Algorithm> Copy for Mac<A> {}
 
-impl<H: LaneHash> Mac<H> {
+impl<A: Algorithm> Mac<A> {
     /// Returns a value for [`Engine::hmac_many`] to overwrite: zeros. It is the MAC of no message,
     /// so it is not the `Default` of the type.
     pub fn placeholder() -> Self {
-        Self(H::ZERO)
+        Self(A::Digest::default())
     }
 
     /// Returns the bytes of the MAC.
@@ -77,13 +104,13 @@ impl<H: LaneHash> Mac<H> {
         self.0.as_ref()
     }
 
-    /// Checks that `tag` is this MAC in its full length, [`LaneHash::DIGEST_LEN`] bytes.
+    /// Checks that `tag` is this MAC in its full length, [`Algorithm::DIGEST_LEN`] bytes.
     ///
     /// # Errors
     /// [`TagError::Length`] if `tag` is not as long as a digest, [`TagError::Mismatch`] if `tag` is
     /// another MAC.
     pub fn verify(&self, tag: &[u8]) -> Result<(), TagError> {
-        self.verify_truncated(tag, H::DIGEST_LEN)
+        self.verify_truncated(tag, A::DIGEST_LEN)
     }
 
     /// Checks that `tag` is the first `tag_len` bytes of this MAC, for protocols that truncate it.
@@ -137,26 +164,26 @@ pub fn verify_tag(mac: &[u8], tag: &[u8], tag_len: usize) -> Result<(), TagError
 }
 
 /// Compares in constant time.
-impl<H: LaneHash> PartialEq for Mac<H> {
+impl<A: Algorithm> PartialEq for Mac<A> {
     fn eq(&self, other: &Self) -> bool {
         self.as_bytes().ct_eq(other.as_bytes()).into()
     }
 }
 
-impl<H: LaneHash> Eq for Mac<H> {}
+impl<A: Algorithm> Eq for Mac<A> {}
 
 /// Writes lower-case hexadecimal digits.
-impl<H: LaneHash> fmt::Display for Mac<H> {
+impl<A: Algorithm> fmt::Display for Mac<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_hex(self.as_bytes(), LOWER_CASE, f)
+        fmt::Display::fmt(&self.0, f)
     }
 }
 
 /// Hides the value: the right MAC of a forged message must not reach a log.
-impl<H: LaneHash> fmt::Debug for Mac<H> {
+impl<A: Algorithm> fmt::Debug for Mac<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mac")
-            .field("algorithm", &H::NAME)
+            .field("algorithm", &A::NAME)
             .finish_non_exhaustive()
     }
 }
@@ -177,85 +204,65 @@ impl<H: LaneHash> fmt::Debug for Mac<H> {
 ///
 /// For many messages at once, see [`Engine::hmac_many`].
 #[derive(Clone)]
-pub struct HmacKey<H: LaneHash> {
-    /// The midstate after the block K0 ^ ipad.
-    inner: Zeroizing<H::Midstate>,
-    /// The midstate after the block K0 ^ opad.
-    outer: Zeroizing<H::Midstate>,
+pub struct HmacKey<A: Algorithm> {
+    /// The chaining value after the block K0 ^ ipad.
+    inner: Zeroizing<State>,
+    /// The chaining value after the block K0 ^ opad.
+    outer: Zeroizing<State>,
+    /// The kernel for a single message.
+    kernel: Kernel,
+    algorithm: PhantomData<A>,
 }
 
-impl<H: LaneHash> HmacKey<H> {
+impl<A: Algorithm> HmacKey<A> {
     /// Prepares a key of any length, on the best backend of this CPU (see [`Engine::detect`]).
     pub fn new(key: &[u8]) -> Self {
-        Self::after_pads(&H::default(), key)
+        Self::on_kernel(kernel_alone::<A>(), key)
     }
 
     /// Prepares a key of any length, on the kernels of `engine`.
     pub fn with_engine(engine: Engine, key: &[u8]) -> Self {
-        Self::after_pads(&H::with_engine(engine), key)
+        Self::on_kernel(engine.kernel_alone::<A>(), key)
     }
 
     /// Starts the MAC of a message that arrives in parts.
-    pub fn start(&self) -> Hmac<H> {
+    pub fn start(&self) -> Hmac<A> {
         Hmac {
-            inner: Wiped(self.inner()),
+            inner: Zeroizing::new(Context::after(*self.inner, BLOCK_LEN as u64, self.kernel)),
             outer: self.outer.clone(),
+            algorithm: PhantomData,
         }
     }
 
-    /// Returns the hasher that each message follows. The digest of the whole follows
-    /// [`Self::outer`].
-    pub fn inner(&self) -> H {
-        H::after_block(&self.inner)
-    }
-
-    /// Returns the hasher that the digest after [`Self::inner`] follows.
-    pub fn outer(&self) -> H {
-        H::after_block(&self.outer)
-    }
-
-    /// Hashes the blocks K0 ^ ipad and K0 ^ opad (FIPS 198-1 section 4, steps 1 to 4 and 7).
-    fn after_pads(empty: &H, key: &[u8]) -> Self {
-        let mut block = Zeroizing::new([0; MAX_BLOCK_LEN]);
-        let block = &mut block[..H::BLOCK_LEN];
-        if key.len() > block.len() {
-            let mut hash = Wiped(empty.clone());
-            hash.0.update(key);
-            let mut digest = hash.0.finish();
-            block[..H::DIGEST_LEN].copy_from_slice(digest.as_ref());
+    fn on_kernel(kernel: Kernel, key: &[u8]) -> Self {
+        let digest = |block: &mut [u8]| {
+            let mut context = Zeroizing::new(Context::after(A::Entries::IV, 0, kernel));
+            context.update::<A>(key);
+            let mut digest = context.finalize::<A>();
+            block[..A::DIGEST_LEN].copy_from_slice(digest.as_ref());
             digest.as_mut().zeroize();
-        } else {
-            block[..key.len()].copy_from_slice(key);
-        }
-        // The second pad takes the first one away.
-        let [inner, outer] = [0x36, 0x36 ^ 0x5c].map(|pad| {
-            for byte in &mut *block {
-                *byte ^= pad;
-            }
-            Zeroizing::new(empty.first_block(block))
+        };
+        let [inner, outer] = after_pads(key, BLOCK_LEN, digest, |block| {
+            let mut state = Zeroizing::new(A::Entries::IV);
+            A::Entries::compress(kernel, &mut state, block.as_chunks().0);
+            state
         });
-        Self { inner, outer }
+        Self {
+            inner,
+            outer,
+            kernel,
+            algorithm: PhantomData,
+        }
     }
 }
 
-/// A hasher of a secret, which is wiped from memory on drop. It need not be empty then, as
-/// [`Zeroizing`] would make it.
-#[derive(Clone)]
-struct Wiped<H: LaneHash>(H);
-
-impl<H: LaneHash> Drop for Wiped<H> {
-    fn drop(&mut self) {
-        self.0.wipe();
-    }
-}
-
-impl<H: LaneHash> ZeroizeOnDrop for HmacKey<H> {}
+impl<A: Algorithm> ZeroizeOnDrop for HmacKey<A> {}
 
 /// Hides the key.
-impl<H: LaneHash> fmt::Debug for HmacKey<H> {
+impl<A: Algorithm> fmt::Debug for HmacKey<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HmacKey")
-            .field("algorithm", &H::NAME)
+            .field("algorithm", &A::NAME)
             .finish_non_exhaustive()
     }
 }
@@ -274,32 +281,30 @@ impl<H: LaneHash> fmt::Debug for HmacKey<H> {
 /// assert_eq!(hmac.verify(&[0; 32]), Err(TagError::Mismatch));
 /// ```
 #[derive(Clone)]
-pub struct Hmac<H: LaneHash> {
-    inner: Wiped<H>,
-    outer: Zeroizing<H::Midstate>,
+pub struct Hmac<A: Algorithm> {
+    inner: Zeroizing<Context>,
+    outer: Zeroizing<State>,
+    algorithm: PhantomData<A>,
 }
 
-impl<H: LaneHash> Hmac<H> {
+impl<A: Algorithm> Hmac<A> {
     /// Starts the MAC of a message under a key of any length, on the best backend of this CPU.
     pub fn new(key: &[u8]) -> Self {
-        let HmacKey { inner, outer } = HmacKey::<H>::new(key);
-        let inner = Wiped(H::after_block(&inner));
-        Self { inner, outer }
+        HmacKey::new(key).start()
     }
 
     /// Appends `bytes` to the message. Returns the MAC in progress, so that calls can be chained.
     pub fn update(&mut self, bytes: &[u8]) -> &mut Self {
-        self.inner.0.update(bytes);
+        self.inner.update::<A>(bytes);
         self
     }
 
     /// Returns the MAC of the message.
-    pub fn finalize(mut self) -> Mac<H> {
-        let inner = &mut self.inner.0;
-        let digest = inner.finish();
-        *inner = H::after_block(&self.outer);
-        inner.update(digest.as_ref());
-        Mac(inner.finish())
+    pub fn finalize(mut self) -> Mac<A> {
+        let digest = self.inner.finalize::<A>();
+        *self.inner = Context::after(*self.outer, BLOCK_LEN as u64, self.inner.kernel);
+        self.inner.update::<A>(digest.as_ref());
+        Mac(self.inner.finalize::<A>())
     }
 
     /// Checks that `tag` is the MAC of the message, as [`Mac::verify`] does.
@@ -320,13 +325,14 @@ impl<H: LaneHash> Hmac<H> {
     }
 }
 
-impl<H: LaneHash> ZeroizeOnDrop for Hmac<H> {}
+impl<A: Algorithm> ZeroizeOnDrop for Hmac<A> {}
 
-/// Hides the message and the key.
-impl<H: LaneHash> fmt::Debug for Hmac<H> {
+/// Shows the length of the message and hides the key.
+impl<A: Algorithm> fmt::Debug for Hmac<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hmac")
-            .field("algorithm", &H::NAME)
+            .field("algorithm", &A::NAME)
+            .field("len_bytes", &(self.inner.len_bytes - BLOCK_LEN as u64))
             .finish_non_exhaustive()
     }
 }
@@ -393,41 +399,28 @@ impl Engine {
     ///
     /// # Panics
     /// If the numbers of messages and of `macs` differ. The MACs are unspecified then.
-    pub fn hmac_many<'m, H: LaneHash>(
+    pub fn hmac_many<'m, A: Algorithm>(
         &self,
-        key: &HmacKey<H>,
+        key: &HmacKey<A>,
         messages: impl IntoIterator<Item = &'m (impl AsRef<[u8]> + ?Sized + 'm)>,
-        macs: &mut [Mac<H>],
+        macs: &mut [Mac<A>],
     ) {
+        let prefix_len = BLOCK_LEN as u64;
         let mut messages = messages.into_iter();
-        if let [mac] = macs {
-            let mut hmac = key.start();
-            hmac.update(messages.next().expect(NUMBERS_DIFFER).as_ref());
-            assert!(messages.next().is_none(), "{NUMBERS_DIFFER}");
-            *mac = hmac.finalize();
-            return;
-        }
-        let (inner_start, outer_start) = (Wiped(key.inner()), Wiped(key.outer()));
         // Hash the messages of a set first, then their digests, which are equally long.
         for macs in macs.chunks_mut(MAC_SET) {
-            let mut set = [&[][..]; MAC_SET];
-            let mut n_messages = 0;
-            for (place, message) in set.iter_mut().zip(messages.by_ref().take(macs.len())) {
-                *place = message.as_ref();
-                n_messages += 1;
-            }
-            assert_eq!(n_messages, macs.len(), "{NUMBERS_DIFFER}");
-            let (mut inner, mut outer) = ([H::ZERO; MAC_SET], [H::ZERO; MAC_SET]);
-            let (inner, outer) = (&mut inner[..macs.len()], &mut outer[..macs.len()]);
-            H::digest_many_after(self, &inner_start.0, &set[..macs.len()], inner);
-            for (place, digest) in set.iter_mut().zip(&*inner) {
-                *place = digest.as_ref();
-            }
-            H::digest_many_after(self, &outer_start.0, &set[..macs.len()], outer);
-            for (mac, digest) in macs.iter_mut().zip(outer) {
+            let mut set = in_sets(messages.by_ref().take(macs.len()));
+            let mut inner = [A::Digest::default(); MAC_SET];
+            let inner = &mut inner[..macs.len()];
+            A::Entries::digest_many_after(self, &key.inner, prefix_len, &mut set, inner);
+            let mut set = in_sets(&*inner);
+            let mut outer = [A::Digest::default(); MAC_SET];
+            let outer = &mut outer[..macs.len()];
+            A::Entries::digest_many_after(self, &key.outer, prefix_len, &mut set, outer);
+            for (mac, digest) in macs.iter_mut().zip(&*outer) {
                 *mac = Mac(*digest);
             }
         }
-        assert!(messages.next().is_none(), "{NUMBERS_DIFFER}");
+        assert!(messages.next().is_none(), "one MAC for each message");
     }
 }

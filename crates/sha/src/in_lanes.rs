@@ -24,15 +24,10 @@ pub(crate) struct Message<W: Zeroize, const B: usize> {
 impl<W: Copy + Zeroize, const B: usize> Message<W, B> {
     /// Returns the empty message.
     pub(crate) fn new(iv: [W; 8]) -> Self {
-        Self::after(iv, 0)
-    }
-
-    /// Returns the message whose first `len_bytes` bytes are whole blocks with the state `state`.
-    pub(crate) fn after(state: [W; 8], len_bytes: u64) -> Self {
         Self {
-            state,
+            state: iv,
             rest: [0; B],
-            len_bytes,
+            len_bytes: 0,
         }
     }
 

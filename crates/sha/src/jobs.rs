@@ -7,7 +7,6 @@ use crate::algorithm::{Algorithm, Messages, Pairs, in_sets, state_to_digest};
 use crate::context::Context;
 use crate::engine::Engine;
 use crate::kernels::rounds::{Padding, Rounds};
-use crate::lane_hash::NUMBERS_DIFFER;
 use crate::scheduler::{Job, Jobs, Tail, run_lanes};
 use crate::table::Kernel;
 use crate::types::{BLOCK_LEN, Block, MAX_LANES, Part, State};
@@ -83,6 +82,8 @@ impl<'m, 'd, A: Algorithm> DigestJobs<'m, 'd, A> {
     }
 }
 
+pub(crate) const NUMBERS_DIFFER: &str = "one digest for each message";
+
 impl<'m, A: Algorithm> Jobs<'m> for DigestJobs<'m, '_, A> {
     #[inline(always)]
     fn next(&mut self, tail: &mut Option<Tail>) -> Option<Job<'m>> {
@@ -135,13 +136,10 @@ pub(crate) fn digest_one<A: Algorithm>(
     state_to_digest::<A>(&state)
 }
 
-/// Runs [`Engine::digest_chunks_after`] with a prefix of `prefix_len` bytes in whole blocks, whose
-/// state is `start`.
+/// Runs [`Engine::digest_chunks`].
 #[inline(always)]
-pub(crate) fn digest_chunks_after<A: Algorithm>(
+pub(crate) fn digest_chunks<A: Algorithm>(
     engine: &Engine,
-    start: &State,
-    prefix_len: u64,
     bytes: &[u8],
     message_len: usize,
     digests: &mut [A::Digest],
@@ -149,7 +147,7 @@ pub(crate) fn digest_chunks_after<A: Algorithm>(
     // For a few messages, computing the schedule of the padding costs more than it saves.
     if !message_len.is_multiple_of(BLOCK_LEN) || digests.len() < 4 {
         let mut messages = in_sets(bytes.chunks(message_len));
-        A::Entries::digest_many_after(engine, start, prefix_len, &mut messages, digests);
+        A::Entries::digest_many_after(engine, &A::Entries::IV, 0, &mut messages, digests);
         return;
     }
     let plan = engine.plan::<A::Entries>();
@@ -157,12 +155,12 @@ pub(crate) fn digest_chunks_after<A: Algorithm>(
     let rest = messages.remainder();
     let (mut digests, last) = digests.split_at_mut(messages.len());
     if let [last] = last {
-        *last = digest_one::<A>(plan[1], start, prefix_len, rest);
+        *last = digest_one::<A>(plan[1], &A::Entries::IV, 0, rest);
     }
     let mut messages = messages.map(|message| message.as_chunks::<BLOCK_LEN>().0);
     let n_blocks = message_len / BLOCK_LEN;
     let mut padding = Tail::NONE;
-    padding.pad(&[], prefix_len.wrapping_add(message_len as u64));
+    padding.pad(&[], message_len as u64);
     let [block] = padding.blocks() else {
         panic!("messages of whole blocks end in one more block");
     };
@@ -179,7 +177,7 @@ pub(crate) fn digest_chunks_after<A: Algorithm>(
             inputs[lane] = inputs[0];
         }
         kernel.compress_equal::<A::Entries>(
-            start,
+            &A::Entries::IV,
             &inputs,
             n_blocks,
             &padding,

@@ -29,14 +29,14 @@
 //! | `in_lanes.rs` | messages that arrive in parts side by side, for the algorithms without plans |
 //! | `{md5,sha512}.rs` | MD5, SHA-384 and SHA-512, for one message and for many that arrive in parts |
 //! | `engine.rs` | the choice of kernels |
-//! | `lane_hash.rs` | the trait of every hash function |
 //! | `algorithm.rs` | the trait `Algorithm`, and `Entries`, its private half |
 //! | `kernel_name.rs` | kernels by name, for tests and benchmarks |
 //! | `jobs.rs` | the loops over many messages, not yet compiled for an algorithm |
 //! | `hasher.rs` | `Sha1` and `Sha256`: one message, in parts |
 //! | `many.rs` | many messages that are all available |
 //! | `sha224.rs` | SHA-224 on the kernels of SHA-256 |
-//! | `hmac.rs` | HMAC with any of the hash functions, for one message and for many |
+//! | `hmac.rs` | HMAC with either algorithm, for one message and for many |
+//! | `lane_hash.rs` | the trait of MD5, SHA-224 and the SHA-512 family, and their HMACs |
 //! | `queue.rs` | many messages that come one by one, whole or in parts |
 //! | `rows.rs` | many messages in rows, by offsets, or after a common prefix |
 //! | `readers.rs` | messages from readers (feature `std`) |
@@ -138,7 +138,7 @@ pub use engine::{Engine, cpu_features};
 pub use hasher::{Sha1, Sha256, digest};
 pub use hmac::{Hmac, HmacKey, Mac, TagError, hmac};
 pub use kernel_name::{KernelName, KernelUnavailable};
-pub use lane_hash::LaneHash;
+pub use lane_hash::{LaneHash, LaneHmac, LaneHmacKey};
 pub use many::digest_many;
 pub use md5::{Md5, Md5Kernel};
 pub use queue::{Hashed, LaneQueue, Outcome};

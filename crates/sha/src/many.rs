@@ -4,8 +4,8 @@
 use crate::algorithm::sealed::Entries as _;
 use crate::algorithm::{Algorithm, in_sets};
 use crate::engine::Engine;
+use crate::jobs::NUMBERS_DIFFER;
 use crate::kernels::rounds::Rounds as _;
-use crate::lane_hash::{NUMBERS_DIFFER, assert_chunks};
 
 /// Writes the digests of many messages of any lengths, in the order of the messages, on the best
 /// backends of this CPU: [`Engine::digest_many`] on [`Engine::detect`].
@@ -84,8 +84,10 @@ impl Engine {
         message_len: usize,
         digests: &mut [A::Digest],
     ) {
-        assert_chunks(bytes, message_len, digests);
-        A::Entries::digest_chunks_after(self, &A::Entries::IV, 0, bytes, message_len, digests);
+        assert!(message_len > 0, "a message has at least one byte");
+        let n_messages = bytes.len().div_ceil(message_len);
+        assert_eq!(digests.len(), n_messages, "one digest for each message");
+        A::Entries::digest_chunks(self, bytes, message_len, digests);
     }
 
     /// Appends each input to the message of its hasher, with up to [`Engine::lanes`] messages at

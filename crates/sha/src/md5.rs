@@ -29,7 +29,7 @@ const IV: [u32; 8] = [
 /// assert_eq!(md5.finalize()[..4], [0x90, 0x01, 0x50, 0x98]);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Md5(pub(crate) Message<u32, BLOCK_LEN>);
+pub struct Md5(Message<u32, BLOCK_LEN>);
 
 impl Default for Md5 {
     fn default() -> Self {
@@ -54,7 +54,7 @@ impl Md5 {
     ///
     /// # Panics
     /// If there are more windows than messages.
-    pub fn update_many_on(kernel: Md5Kernel, messages: &mut [Self], windows: &[&[u8]]) {
+    pub fn update_many(kernel: Md5Kernel, messages: &mut [Self], windows: &[&[u8]]) {
         update_many(kernel, messages, |md5| &mut md5.0, windows);
     }
 
@@ -62,7 +62,7 @@ impl Md5 {
     ///
     /// # Panics
     /// If there are more messages than digests.
-    pub fn finalize_many_on(kernel: Md5Kernel, messages: &mut [Self], digests: &mut [[u8; 16]]) {
+    pub fn finalize_many(kernel: Md5Kernel, messages: &mut [Self], digests: &mut [[u8; 16]]) {
         pad_many(kernel, messages, |md5| &mut md5.0, padding);
         let digests = &mut digests[..messages.len()];
         for (message, digest) in messages.iter_mut().zip(digests) {
@@ -153,7 +153,7 @@ mod tests {
     #[should_panic(expected = "range end index 2")]
     fn each_message_needs_a_digest() {
         let mut messages = [Md5::default(), Md5::default()];
-        Md5::finalize_many_on(Md5Kernel::portable(), &mut messages, &mut [[0; 16]]);
+        Md5::finalize_many(Md5Kernel::portable(), &mut messages, &mut [[0; 16]]);
     }
 
     /// Every kernel against an independent implementation: all lengths around the ends of blocks, unequal lengths, and parts.
@@ -178,7 +178,7 @@ mod tests {
                             [first, second][part]
                         });
                         let windows: Vec<&[u8]> = windows.collect();
-                        Md5::update_many_on(kernel, &mut hashers, &windows);
+                        Md5::update_many(kernel, &mut hashers, &windows);
                     }
                     for (message, hasher) in messages.iter().zip(hashers) {
                         let expected: [u8; 16] = md5::Md5::digest(message).into();

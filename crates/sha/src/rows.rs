@@ -2,9 +2,11 @@
 
 use core::fmt;
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::sealed::Entries as _;
+use crate::algorithm::{Algorithm, in_sets};
+use crate::context::Context;
 use crate::engine::Engine;
-use crate::lane_hash::LaneHash;
+use crate::types::MAX_LANES;
 
 impl Engine {
     /// Writes the digests of rows of `len` bytes in `bytes`. The first row begins at 0, and each
@@ -107,14 +109,32 @@ impl Engine {
     ///
     /// # Panics
     /// If `digests` does not have one entry for each message, or `message_len` is 0.
-    pub fn digest_chunks_after<H: LaneHash>(
+    pub fn digest_chunks_after<A: Algorithm>(
         &self,
-        prefix: &H,
+        prefix: &A,
         bytes: &[u8],
         message_len: usize,
-        digests: &mut [H::Digest],
+        digests: &mut [A::Digest],
     ) {
-        H::digest_chunks_after(self, prefix, bytes, message_len, digests);
+        let messages = bytes.chunks(message_len);
+        assert_eq!(digests.len(), messages.len(), "one digest for each message");
+        let mut start = prefix.clone();
+        let start = A::Entries::context_mut(&mut start);
+        if start.buffered() == 0 {
+            let mut messages = in_sets(messages);
+            let Context {
+                state, len_bytes, ..
+            } = start;
+            A::Entries::digest_many_after(self, state, *len_bytes, &mut messages, digests);
+            return;
+        }
+        let sets = bytes.chunks(message_len.saturating_mul(MAX_LANES));
+        for (set, digests) in sets.zip(digests.chunks_mut(MAX_LANES)) {
+            let mut hashers: [A; MAX_LANES] = core::array::from_fn(|_| prefix.clone());
+            let hashers = &mut hashers[..digests.len()];
+            self.update_many(hashers.iter_mut().zip(set.chunks(message_len)));
+            self.finalize_many(hashers, digests);
+        }
     }
 }
 

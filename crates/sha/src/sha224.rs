@@ -2,14 +2,14 @@
 
 use zeroize::Zeroize;
 
-use crate::algorithm::kernel_alone;
-use crate::context::{Context, Midstate};
+use crate::algorithm::sealed::Entries as _;
+use crate::algorithm::{Algorithm, in_sets, kernel_alone};
+use crate::context::Context;
 use crate::digests::Sha256Digest;
 use crate::engine::Engine;
 use crate::hasher::Sha256;
 use crate::in_lanes::SET;
-use crate::lane_hash::{self, LaneHash, NUMBERS_DIFFER};
-use crate::types::{BLOCK_LEN, MAX_LANES, State};
+use crate::types::{MAX_LANES, State};
 
 /// FIPS 180-4 section 5.3.2.
 const IV: State = [
@@ -65,58 +65,22 @@ impl Sha224 {
     pub fn finalize(self) -> [u8; 28] {
         first_bytes(&self.0.finalize())
     }
-}
 
-impl lane_hash::sealed::Sealed for Sha224 {
-    type Midstate = Midstate;
-
-    fn first_block(&self, block: &[u8]) -> Midstate {
-        self.0.first_block(block)
-    }
-
-    fn after_block(midstate: &Midstate) -> Self {
-        Self(Sha256(Context::after_block(midstate)))
-    }
-
-    fn wipe(&mut self) {
-        self.0.wipe();
-    }
-}
-
-impl LaneHash for Sha224 {
-    type Digest = [u8; 28];
-    const ZERO: [u8; 28] = [0; 28];
-    const NAME: &'static str = "sha224";
-    const DIGEST_LEN: usize = 28;
-    const BLOCK_LEN: usize = BLOCK_LEN;
-
-    fn with_engine(engine: Engine) -> Self {
-        Self::with_engine(engine)
-    }
-
-    fn update(&mut self, bytes: &[u8]) {
-        self.update(bytes);
-    }
-
-    fn finalize(self) -> [u8; 28] {
-        self.finalize()
-    }
-
-    fn finish(&mut self) -> [u8; 28] {
-        first_bytes(&self.0.finish())
-    }
-
-    fn lanes(engine: &Engine) -> usize {
-        Sha256::lanes(engine)
-    }
-
-    fn update_many(engine: &Engine, messages: &mut [Self], windows: &[&[u8]]) {
+    /// Appends a window to each of the first messages, as many at once as there are lanes.
+    ///
+    /// # Panics
+    /// If there are more windows than messages.
+    pub fn update_many(engine: Engine, messages: &mut [Self], windows: &[&[u8]]) {
         let messages = &mut messages[..windows.len()];
         let hashers = messages.iter_mut().map(|message| &mut message.0);
         engine.update_many(hashers.zip(windows.iter().copied()));
     }
 
-    fn finalize_many(engine: &Engine, messages: &mut [Self], digests: &mut [[u8; 28]]) {
+    /// Writes the digest of each message, and makes the messages empty.
+    ///
+    /// # Panics
+    /// If there are more messages than digests.
+    pub fn finalize_many(engine: Engine, messages: &mut [Self], digests: &mut [[u8; 28]]) {
         let digests = &mut digests[..messages.len()];
         let sets = messages.chunks_mut(MAX_LANES);
         for (set, digests) in sets.zip(digests.chunks_mut(MAX_LANES)) {
@@ -132,21 +96,33 @@ impl LaneHash for Sha224 {
         }
     }
 
-    fn digest_many_after(
-        engine: &Engine,
+    /// Writes the digests of whole messages, each after the message of `start`, if that is whole blocks. Otherwise, returns `false`.
+    pub(crate) fn digest_many_after_blocks(
+        engine: Engine,
         start: &Self,
         messages: &[&[u8]],
         digests: &mut [[u8; 28]],
-    ) {
-        assert_eq!(digests.len(), messages.len(), "{NUMBERS_DIFFER}");
+    ) -> bool {
+        let start = &start.0.0;
+        if start.buffered() != 0 {
+            return false;
+        }
         for (set, digests) in messages.chunks(SET).zip(digests.chunks_mut(SET)) {
             let mut whole = [Sha256Digest::default(); SET];
             let whole = &mut whole[..set.len()];
-            Sha256::digest_many_after(engine, &start.0, set, whole);
+            let mut set = in_sets(set);
+            <Sha256 as Algorithm>::Entries::digest_many_after(
+                &engine,
+                &start.state,
+                start.len_bytes,
+                &mut set,
+                whole,
+            );
             for (digest, whole) in digests.iter_mut().zip(&*whole) {
                 *digest = first_bytes(whole);
             }
         }
+        true
     }
 }
 
@@ -181,11 +157,11 @@ mod tests {
                 [first, second][part]
             });
             let windows: Vec<&[u8]> = windows.collect();
-            Sha224::update_many(&engine, &mut hashers, &windows);
+            Sha224::update_many(engine, &mut hashers, &windows);
         }
         let mut digests = vec![[0; 28]; messages.len()];
         let alone: Vec<_> = hashers.iter().cloned().map(Sha224::finalize).collect();
-        Sha224::finalize_many(&engine, &mut hashers, &mut digests);
+        Sha224::finalize_many(engine, &mut hashers, &mut digests);
         for (i, message) in messages.iter().enumerate() {
             assert_eq!(digests[i], *sha2::Sha224::digest(message), "{i} bytes");
             assert_eq!(alone[i], digests[i], "{i} bytes");

@@ -16,7 +16,7 @@ macro_rules! hash {
     ($(#[$doc:meta])* $name:ident, iv: $iv:ident, digest_len: $len:literal) => {
         $(#[$doc])*
         #[derive(Clone, Debug)]
-        pub struct $name(pub(crate) Message<u64, LONG_BLOCK_LEN>);
+        pub struct $name(Message<u64, LONG_BLOCK_LEN>);
 
         impl Default for $name {
             fn default() -> Self {
@@ -46,7 +46,7 @@ macro_rules! hash {
             ///
             /// # Panics
             /// If there are more windows than messages.
-            pub fn update_many_on(kernel: Sha512Kernel, messages: &mut [Self], windows: &[&[u8]]) {
+            pub fn update_many(kernel: Sha512Kernel, messages: &mut [Self], windows: &[&[u8]]) {
                 update_many(kernel, messages, |hash| &mut hash.0, windows);
             }
 
@@ -54,7 +54,7 @@ macro_rules! hash {
             ///
             /// # Panics
             /// If there are more messages than digests.
-            pub fn finalize_many_on(
+            pub fn finalize_many(
                 kernel: Sha512Kernel,
                 messages: &mut [Self],
                 digests: &mut [[u8; $len]],
@@ -161,7 +161,7 @@ mod tests {
                             [first, second][part]
                         });
                         let windows: Vec<&[u8]> = windows.collect();
-                        Sha512::update_many_on(kernel, &mut hashers, &windows);
+                        Sha512::update_many(kernel, &mut hashers, &windows);
                     }
                     let mut padded = hashers.clone();
                     pad_many(kernel, &mut padded, |hash| &mut hash.0, padding);
@@ -190,10 +190,10 @@ mod tests {
         let mut sha384 = vec![Sha384::default(); messages.len()];
         let mut sha512_256 = vec![Sha512_256::default(); messages.len()];
         let mut digests = (vec![[0; 48]; messages.len()], vec![[0; 32]; messages.len()]);
-        Sha384::update_many_on(kernel, &mut sha384, &windows);
-        Sha384::finalize_many_on(kernel, &mut sha384, &mut digests.0);
-        Sha512_256::update_many_on(kernel, &mut sha512_256, &windows);
-        Sha512_256::finalize_many_on(kernel, &mut sha512_256, &mut digests.1);
+        Sha384::update_many(kernel, &mut sha384, &windows);
+        Sha384::finalize_many(kernel, &mut sha384, &mut digests.0);
+        Sha512_256::update_many(kernel, &mut sha512_256, &windows);
+        Sha512_256::finalize_many(kernel, &mut sha512_256, &mut digests.1);
         for (i, message) in messages.iter().enumerate() {
             assert_eq!(digests.0[i], *sha2::Sha384::digest(message), "{i}");
             assert_eq!(digests.1[i], *sha2::Sha512_256::digest(message), "{i}");

@@ -1,11 +1,11 @@
-//! A hasher of several digests per message: MD5, SHA-1 and SHA-2 in lanes, other algorithms one
-//! message after another.
+//! A hasher of several digests per message: MD5, SHA-1, SHA-256, SHA-384 and SHA-512 in lanes, other
+//! algorithms one message after another.
 
 use std::sync::Arc;
 
 use hashlane_hashes::{Algorithm, Digest, Hasher};
-use hashlane_pipeline::{CancelToken, MessageDigest, MessageHasher};
-use hashlane_sha::{Engine, Md5, Sha1, Sha224, Sha256, Sha384, Sha512};
+use hashlane_pipeline::{CancelToken, LaneDigest, MessageDigest, MessageHasher};
+use hashlane_sha::{Engine, Md5, Sha1, Sha256, Sha384, Sha512};
 
 /// Zeros, hashed this many at a time.
 static ZEROS: [u8; 16 << 10] = [0; 16 << 10];
@@ -59,12 +59,11 @@ impl<H: MessageHasher<Digest: AsRef<[u8]>>> LaneHasher for H {
 /// Returns the hasher of an algorithm that runs in lanes.
 fn lane_hasher(algorithm: Algorithm, engine: Engine) -> Option<Box<dyn LaneHasher>> {
     Some(match algorithm {
-        Algorithm::Md5 => Box::new(MessageDigest::<Md5>::new(engine)),
+        Algorithm::Md5 => Box::new(LaneDigest::<Md5>::new(&engine)),
         Algorithm::Sha1 => Box::new(MessageDigest::<Sha1>::new(engine)),
-        Algorithm::Sha224 => Box::new(MessageDigest::<Sha224>::new(engine)),
         Algorithm::Sha256 => Box::new(MessageDigest::<Sha256>::new(engine)),
-        Algorithm::Sha384 => Box::new(MessageDigest::<Sha384>::new(engine)),
-        Algorithm::Sha512 => Box::new(MessageDigest::<Sha512>::new(engine)),
+        Algorithm::Sha384 => Box::new(LaneDigest::<Sha384>::new(&engine)),
+        Algorithm::Sha512 => Box::new(LaneDigest::<Sha512>::new(&engine)),
         _ => return None,
     })
 }

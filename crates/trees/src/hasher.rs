@@ -8,12 +8,12 @@ use hashlane_sha::{Engine, LaneHash};
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
 /// Returns a hasher of leaves of `leaf_len` bytes in lanes. Messages consist of whole leaves.
-pub(crate) fn in_lanes<H: LaneHash>(
+pub(crate) fn in_lanes<A: hashlane_sha::Algorithm>(
     engine: Engine,
     leaf_len: usize,
     prefix: &[u8],
-) -> ChunkHasher<Collector<H>> {
-    let mut zeros = H::with_engine(engine);
+) -> ChunkHasher<Collector<A>> {
+    let mut zeros = A::with_engine(engine);
     zeros.update(prefix);
     zeros.update(&ZEROS[..leaf_len]);
     let collector = Collector {
@@ -28,16 +28,16 @@ pub(crate) fn in_lanes<H: LaneHash>(
 
 /// Keeps the digests of the leaves of each message.
 #[derive(Debug)]
-pub(crate) struct Collector<H: LaneHash> {
+pub(crate) struct Collector<A: hashlane_sha::Algorithm> {
     leaf_len: usize,
     /// The digest of a leaf of zeros.
-    zeros: H::Digest,
+    zeros: A::Digest,
     /// The digests so far, by slot.
     slots: Vec<Vec<u8>>,
 }
 
-impl<H: LaneHash> ChunkDigests for Collector<H> {
-    type ChunkHash = H;
+impl<A: hashlane_sha::Algorithm> ChunkDigests for Collector<A> {
+    type ChunkHash = A;
     type Digest = Vec<u8>;
 
     fn start(&mut self, slot: usize, _: u32) -> u64 {
@@ -48,11 +48,11 @@ impl<H: LaneHash> ChunkDigests for Collector<H> {
         u64::MAX
     }
 
-    fn append(&mut self, lens: &[usize], digests: &[H::Digest]) {
+    fn append(&mut self, lens: &[usize], digests: &[A::Digest]) {
         let mut rest = digests;
         for (slot, len_bytes) in self.slots.iter_mut().zip(lens) {
             let (digests, others) = rest.split_at(len_bytes.div_ceil(self.leaf_len));
-            slot.reserve(digests.len() * H::DIGEST_LEN);
+            slot.reserve(digests.len() * A::DIGEST_LEN);
             for digest in digests {
                 slot.extend_from_slice(digest.as_ref());
             }
@@ -70,6 +70,118 @@ impl<H: LaneHash> ChunkDigests for Collector<H> {
     fn zeros(&mut self, _: u32, len_bytes: u64, _: &CancelToken) -> Option<Vec<u8>> {
         let n_leaves = len_bytes as usize / self.leaf_len;
         Some(self.zeros.as_ref().repeat(n_leaves))
+    }
+}
+
+/// A hasher of leaves for the hashes with the trait [`LaneHash`]. Messages consist of whole leaves, and are read into a buffer.
+#[derive(Debug)]
+pub(crate) struct LaneLeaves<H: LaneHash> {
+    kernel: H::Kernel,
+    /// The state after the bytes that precede each leaf.
+    start: H,
+    leaf_len: usize,
+    slots: Vec<LaneSlot<H>>,
+}
+
+#[derive(Clone, Debug)]
+struct LaneSlot<H> {
+    /// A leaf whose end is in another window.
+    leaf: H,
+    /// Number of bytes of this leaf that are hashed.
+    len_bytes: usize,
+    /// The digests so far.
+    digests: Vec<u8>,
+}
+
+impl<H: LaneHash> LaneLeaves<H> {
+    /// Returns a hasher of leaves of `leaf_len` bytes, each after `prefix`.
+    pub(crate) fn new(engine: &Engine, leaf_len: usize, prefix: &[u8]) -> Self {
+        let mut start = H::default();
+        start.update(prefix);
+        Self {
+            kernel: H::kernel(engine),
+            start,
+            leaf_len,
+            slots: Vec::new(),
+        }
+    }
+}
+
+impl<H: LaneHash> MessageHasher for LaneLeaves<H> {
+    type Digest = Vec<u8>;
+
+    fn start(&mut self, slot: usize, _: u32) {
+        let empty = LaneSlot {
+            leaf: self.start.clone(),
+            len_bytes: 0,
+            digests: Vec::new(),
+        };
+        if slot >= self.slots.len() {
+            self.slots.resize(slot + 1, empty);
+        } else {
+            self.slots[slot] = empty;
+        }
+    }
+
+    fn update(&mut self, windows: &[&[u8]]) {
+        let (mut leaves, mut counts) = (Vec::new(), Vec::new());
+        for (slot, window) in self.slots.iter_mut().zip(windows) {
+            let mut rest = *window;
+            if slot.len_bytes > 0 {
+                let n = rest.len().min(self.leaf_len - slot.len_bytes);
+                let (end, others) = rest.split_at(n);
+                slot.leaf.update(end);
+                slot.len_bytes += n;
+                rest = others;
+                if slot.len_bytes == self.leaf_len {
+                    slot.end_leaf(&self.start);
+                }
+            }
+            let whole = rest.chunks_exact(self.leaf_len);
+            let begin = whole.remainder();
+            slot.leaf.update(begin);
+            slot.len_bytes += begin.len();
+            counts.push(whole.len());
+            leaves.extend(whole);
+        }
+        let mut digests = vec![H::ZERO; leaves.len()];
+        H::digest_many_after(self.kernel, &self.start, &leaves, &mut digests);
+        let mut rest = &digests[..];
+        for (slot, count) in self.slots.iter_mut().zip(counts) {
+            let (digests, others) = rest.split_at(count);
+            let digests = digests.iter().flat_map(AsRef::as_ref);
+            slot.digests.extend(digests);
+            rest = others;
+        }
+    }
+
+    fn finish(&mut self, slots: &[usize]) -> Vec<Vec<u8>> {
+        let slots = slots.iter();
+        slots
+            .map(|slot| {
+                let slot = &mut self.slots[*slot];
+                // A message without bytes has one empty leaf.
+                if slot.len_bytes > 0 || slot.digests.is_empty() {
+                    slot.end_leaf(&self.start);
+                }
+                std::mem::take(&mut slot.digests)
+            })
+            .collect()
+    }
+
+    fn zeros(&mut self, _: u32, len_bytes: u64, _: &CancelToken) -> Option<Vec<u8>> {
+        let mut leaf = self.start.clone();
+        leaf.update(&ZEROS[..self.leaf_len]);
+        let n_leaves = len_bytes as usize / self.leaf_len;
+        Some(leaf.finalize().as_ref().repeat(n_leaves))
+    }
+}
+
+impl<H: LaneHash> LaneSlot<H> {
+    fn end_leaf(&mut self, start: &H) {
+        let leaf = std::mem::replace(&mut self.leaf, start.clone());
+        self.digests.extend_from_slice(leaf.finalize().as_ref());
+        self.len_bytes = 0;
     }
 }
 

@@ -24,7 +24,7 @@ impl NodeHash {
         match self.function {
             Algorithm::Sha1 => self.in_lanes::<Sha1>(nodes, node_len),
             Algorithm::Sha256 => self.in_lanes::<Sha256>(nodes, node_len),
-            Algorithm::Sha512 => self.in_lanes::<Sha512>(nodes, node_len),
+            Algorithm::Sha512 => self.by_lane_hash::<Sha512>(nodes, node_len),
             _ => {
                 let digests = nodes.chunks(node_len).flat_map(|node| {
                     let mut hasher = Hasher::with_engine(self.engine, self.function);
@@ -38,14 +38,26 @@ impl NodeHash {
         }
     }
 
-    fn in_lanes<H: LaneHash>(&self, nodes: &[u8], node_len: usize) -> Vec<u8> {
-        let mut prefix = H::with_engine(self.engine);
+    fn in_lanes<A: hashlane_sha::Algorithm>(&self, nodes: &[u8], node_len: usize) -> Vec<u8> {
+        let mut prefix = A::with_engine(self.engine);
         prefix.update(&self.frame.prefix);
         let messages = self.with_suffixes(nodes, node_len);
-        let mut digests = vec![H::ZERO; nodes.len() / node_len];
+        let mut digests = vec![A::Digest::default(); nodes.len() / node_len];
         let message_len = node_len + self.frame.suffix.len();
         self.engine
             .digest_chunks_after(&prefix, &messages, message_len, &mut digests);
+        let digests = digests.iter().flat_map(AsRef::as_ref);
+        digests.copied().collect()
+    }
+
+    fn by_lane_hash<H: LaneHash>(&self, nodes: &[u8], node_len: usize) -> Vec<u8> {
+        let mut prefix = H::default();
+        prefix.update(&self.frame.prefix);
+        let messages = self.with_suffixes(nodes, node_len);
+        let messages = messages.chunks(node_len + self.frame.suffix.len());
+        let messages: Vec<&[u8]> = messages.collect();
+        let mut digests = vec![H::ZERO; messages.len()];
+        H::digest_many_after(H::kernel(&self.engine), &prefix, &messages, &mut digests);
         let digests = digests.iter().flat_map(AsRef::as_ref);
         digests.copied().collect()
     }

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use hashlane_files::{SourceFile, Stamp};
 use hashlane_hashes::Algorithm;
 use hashlane_pipeline::{
-    CancelToken, Error, Event, Events, Failure, FileIndex, FramedDigest, IoMode, MessageHasher,
-    Options, Ordered, Outcome, Results, Turn, hash_messages,
+    CancelToken, Error, Event, Events, Failure, FileIndex, Frame, FramedDigest, IoMode, LaneDigest,
+    MessageHasher, Options, Ordered, Outcome, Results, Turn, hash_messages,
 };
 use hashlane_sha::{Engine, Md5, Sha1, Sha256, Sha512};
 
 use crate::format::{Builder, Format, Leaves};
-use crate::hasher::{OneByOne, in_lanes};
+use crate::hasher::{LaneLeaves, OneByOne, in_lanes};
 use crate::segment::Segment;
 
 /// Maximum number of leaves that are hashed side by side. Their digests take at most 16 MiB.
@@ -183,18 +183,18 @@ where
                 (Algorithm::Sha256, Some(len)) => {
                     order.hash(options, |engine| in_lanes::<Sha256>(engine, len, prefix))
                 }
-                (Algorithm::Sha512, Some(len)) => {
-                    order.hash(options, |engine| in_lanes::<Sha512>(engine, len, prefix))
-                }
+                (Algorithm::Sha512, Some(len)) => order.hash(&buffered(options), |engine| {
+                    LaneLeaves::<Sha512>::new(&engine, len, prefix)
+                }),
                 (Algorithm::Sha1, None) => order.hash(options, |engine| {
                     FramedDigest::<Sha1>::new(engine, &frame_of)
                 }),
                 (Algorithm::Sha256, None) => order.hash(options, |engine| {
                     FramedDigest::<Sha256>::new(engine, &frame_of)
                 }),
-                (Algorithm::Md5, None) => order.hash(options, |engine| {
-                    FramedDigest::<Md5>::new(engine, &frame_of)
-                }),
+                (Algorithm::Md5, None) if frame == Frame::default() => {
+                    order.hash(&buffered(options), |engine| LaneDigest::<Md5>::new(&engine))
+                }
                 (hash, _) => {
                     let len = leaves.len_bytes;
                     let hasher = |engine| OneByOne::new(engine, hash, len, &frame);

@@ -43,12 +43,7 @@ static void engines(void) {
     CHECK(hashlane_digest_len(UNKNOWN) == 0);
     /* Algorithms that the engine does not hash. */
     CHECK(hashlane_engine_backend(NULL, HASHLANE_SHA512, 1) == NULL);
-    CHECK(hashlane_engine_lanes(NULL, HASHLANE_SHA224) ==
-          hashlane_engine_lanes(NULL, HASHLANE_SHA256));
-#ifdef __x86_64__
-    /* SSE2 has four lanes. */
-    CHECK(hashlane_engine_lanes(NULL, HASHLANE_MD5) >= 4);
-#endif
+    CHECK(hashlane_engine_lanes(NULL, HASHLANE_MD5) == 1);
 }
 
 static void digests(void) {

@@ -486,8 +486,8 @@ fn md5_kernels() -> impl Iterator<Item = (KernelName, f64)> {
         let measured = rate_in_lanes(
             kernel.lanes(),
             |hashers, windows, digests: &mut [[u8; 16]]| {
-                Md5::update_many_on(kernel, hashers, windows);
-                Md5::finalize_many_on(kernel, hashers, digests);
+                Md5::update_many(kernel, hashers, windows);
+                Md5::finalize_many(kernel, hashers, digests);
             },
         );
         (kernel.into(), measured)
@@ -500,8 +500,8 @@ fn sha512_kernels() -> impl Iterator<Item = (KernelName, f64)> {
         let measured = rate_in_lanes(
             kernel.lanes(),
             |hashers, windows, digests: &mut [[u8; 64]]| {
-                Sha512::update_many_on(kernel, hashers, windows);
-                Sha512::finalize_many_on(kernel, hashers, digests);
+                Sha512::update_many(kernel, hashers, windows);
+                Sha512::finalize_many(kernel, hashers, digests);
             },
         );
         (kernel.into(), measured)

@@ -58,7 +58,10 @@ fn keys_are_not_shown() {
     assert_eq!(format!("{key:?}"), "HmacKey { algorithm: \"sha256\", .. }");
     let mut hmac = key.start();
     hmac.update(b"secret");
-    assert_eq!(format!("{hmac:?}"), "Hmac { algorithm: \"sha256\", .. }");
+    assert_eq!(
+        format!("{hmac:?}"),
+        "Hmac { algorithm: \"sha256\", len_bytes: 6, .. }"
+    );
 }
 
 #[test]
