@@ -130,7 +130,8 @@ test("settings are sent where a person changed them", () => {
   assert.deepEqual(changedSettings(fields, same), {});
   const changed = { max_up: "2", alternative: true, adds_paused: false, port: "0", bind: " tun0 " };
   assert.deepEqual(changedSettings(fields, changed), { max_up: 2048, alternative: true, adds_paused: false, port: 0, bind: "tun0" });
-  const bound = settingFields([], status, { ...config, bind: "tun0" });
+  // `get` and `seed` have no state folder, and have limits for their torrents alone.
+  const bound = settingFields(limits, { ...status, state: null }, { ...config, bind: "tun0" });
   assert.deepEqual(bound.map(({ name }) => name), ["port", "bind"]);
   assert.deepEqual(changedSettings(bound, { port: "", bind: "" }), { bind: null });
   assert.equal(reloaded([]), "The configuration was read again.");
