@@ -142,7 +142,7 @@ impl fmt::Debug for Source {
 pub(crate) struct NewTorrent {
     pub(crate) label: String,
     pub(crate) source: Source,
-    /// The mode; `None` for that of [`Additions::mode`].
+    /// The mode; `None` for that of [`Additions::mode`](crate::Additions::mode).
     pub(crate) mode: Option<Mode>,
     /// Whether the torrent joins the session paused.
     pub(crate) is_paused: bool,

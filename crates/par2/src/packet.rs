@@ -295,7 +295,7 @@ impl Packet {
         }
     }
 
-    /// Writes the packet. A recovery packet lacks its slice: see [`recovery_header`].
+    /// Writes the packet. A recovery packet lacks its slice: it follows the header.
     pub fn write(&self, set: SetId) -> Vec<u8> {
         let (kind, mut body) = self.body();
         body.resize(body.len().next_multiple_of(4), 0);

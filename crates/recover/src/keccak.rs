@@ -134,7 +134,7 @@ const ROUND_CONSTANTS: [u64; 24] = [
     0x8000_0000_8000_8008,
 ];
 
-/// Returns Keccak-f[1600] of the state whose word (x, y) is number x + 5 y. A caller that reads few
+/// Returns Keccak-f\[1600\] of the state whose word (x, y) is number x + 5 y. A caller that reads few
 /// words leaves few operations of the last round.
 #[inline(always)]
 fn permute<S: Simd64>(s: S, mut state: [S::V; 25]) -> [S::V; 25] {
