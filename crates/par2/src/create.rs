@@ -19,7 +19,7 @@ use crate::packet::{
 use crate::plan::{self, Redundancy, Slices, Volume, Volumes};
 use crate::run::{Progress, Run};
 use crate::set::base_of;
-use crate::source::{Reader, Source, digest_of, kernel};
+use crate::source::{Checksums, Reader, Source, digest_of, finish, update};
 use crate::sums::{BATCH, Planes, Sums};
 
 /// The options of a new set.
@@ -520,23 +520,13 @@ impl<'w> Work<'w> {
             return Ok(());
         }
         if step.column == 0 {
-            hashing.lanes = vec![Lane::default(); step.count];
-            hashing.crcs = vec![crc32fast::Hasher::new(); step.count];
+            hashing.checksums = Checksums::of(step.count);
         }
         let buffers = &hashing.buffers[..step.count];
-        let windows: Vec<&[u8]> = buffers.iter().map(Vec::as_slice).collect();
-        Lane::update_many(kernel(), &mut hashing.lanes, &windows);
-        for (crc, buffer) in hashing.crcs.iter_mut().zip(buffers) {
-            crc.update(buffer);
-        }
+        hashing.checksums.update(buffers);
         if step.column + step.len == self.slice_len {
-            let mut digests = vec![[0; 16]; step.count];
-            Lane::finalize_many(kernel(), &mut hashing.lanes, &mut digests);
-            let crcs = hashing.crcs.drain(..).map(crc32fast::Hasher::finalize);
-            let checksums = digests.into_iter().zip(crcs);
-            self.found
-                .slices
-                .extend(checksums.map(|(md5, crc32)| SliceChecksum { md5, crc32 }));
+            let checksums = std::mem::take(&mut hashing.checksums);
+            self.found.slices.extend(checksums.finish());
         }
         if step.len == self.slice_len {
             for (slice, buffer) in slices.iter().zip(buffers) {
@@ -569,17 +559,14 @@ impl<'w> Work<'w> {
                     sums.read_from(first + i, part.start - columns.start, buffer);
                     write(first + i, part.start, buffer)?;
                 }
-                let windows: Vec<&[u8]> = buffers[..count].iter().map(Vec::as_slice).collect();
-                Lane::update_many(kernel(), &mut self.hashers[first..first + count], &windows);
+                update(&mut self.hashers[first..first + count], &buffers[..count]);
             }
         }
         Ok(())
     }
 
     fn recovery_digests(&mut self) -> Vec<Md5> {
-        let mut digests = vec![[0; 16]; self.hashers.len()];
-        Lane::finalize_many(kernel(), &mut self.hashers, &mut digests);
-        digests
+        finish(&mut self.hashers)
     }
 
     /// Returns the packets that every recovery file has, in the order in which [`Layout`] counts their lengths.
@@ -652,8 +639,7 @@ fn comments(new: &NewSet) -> Vec<Packet> {
 struct Hashing {
     reader: Reader,
     buffers: Vec<Vec<u8>>,
-    lanes: Vec<Lane>,
-    crcs: Vec<crc32fast::Hasher>,
+    checksums: Checksums,
     file: Option<Hasher>,
 }
 

@@ -52,7 +52,7 @@ pub enum Error {
     /// No combination of the recovery slices restores the missing ones.
     #[error("no combination of the recovery slices restores the missing slices")]
     NoSolution,
-    /// The equations of so many missing slices do not fit the memory.
+    /// The equations for the missing slices do not fit into the memory.
     #[error("{missing} missing slices need {needed} bytes of memory")]
     Memory {
         /// Number of missing slices.

@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    /// Two slices whose constants have equal powers cannot be told apart by these exponents.
+    /// These exponents cannot tell two slices apart whose constants have equal powers.
     #[test]
     fn spare_recovery_slices_replace_dependent_ones() {
         let logs = gf::slice_logs(32768);

@@ -15,7 +15,7 @@ pub(crate) const HEADER_LEN: usize = 64;
 /// The first byte of a packet that its digest covers.
 pub(crate) const HASHED_FROM: usize = 32;
 
-/// Maximum number of slices of a set: so many constants exist.
+/// Maximum number of slices of a set, which is the number of constants.
 pub const MAX_SLICES: usize = 32768;
 
 /// Maximum number of recovery slices of a set. The exponent 65,535 gives the same slice as 0.

@@ -6,7 +6,7 @@ use hashlane_files::{CancelToken, SourceFile};
 use hashlane_sha::Md5 as Lane;
 
 use crate::packet::{EXPONENT_LEN, HASHED_FROM, HEADER_LEN, Header, MAGIC, MAX_LEN, Packet};
-use crate::source::kernel;
+use crate::source::{finish, update};
 
 /// Number of packets that are hashed side by side.
 const CHAIN: usize = 32;
@@ -198,12 +198,9 @@ fn are_intact(
                 bytes.read_exact_at(buffer, offset + HASHED_FROM as u64 + start)?;
             }
         }
-        let windows: Vec<&[u8]> = buffers.iter().map(Vec::as_slice).collect();
-        Lane::update_many(kernel(), &mut lanes, &windows);
+        update(&mut lanes, &buffers);
     }
-    let mut digests = vec![[0; 16]; chain.len()];
-    Lane::finalize_many(kernel(), &mut lanes, &mut digests);
-    let digests = digests.into_iter().zip(chain);
+    let digests = finish(&mut lanes).into_iter().zip(chain);
     Ok(digests
         .map(|(md5, (_, header))| md5 == header.md5)
         .collect())

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use hashlane_files::{CancelToken, SourceFile};
-use hashlane_sha::{Md5 as Lane, Md5Kernel};
+use hashlane_sha::{Engine, LaneHash, Md5 as Lane, Md5Kernel};
 
 use crate::error::Error;
 use crate::packet::{Md5, SliceChecksum, digest, md5_hasher};
@@ -235,8 +235,7 @@ impl Lanes {
         let longest = set.iter().map(|wanted| wanted.len).max().unwrap_or(0);
         let window = usize::try_from(longest).unwrap_or(usize::MAX).min(WINDOW);
         self.buffers.resize_with(SET.max(set.len()), Vec::new);
-        let mut crcs = vec![crc32fast::Hasher::new(); set.len()];
-        let mut lanes = vec![Lane::default(); set.len()];
+        let mut checksums = Checksums::of(set.len());
         let mut is_read = vec![true; set.len()];
         let mut at = 0;
         while at < longest {
@@ -252,31 +251,65 @@ impl Lanes {
                     .read(sources, wanted.source, data, offset)
                     .is_ok();
                 zeros.fill(0);
-                crcs[i].update(buffer);
             }
-            let windows: Vec<&[u8]> = self.buffers[..set.len()]
-                .iter()
-                .map(Vec::as_slice)
-                .collect();
-            Lane::update_many(kernel(), &mut lanes, &windows);
+            checksums.update(&self.buffers[..set.len()]);
             at += window as u64;
         }
-        let mut digests = vec![[0; 16]; set.len()];
-        Lane::finalize_many(kernel(), &mut lanes, &mut digests);
-        let found = digests.into_iter().zip(crcs).zip(is_read);
-        let found = found.map(|((md5, crc), is_read)| {
-            is_read.then(|| SliceChecksum {
-                md5,
-                crc32: crc.finalize(),
-            })
-        });
-        found.collect()
+        let found = checksums.finish().into_iter().zip(is_read);
+        found
+            .map(|(found, is_read)| is_read.then_some(found))
+            .collect()
     }
 }
 
-/// Returns the kernel for many messages of MD5.
-pub(crate) fn kernel() -> Md5Kernel {
-    Md5Kernel::available()
-        .next()
-        .expect("the portable kernel is available everywhere")
+/// The checksums of slices that are hashed side by side.
+#[derive(Default)]
+pub(crate) struct Checksums {
+    lanes: Vec<Lane>,
+    crcs: Vec<crc32fast::Hasher>,
+}
+
+impl Checksums {
+    /// Returns the checksums of `n` empty slices.
+    pub(crate) fn of(n: usize) -> Self {
+        Self {
+            lanes: vec![Lane::default(); n],
+            crcs: vec![crc32fast::Hasher::new(); n],
+        }
+    }
+
+    /// Appends a window to each slice.
+    pub(crate) fn update(&mut self, windows: &[Vec<u8>]) {
+        for (crc, window) in self.crcs.iter_mut().zip(windows) {
+            crc.update(window);
+        }
+        update(&mut self.lanes, windows);
+    }
+
+    pub(crate) fn finish(mut self) -> Vec<SliceChecksum> {
+        let digests = finish(&mut self.lanes).into_iter().zip(self.crcs);
+        digests
+            .map(|(md5, crc)| SliceChecksum {
+                md5,
+                crc32: crc.finalize(),
+            })
+            .collect()
+    }
+}
+
+/// Appends a window to each message.
+pub(crate) fn update(lanes: &mut [Lane], windows: &[Vec<u8>]) {
+    let windows: Vec<&[u8]> = windows.iter().map(Vec::as_slice).collect();
+    Lane::update_many(kernel(), lanes, &windows);
+}
+
+/// Returns the digests of messages, which are empty afterwards.
+pub(crate) fn finish(lanes: &mut [Lane]) -> Vec<Md5> {
+    let mut digests = vec![[0; 16]; lanes.len()];
+    Lane::finalize_many(kernel(), lanes, &mut digests);
+    digests
+}
+
+fn kernel() -> Md5Kernel {
+    <Lane as LaneHash>::kernel(&Engine::detect())
 }
