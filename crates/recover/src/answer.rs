@@ -1,6 +1,6 @@
 //! Recognizes a text, and asks each kind that it can be of.
 
-use crate::bech32::{Bech32, starts_like_witness_address};
+use crate::bech32::Bech32;
 use crate::codex32::Codex32;
 use crate::eip55::Eip55;
 use crate::kind::{Answer, Count, Kind, Likeness, Refusal, Repaired};
@@ -55,12 +55,8 @@ pub fn estimate(text: &str, errors: Option<u8>) -> Option<Result<(String, u8, Co
 
 /// Returns the kinds that a text can be of, the certain ones first.
 fn recognized(text: &str, is_last: bool) -> impl Iterator<Item = (&'static dyn Kind, Likeness)> {
-    let last = is_last && starts_like_witness_address(text);
-    let last = last.then(|| Likeness::Certain("witness address".into()));
-    let likeness = KINDS.into_iter().enumerate().filter_map(move |(i, kind)| {
-        let last = last.clone().filter(|_| i == 0);
-        Some((kind, last.or_else(|| kind.recognize(text))?))
-    });
+    let likeness = KINDS.into_iter();
+    let likeness = likeness.filter_map(|kind| Some((kind, kind.recognize(text, is_last)?)));
     let mut all: Vec<_> = likeness.collect();
     all.sort_by_key(|(_, likeness)| *likeness == Likeness::Possible);
     all.into_iter()

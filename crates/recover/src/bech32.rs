@@ -16,6 +16,7 @@ mod recognize;
 mod repair;
 mod solve;
 
+pub(crate) use code::CHARSET;
 pub use pattern::RepairError;
 pub use recognize::{is_like_witness_address, starts_like_witness_address};
 pub use repair::{is_witness_address, repair};
@@ -29,7 +30,10 @@ const CHECKSUMS: f64 = 1_073_741_824.0;
 pub(crate) struct Bech32;
 
 impl Kind for Bech32 {
-    fn recognize(&self, text: &str) -> Option<Likeness> {
+    fn recognize(&self, text: &str, is_last: bool) -> Option<Likeness> {
+        if is_last && starts_like_witness_address(text) {
+            return Some(Likeness::Certain("witness address".into()));
+        }
         recognize::likeness(text)
     }
 

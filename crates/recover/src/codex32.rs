@@ -3,11 +3,10 @@
 
 use zeroize::Zeroizing;
 
+use crate::bech32::CHARSET;
 use crate::kind::{Count, Kind, Likeness, Refusal, Repaired};
 use crate::linear::Code;
 use crate::places::{Place, read};
-
-const CHARSET: &str = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
 const START: &str = "ms1";
 
@@ -147,7 +146,7 @@ fn name(text: &str, code: Code) -> Option<String> {
 }
 
 impl Kind for Codex32 {
-    fn recognize(&self, text: &str) -> Option<Likeness> {
+    fn recognize(&self, text: &str, _: bool) -> Option<Likeness> {
         let (places, n_wrong) = places(text)?;
         let n_foreign = places.iter().filter(|place| place.is_wrong).count();
         let is_certain = n_wrong == 0 && n_foreign <= SHORT.correctable;

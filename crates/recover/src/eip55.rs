@@ -61,7 +61,7 @@ fn checked(text: &str) -> Result<Vec<Place>, Refusal> {
 }
 
 impl Kind for Eip55 {
-    fn recognize(&self, text: &str) -> Option<Likeness> {
+    fn recognize(&self, text: &str, _: bool) -> Option<Likeness> {
         let is_marked = text
             .get(1..2)
             .is_some_and(|mark| mark.eq_ignore_ascii_case("x"));

@@ -6,8 +6,9 @@ use zeroize::Zeroizing;
 ///
 /// A kind is one file. [`KINDS`](crate::KINDS) lists all of them.
 pub trait Kind: Sync {
-    /// Returns how much a text resembles this kind, or `None` if it is of another kind.
-    fn recognize(&self, text: &str) -> Option<Likeness>;
+    /// Returns how much a text resembles this kind, or `None` if it is of another kind. `is_last` states that the text is of no
+    /// kind of another crate.
+    fn recognize(&self, text: &str, is_last: bool) -> Option<Likeness>;
 
     /// Returns the number of strings that [`Self::originals`] compares with the checksum, without searching.
     ///

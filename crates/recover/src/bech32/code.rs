@@ -1,7 +1,7 @@
 //! The checksum of Bech32 and Bech32m (BIP 173, BIP 350).
 
 /// The characters by value.
-const CHARSET: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+pub(crate) const CHARSET: &str = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
 /// Number of characters of the checksum.
 pub(crate) const CHECKSUM_LEN: usize = 6;
@@ -36,14 +36,12 @@ const GENERATOR: [u32; 5] = [
 
 /// Returns the value of a character in lower case.
 pub(crate) fn value(character: char) -> Option<u8> {
-    let byte = u8::try_from(character).ok()?;
-    let value = CHARSET.iter().position(|c| *c == byte)?;
-    Some(value as u8)
+    CHARSET.find(character).map(|value| value as u8)
 }
 
 /// Returns the character of a value of 5 bits.
 pub(crate) fn character(value: u8) -> char {
-    CHARSET[usize::from(value % 32)].into()
+    CHARSET.as_bytes()[usize::from(value % 32)].into()
 }
 
 /// Returns the remainder after one more value. Linear in both.
