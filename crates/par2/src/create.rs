@@ -1,5 +1,6 @@
 //! Creates a set.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,13 +14,14 @@ use crate::error::Error;
 use crate::gf;
 use crate::name;
 use crate::packet::{
-    EXPONENT_LEN, FileId, HEADER_LEN, Md5, Packet, SetId, SliceChecksum, digest, md5, md5_hasher,
-    recovery_hasher, recovery_header,
+    EXPONENT_LEN, FileId, HEADER_LEN, Md5, Packet, SetId, Sha256, SliceChecksum, digest, md5,
+    md5_hasher, recovery_hasher, recovery_header,
 };
 use crate::plan::{self, Redundancy, Slices, Volume, Volumes};
 use crate::run::{Progress, Run};
 use crate::set::base_of;
 use crate::source::{Checksums, Reader, Source, digest_of, finish, update};
+use crate::space::check_space;
 use crate::sums::{BATCH, Planes, Sums};
 
 /// The options of a new set.
@@ -40,6 +42,11 @@ pub struct NewSet {
     pub creator: String,
     /// A comment.
     pub comment: Option<String>,
+    /// Number of copies of the packets without recovery slices in each file with recovery slices. If it is not given, a file with
+    /// twice as many slices has one copy more, as of par2cmdline.
+    pub n_copies: Option<usize>,
+    /// SHA-256 digests of files, which are recorded in the set and not compared. Other programs ignore them.
+    pub sha256: HashMap<PathBuf, Sha256>,
 }
 
 impl NewSet {
@@ -53,6 +60,8 @@ impl NewSet {
             first_exponent: 0,
             creator: creator.to_owned(),
             comment: None,
+            n_copies: None,
+            sha256: HashMap::new(),
         }
     }
 }
@@ -92,10 +101,11 @@ struct Input {
     stamp: Stamp,
     md5_16k: Md5,
     id: FileId,
+    sha256: Option<Sha256>,
 }
 
 impl Input {
-    fn open(folder: &Path, relative: &Path) -> Result<Self, Error> {
+    fn open(folder: &Path, relative: &Path, sha256: Option<Sha256>) -> Result<Self, Error> {
         let path = folder.join(relative);
         let name = name::from_path(relative).ok_or_else(|| Error::File {
             path: path.clone(),
@@ -115,6 +125,7 @@ impl Input {
             stamp,
             md5_16k,
             id,
+            sha256,
         })
     }
 }
@@ -142,7 +153,7 @@ pub fn create(
     new: &NewSet,
     run: &mut Run<'_>,
 ) -> Result<Created, Error> {
-    let (inputs, left_out) = open_inputs(folder, files, run)?;
+    let (inputs, left_out) = open_inputs(folder, files, new, run)?;
     let lens: Vec<u64> = inputs.iter().map(|input| input.len).collect();
     let slice_len = plan::slice_len(new.slices, &lens)?;
     let n_slices = plan::n_slices(&lens, slice_len) as usize;
@@ -158,6 +169,9 @@ pub fn create(
     };
     let id = main.set_id();
     let paths = paths_of(place, &volumes);
+    // The packets around the slices are few, unless slices are very short.
+    let needed = (n_recovery as u64).saturating_mul(slice_len.saturating_add(68));
+    check_space([(place, needed)])?;
     let outputs = paths
         .iter()
         .map(|path| Output::create(path))
@@ -192,13 +206,14 @@ pub fn create(
 fn open_inputs(
     folder: &Path,
     files: &[PathBuf],
+    new: &NewSet,
     run: &Run<'_>,
 ) -> Result<(Vec<Input>, Vec<PathBuf>), Error> {
     let mut inputs = Vec::new();
     let mut left_out = Vec::new();
     for relative in files {
         run.check()?;
-        let input = Input::open(folder, relative)?;
+        let input = Input::open(folder, relative, new.sha256.get(relative).copied())?;
         if input.len == 0 {
             left_out.push(relative.clone());
         } else {
@@ -232,11 +247,12 @@ fn check_unchanged(inputs: &[Input]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Gives the recovery files their names. If one cannot have its name, none has.
+/// Gives the recovery files their names, the first one last: a set with this file is complete. If one cannot have its name,
+/// none has.
 fn put_all(outputs: Vec<Output>, paths: &[PathBuf]) -> Result<(), Error> {
-    for (number, output) in outputs.into_iter().enumerate() {
+    for (number, output) in outputs.into_iter().enumerate().rev() {
         if let Err(error) = output.put() {
-            for written in &paths[..number] {
+            for written in &paths[number + 1..] {
                 // The error above is the reason.
                 let _ = std::fs::remove_file(written);
             }
@@ -618,6 +634,12 @@ fn packets_of(input: &Input, md5: Md5, checksums: Vec<SliceChecksum>) -> Vec<Pac
             name: name.to_owned(),
         });
     }
+    if let Some(sha256) = input.sha256 {
+        packets.push(Packet::Sha256 {
+            file: input.id,
+            sha256,
+        });
+    }
     packets
 }
 
@@ -705,7 +727,10 @@ impl Layout {
             // As par2cmdline: a file with twice as many slices has one copy more, and copies lie between the slices.
             let copies = match volume.count {
                 0 => 1,
-                count => (usize::BITS - count.leading_zeros()) as usize,
+                count => {
+                    let usual = (usize::BITS - count.leading_zeros()) as usize;
+                    new.n_copies.unwrap_or(usual)
+                }
             };
             let n_critical = copies * lens.len();
             let mut written = 0;

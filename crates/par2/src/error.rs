@@ -60,8 +60,8 @@ pub enum Error {
         /// Bytes that are needed.
         needed: u64,
     },
-    /// The disk has no space for the repaired files.
-    #[error("{}: the repaired files need {needed} bytes, and {available} are free", folder.display())]
+    /// The disk has no space for the new files.
+    #[error("{}: the new files need {needed} bytes, and {available} are free", folder.display())]
     Space {
         /// A folder on the disk.
         folder: PathBuf,

@@ -24,6 +24,8 @@
 //! | `error.rs` | reasons why a set cannot be made, read or repaired |
 //! | `run.rs` | the resources of a job |
 //! | `source.rs` | files as sources of slices, hashed side by side |
+//! | `space.rs` | the space of disks |
+//! | `kept.rs` | damaged files that are kept |
 //! | `scan.rs` | finds packets in damaged files |
 //! | `set.rs` | a set, as its packets describe it |
 //! | `plan.rs` | the sizes of a new set |
@@ -44,6 +46,7 @@
 mod create;
 mod error;
 mod gf;
+mod kept;
 mod kernels;
 mod matrix;
 mod name;
@@ -55,6 +58,7 @@ mod run;
 mod scan;
 mod set;
 mod source;
+mod space;
 mod sums;
 mod verify;
 
@@ -64,13 +68,15 @@ mod not_run;
 
 pub use create::{Created, NewSet, create};
 pub use error::Error;
+pub use kept::{Kept, kept_names, put_beside};
 pub use kernels::Kernel;
 pub use packet::{
-    FileId, Header, MAX_RECOVERY_SLICES, MAX_SLICES, Md5, Packet, SetId, SliceChecksum,
+    FileId, Header, MAX_RECOVERY_SLICES, MAX_SLICES, Md5, Packet, SetId, Sha256, SliceChecksum,
 };
 pub use plan::{Redundancy, Slices, Volumes};
-pub use repair::{Kept, Repaired, RepairedFile, repair};
+pub use repair::{Repaired, RepairedFile, Restored, repair, restore};
 pub use run::{Progress, Run};
 pub use scan::{Found, ReadAt, scan};
 pub use set::{ProtectedFile, RecoverySet, RecoverySlice, volumes_of};
+pub use space::check_space;
 pub use verify::{FileReport, State, Verification, verify};

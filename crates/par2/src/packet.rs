@@ -6,6 +6,9 @@ use hashlane_sha::Engine;
 /// An MD5 digest.
 pub type Md5 = [u8; 16];
 
+/// A SHA-256 digest.
+pub type Sha256 = [u8; 32];
+
 /// The first bytes of each packet.
 pub(crate) const MAGIC: [u8; 8] = *b"PAR2\0PKT";
 
@@ -53,7 +56,7 @@ impl PartialOrd for FileId {
     }
 }
 
-/// The types of packets that the specification defines.
+/// The types of packets that the specification defines, and one of Hashlane.
 mod kind {
     pub(super) const MAIN: [u8; 16] = *b"PAR 2.0\0Main\0\0\0\0";
     pub(super) const FILE: [u8; 16] = *b"PAR 2.0\0FileDesc";
@@ -63,6 +66,8 @@ mod kind {
     pub(super) const UNICODE_NAME: [u8; 16] = *b"PAR 2.0\0UniFileN";
     pub(super) const COMMENT: [u8; 16] = *b"PAR 2.0\0CommASCI";
     pub(super) const UNICODE_COMMENT: [u8; 16] = *b"PAR 2.0\0CommUni\0";
+    /// Other programs skip packets that they do not know.
+    pub(super) const SHA256: [u8; 16] = *b"HashlaneSHA-256\0";
 }
 
 /// The header of a packet.
@@ -165,6 +170,13 @@ pub enum Packet {
         /// The comment.
         text: String,
     },
+    /// The SHA-256 digest of a file. Only Hashlane writes such packets.
+    Sha256 {
+        /// The file.
+        file: FileId,
+        /// The digest.
+        sha256: Sha256,
+    },
     /// A packet of another type.
     Unknown,
 }
@@ -240,6 +252,13 @@ impl Packet {
                     text: from_utf16(text)?,
                 }
             }
+            kind::SHA256 => {
+                let (file, sha256) = body.split_first_chunk()?;
+                Self::Sha256 {
+                    file: FileId(*file),
+                    sha256: sha256.try_into().ok()?,
+                }
+            }
             _ => Self::Unknown,
         })
     }
@@ -291,6 +310,7 @@ impl Packet {
                 body.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
                 (kind::UNICODE_COMMENT, body)
             }
+            Self::Sha256 { file, sha256 } => (kind::SHA256, [&file.0[..], sha256].concat()),
             Self::Unknown => ([0; 16], Vec::new()),
         }
     }
@@ -428,6 +448,10 @@ mod tests {
             Packet::UnicodeComment {
                 of: [4; 16],
                 text: "warum".into(),
+            },
+            Packet::Sha256 {
+                file: id,
+                sha256: [9; 32],
             },
         ]
     }

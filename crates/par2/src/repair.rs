@@ -2,29 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashlane_files::{AtomicFile, Overwrite, write_all_at};
+use hashlane_files::{AtomicFile, write_all_at};
 
 use crate::error::Error;
 use crate::gf;
+use crate::kept::{Kept, put_beside, rename_new};
 use crate::matrix::Solution;
 use crate::run::{Progress, Run};
 use crate::set::RecoverySet;
 use crate::source::{Reader, Source, Wanted, checksums, digest_of};
+use crate::space::check_space;
 use crate::sums::{BATCH, Planes, Sums};
 use crate::verify::{State, Verification};
-
-/// What happens to damaged files. There is no third choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
-    /// They stay beside the repaired ones, as `NAME.damaged-1`.
-    Yes,
-    /// They are replaced.
-    No,
-}
 
 /// A file that was restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,8 +45,7 @@ pub struct Repaired {
 /// Restores all files that are not intact, after a [`verify`](crate::verify()) of the same folder.
 ///
 /// Each file is written without a name, and all of its slices and its digest are compared, before any file gets its name. If a
-/// slice is missing, nothing is changed. A process that is killed leaves each file damaged, restored, or kept under the name
-/// for damaged files, where the next verification finds it.
+/// slice is missing, nothing is changed. A process that is killed leaves each file damaged or restored.
 ///
 /// # Errors
 /// There are too few recovery slices, the memory or the disk has no space, a file cannot be read or written, or the result is
@@ -66,17 +57,88 @@ pub fn repair(
     kept: Kept,
     run: &mut Run<'_>,
 ) -> Result<Repaired, Error> {
-    let missing: Vec<usize> = (0..set.n_slices)
-        .filter(|slice| verification.places[*slice].is_none())
-        .collect();
+    let mut wanted = Vec::new();
+    let mut renamed = Vec::new();
+    for (file, report) in verification.files.iter().enumerate() {
+        let path = folder.join(&set.files[file].path);
+        match &report.state {
+            State::Intact => {}
+            State::Renamed(from) => renamed.push((file, from, path)),
+            State::Damaged | State::Missing | State::Unreadable(_) => wanted.push((file, path)),
+        }
+    }
+    let n_missing = verification.n_missing;
+    if n_missing > set.recovery.len() {
+        return Err(Error::NotEnough {
+            missing: n_missing,
+            available: set.recovery.len(),
+        });
+    }
+    let (restored, n_passes) = restore(set, verification, &wanted, run)?;
+    // From here on, files get their names.
+    let mut repaired = Repaired {
+        files: Vec::new(),
+        n_computed: n_missing,
+        n_passes,
+    };
+    for (file, from, path) in renamed {
+        make_folder(&path)?;
+        rename_new(from, &path).map_err(Error::io(&path))?;
+        repaired.files.push(RepairedFile {
+            file,
+            damaged: None,
+            renamed_from: Some(from.clone()),
+        });
+    }
+    for file in restored {
+        let number = file.target.file;
+        let damaged = file.put(kept)?;
+        repaired.files.push(RepairedFile {
+            file: number,
+            damaged,
+            renamed_from: None,
+        });
+    }
+    repaired.files.sort_by_key(|file| file.file);
+    Ok(repaired)
+}
+
+/// Restores files that have no names yet, after a [`verify`](crate::verify()): `wanted` has their numbers in the set, and their
+/// paths. All slices and the digest of each were compared. Nothing else is changed. Returns them in the order of `wanted`, and the
+/// number of passes over the files of the set.
+///
+/// If all slices of the wanted files were found, no recovery slice is needed, even if other files of the set lack slices.
+///
+/// # Errors
+/// As for [`repair`].
+pub fn restore(
+    set: &RecoverySet,
+    verification: &Verification,
+    wanted: &[(usize, PathBuf)],
+    run: &mut Run<'_>,
+) -> Result<(Vec<Restored>, usize), Error> {
+    let found = |file: usize| verification.files[file].n_found == set.files[file].n_slices;
+    let mut missing = Vec::new();
+    if !wanted.iter().all(|(file, _)| found(*file)) {
+        missing.extend((0..set.n_slices).filter(|slice| verification.places[*slice].is_none()));
+    }
     if missing.len() > set.recovery.len() {
         return Err(Error::NotEnough {
             missing: missing.len(),
             available: set.recovery.len(),
         });
     }
-    let targets = targets(set, verification, folder);
-    check_space(&targets)?;
+    let target = |(file, path): &(usize, PathBuf)| Target {
+        file: *file,
+        path: path.clone(),
+        len: set.files[*file].len,
+    };
+    let targets: Vec<Target> = wanted.iter().map(target).collect();
+    check_space(
+        targets
+            .iter()
+            .map(|target| (target.path.as_path(), target.len)),
+    )?;
     let mut restored = Vec::new();
     for target in targets {
         run.check()?;
@@ -102,93 +164,15 @@ pub fn repair(
             return Err(Error::Wrong(file.target.path.clone()));
         }
     }
-    // From here on, files get their names.
-    let mut repaired = Repaired {
-        files: Vec::new(),
-        n_computed: missing.len(),
-        n_passes,
-    };
-    for (file, report) in verification.files.iter().enumerate() {
-        if let State::Renamed(from) = &report.state {
-            let path = folder.join(&set.files[file].path);
-            make_folder(&path)?;
-            rename_new(from, &path).map_err(Error::io(&path))?;
-            repaired.files.push(RepairedFile {
-                file,
-                damaged: None,
-                renamed_from: Some(from.clone()),
-            });
-        }
-    }
-    for file in restored {
-        let number = file.target.file;
-        let damaged = file.put(kept)?;
-        repaired.files.push(RepairedFile {
-            file: number,
-            damaged,
-            renamed_from: None,
-        });
-    }
-    repaired.files.sort_by_key(|file| file.file);
-    Ok(repaired)
+    Ok((restored, n_passes))
 }
 
 /// A file to restore.
+#[derive(Debug)]
 struct Target {
     file: usize,
     path: PathBuf,
     len: u64,
-}
-
-fn targets(set: &RecoverySet, verification: &Verification, folder: &Path) -> Vec<Target> {
-    let reports = verification.files.iter().enumerate();
-    let broken =
-        reports.filter(|(_, report)| !matches!(report.state, State::Intact | State::Renamed(_)));
-    let target = |(file, _)| {
-        let expected = &set.files[file];
-        Target {
-            file,
-            path: folder.join(&expected.path),
-            len: expected.len,
-        }
-    };
-    broken.map(target).collect()
-}
-
-/// Fails if the disks have no space for the files.
-fn check_space(targets: &[Target]) -> Result<(), Error> {
-    #[cfg(unix)]
-    {
-        let mut needed: BTreeMap<u64, (PathBuf, u64, u64)> = BTreeMap::new();
-        for target in targets {
-            let mut folders = target.path.ancestors().skip(1);
-            let is_folder = |folder: &&Path| !folder.as_os_str().is_empty() && folder.is_dir();
-            let folder = folders.find(is_folder).unwrap_or(Path::new("."));
-            let (Ok(status), Ok(metadata)) = (rustix::fs::statvfs(folder), fs::metadata(folder))
-            else {
-                continue;
-            };
-            let available = status.f_bavail.saturating_mul(status.f_frsize);
-            let disk = std::os::unix::fs::MetadataExt::dev(&metadata);
-            let entry = needed
-                .entry(disk)
-                .or_insert_with(|| (folder.to_owned(), 0, available));
-            // Whole blocks.
-            entry.1 = entry.1.saturating_add(target.len.saturating_add(4096));
-        }
-        for (folder, needed, available) in needed.into_values() {
-            if needed > available {
-                return Err(Error::Space {
-                    folder,
-                    needed,
-                    available,
-                });
-            }
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = targets;
-    Ok(())
 }
 
 fn make_folder(path: &Path) -> Result<(), Error> {
@@ -201,21 +185,9 @@ fn make_folder(path: &Path) -> Result<(), Error> {
     }
 }
 
-#[cfg(unix)]
-fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    hashlane_files::rename_new(from, to)
-}
-
-#[cfg(not(unix))]
-fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    if to.symlink_metadata().is_ok() {
-        return Err(io::ErrorKind::AlreadyExists.into());
-    }
-    fs::rename(from, to)
-}
-
-/// A restored file that has no name yet.
-struct Restored {
+/// A restored file that has no name yet. Without [`Restored::put`], it vanishes.
+#[derive(Debug)]
+pub struct Restored {
     target: Target,
     /// The place of the damaged file, with links followed, or of the missing one.
     place: PathBuf,
@@ -275,44 +247,24 @@ impl Restored {
         Ok(found == expected.md5)
     }
 
-    /// Gives the file its name. Returns the new path of the damaged file if it is kept.
-    fn put(self, kept: Kept) -> Result<Option<PathBuf>, Error> {
-        let path = self.target.path;
-        if kept == Kept::No {
-            self.file
-                .put(&self.place, Overwrite::Yes)
-                .map_err(Error::io(&path))?;
-            return Ok(None);
-        }
-        // The bytes are on the disk before the damaged file moves.
-        self.file.as_file().sync_all().map_err(Error::io(&path))?;
-        let mut damaged = None;
-        if self.place.symlink_metadata().is_ok() {
-            damaged = Some(move_aside(&self.place).map_err(Error::io(&path))?);
-        }
-        if let Err(error) = self.file.put(&self.place, Overwrite::No) {
-            if let Some(damaged) = damaged {
-                // The error above is the reason.
-                let _ = rename_new(&damaged, &self.place);
-            }
-            return Err(Error::io(&path)(error));
-        }
-        Ok(damaged)
+    /// Returns the number of the file in the set.
+    pub fn file(&self) -> usize {
+        self.target.file
     }
-}
 
-/// Renames a damaged file to a name that is free, and returns it.
-fn move_aside(place: &Path) -> io::Result<PathBuf> {
-    for number in 1..=9999 {
-        let mut name = place.as_os_str().to_owned();
-        name.push(format!(".damaged-{number}"));
-        let to = PathBuf::from(name);
-        match rename_new(place, &to) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            renamed => return renamed.map(|()| to),
-        }
+    /// Returns the file, to compare its bytes and to change its times.
+    pub fn as_file(&self) -> &fs::File {
+        self.file.as_file()
     }
-    Err(io::ErrorKind::AlreadyExists.into())
+
+    /// Gives the file its name. Returns the new path of the damaged file if it is kept.
+    ///
+    /// # Errors
+    /// The system's error. Then nothing was changed.
+    pub fn put(self, kept: Kept) -> Result<Option<PathBuf>, Error> {
+        let path = self.target.path;
+        put_beside(self.file, &self.place, kept).map_err(Error::io(&path))
+    }
 }
 
 /// Solves the equations of the missing slices.

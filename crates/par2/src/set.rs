@@ -12,7 +12,9 @@ use hashlane_files::SourceFile;
 
 use crate::error::Error;
 use crate::name;
-use crate::packet::{FileId, MAX_RECOVERY_SLICES, MAX_SLICES, Md5, Packet, SetId, SliceChecksum};
+use crate::packet::{
+    FileId, MAX_RECOVERY_SLICES, MAX_SLICES, Md5, Packet, SetId, Sha256, SliceChecksum,
+};
 use crate::run::Run;
 use crate::scan::{Found, scan};
 
@@ -33,6 +35,8 @@ pub struct ProtectedFile {
     pub md5: Md5,
     /// The digest of the first 16 KiB.
     pub md5_16k: Md5,
+    /// The SHA-256 digest, if the program that made the set has recorded it.
+    pub sha256: Option<Sha256>,
     /// The checksums of the slices. `None` if no intact packet has them: then the file is either intact or missing.
     pub checksums: Option<Vec<SliceChecksum>>,
     /// The number of the first slice in the set.
@@ -85,6 +89,7 @@ struct Packets {
     files: HashMap<FileId, Packet>,
     checksums: HashMap<FileId, Vec<SliceChecksum>>,
     unicode_names: HashMap<FileId, String>,
+    sha256: HashMap<FileId, Sha256>,
     recovery: BTreeMap<u16, (RecoverySlice, u64)>,
     creator: Option<String>,
     comment: Option<String>,
@@ -158,6 +163,7 @@ impl Packets {
                 }
                 std::collections::hash_map::Entry::Occupied(_) => false,
             },
+            Packet::Sha256 { file, sha256 } => self.sha256.insert(file, sha256).is_none(),
             Packet::UnicodeName { file, name } => self.unicode_names.insert(file, name).is_none(),
             Packet::Creator(text) => {
                 let text = || String::from_utf8_lossy(&text).into_owned();
@@ -232,6 +238,7 @@ impl Packets {
                 len,
                 md5,
                 md5_16k,
+                sha256: self.sha256.remove(&id),
                 checksums: checksums.filter(|checksums| checksums.len() == of_file),
                 first_slice,
                 n_slices: of_file,

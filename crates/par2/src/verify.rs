@@ -9,6 +9,7 @@ use hashlane_files::{FileId, is_absent};
 
 use crate::create::START_LEN;
 use crate::error::Error;
+use crate::kept::kept_names;
 use crate::packet::{Md5, SliceChecksum, md5};
 use crate::rolling::Rolling;
 use crate::run::{Progress, Run};
@@ -200,8 +201,7 @@ fn candidates(
             PathBuf::from(name)
         };
         let exists = |path: &PathBuf| path.is_file();
-        let damaged = (1..).map(|n| with(format!(".damaged-{n}")));
-        for path in damaged.take_while(exists) {
+        for path in kept_names(&path).take_while(exists) {
             known.extend(id_of(&path));
             candidates.push(vec![path]);
         }

@@ -6,3 +6,5 @@ mod judges;
 mod not_run;
 mod place;
 mod repairs;
+#[cfg(unix)]
+mod restored;

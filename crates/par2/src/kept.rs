@@ -1,0 +1,90 @@
+//! Damaged files that are kept beside the repaired ones.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hashlane_files::{AtomicFile, FileId, Overwrite};
+
+/// What happens to damaged files. There is no third choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// They stay beside the repaired ones, as `NAME.damaged-1`.
+    Yes,
+    /// They are replaced.
+    No,
+}
+
+/// Gives a file the name of another one, which is kept or replaced. Returns the new path of the other file if it is kept.
+///
+/// The name belongs to one of the two at any moment, unless the file system has no hard links.
+///
+/// # Errors
+/// The system's error. Then nothing was changed.
+pub fn put_beside(file: AtomicFile, place: &Path, kept: Kept) -> io::Result<Option<PathBuf>> {
+    if kept == Kept::No || place.symlink_metadata().is_err() {
+        file.put(place, Overwrite::Yes)?;
+        return Ok(None);
+    }
+    // The bytes are on the disk before the damaged file gets its second name.
+    file.as_file().sync_all()?;
+    let damaged = keep(place, |from, to| fs::hard_link(from, to));
+    match damaged {
+        Ok(damaged) => {
+            file.put(place, Overwrite::Yes)?;
+            Ok(Some(damaged))
+        }
+        Err(_) => {
+            let damaged = keep(place, rename_new)?;
+            if let Err(error) = file.put(place, Overwrite::No) {
+                // The error above is the reason.
+                let _ = rename_new(&damaged, place);
+                return Err(error);
+            }
+            Ok(Some(damaged))
+        }
+    }
+}
+
+/// Gives a damaged file the first free name for such files, and returns it.
+fn keep(place: &Path, give: impl Fn(&Path, &Path) -> io::Result<()>) -> io::Result<PathBuf> {
+    for to in kept_names(place) {
+        match give(place, &to) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                // A killed process has left it.
+                if is_same_file(place, &to) {
+                    return Ok(to);
+                }
+            }
+            given => return given.map(|()| to),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Returns the names under which a damaged file is kept: `NAME.damaged-1` and so on.
+pub fn kept_names(place: &Path) -> impl Iterator<Item = PathBuf> {
+    (1..=9999).map(move |number| {
+        let mut name = place.as_os_str().to_owned();
+        name.push(format!(".damaged-{number}"));
+        PathBuf::from(name)
+    })
+}
+
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    let id = |path| FileId::of_path(path).ok().flatten();
+    id(a).is_some_and(|a| id(b) == Some(a))
+}
+
+#[cfg(unix)]
+pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    hashlane_files::rename_new(from, to)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    if to.symlink_metadata().is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    fs::rename(from, to)
+}

@@ -1,0 +1,113 @@
+//! Single files that are restored, and what sets record for them.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+use hashlane_par2::{Error, Kept, NewSet, Redundancy, Slices, kept_names, restore, verify};
+
+use crate::place::{Folder, Random, SET, with_run};
+
+/// Returns a protected folder with two files of ten slices.
+fn protected(n_recovery: usize) -> Folder {
+    let mut random = Random(7);
+    let folder = Folder::new(vec![("a", random.bytes(1000)), ("b", random.bytes(1000))]);
+    let mut new = NewSet::new("test");
+    new.slices = Slices::Len(100);
+    new.redundancy = Redundancy::Count(n_recovery);
+    new.n_copies = Some(2);
+    new.sha256.insert("b".into(), [9; 32]);
+    folder.create(&new);
+    folder
+}
+
+#[test]
+fn one_file_is_restored_and_others_stay() {
+    let folder = protected(4);
+    let set = folder.set();
+    let sha256 = |name: &str| {
+        let mut files = set.files.iter();
+        let number = files
+            .position(|file| file.path.as_os_str() == name)
+            .unwrap();
+        (number, set.files[number].sha256)
+    };
+    assert_eq!((sha256("a").1, sha256("b").1), (None, Some([9; 32])));
+    folder.change("a", |bytes| bytes[500] ^= 1);
+    folder.change("b", |bytes| bytes[..200].fill(0));
+    let changed = fs::read(folder.path("a")).unwrap();
+    let inode = fs::metadata(folder.path("b")).unwrap().ino();
+    let (number, place) = (sha256("b").0, folder.path("elsewhere"));
+    with_run(|run| {
+        let found = verify(&set, &folder.path(""), &[], run)?;
+        let (restored, _) = restore(&set, &found, &[(number, place.clone())], run)?;
+        assert_eq!(restored[0].file(), number);
+        assert!(!place.exists());
+        for restored in restored {
+            assert_eq!(restored.put(Kept::Yes)?, None);
+        }
+        Ok::<(), Error>(())
+    })
+    .unwrap();
+    assert_eq!(fs::read(&place).unwrap(), folder.files[1].1);
+    assert_eq!(fs::read(folder.path("a")).unwrap(), changed);
+    // The damaged file keeps its name until the new one takes it.
+    folder.repair(&[]).unwrap();
+    folder.check();
+    let kept = kept_names(&folder.path("b")).next().unwrap();
+    assert_eq!(fs::metadata(kept).unwrap().ino(), inode);
+}
+
+/// A file whose slices are all in another one needs no recovery slice.
+#[test]
+fn found_slices_need_no_recovery_data() {
+    let folder = protected(1);
+    let set = folder.set();
+    fs::copy(folder.path("b"), folder.path("copy")).unwrap();
+    folder.change("a", |bytes| bytes[..500].fill(0));
+    folder.change("b", |bytes| bytes.fill(0));
+    fs::write(folder.path(SET), "").unwrap();
+    let number = |name: &str| {
+        let mut files = set.files.iter();
+        files
+            .position(|file| file.path.as_os_str() == name)
+            .unwrap()
+    };
+    let others = [folder.path("copy")];
+    let try_restore = |name: &str| {
+        with_run(|run| {
+            let found = verify(&set, &folder.path(""), &others, run)?;
+            let wanted = [(number(name), folder.path(name))];
+            for file in restore(&set, &found, &wanted, run)?.0 {
+                file.put(Kept::No)?;
+            }
+            Ok::<(), Error>(())
+        })
+    };
+    try_restore("b").unwrap();
+    assert_eq!(fs::read(folder.path("b")).unwrap(), folder.files[1].1);
+    let refused = try_restore("a");
+    assert!(
+        matches!(
+            refused,
+            Err(Error::NotEnough {
+                missing: 5,
+                available: 1
+            })
+        ),
+        "{refused:?}"
+    );
+}
+
+/// A process that was killed after it had kept the damaged file does not keep it twice.
+#[test]
+fn a_damaged_file_is_kept_once() {
+    let folder = protected(4);
+    folder.change("a", |bytes| bytes[0] ^= 1);
+    let place = folder.path("a");
+    let mut names = kept_names(&place);
+    let (first, second) = (names.next().unwrap(), names.next().unwrap());
+    fs::hard_link(folder.path("a"), &first).unwrap();
+    folder.repair(&[]).unwrap();
+    folder.check();
+    assert!(first.exists() && !second.exists());
+}
