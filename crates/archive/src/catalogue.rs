@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hashlane_files::{CATALOGUE_NAME, CATALOGUE_SUFFIXES};
+use hashlane_files::CATALOGUE_NAME;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
@@ -152,13 +152,6 @@ impl Catalogue {
     ) -> Result<(), E> {
         each(&self.connection, visit)
     }
-}
-
-/// Returns the paths of a catalogue and of the files beside it.
-pub(crate) fn files_of(path: &Path) -> impl Iterator<Item = PathBuf> {
-    CATALOGUE_SUFFIXES
-        .iter()
-        .map(|suffix| with_suffix(path, suffix))
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

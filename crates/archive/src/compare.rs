@@ -2,12 +2,11 @@
 //! from its begin to its end, and no path is looked up.
 
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use hashlane_files::{Step, Walk, WalkOrder};
+use hashlane_files::{Step, Walk, WalkOrder, is_catalogue_suffix};
 use rusqlite::{Connection, Rows};
 
-use crate::catalogue::files_of;
 use crate::error::{Error, Reason};
 use crate::record::{COLUMNS, Record, State};
 
@@ -41,7 +40,7 @@ pub(crate) fn compare(
     folder: &Path,
     mut visit: impl FnMut(Compared<'_>) -> Result<(), Reason>,
 ) -> Result<(), Error> {
-    let own = own_paths(catalogue, folder);
+    let own = own_path(catalogue, folder);
     let mut files = || -> Result<Option<std::io::Error>, Reason> {
         let select = format!("SELECT {COLUMNS} FROM files ORDER BY path");
         let mut select = connection.prepare(&select)?;
@@ -56,7 +55,7 @@ pub(crate) fn compare(
                 // The folder itself.
                 Step::Failed(error) if path.is_empty() => return Ok(Some(error)),
                 Step::Folder | Step::Own(_) => {}
-                _ if own.iter().any(|own| own == path) => {}
+                _ if is_own(path, own.as_deref()) => {}
                 // A slash ends the path of a folder that cannot be read: the catalogue can have what lies below it.
                 Step::Failed(_) if walk.is_folder() => {
                     merge.add(&[path, b"/"].concat(), step, &mut visit)?;
@@ -74,20 +73,17 @@ pub(crate) fn compare(
     }
 }
 
-/// Returns the paths below the folder of the files of the catalogue, if it lies there.
-fn own_paths(catalogue: &Path, folder: &Path) -> Vec<Vec<u8>> {
-    let below = || {
-        let place = catalogue.canonicalize().ok()?;
-        let below = place.strip_prefix(folder.canonicalize().ok()?).ok()?;
-        Some(below.to_owned())
-    };
-    let files = below().into_iter().flat_map(|below| {
-        let files: Vec<PathBuf> = files_of(&below).collect();
-        files
-    });
-    files
-        .map(|path| hashlane_sums::bytes_of(&path).into_owned())
-        .collect()
+/// Returns the path below the folder of the catalogue, if it lies there.
+fn own_path(catalogue: &Path, folder: &Path) -> Option<Vec<u8>> {
+    let place = catalogue.canonicalize().ok()?;
+    let below = place.strip_prefix(folder.canonicalize().ok()?).ok()?;
+    Some(hashlane_sums::bytes_of(below).into_owned())
+}
+
+/// Returns `true` for the path of the catalogue, and of the files beside it.
+fn is_own(path: &[u8], catalogue: Option<&[u8]>) -> bool {
+    let suffix = catalogue.and_then(|catalogue| path.strip_prefix(catalogue));
+    suffix.is_some_and(is_catalogue_suffix)
 }
 
 struct Merge<'c> {

@@ -56,6 +56,9 @@ pub enum Reason {
     /// Another error of SQLite.
     #[error("the catalogue cannot be used")]
     Database(#[source] rusqlite::Error),
+    /// Recovery files cannot be made or used.
+    #[error(transparent)]
+    Recovery(#[from] hashlane_par2::Error),
     /// Nothing can be hashed.
     #[error(transparent)]
     Hashing(#[from] hashlane_pipeline::Error),

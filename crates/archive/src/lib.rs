@@ -17,6 +17,9 @@
 //! | `table.rs` | reads and changes single files of the catalogue, and commits |
 //! | `run.rs` | reads the files that were noted, and decides about each |
 //! | `runs.rs` | [`update`], [`check`] and [`scrub`] |
+//! | `group.rs` | sets of recovery files beside the catalogue |
+//! | `protect.rs` | makes recovery files, and removes old ones |
+//! | `heal.rs` | repairs rotten files |
 //! | `entry.rs` | the files of a catalogue |
 //! | `export.rs` | lists for other programs |
 //! | `export/parquet.rs` | the list as a file of Apache Parquet |
@@ -29,6 +32,9 @@ mod entry;
 mod error;
 mod event;
 mod export;
+mod group;
+mod heal;
+mod protect;
 mod read;
 mod record;
 mod run;
@@ -40,9 +46,11 @@ mod verdict;
 pub use catalogue::{Catalogue, FILE_NAME, SCHEMA_VERSION};
 pub use entry::Entry;
 pub use error::{Error, Reason};
-pub use event::{Event, Finding, Summary};
+pub use event::{Event, Finding, Origin, Outcome, Repair, Summary};
 pub use export::{Format, List};
 pub use hashlane_pipeline::{CancelToken, Options};
+pub use heal::{Healed, Healing, heal};
+pub use protect::{Protected, Protection, is_protected, protect};
 pub use run::Job;
 pub use runs::{IfMissing, Limits, check, scrub, update};
 pub use verdict::Verdict;

@@ -82,7 +82,9 @@ pub use file_id::FileId;
 pub use globs::{GlobError, Globs};
 pub use links::{LinkState, read_link, resolve_link};
 pub use new_file::{NewFile, place_of};
-pub use own::{CATALOGUE_NAME, CATALOGUE_SUFFIXES, is_own_name};
+pub use own::{
+    CATALOGUE_NAME, CATALOGUE_SUFFIXES, RECOVERY_SUFFIX, is_catalogue_suffix, is_own_name,
+};
 pub use positioned::{read_at, read_exact_at, write_all_at};
 #[cfg(unix)]
 pub use relocate::{Relocation, UNFINISHED_MOVES, rename_new, rename_to_free};

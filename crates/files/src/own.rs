@@ -12,16 +12,23 @@ pub const CATALOGUE_NAME: &str = ".hashlane-archive.sqlite";
 /// What `SQLite` adds to the name of a catalogue for the files beside it, and the archive for its lock.
 pub const CATALOGUE_SUFFIXES: [&str; 5] = ["", "-wal", "-shm", "-journal", "-lock"];
 
-/// Returns `true` if Hashlane gives this name to its own files: catalogues of archives, and files that are not finished.
+/// What an archive adds to the name of its catalogue for a recovery file, before the number of its set.
+pub const RECOVERY_SUFFIX: &str = "-recovery-";
+
+/// Returns `true` for what is added to the name of a catalogue for the files beside it.
+pub fn is_catalogue_suffix(suffix: &[u8]) -> bool {
+    let mut suffixes = CATALOGUE_SUFFIXES.iter();
+    suffixes.any(|known| known.as_bytes() == suffix)
+        || suffix.starts_with(RECOVERY_SUFFIX.as_bytes()) && suffix.ends_with(b".par2")
+}
+
+/// Returns `true` if Hashlane gives this name to its own files: catalogues of archives and the recovery files beside them, and
+/// files that are not finished.
 pub fn is_own_name(name: &OsStr) -> bool {
     let is_catalogue = || {
         let name = name.as_encoded_bytes();
         let suffix = name.strip_prefix(CATALOGUE_NAME.as_bytes());
-        suffix.is_some_and(|suffix| {
-            CATALOGUE_SUFFIXES
-                .iter()
-                .any(|known| known.as_bytes() == suffix)
-        })
+        suffix.is_some_and(is_catalogue_suffix)
     };
     #[cfg(unix)]
     let is_move = UNFINISHED_MOVES.contains(name);
@@ -52,6 +59,8 @@ mod tests {
             ".hashlane-archive.sqlite",
             ".hashlane-archive.sqlite-wal",
             ".hashlane-archive.sqlite-lock",
+            ".hashlane-archive.sqlite-recovery-00000001.par2",
+            ".hashlane-archive.sqlite-recovery-00000001.vol00+10.par2",
             ".hashlane-Ab1234.tmp",
             ".hashlane-moving-Ab1234",
             &staging,
@@ -64,6 +73,8 @@ mod tests {
             "hashlane-archive.sqlite",
             ".hashlane-archive.sqlite-old",
             ".hashlane-archive.sqlite.bak",
+            ".hashlane-archive.sqlite-recovery-1.par2.damaged-1",
+            ".hashlane-archive.sqlite-recovery",
             ".hashlane-payload",
             ".hashlane-.part",
             ".hashlane",

@@ -2,4 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 #[cfg(unix)]
+mod protect;
+#[cfg(unix)]
 mod runs;

@@ -15,19 +15,19 @@ use hashlane_archive::{
 use rusqlite::Connection;
 
 /// A folder with a catalogue.
-struct Archive {
-    folder: tempfile::TempDir,
-    catalogue: PathBuf,
+pub(crate) struct Archive {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) catalogue: PathBuf,
 }
 
 /// A path, its verdict, and the path that the file moved from or is a copy of.
-type Found = (String, Verdict, Option<String>);
+pub(crate) type Found = (String, Verdict, Option<String>);
 
 /// What a catalogue has of each file, except times of checks.
 type Rows = Vec<(Vec<u8>, i64, i64, i64, i64, Vec<u8>)>;
 
 impl Archive {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let archive = Self {
             catalogue: Catalogue::default_place(folder.path()),
@@ -39,18 +39,18 @@ impl Archive {
         archive
     }
 
-    fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)
     }
 
-    fn write(&self, path: &str, content: &str) {
+    pub(crate) fn write(&self, path: &str, content: &str) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
     /// Writes a file, and sets its time of modification back.
-    fn rot(&self, path: &str, content: &str) {
+    pub(crate) fn rot(&self, path: &str, content: &str) {
         let path = self.path(path);
         let modified = path.metadata().unwrap().modified().unwrap();
         let mut file = File::options().write(true).open(path).unwrap();
@@ -58,7 +58,7 @@ impl Archive {
         file.set_modified(modified).unwrap();
     }
 
-    fn job(&self) -> Job<'_> {
+    pub(crate) fn job(&self) -> Job<'_> {
         Job {
             folder: self.folder.path(),
             options: Options::default(),
@@ -66,11 +66,11 @@ impl Archive {
         }
     }
 
-    fn open(&self) -> Catalogue {
+    pub(crate) fn open(&self) -> Catalogue {
         Catalogue::open_or_create(&self.catalogue).unwrap()
     }
 
-    fn update(&self) -> (Summary, Vec<Found>) {
+    pub(crate) fn update(&self) -> (Summary, Vec<Found>) {
         let mut found = Vec::new();
         let receive = &mut |event: Event<'_>| take(&mut found, &event);
         let result = update(&mut self.open(), &self.job(), IfMissing::Report, receive);
@@ -91,7 +91,7 @@ impl Archive {
         (result.unwrap(), found)
     }
 
-    fn scrub(&self, limits: Limits) -> (Summary, Vec<Found>) {
+    pub(crate) fn scrub(&self, limits: Limits) -> (Summary, Vec<Found>) {
         let mut found = Vec::new();
         let receive = &mut |event: Event<'_>| take(&mut found, &event);
         let result = scrub(&mut self.open(), &self.job(), limits, receive);
@@ -119,7 +119,7 @@ impl Archive {
     }
 
     /// Changes rows of the catalogue, with their checks.
-    fn change(&self, sql: &str) {
+    pub(crate) fn change(&self, sql: &str) {
         let mut connection = Connection::open(&self.catalogue).unwrap();
         connection.execute_batch(sql).unwrap();
         let transaction = connection.transaction().unwrap();
