@@ -459,7 +459,7 @@ mod tests {
     /// Options are hard to find among twenty without headings.
     #[test]
     fn commands_with_many_options_have_headings() {
-        const HEADINGS: [&str; 24] = [
+        const HEADINGS: [&str; 25] = [
             "Arguments",
             "Changes",
             "Check",
@@ -482,6 +482,7 @@ mod tests {
             "Output",
             "Page",
             "Queue",
+            "Repair",
             "Seeding",
             "Torrent",
         ];

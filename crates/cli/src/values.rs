@@ -53,6 +53,16 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
     Ok(percent)
 }
 
+/// Reads an amount of recovery data in percent.
+pub(crate) fn redundancy(text: &str) -> Result<f64, String> {
+    let percent = percent(text)?;
+    if percent > 0.0 {
+        Ok(percent)
+    } else {
+        Err("0% protects nothing".to_owned())
+    }
+}
+
 /// Maximum number of threads.
 const MAX_THREADS: u64 = 1024;
 

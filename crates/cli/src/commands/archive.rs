@@ -11,7 +11,10 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use hashlane_archive::{Catalogue, IfMissing, Job, Limits, Summary, Verdict, check, scrub, update};
+use hashlane_archive::{
+    Catalogue, Event, Healed, Healing, IfMissing, Job, Limits, Protection, Summary, Verdict, check,
+    is_protected, scrub, update,
+};
 
 use crate::options::{Force, Hashing};
 use crate::{Env, Exit, documentation, values};
@@ -23,14 +26,16 @@ Exit status:
   0  everything that was read is right; new, moved and copied files do not
      count, and for `update` neither do changed ones
   1  the run is complete, and files are rotten or missing; for `check` and
-     `scrub` also: files were changed by a writer
+     `scrub` also: files were changed by a writer; for `protect`: files could
+     not be protected. Rotten files that were repaired do not count
   2  the run is not complete: wrong usage, files that cannot be read or change
      while they are read, no catalogue or a damaged one, another run, or Ctrl-C";
 
 /// Keep a catalogue of the files of a folder, and find bit rot, changes, moves and losses
 ///
 /// The catalogue has the size, times, inode and SHA-256 of each regular file below DIR, and when it was read first and last.
-/// Start with `update`, and run `update` and `scrub` regularly. Files are only read. Symbolic links are not followed.
+/// Start with `update`, and run `update` and `scrub` regularly. Symbolic links are not followed. Files are only read, except by
+/// `scrub --repair`.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS, subcommand_required = true, arg_required_else_help = true)]
 #[expect(
@@ -88,6 +93,11 @@ enum Action {
     ///
     /// New and changed files are reported, and not taken into the catalogue.
     Check(Folder),
+    /// Make recovery files, with which `scrub --repair` restores rotten files
+    ///
+    /// They lie beside the catalogue, in sets of PAR2 that protect up to 1000 files or 1 GiB each, or one larger file. From then on,
+    /// each `update` keeps them up to date. Existing recovery files are read, and made anew where they are damaged.
+    Protect(ProtectArgs),
     /// Print the catalogue as a list for other programs
     Export(ExportArgs),
 }
@@ -129,6 +139,35 @@ struct ScrubArgs {
     /// Time after which no more files are begun, for example 2h
     #[arg(long, value_name = "TIME", value_parser = values::duration, help_heading = "Limits")]
     max_time: Option<Duration>,
+
+    #[command(flatten)]
+    repair: RepairArgs,
+}
+
+#[derive(Debug, Args)]
+struct ProtectArgs {
+    #[command(flatten)]
+    folder: Folder,
+
+    /// Recovery data in percent of the files [default: that of the last run, or 5%]
+    #[arg(long, value_name = "PERCENT", value_parser = values::redundancy)]
+    redundancy: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+struct RepairArgs {
+    /// Repair rotten files, from copies in the archive or from recovery files. Each is kept as NAME.damaged-1
+    #[arg(long, help_heading = "Repair")]
+    repair: bool,
+
+    /// With --repair: another copy of DIR, which may be damaged, too
+    #[arg(long, value_name = "DIR", requires = "repair", help_heading = "Repair")]
+    from: Option<PathBuf>,
+
+    /// With --repair: repair files in doubt, too, which a program may have written and then set the time back: their ctime or inode
+    /// is not that of the catalogue
+    #[arg(long, requires = "repair", help_heading = "Repair")]
+    doubtful: bool,
 }
 
 #[derive(Debug, Args)]
@@ -187,7 +226,23 @@ impl Archive {
                     update(&mut catalogue, &job, if_missing, receive)
                 })?;
                 report.summary(env, "update", &summary)?;
-                Ok(exit(&summary, false))
+                let mut status = exit(&summary, false);
+                if !summary.is_interrupted && is_protected(&catalogue)? {
+                    let wanted = Protection::default();
+                    let of_protection = report.protect(env, &mut catalogue, &job, wanted)?;
+                    status = status.max(of_protection);
+                }
+                Ok(status)
+            }
+            Action::Protect(args) => {
+                let (folder, place) = places(env, &args.folder.folder, given)?;
+                let mut catalogue = Catalogue::open(&place)?;
+                let job = args.folder.job(env, &folder);
+                let mut wanted = Protection::default();
+                wanted.redundancy = args.redundancy;
+                wanted.checks_recovery = true;
+                report.folder = args.folder.folder;
+                report.protect(env, &mut catalogue, &job, wanted)
             }
             Action::Scrub(args) => {
                 let (folder, place) = places(env, &args.folder.folder, given)?;
@@ -197,11 +252,37 @@ impl Archive {
                 limits.max_time = args.max_time;
                 limits.min_age = args.oldest.filter(|age| !age.is_zero());
                 let job = args.folder.job(env, &folder);
+                let (mut damaged, mut n_unreadable) = (Vec::new(), 0);
                 let summary = report.follow(env, args.folder.folder, |receive| {
-                    scrub(&mut catalogue, &job, limits, receive)
+                    scrub(&mut catalogue, &job, limits, &mut |event| {
+                        if let Event::File(finding) = &event
+                            && finding.is_damaged()
+                        {
+                            damaged.push(finding.path.to_vec());
+                            n_unreadable += u64::from(finding.verdict == Verdict::Unreadable);
+                        }
+                        receive(event);
+                    })
                 })?;
                 report.summary(env, "scrub", &summary)?;
-                Ok(exit(&summary, true))
+                if !args.repair.repair || summary.is_interrupted {
+                    return Ok(exit(&summary, true));
+                }
+                let from = args.repair.from.as_deref().map(|from| env.resolve(from));
+                let mut healing = Healing::default();
+                healing.from = from.as_deref();
+                healing.is_doubtful_repaired = args.repair.doubtful;
+                let healed = report.heal(env, &mut catalogue, &job, &damaged, healing)?;
+                let mut status = exit_healed(&summary, damaged.len() as u64, n_unreadable, &healed);
+                // A limited run reads no more than its limits.
+                let is_limited =
+                    args.budget.is_some() || args.max_time.is_some() || limits.min_age.is_some();
+                if !is_limited && !healed.is_interrupted && is_protected(&catalogue)? {
+                    let mut wanted = Protection::default();
+                    wanted.checks_recovery = true;
+                    status = status.max(report.protect(env, &mut catalogue, &job, wanted)?);
+                }
+                Ok(status)
             }
             Action::Check(args) => {
                 let (folder, place) = places(env, &args.folder, given)?;
@@ -251,6 +332,21 @@ fn places(env: &Env, folder: &Path, given: Option<&Path>) -> anyhow::Result<(Pat
         |given| env.resolve(given),
     );
     Ok((place, catalogue))
+}
+
+/// Returns the status of a scrub after the repair of damaged files, some of which were unreadable.
+fn exit_healed(summary: &Summary, n_damaged: u64, n_unreadable: u64, healed: &Healed) -> Exit {
+    let has = |verdict| summary.count(verdict) > 0;
+    if healed.is_interrupted
+        || has(Verdict::Unstable)
+        || summary.count(Verdict::Unreadable) > n_unreadable
+    {
+        Exit::NotChecked
+    } else if healed.n_repaired < n_damaged || has(Verdict::Missing) || has(Verdict::Changed) {
+        Exit::Bad
+    } else {
+        Exit::Good
+    }
 }
 
 fn exit(summary: &Summary, must_be_unchanged: bool) -> Exit {

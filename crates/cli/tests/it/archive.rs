@@ -2,6 +2,7 @@
 
 mod kills;
 mod lists;
+mod protect;
 
 use std::fs::{self, File};
 use std::io::Write as _;

@@ -265,6 +265,13 @@ fn archive() {
             ("cp photos/2.jpg photos/copy.jpg", 0, "", ""),
             ("hashlane archive check photos", 1, "", ""),
             (
+                "hashlane archive scrub photos --repair --doubtful",
+                1,
+                "",
+                "",
+            ),
+            ("rm photos/3.jpg.damaged-1", 0, "", ""),
+            (
                 "hashlane archive export photos --format sha256sum -o photos.sha256",
                 0,
                 "wc -l < photos.sha256",

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
-use hashlane_par2::{Error, Kept, NewSet, Redundancy, Slices, kept_names, restore, verify};
+use hashlane_par2::{Error, Kept, NewSet, Redundancy, Slices, create, kept_names, restore, verify};
 
 use crate::place::{Folder, Random, SET, with_run};
 
@@ -110,4 +110,26 @@ fn a_damaged_file_is_kept_once() {
     folder.repair(&[]).unwrap();
     folder.check();
     assert!(first.exists() && !second.exists());
+}
+
+/// A hole as long as no disk: recovery data of this length is refused before a file is made.
+#[test]
+fn a_full_disk_is_found_before_anything_is_written() {
+    let folder = protected(1);
+    let file = fs::File::create(folder.path("large")).unwrap();
+    let len = 8 << 40;
+    if file.set_len(len).is_err() {
+        // The file system has no files of this length.
+        return;
+    }
+    let mut new = NewSet::new("test");
+    new.redundancy = Redundancy::Percent(100.0);
+    let files = ["large".into()];
+    let place = folder.path("large.par2");
+    let created = with_run(|run| create(&folder.path(""), &place, &files, &new, run));
+    assert!(
+        matches!(created, Err(Error::Space { needed, .. }) if needed > len),
+        "{created:?}"
+    );
+    assert!(!place.exists());
 }

@@ -3,17 +3,20 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use hashlane_archive::{Error, Event, Finding, Summary, Verdict};
+use hashlane_archive::{
+    Catalogue, Error, Event, Finding, Healed, Healing, Job, Origin, Outcome, Protected, Protection,
+    Repair, Summary, Verdict, heal, protect,
+};
 use hashlane_files::nfc;
-use hashlane_sums::{escape, needs_escape, path_of};
+use hashlane_sums::{bytes_of, escape, needs_escape, path_of};
 use serde::Serialize;
 
-use crate::Env;
 use crate::output::json_lines::{self, PathText};
 use crate::output::progress::{ProgressLine, suspended};
 use crate::output::text::{Grouped, Palette, Shown, Styled, count, silent};
+use crate::{Env, Exit};
 use hashlane_api::Size;
 
 #[derive(Serialize)]
@@ -47,6 +50,58 @@ enum Line {
         left_files: u64,
         /// Number of symbolic links, pipes, sockets and devices.
         left_out: u64,
+        /// Whether Ctrl-C ended the run.
+        interrupted: bool,
+    },
+    Repair {
+        /// Path below the folder, as for `verify`.
+        #[serde(flatten)]
+        path: PathText,
+        /// `repaired`, `doubtful`, `changed` or `not_repairable`.
+        outcome: &'static str,
+        /// `recovery` or `copy`, for a repaired file.
+        origin: Option<&'static str>,
+        /// The recovery file, or the copy.
+        origin_path: Option<String>,
+        /// The path of the damaged file that is kept.
+        damaged: Option<String>,
+        /// Bytes for which recovery data is missing; null if there is none for the file.
+        missing_bytes: Option<u64>,
+    },
+    Unprotected {
+        /// Path below the folder, as for `verify`.
+        #[serde(flatten)]
+        path: PathText,
+        /// Why the file has no recovery data.
+        message: String,
+    },
+    DamagedRecovery {
+        /// The first file of the set.
+        set: String,
+        /// Number of recovery slices that are intact; null if they were not read.
+        intact: Option<usize>,
+        /// Number of recovery slices that there should be.
+        slices: usize,
+    },
+    Protection {
+        /// Recovery data in percent of the files.
+        redundancy: f64,
+        /// Number of protected files, without copies of others.
+        files: u64,
+        /// Their length.
+        bytes: u64,
+        /// Number of files with content that have no recovery data.
+        unprotected: u64,
+        /// Number of sets of recovery files.
+        sets: usize,
+        /// Number of sets that were made.
+        new: usize,
+        /// Number of sets that were removed.
+        removed: usize,
+        /// Number of sets that were damaged.
+        damaged: usize,
+        /// Length of all recovery files.
+        recovery_bytes: u64,
         /// Whether Ctrl-C ended the run.
         interrupted: bool,
     },
@@ -198,6 +253,229 @@ impl Report {
         Ok(summary?)
     }
 
+    /// Repairs damaged files, and prints what became of each.
+    pub(super) fn heal(
+        &mut self,
+        env: &mut Env,
+        catalogue: &mut Catalogue,
+        job: &Job<'_>,
+        damaged: &[Vec<u8>],
+        healing: Healing<'_>,
+    ) -> anyhow::Result<Healed> {
+        let healed = heal(catalogue, job, damaged, healing, &mut |event| {
+            self.take(env, &event);
+        });
+        self.end(env)?;
+        let healed = healed?;
+        if self.prints_text() && !damaged.is_empty() {
+            let counts = [
+                (healed.n_repaired, "repaired"),
+                (healed.n_doubtful, "doubtful"),
+                (healed.n_changed, "changed"),
+                (healed.n_not_repairable, "not repairable"),
+            ];
+            let parts = counts.iter().filter(|(n, _)| *n > 0);
+            let parts: Vec<String> = parts
+                .map(|(n, name)| format!("{} {name}", Grouped(*n)))
+                .collect();
+            let n_files = count(damaged.len() as u64, "damaged file");
+            writeln!(env.stdout, "{n_files}: {}", parts.join(", "))?;
+        }
+        Ok(healed)
+    }
+
+    /// Brings the recovery files up to date, and prints what became of them.
+    pub(super) fn protect(
+        &mut self,
+        env: &mut Env,
+        catalogue: &mut Catalogue,
+        job: &Job<'_>,
+        wanted: Protection,
+    ) -> anyhow::Result<Exit> {
+        let protected = protect(catalogue, job, wanted, &mut |event| self.take(env, &event));
+        self.end(env)?;
+        let protected = protected?;
+        self.protection(env, &protected, wanted.checks_recovery)?;
+        Ok(match () {
+            () if protected.is_interrupted => Exit::NotChecked,
+            () if protected.n_unprotected > 0 => Exit::Bad,
+            () => Exit::Good,
+        })
+    }
+
+    fn prints_text(&self) -> bool {
+        !self.is_json && self.lists > Lists::Bad
+    }
+
+    fn protection(
+        &self,
+        env: &mut Env,
+        protected: &Protected,
+        is_always: bool,
+    ) -> anyhow::Result<()> {
+        if protected.is_interrupted {
+            env.error("interrupted: recovery files that are complete stay");
+        }
+        if self.is_json {
+            let line = Line::Protection {
+                redundancy: protected.redundancy,
+                files: protected.n_files,
+                bytes: protected.n_bytes,
+                unprotected: protected.n_unprotected,
+                sets: protected.n_sets,
+                new: protected.n_new,
+                removed: protected.n_removed,
+                damaged: protected.n_damaged,
+                recovery_bytes: protected.recovery_bytes,
+                interrupted: protected.is_interrupted,
+            };
+            return json_lines::print(env, &line);
+        }
+        let has_news = protected.n_new + protected.n_removed > 0 || protected.n_unprotected > 0;
+        if !self.prints_text() || !is_always && !has_news {
+            return Ok(());
+        }
+        let sets = count(protected.n_sets as u64, "set");
+        let n_files = count(protected.n_files, "file");
+        let (bytes, recovery) = (Size(protected.n_bytes), Size(protected.recovery_bytes));
+        let mut news = String::new();
+        for (n, name) in [
+            (protected.n_new as u64, "new"),
+            (protected.n_removed as u64, "removed"),
+        ] {
+            if n > 0 {
+                news.push_str(&format!(", {} {name}", Grouped(n)));
+            }
+        }
+        if protected.n_unprotected > 0 {
+            let n_files = count(protected.n_unprotected, "file");
+            news.push_str(&format!("; {n_files} not protected"));
+        }
+        writeln!(
+            env.stdout,
+            "{sets} of recovery files, {recovery}, for {n_files}, {bytes}{news}"
+        )?;
+        Ok(())
+    }
+
+    /// Ends the progress of a phase.
+    fn end(&mut self, env: &mut Env) -> anyhow::Result<()> {
+        if let Some(line) = self.line.take() {
+            line.clear();
+        }
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        self.kept.print(env)
+    }
+
+    /// Prints what became of a damaged file.
+    fn repair(&self, env: &mut Env, repair: &Repair<'_>) -> anyhow::Result<()> {
+        let text = |path: &Path| String::from_utf8_lossy(&bytes_of(path)).into_owned();
+        let path = path_of(repair.path);
+        let palette = Palette::new(env.color);
+        let (outcome, style, reason) = match repair.outcome {
+            Outcome::Repaired { from, damaged } => {
+                let from = match from {
+                    Origin::Recovery(_) => "from recovery files".to_owned(),
+                    Origin::Copy(from) => format!("from {}", Shown(from)),
+                };
+                let kept = damaged.and_then(Path::file_name).map(Path::new);
+                let kept = kept.map_or(String::new(), |kept| format!(", kept: {}", Shown(kept)));
+                ("repaired", palette.good, format!("{from}{kept}"))
+            }
+            Outcome::Doubtful => {
+                let reason = "a program may have written it and set its time back: see --doubtful";
+                ("doubtful", palette.partial, reason.to_owned())
+            }
+            Outcome::Changed => {
+                let reason = "changed meanwhile: run the command again".to_owned();
+                ("changed", palette.partial, reason)
+            }
+            Outcome::NotRepairable { missing_bytes } => {
+                let reason = match missing_bytes {
+                    None => "no recovery data and no copy".to_owned(),
+                    Some(0) => "its recovery data is of other content".to_owned(),
+                    Some(bytes) => format!("{} of recovery data are missing", Size(bytes)),
+                };
+                ("not_repairable", palette.bad, reason)
+            }
+        };
+        if self.is_json {
+            let (origin, origin_path, damaged) = match repair.outcome {
+                Outcome::Repaired { from, damaged } => {
+                    let (origin, path) = match from {
+                        Origin::Recovery(path) => ("recovery", path),
+                        Origin::Copy(path) => ("copy", path),
+                    };
+                    (Some(origin), Some(text(path)), damaged.map(text))
+                }
+                _ => (None, None, None),
+            };
+            let missing_bytes = match repair.outcome {
+                Outcome::NotRepairable { missing_bytes } => missing_bytes,
+                _ => None,
+            };
+            let line = Line::Repair {
+                path: PathText::of_bytes(repair.path),
+                outcome,
+                origin,
+                origin_path,
+                damaged,
+                missing_bytes,
+            };
+            return json_lines::print(env, &line);
+        }
+        let is_repaired = matches!(repair.outcome, Outcome::Repaired { .. });
+        if self.lists_bad || self.lists == Lists::Bad && is_repaired {
+            return Ok(());
+        }
+        let name = outcome.replace('_', " ");
+        let name = Styled(style, format!("{name:<8}"));
+        writeln!(env.stdout, "{name}  {}  {reason}", Shown(&path))?;
+        Ok(())
+    }
+
+    fn print_event(&self, env: &mut Env, event: &Event<'_>) -> anyhow::Result<()> {
+        let line = match event {
+            Event::Repair(repair) => return self.repair(env, repair),
+            Event::Unprotected { path, reason } => {
+                let place = self.folder.join(path_of(path));
+                env.error(&format!("{}: not protected: {reason}", place.display()));
+                Line::Unprotected {
+                    path: PathText::of_bytes(path),
+                    message: (*reason).to_owned(),
+                }
+            }
+            Event::DamagedRecovery {
+                set,
+                n_intact,
+                n_slices,
+            } => {
+                let part = match n_intact {
+                    Some(n_intact) => {
+                        format!("{n_intact} of {n_slices} recovery slices are intact")
+                    }
+                    None => "files are missing or too short".to_owned(),
+                };
+                env.error(&format!(
+                    "{}: damaged recovery files: {part}",
+                    set.display()
+                ));
+                Line::DamagedRecovery {
+                    set: String::from_utf8_lossy(&bytes_of(set)).into_owned(),
+                    intact: *n_intact,
+                    slices: *n_slices,
+                }
+            }
+            _ => return Ok(()),
+        };
+        if self.is_json {
+            return json_lines::print(env, &line);
+        }
+        Ok(())
+    }
+
     fn take(&mut self, env: &mut Env, event: &Event<'_>) {
         let shows_progress = env.progress && self.lists > Lists::Bad;
         match event {
@@ -211,6 +489,26 @@ impl Report {
                     self.failure = Some(failure);
                     env.cancel.cancel();
                 }
+            }
+            Event::Repair(_) | Event::Unprotected { .. } | Event::DamagedRecovery { .. } => {
+                let line = self.line.take();
+                let printed = suspended(line.as_ref(), || self.print_event(env, event));
+                self.line = line;
+                if let Err(failure) = printed
+                    && self.failure.is_none()
+                {
+                    self.failure = Some(failure);
+                    env.cancel.cancel();
+                }
+            }
+            Event::Protecting {
+                done_bytes,
+                total_bytes,
+            } if shows_progress => {
+                let line = self
+                    .line
+                    .get_or_insert_with(|| ProgressLine::new("recovery files".to_owned()));
+                line.update(*done_bytes, (*total_bytes).max(*done_bytes));
             }
             Event::Silent(path) => {
                 let path = self.folder.join(path_of(path));

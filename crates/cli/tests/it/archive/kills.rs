@@ -15,15 +15,20 @@ use crate::interrupt::interrupt;
 const KILLS: u64 = 20;
 
 /// Random numbers that are the same in each run of the test.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn below(&mut self, n: u64) -> u64 {
+    pub(super) fn below(&mut self, n: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0 % n
     }
+}
+
+/// Returns the number of runs to kill.
+pub(super) fn n_kills() -> u64 {
+    std::env::var("HASHLANE_TEST_KILLS").map_or(KILLS, |n| n.parse().unwrap())
 }
 
 fn many_files() -> Archive {
@@ -82,7 +87,7 @@ fn assert_is_right(archive: &Archive) {
 
 #[test]
 fn a_kill_at_any_moment_loses_nothing() {
-    let n_kills = std::env::var("HASHLANE_TEST_KILLS").map_or(KILLS, |n| n.parse().unwrap());
+    let n_kills = n_kills();
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let archive = many_files();
     let began = Instant::now();
