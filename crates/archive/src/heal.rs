@@ -5,7 +5,7 @@
 //!
 //! The new file is complete, on the disk, and has the digest of the catalogue before it gets its name. The damaged file is kept.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, FileTimes};
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, fchown};
@@ -14,8 +14,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hashlane_files::{AtomicFile, CancelToken, FileId, SourceFile, Stamp, read_at, write_all_at};
 use hashlane_par2::{
-    Error as Par2Error, Kept, Progress, RecoverySet, Restored, check_space, kept_names, put_beside,
-    restore, verify,
+    Error as Par2Error, Kept, Progress, RecoverySet, Restored, Run, Verification, check_space,
+    kept_names, put_beside, restore, verify,
 };
 use hashlane_sha::{Sha256, Sha256Digest};
 use hashlane_sums::path_of;
@@ -27,6 +27,9 @@ use crate::group::{Group, with_run};
 use crate::record::{Record, State};
 use crate::run::Job;
 use crate::table::Table;
+
+/// Maximum number of files of a set that are computed at once, and of those that are copied, because all of them are open.
+const MAX_OPEN: usize = 100;
 
 /// Number of bytes that are copied at once.
 const WINDOW: usize = 1 << 20;
@@ -141,7 +144,7 @@ impl Work<'_> {
                 break;
             }
             self.check()?;
-            self.restore_from(group)?;
+            while self.restore_from(group)? {}
         }
         // Files with the same content as one that was restored.
         self.copy_all()?;
@@ -268,14 +271,14 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Repairs the files that a set of recovery files protects.
-    fn restore_from(&mut self, group: &Group) -> Result<(), Reason> {
+    /// Repairs files that a set of recovery files protects. Returns `true` if there may be more.
+    fn restore_from(&mut self, group: &Group) -> Result<bool, Reason> {
         // The total is known only after the set was read.
         let job = self.job;
         let files = match with_run(job, &mut |_| (), |run| group.read_files(run)) {
             Err(Par2Error::Cancelled) => return Err(Par2Error::Cancelled.into()),
             // A protection of the archive reports it.
-            Err(_) => return Ok(()),
+            Err(_) => return Ok(false),
             Ok((files, _)) => files,
         };
         let wanted = |set: &RecoverySet| -> Vec<(usize, usize)> {
@@ -292,8 +295,9 @@ impl Work<'_> {
             }
             wanted
         };
-        if wanted(&files).is_empty() {
-            return Ok(());
+        let n_wanted = wanted(&files).len();
+        if n_wanted == 0 {
+            return Ok(false);
         }
         let others = self.others(&files)?;
         let receive = &mut self.receive;
@@ -306,35 +310,11 @@ impl Work<'_> {
         let restored = with_run(job, &mut progress, |run| -> Result<_, Par2Error> {
             let set = group.read(run)?;
             let found = verify(&set, job.folder, &others, run)?;
-            let is_found = |(file, _): &(usize, usize)| {
-                found.files[*file].n_found == set.files[*file].n_slices
-            };
-            // Files whose slices were all found need no recovery slice.
-            let (copied, computed): (Vec<_>, Vec<_>) = wanted(&set).into_iter().partition(is_found);
-            let mut restored = Vec::new();
-            let mut failure = None;
-            for wanted in [copied, computed] {
-                let targets: Vec<(usize, PathBuf)> = wanted
-                    .iter()
-                    .map(|(file, number)| (*file, self.left[*number].place.clone()))
-                    .collect();
-                match restore(&set, &found, &targets, run) {
-                    Ok((files, _)) => {
-                        restored.extend(files.into_iter().zip(wanted.iter().map(|it| it.1)));
-                    }
-                    Err(Par2Error::NotEnough { missing, available }) => {
-                        let bytes = (missing - available) as u64 * set.slice_len;
-                        failure = Some((wanted, bytes));
-                    }
-                    Err(Par2Error::Wrong(_) | Par2Error::NoSolution) => failure = Some((wanted, 0)),
-                    Err(error) => return Err(error),
-                }
-            }
-            Ok((restored, failure))
+            restore_all(&set, &found, wanted(&set), &self.left, run)
         });
         let (restored, failure) = match restored {
             Err(Par2Error::NoPackets(_) | Par2Error::Incomplete(_) | Par2Error::Impossible(_)) => {
-                return Ok(());
+                return Ok(false);
             }
             restored => restored?,
         };
@@ -343,7 +323,9 @@ impl Work<'_> {
             let known = &mut self.left[*number].missing_bytes;
             *known = known.map_or(bytes, |known| bytes.map(|bytes| bytes.min(known)));
         }
-        self.put_restored(group, restored)
+        let n_left = self.left.len();
+        self.put_restored(group, restored)?;
+        Ok(n_wanted > MAX_OPEN && self.left.len() < n_left)
     }
 
     /// Compares restored files with the digests of the catalogue, and gives them their names.
@@ -376,7 +358,7 @@ impl Work<'_> {
     /// renamed since.
     fn others(&self, set: &RecoverySet) -> Result<Vec<PathBuf>, Reason> {
         let mut others = Vec::new();
-        let mut moved: HashMap<[u8; 32], ()> = HashMap::new();
+        let mut moved: HashSet<[u8; 32]> = HashSet::new();
         for file in &set.files {
             if let Some(from) = self.healing.from {
                 others.push(from.join(&file.path));
@@ -384,12 +366,12 @@ impl Work<'_> {
             if let Some(sha256) = file.sha256
                 && !self.job.folder.join(&file.path).is_file()
             {
-                moved.insert(sha256, ());
+                moved.insert(sha256);
             }
         }
         if !moved.is_empty() {
             self.catalogue.each(|path, record| {
-                if moved.contains_key(&<[u8; 32]>::from(record.digest)) {
+                if moved.contains(&<[u8; 32]>::from(record.digest)) {
                     others.push(self.job.folder.join(path_of(path)));
                 }
                 Ok::<(), Reason>(())
@@ -398,6 +380,39 @@ impl Work<'_> {
         others.retain(|other| other.is_file());
         Ok(others)
     }
+}
+
+/// The restored files by the numbers of the damaged ones, and the files that could not be restored, with the number of bytes for which
+/// recovery data is missing.
+type RestoredFiles = (Vec<(Restored, usize)>, Option<(Vec<(usize, usize)>, u64)>);
+
+/// Restores files of a set. `wanted` has their numbers in the set and those of the damaged files.
+fn restore_all(
+    set: &RecoverySet,
+    found: &Verification,
+    wanted: Vec<(usize, usize)>,
+    damaged: &[Damaged],
+    run: &mut Run<'_>,
+) -> Result<RestoredFiles, Par2Error> {
+    let is_found =
+        |(file, _): &(usize, usize)| found.files[*file].n_found == set.files[*file].n_slices;
+    // Files whose slices were all found need no recovery slice.
+    let (copied, computed): (Vec<_>, Vec<_>) = wanted.into_iter().partition(is_found);
+    let (mut restored, mut failure) = (Vec::new(), None);
+    for wanted in [copied, computed] {
+        let target = |(file, number): &(usize, usize)| (*file, damaged[*number].place.clone());
+        let targets: Vec<_> = wanted.iter().take(MAX_OPEN).map(target).collect();
+        match restore(set, found, &targets, run) {
+            Ok((files, _)) => restored.extend(files.into_iter().zip(wanted.iter().map(|it| it.1))),
+            Err(Par2Error::NotEnough { missing, available }) => {
+                let bytes = (missing - available) as u64 * set.slice_len;
+                failure = Some((wanted, bytes));
+            }
+            Err(Par2Error::Wrong(_) | Par2Error::NoSolution) => failure = Some((wanted, 0)),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((restored, failure))
 }
 
 /// Returns `true` if a name for damaged files belongs to a file, as a repair leaves it that was killed between two steps.

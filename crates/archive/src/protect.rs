@@ -188,12 +188,14 @@ impl Work<'_> {
             .and_then(|(_, known)| known.redundancy);
         let redundancy = wanted.redundancy.or(of_last).unwrap_or(REDUNDANCY);
         self.result.redundancy = redundancy;
-        for (number, known) in sets {
+        // The newest first: a killed run may have left older ones with the same content.
+        for (number, known) in sets.into_iter().rev() {
             if known.is_intact && known.redundancy == Some(redundancy) && !self.is_stale(number)? {
                 let set = "UPDATE temp.content SET grp = ?1
                     WHERE grp IS NULL AND sha256 IN (SELECT sha256 FROM temp.member WHERE grp = ?1)";
-                self.execute(set, [number])?;
-                self.kept.insert(number);
+                if self.execute(set, [number])? > 0 {
+                    self.kept.insert(number);
+                }
             }
         }
         self.dissolve_small()?;
@@ -206,9 +208,9 @@ impl Work<'_> {
         self.remove_dissolved()
     }
 
-    fn execute(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<(), Reason> {
-        self.connection.prepare(sql)?.execute(parameters)?;
-        Ok(())
+    /// Returns the number of rows that changed.
+    fn execute(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize, Reason> {
+        Ok(self.connection.prepare(sql)?.execute(parameters)?)
     }
 
     /// Returns a sum of sizes. `sum` of SQLite fails if those of sparse files exceed 2^63.
@@ -275,7 +277,7 @@ impl Work<'_> {
         let mut insert = self.connection.prepare(insert)?;
         for file in &set.files {
             let sha256 = file.sha256.as_ref().map(|sha256| &sha256[..]);
-            insert.execute((number, sha256, file.n_slices as i64))?;
+            insert.execute((number, sha256, file.n_slices))?;
         }
         Ok(())
     }

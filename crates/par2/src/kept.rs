@@ -28,22 +28,17 @@ pub fn put_beside(file: AtomicFile, place: &Path, kept: Kept) -> io::Result<Opti
     }
     // The bytes are on the disk before the damaged file gets its second name.
     file.as_file().sync_all()?;
-    let damaged = keep(place, |from, to| fs::hard_link(from, to));
-    match damaged {
-        Ok(damaged) => {
-            file.put(place, Overwrite::Yes)?;
-            Ok(Some(damaged))
-        }
-        Err(_) => {
-            let damaged = keep(place, rename_new)?;
-            if let Err(error) = file.put(place, Overwrite::No) {
-                // The error above is the reason.
-                let _ = rename_new(&damaged, place);
-                return Err(error);
-            }
-            Ok(Some(damaged))
-        }
+    if let Ok(damaged) = keep(place, |from, to| fs::hard_link(from, to)) {
+        file.put(place, Overwrite::Yes)?;
+        return Ok(Some(damaged));
     }
+    let damaged = keep(place, rename_new)?;
+    if let Err(error) = file.put(place, Overwrite::No) {
+        // The error above is the reason.
+        let _ = rename_new(&damaged, place);
+        return Err(error);
+    }
+    Ok(Some(damaged))
 }
 
 /// Gives a damaged file the first free name for such files, and returns it.

@@ -189,21 +189,7 @@ impl Packet {
     /// packet, four bytes suffice. Returns `None` if the body is not of the header's type.
     pub fn read(header: &Header, body: &[u8]) -> Option<Self> {
         Some(match header.kind {
-            kind::MAIN => {
-                let (slice_len, rest) = body.split_first_chunk()?;
-                let (n_files, rest) = rest.split_first_chunk()?;
-                let (ids, rest) = rest.as_chunks::<16>();
-                let n_files = usize::try_from(u32::from_le_bytes(*n_files)).ok()?;
-                if !rest.is_empty() || n_files > ids.len() {
-                    return None;
-                }
-                let ids = |ids: &[Md5]| ids.iter().map(|id| FileId(*id)).collect();
-                Self::Main {
-                    slice_len: u64::from_le_bytes(*slice_len),
-                    files: ids(&body[12..12 + 16 * n_files].as_chunks().0[..n_files]),
-                    other_files: ids(body[12 + 16 * n_files..].as_chunks().0),
-                }
-            }
+            kind::MAIN => Self::read_main(body)?,
             kind::FILE => {
                 let (id, rest) = body.split_first_chunk()?;
                 let (md5, rest) = rest.split_first_chunk()?;
@@ -260,6 +246,20 @@ impl Packet {
                 }
             }
             _ => Self::Unknown,
+        })
+    }
+
+    fn read_main(body: &[u8]) -> Option<Self> {
+        let (slice_len, rest) = body.split_first_chunk()?;
+        let (n_files, rest) = rest.split_first_chunk()?;
+        let (ids, rest) = rest.as_chunks::<16>();
+        let n_files = usize::try_from(u32::from_le_bytes(*n_files)).ok()?;
+        let (files, other_files) = ids.split_at_checked(n_files)?;
+        let ids = |ids: &[Md5]| ids.iter().map(|id| FileId(*id)).collect();
+        rest.is_empty().then(|| Self::Main {
+            slice_len: u64::from_le_bytes(*slice_len),
+            files: ids(files),
+            other_files: ids(other_files),
         })
     }
 

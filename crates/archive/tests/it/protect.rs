@@ -6,9 +6,11 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use hashlane_archive::{
-    Event, Healed, Healing, IfMissing, Limits, Origin, Outcome, Protected, Protection, Verdict,
-    heal, is_protected, protect, scrub, update,
+    CancelToken, Catalogue, Event, Healed, Healing, IfMissing, Limits, Origin, Outcome, Protected,
+    Protection, Verdict, heal, is_protected, protect, scrub, update,
 };
+
+use hashlane_par2::{Kernel, NewSet, Redundancy, Run, create};
 
 use crate::runs::Archive;
 
@@ -159,7 +161,7 @@ impl Archive {
         let folder = self.catalogue.parent().unwrap();
         let files = fs::read_dir(folder).unwrap();
         let files = files.map(|file| file.unwrap().path());
-        let is_recovery = |path: &PathBuf| path.to_str().unwrap().ends_with(".par2");
+        let is_recovery = |path: &PathBuf| path.extension().is_some_and(|it| it == "par2");
         let mut files: Vec<PathBuf> = files.filter(is_recovery).collect();
         files.sort();
         files
@@ -292,7 +294,7 @@ fn too_much_rot_is_measured() {
     let (archive, content) = hundred();
     // Six whole files exceed the recovery slices by ten.
     for i in 0..6 {
-        archive.rot_at(&format!("{}/{i}", i % 3), 0, &[7; 40_000]);
+        archive.rot_at(&format!("{}/{i}", i % 3), 0, &vec![7; 40_000]);
     }
     let (healed, became) = archive.heal(Healing::default());
     assert_eq!((healed.n_repaired, healed.n_not_repairable), (0, 6));
@@ -300,7 +302,7 @@ fn too_much_rot_is_measured() {
         assert_eq!(*became, Became::Lost(Some(10 * 4000)));
     }
     // Files are as they were. Damaged copies of two of them are enough for all.
-    assert_eq!(fs::read(archive.path("0/0")).unwrap(), [7; 40_000]);
+    assert_eq!(fs::read(archive.path("0/0")).unwrap(), vec![7; 40_000]);
     let other = tempfile::tempdir().unwrap();
     for path in ["0/0", "1/1"] {
         let place = other.path().join(path);
@@ -376,7 +378,7 @@ fn damaged_recovery_files_are_made_anew() {
         (protected.n_damaged, protected.n_new, protected.n_removed),
         (0, 0, 0)
     );
-    assert_eq!(protected.redundancy, 5.0);
+    assert_eq!(Some(protected.redundancy), Some(5.0));
     // A lost or shortened file is found by every update.
     for number in [0, 1] {
         fs::write(&archive.recovery_files()[number], "").unwrap();
@@ -421,7 +423,7 @@ fn rotten_files_are_not_protected_as_they_are() {
     archive.assert_is(&content);
     let protected = archive.protect(Some(10.0));
     assert_eq!((protected.n_unprotected, protected.n_removed), (0, 1));
-    assert_eq!(protected.redundancy, 10.0);
+    assert_eq!(Some(protected.redundancy), Some(10.0));
 }
 
 /// The cost of changes, as the documentation states it.
@@ -430,7 +432,7 @@ fn few_changes_keep_groups() {
     let (archive, mut content) = hundred();
     let set = archive.recovery_files();
     // One of 100 files: 10 of 50 recovery slices.
-    archive.write_bytes("0/0", &[1; 20_000]);
+    archive.write_bytes("0/0", &vec![1; 20_000]);
     content.insert("0/0".into(), vec![1; 20_000]);
     let protected = archive.update_all();
     assert_eq!(
@@ -443,7 +445,7 @@ fn few_changes_keep_groups() {
     );
     assert!(set.iter().all(|file| file.exists()));
     // The others of the group are still protected, with the recovery slices that are left.
-    archive.rot_at("1/1", 0, &[0; 40_000]);
+    archive.rot_at("1/1", 0, &vec![0; 40_000]);
     archive.rot_at("0/0", 0, b"rot");
     assert_eq!(archive.heal(Healing::default()).0.n_repaired, 2);
     // Renamed files cost nothing.
@@ -497,6 +499,79 @@ fn new_files_join_small_groups() {
     // As the bits of a counter: 32 files are one group.
     assert_eq!(archive.recovery_files().len(), 2);
     assert_eq!(n_read, 32);
+}
+
+/// Recovery files that lie about the digest of a file.
+#[test]
+fn what_is_restored_is_compared_with_the_catalogue() {
+    let archive = Archive::new(&[]);
+    let (right, forged) = (vec![1; 9000], vec![2; 9000]);
+    archive.write_bytes("a", &forged);
+    Catalogue::open_or_create(&archive.catalogue).unwrap();
+    let mut new = NewSet::new("test");
+    new.redundancy = Redundancy::Percent(100.0);
+    let digest = hashlane_sha::digest::<hashlane_sha::Sha256>(&right);
+    new.sha256.insert("a".into(), digest.into());
+    let place = archive.path(".hashlane-archive.sqlite-recovery-00000001.par2");
+    let mut run = Run {
+        n_threads: std::num::NonZeroUsize::MIN,
+        memory: 1 << 30,
+        kernel: Kernel::detect(),
+        cancel: &CancelToken::default(),
+        progress: &mut |_| (),
+    };
+    create(archive.folder.path(), &place, &["a".into()], &new, &mut run).unwrap();
+    archive.write_bytes("a", &right);
+    archive.update();
+    archive.rot_at("a", 0, b"rot");
+    let (healed, became) = archive.heal(Healing::default());
+    assert_eq!((healed.n_repaired, &became["a"]), (0, &Became::Lost(None)));
+    assert!(
+        fs::read(archive.path("a"))
+            .unwrap()
+            .starts_with(b"rot\x01\x01")
+    );
+    assert!(!archive.path("a.damaged-1").exists());
+}
+
+/// More damaged files in one group than are restored at once.
+#[test]
+fn many_files_of_a_group_are_repaired() {
+    let paths: Vec<String> = (0..250).map(|i| i.to_string()).collect();
+    let files: Vec<(&str, usize)> = paths.iter().map(|path| (path.as_str(), 2000)).collect();
+    let (archive, content) = Archive::protected(&files, 100.0);
+    for path in &paths[..230] {
+        archive.rot(path, "rot");
+    }
+    let (healed, _) = archive.heal(doubtful());
+    assert_eq!(healed.n_repaired, 230);
+    archive.assert_is(&content);
+}
+
+/// A run that was killed before it removed the groups whose files are in a new one.
+#[test]
+fn what_is_protected_twice_is_removed() {
+    let (archive, _) = Archive::protected(&[("a", 20_000)], 5.0);
+    let kept = archive.path("kept");
+    fs::create_dir(&kept).unwrap();
+    let old = archive.recovery_files();
+    for file in &old {
+        fs::copy(file, kept.join(file.file_name().unwrap())).unwrap();
+    }
+    archive.write_bytes("b", &vec![7; 30_000]);
+    let protected = archive.update_all();
+    assert_eq!(
+        (protected.n_sets, protected.n_new, protected.n_removed),
+        (1, 1, 1)
+    );
+    for file in &old {
+        fs::rename(kept.join(file.file_name().unwrap()), file).unwrap();
+    }
+    let protected = archive.update_all();
+    assert_eq!(
+        (protected.n_sets, protected.n_new, protected.n_removed),
+        (1, 0, 1)
+    );
 }
 
 #[test]
