@@ -213,77 +213,9 @@ impl Archive {
             failure: None,
         };
         match self.action {
-            Action::Update(args) => {
-                let (folder, place) = places(env, &args.folder.folder, given)?;
-                let mut catalogue = Catalogue::open_or_create(&place)?;
-                let if_missing = if args.forget {
-                    IfMissing::Forget
-                } else {
-                    IfMissing::Report
-                };
-                let job = args.folder.job(env, &folder);
-                let summary = report.follow(env, args.folder.folder, |receive| {
-                    update(&mut catalogue, &job, if_missing, receive)
-                })?;
-                report.summary(env, "update", &summary)?;
-                let mut status = exit(&summary, false);
-                if !summary.is_interrupted && is_protected(&catalogue)? {
-                    let wanted = Protection::default();
-                    let of_protection = report.protect(env, &mut catalogue, &job, wanted)?;
-                    status = status.max(of_protection);
-                }
-                Ok(status)
-            }
-            Action::Protect(args) => {
-                let (folder, place) = places(env, &args.folder.folder, given)?;
-                let mut catalogue = Catalogue::open(&place)?;
-                let job = args.folder.job(env, &folder);
-                let mut wanted = Protection::default();
-                wanted.redundancy = args.redundancy;
-                wanted.checks_recovery = true;
-                report.folder = args.folder.folder;
-                report.protect(env, &mut catalogue, &job, wanted)
-            }
-            Action::Scrub(args) => {
-                let (folder, place) = places(env, &args.folder.folder, given)?;
-                let mut catalogue = Catalogue::open(&place)?;
-                let mut limits = Limits::default();
-                limits.budget = args.budget;
-                limits.max_time = args.max_time;
-                limits.min_age = args.oldest.filter(|age| !age.is_zero());
-                let job = args.folder.job(env, &folder);
-                let (mut damaged, mut n_unreadable) = (Vec::new(), 0);
-                let summary = report.follow(env, args.folder.folder, |receive| {
-                    scrub(&mut catalogue, &job, limits, &mut |event| {
-                        if let Event::File(finding) = &event
-                            && finding.is_damaged()
-                        {
-                            damaged.push(finding.path.to_vec());
-                            n_unreadable += u64::from(finding.verdict == Verdict::Unreadable);
-                        }
-                        receive(event);
-                    })
-                })?;
-                report.summary(env, "scrub", &summary)?;
-                if !args.repair.repair || summary.is_interrupted {
-                    return Ok(exit(&summary, true));
-                }
-                let from = args.repair.from.as_deref().map(|from| env.resolve(from));
-                let mut healing = Healing::default();
-                healing.from = from.as_deref();
-                healing.is_doubtful_repaired = args.repair.doubtful;
-                let healed = report.heal(env, &mut catalogue, &job, &damaged, healing)?;
-                let mut status = exit_healed(&summary, damaged.len() as u64, n_unreadable, &healed);
-                // A limited run reads no more than its limits.
-                let is_limited =
-                    args.budget.is_some() || args.max_time.is_some() || limits.min_age.is_some();
-                if !is_limited && !healed.is_interrupted && is_protected(&catalogue)? {
-                    let mut wanted = Protection::default();
-                    wanted.checks_recovery = true;
-                    status = status.max(report.protect(env, &mut catalogue, &job, wanted)?);
-                }
-                Ok(status)
-            }
+            Action::Update(args) => args.run(env, given, &mut report),
+            Action::Protect(args) => args.run(env, given, &mut report),
+            Action::Scrub(args) => args.run(env, given, &mut report),
             Action::Check(args) => {
                 let (folder, place) = places(env, &args.folder, given)?;
                 let mut catalogue = Catalogue::open(&place)?;
@@ -305,6 +237,86 @@ impl Archive {
                 export::run(env, &catalogue, args.format, output, args.force.overwrite())
             }
         }
+    }
+}
+
+impl UpdateArgs {
+    fn run(self, env: &mut Env, given: Option<&Path>, report: &mut Report) -> anyhow::Result<Exit> {
+        let (folder, place) = places(env, &self.folder.folder, given)?;
+        let mut catalogue = Catalogue::open_or_create(&place)?;
+        let if_missing = if self.forget {
+            IfMissing::Forget
+        } else {
+            IfMissing::Report
+        };
+        let job = self.folder.job(env, &folder);
+        let summary = report.follow(env, self.folder.folder, |receive| {
+            update(&mut catalogue, &job, if_missing, receive)
+        })?;
+        report.summary(env, "update", &summary)?;
+        let mut status = exit(&summary, false);
+        if !summary.is_interrupted && is_protected(&catalogue)? {
+            let wanted = Protection::default();
+            let of_protection = report.protect(env, &mut catalogue, &job, wanted)?;
+            status = status.max(of_protection);
+        }
+        Ok(status)
+    }
+}
+
+impl ProtectArgs {
+    fn run(self, env: &mut Env, given: Option<&Path>, report: &mut Report) -> anyhow::Result<Exit> {
+        let (folder, place) = places(env, &self.folder.folder, given)?;
+        let mut catalogue = Catalogue::open(&place)?;
+        let job = self.folder.job(env, &folder);
+        let mut wanted = Protection::default();
+        wanted.redundancy = self.redundancy;
+        wanted.checks_recovery = true;
+        report.folder = self.folder.folder;
+        report.protect(env, &mut catalogue, &job, wanted)
+    }
+}
+
+impl ScrubArgs {
+    fn run(self, env: &mut Env, given: Option<&Path>, report: &mut Report) -> anyhow::Result<Exit> {
+        let (folder, place) = places(env, &self.folder.folder, given)?;
+        let mut catalogue = Catalogue::open(&place)?;
+        let mut limits = Limits::default();
+        limits.budget = self.budget;
+        limits.max_time = self.max_time;
+        limits.min_age = self.oldest.filter(|age| !age.is_zero());
+        let job = self.folder.job(env, &folder);
+        let (mut damaged, mut n_unreadable) = (Vec::new(), 0);
+        let summary = report.follow(env, self.folder.folder, |receive| {
+            scrub(&mut catalogue, &job, limits, &mut |event| {
+                if let Event::File(finding) = &event
+                    && finding.is_damaged()
+                {
+                    damaged.push(finding.path.to_vec());
+                    n_unreadable += u64::from(finding.verdict == Verdict::Unreadable);
+                }
+                receive(event);
+            })
+        })?;
+        report.summary(env, "scrub", &summary)?;
+        if !self.repair.repair || summary.is_interrupted {
+            return Ok(exit(&summary, true));
+        }
+        let from = self.repair.from.as_deref().map(|from| env.resolve(from));
+        let mut healing = Healing::default();
+        healing.from = from.as_deref();
+        healing.is_doubtful_repaired = self.repair.doubtful;
+        let healed = report.heal(env, &mut catalogue, &job, &damaged, healing)?;
+        let mut status = exit_healed(&summary, damaged.len() as u64, n_unreadable, &healed);
+        // A limited run reads no more than its limits.
+        let is_limited =
+            self.budget.is_some() || self.max_time.is_some() || limits.min_age.is_some();
+        if !is_limited && !healed.is_interrupted && is_protected(&catalogue)? {
+            let mut wanted = Protection::default();
+            wanted.checks_recovery = true;
+            status = status.max(report.protect(env, &mut catalogue, &job, wanted)?);
+        }
+        Ok(status)
     }
 }
 

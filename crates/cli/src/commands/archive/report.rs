@@ -338,19 +338,19 @@ impl Report {
         let sets = count(protected.n_sets as u64, "set");
         let n_files = count(protected.n_files, "file");
         let (bytes, recovery) = (Size(protected.n_bytes), Size(protected.recovery_bytes));
-        let mut news = String::new();
-        for (n, name) in [
+        let new_sets = [
             (protected.n_new as u64, "new"),
             (protected.n_removed as u64, "removed"),
-        ] {
-            if n > 0 {
-                news.push_str(&format!(", {} {name}", Grouped(n)));
-            }
-        }
+        ];
+        let new_sets = new_sets.iter().filter(|(n, _)| *n > 0);
+        let mut news: Vec<String> = new_sets
+            .map(|(n, name)| format!(", {} {name}", Grouped(*n)))
+            .collect();
         if protected.n_unprotected > 0 {
             let n_files = count(protected.n_unprotected, "file");
-            news.push_str(&format!("; {n_files} not protected"));
+            news.push(format!("; {n_files} not protected"));
         }
+        let news = news.concat();
         writeln!(
             env.stdout,
             "{sets} of recovery files, {recovery}, for {n_files}, {bytes}{news}"
