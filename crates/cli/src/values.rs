@@ -54,6 +54,7 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// Reads an amount of recovery data in percent.
+#[cfg(unix)]
 pub(crate) fn redundancy(text: &str) -> Result<f64, String> {
     let percent = percent(text)?;
     if percent > 0.0 {
