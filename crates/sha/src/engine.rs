@@ -161,12 +161,8 @@ impl Engine {
             checked: CheckedKernel::available()
                 .find(|kernel| with_vectors(kernel.backend()))
                 .unwrap_or(CheckedKernel::portable()),
-            md5: Md5Kernel::available()
-                .find(|kernel| with_vectors(kernel.backend()))
-                .unwrap_or(Md5Kernel::portable()),
-            sha512: Sha512Kernel::available()
-                .find(|kernel| with_vectors(kernel.backend()))
-                .unwrap_or(Sha512Kernel::portable()),
+            md5: Md5Kernel::best(family, with_vectors),
+            sha512: Sha512Kernel::best(family, with_vectors),
             is_estimate: Self::is_estimate_on(family, &wanted),
         }
     }

@@ -22,6 +22,8 @@
 pub use crate::hmac::{min_tag_len, verify_tag};
 pub use crate::types::Part;
 
+use core::array::from_mut;
+
 use hashlane_simd::Simd;
 
 use crate::algorithm::Algorithm;
@@ -127,7 +129,7 @@ pub fn compress_many<A: Algorithm>(engine: &Engine, parts: &mut [Part<'_>]) {
 #[doc(hidden)]
 #[inline(always)]
 pub fn sha256_lanes<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
-    compress_block::<Sha256Compression, S>(s, state, w);
+    compress_block::<Sha256Compression, S, 1>(s, from_mut(state), from_mut(w));
 }
 
 /// Returns the first word of the double SHA-256 of `N` messages, inside a kernel of another crate

@@ -5,10 +5,14 @@ use core::fmt;
 use zeroize::Zeroize;
 
 use crate::context::{absorb, buffered};
-use crate::types::MAX_LANES;
+use crate::types::{MAX_GROUPS, MAX_LANES};
 
-/// Number of messages in a pass over whole messages. It keeps the lanes busy, and takes 13 KB of stack.
-pub(crate) const SET: usize = 4 * MAX_LANES;
+/// The largest number of messages that a kernel compresses at once.
+const MAX_MESSAGES: usize = MAX_GROUPS * MAX_LANES;
+
+/// Number of messages in a pass over whole messages: a multiple of every number of lanes. It keeps the lanes busy, and takes 20 KB of
+/// stack.
+pub(crate) const SET: usize = 2 * MAX_MESSAGES;
 
 /// A message in progress. `B` is the length of a block in bytes.
 #[derive(Clone)]
@@ -106,14 +110,17 @@ pub(crate) trait LaneKernel<const B: usize>: Copy {
     /// A word of the state.
     type Word: Copy + Default + Zeroize;
 
-    /// Returns the number of messages that the kernel compresses at once.
-    fn lanes(self) -> usize;
+    /// Returns the number of lanes of a group.
+    fn width(self) -> usize;
 
-    /// Compresses the first `n_blocks` blocks of each lane's input into its state.
-    fn compress_lanes(
+    /// Returns the largest number of groups that the kernel runs side by side.
+    fn groups(self) -> usize;
+
+    /// Compresses the first `n_blocks` blocks of each lane's input into its state, in `G` groups of lanes.
+    fn compress_lanes<const G: usize>(
         self,
-        states: &mut [[Self::Word; MAX_LANES]; 8],
-        inputs: &[&[[u8; B]]; MAX_LANES],
+        states: &mut [[[Self::Word; MAX_LANES]; 8]; G],
+        inputs: &[[&[[u8; B]]; MAX_LANES]; G],
         n_blocks: usize,
     );
 
@@ -134,9 +141,10 @@ pub(crate) fn update_many<H, K: LaneKernel<B>, const B: usize>(
     assert!(windows.len() <= hashers.len(), "each window has a message");
     let mut next = 0;
     // The messages in the lanes, and their blocks.
-    let (mut running, mut n_running) = ([(0, &[][..]); MAX_LANES], 0);
+    let (mut running, mut n_running) = ([(0, &[][..]); MAX_MESSAGES], 0);
+    let n_lanes = kernel.width() * kernel.groups();
     loop {
-        while n_running < kernel.lanes() && next < windows.len() {
+        while n_running < n_lanes && next < windows.len() {
             let blocks = of(&mut hashers[next]).absorb(windows[next], K::compress);
             if !blocks.is_empty() {
                 running[n_running] = (next, blocks);
@@ -147,7 +155,12 @@ pub(crate) fn update_many<H, K: LaneKernel<B>, const B: usize>(
         if n_running == 0 {
             return;
         }
-        step(kernel, hashers, &of, &mut running[..n_running]);
+        let running_now = &mut running[..n_running];
+        match n_running.div_ceil(kernel.width()) {
+            1 => step::<H, K, B, 1>(kernel, hashers, &of, running_now),
+            2 => step::<H, K, B, 2>(kernel, hashers, &of, running_now),
+            _ => step::<H, K, B, MAX_GROUPS>(kernel, hashers, &of, running_now),
+        }
         let mut i = 0;
         while i < n_running {
             if running[i].1.is_empty() {
@@ -160,8 +173,8 @@ pub(crate) fn update_many<H, K: LaneKernel<B>, const B: usize>(
     }
 }
 
-/// Compresses as many blocks as the shortest of the messages in the lanes has.
-fn step<H, K: LaneKernel<B>, const B: usize>(
+/// Compresses as many blocks as the shortest of the messages in the lanes has, in `G` groups of lanes.
+fn step<H, K: LaneKernel<B>, const B: usize, const G: usize>(
     kernel: K,
     hashers: &mut [H],
     of: &impl Fn(&mut H) -> &mut Message<K::Word, B>,
@@ -174,37 +187,57 @@ fn step<H, K: LaneKernel<B>, const B: usize>(
     }
     let lens = running.iter().map(|(_, blocks)| blocks.len());
     let n_blocks = lens.min().unwrap_or(0);
-    let mut states = [[K::Word::default(); MAX_LANES]; 8];
+    let mut states = [[[K::Word::default(); MAX_LANES]; 8]; G];
     // Lanes without a message repeat the first one.
-    let mut inputs = [running[0].1; MAX_LANES];
-    for (lane, (message, blocks)) in running.iter().enumerate() {
-        inputs[lane] = blocks;
-        let state = of(&mut hashers[*message]).state;
-        for (word, lanes) in state.iter().zip(&mut states) {
-            lanes[lane] = *word;
+    let mut inputs = [[running[0].1; MAX_LANES]; G];
+    let groups = running.chunks(kernel.width()).zip(&mut states);
+    for ((group, states), inputs) in groups.zip(&mut inputs) {
+        for (lane, (message, blocks)) in group.iter().enumerate() {
+            inputs[lane] = blocks;
+            let state = of(&mut hashers[*message]).state;
+            for (word, lanes) in state.iter().zip(&mut *states) {
+                lanes[lane] = *word;
+            }
         }
     }
     kernel.compress_lanes(&mut states, &inputs, n_blocks);
-    for (lane, (message, blocks)) in running.iter_mut().enumerate() {
-        *blocks = &blocks[n_blocks..];
-        for (word, lanes) in of(&mut hashers[*message]).state.iter_mut().zip(&states) {
-            *word = lanes[lane];
+    for (group, states) in running.chunks_mut(kernel.width()).zip(&states) {
+        for (lane, (message, blocks)) in group.iter_mut().enumerate() {
+            *blocks = &blocks[n_blocks..];
+            for (word, lanes) in of(&mut hashers[*message]).state.iter_mut().zip(states) {
+                *word = lanes[lane];
+            }
         }
     }
 }
 
-/// Appends the padding to each message in the lanes. `pad` returns it.
+/// Appends the padding to each message. `pad` returns it.
 pub(crate) fn pad_many<H, K: LaneKernel<B>, const B: usize>(
     kernel: K,
     hashers: &mut [H],
     of: impl Fn(&mut H) -> &mut Message<K::Word, B>,
     pad: impl Fn(&Message<K::Word, B>) -> Padding,
 ) {
-    for set in hashers.chunks_mut(MAX_LANES) {
+    // To clear the paddings of all groups would take as long as to hash a few messages.
+    if kernel.groups() * kernel.width() <= MAX_LANES {
+        pad_sets::<H, K, B, MAX_LANES>(kernel, hashers, of, pad);
+    } else {
+        pad_sets::<H, K, B, MAX_MESSAGES>(kernel, hashers, of, pad);
+    }
+}
+
+/// Appends the padding to `N` messages at a time.
+fn pad_sets<H, K: LaneKernel<B>, const B: usize, const N: usize>(
+    kernel: K,
+    hashers: &mut [H],
+    of: impl Fn(&mut H) -> &mut Message<K::Word, B>,
+    pad: impl Fn(&Message<K::Word, B>) -> Padding,
+) {
+    for set in hashers.chunks_mut(N) {
         let mut paddings = [Padding {
             bytes: [0; MAX_PADDING_LEN],
             len: 0,
-        }; MAX_LANES];
+        }; N];
         for (hasher, padding) in set.iter_mut().zip(&mut paddings) {
             *padding = pad(of(hasher));
         }
@@ -213,17 +246,20 @@ pub(crate) fn pad_many<H, K: LaneKernel<B>, const B: usize>(
     }
 }
 
-/// Defines the kernels of an algorithm, the best first, and the call of each.
+/// Defines the kernels of an algorithm: the number of lanes of each token, and the largest number of groups of them.
 macro_rules! lane_kernels {
     (
         $(#[$doc:meta])*
         $kernel:ident, word: $word:ty, block: $block:ty,
-        compress_lanes: $compress_lanes:path, compress: $compress:path,
-        $($(#[$cfg:meta])* $token:ident x $lanes:literal,)*
+        compress_lanes: $compress_lanes:path, compress: $compress:path, groups: $groups_of:path,
+        $($(#[$cfg:meta])* $token:ident x $width:literal in $groups:literal,)*
     ) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
-        pub struct $kernel(Token);
+        pub struct $kernel {
+            token: Token,
+            groups: usize,
+        }
 
         #[derive(Clone, Copy, Debug)]
         enum Token {
@@ -232,31 +268,50 @@ macro_rules! lane_kernels {
         }
 
         impl $kernel {
-            /// Returns the kernels that this CPU can run, the best first. The last one has one lane.
-            pub fn available() -> impl Iterator<Item = Self> {
+            /// Every kernel, also those that this CPU cannot run: the lanes of a group, and the largest number of groups.
+            #[cfg(test)]
+            pub(crate) const ALL: &[(crate::backend::Backend, usize, usize)] = &[
+                $($(#[$cfg])* (crate::backend::Backend::$token, $width, $groups),)*
+                (crate::backend::Backend::Portable, 1, 1),
+            ];
+
+            /// Returns the kernels that this CPU can run. The last one has one lane.
+            pub fn available() -> impl Iterator<Item = Self> + Clone {
                 let all = [
-                    $($(#[$cfg])* hashlane_simd::$token::detect().map(Token::$token),)*
-                    Some(Token::Portable(hashlane_simd::Portable)),
+                    $($(#[$cfg])* hashlane_simd::$token::detect().map(|token| (Token::$token(token), $groups)),)*
+                    Some((Token::Portable(hashlane_simd::Portable), 1)),
                 ];
-                all.into_iter().flatten().map(Self)
+                all.into_iter().flatten().flat_map(|(token, most)| {
+                    (1..=most).rev().map(move |groups| Self { token, groups })
+                })
+            }
+
+            /// Returns the best of the wanted kernels on CPUs of a family: the first token, with the groups that pay there.
+            pub(crate) fn best(
+                family: hashlane_simd::Family,
+                wanted: impl Fn(crate::backend::Backend) -> bool,
+            ) -> Self {
+                Self::available()
+                    .find(|kernel| {
+                        let backend = kernel.backend();
+                        wanted(backend) && kernel.groups == $groups_of(family, backend)
+                    })
+                    .unwrap_or(Self::portable())
             }
 
             /// Returns the kernel that every CPU can run.
             pub(crate) fn portable() -> Self {
-                Self(Token::Portable(hashlane_simd::Portable))
+                Self { token: Token::Portable(hashlane_simd::Portable), groups: 1 }
             }
 
             /// Returns the number of messages that the kernel compresses at once.
             pub fn lanes(self) -> usize {
-                match self.0 {
-                    $($(#[$cfg])* Token::$token(_) => $lanes,)*
-                    Token::Portable(_) => 1,
-                }
+                self.groups * crate::in_lanes::LaneKernel::width(self)
             }
 
             /// Returns the backend of the kernel, which has the name of its token.
             pub(crate) fn backend(self) -> crate::backend::Backend {
-                match self.0 {
+                match self.token {
                     $($(#[$cfg])* Token::$token(_) => crate::backend::Backend::$token,)*
                     Token::Portable(_) => crate::backend::Backend::Portable,
                 }
@@ -266,20 +321,32 @@ macro_rules! lane_kernels {
         impl crate::in_lanes::LaneKernel<{ size_of::<$block>() }> for $kernel {
             type Word = $word;
 
-            fn lanes(self) -> usize {
-                self.lanes()
+            fn width(self) -> usize {
+                match self.token {
+                    $($(#[$cfg])* Token::$token(_) => $width,)*
+                    Token::Portable(_) => 1,
+                }
+            }
+
+            fn groups(self) -> usize {
+                self.groups
             }
 
             #[inline(never)]
-            fn compress_lanes(
+            fn compress_lanes<const G: usize>(
                 self,
-                states: &mut [[$word; crate::types::MAX_LANES]; 8],
-                inputs: &[&[$block]; crate::types::MAX_LANES],
+                states: &mut [[[$word; crate::types::MAX_LANES]; 8]; G],
+                inputs: &[[&[$block]; crate::types::MAX_LANES]; G],
                 n_blocks: usize,
             ) {
-                match self.0 {
-                    $($(#[$cfg])* Token::$token(s) => $compress_lanes(s, states, inputs, n_blocks),)*
-                    Token::Portable(s) => $compress_lanes(s, states, inputs, n_blocks),
+                match self.token {
+                    $($(#[$cfg])* Token::$token(s) if const { G <= $groups } => {
+                        $compress_lanes(s, states, inputs, n_blocks);
+                    })*
+                    Token::Portable(s) if const { G == 1 } => {
+                        $compress_lanes(s, states, inputs, n_blocks);
+                    }
+                    _ => unreachable!("a kernel runs no more groups than it has"),
                 }
             }
 

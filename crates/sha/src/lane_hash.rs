@@ -11,6 +11,7 @@ use crate::in_lanes::SET;
 use crate::md5::{Md5, Md5Kernel};
 use crate::sha224::Sha224;
 use crate::sha512::{Sha384, Sha512, Sha512_256, Sha512Kernel};
+use crate::types::MAX_LANES;
 
 /// MD5, SHA-224, SHA-384, SHA-512 or SHA-512/256. Many messages are hashed at once, in lanes, and each can arrive in parts.
 ///
@@ -286,6 +287,8 @@ lane_hash!(Sha224, kernel: Engine by Engine::clone, block_len: 64, digest_len: 2
     }
 );
 
+const HALF_SET: usize = SET / 2;
+
 /// Writes the digests of whole messages, each after the bytes that `start` has taken.
 fn in_parts<H: LaneHash>(
     kernel: H::Kernel,
@@ -294,11 +297,26 @@ fn in_parts<H: LaneHash>(
     digests: &mut [H::Digest],
 ) {
     for (messages, digests) in messages.chunks(SET).zip(digests.chunks_mut(SET)) {
-        let mut states: [H; SET] = core::array::from_fn(|_| start.clone());
-        let states = &mut states[..messages.len()];
-        H::update_many(kernel, states, messages);
-        H::finalize_many(kernel, states, digests);
+        // To prepare a whole set would take as long as to hash a few messages.
+        match messages.len() {
+            ..=MAX_LANES => set_in_parts::<H, MAX_LANES>(kernel, start, messages, digests),
+            ..=HALF_SET => set_in_parts::<H, HALF_SET>(kernel, start, messages, digests),
+            _ => set_in_parts::<H, SET>(kernel, start, messages, digests),
+        }
     }
+}
+
+/// Writes the digests of at most `N` whole messages.
+fn set_in_parts<H: LaneHash, const N: usize>(
+    kernel: H::Kernel,
+    start: &H,
+    messages: &[&[u8]],
+    digests: &mut [H::Digest],
+) {
+    let mut states: [H; N] = core::array::from_fn(|_| start.clone());
+    let states = &mut states[..messages.len()];
+    H::update_many(kernel, states, messages);
+    H::finalize_many(kernel, states, digests);
 }
 
 #[cfg(test)]

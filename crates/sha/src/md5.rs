@@ -1,11 +1,11 @@
 //! MD5 (RFC 1321), for one message and for many that arrive in parts.
 
-use hashlane_simd::Portable;
 use zeroize::Zeroize;
 
 use crate::in_lanes::{Message, Padding, lane_kernels, pad_many, update_many};
-use crate::kernels::md5::compress_lanes;
-use crate::types::{BLOCK_LEN, Block, MAX_LANES};
+use crate::kernels::md5::{compress, compress_lanes};
+use crate::table::groups;
+use crate::types::{BLOCK_LEN, Block};
 
 /// The initial state (RFC 1321 section 3.3). The last four words are not used.
 const IV: [u32; 8] = [
@@ -92,38 +92,29 @@ fn padding(message: &Message<u32, BLOCK_LEN>) -> Padding {
     message.padding(|n_bits| (n_bits as u64).to_le_bytes())
 }
 
-/// Compresses blocks of one message.
-fn compress(state: &mut [u32; 8], blocks: &[Block]) {
-    if blocks.is_empty() {
-        return;
-    }
-    let mut states = state.map(|word| [word; MAX_LANES]);
-    compress_lanes(Portable, &mut states, &[blocks; MAX_LANES], blocks.len());
-    *state = states.map(|lanes| lanes[0]);
-}
-
 lane_kernels! {
     /// The kernel that hashes many messages of MD5 at once.
     Md5Kernel, word: u32, block: Block,
-    compress_lanes: compress_lanes, compress: compress,
+    compress_lanes: compress_lanes, compress: compress, groups: groups::of_md5,
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Avx512 x 16,
+    Avx512 x 16 in 3,
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Avx512Vl x 8,
+    Avx512Vl x 8 in 1,
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Avx2 x 8,
+    Avx2 x 8 in 2,
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Sse2 x 4,
+    Sse2 x 4 in 1,
     #[cfg(target_arch = "aarch64")]
-    Neon x 4,
+    Neon x 4 in 1,
     #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
-    Simd128 x 4,
+    Simd128 x 4 in 1,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::kernel_name::KernelName;
+    use crate::kernels::tests::for_each_kernel;
 
     /// Messages and digests of RFC 1321, section A.5.
     const KNOWN: [(&str, &str); 4] = [
@@ -162,7 +153,7 @@ mod tests {
         use md5::Digest as _;
 
         let byte = |i: usize| (i * 31 + i / 977) as u8;
-        for kernel in Md5Kernel::available() {
+        for_each_kernel(Md5Kernel::ALL, Md5Kernel::available(), |kernel| {
             for n_messages in 0..=2 * kernel.lanes() + 1 {
                 for step in [0, 1, 37] {
                     let lens = (0..n_messages).map(|i| 300 + step * i);
@@ -187,6 +178,6 @@ mod tests {
                     }
                 }
             }
-        }
+        });
     }
 }

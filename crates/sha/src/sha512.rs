@@ -5,6 +5,7 @@ use zeroize::Zeroize;
 
 use crate::in_lanes::{Message, Padding, lane_kernels, pad_many, update_many};
 use crate::kernels::sha512::{IV_384, IV_512, IV_512_256, compress_lanes, compress_one};
+use crate::table::groups;
 
 /// Returns the padding, with the length as 128 bits (FIPS 180-4 section 5.1.2).
 fn padding(message: &Message<u64, LONG_BLOCK_LEN>) -> Padding {
@@ -101,29 +102,30 @@ hash! {
 lane_kernels! {
     /// The kernel that hashes many messages of SHA-384, SHA-512 or SHA-512/256 at once.
     Sha512Kernel, word: u64, block: LongBlock,
-    compress_lanes: compress_lanes, compress: compress_one,
+    compress_lanes: compress_lanes, compress: compress_one, groups: groups::of_sha512,
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Avx512 x 8,
+    Avx512 x 8 in 2,
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Avx512Vl x 4,
+    Avx512Vl x 4 in 1,
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Avx2 x 4,
+    Avx2 x 4 in 1,
     // With registers of 64 bits, one message after another is faster: 0.48 instead of 0.42 GB/s (EPYC, Zen 3, 2026-11).
     #[cfg(target_arch = "x86")]
-    Sse2 x 2,
+    Sse2 x 2 in 1,
     // It also has the SHA-512 instructions: one message after another, by `compress_one`.
     #[cfg(target_arch = "aarch64")]
-    NeonSha3 x 1,
+    NeonSha3 x 1 in 1,
     #[cfg(target_arch = "aarch64")]
-    Neon x 2,
+    Neon x 2 in 1,
     #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
-    Simd128 x 2,
+    Simd128 x 2 in 1,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::kernel_name::KernelName;
+    use crate::kernels::tests::for_each_kernel;
 
     /// Digests of "abc" (FIPS 180-4, examples of NIST's Cryptographic Standards and Guidelines).
     #[test]
@@ -145,7 +147,7 @@ mod tests {
         use sha2::Digest as _;
 
         let byte = |i: usize| (i * 31 + i / 977) as u8;
-        for kernel in Sha512Kernel::available() {
+        for_each_kernel(Sha512Kernel::ALL, Sha512Kernel::available(), |kernel| {
             for n_messages in 0..=2 * kernel.lanes() + 1 {
                 for step in [0, 1, 37] {
                     let lens = (0..n_messages).map(|i| 600 + step * i);
@@ -177,7 +179,7 @@ mod tests {
                     }
                 }
             }
-        }
+        });
     }
 
     #[test]

@@ -3,6 +3,10 @@
 pub(crate) use hashlane_simd::Block;
 pub use hashlane_simd::{BLOCK_LEN, CpuFeature, MAX_LANES};
 
+/// The largest number of groups of lanes that a kernel runs side by side. Each group has a set of
+/// [`MAX_LANES`] lanes, of which it uses as many as its vectors have.
+pub(crate) const MAX_GROUPS: usize = 3;
+
 /// The chaining value between blocks. SHA-1 uses the first five words.
 pub(crate) type State = [u32; 8];
 

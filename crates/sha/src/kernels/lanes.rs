@@ -36,11 +36,13 @@
 //!   compiled without the CPU feature, and no test fails. All of them are therefore
 //!   `#[inline(always)]`, including closures, and `cargo xtask symbols` checks the result.
 
+use core::array::from_mut;
+
 use hashlane_simd::{Portable, Simd, Vectorize as _};
 
 use crate::types::{Block, LaneStates, MAX_LANES, State};
 
-use super::rounds::{Padding, Rounds, compress_block, compress_scheduled_block};
+use super::rounds::{Padding, Rounds, compress_block, compress_scheduled_block, unroll};
 
 /// Number of blocks between a prefetched block and the current one. The hardware follows sixteen
 /// streams well, but not across page boundaries, and all lanes reach theirs at the same time. Rates
@@ -54,76 +56,93 @@ use super::rounds::{Padding, Rounds, compress_block, compress_scheduled_block};
 /// | 16 | 7.7 |
 const PREFETCH_AHEAD: usize = 4;
 
-/// Compresses `n_blocks` blocks of each lane's input.
+/// Compresses `n_blocks` blocks of each lane's input, in `G` groups of lanes.
 ///
 /// # Panics
-/// If the input of one of the first `S::LANES` lanes is shorter than `n_blocks`.
+/// If the input of one of the first `S::LANES` lanes of a group is shorter than `n_blocks`.
 #[inline(always)]
-pub(crate) fn compress_lanes<A: Rounds, S: Simd>(
+pub(crate) fn compress_lanes<A: Rounds, S: Simd, const G: usize>(
     s: S,
-    states: &mut LaneStates,
-    inputs: &[&[Block]; MAX_LANES],
+    states: &mut [LaneStates; G],
+    inputs: &[[&[Block]; MAX_LANES]; G],
     n_blocks: usize,
 ) {
     s.vectorize(
         #[inline(always)]
         || {
-            let mut state = [s.splat(0); 8];
-            for i in 0..A::N_WORDS {
-                state[i] = s.load(&states.0[i]);
-            }
+            let mut state = [[s.splat(0); 8]; G];
             // All slices have one length, so one bounds check serves all lanes.
-            let mut blocks: [&[Block]; MAX_LANES] = [&[]; MAX_LANES];
-            for i in 0..S::LANES {
-                blocks[i] = &inputs[i][..n_blocks];
-            }
-            for n in 0..n_blocks {
-                for lane in &blocks[..S::LANES] {
-                    s.prefetch(lane, n + PREFETCH_AHEAD);
+            let mut blocks: [[&[Block]; MAX_LANES]; G] = [[&[]; MAX_LANES]; G];
+            unroll!(I in 0..G => {
+                for i in 0..A::N_WORDS {
+                    state[I][i] = s.load(&states[I].0[i]);
                 }
-                let mut w = s.load_block(&blocks, n);
-                compress_block::<A, S>(s, &mut state, &mut w);
+                for i in 0..S::LANES {
+                    blocks[I][i] = &inputs[I][i][..n_blocks];
+                }
+            });
+            for n in 0..n_blocks {
+                let mut w = [[s.splat(0); 16]; G];
+                unroll!(I in 0..G => {
+                    for lane in &blocks[I][..S::LANES] {
+                        s.prefetch(lane, n + PREFETCH_AHEAD);
+                    }
+                    w[I] = s.load_block(&blocks[I], n);
+                });
+                compress_block::<A, S, G>(s, &mut state, &mut w);
             }
-            for i in 0..A::N_WORDS {
-                s.store(state[i], &mut states.0[i]);
-            }
+            unroll!(I in 0..G => {
+                for i in 0..A::N_WORDS {
+                    s.store(state[I][i], &mut states[I].0[i]);
+                }
+            });
         },
     );
 }
 
-/// Compresses `n_blocks` blocks and the padding of `S::LANES` messages that start with `start`.
-/// Passes the number and the state of each to `done`.
+/// Compresses `n_blocks` blocks and the padding of a message in each lane of `G` groups. All start
+/// with `start`. Passes the number and the state of each to `done`.
 #[inline(always)]
-pub(crate) fn compress_equal<A: Rounds, S: Simd>(
+pub(crate) fn compress_equal<A: Rounds, S: Simd, const G: usize>(
     s: S,
     start: &State,
-    inputs: &[&[Block]; MAX_LANES],
+    inputs: &[[&[Block]; MAX_LANES]; G],
     n_blocks: usize,
     padding: &Padding,
     mut done: impl FnMut(usize, &State),
 ) {
-    let mut states = LaneStates::all(start);
-    compress_lanes::<A, S>(s, &mut states, inputs, n_blocks);
-    compress_padding::<A, S>(s, &mut states, padding);
-    for lane in 0..S::LANES {
-        done(lane, &states.lane(lane));
-    }
+    let mut states = [LaneStates::all(start); G];
+    compress_lanes::<A, S, G>(s, &mut states, inputs, n_blocks);
+    compress_padding::<A, S, G>(s, &mut states, padding);
+    unroll!(I in 0..G => {
+        for lane in 0..S::LANES {
+            done(I * S::LANES + lane, &states[I].lane(lane));
+        }
+    });
 }
 
 /// Compresses the same block in every lane, with a precomputed schedule.
 #[inline(always)]
-fn compress_padding<A: Rounds, S: Simd>(s: S, states: &mut LaneStates, padding: &Padding) {
+fn compress_padding<A: Rounds, S: Simd, const G: usize>(
+    s: S,
+    states: &mut [LaneStates; G],
+    padding: &Padding,
+) {
     s.vectorize(
         #[inline(always)]
         || {
-            let mut state = [s.splat(0); 8];
-            for i in 0..A::N_WORDS {
-                state[i] = s.load(&states.0[i]);
-            }
-            compress_scheduled_block::<A, S>(s, &mut state, &padding.w_k);
-            for i in 0..A::N_WORDS {
-                s.store(state[i], &mut states.0[i]);
-            }
+            let mut state = [[s.splat(0); 8]; G];
+            unroll!(I in 0..G => {
+                for i in 0..A::N_WORDS {
+                    state[I][i] = s.load(&states[I].0[i]);
+                }
+            });
+            compress_scheduled_block::<A, S, G>(s, &mut state, &padding.w_k);
+            unroll!(I in 0..G => {
+                for i in 0..A::N_WORDS {
+                    s.store(state[I][i], &mut states[I].0[i]);
+                }
+            });
         },
     );
 }
@@ -135,8 +154,8 @@ pub(crate) fn compress<A: Rounds>(s: Portable, state: &mut State, blocks: &[Bloc
         #[inline(always)]
         || {
             for block in blocks {
-                let mut w = s.load_one(block);
-                compress_block::<A, Portable>(s, state, &mut w);
+                let w = s.load_one(block);
+                compress_block::<A, Portable, 1>(s, from_mut(state), &mut [w]);
             }
         },
     );

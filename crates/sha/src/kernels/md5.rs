@@ -3,7 +3,7 @@
 //! A round depends on the one before in all of its steps, so one message leaves most of the CPU idle, and lanes gain more than
 //! with SHA-1. The words of a block are little-endian.
 
-use hashlane_simd::{Block, MAX_LANES, Simd};
+use hashlane_simd::{Block, MAX_LANES, Portable, Simd, Vectorize as _};
 
 use super::rounds::{place, unroll};
 
@@ -98,44 +98,74 @@ const fn word(t: usize) -> usize {
     }
 }
 
-/// Compresses `n_blocks` blocks of each lane's input. A state has four words.
+/// Compresses `n_blocks` blocks of each lane's input, in `G` groups of lanes. A state has four words.
 ///
 /// # Panics
-/// If the input of one of the first `S::LANES` lanes is shorter than `n_blocks`.
+/// If the input of one of the first `S::LANES` lanes of a group is shorter than `n_blocks`.
 #[inline(always)]
-pub(crate) fn compress_lanes<S: Simd>(
+pub(crate) fn compress_lanes<S: Simd, const G: usize>(
     s: S,
-    states: &mut [[u32; MAX_LANES]; 8],
-    inputs: &[&[Block]; MAX_LANES],
+    states: &mut [[[u32; MAX_LANES]; 8]; G],
+    inputs: &[[&[Block]; MAX_LANES]; G],
     n_blocks: usize,
 ) {
     s.vectorize(
         #[inline(always)]
         || {
-            let mut state = [s.splat(0); 4];
-            for i in 0..4 {
-                state[i] = s.load(&states[i]);
-            }
+            let mut state = [[s.splat(0); 4]; G];
             // All slices have one length, so one bounds check serves all lanes.
-            let mut blocks: [&[Block]; MAX_LANES] = [&[]; MAX_LANES];
-            for i in 0..S::LANES {
-                blocks[i] = &inputs[i][..n_blocks];
-            }
+            let mut blocks: [[&[Block]; MAX_LANES]; G] = [[&[]; MAX_LANES]; G];
+            unroll!(I in 0..G => {
+                for i in 0..4 {
+                    state[I][i] = s.load(&states[I][i]);
+                }
+                for i in 0..S::LANES {
+                    blocks[I][i] = &inputs[I][i][..n_blocks];
+                }
+            });
             for n in 0..n_blocks {
-                for lane in &blocks[..S::LANES] {
-                    s.prefetch(lane, n + 4);
-                }
-                let mut w = s.load_block(&blocks, n);
-                for i in 0..16 {
-                    w[i] = swap_bytes(s, w[i]);
-                }
+                let mut w = [[s.splat(0); 16]; G];
+                unroll!(I in 0..G => {
+                    for lane in &blocks[I][..S::LANES] {
+                        s.prefetch(lane, n + 4);
+                    }
+                    w[I] = s.load_block(&blocks[I], n);
+                    for i in 0..16 {
+                        w[I][i] = swap_bytes(s, w[I][i]);
+                    }
+                });
                 compress_block(s, &mut state, &w);
             }
-            for i in 0..4 {
-                s.store(state[i], &mut states[i]);
+            unroll!(I in 0..G => {
+                for i in 0..4 {
+                    s.store(state[I][i], &mut states[I][i]);
+                }
+            });
+        },
+    );
+}
+
+/// Compresses blocks of one message: the vector of one lane is a word.
+pub(crate) fn compress(state: &mut [u32; 8], blocks: &[Block]) {
+    if blocks.is_empty() {
+        return;
+    }
+    let [a, b, c, d, ..] = state;
+    let mut words = [[*a, *b, *c, *d]];
+    Portable.vectorize(
+        #[inline(always)]
+        || {
+            for block in blocks {
+                let (little_endian, _) = block.as_chunks();
+                let mut w = [0; 16];
+                for i in 0..16 {
+                    w[i] = u32::from_le_bytes(little_endian[i]);
+                }
+                compress_block(Portable, &mut words, &[w]);
             }
         },
     );
+    [[*a, *b, *c, *d]] = words;
 }
 
 /// Returns words with their bytes in the opposite order: blocks are loaded as big-endian words.
@@ -150,35 +180,41 @@ fn swap_bytes<S: Simd>(s: S, word: S::V) -> S::V {
     )
 }
 
+/// Compresses a block in every lane. The groups take turns in each round, so that the CPU runs them side by side.
 #[inline(always)]
-fn compress_block<S: Simd>(s: S, state: &mut [S::V; 4], w: &[S::V; 16]) {
-    let mut v = *state;
+fn compress_block<S: Simd, const G: usize>(s: S, states: &mut [[S::V; 4]; G], w: &[[S::V; 16]; G]) {
+    let mut v = *states;
     unroll!(T in 0..80 => {
         if const { T < 64 } {
             const R: usize = T % 64;
-            let (a, b) = (v[place(0, R, 4)], v[place(1, R, 4)]);
-            let (c, d) = (v[place(2, R, 4)], v[place(3, R, 4)]);
-            let w = w[word(R)];
-            v[place(0, R, 4)] = s.fragment(
-                #[inline(always)]
-                move || {
-                    let sum = match R / 16 {
-                        0 => s.add(s.add(a, s.add(w, s.splat(K[R]))), s.ch(b, c, d)),
-                        1 => s.add(s.add(a, s.add(w, s.splat(K[R]))), s.ch(d, b, c)),
-                        2 => s.add(s.add(a, s.add(w, s.splat(K[R]))), s.parity(b, c, d)),
-                        // c ^ (b | !d) is !(c ^ d ^ (b & d)), and !x is -1 - x.
-                        _ => {
-                            let not = s.xor(s.xor(c, d), s.and(b, d));
-                            let rest = s.add(a, s.add(w, s.splat(K[R].wrapping_sub(1))));
-                            s.sub(rest, not)
-                        }
-                    };
-                    s.add(b, s.rotl::<{ rotation(R) }, { 32 - rotation(R) }>(sum))
-                },
-            );
+            unroll!(I in 0..G => {
+                let v = &mut v[I];
+                let (a, b) = (v[place(0, R, 4)], v[place(1, R, 4)]);
+                let (c, d) = (v[place(2, R, 4)], v[place(3, R, 4)]);
+                let w = w[I][word(R)];
+                v[place(0, R, 4)] = s.fragment(
+                    #[inline(always)]
+                    move || {
+                        let sum = match R / 16 {
+                            0 => s.add(s.add(a, s.add(w, s.splat(K[R]))), s.ch(b, c, d)),
+                            1 => s.add(s.add(a, s.add(w, s.splat(K[R]))), s.ch(d, b, c)),
+                            2 => s.add(s.add(a, s.add(w, s.splat(K[R]))), s.parity(b, c, d)),
+                            // c ^ (b | !d) is !(c ^ d ^ (b & d)), and !x is -1 - x.
+                            _ => {
+                                let not = s.xor(s.xor(c, d), s.and(b, d));
+                                let rest = s.add(a, s.add(w, s.splat(K[R].wrapping_sub(1))));
+                                s.sub(rest, not)
+                            }
+                        };
+                        s.add(b, s.rotl::<{ rotation(R) }, { 32 - rotation(R) }>(sum))
+                    },
+                );
+            });
         }
     });
-    for i in 0..4 {
-        state[i] = s.add(state[i], v[i]);
-    }
+    unroll!(I in 0..G => {
+        for i in 0..4 {
+            states[I][i] = s.add(states[I][i], v[I][i]);
+        }
+    });
 }

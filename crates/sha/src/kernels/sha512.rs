@@ -58,39 +58,46 @@ const K: [u64; 80] = [
 /// Number of blocks between a prefetched block and the current one: as many bytes as in `lanes.rs`.
 const PREFETCH_AHEAD: usize = 256 / LONG_BLOCK_LEN;
 
-/// Compresses `n_blocks` blocks of each lane's input.
+/// Compresses `n_blocks` blocks of each lane's input, in `G` groups of lanes.
 ///
 /// # Panics
-/// If the input of one of the first `S::LANES` lanes is shorter than `n_blocks`.
+/// If the input of one of the first `S::LANES` lanes of a group is shorter than `n_blocks`.
 #[inline(always)]
-pub(crate) fn compress_lanes<S: Simd64>(
+pub(crate) fn compress_lanes<S: Simd64, const G: usize>(
     s: S,
-    states: &mut [[u64; MAX_LANES]; 8],
-    inputs: &[&[LongBlock]; MAX_LANES],
+    states: &mut [[[u64; MAX_LANES]; 8]; G],
+    inputs: &[[&[LongBlock]; MAX_LANES]; G],
     n_blocks: usize,
 ) {
     s.vectorize(
         #[inline(always)]
         || {
-            let mut state = [s.splat(0); 8];
-            for i in 0..8 {
-                state[i] = s.load(&states[i]);
-            }
+            let mut state = [[s.splat(0); 8]; G];
             // All slices have one length, so one bounds check serves all lanes.
-            let mut blocks: [&[LongBlock]; MAX_LANES] = [&[]; MAX_LANES];
-            for i in 0..S::LANES {
-                blocks[i] = &inputs[i][..n_blocks];
-            }
-            for n in 0..n_blocks {
-                for lane in &blocks[..S::LANES] {
-                    s.prefetch(lane, n + PREFETCH_AHEAD);
+            let mut blocks: [[&[LongBlock]; MAX_LANES]; G] = [[&[]; MAX_LANES]; G];
+            unroll!(I in 0..G => {
+                for i in 0..8 {
+                    state[I][i] = s.load(&states[I][i]);
                 }
-                let mut w = s.load_block(&blocks, n);
+                for i in 0..S::LANES {
+                    blocks[I][i] = &inputs[I][i][..n_blocks];
+                }
+            });
+            for n in 0..n_blocks {
+                let mut w = [[s.splat(0); 16]; G];
+                unroll!(I in 0..G => {
+                    for lane in &blocks[I][..S::LANES] {
+                        s.prefetch(lane, n + PREFETCH_AHEAD);
+                    }
+                    w[I] = s.load_block(&blocks[I], n);
+                });
                 compress_block(s, &mut state, &mut w);
             }
-            for i in 0..8 {
-                s.store(state[i], &mut states[i]);
-            }
+            unroll!(I in 0..G => {
+                for i in 0..8 {
+                    s.store(state[I][i], &mut states[I][i]);
+                }
+            });
         },
     );
 }
@@ -117,8 +124,8 @@ pub(crate) fn compress_one(state: &mut [u64; 8], blocks: &[LongBlock]) {
 #[inline(always)]
 fn compress_words<S: Simd64<V = u64>>(s: S, state: &mut [u64; 8], blocks: &[LongBlock]) {
     for block in blocks {
-        let mut w = s.load_block(&[core::slice::from_ref(block); MAX_LANES], 0);
-        compress_block(s, state, &mut w);
+        let w = s.load_block(&[core::slice::from_ref(block); MAX_LANES], 0);
+        compress_block(s, core::array::from_mut(state), &mut [w]);
     }
 }
 
@@ -165,20 +172,32 @@ fn compress_scheduled(s: Avx2, state: &mut [u64; 8], blocks: &[LongBlock]) {
     );
 }
 
+/// Compresses a block in every lane. The groups take turns in each round, so that the CPU runs them side by side.
 #[inline(always)]
-fn compress_block<S: Simd64>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
-    let mut v = *state;
-    let mut b_xor_c = s.xor(v[1], v[2]);
-    unroll!(T in 0..80 => {
-        if T / 16 != 0 {
-            next_word::<{ T % 16 }, S>(s, w);
-        }
-        let w_k = s.add(w[T % 16], s.splat(K[T]));
-        round::<T, S>(s, &mut v, &mut b_xor_c, w_k);
+fn compress_block<S: Simd64, const G: usize>(
+    s: S,
+    states: &mut [[S::V; 8]; G],
+    w: &mut [[S::V; 16]; G],
+) {
+    let mut v = *states;
+    let mut b_xor_c = [s.splat(0); G];
+    unroll!(I in 0..G => {
+        b_xor_c[I] = s.xor(v[I][1], v[I][2]);
     });
-    for i in 0..8 {
-        state[i] = s.add(state[i], v[i]);
-    }
+    unroll!(T in 0..80 => {
+        unroll!(I in 0..G => {
+            if T / 16 != 0 {
+                next_word::<{ T % 16 }, S>(s, &mut w[I]);
+            }
+            let w_k = s.add(w[I][T % 16], s.splat(K[T]));
+            round::<T, S>(s, &mut v[I], &mut b_xor_c[I], w_k);
+        });
+    });
+    unroll!(I in 0..G => {
+        for i in 0..8 {
+            states[I][i] = s.add(states[I][i], v[I][i]);
+        }
+    });
 }
 
 /// Computes W(t) as in FIPS 180-4 section 6.4.2, step 1, at index `T` = t mod 16 of the last sixteen words.

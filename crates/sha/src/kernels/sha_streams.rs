@@ -41,8 +41,8 @@ pub(crate) fn compress<A: Rounds>(s: ShaToken, state: &mut State, blocks: &[Bloc
 #[inline(always)]
 pub(crate) fn compress_lanes<A: Rounds, const N: usize>(
     s: ShaToken,
-    states: &mut LaneStates,
-    inputs: &[&[Block]; MAX_LANES],
+    [states]: &mut [LaneStates; 1],
+    [inputs]: &[[&[Block]; MAX_LANES]; 1],
     n_blocks: usize,
 ) {
     let mut lanes = [[0; 8]; N];
@@ -67,7 +67,7 @@ pub(crate) fn compress_lanes<A: Rounds, const N: usize>(
 pub(crate) fn compress_equal<A: Rounds, const N: usize>(
     s: ShaToken,
     start: &State,
-    inputs: &[&[Block]; MAX_LANES],
+    [inputs]: &[[&[Block]; MAX_LANES]; 1],
     n_blocks: usize,
     padding: &Padding,
     mut done: impl FnMut(usize, &State),

@@ -165,6 +165,29 @@ fn named<K>(name: &str, mut available: impl Iterator<Item = (KernelName, K)>) ->
     kernel.map(|(_, kernel)| kernel)
 }
 
+/// Runs `check` with each kernel of an algorithm with lanes in groups. One that this CPU lacks is
+/// reported by name.
+pub(crate) fn for_each_kernel<K: Copy + Into<KernelName>>(
+    all: &[(Backend, usize, usize)],
+    available: impl Iterator<Item = K> + Clone,
+    mut check: impl FnMut(K),
+) {
+    let any: KernelName = available.clone().last().expect("the portable one").into();
+    for (backend, width, most) in all {
+        for groups in 1..=*most {
+            let name = KernelName {
+                lanes: width * groups,
+                backend: *backend,
+                ..any
+            };
+            let names = available.clone().map(|kernel| (kernel.into(), kernel));
+            if let Some(kernel) = named(&name.to_string(), names) {
+                check(kernel);
+            }
+        }
+    }
+}
+
 /// Runs [`Engine::digest_many`] with one kernel for all numbers of messages.
 fn digest_many<A: Algorithm>(kernel: Kernel, messages: &[&[u8]]) -> Vec<A::Digest> {
     let mut digests = vec![A::Digest::default(); messages.len()];

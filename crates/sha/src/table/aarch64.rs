@@ -57,8 +57,8 @@ kernel_table! {
         ArmShaX1(ArmSha), sha_streams::compress::<A>;
     }
     lanes {
-        NeonX4(Neon) x 4, lanes<_>;
-        NeonSha3X4(NeonSha3) x 4, lanes<_>;
+        NeonX4(Neon) x 4, lanes<_, 1>;
+        NeonSha3X4(NeonSha3) x 4, lanes<_, 1>;
         ArmShaX2(ArmSha) x 2, sha_streams<2>;
     }
 }

@@ -37,7 +37,7 @@ const fn estimate(sha1: f32, sha256: f32) -> Rate {
 macro_rules! kernel_table {
     (
         one { $($one:ident($one_token:ident), $compress:expr;)* }
-        lanes { $($many:ident($token:ident) x $lanes:literal, $body:ident<$parameter:tt>;)* }
+        lanes { $($many:ident($token:ident) x $lanes:literal, $body:ident<$($parameter:tt),+>;)* }
     ) => {
         /// The rates of all kernels on a family of CPUs. Each field has the name of its kernel.
         #[derive(Clone, Copy, Debug)]
@@ -122,7 +122,9 @@ macro_rules! kernel_table {
                     $(Self::$many(token) => {
                         #[cfg(test)]
                         crate::kernels::tests::note_run::<A>(self);
-                        $body::compress_lanes::<A, $parameter>(token, states, inputs, n_blocks);
+                        $body::compress_lanes::<A, $($parameter),+>(
+                            token, core::array::from_mut(states), core::array::from_ref(inputs), n_blocks,
+                        );
                     })*
                 }
             }
@@ -152,8 +154,8 @@ macro_rules! kernel_table {
                     $(Self::$many(token) => {
                         #[cfg(test)]
                         crate::kernels::tests::note_run::<A>(self);
-                        $body::compress_equal::<A, $parameter>(
-                            token, start, inputs, n_blocks, padding, done,
+                        $body::compress_equal::<A, $($parameter),+>(
+                            token, start, core::array::from_ref(inputs), n_blocks, padding, done,
                         );
                     })*
                 }
@@ -192,6 +194,7 @@ macro_rules! kernel_table {
 }
 
 pub(crate) mod checked;
+pub(crate) mod groups;
 
 cfg_if::cfg_if! {
     if #[cfg(any(target_arch = "x86", target_arch = "x86_64"))] {
@@ -217,7 +220,7 @@ cfg_if::cfg_if! {
                         Portable(Portable), lanes::compress::<A>;
                     }
                     lanes {
-                        Simd128X4(Simd128) x 4, lanes<_>;
+                        Simd128X4(Simd128) x 4, lanes<_, 1>;
                     }
                 }
 

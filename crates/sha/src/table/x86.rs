@@ -42,11 +42,11 @@ kernel_table! {
         ShaNiX1(ShaNi), sha_streams::compress::<A>;
     }
     lanes {
-        Sse2X4(Sse2) x 4, lanes<_>;
-        AvxX4(Avx) x 4, lanes<_>;
-        Avx2X8(Avx2) x 8, lanes<_>;
-        Avx512VlX8(Avx512Vl) x 8, lanes<_>;
-        Avx512X16(Avx512) x 16, lanes<_>;
+        Sse2X4(Sse2) x 4, lanes<_, 1>;
+        AvxX4(Avx) x 4, lanes<_, 1>;
+        Avx2X8(Avx2) x 8, lanes<_, 1>;
+        Avx512VlX8(Avx512Vl) x 8, lanes<_, 1>;
+        Avx512X16(Avx512) x 16, lanes<_, 1>;
         ShaNiX2(ShaNi) x 2, sha_streams<2>;
         ShaNiX4(ShaNi) x 4, sha_streams<4>;
     }
