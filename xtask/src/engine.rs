@@ -93,17 +93,33 @@ const TESTS: &str = "--lib --test it --test default_engine";
 const SKIPPED: &str = "-- --skip every_kind:: --skip recovery:: --skip vectors::";
 const ARM: &str = "aarch64-unknown-linux-gnu";
 
-/// Features of CPUs as /proc/cpuinfo names them, the kernels of SHA that need each, and those of the search.
-const FEATURES: [(&str, &str, &str); 9] = [
-    ("sse2", "x1_sse2 x4_sse2", "x4_sse2"),
-    ("ssse3", "x1_ssse3", ""),
-    ("avx", "x1_avx x4_avx", "x4_avx"),
-    ("avx2", "x1_avx2 x8_avx2", "x8_avx2"),
-    ("avx512vl", "x1_avx512vl x8_avx512vl", "x8_avx512vl"),
-    ("avx512bw", "x16_avx512", "x16_avx512"),
-    ("sha_ni", "x1_sha_ni x2_sha_ni x4_sha_ni", "x4_sha_ni"),
-    ("asimd", "x4_neon", "x4_neon"),
-    ("sha2", "x1_arm_sha x2_arm_sha", "x2_arm_sha"),
+/// Features of CPUs as /proc/cpuinfo names them, the kernels of SHA-1 and SHA-256 that need each, those of the search, and those of MD5
+/// and SHA-512.
+const FEATURES: [(&str, &str, &str, &str); 9] = [
+    ("sse2", "x1_sse2 x4_sse2", "x4_sse2", "md5_x4_sse2"),
+    ("ssse3", "x1_ssse3", "", ""),
+    ("avx", "x1_avx x4_avx", "x4_avx", ""),
+    (
+        "avx2",
+        "x1_avx2 x8_avx2",
+        "x8_avx2",
+        "md5_x8_avx2 md5_x16_avx2 sha512_x4_avx2",
+    ),
+    (
+        "avx512vl",
+        "x1_avx512vl x8_avx512vl",
+        "x8_avx512vl",
+        "md5_x8_avx512vl sha512_x4_avx512vl",
+    ),
+    (
+        "avx512bw",
+        "x16_avx512 x32_avx512",
+        "x16_avx512",
+        "md5_x16_avx512 md5_x32_avx512 md5_x48_avx512 sha512_x8_avx512 sha512_x16_avx512",
+    ),
+    ("sha_ni", "x1_sha_ni x2_sha_ni x4_sha_ni", "x4_sha_ni", ""),
+    ("asimd", "x4_neon", "x4_neon", "md5_x4_neon sha512_x2_neon"),
+    ("sha2", "x1_arm_sha x2_arm_sha", "x2_arm_sha", ""),
 ];
 
 /// Returns the kernels of this CPU whose features are `usable`, as [`required`] does.
@@ -111,13 +127,18 @@ pub(crate) fn available(usable: impl Fn(&str) -> bool) -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let of_cpu: HashSet<&str> = info.split_whitespace().collect();
     let (mut sha, mut search) = (vec!["x1_portable"], vec!["x1_portable"]);
-    for (feature, of_sha, of_search) in FEATURES {
+    let mut others = String::new();
+    for (feature, of_sha, of_search, of_others) in FEATURES {
         if of_cpu.contains(feature) && usable(feature) {
             sha.extend(of_sha.split_whitespace());
             search.extend(of_search.split_whitespace());
+            for other in of_others.split_whitespace() {
+                others.push(',');
+                others.push_str(other);
+            }
         }
     }
-    required(&sha, &search)
+    required(&sha, &search) + &others
 }
 
 /// Returns the kernels as `HASHLANE_TEST_REQUIRE` names them: a test that cannot run one of these fails.

@@ -111,7 +111,7 @@ pub(crate) mod sealed {
     use crate::kernels::rounds::Rounds;
     use crate::scheduler::{Bodies, Finished, Lanes};
     use crate::table::Kernel;
-    use crate::types::{Block, Part, State};
+    use crate::types::{Block, N_SETS, Part, State};
 
     use super::{Algorithm, Messages, Pairs};
 
@@ -172,8 +172,8 @@ pub(crate) mod sealed {
         /// Runs one step of a queue whose jobs have the blocks in `bodies` left.
         fn step(
             engine: &Engine,
-            lanes: &mut Lanes,
-            bodies: &mut Bodies<'_>,
+            lanes: &mut Lanes<N_SETS>,
+            bodies: &mut Bodies<'_, N_SETS>,
             finished: &mut Finished,
         );
 

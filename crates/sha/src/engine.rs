@@ -12,7 +12,7 @@ use crate::md5::Md5Kernel;
 use crate::sha512::Sha512Kernel;
 use crate::table::Kernel;
 use crate::table::checked::CheckedKernel;
-use crate::types::{CpuFeature, MAX_LANES};
+use crate::types::{CpuFeature, MAX_MESSAGES};
 
 /// The engine that [`Engine::detect`] returns.
 #[cfg(feature = "std")]
@@ -114,13 +114,13 @@ impl Engine {
         Self::of(|backend| backend == Backend::Portable || is_allowed(backend))
     }
 
-    /// Returns an engine that runs one kernel while up to [`MAX_LANES`] messages are in progress,
+    /// Returns an engine that runs one kernel while up to [`MAX_MESSAGES`] messages are in progress,
     /// even if the kernel has fewer lanes.
     #[cfg(test)]
     pub(crate) fn with_wide_plan(kernel: Kernel) -> Self {
         let plan = Plan {
-            kernels: [kernel; MAX_LANES + 1],
-            n_lanes: MAX_LANES,
+            kernels: [kernel; MAX_MESSAGES + 1],
+            n_lanes: MAX_MESSAGES,
         };
         Self {
             plans: [plan; 2],
@@ -214,7 +214,7 @@ impl fmt::Debug for Engine {
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     /// The kernel for each number of messages. `[0]` never runs.
-    kernels: [Kernel; MAX_LANES + 1],
+    kernels: [Kernel; MAX_MESSAGES + 1],
     n_lanes: usize,
 }
 
@@ -223,7 +223,7 @@ impl Plan {
     /// architecture, so there are no thresholds to maintain.
     fn new(rate: impl Fn(Kernel) -> f32, wanted: impl Fn(Kernel) -> bool) -> Self {
         let mut plan = Self::only(Self::best(&rate, 1, &wanted));
-        for n_messages in 1..=MAX_LANES {
+        for n_messages in 1..=MAX_MESSAGES {
             plan.kernels[n_messages] = Self::best(&rate, n_messages, &wanted);
             plan.n_lanes = plan.n_lanes.max(plan.kernels[n_messages].lanes());
         }
@@ -251,7 +251,7 @@ impl Plan {
         n_messages: usize,
         wanted: impl Fn(Kernel) -> bool,
     ) -> Kernel {
-        #[expect(clippy::cast_precision_loss, reason = "at most 16")]
+        #[expect(clippy::cast_precision_loss, reason = "at most 32")]
         let gain = |kernel: &Kernel| {
             let busy = n_messages.min(kernel.lanes()) as f32 / kernel.lanes() as f32;
             rate(*kernel) * busy
@@ -265,7 +265,7 @@ impl Plan {
     /// Returns a plan with one kernel for every number of messages.
     fn only(kernel: Kernel) -> Self {
         Self {
-            kernels: [kernel; MAX_LANES + 1],
+            kernels: [kernel; MAX_MESSAGES + 1],
             n_lanes: kernel.lanes(),
         }
     }

@@ -17,7 +17,7 @@ use crate::kernels::sha1::Sha1Compression;
 use crate::kernels::sha256::Sha256Compression;
 use crate::scheduler::{Bodies, Finished, Lanes, run_lanes};
 use crate::table::Kernel;
-use crate::types::{Block, Part, State};
+use crate::types::{Block, N_SETS, Part, State};
 
 /// Implements [`Entries`] with the same functions for each algorithm, which they call `A`.
 macro_rules! for_each_algorithm {
@@ -97,8 +97,8 @@ for_each_algorithm! {
     #[inline(never)]
     fn step(
         engine: &Engine,
-        lanes: &mut Lanes,
-        bodies: &mut Bodies<'_>,
+        lanes: &mut Lanes<N_SETS>,
+        bodies: &mut Bodies<'_, N_SETS>,
         finished: &mut Finished,
     ) {
         lanes.step::<Self>(

@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::kernels::rounds::{Padding, Rounds};
 use crate::scheduler::{Job, Jobs, Tail, run_lanes};
 use crate::table::Kernel;
-use crate::types::{BLOCK_LEN, Block, MAX_LANES, Part, State};
+use crate::types::{BLOCK_LEN, Block, MAX_LANES, MAX_MESSAGES, N_SETS, Part, State};
 
 /// Jobs of messages that are all available.
 pub(crate) struct DigestJobs<'m, 'd, A: Algorithm> {
@@ -165,11 +165,12 @@ pub(crate) fn digest_chunks<A: Algorithm>(
         panic!("messages of whole blocks end in one more block");
     };
     let padding = Padding::new::<A::Entries>(block);
+    let mut sets: [[&[Block]; MAX_LANES]; N_SETS] = [[&[]; MAX_LANES]; N_SETS];
     while !digests.is_empty() {
         let kernel = plan[digests.len().min(plan.len() - 1)];
         let (now, later) = digests.split_at_mut(kernel.lanes().min(digests.len()));
         // Lanes without a message of their own repeat the first one.
-        let mut inputs: [&[Block]; MAX_LANES] = [&[]; MAX_LANES];
+        let inputs = sets.as_flattened_mut();
         for lane in 0..now.len() {
             inputs[lane] = messages.next().expect("a message for each digest");
         }
@@ -178,7 +179,7 @@ pub(crate) fn digest_chunks<A: Algorithm>(
         }
         kernel.compress_equal::<A::Entries>(
             &A::Entries::IV,
-            &inputs,
+            &sets,
             n_blocks,
             &padding,
             #[inline(always)]
@@ -235,7 +236,7 @@ pub(crate) fn compress_many<A: Rounds>(engine: &Engine, parts: &mut [Part<'_>]) 
 struct UpdateJobs<'m, 'p, A: Algorithm> {
     pairs: Pairs<'m, 'p, A>,
     /// The hashers of the running jobs. A job's tag is the index of its hasher.
-    contexts: [Option<&'m mut Context>; MAX_LANES],
+    contexts: [Option<&'m mut Context>; MAX_MESSAGES],
     /// The kernel for the block in a hasher's buffer.
     single: Kernel,
 }
@@ -273,7 +274,7 @@ pub(crate) fn update_many<A: Algorithm>(engine: &Engine, pairs: Pairs<'_, '_, A>
         plan,
         &mut UpdateJobs {
             pairs,
-            contexts: [const { None }; MAX_LANES],
+            contexts: [const { None }; MAX_MESSAGES],
             single: plan[1],
         },
     );

@@ -287,6 +287,7 @@ lane_hash!(Sha224, kernel: Engine by Engine::clone, block_len: 64, digest_len: 2
     }
 );
 
+/// Half as many messages.
 const HALF_SET: usize = SET / 2;
 
 /// Writes the digests of whole messages, each after the bytes that `start` has taken.
@@ -298,10 +299,12 @@ fn in_parts<H: LaneHash>(
 ) {
     for (messages, digests) in messages.chunks(SET).zip(digests.chunks_mut(SET)) {
         // To prepare a whole set would take as long as to hash a few messages.
-        match messages.len() {
-            ..=MAX_LANES => set_in_parts::<H, MAX_LANES>(kernel, start, messages, digests),
-            ..=HALF_SET => set_in_parts::<H, HALF_SET>(kernel, start, messages, digests),
-            _ => set_in_parts::<H, SET>(kernel, start, messages, digests),
+        if messages.len() <= MAX_LANES {
+            set_in_parts::<H, MAX_LANES>(kernel, start, messages, digests);
+        } else if messages.len() <= HALF_SET {
+            set_in_parts::<H, HALF_SET>(kernel, start, messages, digests);
+        } else {
+            set_in_parts::<H, SET>(kernel, start, messages, digests);
         }
     }
 }

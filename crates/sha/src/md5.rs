@@ -153,7 +153,7 @@ mod tests {
         use md5::Digest as _;
 
         let byte = |i: usize| (i * 31 + i / 977) as u8;
-        for_each_kernel(Md5Kernel::ALL, Md5Kernel::available(), |kernel| {
+        for_each_kernel(Md5Kernel::ALL, &Md5Kernel::available(), |kernel| {
             for n_messages in 0..=2 * kernel.lanes() + 1 {
                 for step in [0, 1, 37] {
                     let lens = (0..n_messages).map(|i| 300 + step * i);

@@ -7,7 +7,7 @@ use crate::algorithm::{Algorithm, state_to_digest};
 use crate::engine::Engine;
 use crate::kernels::rounds::Rounds as _;
 use crate::scheduler::{Bodies, Finished, Job, Lanes, Tail};
-use crate::types::{BLOCK_LEN, Block, MAX_LANES, State};
+use crate::types::{BLOCK_LEN, Block, MAX_LANES, MAX_MESSAGES, N_SETS, State};
 
 /// A queue that hashes messages as they arrive, in up to [`Engine::lanes`] lanes at once.
 ///
@@ -62,9 +62,9 @@ use crate::types::{BLOCK_LEN, Block, MAX_LANES, State};
 /// messages in it.
 pub struct LaneQueue<A: Algorithm, T, M> {
     engine: Engine,
-    lanes: Lanes,
+    lanes: Lanes<N_SETS>,
     /// The entries of the running and the `finished` jobs. A job's tag is its index here.
-    entries: [Option<Entry<A, T, M>>; MAX_LANES],
+    entries: [Option<Entry<A, T, M>>; MAX_MESSAGES],
     finished: Finished,
 }
 
@@ -148,7 +148,7 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
         Self {
             engine,
             lanes: Lanes::new(),
-            entries: [const { None }; MAX_LANES],
+            entries: [const { None }; MAX_MESSAGES],
             finished: Finished::default(),
         }
     }
@@ -276,8 +276,8 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
 
     fn step(&mut self) {
         // `as_ref` may panic, so all calls come before anything changes.
-        let mut bodies: Bodies<'_> = [&[]; MAX_LANES];
-        for (body, place) in bodies.iter_mut().zip(self.lanes.tags()) {
+        let mut bodies: Bodies<'_, N_SETS> = [[&[]; MAX_LANES]; N_SETS];
+        for (body, place) in bodies.as_flattened_mut().iter_mut().zip(self.lanes.tags()) {
             *body = self.entries[*place].as_ref().map_or(&[], Entry::body);
         }
         A::Entries::step(
@@ -286,10 +286,11 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
             &mut bodies,
             &mut self.finished,
         );
-        let blocks_left = bodies.map(<[Block]>::len);
+        let blocks_left = bodies.map(|set| set.map(<[Block]>::len));
+        let blocks_left = blocks_left.as_flattened().iter();
         for (place, blocks_left) in self.lanes.tags().iter().zip(blocks_left) {
             if let Some(entry) = &mut self.entries[*place] {
-                entry.blocks_left = blocks_left;
+                entry.blocks_left = *blocks_left;
             }
         }
     }

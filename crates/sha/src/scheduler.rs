@@ -1,6 +1,6 @@
 //! The scheduler, which assigns jobs to lanes and runs the lanes.
 //!
-//! [`Lanes`] keeps up to [`MAX_LANES`] jobs in the columns of one word-major state table. A step
+//! [`Lanes`] keeps jobs in the columns of word-major state tables, one for each set of lanes. A step
 //! takes the kernel for the current number of jobs from the plan. It runs the kernel for as many
 //! blocks as the shortest job has left, and retires the finished jobs to make room for new ones.
 //! Lanes therefore stay busy as long as jobs arrive, even if the jobs differ in length. Nothing is
@@ -9,7 +9,7 @@
 
 use crate::kernels::rounds::Rounds;
 use crate::table::Kernel;
-use crate::types::{BLOCK_LEN, Block, LaneStates, MAX_LANES, State};
+use crate::types::{BLOCK_LEN, Block, LaneStates, MAX_LANES, MAX_MESSAGES, N_SETS, State};
 
 /// The last one or two blocks of a message (FIPS 180-4 section 5.1.1). They hold the rest of the
 /// message, a one bit, zeros, and the length of the message in bits.
@@ -102,40 +102,41 @@ pub(crate) trait Jobs<'m> {
 }
 
 /// The whole blocks that the job in each lane has left.
-pub(crate) type Bodies<'m> = [&'m [Block]; MAX_LANES];
+pub(crate) type Bodies<'m, const N: usize> = [[&'m [Block]; MAX_LANES]; N];
 
-/// Up to [`MAX_LANES`] running jobs; job `i` runs in lane `i`, for `i` less than `busy`. A struct
-/// of arrays, because its initialisation must not take longer than hashing a few short messages.
+/// Up to [`MAX_LANES`] running jobs in each of `N` sets; job `i` runs in lane `i`, for `i` less than
+/// `busy`. A struct of arrays, because its initialisation must not take longer than hashing a few
+/// short messages.
 #[derive(Debug)]
-pub struct Lanes {
-    tags: [usize; MAX_LANES],
-    states: LaneStates,
-    tails: [Option<Tail>; MAX_LANES],
+pub struct Lanes<const N: usize> {
+    tags: [[usize; MAX_LANES]; N],
+    states: [LaneStates; N],
+    tails: [[Option<Tail>; MAX_LANES]; N],
     busy: usize,
 }
 
-impl Lanes {
+impl<const N: usize> Lanes<N> {
     pub(crate) fn new() -> Self {
         Self {
-            tags: [0; MAX_LANES],
-            states: LaneStates::default(),
-            tails: [const { None }; MAX_LANES],
+            tags: [[0; MAX_LANES]; N],
+            states: [LaneStates::default(); N],
+            tails: [const { [const { None }; MAX_LANES] }; N],
             busy: 0,
         }
     }
 
     /// Returns the tags of the running jobs by lane.
     pub(crate) fn tags(&self) -> &[usize] {
-        &self.tags[..self.busy]
+        &self.tags.as_flattened()[..self.busy]
     }
 
     /// Returns the tail of the first free lane, for the job that is passed to [`Self::start`] next.
     ///
     /// # Panics
-    /// If [`MAX_LANES`] lanes are busy.
+    /// If all lanes are busy.
     #[inline(always)]
     pub(crate) fn free_tail(&mut self) -> &mut Option<Tail> {
-        let tail = &mut self.tails[self.busy];
+        let tail = &mut self.tails.as_flattened_mut()[self.busy];
         *tail = None;
         tail
     }
@@ -144,15 +145,15 @@ impl Lanes {
     /// if the job has no blocks: its state is final, and the lane stays free.
     ///
     /// # Panics
-    /// If [`MAX_LANES`] lanes are busy.
+    /// If all lanes are busy.
     #[inline(always)]
     pub(crate) fn start(&mut self, job: &Job<'_>) -> bool {
         let lane = self.busy;
-        if next_blocks(job.body, self.tails[lane].as_ref()).is_empty() {
+        if next_blocks(job.body, self.tails.as_flattened()[lane].as_ref()).is_empty() {
             return false;
         }
-        self.tags[lane] = job.tag;
-        self.states.set_lane(lane, &job.state);
+        self.tags.as_flattened_mut()[lane] = job.tag;
+        self.states[lane / MAX_LANES].set_lane(lane % MAX_LANES, &job.state);
         self.busy += 1;
         true
     }
@@ -164,7 +165,7 @@ impl Lanes {
     pub(crate) fn step<A: Rounds>(
         &mut self,
         plan: &[Kernel],
-        bodies: &mut Bodies<'_>,
+        bodies: &mut Bodies<'_, N>,
         done: impl FnMut(usize, &State),
     ) {
         let kernel = plan[self.busy];
@@ -186,8 +187,8 @@ impl Lanes {
     pub(crate) fn step_with(
         &mut self,
         n_lanes: usize,
-        bodies: &mut Bodies<'_>,
-        compress: impl FnOnce(&mut LaneStates, &[&[Block]; MAX_LANES], usize, &[usize]),
+        bodies: &mut Bodies<'_, N>,
+        compress: impl FnOnce(&mut [LaneStates; N], &Bodies<'_, N>, usize, &[usize]),
         mut done: impl FnMut(usize, &State),
     ) {
         let Self {
@@ -196,17 +197,23 @@ impl Lanes {
             tails,
             busy,
         } = self;
+        let tags = tags.as_flattened_mut();
+        let tails = tails.as_flattened_mut();
+        let bodies = bodies.as_flattened_mut();
         let active = n_lanes.min(*busy);
         // Lanes without a job repeat the first input; their state is not used.
-        let mut inputs = [next_blocks(bodies[0], tails[0].as_ref()); MAX_LANES];
-        let mut n_blocks = inputs[0].len();
+        let first = next_blocks(bodies[0], tails[0].as_ref());
+        let mut inputs = [[first; MAX_LANES]; N];
+        let mut n_blocks = first.len();
         for lane in 1..active {
-            inputs[lane] = next_blocks(bodies[lane], tails[lane].as_ref());
-            n_blocks = n_blocks.min(inputs[lane].len());
+            let input = next_blocks(bodies[lane], tails[lane].as_ref());
+            inputs.as_flattened_mut()[lane] = input;
+            n_blocks = n_blocks.min(input.len());
         }
         compress(states, &inputs, n_blocks, &tags[..active]);
 
-        let mut finished = [false; MAX_LANES];
+        let mut finished = [[false; MAX_LANES]; N];
+        let finished = finished.as_flattened_mut();
         for lane in 0..active {
             if !bodies[lane].is_empty() {
                 bodies[lane] = &bodies[lane][n_blocks..];
@@ -214,7 +221,7 @@ impl Lanes {
                 tail.done += n_blocks;
             }
             if next_blocks(bodies[lane], tails[lane].as_ref()).is_empty() {
-                done(tags[lane], &states.lane(lane));
+                done(tags[lane], &states[lane / MAX_LANES].lane(lane % MAX_LANES));
                 finished[lane] = true;
             }
         }
@@ -226,7 +233,8 @@ impl Lanes {
             if finished[lane] && lane < *busy {
                 *busy -= 1;
                 tags[lane] = tags[*busy];
-                states.move_lane(*busy, lane);
+                let moved = states[*busy / MAX_LANES].lane(*busy % MAX_LANES);
+                states[lane / MAX_LANES].set_lane(lane % MAX_LANES, &moved);
                 bodies[lane] = bodies[*busy];
                 tails[lane] = tails[*busy];
                 finished[lane] = false;
@@ -247,10 +255,22 @@ fn next_blocks<'b>(body: &'b [Block], tail: Option<&'b Tail>) -> &'b [Block] {
 /// Runs every job. `plan[n]` is the kernel for `n` busy lanes; at most `plan.len() - 1` lanes are
 /// used.
 ///
+/// One set of lanes is prepared, unless the plan needs more.
+#[inline(always)]
+pub(crate) fn run_lanes<'m, A: Rounds>(plan: &[Kernel], work: &mut impl Jobs<'m>) {
+    if N_SETS > 1 && plan.len() - 1 > MAX_LANES {
+        run_sets::<A, N_SETS>(plan, work);
+    } else {
+        run_sets::<A, 1>(plan, work);
+    }
+}
+
+/// Runs every job in `N` sets of lanes.
+///
 /// Not inlined, so that the stack frames of single messages have no room for lanes.
 #[inline(never)]
-pub(crate) fn run_lanes<'m, A: Rounds>(plan: &[Kernel], work: &mut impl Jobs<'m>) {
-    run(
+fn run_sets<'m, A: Rounds, const N: usize>(plan: &[Kernel], work: &mut impl Jobs<'m>) {
+    run::<_, N>(
         plan.len() - 1,
         work,
         #[inline(always)]
@@ -267,13 +287,13 @@ pub(crate) fn run_lanes<'m, A: Rounds>(plan: &[Kernel], work: &mut impl Jobs<'m>
 
 /// Runs every job in up to `n_lanes` lanes, by calls of `step`.
 #[inline(always)]
-pub(crate) fn run<'m, W: Jobs<'m>>(
+pub(crate) fn run<'m, W: Jobs<'m>, const N: usize>(
     n_lanes: usize,
     work: &mut W,
-    mut step: impl FnMut(&mut Lanes, &mut Bodies<'m>, &mut W),
+    mut step: impl FnMut(&mut Lanes<N>, &mut Bodies<'m, N>, &mut W),
 ) {
     let mut lanes = Lanes::new();
-    let mut bodies: Bodies<'m> = [&[]; MAX_LANES];
+    let mut bodies: Bodies<'m, N> = [[&[]; MAX_LANES]; N];
     loop {
         while lanes.busy < n_lanes {
             let lane = lanes.busy;
@@ -281,7 +301,7 @@ pub(crate) fn run<'m, W: Jobs<'m>>(
                 break;
             };
             if lanes.start(&job) {
-                bodies[lane] = job.body;
+                bodies.as_flattened_mut()[lane] = job.body;
             } else {
                 work.done(job.tag, &job.state);
             }
@@ -296,7 +316,7 @@ pub(crate) fn run<'m, W: Jobs<'m>>(
 /// Finished jobs of a queue: the index of each job's entry, and its final state.
 #[derive(Debug, Default)]
 pub struct Finished {
-    jobs: [(usize, State); MAX_LANES],
+    jobs: [(usize, State); MAX_MESSAGES],
     n: usize,
 }
 

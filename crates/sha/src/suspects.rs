@@ -221,12 +221,12 @@ pub(crate) fn run_checked<'m, F: FnMut(usize)>(
     run(
         kernels.lanes.lanes(),
         work,
-        |lanes: &mut Lanes, bodies: &mut Bodies<'m>, work| {
+        |lanes: &mut Lanes<1>, bodies: &mut Bodies<'m, 1>, work| {
             let n_lanes = kernels.lanes_for(lanes.tags().len());
             lanes.step_with(
                 n_lanes,
                 bodies,
-                |states, inputs, n_blocks, tags| {
+                |[states], [inputs], n_blocks, tags| {
                     if n_lanes == 1 && kernels.lanes.lanes() > 1 {
                         let mut state = states.lane(0);
                         let blocks = &inputs[0][..n_blocks];

@@ -7,6 +7,17 @@ pub use hashlane_simd::{BLOCK_LEN, CpuFeature, MAX_LANES};
 /// [`MAX_LANES`] lanes, of which it uses as many as its vectors have.
 pub(crate) const MAX_GROUPS: usize = 3;
 
+/// Number of sets that the lanes of SHA-1 and SHA-256 can fill: kernels of one set have up to
+/// [`MAX_LANES`] lanes, and kernels with groups of so many take a set for each group.
+pub(crate) const N_SETS: usize = if cfg!(any(target_arch = "x86", target_arch = "x86_64")) {
+    2
+} else {
+    1
+};
+
+/// The largest number of messages of SHA-1 or SHA-256 that are compressed at once.
+pub(crate) const MAX_MESSAGES: usize = N_SETS * MAX_LANES;
+
 /// The chaining value between blocks. SHA-1 uses the first five words.
 pub(crate) type State = [u32; 8];
 
@@ -34,12 +45,6 @@ impl LaneStates {
     /// Returns the same state in every lane.
     pub(crate) fn all(state: &State) -> Self {
         Self(state.map(|word| [word; MAX_LANES]))
-    }
-
-    pub(crate) fn move_lane(&mut self, from: usize, to: usize) {
-        for lanes in &mut self.0 {
-            lanes[to] = lanes[from];
-        }
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 
 use proptest::prelude::*;
 
-use hashlane_simd::Portable;
+use hashlane_simd::{Portable, Simd};
 
 use crate::algorithm::{Algorithm, state_to_digest};
 use crate::backend::Backend;
@@ -25,9 +25,10 @@ use crate::not_run::not_run;
 use crate::queue::{Hashed, LaneQueue};
 use crate::scheduler::Tail;
 use crate::table::Kernel;
-use crate::types::{BLOCK_LEN, LaneStates, MAX_LANES, State};
+use crate::types::{BLOCK_LEN, LaneStates, MAX_GROUPS, MAX_LANES, MAX_MESSAGES, N_SETS, State};
 
-use super::rounds::Rounds;
+use super::lanes;
+use super::rounds::{Padding, Rounds};
 use super::sha1::Sha1Compression;
 use super::sha256::Sha256Compression;
 
@@ -169,7 +170,7 @@ fn named<K>(name: &str, mut available: impl Iterator<Item = (KernelName, K)>) ->
 /// reported by name.
 pub(crate) fn for_each_kernel<K: Copy + Into<KernelName>>(
     all: &[(Backend, usize, usize)],
-    available: impl Iterator<Item = K> + Clone,
+    available: &(impl Iterator<Item = K> + Clone),
     mut check: impl FnMut(K),
 ) {
     let any: KernelName = available.clone().last().expect("the portable one").into();
@@ -410,26 +411,99 @@ fn windows<A: Reference>(kernel: Kernel, window_lens: &[Vec<usize>]) {
 /// not depend on the other lanes.
 fn lanes_are_independent<A: Reference>(kernel: Kernel) {
     let blocks: Vec<Vec<u8>> = (0..kernel.lanes()).map(|i| message(i, BLOCK_LEN)).collect();
-    let mut inputs: [&[[u8; BLOCK_LEN]]; 16] = [&[]; 16];
+    let mut sets: [[&[[u8; BLOCK_LEN]]; MAX_LANES]; N_SETS] = [[&[]; MAX_LANES]; N_SETS];
+    let inputs = sets.as_flattened_mut();
     for (input, block) in inputs.iter_mut().zip(&blocks) {
         *input = block.as_chunks().0;
     }
-    let mut states = LaneStates::default();
-    for lane in 0..16 {
-        states.set_lane(lane, &[lane as u32; 8]);
-    }
-    kernel.compress_lanes::<A::Entries>(&mut states, &inputs, 1);
-    for lane in 0..16 {
+    let mut states = numbered_states::<N_SETS>();
+    kernel.compress_lanes::<A::Entries>(&mut states, &sets, 1);
+    for (lane, input) in sets.as_flattened().iter().enumerate() {
         let mut expected = [lane as u32; 8];
         if lane < kernel.lanes() {
-            Kernel::Portable(Portable).compress::<A::Entries>(&mut expected, inputs[lane]);
+            Kernel::Portable(Portable).compress::<A::Entries>(&mut expected, input);
         }
         assert_eq!(
-            states.lane(lane)[..A::Entries::N_WORDS],
+            states[lane / MAX_LANES].lane(lane % MAX_LANES)[..A::Entries::N_WORDS],
             expected[..A::Entries::N_WORDS],
             "lane {lane}"
         );
     }
+}
+
+/// Returns sets of lanes whose words are the number of the lane.
+fn numbered_states<const N: usize>() -> [LaneStates; N] {
+    let mut states = [LaneStates::default(); N];
+    for lane in 0..N * MAX_LANES {
+        states[lane / MAX_LANES].set_lane(lane % MAX_LANES, &[lane as u32; 8]);
+    }
+    states
+}
+
+/// Checks kernels of several groups with the vectors of `s`, also those that no table has: the code
+/// is the same for all vectors.
+fn groups_are_independent<A: Reference, S: Simd>(s: S) {
+    const GROUPS: usize = MAX_GROUPS;
+    let message = message(0, 3 * BLOCK_LEN + GROUPS * MAX_LANES);
+    let mut inputs: [[&[[u8; BLOCK_LEN]]; MAX_LANES]; GROUPS] = [[&[]; MAX_LANES]; GROUPS];
+    for (lane, input) in inputs.as_flattened_mut().iter_mut().enumerate() {
+        *input = message[lane..][..3 * BLOCK_LEN].as_chunks().0;
+    }
+    let mut states = numbered_states::<GROUPS>();
+    lanes::compress_lanes::<A::Entries, S, GROUPS>(s, &mut states, &inputs, 3);
+    for group in 0..GROUPS {
+        for lane in 0..MAX_LANES {
+            let mut expected = [(group * MAX_LANES + lane) as u32; 8];
+            if lane < S::LANES {
+                let input = inputs[group][lane];
+                Kernel::Portable(Portable).compress::<A::Entries>(&mut expected, input);
+            }
+            let found = states[group].lane(lane);
+            assert_eq!(
+                found[..A::Entries::N_WORDS],
+                expected[..A::Entries::N_WORDS],
+                "lane {lane} of group {group}"
+            );
+        }
+    }
+    let mut tail = Tail::NONE;
+    tail.pad(&[], 3 * BLOCK_LEN as u64);
+    let [block] = tail.blocks() else {
+        panic!("whole blocks end in one more")
+    };
+    let padding = Padding::new::<A::Entries>(block);
+    let mut n_done = 0;
+    let done = |n: usize, state: &State| {
+        assert_eq!(n, n_done);
+        n_done += 1;
+        let first = n / S::LANES * MAX_LANES + n % S::LANES;
+        let expected = A::independent(&message[first..][..3 * BLOCK_LEN]);
+        assert_eq!(
+            state_to_digest::<A>(state).as_ref(),
+            expected,
+            "message {n}"
+        );
+    };
+    let iv = A::Entries::IV;
+    lanes::compress_equal::<A::Entries, S, GROUPS>(s, &iv, &inputs, 3, &padding, done);
+    assert_eq!(n_done, GROUPS * S::LANES);
+}
+
+#[test]
+fn groups_of_all_vectors_are_independent() {
+    macro_rules! check {
+        ($($token:ident)*) => { $(
+            if let Some(token) = hashlane_simd::$token::detect() {
+                groups_are_independent::<Sha1, _>(token);
+                groups_are_independent::<Sha256, _>(token);
+            }
+        )* };
+    }
+    check!(Portable);
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    check!(Sse2 Avx2 Avx512);
+    #[cfg(target_arch = "aarch64")]
+    check!(Neon);
 }
 
 macro_rules! suite {
@@ -534,6 +608,7 @@ suite! {
     sha1_x8_avx2: Sha1;
     sha1_x8_avx512vl: Sha1;
     sha1_x16_avx512: Sha1;
+    sha1_x32_avx512: Sha1;
     sha1_x1_sha_ni: Sha1;
     sha1_x2_sha_ni: Sha1;
     sha1_x4_sha_ni: Sha1;
@@ -547,6 +622,7 @@ suite! {
     sha256_x8_avx2: Sha256;
     sha256_x8_avx512vl: Sha256;
     sha256_x16_avx512: Sha256;
+    sha256_x32_avx512: Sha256;
     sha256_x1_sha_ni: Sha256;
     sha256_x2_sha_ni: Sha256;
     sha256_x4_sha_ni: Sha256;
@@ -609,12 +685,17 @@ fn one_message_is_hashed_by_the_kernel_of_the_engine() {
     }
 }
 
-/// A plan may run a kernel of few lanes while more jobs are running. Here every number of jobs has
-/// the portable kernel.
+/// A plan may run a kernel of few lanes while more jobs are running, in all sets of lanes.
 #[test]
 fn a_narrow_kernel_serves_many_lanes() {
-    let engine = Engine::with_wide_plan(Kernel::Portable(Portable));
-    let messages: Vec<_> = (0..40).map(|i| message(i, (i * 37) % 300)).collect();
+    for kernel in Kernel::available() {
+        many_lanes_by(kernel);
+    }
+}
+
+fn many_lanes_by(kernel: Kernel) {
+    let engine = Engine::with_wide_plan(kernel);
+    let messages: Vec<_> = (0..100).map(|i| message(i, (i * 37) % 300)).collect();
     let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
     let mut digests = vec![Sha1Digest::default(); messages.len()];
     engine.digest_many::<Sha1>(&messages, &mut digests);
@@ -683,6 +764,20 @@ fn plans_of_families() {
     }
     // No Zen 3 has AVX-512.
     if Backend::Avx512.is_available() {
+        // Two groups of AVX-512 where they were measured, from as many messages as pay.
+        for (family, n_messages, lanes) in [
+            (Family::Zen4, MAX_MESSAGES, 16),
+            (Family::SapphireRapids, MAX_MESSAGES, 16),
+            (Family::Zen5, MAX_LANES, 16),
+            (Family::Zen5, MAX_MESSAGES, 32),
+        ] {
+            for index in [Sha1Compression::INDEX, Sha256Compression::INDEX] {
+                let rate = |kernel: Kernel| kernel.rate(family).of[index];
+                let wanted = |kernel: Kernel| kernel.backend() == Backend::Avx512;
+                let kernel = Plan::best(rate, n_messages, wanted);
+                assert_eq!(kernel.lanes(), lanes, "{family:?}: {n_messages} messages");
+            }
+        }
         assert!(Engine::is_estimate_on(Family::Zen3, |_| true));
         assert!(!Engine::is_estimate_on(Family::Zen4, |_| true));
     }
@@ -692,9 +787,9 @@ fn plans_of_families() {
 #[test]
 fn the_chosen_kernel_runs() {
     let engine = Engine::detect();
-    let messages = [[7_u8; 1000]; MAX_LANES];
-    for n in 1..=MAX_LANES {
-        let messages: Vec<&[u8]> = messages[..n].iter().map(<[u8; 1000]>::as_slice).collect();
+    let messages = [[7_u8; 500]; MAX_MESSAGES];
+    for n in 1..=MAX_MESSAGES {
+        let messages: Vec<&[u8]> = messages[..n].iter().map(<[u8; 500]>::as_slice).collect();
         let mut digests = vec![Sha1Digest::default(); n];
         let run = kernels_run(|| engine.digest_many::<Sha1>(&messages, &mut digests));
         assert_eq!(run[0], engine.kernel::<Sha1>(n), "{n} messages");

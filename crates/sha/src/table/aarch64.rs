@@ -49,7 +49,7 @@ use crate::backend::Backend;
 use crate::kernels::rounds::{Padding, Rounds};
 use crate::kernels::{lanes, sha_streams};
 use crate::table::estimate;
-use crate::types::{Block, LaneStates, MAX_LANES, State};
+use crate::types::{Block, LaneStates, MAX_LANES, N_SETS, State};
 
 kernel_table! {
     one {

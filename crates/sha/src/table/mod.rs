@@ -32,6 +32,13 @@ const fn estimate(sha1: f32, sha256: f32) -> Rate {
     }
 }
 
+/// Returns rates that keep a kernel from being chosen, because it was measured neither on a CPU of the
+/// family nor on one like it.
+#[allow(dead_code, reason = "a target may have measured rates alone")]
+const fn not_chosen() -> Rate {
+    measured(0.0, 0.0)
+}
+
 /// Defines `Kernel` and `Rates` from a table: kernels of one message first, then kernels of
 /// several messages.
 macro_rules! kernel_table {
@@ -102,28 +109,31 @@ macro_rules! kernel_table {
             }
 
             /// Compresses the first `n_blocks` blocks of `inputs[i]` into lane `i`, for each of
-            /// the first [`Self::lanes`] lanes.
+            /// the first [`Self::lanes`] lanes, which are counted through the sets.
             ///
             /// # Panics
-            /// If one of these inputs is shorter than `n_blocks`.
+            /// If one of these inputs is shorter than `n_blocks`, or there are too few sets.
             #[inline(always)]
             pub(crate) fn compress_lanes<A: Rounds>(
                 self,
-                states: &mut LaneStates,
-                inputs: &[&[Block]; MAX_LANES],
+                states: &mut [LaneStates],
+                inputs: &[[&[Block]; MAX_LANES]],
                 n_blocks: usize,
             ) {
                 match self {
                     $(Self::$one(_))|* => {
-                        let mut state = states.lane(0);
-                        self.compress::<A>(&mut state, &inputs[0][..n_blocks]);
-                        states.set_lane(0, &state);
+                        let mut state = states[0].lane(0);
+                        self.compress::<A>(&mut state, &inputs[0][0][..n_blocks]);
+                        states[0].set_lane(0, &state);
                     }
                     $(Self::$many(token) => {
                         #[cfg(test)]
                         crate::kernels::tests::note_run::<A>(self);
                         $body::compress_lanes::<A, $($parameter),+>(
-                            token, core::array::from_mut(states), core::array::from_ref(inputs), n_blocks,
+                            token,
+                            states.first_chunk_mut().expect("a set for each group"),
+                            inputs.first_chunk().expect("a set for each group"),
+                            n_blocks,
                         );
                     })*
                 }
@@ -134,12 +144,12 @@ macro_rules! kernel_table {
             /// its state are passed to `done`.
             ///
             /// # Panics
-            /// If one of these inputs is shorter than `n_blocks`.
+            /// If one of these inputs is shorter than `n_blocks`, or there are too few sets.
             #[inline(always)]
             pub(crate) fn compress_equal<A: Rounds>(
                 self,
                 start: &State,
-                inputs: &[&[Block]; MAX_LANES],
+                inputs: &[[&[Block]; MAX_LANES]],
                 n_blocks: usize,
                 padding: &Padding,
                 mut done: impl FnMut(usize, &State),
@@ -147,7 +157,7 @@ macro_rules! kernel_table {
                 match self {
                     $(Self::$one(_))|* => {
                         let mut state = *start;
-                        self.compress::<A>(&mut state, &inputs[0][..n_blocks]);
+                        self.compress::<A>(&mut state, &inputs[0][0][..n_blocks]);
                         self.compress::<A>(&mut state, core::slice::from_ref(&padding.block));
                         done(0, &state);
                     }
@@ -155,7 +165,12 @@ macro_rules! kernel_table {
                         #[cfg(test)]
                         crate::kernels::tests::note_run::<A>(self);
                         $body::compress_equal::<A, $($parameter),+>(
-                            token, start, core::array::from_ref(inputs), n_blocks, padding, done,
+                            token,
+                            start,
+                            inputs.first_chunk().expect("a set for each group"),
+                            n_blocks,
+                            padding,
+                            done,
                         );
                     })*
                 }
@@ -184,10 +199,11 @@ macro_rules! kernel_table {
             #[cold]
             #[inline(never)]
             fn compress_in_lanes<A: Rounds>(self, state: &mut State, blocks: &[Block]) {
-                let mut states = LaneStates::default();
-                states.set_lane(0, state);
-                self.compress_lanes::<A>(&mut states, &[blocks; MAX_LANES], blocks.len());
-                *state = states.lane(0);
+                let mut states = [LaneStates::default(); N_SETS];
+                states[0].set_lane(0, state);
+                let inputs = [[blocks; MAX_LANES]; N_SETS];
+                self.compress_lanes::<A>(&mut states, &inputs, blocks.len());
+                *state = states[0].lane(0);
             }
         }
     };
@@ -209,7 +225,7 @@ cfg_if::cfg_if! {
         use crate::backend::Backend;
         use crate::kernels::lanes;
         use crate::kernels::rounds::{Padding, Rounds};
-        use crate::types::{Block, LaneStates, MAX_LANES, State};
+        use crate::types::{Block, LaneStates, MAX_LANES, N_SETS, State};
 
         cfg_if::cfg_if! {
             if #[cfg(all(target_family = "wasm", target_feature = "simd128"))] {
