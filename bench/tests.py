@@ -70,6 +70,13 @@ class Goals(unittest.TestCase):
             found = {goal.text: goal.met for goal in floors(Results({"sizes": [suite]}))}
             self.assertEqual(found["SHA-1 x4_sse2 / x1_portable"], met)
 
+    def test_groups_that_take_no_turns_are_below_their_floor(self) -> None:
+        """So that the exit status is 1."""
+        for rate, met in ((1.6, True), (1.0, False)):
+            rows = [vars(row("md5_x8_avx2", 1.0)), vars(row("md5_x16_avx2", rate))]
+            found = list(floors(Results({"md5": [{"algorithm": "MD5", "rows": rows}]})))
+            self.assertEqual([goal.met for goal in found], [met])
+
     def test_kernels_with_detection_are_compared_with_those_without(self) -> None:
         """Of the same backend and number of lanes, if there are several."""
         names = {"sha1_checked_x8_avx2": 3.6, "sha1_x8_avx2": 4.8, "sha1_checked_x1_portable": 0.1}

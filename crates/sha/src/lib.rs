@@ -67,7 +67,8 @@
 //! ```text
 //! Engine::digest_many             messages in any form become sets of slices
 //! Entries::digest_many_after      compiled once for each algorithm; slices become jobs
-//! scheduler::run_lanes            jobs fill the lanes; results become digests
+//! scheduler::run_lanes            the sets of lanes that the plan needs
+//! scheduler::run_sets             jobs fill the lanes; results become digests
 //! Lanes::step                     the kernel for the number of jobs, as far as the shortest goes
 //! Kernel::compress_lanes          from the kernel in the table to its function
 //! lanes::compress_lanes           for each block: words of all lanes, one vector each
