@@ -146,16 +146,25 @@ def size_of(report: Path) -> int:
     return sum(part.stat().st_size for part in parts(report)) if report.exists() else 0
 
 
-def test_a_glob_waits_for_the_first_worker(tmp_path: Path) -> None:
+@pytest.mark.parametrize("volume", [None, "vol:A"])
+def test_a_glob_waits_for_the_first_worker(tmp_path: Path, volume: str | None) -> None:
     folder = content(tmp_path / "in", 10, 20)
+    resources = {} if volume is None else {volume: 1}
     with (
         distributed.LocalCluster(
-            n_workers=0, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs=50
+            n_workers=0,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=None,
+            silence_logs=50,
+            resources=resources,
         ) as workers,
         distributed.Client(workers) as client,
         concurrent.futures.ThreadPoolExecutor(1) as pool,
     ):
         options: Options = {"client": client, "manifest": tmp_path / "report"}
+        if volume is not None:
+            options["where"] = {str(folder): volume}
         summary = pool.submit(sum_many, [str(folder / "*")], **options)
         # The call asks for the workers before there is one, or waits for it.
         time.sleep(1)

@@ -71,15 +71,16 @@ def slots_of(workers: Mapping[str, dict[str, Any]]) -> collections.Counter[str |
 
 
 def require_resources(client: Client, names: Iterable[str | None]) -> None:
-    """Raises an error for a resource that no worker has. Dask would wait for such a worker.
+    """Raises an error for a resource that no worker has. Dask would wait for such a worker, as tasks do for the first one.
 
     Raises
     ------
     ValueError
         No worker has the resource.
     """
-    slots = slots_of(workers_of(client))
-    for name in sorted({name for name in names if name is not None and not slots[name]}):
+    workers = workers_of(client)
+    slots = slots_of(workers)
+    for name in sorted({name for name in names if name is not None and workers and not slots[name]}):
         raise ValueError(f"{name}: no worker has this resource: start one with --resources '{name}=1'")
 
 
