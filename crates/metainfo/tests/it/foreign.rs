@@ -46,6 +46,23 @@ fn written(naming: Naming, bytes: &[u8]) -> Vec<Vec<u8>> {
     paths.collect()
 }
 
+/// Other programs ignore the charset that a torrent states, so that content is found only if it changes no path here, too.
+#[test]
+fn a_stated_charset_changes_no_path() {
+    let bytes = torrent(b"\xd6\xd0", &[vec![b"\xce\xc4.txt"]]);
+    let stated = [b"d8:encoding3:GBK", &bytes[1..]].concat();
+    for bytes in [&bytes, &stated] {
+        let torrent = Torrent::parse(bytes.as_slice()).unwrap();
+        assert_eq!(torrent.name().as_bytes(), b"\xd6\xd0");
+        let file = torrent.file(1).path();
+        let names: Vec<_> = file.components().map(PathComponent::as_bytes).collect();
+        assert_eq!(names, [b"\xce\xc4.txt"]);
+        assert_eq!(written(Naming::Libtorrent, bytes), [b"_/_.txt"]);
+    }
+    let torrent = Torrent::parse(stated.as_slice()).unwrap();
+    assert!(torrent.metadata_ref().encoding.is_some());
+}
+
 /// The classes of names that libtorrent changes, with the result of libtorrent 2.1.1.
 fn classes() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let long = |prefix: usize, rest: &str| [&vec![b'a'; prefix][..], rest.as_bytes()].concat();
