@@ -21,6 +21,7 @@
 //! | `new_file` | output files, written whole or not at all, and the rule for replacing files |
 //! | `links` | URLs and magnet links without passkeys |
 //! | `tables` | the tables of the configuration whose keys are no options |
+//! | `input` | files that are read once, also from pipes: lists, keys, maps and .torrent files |
 //! | `torrent_file` | reading .torrent files |
 //! | `content_map` | reading content maps |
 //!

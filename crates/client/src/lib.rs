@@ -25,11 +25,13 @@
 //! | `builder`, `control`, `handle` | the start of a client, and the control of its torrents, by a program |
 //! | `torrent` | the state machine of one torrent |
 //! | `stored` | a torrent and its files: opened, checked for a download, verified; `download_check`: the files of a download; `record`: content that was verified earlier; `selection`: selected files; `moved`: content in another folder; `naming`: content under other names |
+//! | `places` | the files that torrents have on the disk, and which of them they may share |
 //! | `worker` | the threads that read .torrent files and verify |
 //! | `comparison` | the files of served torrents are compared with their state at the last verification |
 //! | `inbox` | messages to the loop from other threads |
 //! | `command`, `event`, `snapshot`, `error` | the input and output of a client |
 //! | `subscription` | the queues of events, one for each subscriber |
+//! | `announces` | the trackers that a torrent has asked, and their last answers |
 //! | `unreached` | the peers that the user named and that were not reached |
 //! | `utp` | outgoing connections: TCP first, then uTP if TCP reaches no peer |
 //! | `rates` | download and upload rates |

@@ -14,6 +14,7 @@
 //! | `priorities` | priorities of files that change during a download |
 //! | `relocate` | moves content to another folder |
 //! | `status` | progress and the steps that follow from it |
+//! | `stillness` | whether the counters of a torrent are complete |
 //! | `watch` | files that change while they are served |
 //! | `end` | the end: a limit, a command, an error |
 //! | `remove` | the removal from the client |

@@ -19,6 +19,7 @@
 //! | `kernels/sha1_checked.rs` | SHA-1 in lanes with the detection of attacks |
 //! | `kernels/x86_sha1_checked.rs` | SHA-1 of one message with the SHA instructions, and the detection of attacks |
 //! | `kernels/{md5,sha512}.rs` | several messages of MD5 or SHA-512 in the lanes of vectors |
+//! | `kernels/aarch64_sha512.rs` | one message of SHA-512 with the instructions of 64-bit ARM |
 //! | `kernels/{x86_sha,aarch64_sha,sha_streams}.rs` | one, two or four messages with the SHA instructions |
 //! | `backend.rs` | backends by name, and whether this CPU can run them |
 //! | `table/mod.rs` | kernels, the calls to their bodies, and the kernels of WebAssembly and other architectures |
