@@ -39,7 +39,7 @@ const FORMATS: [(&str, &str); 4] = [
 /// What `dist` and `test-dist` need, besides the packages of `make setup`.
 const PACKAGES: &str = "musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-mingw-w64-x86-64 mingw-w64-common zip \
     xz-utils python3-venv dpkg-dev cmake ninja-build libboost-dev libssl-dev debhelper lintian mmdebstrap systemd-container \
-    qemu-user-static wine wine64";
+    qemu-user-static wine wine64 zsh rpm pacman-package-manager";
 
 /// The targets of the program without libtorrent, with their compilers and what installs these.
 const STATIC: Target = Target {
@@ -102,7 +102,7 @@ pub(crate) enum Job {
         #[command(flatten)]
         options: Options,
     },
-    /// Build Debian's newest libtorrent in target/libtorrent, once, for hashlane-net (takes ten minutes of a processor)
+    /// Build the pinned libtorrent in target/libtorrent, once, for hashlane-net (takes ten minutes of a processor)
     DistLibtorrent,
     /// Build the libraries and hashlane-net for packages
     #[command(hide = true)]
@@ -157,7 +157,7 @@ pub(crate) struct Out {
 pub(crate) struct Options {
     #[command(flatten)]
     out: Out,
-    /// libtorrent of hashlane-net: that of this system, or Debian's newest one, linked statically
+    /// libtorrent of hashlane-net: that of this system, or the pinned one, linked statically
     #[arg(long, value_enum, default_value_t)]
     libtorrent: Libtorrent,
     /// Folder of the libraries and of hashlane-net [default: target/HOST/dist]
@@ -179,7 +179,7 @@ pub(crate) enum Libtorrent {
 }
 
 impl Libtorrent {
-    fn is_static(self) -> bool {
+    pub(crate) fn is_static(self) -> bool {
         matches!(self, Self::Static)
     }
 }
@@ -283,6 +283,20 @@ pub(crate) fn linked_with(
     ])
 }
 
+/// Writes the licences and the bills of materials of artefacts into a folder. `names` says which crate each is built from.
+pub(crate) fn third_party(
+    project: &Project,
+    folder: &str,
+    target: &str,
+    is_static: bool,
+    names: &str,
+) -> Result<()> {
+    let libtorrent = project.path(STATIC_LIBTORRENT);
+    let libtorrent = is_static.then(|| format!("--libtorrent={}", libtorrent.display()));
+    let command = format!("dist/third-party --target {target} --output {folder} {names}");
+    Ok(project.command(&command).args(libtorrent).run()?)
+}
+
 /// Builds a static libtorrent, unless it is built.
 fn build_libtorrent(project: &Project) -> Result<()> {
     let folder = project.path(STATIC_LIBTORRENT);
@@ -369,7 +383,7 @@ impl<'a> Settings<'a> {
     fn musl_for_arm(&self, cc: &str) -> Result<String> {
         let root = self.project.path("target/musl-arm64");
         if !root.exists() {
-            let unpack = "dist/debian unpack bookworm arm64 musl-dev";
+            let unpack = "dist/debian bookworm arm64 musl-dev";
             self.project.command(unpack).arg(&root).run()?;
         }
         let musl = root.join("usr/include/aarch64-linux-musl");
@@ -403,6 +417,9 @@ impl<'a> Settings<'a> {
             format!("hashlane-{target}={built_from}"),
         );
         self.third_party(target, has_net, &built_from)?;
+        if target != WINDOWS.name {
+            self.share(&folder, has_net)?;
+        }
         let notices = format!("{NOTICES}/hashlane-{target}");
         let commands = format!(
             "install -m 755 {programs} {folder}
@@ -431,6 +448,31 @@ impl<'a> Settings<'a> {
         Ok(shell.remove_path(&work)?)
     }
 
+    /// Writes the man pages and completions that `make install` installs, and the unit of a user for the daemon, into the folder
+    /// `share` of an archive, for `~/.local` or `/usr/local`. The program for x86-64 writes them: it runs on this machine.
+    fn share(&self, folder: &str, has_net: bool) -> Result<()> {
+        if !self.shell.path_exists(&self.program) {
+            self.program(&STATIC)?;
+        }
+        let tree = self.project.path(&format!("{DIST}/share"));
+        self.shell.remove_path(&tree)?;
+        let options = format!("LIBRARIES= LIBTORRENT= HASHLANE={}", self.program);
+        let install = format!("install-files CARGO=false PREFIX= {options}");
+        let to = format!("DESTDIR={}", tree.display());
+        self.project.make(&install).arg(to).run()?;
+        run(
+            self.project,
+            format!("mv {}/share {folder}", tree.display()),
+        )?;
+        if has_net {
+            let unit = self.shell.read_file("dist/user/hashlane.service")?;
+            let unit = unit.replace("/usr/bin/", "%h/.local/bin/");
+            let to = format!("{folder}/share/systemd/user/hashlane.service");
+            self.shell.write_file(to, unit)?;
+        }
+        Ok(self.shell.remove_path(&tree)?)
+    }
+
     /// Builds the libraries and hashlane-net at once, so that they share their dependencies.
     fn programs(&self) -> Result<()> {
         let (host, built) = (&self.host, &self.host_folder);
@@ -449,12 +491,8 @@ impl<'a> Settings<'a> {
         run(self.project, commands)
     }
 
-    /// Writes the licences and the bills of materials of artefacts. `names` says which crate each is built from.
     fn third_party(&self, target: &str, is_static: bool, names: &str) -> Result<()> {
-        let folder = self.project.path(STATIC_LIBTORRENT);
-        let libtorrent = is_static.then(|| format!("--libtorrent={}", folder.display()));
-        let command = format!("dist/third-party --target {target} --output {NOTICES} {names}");
-        Ok(self.project.command(&command).args(libtorrent).run()?)
+        third_party(self.project, NOTICES, target, is_static, names)
     }
 
     fn notices(&self) -> Result<()> {
@@ -579,7 +617,8 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    /// Builds the source package as of the last commit, because Debian builds from what is released.
+    /// Builds the source package as of the last commit, because Debian builds from what is released. It has all crates, because
+    /// Debian builds without a network.
     fn debian_source(&self) -> Result<()> {
         let (shell, name) = (self.shell, format!("hashlane-{}", self.version));
         let folder = format!("{DIST}/source");
@@ -591,6 +630,7 @@ impl<'a> Settings<'a> {
             .run()?;
         let debian = format!("{folder}/{name}/debian");
         cmd!(shell, "dist/pack --format source --output {debian}").run()?;
+        cmd!(shell, "dist/vendor {folder}/{name}").run()?;
         let _folder = shell.push_dir(&folder);
         Ok(cmd!(shell, "dpkg-source --build {name}").run()?)
     }

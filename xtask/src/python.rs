@@ -13,6 +13,9 @@ use crate::project::Project;
 const MATURIN: &str = "maturin>=1.16,<2";
 /// The environment with maturin.
 const BUILD: &str = "target/python/build";
+/// The licences of what is compiled in, where both pyproject.toml look for them.
+const LICENCES: &str = "target/python/licences";
+const CLIENT_LICENCES: &str = "crates/python-client/licences";
 const WHEELS: &str = "target/wheels";
 const CLIENT: &str = "crates/python-client";
 const CLIENT_WHEELS: &str = "target/wheels-client";
@@ -116,6 +119,7 @@ pub(crate) fn wheel(project: &Project) -> Result<String> {
     dist::set_source_date(project);
     environment(project, BUILD, &[MATURIN])?;
     project.shell.remove_path(WHEELS)?;
+    licences(project, &project.host()?)?;
     maturin(
         project,
         &format!("build --release --locked --strip --compatibility off --out {WHEELS}"),
@@ -125,6 +129,12 @@ pub(crate) fn wheel(project: &Project) -> Result<String> {
         .first()
         .with_context(|| format!("maturin wrote no wheel in {WHEELS}"))?;
     Ok(built.display().to_string())
+}
+
+/// Writes the licences of what is compiled into the wheel of `hashlane` for a target.
+fn licences(project: &Project, target: &str) -> Result<()> {
+    let names = "hashlane=hashlane-python";
+    dist::third_party(project, LICENCES, target, false, names)
 }
 
 fn maturin(project: &Project, arguments: &str) -> Result<()> {
@@ -142,6 +152,19 @@ fn client_wheel(project: &Project, profile: &str, libtorrent: Libtorrent) -> Res
     }
     wheel(project)?;
     project.shell.remove_path(CLIENT_WHEELS)?;
+    let linked = dist::linked_with(project, libtorrent)?;
+    let (host, names) = (project.host()?, "hashlane-client=hashlane-python-client");
+    dist::third_party(
+        project,
+        CLIENT_LICENCES,
+        &host,
+        libtorrent.is_static(),
+        names,
+    )?;
+    dist::run(
+        project,
+        format!("cp LICENSE-MIT LICENSE-APACHE {CLIENT_LICENCES}"),
+    )?;
     let options = "--locked --compatibility off";
     let out = project.path(CLIENT_WHEELS);
     cmd!(
@@ -151,7 +174,7 @@ fn client_wheel(project: &Project, profile: &str, libtorrent: Libtorrent) -> Res
     .args(options.split(' '))
     .args(["--manifest-path", &format!("{CLIENT}/Cargo.toml"), "--out"])
     .arg(out)
-    .envs(dist::linked_with(project, libtorrent)?)
+    .envs(linked)
     .run()?;
     Ok(())
 }
@@ -203,6 +226,7 @@ fn test_client(project: &Project) -> Result<()> {
     environment(project, folder, &[wheels.as_slice(), &packages].concat())?;
     cmd!(shell, "{bin}/pip check").run()?;
     cmd!(shell, "{bin}/twine check --strict {client...}").run()?;
+    cmd!(shell, "tools/wheel {client...}").run()?;
     let mypy = project.path(bin).join("mypy");
     {
         let _folder = shell.push_dir(CLIENT);
@@ -277,6 +301,7 @@ fn wheels(project: &Project) -> Result<()> {
             );
             continue;
         }
+        licences(project, target)?;
         let build = |interpreter: &[&str]| {
             let options = "--release --locked --strip --zig --compatibility".split(' ');
             cmd!(
