@@ -25,6 +25,7 @@
 //! | `table/mod.rs` | kernels, the calls to their bodies, and the kernels of WebAssembly and other architectures |
 //! | `table/{x86,aarch64}.rs` | the kernels of these architectures, with their rates |
 //! | `table/checked.rs` | the kernels that detect attacks |
+//! | `table/groups.rs` | the numbers of groups of lanes that pay |
 //! | `scheduler.rs` | assigns messages to lanes and runs the lanes |
 //! | `context.rs` | the state and the buffer of one message |
 //! | `in_lanes.rs` | messages that arrive in parts side by side, for the algorithms without plans |

@@ -813,3 +813,49 @@ fn empty_updates_run_no_kernel() {
     });
     assert_eq!(run, []);
 }
+
+/// The family of the CPU decides in how many groups lanes run.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[test]
+fn families_have_their_groups() {
+    use hashlane_simd::Family;
+
+    use crate::md5::Md5Kernel;
+    use crate::sha512::Sha512Kernel;
+    use crate::table::groups;
+
+    let groups_of = |kernel: Option<usize>, width: usize| kernel.map(|lanes| lanes / width);
+    for (family, avx2, md5, sha512) in [
+        (Family::Other, 2, 1, 1),
+        (Family::SapphireRapids, 2, 1, 1),
+        (Family::Zen, 1, 1, 1),
+        (Family::Zen2, 2, 1, 1),
+        (Family::Zen3, 2, 1, 1),
+        (Family::Zen4, 2, 1, 1),
+        (Family::Zen5, 2, 3, 2),
+    ] {
+        assert_eq!(groups::of_md5(family, Backend::Avx2), avx2, "{family:?}");
+        assert_eq!(groups::of_md5(family, Backend::Avx512), md5, "{family:?}");
+        assert_eq!(
+            groups::of_sha512(family, Backend::Avx512),
+            sha512,
+            "{family:?}"
+        );
+        for backend in [Backend::Sse2, Backend::Avx2, Backend::Avx512] {
+            let best = |lanes: usize| backend.is_available().then_some(lanes);
+            let kernel = Md5Kernel::best(family, |allowed| allowed == backend);
+            let width = match backend {
+                Backend::Sse2 => 4,
+                Backend::Avx2 => 8,
+                _ => 16,
+            };
+            let found = groups_of(best(kernel.lanes()), width);
+            let wanted = best(groups::of_md5(family, backend));
+            assert_eq!(found, wanted, "{family:?}: {backend}");
+        }
+        let kernel = Sha512Kernel::best(family, |allowed| allowed == Backend::Avx2);
+        if Backend::Avx2.is_available() {
+            assert_eq!(kernel.lanes(), 4, "{family:?}");
+        }
+    }
+}
