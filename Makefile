@@ -42,8 +42,10 @@ help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z0-9-]+: .*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo; echo '  cargo xtask          checks, benchmarks and packages: a list'
 
-demo: build ## Build the programs, and verify a torrent with complete content, then with a damaged file
-	@$(MAKE) --no-print-directory run-demo
+# With the profile of the tests, which then need not build the same again. The code that hashes is optimised there, too.
+demo: ## Build the program, and verify a torrent with complete content, then with a damaged file
+	$(CARGO) build --locked --bin hashlane
+	@$(MAKE) --no-print-directory run-demo HASHLANE=target/debug/hashlane
 
 run-demo:
 	@echo; echo '$$ hashlane verify $(DEMO) -d demo/good'
