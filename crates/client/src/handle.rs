@@ -441,7 +441,7 @@ impl TorrentHandle {
     }
 
     /// Asks the session about the torrent.
-    fn ask<T>(
+    pub(crate) fn ask<T>(
         &self,
         question: impl FnOnce(&Session, TorrentId) -> Result<T, SessionError>,
     ) -> Result<T, HandleError> {

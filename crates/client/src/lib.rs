@@ -35,6 +35,7 @@
 //! | `unreached` | the peers that the user named and that were not reached |
 //! | `utp` | outgoing connections: TCP first, then uTP if TCP reaches no peer |
 //! | `rates` | download and upload rates |
+//! | `reader` | the content of a file, read while it is downloaded |
 //! | `rights` | what requests of other programs may do |
 //! | `space` | the space of file systems |
 //! | `status` | the state of a program with torrents |
@@ -74,6 +75,7 @@ mod network;
 mod observer;
 mod places;
 mod rates;
+mod reader;
 mod rights;
 mod running;
 mod snapshot;
@@ -109,6 +111,7 @@ pub use live::LivePieces;
 pub use network::Link;
 pub use observer::{Observer, StuckWebSeed};
 pub use rates::RateHistory;
+pub use reader::{FileReader, ReadError};
 pub use rights::Rights;
 pub use snapshot::{Activity, Reach, SecretTiers, Snapshot, TorrentSnapshot};
 pub use source::{Over, ReadMetainfo, Source, Task};

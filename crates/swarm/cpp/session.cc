@@ -517,6 +517,19 @@ rust::Vec<std::uint8_t> Session::have(std::uint32_t torrent) const
     return have;
 }
 
+bool Session::has_piece(std::uint32_t torrent, std::uint32_t piece) const
+{
+    return handle(torrent).have_piece(lt::piece_index_t(static_cast<int>(piece)));
+}
+
+void Session::hurry(std::uint32_t torrent, std::uint32_t first, std::uint32_t end) const
+{
+    auto const torrent_handle = handle(torrent);
+    int milliseconds = 0;
+    for (auto piece = first; piece < end; ++piece, milliseconds += 100)
+        torrent_handle.set_piece_deadline(lt::piece_index_t(static_cast<int>(piece)), milliseconds);
+}
+
 rust::Vec<SessionEvent> Session::wait(std::uint32_t milliseconds) const
 {
     std::lock_guard<std::mutex> const lock(alerts_mutex_);

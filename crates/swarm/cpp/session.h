@@ -59,6 +59,8 @@ public:
     void prioritize(std::uint32_t torrent, rust::Slice<std::uint8_t const> priorities) const;
     rust::Vec<TorrentStatus> statuses(rust::Slice<std::uint32_t const> torrents) const;
     rust::Vec<std::uint8_t> have(std::uint32_t torrent) const;
+    bool has_piece(std::uint32_t torrent, std::uint32_t piece) const;
+    void hurry(std::uint32_t torrent, std::uint32_t first, std::uint32_t end) const;
     rust::Vec<std::uint8_t> metadata(std::uint32_t torrent) const;
     rust::Vec<SessionEvent> wait(std::uint32_t milliseconds) const;
     void wake() const;

@@ -319,6 +319,10 @@ pub(crate) mod ffi {
         fn statuses(self: &Session, torrents: &[u32]) -> Result<Vec<TorrentStatus>>;
         /// A byte for each piece: 1 if it is present.
         fn have(self: &Session, torrent: u32) -> Result<Vec<u8>>;
+        /// Returns whether a piece is present.
+        fn has_piece(self: &Session, torrent: u32, piece: u32) -> Result<bool>;
+        /// Requests these pieces, which the torrent has, before all others, the first one first.
+        fn hurry(self: &Session, torrent: u32, first: u32, end: u32) -> Result<()>;
         /// Returns the info dictionary; empty if it is not known yet.
         fn metadata(self: &Session, torrent: u32) -> Result<Vec<u8>>;
         /// Returns the events since the last call. Waits up to this many milliseconds for the first one.

@@ -1,13 +1,15 @@
 //! A libtorrent session with a safe interface.
 
 use std::collections::{HashMap, VecDeque};
+use std::io;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use hashlane_api::{Peer, Priority, Tracker};
-use hashlane_metainfo::{AllSecrets, Magnet, PeerAddress, Secrets};
+use hashlane_metainfo::{AllSecrets, Magnet, PeerAddress, PieceIndex, Secrets};
 
 use crate::ffi::{StorageHandle, ffi};
 use crate::settings::{OutgoingUtp, limit};
@@ -421,6 +423,40 @@ impl Session {
     pub fn have(&self, torrent: TorrentId) -> Result<Vec<bool>, SessionError> {
         let have = self.inner.have(torrent.0)?;
         Ok(have.iter().map(|have| *have != 0).collect())
+    }
+
+    /// Returns `true` if a piece is present: all of it has arrived, its hash is right, and it was written.
+    ///
+    /// # Errors
+    /// Fails if the torrent is not in the session.
+    pub fn has_piece(&self, torrent: TorrentId, piece: PieceIndex) -> Result<bool, SessionError> {
+        Ok(self.inner.has_piece(torrent.0, piece.get())?)
+    }
+
+    /// Requests these pieces of the torrent before all others, the first one first. They keep this precedence until they have
+    /// arrived. Pieces that are present are ignored.
+    ///
+    /// # Errors
+    /// Fails if the torrent is not in the session.
+    pub fn hurry(&self, torrent: TorrentId, pieces: Range<u32>) -> Result<(), SessionError> {
+        Ok(self.inner.hurry(torrent.0, pieces.start, pieces.end)?)
+    }
+
+    /// Fills `buffer` with the bytes of a piece from `begin` on, as they are on the disk. Only those of pieces that are present are
+    /// right.
+    ///
+    /// # Errors
+    /// Those of [`Storage::read`], or [`io::ErrorKind::NotFound`] if the torrent is not in the session.
+    pub fn read(
+        &self,
+        torrent: TorrentId,
+        piece: PieceIndex,
+        begin: u32,
+        buffer: &mut [u8],
+    ) -> io::Result<()> {
+        let storage = self.storages().get(&torrent).cloned();
+        let storage = storage.ok_or(io::ErrorKind::NotFound)?;
+        storage.read(piece.get(), begin, buffer)
     }
 
     /// Returns the events since the last call, in order. Waits up to `timeout` for the first one.

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use super::assets::Kept;
 use super::config::Http;
+use super::content::Sandboxed;
 use axum::extract::{Request, State};
 use axum::http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderMap, HeaderName,
@@ -220,9 +221,15 @@ pub(super) async fn check_site(
         None => next.run(request).await,
     };
     let is_kept = response.extensions().get::<Kept>().is_some();
+    let is_sandboxed = response.extensions().get::<Sandboxed>().is_some();
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
-        if name != CACHE_CONTROL || !is_kept {
+        let is_own = match name {
+            CACHE_CONTROL => is_kept,
+            CONTENT_SECURITY_POLICY => is_sandboxed,
+            _ => false,
+        };
+        if !is_own {
             headers.insert(name, HeaderValue::from_static(value));
         }
     }

@@ -9,7 +9,8 @@ use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::http::HeaderMap;
 use axum::http::header::{
-    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, VARY,
+    ACCEPT_ENCODING, ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue,
+    VARY,
 };
 use axum::middleware::Next;
 use axum::response::Response;
@@ -33,6 +34,10 @@ pub(super) async fn compress(request: Request, next: Next) -> Response {
     let kind = response.headers().get(CONTENT_TYPE);
     let is_stream = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
     let len = response.body().size_hint().exact();
+    // Ranges are those of the bytes of the file.
+    if response.headers().contains_key(ACCEPT_RANGES) {
+        return response;
+    }
     if !is_stream && len.is_some_and(|len| len <= MAX_PLAIN_LEN) {
         return response;
     }

@@ -20,6 +20,7 @@
 //! | `change` | changes of torrents |
 //! | `named` | torrents as people name them |
 //! | `detail`, `files` | answers about one torrent |
+//! | `content` | the content of a file, also while it is downloaded |
 //! | `about` | answers about the client itself |
 //! | `metrics` | metrics of all torrents |
 //! | `problem` | the bodies of errors |
@@ -36,6 +37,7 @@ mod assets;
 mod change;
 mod compress;
 mod config;
+mod content;
 mod credentials;
 mod delta;
 mod detail;

@@ -76,7 +76,7 @@ fn method(operation: &Operation) -> &'static str {
 fn operation_id(operation: &Operation) -> String {
     let path = operation.path.trim_start_matches("/api/v1");
     let path = path.replace(['/', '-'], "_");
-    method(operation).to_owned() + &path.replace("{id}", "one")
+    method(operation).to_owned() + &path.replace("{id}", "one").replace("{number}", "one")
 }
 
 fn described(operation: &Operation) -> Value {

@@ -82,7 +82,7 @@ pub(super) enum Part {
     Summary(&'static str),
     /// It can be made without credentials.
     IsOpen,
-    /// A parameter with its place (`query`, `header`), its name, its type and its meaning.
+    /// A parameter with its place (`path`, `query`, `header`), its name, its type and its meaning.
     Parameter(&'static str, &'static str, Kind, &'static str),
     IsRequired(&'static str),
     /// A body of this content type.
@@ -152,6 +152,12 @@ impl Operation {
 
     pub(super) fn open(self) -> Self {
         self.with(Part::IsOpen)
+    }
+
+    /// A value in the path, beside `{id}`.
+    pub(super) fn in_path(self, name: &'static str, kind: Kind, text: &'static str) -> Self {
+        self.with(Part::Parameter("path", name, kind, text))
+            .with(Part::IsRequired(name))
     }
 
     pub(super) fn query(self, name: &'static str, kind: Kind, text: &'static str) -> Self {

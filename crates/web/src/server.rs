@@ -15,7 +15,7 @@ use super::credentials::Auth;
 use super::operation::{JSON, Kind, Operation, Routes};
 use super::service::Service;
 use super::state::State;
-use super::{about, add, api, assets, change, compress, metrics, problem, session};
+use super::{about, add, api, assets, change, compress, content, metrics, problem, session};
 
 /// Length limit in bytes of a command, which can list files or trackers.
 const MAX_COMMAND_LEN: usize = 64 << 10;
@@ -267,6 +267,36 @@ fn of_torrent(routes: Routes<State>) -> Routes<State> {
             )
             .json(200, "Files", "The files."),
             api::files,
+        )
+        .on(
+            Operation::get(
+                "/api/v1/torrents/{id}/files/{number}/content",
+                "The content of a file, or a range of it. Waits for what is not present yet, and downloads it first.",
+            )
+            .in_path("number", Kind::Number, "The number of the file.")
+            .request_header("Range", "A range of bytes (RFC 9110 section 14.2).")
+            .request_header("If-Range", "The `ETag` of the file for which the range is meant.")
+            .answer(
+                200,
+                Some(("application/octet-stream", Kind::Bytes)),
+                "The file. Only bytes are sent whose hashes were right. The answer ends before its length if a piece does not arrive in a minute.",
+            )
+            .header(200, "ETag", "The info-hash of the torrent and the number of the file.")
+            .header(200, "Accept-Ranges", "`bytes`")
+            .answer(
+                206,
+                Some(("application/octet-stream", Kind::Bytes)),
+                "The range.",
+            )
+            .header(206, "Content-Range", "The range, and the length of the file.")
+            .answer(304, None, "`If-None-Match` names this file.")
+            .error(
+                409,
+                "The file is not selected, or cannot be read, or its torrent has ended or is being verified.",
+            )
+            .error(416, "The file has no such range.")
+            .error(503, "64 files are being read already."),
+            content::content,
         )
 }
 

@@ -16,6 +16,9 @@ use hashlane_client::Config;
 /// Maximum number of event streams.
 const MAX_STREAMS: usize = 32;
 
+/// Maximum number of files that are read at once. The server has 128 connections.
+const MAX_READERS: usize = 64;
+
 /// Time for which all streams share the comparison with the latest snapshot.
 const FRESH: Duration = Duration::from_millis(250);
 
@@ -30,6 +33,7 @@ pub(super) struct State {
     pub(super) folders: Arc<[PathBuf]>,
     delta: Arc<Mutex<Fresh>>,
     streams: Arc<Semaphore>,
+    readers: Arc<Semaphore>,
     /// Changes when the client ends.
     ended: watch::Receiver<()>,
 }
@@ -57,6 +61,7 @@ impl State {
                 updated: None,
             })),
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
+            readers: Arc::new(Semaphore::new(MAX_READERS)),
             ended,
         })
     }
@@ -98,6 +103,11 @@ impl State {
     /// Returns a place among the event streams, unless all are taken.
     pub(super) fn stream_permit(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.streams).try_acquire_owned().ok()
+    }
+
+    /// Returns a place among the readers of files, unless all are taken.
+    pub(super) fn reader_permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.readers).try_acquire_owned().ok()
     }
 
     /// Returns a receiver that changes when the client ends.

@@ -60,6 +60,7 @@ mod overwrite;
 mod page;
 mod page_actions;
 mod page_browser;
+mod page_content;
 mod page_daemon;
 mod page_faults;
 mod page_files;

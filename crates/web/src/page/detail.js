@@ -47,7 +47,7 @@ export function startDetail(store, { go }, actions, verify) {
       const torrent = chosen();
       // The user may have gone to another torrent or tab meanwhile.
       if (asked !== state.tab || of !== state.chosen || torrent === undefined) return;
-      if (asked === "files") files.show(answer, mayChange(), mayChange() && isKept(torrent) && contentOf(torrent) !== "");
+      if (asked === "files") files.show(of, answer, mayChange(), mayChange() && isKept(torrent) && contentOf(torrent) !== "");
       else showTrackers(answer, torrent, mayChange() && isKept(torrent) && !isOver(torrent) ? trackerChanges : null);
     } catch {
       // The stream reports a lost connection.

@@ -42,6 +42,8 @@ export function makeFiles(onPage, setPriority, rename) {
   const rows = makeRows({ scroller: $("detail"), body: tree, make: makeRow, update: updateRow });
   /** The position of the first file that is shown. */
   let first = 0;
+  /** The torrent whose files are shown. @type {number | null} */
+  let torrent = null;
   /** @type {Files | null} */
   let answer = null;
   let answered = -Infinity;
@@ -100,6 +102,25 @@ export function makeFiles(onPage, setPriority, rename) {
   /** @param {Line} line */
   const pathOf = ({ folder, file }) => folder?.path ?? file?.path ?? "";
 
+  /**
+   * Shows the name of a file or folder. The name of a file that can be read leads to its content.
+   * @param {HTMLElement} cell @param {Line} line @param {string} name
+   */
+  function showName(cell, { folder, file, key }, name) {
+    if (file === null || (file.priority === "skip" && file.done_bytes !== file.length_bytes)) {
+      setText(cell, folderLabel(name, folder?.files.length ?? 1));
+      return;
+    }
+    let link = cell.querySelector("a");
+    if (link === null) {
+      link = make("a", { target: "_blank" });
+      cell.replaceChildren(link);
+    }
+    setAttribute(link, "href", `api/v1/torrents/${torrent}/files/${file.number}/content`);
+    link.tabIndex = key === active ? 0 : -1;
+    setText(link, name);
+  }
+
   /** Shows the button that renames a file or folder. @param {HTMLElement} cell @param {Line} line */
   function showRename(cell, line) {
     if (!isRenamable) {
@@ -130,7 +151,7 @@ export function makeFiles(onPage, setPriority, rename) {
     row.classList.toggle("skipped", of.priority === "skip");
     const [twist, title, bytes, bar, pieces, cell, more] = /** @type {HTMLElement[]} */ ([...row.children]);
     setText(twist, isFolder ? (line.isOpen ? "▾" : "▸") : "");
-    setText(title, isFolder ? folderLabel(name, line.folder?.files.length ?? 0) : name);
+    showName(title, line, name);
     if (row.title !== name) row.title = name;
     setText(bytes, size(length));
     setBar(bar, `${name}: done`, done, length);
@@ -160,8 +181,9 @@ export function makeFiles(onPage, setPriority, rename) {
     button("next-files").disabled = first + files.length >= total;
   }
 
-  /** @param {Files} next @param {boolean} mayChange @param {boolean} mayRename */
-  function show(next, mayChange, mayRename) {
+  /** @param {number} of @param {Files} next @param {boolean} mayChange @param {boolean} mayRename */
+  function show(of, next, mayChange, mayRename) {
+    torrent = of;
     [answer, answered, isChangeable, isRenamable] = [next, performance.now(), next.changeable && mayChange, mayRename];
     draw();
   }
@@ -224,7 +246,7 @@ export function makeFiles(onPage, setPriority, rename) {
       End: () => moveTo(keys.at(-1)),
       ArrowRight: () => (isFolder && !line.isOpen ? open(line, true) : isFolder && moveTo(keys[at + 1])),
       ArrowLeft: () => (isFolder && line.isOpen ? open(line, false) : moveTo(line.parent)),
-      Enter: () => isFolder && open(line, !line.isOpen),
+      Enter: () => (isFolder ? open(line, !line.isOpen) : target.querySelector("a")?.click()),
       " ": () => isFolder && open(line, !line.isOpen),
       "*": () => openAll(true),
       F2: () => isRenamable && rename(pathOf(line)),
