@@ -1,6 +1,7 @@
 //! What a daemon says: on its standard error stream, in its log, and in the list of `ctl`.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -33,6 +34,33 @@ fn a_taken_port_is_reported_without_torrents() {
         "{stderr}"
     );
     assert_eq!(stderr.matches(&start).count(), 1, "{stderr}");
+    daemon.terminate();
+}
+
+/// The first lines say what listens where, and that a folder is missing.
+#[test]
+fn the_first_lines_say_what_listens() {
+    let (place, state) = folder();
+    let absent = place.path().join("absent");
+    let local = "127.0.0.1:0";
+    let options = ["--dir", text(&absent), "--http", "0"];
+    let protocols = ["--transmission", local, "--qbittorrent", local];
+    let options = [&options[..], &protocols, &["--insecure-no-auth"]].concat();
+    let mut daemon = Daemon::start(&state, &options);
+    let lines = BufReader::new(daemon.take_stdout()).lines();
+    let lines: Vec<String> = lines.take(5).map(Result::unwrap).collect();
+    for (line, start) in lines.iter().zip([
+        "page: http://127.0.0.1:",
+        "Transmission RPC: http://127.0.0.1:",
+        "qBittorrent Web API: http://127.0.0.1:",
+    ]) {
+        assert!(line.starts_with(start), "{lines:#?}");
+        assert!(!line.contains(":0/"), "{lines:#?}");
+    }
+    let content = format!("content: {}, which does not exist yet", text(&absent));
+    assert_eq!(lines[3], content);
+    let kept = format!("state folder: {}, for `hashlane ctl`", text(&state));
+    assert_eq!(lines[4], kept);
     daemon.terminate();
 }
 
