@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use hashlane_api::Priority;
 use hashlane_metainfo::{FileKind, Lengths};
+use hashlane_swarm::Session;
 
 use crate::file::TorrentFile;
 use crate::handle::{HandleError, TorrentHandle};
@@ -48,8 +49,8 @@ impl TorrentHandle {
         if matches!(file.kind(), FileKind::Symlink { .. }) {
             return Err(ReadError::Link);
         }
-        let progress = self.file_progress();
-        let files = snapshot.files(number, progress.as_deref());
+        let progress = self.ask(Session::file_progress)?;
+        let files = snapshot.files(number, Some(&progress));
         let Some(shown) = files.take(1).next() else {
             return Err(ReadError::NoFile);
         };
