@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 
 use hashlane_api::Priority;
-use hashlane_metainfo::{FileKind, Lengths};
+use hashlane_metainfo::{FileKind, Lengths, PieceIndex};
 use hashlane_swarm::Session;
 
 use crate::file::TorrentFile;
@@ -123,7 +123,7 @@ impl FileReader {
 
     /// Requests a piece and some of those that follow in the file, which ends at `end`, unless that was done before.
     fn request(&mut self, piece: u32, end: u64) -> Result<(), ReadError> {
-        let last = self.lengths.piece_at(end - 1).map_or(0, |last| last.get());
+        let last = self.lengths.piece_at(end - 1).map_or(0, PieceIndex::get);
         let ahead = AHEAD_LEN / u64::from(self.lengths.piece_length().get());
         let ahead = ahead.clamp(AHEAD_PIECES.start, AHEAD_PIECES.end) as u32;
         let wanted = piece..piece.saturating_add(ahead).min(last.saturating_add(1));

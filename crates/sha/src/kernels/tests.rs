@@ -649,8 +649,13 @@ suite! {
 /// A misspelt name, or one of another architecture, must not pass unnoticed.
 #[test]
 fn required_kernels_exist() {
+    use crate::md5::Md5Kernel;
+    use crate::sha512::Sha512Kernel;
+
     let available: Vec<String> = KernelName::available::<Sha1>()
         .chain(KernelName::available::<Sha256>())
+        .chain(Md5Kernel::available().map(KernelName::from))
+        .chain(Sha512Kernel::available().map(KernelName::from))
         .map(|name| name.to_string())
         .collect();
     let required = std::env::var("HASHLANE_TEST_REQUIRE").unwrap_or_default();
