@@ -102,7 +102,7 @@ pub(super) async fn content(
     };
     let reader = match opened {
         Some(Ok(reader)) => reader,
-        Some(Err(error)) => return refused(error),
+        Some(Err(error)) => return refused(&error),
         None => return (StatusCode::CONFLICT, "the torrent has not started").into_response(),
     };
     // The content of a torrent never changes.
@@ -263,8 +263,8 @@ fn sent(
     Body::from_stream(ReceiverStream::new(parts))
 }
 
-fn refused(error: ReadError) -> Response {
-    let status = match &error {
+fn refused(error: &ReadError) -> Response {
+    let status = match error {
         ReadError::NoFile => StatusCode::NOT_FOUND,
         ReadError::Torrent(error) => status(&error.clone().into()),
         _ => StatusCode::CONFLICT,

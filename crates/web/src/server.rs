@@ -117,7 +117,7 @@ pub(super) fn sessions() -> Routes<Arc<Access>> {
 /// Returns the requests that need the right to read or to change something.
 pub(super) fn requests(max_metainfo_len: usize) -> Routes<State> {
     let routes = of_additions(of_torrents(Routes::new()), max_metainfo_len);
-    of_settings(of_program(of_torrent(routes)))
+    of_settings(of_program(of_files(of_torrent(routes))))
 }
 
 /// Adds the requests for many torrents.
@@ -254,6 +254,11 @@ fn of_torrent(routes: Routes<State>) -> Routes<State> {
             .json(200, "Trackers", "The trackers."),
             api::trackers,
         )
+}
+
+/// Adds the requests for the files of a torrent.
+fn of_files(routes: Routes<State>) -> Routes<State> {
+    routes
         .on(
             Operation::get(
                 "/api/v1/torrents/{id}/files",
