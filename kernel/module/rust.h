@@ -28,7 +28,7 @@ enum hashlane_backend {
 enum hashlane_algorithm { HASHLANE_SHA1, HASHLANE_SHA256 };
 
 struct hashlane_engine {
-	u8 room[80] __attribute__((aligned(16)));
+	u8 room[192] __attribute__((aligned(16)));
 };
 
 struct hashlane_message;

@@ -2,7 +2,7 @@
 /*
  * The only calls of Rust. Each runs between kernel_fpu_begin and kernel_fpu_end, on a stack of its own for each CPU.
  *
- * - The kernels need up to 7 KiB of stack, of the 16 KiB that a task has. Callers below a file system have no such room.
+ * - The kernels need up to 13 KiB of stack, of the 16 KiB that a task has. Callers below a file system have no such room.
  *   With call_on_stack, by which the kernel itself enters its interrupt stacks, the task's stack only keeps the frames
  *   of this file. The call also aligns the stack to 16 bytes, as Rust expects; the kernel aligns its stacks to 8.
  * - Nothing else uses the stack of a CPU meanwhile. Preemption is off in a section, and an interrupt that comes into
@@ -24,7 +24,7 @@
 #include <linux/vmalloc.h>
 #include "internal.h"
 
-#define SCRATCH_SIZE 16384
+#define SCRATCH_SIZE 20480
 #define FILLER 0x5a
 #define PROBE_RUNS 5
 

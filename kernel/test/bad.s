@@ -12,9 +12,9 @@ hashlane_blocks:
 	sub	%rax, %rsp		# of no known size
 	ret
 hashlane_section:
-	sub	$0x2800, %rsp
+	sub	$0x3800, %rsp
 	call	deeper
-	add	$0x2800, %rsp
+	add	$0x3800, %rsp
 	jmp	__x86_return_thunk
 deeper:
 	push	%rbx

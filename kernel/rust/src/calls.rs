@@ -17,7 +17,7 @@ pub(crate) fn abort() -> ! {
 
 /// The memory in which C keeps an engine.
 #[repr(C, align(16))]
-pub struct EngineRoom([u8; 80]);
+pub struct EngineRoom([u8; 192]);
 
 const _: () = assert!(size_of::<Engine>() <= size_of::<EngineRoom>());
 const _: () = assert!(align_of::<Engine>() <= align_of::<EngineRoom>());
