@@ -58,6 +58,29 @@ pub(crate) fn end(command: &mut Command) -> Ended {
     }
 }
 
+/// Runs the program in a folder, with arguments that contain no spaces.
+#[cfg(unix)]
+pub(crate) fn run_in(folder: &Path, args: &str) -> Ended {
+    let mut command = hashlane();
+    command.current_dir(folder);
+    end(command.args(args.split_whitespace()))
+}
+
+/// Does the same, and requires that it succeeds.
+#[cfg(unix)]
+#[track_caller]
+pub(crate) fn good_in(folder: &Path, args: &str) -> Ended {
+    let ended = run_in(folder, args);
+    assert_eq!(
+        ended.code,
+        Some(0),
+        "{args}: {}{}",
+        ended.stdout,
+        ended.stderr
+    );
+    ended
+}
+
 /// Runs a command with this standard input stream.
 pub(crate) fn end_with_input(command: &mut Command, input: &[u8]) -> Ended {
     let file = tempfile::NamedTempFile::new().unwrap();

@@ -2,30 +2,10 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::path::Path;
 
-use crate::fixture::{Ended, end, hashlane};
+use crate::fixture::{good_in as good, run_in as run};
 
 const CATALOGUE: &str = ".hashlane-archive.sqlite";
-
-fn run(folder: &Path, args: &str) -> Ended {
-    let mut command = hashlane();
-    command.current_dir(folder);
-    end(command.args(args.split_whitespace()))
-}
-
-#[track_caller]
-fn good(folder: &Path, args: &str) -> Ended {
-    let ended = run(folder, args);
-    assert_eq!(
-        ended.code,
-        Some(0),
-        "{args}: {}{}",
-        ended.stdout,
-        ended.stderr
-    );
-    ended
-}
 
 /// A folder `photos` with two files and its catalogue.
 fn archive() -> tempfile::TempDir {

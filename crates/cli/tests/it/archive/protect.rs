@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::Archive;
 use super::kills::{Random, n_kills};
-use crate::fixture::{Ended, end, hashlane};
+use crate::fixture::{Ended, end, good_in, hashlane, run_in};
 use crate::not_run::{is_installed, not_run_unless_required};
 
 const SET: &str = ".hashlane-archive.sqlite-recovery-00000001";
@@ -40,22 +40,12 @@ fn archive(n_files: usize, len: usize) -> (Archive, BTreeMap<PathBuf, Vec<u8>>) 
 
 /// Runs a command of the archive whose catalogue lies in it.
 fn run(archive: &Archive, args: &str) -> Ended {
-    let mut command = hashlane();
-    command.current_dir(archive.root.path()).arg("archive");
-    end(command.args(args.split_whitespace()))
+    run_in(archive.root.path(), &format!("archive {args}"))
 }
 
 #[track_caller]
 fn good(archive: &Archive, args: &str) -> String {
-    let ended = run(archive, args);
-    assert_eq!(
-        ended.code,
-        Some(0),
-        "{args}: {}{}",
-        ended.stdout,
-        ended.stderr
-    );
-    ended.stdout
+    good_in(archive.root.path(), &format!("archive {args}")).stdout
 }
 
 /// Changes a part of a file, and sets its time of modification back.
