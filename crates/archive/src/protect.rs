@@ -169,7 +169,7 @@ struct Work<'w> {
     groups: BTreeMap<u32, Group>,
     /// The groups that stay.
     kept: HashSet<u32>,
-    /// Groups of which nothing is known.
+    /// Groups whose recovery files cannot be read.
     unread: HashSet<u32>,
     /// Paths of files that cannot be protected.
     refused: HashSet<Vec<u8>>,

@@ -50,8 +50,7 @@ impl TorrentHandle {
             return Err(ReadError::Link);
         }
         let progress = self.ask(Session::file_progress)?;
-        let files = snapshot.files(number, Some(&progress));
-        let Some(shown) = files.take(1).next() else {
+        let Some(shown) = snapshot.files(number, Some(&progress)).next() else {
             return Err(ReadError::NoFile);
         };
         let is_whole = shown.done_bytes == Some(shown.length_bytes);

@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    /// These exponents cannot tell two slices apart whose constants have equal powers.
+    /// With these exponents, two slices have constants of equal powers, so that their equations are dependent.
     #[test]
     fn spare_recovery_slices_replace_dependent_ones() {
         let logs = gf::slice_logs(32768);

@@ -579,7 +579,7 @@ fn a_set_for_other_content_restores_nothing() {
     let (archive, content) = hundred();
     archive.rot_at("0/0", 0, b"rot");
     archive.scrub(Limits::default());
-    // The catalogue wants content that nobody has.
+    // No file and no set has the digest that the catalogue has now.
     archive.change("UPDATE files SET sha256 = zeroblob(32) WHERE path = CAST('0/0' AS BLOB)");
     let (healed, became) = archive.heal(Healing::default());
     assert_eq!(

@@ -346,7 +346,7 @@ fn places(env: &Env, folder: &Path, given: Option<&Path>) -> anyhow::Result<(Pat
     Ok((place, catalogue))
 }
 
-/// Returns the status of a scrub after the repair of damaged files, some of which were unreadable.
+/// Returns the exit status of a scrub with repair. It found `n_damaged` damaged files, of which `n_unreadable` could not be read.
 fn exit_healed(summary: &Summary, n_damaged: u64, n_unreadable: u64, healed: &Healed) -> Exit {
     let has = |verdict| summary.count(verdict) > 0;
     if healed.is_interrupted
