@@ -1,5 +1,8 @@
 //! `hashlane par2`.
 
+#[cfg(unix)]
+mod program;
+
 use std::fs;
 use std::path::PathBuf;
 
