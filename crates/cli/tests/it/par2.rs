@@ -2,6 +2,8 @@
 
 #[cfg(unix)]
 mod program;
+#[cfg(target_os = "linux")]
+mod unreadable;
 
 use std::fs;
 use std::path::PathBuf;
